@@ -1,0 +1,151 @@
+//! Verdicts, violations, statistics.
+
+use std::collections::BTreeSet;
+
+use cyrano_ir::{EvalError, InstrId, ThreadId};
+
+use crate::execution::Execution;
+
+/// What is known at the end of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Verdict {
+    /// It holds; the search was complete for the stated instance.
+    Verified,
+    /// It does not hold.
+    Violated,
+    /// A limit was reached first.
+    Unknown,
+    /// Nothing wrong up to a bound that was not shown sufficient.
+    Bounded,
+    /// Nothing was exercised, so nothing was shown.
+    Vacuous,
+}
+
+impl Verdict {
+    /// The word in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Violated => "violated",
+            Self::Unknown => "unknown",
+            Self::Bounded => "bounded",
+            Self::Vacuous => "vacuous",
+        }
+    }
+
+    /// The process exit code for this verdict alone.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Verified => 0,
+            Self::Violated => 1,
+            Self::Unknown => 3,
+            Self::Bounded => 4,
+            Self::Vacuous => 5,
+        }
+    }
+
+    /// Orders verdicts by how much they should worry: the last one decides a run of several checks.
+    pub fn gravity(self) -> u8 {
+        match self {
+            Self::Verified => 0,
+            Self::Vacuous => 1,
+            Self::Bounded => 2,
+            Self::Unknown => 3,
+            Self::Violated => 4,
+        }
+    }
+}
+
+/// What went wrong in an execution.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Violation {
+    /// An assertion failed.
+    Assertion {
+        /// In this thread,
+        thread: ThreadId,
+        /// at this instruction.
+        instr: InstrId,
+    },
+    /// A computation went wrong.
+    Error {
+        /// In this thread,
+        thread: ThreadId,
+        /// at this instruction,
+        instr: InstrId,
+        /// like this.
+        error: EvalError,
+    },
+    /// An atomic section ran for too long without reaching its end.
+    AtomicDiverges {
+        /// In this thread,
+        thread: ThreadId,
+        /// starting at this instruction.
+        instr: InstrId,
+    },
+    /// No thread can go on and some wait at an atomic section.
+    Deadlock {
+        /// The waiting threads.
+        blocked: Vec<Blocked>,
+    },
+    /// A final state satisfies a `never` condition or falsifies an `always` condition.
+    FinalState,
+    /// No final state satisfies an `exists` condition; there is no execution to show.
+    NoWitness,
+}
+
+/// A thread that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Blocked {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The start of the atomic section it waits at.
+    pub instr: InstrId,
+}
+
+impl Violation {
+    /// The `kind` of an explanation in reports.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Assertion { .. } => "assertion",
+            Self::Error { .. } => "error",
+            Self::AtomicDiverges { .. } => "divergence",
+            Self::Deadlock { .. } => "deadlock",
+            Self::FinalState => "final-state",
+            Self::NoWitness => "no-witness",
+        }
+    }
+}
+
+/// What a run cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stats {
+    /// States visited (explorer) or candidate executions judged (interpreter).
+    pub states: u64,
+    /// Transitions taken.
+    pub transitions: u64,
+    /// Length of the longest shortest path.
+    pub depth: u64,
+    /// Wall time.
+    pub seconds: f64,
+    /// Bytes used at most by the engine's data.
+    pub peak_bytes: u64,
+}
+
+/// What an engine found out.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The verdict on a property; for outcomes, `Verified` when the set is complete.
+    pub verdict: Verdict,
+    /// Why, where the verdict alone does not say it: the limit, the bound, what was not exercised.
+    pub reason: Option<String>,
+    /// What went wrong.
+    pub violation: Option<Violation>,
+    /// The execution that shows it; for a verified `exists`, the witness.
+    pub execution: Option<Execution>,
+    /// For outcomes: the valuations of the observed variables, in the order of `Program::observed`.
+    pub outcomes: BTreeSet<Vec<i64>>,
+    /// The reductions that were used.
+    pub reductions: Vec<&'static str>,
+    /// What it cost.
+    pub stats: Stats,
+}

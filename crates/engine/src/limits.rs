@@ -1,0 +1,97 @@
+//! Limits, cancellation and progress.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a run may use.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// When to give up.
+    pub deadline: Option<Instant>,
+    /// How many bytes the engine's own data may take.
+    pub memory: u64,
+    /// How many accesses one thread may defer at a time (explorer). Reaching it makes the verdict `bounded`.
+    pub deferred: usize,
+    /// How often one thread may take the same backward jump (interpreter). Reaching it makes the verdict `bounded`.
+    pub iterations: usize,
+    /// Set from outside to stop early.
+    pub cancel: Arc<AtomicBool>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { deadline: None, memory: 8 << 30, deferred: 12, iterations: 3, cancel: Arc::default() }
+    }
+}
+
+/// Which limit stopped a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// The deadline passed.
+    Timeout,
+    /// Memory is used up.
+    Memory,
+    /// Somebody asked to stop.
+    Cancelled,
+    /// The instance has more accesses than the engine can hold.
+    Size,
+}
+
+impl Stop {
+    /// The words used in a verdict's reason.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Timeout => "time limit reached",
+            Self::Memory => "memory limit reached",
+            Self::Cancelled => "interrupted",
+            Self::Size => "more accesses than this engine can hold",
+        }
+    }
+}
+
+impl Limits {
+    /// Gives the run this much time from now.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.deadline = timeout.and_then(|t| Instant::now().checked_add(t));
+        self
+    }
+
+    /// Whether the run has to stop, given what it uses now. Call it every few thousand steps.
+    pub fn exceeded(&self, bytes: u64) -> Option<Stop> {
+        if self.cancel.load(Ordering::Relaxed) {
+            Some(Stop::Cancelled)
+        } else if bytes > self.memory {
+            Some(Stop::Memory)
+        } else if self.deadline.is_some_and(|d| Instant::now() >= d) {
+            Some(Stop::Timeout)
+        } else {
+            None
+        }
+    }
+}
+
+/// How a run is getting on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// States (explorer) or executions (interpreter) so far.
+    pub states: u64,
+    /// States still to be expanded.
+    pub frontier: u64,
+    /// Depth of the search.
+    pub depth: u64,
+    /// Bytes in use.
+    pub bytes: u64,
+}
+
+/// Somebody who wants to know how a run is getting on.
+pub trait Watch: Sync {
+    /// Called now and then.
+    fn progress(&self, progress: Progress);
+}
+
+/// Nobody.
+impl Watch for () {
+    fn progress(&self, _: Progress) {}
+}

@@ -1,0 +1,84 @@
+//! What a file observes and asks: observables, conditions over final states, check declarations.
+
+use crate::expr::Expr;
+use crate::ids::{LocId, RegId, Span, ThreadId};
+
+/// A variable of a final state.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FinalVar {
+    /// A register of a thread, at its end.
+    Reg(ThreadId, RegId),
+    /// A shared location, once every deferred access has been performed.
+    Loc(LocId),
+}
+
+/// An expression over a final state.
+pub type FinalExpr = Expr<FinalVar>;
+
+/// One column of an outcome.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Observable {
+    /// The column's name: `r1`, `p0.r1`, `x`.
+    pub name: String,
+    /// What it shows.
+    pub var: FinalVar,
+}
+
+/// How a condition over final states is quantified.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Quantifier {
+    /// Some final state satisfies it.
+    Exists,
+    /// No final state satisfies it.
+    Never,
+    /// Every final state satisfies it.
+    Always,
+}
+
+impl Quantifier {
+    /// The keyword.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exists => "exists",
+            Self::Never => "never",
+            Self::Always => "always",
+        }
+    }
+}
+
+/// A property of all executions of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Property {
+    /// No assertion fails, no execution deadlocks, no computation goes wrong.
+    Assertions,
+    /// A quantified condition over final states.
+    Final {
+        /// The quantifier.
+        quantifier: Quantifier,
+        /// The condition.
+        cond: FinalExpr,
+        /// The condition as the user wrote it.
+        text: String,
+    },
+}
+
+impl Property {
+    /// The criterion's name in reports: `assertions`, `exists`, `never`, `always`.
+    pub fn criterion(&self) -> &'static str {
+        match self {
+            Self::Assertions => "assertions",
+            Self::Final { quantifier, .. } => quantifier.name(),
+        }
+    }
+}
+
+/// A `check` declaration.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Check {
+    /// What is claimed.
+    pub property: Property,
+    /// The names of the models it is claimed for, as written; empty means the default.
+    pub models: Vec<String>,
+    /// Where it stands.
+    pub span: Span,
+}

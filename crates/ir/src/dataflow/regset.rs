@@ -1,0 +1,98 @@
+//! Sets of one thread's registers, one bit each.
+
+use std::fmt;
+
+use crate::ids::RegId;
+
+/// A set of registers of one thread.
+///
+/// **Invariant:** all sets that meet in one operation were made for the same number of registers.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct RegSet {
+    words: Box<[u64]>,
+}
+
+impl RegSet {
+    /// The empty set for a thread with this many registers.
+    pub fn new(registers: usize) -> Self {
+        Self { words: vec![0; registers.div_ceil(64)].into() }
+    }
+
+    /// Whether the register is in the set.
+    #[inline]
+    pub fn contains(&self, reg: RegId) -> bool {
+        self.words[reg.index() / 64] >> (reg.index() % 64) & 1 == 1
+    }
+
+    /// Adds a register.
+    #[inline]
+    pub fn insert(&mut self, reg: RegId) {
+        self.words[reg.index() / 64] |= 1 << (reg.index() % 64);
+    }
+
+    /// Takes a register out.
+    #[inline]
+    pub fn remove(&mut self, reg: RegId) {
+        self.words[reg.index() / 64] &= !(1 << (reg.index() % 64));
+    }
+
+    /// Adds all registers of `other`; says whether that changed anything.
+    pub fn union_with(&mut self, other: &Self) -> bool {
+        let mut changed = false;
+        for (mine, theirs) in self.words.iter_mut().zip(&*other.words) {
+            changed |= theirs & !*mine != 0;
+            *mine |= theirs;
+        }
+        changed
+    }
+
+    /// The registers in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = RegId> + '_ {
+        let bits = |word: u64| {
+            std::iter::successors(Some(word), |word| Some(word & (word - 1)))
+                .take_while(|word| *word != 0)
+                .map(u64::trailing_zeros)
+        };
+        let words = self.words.iter().enumerate();
+        words.flat_map(move |(i, word)| bits(*word).map(move |bit| RegId::new(i * 64 + bit as usize)))
+    }
+}
+
+impl fmt::Debug for RegSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(insert: &[u32], remove: &[u32], expect: &[u32]) {
+        let mut set = RegSet::new(130);
+        insert.iter().for_each(|reg| set.insert(RegId(*reg)));
+        remove.iter().for_each(|reg| set.remove(RegId(*reg)));
+        let found: Vec<_> = set.iter().map(|reg| reg.0).collect();
+        assert_eq!(found, expect);
+        for reg in 0..130 {
+            assert_eq!(set.contains(RegId(reg)), expect.contains(&reg));
+        }
+    }
+
+    #[test]
+    fn members_across_words() {
+        check(&[], &[], &[]);
+        check(&[129, 0, 64, 63], &[], &[0, 63, 64, 129]);
+        check(&[0, 1, 2, 128], &[1, 100], &[0, 2, 128]);
+    }
+
+    #[test]
+    fn union_reports_change() {
+        let (mut left, mut right) = (RegSet::new(70), RegSet::new(70));
+        right.insert(RegId(69));
+        assert!(left.union_with(&right));
+        assert!(!left.union_with(&right));
+        assert_eq!(left, right);
+    }
+}

@@ -1,0 +1,171 @@
+//! Kinds of accesses, and fences of the four X-Y kinds and their unions.
+//!
+//! An X-Y fence orders every access of kind X before it with every access of kind Y after it (CheckFence, section 3.1).
+
+use std::fmt;
+use std::ops::{BitAnd, BitOr, BitOrAssign};
+
+/// What an access does to memory. A read-modify-write does both at one point of the memory order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum AccessKind {
+    /// Reads only.
+    Load,
+    /// Writes only.
+    Store,
+    /// Reads and writes at once. A failed compare-and-swap is still one of these.
+    Rmw,
+}
+
+impl AccessKind {
+    /// Whether the access reads.
+    #[inline]
+    pub fn reads(self) -> bool {
+        !matches!(self, Self::Store)
+    }
+
+    /// Whether the access writes.
+    #[inline]
+    pub fn writes(self) -> bool {
+        !matches!(self, Self::Load)
+    }
+
+    /// The word used in messages.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::Rmw => "read-modify-write",
+        }
+    }
+}
+
+/// A union of the four fence kinds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct FenceSet(u8);
+
+impl FenceSet {
+    /// No order at all.
+    pub const NONE: Self = Self(0);
+    /// load-load.
+    pub const LL: Self = Self(1);
+    /// load-store.
+    pub const LS: Self = Self(2);
+    /// store-load.
+    pub const SL: Self = Self(4);
+    /// store-store.
+    pub const SS: Self = Self(8);
+    /// All four: a full fence.
+    pub const FULL: Self = Self(15);
+
+    /// The four single kinds with their names.
+    pub const KINDS: [(Self, &'static str); 4] =
+        [(Self::LL, "load-load"), (Self::LS, "load-store"), (Self::SL, "store-load"), (Self::SS, "store-store")];
+
+    /// Whether nothing is ordered.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether every kind in `other` is also in `self`.
+    #[inline]
+    pub fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The bits, for compact encodings; see [`FenceSet::from_bits`].
+    #[inline]
+    pub fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The set with these bits; bits beyond the four kinds are dropped.
+    #[inline]
+    pub fn from_bits(bits: u8) -> Self {
+        Self(bits & Self::FULL.0)
+    }
+
+    /// `self` without the kinds in `other`.
+    #[inline]
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// The kinds whose first half is matched by an access of kind `first`.
+    #[inline]
+    pub fn from_first(first: AccessKind) -> Self {
+        let mut set = Self::NONE;
+        if first.reads() {
+            set |= Self::LL | Self::LS;
+        }
+        if first.writes() {
+            set |= Self::SL | Self::SS;
+        }
+        set
+    }
+
+    /// The kinds whose second half is matched by an access of kind `second`.
+    #[inline]
+    pub fn from_second(second: AccessKind) -> Self {
+        let mut set = Self::NONE;
+        if second.reads() {
+            set |= Self::LL | Self::SL;
+        }
+        if second.writes() {
+            set |= Self::LS | Self::SS;
+        }
+        set
+    }
+
+    /// Whether a fence of this set between `first` and `second` orders them.
+    #[inline]
+    pub fn orders(self, first: AccessKind, second: AccessKind) -> bool {
+        self.0 & Self::from_first(first).0 & Self::from_second(second).0 != 0
+    }
+
+    /// The kind with this name (`load-store`, …), if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let kind = Self::KINDS.into_iter().find(|(_, n)| *n == name);
+        kind.map(|(set, _)| set)
+    }
+}
+
+impl BitOr for FenceSet {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for FenceSet {
+    #[inline]
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+impl BitAnd for FenceSet {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl fmt::Display for FenceSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("none");
+        }
+        let names = Self::KINDS.into_iter().filter(|(k, _)| self.contains(*k));
+        let names: Vec<_> = names.map(|(_, name)| name).collect();
+        f.write_str(&names.join(" "))
+    }
+}
+
+impl fmt::Debug for FenceSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "fence({self})")
+    }
+}

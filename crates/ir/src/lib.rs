@@ -1,0 +1,27 @@
+//! The one program form: what every front end produces and every engine runs.
+//!
+//! A [`Program`] is a set of shared locations and a fixed number of threads.
+//! Each thread is a flat list of instructions over registers that are private to it.
+//! Shared memory is touched by [`Op::Load`], [`Op::Store`] and [`Op::Rmw`] alone; expressions read registers only.
+//!
+//! **Invariants** (checked by [`verify`]): see the module doc of [`mod@verify`].
+//!
+//! This crate knows neither front ends nor engines nor memory models.
+
+pub mod cond;
+pub mod dataflow;
+pub mod diagnostic;
+pub mod expr;
+pub mod fence;
+pub mod ids;
+pub mod program;
+pub mod text;
+pub mod verify;
+
+pub use cond::{Check, FinalExpr, FinalVar, Observable, Property, Quantifier};
+pub use diagnostic::Diagnostic;
+pub use expr::{BinOp, EvalError, Expr, UnOp};
+pub use fence::{AccessKind, FenceSet};
+pub use ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
+pub use program::{Addr, Instr, LocalExpr, Location, Op, Place, Program, Register, RmwOp, SharedArray, Thread, Ty};
+pub use verify::{VerifyError, verify};

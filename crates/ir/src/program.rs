@@ -1,0 +1,295 @@
+//! Programs: locations, threads, registers, instructions.
+
+use crate::cond::{Check, Observable};
+use crate::expr::Expr;
+use crate::fence::{AccessKind, FenceSet};
+use crate::ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
+
+/// A whole program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Program {
+    /// A name for messages, usually the file's stem.
+    pub name: String,
+    /// Shared locations. Array elements are consecutive and also listed here, one by one.
+    pub locations: Vec<Location>,
+    /// Shared arrays that are indexed by expressions.
+    pub arrays: Vec<SharedArray>,
+    /// The threads; all start at instruction 0.
+    pub threads: Vec<Thread>,
+    /// What `observe` names, in that order: the columns of an outcome.
+    pub observed: Vec<Observable>,
+    /// What the file itself asks to be checked.
+    pub checks: Vec<Check>,
+    /// The constants of the instance (`threads`, `N`, …) with the values they had, for reports.
+    pub constants: Vec<(String, i64)>,
+}
+
+/// One word of shared memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Location {
+    /// Its name as the user writes it: `x`, `flag[1]`.
+    pub name: String,
+    /// Its initial value.
+    pub init: i64,
+    /// What it holds.
+    pub ty: Ty,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// What a register or location holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Ty {
+    /// An integer (or a truth value).
+    #[default]
+    Int,
+    /// A value that is only compared, copied and incremented, so that engines may renumber it.
+    Timestamp,
+}
+
+/// A run of consecutive locations.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SharedArray {
+    /// Its name.
+    pub name: String,
+    /// The location of element 0.
+    pub base: LocId,
+    /// The number of elements.
+    pub len: u32,
+}
+
+/// One thread.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Thread {
+    /// Its name as the user writes it: `p0`, `worker[2]`.
+    pub name: String,
+    /// Its registers. Elements of local arrays are consecutive.
+    pub registers: Vec<Register>,
+    /// Its code.
+    pub code: Vec<Instr>,
+}
+
+/// A register, private to one thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Register {
+    /// Its name; temporaries made by a front end start with `%`.
+    pub name: String,
+    /// Its initial value.
+    pub init: i64,
+    /// What it holds.
+    pub ty: Ty,
+}
+
+/// An instruction and where it came from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instr {
+    /// What it does.
+    pub op: Op,
+    /// The source text it stands for.
+    pub span: Span,
+}
+
+/// An expression over one thread's registers.
+pub type LocalExpr = Expr<Place>;
+
+/// A register, or an element of a local array chosen by an expression.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Place {
+    /// A register.
+    Reg(RegId),
+    /// Element `index` of the `len` registers that start at `base`.
+    Elem {
+        /// Element 0.
+        base: RegId,
+        /// The number of elements.
+        len: u32,
+        /// Which element.
+        index: Box<LocalExpr>,
+    },
+}
+
+/// A shared address.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Addr {
+    /// A fixed location.
+    Fixed(LocId),
+    /// An element of a shared array.
+    Indexed {
+        /// The array.
+        array: ArrayId,
+        /// Which element.
+        index: LocalExpr,
+    },
+}
+
+/// What an instruction does. Unless stated otherwise control goes on with the next instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Op {
+    /// `dst := value`, registers only.
+    Assign {
+        /// Where the value goes.
+        dst: Place,
+        /// The value.
+        value: LocalExpr,
+    },
+    /// `dst := shared`.
+    Load {
+        /// Where the value goes.
+        dst: Place,
+        /// What is read.
+        addr: Addr,
+    },
+    /// `shared := value`.
+    Store {
+        /// What is written.
+        addr: Addr,
+        /// The value.
+        value: LocalExpr,
+    },
+    /// An atomic read-modify-write; `dst` receives the **old** value.
+    Rmw {
+        /// Where the old value goes, if anywhere.
+        dst: Option<Place>,
+        /// What is read and written.
+        addr: Addr,
+        /// The modification.
+        op: RmwOp,
+    },
+    /// Orders accesses before it with accesses after it.
+    Fence(FenceSet),
+    /// Starts an atomic section: the accesses up to the matching end are consecutive in the memory order.
+    AtomicBegin,
+    /// Ends an atomic section.
+    AtomicEnd,
+    /// Starts an operation of the client-visible interface (a unit for the model `serial`).
+    OperationBegin(String),
+    /// Ends an operation.
+    OperationEnd,
+    /// `dst :=` any one of these values.
+    Choose {
+        /// Where the choice goes.
+        dst: Place,
+        /// The values, at least one.
+        from: Vec<i64>,
+    },
+    /// Goes on only if the condition holds. Inside an atomic section the section waits; outside, the execution is dropped.
+    Assume(LocalExpr),
+    /// The condition must hold.
+    Assert {
+        /// The condition.
+        cond: LocalExpr,
+        /// A message of the user's.
+        message: Option<String>,
+    },
+    /// Goes to `then_to` if the condition holds, else to `else_to`.
+    Branch {
+        /// The condition.
+        cond: LocalExpr,
+        /// Target if true.
+        then_to: InstrId,
+        /// Target if false.
+        else_to: InstrId,
+    },
+    /// Goes to the target.
+    Jump(InstrId),
+    /// The thread is done.
+    Halt,
+}
+
+/// The modification of a read-modify-write.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RmwOp {
+    /// Writes `new` if the old value equals `expected`, else nothing.
+    Cas {
+        /// What the location must hold.
+        expected: LocalExpr,
+        /// What is written then.
+        new: LocalExpr,
+    },
+    /// Writes the value.
+    Exchange(LocalExpr),
+    /// Adds the value.
+    FetchAdd(LocalExpr),
+}
+
+impl Program {
+    /// The location's declaration.
+    pub fn location(&self, loc: LocId) -> &Location {
+        &self.locations[loc.index()]
+    }
+
+    /// The thread.
+    pub fn thread(&self, thread: ThreadId) -> &Thread {
+        &self.threads[thread.index()]
+    }
+
+    /// All thread ids in order.
+    pub fn thread_ids(&self) -> impl ExactSizeIterator<Item = ThreadId> + use<> {
+        (0..self.threads.len()).map(ThreadId::new)
+    }
+
+    /// The instruction at `pc` of `thread`.
+    pub fn instr(&self, thread: ThreadId, pc: InstrId) -> &Instr {
+        &self.thread(thread).code[pc.index()]
+    }
+
+    /// Initial memory, one value per location.
+    pub fn initial_memory(&self) -> Vec<i64> {
+        self.locations.iter().map(|l| l.init).collect()
+    }
+
+    /// Whether any register or location is a timestamp.
+    pub fn has_timestamps(&self) -> bool {
+        self.locations.iter().any(|l| l.ty == Ty::Timestamp)
+            || self.threads.iter().any(|t| t.registers.iter().any(|r| r.ty == Ty::Timestamp))
+    }
+}
+
+impl Op {
+    /// The kind of memory access, if it is one.
+    pub fn access_kind(&self) -> Option<AccessKind> {
+        match self {
+            Self::Load { .. } => Some(AccessKind::Load),
+            Self::Store { .. } => Some(AccessKind::Store),
+            Self::Rmw { .. } => Some(AccessKind::Rmw),
+            _ => None,
+        }
+    }
+
+    /// The shared address, if it is a memory access.
+    pub fn addr(&self) -> Option<&Addr> {
+        match self {
+            Self::Load { addr, .. } | Self::Store { addr, .. } | Self::Rmw { addr, .. } => Some(addr),
+            _ => None,
+        }
+    }
+
+    /// Where a register result goes, if anywhere.
+    pub fn dst(&self) -> Option<&Place> {
+        match self {
+            Self::Assign { dst, .. } | Self::Load { dst, .. } | Self::Choose { dst, .. } => Some(dst),
+            Self::Rmw { dst, .. } => dst.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The expressions it evaluates besides address and destination index.
+    pub fn operands(&self) -> Vec<&LocalExpr> {
+        match self {
+            Self::Assign { value, .. } | Self::Store { value, .. } => vec![value],
+            Self::Rmw { op, .. } => op.operands(),
+            Self::Assume(cond) | Self::Assert { cond, .. } | Self::Branch { cond, .. } => vec![cond],
+            _ => vec![],
+        }
+    }
+}
+
+impl RmwOp {
+    /// The expressions it evaluates.
+    pub fn operands(&self) -> Vec<&LocalExpr> {
+        match self {
+            Self::Cas { expected, new } => vec![expected, new],
+            Self::Exchange(value) | Self::FetchAdd(value) => vec![value],
+        }
+    }
+}

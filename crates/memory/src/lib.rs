@@ -1,0 +1,58 @@
+//! Memory models as data.
+//!
+//! Every model is one [`Model`]: a choice of parameters for one axiomatic form, which generalises section 2.3.2 of CheckFence.
+//!
+//! # The axioms
+//!
+//! An execution gives each thread a sequence of accesses in program order (`po`), as its code says for the values that its
+//! loads returned. A read-modify-write is *one* access that is both a load and a store; it counts as both whether or not
+//! a compare-and-swap succeeds. The execution is allowed when there is a total order `<M` (the memory order) over all accesses with:
+//!
+//! 1. **Kept pairs.** If `x po y` and the model keeps the pair, by the kinds of the two and by whether their addresses are
+//!    the same ([`Model::keeps`]), then `x <M y`. A read-modify-write is in a kept pair when its load or its store would be.
+//!    Every model keeps load-store and store-store to the same address, and a read-modify-write before every later access to
+//!    its address: what it writes is known only once it is performed, so there is nothing to forward.
+//! 2. **Fences.** If an X-Y fence stands between `x` of kind X and `y` of kind Y, then `x <M y`.
+//! 3. **Dependencies.** A load (or read-modify-write) `x` precedes `y` in `<M` when `x po y` and, as far as the model keeps that kind:
+//!    - *data*: the value that `y` writes (or compares with) was computed from what `x` read,
+//!    - *address*: so was the address of `y`,
+//!    - *control*: a branch or an `assume` between the two was decided by what `x` read; with [`Control::All`] this orders every
+//!      later access, with [`Control::Stores`] every later access that writes.
+//!
+//!    Values flow through registers only; an `assert` is not a dependency, for a check must not change what it checks.
+//! 4. **Values.** A load sees the `<M`-latest of the stores to its address that are visible to it, or else the initial value.
+//!    Visible are the stores before it in `<M` and, with *forwarding*, all earlier stores of its own thread, performed or not.
+//! 5. **Forwarded values are known.** If a load takes its value from a store of its own thread that follows it in `<M`, then every
+//!    load that this store depends on (by rule 3, as far as the model keeps that kind) precedes the load in `<M`.
+//!    This is rule 3 of dependence order in the SPARC V9 manual (D.3.3), for the store that is forwarded.
+//! 6. **Atomic sections.** The accesses of an atomic section are consecutive in `<M`, in program order.
+//!    With [`Model::serial`] the same holds for each operation, and for a whole thread that declares none.
+//! 7. **No value out of thin air.** Following each load to the store it took its value from, and each store to the loads that its value
+//!    and address were computed from, never leads back to the start. Models that keep data and address dependencies, or
+//!    that keep every load before later stores, have this already; for the others it is an axiom of its own.
+//!
+//! The models differ in parameters only, so a user can write one down ([`file`]), and each engine asks the same questions.
+//!
+//! This crate knows neither source languages nor the data structures of engines.
+
+pub mod file;
+mod model;
+mod pso;
+mod relaxed;
+mod rmo;
+mod sc;
+mod serial;
+mod sparc_rmo;
+mod tso;
+
+pub use model::{Control, Dependencies, Model};
+
+/// All named models, strongest first; `sparc-rmo` stands beside `rmo`, incomparable with it.
+pub fn all() -> Vec<Model> {
+    vec![serial::model(), sc::model(), tso::model(), pso::model(), rmo::model(), sparc_rmo::model(), relaxed::model()]
+}
+
+/// The model with this name.
+pub fn named(name: &str) -> Option<Model> {
+    all().into_iter().find(|model| model.name == name)
+}

@@ -1,0 +1,88 @@
+//! The parameters of a model and the questions that engines ask of it.
+
+use cyrano_ir::{AccessKind, FenceSet};
+
+/// A memory model; the crate's documentation has the axioms.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Model {
+    /// Its name on the command line.
+    pub name: String,
+    /// What it is, in a few sentences.
+    pub summary: String,
+    /// Kept pairs of accesses to different addresses.
+    pub different: FenceSet,
+    /// Kept pairs of accesses to the same address; always has load-store and store-store.
+    pub same: FenceSet,
+    /// Whether a thread's own earlier stores are visible to its loads before they are performed.
+    pub forwarding: bool,
+    /// Which dependencies are kept.
+    pub dependencies: Dependencies,
+    /// Whether whole operations are consecutive in the memory order.
+    pub serial: bool,
+}
+
+/// Which dependencies a model keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Dependencies {
+    /// From a load to an access whose written value was computed from it.
+    pub data: bool,
+    /// From a load to an access whose address was computed from it.
+    pub address: bool,
+    /// From a load to the accesses behind a branch that it decided.
+    pub control: Control,
+}
+
+/// What a control dependency orders.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Control {
+    /// Nothing.
+    None,
+    /// Every later access that writes.
+    Stores,
+    /// Every later access.
+    All,
+}
+
+impl Dependencies {
+    /// None is kept.
+    pub const NONE: Self = Self { data: false, address: false, control: Control::None };
+    /// All are kept.
+    pub const ALL: Self = Self { data: true, address: true, control: Control::All };
+}
+
+impl Model {
+    /// Whether two accesses in program order stay in that order (axiom 1), by kind and by address.
+    #[inline]
+    pub fn keeps(&self, first: AccessKind, second: AccessKind, same_address: bool) -> bool {
+        if same_address {
+            first == AccessKind::Rmw || self.same.orders(first, second)
+        } else {
+            self.different.orders(first, second)
+        }
+    }
+
+    /// Whether everything after an access of this kind stays after it, whatever its kind and address.
+    #[inline]
+    pub fn keeps_all_after(&self, first: AccessKind) -> bool {
+        [AccessKind::Load, AccessKind::Store]
+            .into_iter()
+            .all(|second| self.keeps(first, second, true) && self.keeps(first, second, false))
+    }
+
+    /// Whether a control dependency orders an access of this kind.
+    #[inline]
+    pub fn control_orders(&self, second: AccessKind) -> bool {
+        match self.dependencies.control {
+            Control::None => false,
+            Control::Stores => second.writes(),
+            Control::All => true,
+        }
+    }
+
+    /// Whether axiom 7 (no value out of thin air) has to be checked on its own, because order and dependencies do not imply it.
+    pub fn may_invent_values(&self) -> bool {
+        let loads_before_stores = self.keeps(AccessKind::Load, AccessKind::Store, false);
+        let dependencies = self.dependencies.data && self.dependencies.address;
+        !loads_before_stores && !dependencies
+    }
+}
