@@ -1,1 +1,157 @@
-//! x
+//! The explicit-state engine: an operational semantics that agrees with the axioms of `cyrano_memory`.
+//!
+//! Each thread keeps its deferred accesses in program order ([`mod@state`], [`mod@queue`]); any ready one may be performed at any
+//! time ([`mod@step`]); forwarded values can be used at once, by branches too; at the end the queue is drained. States are
+//! visited breadth-first ([`mod@search`]) and stored exactly ([`mod@table`]).
+//!
+//! **Exactness.** For models in which nothing overtakes a load (`sc`, `tso`, `pso`, `serial` and others like them) the engine is
+//! exact on every program. Where loads wait (`rmo`), it is exact when addresses do not depend on loaded values, and refuses
+//! the rest ([`mod@supports`]). A thread with a loop may defer a limited number of accesses; if that limit is ever
+//! reached the verdict is `bounded`.
+//!
+//! This crate does no IO and knows no other engine.
+
+mod codec;
+mod faults;
+mod local;
+mod machine;
+mod queue;
+mod search;
+mod section;
+mod settle;
+mod state;
+mod step;
+mod supports;
+mod table;
+mod timestamps;
+mod witness;
+
+pub use faults::Fault;
+
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Refusal, Verdict, Violation, Watch};
+use cyrano_ir::{Program, Property, Quantifier};
+use cyrano_memory::Model;
+
+use machine::Machine;
+use search::{Found, Search};
+
+/// The engine, with its reductions. Each can be switched off; verdicts and outcomes stay the same.
+#[derive(Clone, Debug)]
+pub struct Explore {
+    /// Registers that are not read again are forgotten.
+    pub dead_registers: bool,
+    /// Threads run on to their next shared access in one step.
+    pub macro_steps: bool,
+    /// Timestamps are renumbered.
+    pub timestamps: bool,
+    /// A deliberate bug, for tests; without the feature `faults` it has no effect.
+    pub fault: Option<Fault>,
+}
+
+impl Default for Explore {
+    fn default() -> Self {
+        Self { dead_registers: true, macro_steps: true, timestamps: true, fault: None }
+    }
+}
+
+impl Explore {
+    #[inline]
+    pub(crate) fn has_fault(&self, fault: Fault) -> bool {
+        cfg!(feature = "faults") && self.fault == Some(fault)
+    }
+
+    fn reductions(&self, program: &Program) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        if self.dead_registers {
+            names.push("dead-registers");
+        }
+        if self.macro_steps {
+            names.push("macro-steps");
+        }
+        if self.timestamps && program.has_timestamps() {
+            names.push("timestamps");
+        }
+        names
+    }
+}
+
+/// Gaps between timestamps beyond which ranking is given up.
+const LARGEST_GAP: i64 = 64;
+
+impl Engine for Explore {
+    fn name(&self) -> &'static str {
+        "explore"
+    }
+
+    fn supports(&self, program: &Program, model: &Model) -> Result<(), Refusal> {
+        supports::supports(program, model)
+    }
+
+    fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let Query { program, model, question } = query;
+        let property = match question {
+            Question::Holds(property) => Some(property),
+            Question::Outcomes => None,
+        };
+        let ranked = self.timestamps && program.has_timestamps() && !timestamps::observed(program, property);
+        let mut gap = ranked.then_some(2);
+        if self.has_fault(Fault::CollapseTimestamps) {
+            gap = gap.map(|_| i64::MAX);
+        }
+        loop {
+            let machine = Machine::new(program, model, self, property, limits.deferred, gap);
+            let found = Search::new(&machine, property).run(limits, watch);
+            if found.notes.gap_too_small {
+                gap = gap.map(|g| g * 2).filter(|g| *g <= LARGEST_GAP);
+                continue;
+            }
+            return self.answer(&machine, property, found, limits);
+        }
+    }
+}
+
+impl Explore {
+    fn answer(&self, machine: &Machine<'_>, property: Option<&Property>, found: Found, limits: &Limits) -> Answer {
+        let execution = found.hit.as_ref().map(|hit| witness::execution(machine, hit));
+        let mut answer = Answer {
+            verdict: Verdict::Verified,
+            reason: None,
+            violation: None,
+            execution,
+            outcomes: found.outcomes.clone(),
+            reductions: self.reductions(machine.program),
+            stats: found.stats,
+        };
+        let exists = matches!(property, Some(Property::Final { quantifier: Quantifier::Exists, .. }));
+        if let Some(hit) = &found.hit {
+            answer.violation.clone_from(&hit.violation);
+            answer.verdict = if hit.violation.is_some() { Verdict::Violated } else { Verdict::Verified };
+        } else if let Some(stop) = found.stop {
+            answer.verdict = Verdict::Unknown;
+            answer.reason = Some(stop.reason().into());
+        } else if found.notes.bounded {
+            answer.verdict = Verdict::Bounded;
+            let bound = limits.deferred;
+            answer.reason = Some(format!("executions in which a thread defers more than {bound} accesses were left out"));
+        } else if let Some(reason) = vacuous(machine.program, property, &found) {
+            answer.verdict = Verdict::Vacuous;
+            answer.reason = Some(reason.into());
+        } else if exists {
+            answer.verdict = Verdict::Violated;
+            answer.violation = Some(Violation::NoWitness);
+        }
+        answer
+    }
+}
+
+/// Why a search without a hit shows nothing, if it does not.
+fn vacuous(program: &Program, property: Option<&Property>, found: &Found) -> Option<&'static str> {
+    match property {
+        Some(Property::Assertions) => {
+            let exercised = found.notes.asserted || search::can_wait(program);
+            (!exercised).then_some("no execution reaches an assertion, and no thread can wait")
+        }
+        Some(Property::Final { .. }) => (!found.ended).then_some("no execution runs to its end"),
+        None => None,
+    }
+}

@@ -4,7 +4,7 @@
 //! Each thread is a flat list of instructions over registers that are private to it.
 //! Shared memory is touched by [`Op::Load`], [`Op::Store`] and [`Op::Rmw`] alone; expressions read registers only.
 //!
-//! **Invariants** (checked by [`verify`]): see the module doc of [`mod@verify`].
+//! **Invariants** (checked by [`verify()`]): see the module doc of [`mod@verify`].
 //!
 //! This crate knows neither front ends nor engines nor memory models.
 

@@ -1,1 +1,23 @@
-//! x
+//! What users and their scripts see: text for people, JSON (`cyrano.report/1`, `cyrano.outcomes/1`, …) for programs.
+//!
+//! **Invariant:** everything here is a function from data to a string; colour is never the only carrier of a fact, and every line of
+//! text keeps to [`Style::width`] as far as single words allow.
+//!
+//! This crate does not know how a verdict was reached, and it neither reads files nor prints.
+
+mod checks;
+mod json;
+mod lanes;
+mod models;
+mod outcomes;
+mod replay;
+mod style;
+mod table;
+
+pub use checks::{CheckReport, checks_text};
+pub use json::checks_json;
+pub use lanes::trace_text;
+pub use models::{ModelReport, models_json, models_text};
+pub use outcomes::{OutcomesReport, outcomes_json, outcomes_text};
+pub use replay::{ReplayReport, replay_json, replay_text};
+pub use style::{Style, wrap};

@@ -1,1 +1,27 @@
-//! x
+//! One execution, told so that a person can follow it and a program can replay it.
+//!
+//! A [`Trace`] is self-contained: it carries the source text, the constants that were set and the parameters of the memory model, so
+//! that it can be replayed on another machine, years later, without the files it came from (schema `cyrano.trace/1`).
+//!
+//! **Invariant:** a trace is built only from facts that a replay established ([`cyrano_engine::Replayed`]); this crate adds names,
+//! places in the source and words, and decides nothing itself.
+//!
+//! This crate knows neither engines nor output formats other than its own schema.
+
+mod explain;
+mod lines;
+mod minimise;
+mod model;
+mod record;
+mod rerun;
+mod restore;
+mod schema;
+
+pub use explain::no_witness;
+pub use minimise::minimise;
+pub use record::Parts;
+pub use restore::TraceError;
+pub use schema::{
+    BlockedInfo, DependencyInfo, End, ErrorInfo, Explanation, ModelInfo, NamedValue, Overtaken, ProgramInfo,
+    PropertyInfo, ReadFrom, SCHEMA, Step, ThreadInfo, Tool, Trace, ViolationInfo,
+};

@@ -49,7 +49,7 @@ impl RegSet {
     /// The registers in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = RegId> + '_ {
         let bits = |word: u64| {
-            std::iter::successors(Some(word), |word| Some(word & (word - 1)))
+            std::iter::successors(Some(word), |word| Some(word & word.wrapping_sub(1)))
                 .take_while(|word| *word != 0)
                 .map(u64::trailing_zeros)
         };

@@ -1,0 +1,218 @@
+//! States as bytes.
+//!
+//! **Invariant:** two states have the same bytes exactly when no continuation can tell them apart by a register that is live,
+//! memory, program counters or queues. Every number is a zigzag variable-length integer, so that the small values of typical
+//! programs take one byte.
+//!
+//! *Dead registers* (reduction `dead-registers`): a register that is not live before a thread's next instruction is left out and
+//! comes back as 0. It is sound because liveness says that on every path the register is written before it is read;
+//! registers that a deferred entry needs were captured in the entry when it was issued.
+
+use cyrano_ir::{AccessKind, FenceSet};
+
+use crate::machine::Machine;
+use crate::state::{Data, Entry, State, Value, What};
+
+/// Appends a number.
+#[inline]
+fn put(out: &mut Vec<u8>, value: i64) {
+    let mut bits = ((value << 1) ^ (value >> 63)) as u64;
+    while bits >= 0x80 {
+        out.push(bits as u8 | 0x80);
+        bits >>= 7;
+    }
+    out.push(bits as u8);
+}
+
+/// Takes a number off the front.
+#[inline]
+fn take(bytes: &mut &[u8]) -> i64 {
+    let mut bits = 0u64;
+    let mut shift = 0;
+    loop {
+        let byte = bytes[0];
+        *bytes = &bytes[1..];
+        bits |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+        shift += 7;
+    }
+    (bits >> 1) as i64 ^ -((bits & 1) as i64)
+}
+
+impl Machine<'_> {
+    /// Appends the bytes of a state.
+    pub fn encode(&self, state: &State, out: &mut Vec<u8>) {
+        for value in &state.memory {
+            put(out, *value);
+        }
+        if self.model.serial {
+            put(out, state.running.into());
+        }
+        for (t, thread) in state.threads.iter().enumerate() {
+            put(out, thread.pc.into());
+            let info = &self.threads[t];
+            for reg in &info.live[thread.pc as usize] {
+                let at = info.base + *reg as usize;
+                if self.loads_wait {
+                    put(out, state.pending[at].into());
+                    put(out, if state.pending[at] == 0 { state.regs[at] } else { 0 });
+                } else {
+                    put(out, state.regs[at]);
+                }
+            }
+            put(out, thread.queue.len() as i64);
+            for entry in &thread.queue {
+                put_entry(out, entry);
+            }
+        }
+    }
+
+    /// Reads a state back.
+    pub fn decode(&self, mut bytes: &[u8], state: &mut State) {
+        let input = &mut bytes;
+        for value in &mut state.memory {
+            *value = take(input);
+        }
+        state.running = if self.model.serial { take(input) as u16 } else { 0 };
+        state.regs.fill(0);
+        state.pending.fill(0);
+        for (t, thread) in state.threads.iter_mut().enumerate() {
+            thread.pc = take(input) as u32;
+            thread.issued = 0;
+            let info = &self.threads[t];
+            for reg in &info.live[thread.pc as usize] {
+                let at = info.base + *reg as usize;
+                if self.loads_wait {
+                    state.pending[at] = take(input) as u16;
+                }
+                state.regs[at] = take(input);
+            }
+            let entries = take(input);
+            thread.queue.clear();
+            thread.queue.extend((0..entries).map(|_| take_entry(input)));
+        }
+        debug_assert!(input.is_empty(), "a state has trailing bytes");
+    }
+}
+
+const WAITING: u8 = 0x40;
+const CHAINED: u8 = 0x80;
+
+fn put_entry(out: &mut Vec<u8>, entry: &Entry) {
+    let tag = match entry.what {
+        What::Access(kind) => kind as u8,
+        What::Assign => 3,
+        What::Assert => 4,
+        What::Fence(set) => 16 | set.bits(),
+    };
+    let flags = if entry.chained { CHAINED } else { 0 } | if entry.known() { 0 } else { WAITING };
+    out.push(tag | flags);
+    if matches!(entry.what, What::Fence(_)) {
+        return;
+    }
+    put(out, entry.loc.into());
+    put(out, entry.instr.into());
+    match &entry.data {
+        Data::Known(first, second) => {
+            if entry.what != What::Access(AccessKind::Load) {
+                put(out, *first);
+            }
+            if entry.what == What::Access(AccessKind::Rmw) {
+                put(out, *second);
+            }
+        }
+        Data::Waiting(captured) => {
+            put(out, captured.len() as i64);
+            for (reg, value) in captured {
+                put(out, i64::from(*reg));
+                match value {
+                    Value::Known(value) => {
+                        out.push(0);
+                        put(out, *value);
+                    }
+                    Value::Pending(at) => {
+                        out.push(1);
+                        put(out, i64::from(*at));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn take_entry(input: &mut &[u8]) -> Entry {
+    let byte = input[0];
+    *input = &input[1..];
+    let what = match byte & !(WAITING | CHAINED) {
+        0 => What::Access(AccessKind::Load),
+        1 => What::Access(AccessKind::Store),
+        2 => What::Access(AccessKind::Rmw),
+        3 => What::Assign,
+        4 => What::Assert,
+        fence => What::Fence(FenceSet::from_bits(fence & 15)),
+    };
+    let mut entry = Entry { what, instr: 0, loc: 0, data: Data::NONE, chained: byte & CHAINED != 0, index: 0 };
+    if matches!(what, What::Fence(_)) {
+        return entry;
+    }
+    entry.loc = take(input) as u32;
+    entry.instr = take(input) as u32;
+    entry.data = if byte & WAITING != 0 {
+        let captured = take(input);
+        Data::Waiting((0..captured).map(|_| take_captured(input)).collect())
+    } else {
+        let first = if what == What::Access(AccessKind::Load) { 0 } else { take(input) };
+        let second = if what == What::Access(AccessKind::Rmw) { take(input) } else { 0 };
+        Data::Known(first, second)
+    };
+    entry
+}
+
+fn take_captured(input: &mut &[u8]) -> (u32, Value) {
+    let reg = take(input) as u32;
+    let pending = input[0] != 0;
+    *input = &input[1..];
+    let number = take(input);
+    (reg, if pending { Value::Pending(number as u16) } else { Value::Known(number) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_survive() {
+        let mut bytes = Vec::new();
+        let numbers = [0, 1, -1, 63, 64, -64, -65, 1 << 40, i64::MAX, i64::MIN];
+        for number in numbers {
+            put(&mut bytes, number);
+        }
+        let mut input = &bytes[..];
+        for number in numbers {
+            assert_eq!(take(&mut input), number);
+        }
+        assert!(input.is_empty());
+    }
+
+    #[test]
+    fn entries_survive() {
+        let entry = |what, data| Entry { what, instr: 7, loc: 3, data, chained: true, index: 0 };
+        let waiting = Data::Waiting(vec![(2, Value::Known(-5)), (900, Value::Pending(3))]);
+        let entries = [
+            entry(What::Access(AccessKind::Load), Data::NONE),
+            entry(What::Access(AccessKind::Store), Data::Known(-9, 0)),
+            entry(What::Access(AccessKind::Rmw), Data::Known(1, 2)),
+            entry(What::Access(AccessKind::Store), waiting.clone()),
+            entry(What::Assign, waiting.clone()),
+            entry(What::Assert, waiting),
+        ];
+        let mut bytes = Vec::new();
+        entries.iter().for_each(|e| put_entry(&mut bytes, e));
+        let mut input = &bytes[..];
+        for entry in entries {
+            assert_eq!(take_entry(&mut input), entry);
+        }
+    }
+}

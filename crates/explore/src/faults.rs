@@ -1,0 +1,54 @@
+//! Deliberate bugs, for testing the tests.
+//!
+//! With the feature `faults` (which only tests switch on) one of these can be built into the explorer; the comparison with the
+//! reference interpreter must then notice. Without the feature every question below is answered `false` at compile time.
+
+/// One way to break the explorer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// A load does not see its own thread's deferred stores.
+    NoForwarding,
+    /// A load sees the oldest of its own thread's deferred stores instead of the latest.
+    ForwardOldest,
+    /// Store-load fences do nothing.
+    IgnoreStoreLoadFence,
+    /// Store-store fences do nothing.
+    IgnoreStoreStoreFence,
+    /// Two stores are reordered although the model keeps them.
+    ReorderStores,
+    /// Stores are performed at once although the model lets them wait.
+    KeepStores,
+    /// The write of a read-modify-write is deferred like a plain store.
+    SplitRmw,
+    /// A thread that has reached its end counts as done with accesses still deferred.
+    NoDrain,
+    /// The first live register is forgotten between steps.
+    ZeroLiveRegister,
+    /// States whose hashes have the same low bits are taken for one.
+    ConfuseHashes,
+    /// Timestamps that are further apart than one are moved together.
+    CollapseTimestamps,
+    /// A store whose value is still pending is performed with the value 0.
+    IgnoreDataDependency,
+    /// Other threads may step in the middle of an atomic section.
+    SplitAtomic,
+}
+
+impl Fault {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::NoForwarding,
+        Self::ForwardOldest,
+        Self::IgnoreStoreLoadFence,
+        Self::IgnoreStoreStoreFence,
+        Self::ReorderStores,
+        Self::KeepStores,
+        Self::SplitRmw,
+        Self::NoDrain,
+        Self::ZeroLiveRegister,
+        Self::ConfuseHashes,
+        Self::CollapseTimestamps,
+        Self::IgnoreDataDependency,
+        Self::SplitAtomic,
+    ];
+}

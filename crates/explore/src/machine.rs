@@ -1,0 +1,201 @@
+//! A program and a model, prepared for exploration.
+//!
+//! What a step needs to know about an instruction is computed here once: which registers are live before it, which kinds of
+//! accesses are deferred, how many accesses a thread may defer, which values are timestamps.
+
+use cyrano_ir::dataflow::Liveness;
+use cyrano_ir::{AccessKind, FinalVar, Op, Program, Property, ThreadId};
+use cyrano_memory::Model;
+
+use crate::Explore;
+use crate::faults::Fault;
+use crate::state::State;
+use crate::timestamps::Timestamps;
+
+/// A program under a model.
+pub(crate) struct Machine<'a> {
+    pub program: &'a Program,
+    pub model: &'a Model,
+    pub config: &'a Explore,
+    pub threads: Vec<ThreadInfo>,
+    /// Whether accesses of each kind (load, store, read-modify-write) wait in the queue.
+    defers: [bool; 3],
+    /// Whether a register can be pending.
+    pub loads_wait: bool,
+    pub timestamps: Option<Timestamps>,
+    /// Whether a failed assertion ends the search; when outcomes are asked for, it does not matter.
+    pub judge_assertions: bool,
+}
+
+/// What is known about one thread.
+pub(crate) struct ThreadInfo {
+    /// Its first register in [`State::regs`].
+    pub base: usize,
+    /// For every instruction the registers that are live before it.
+    pub live: Vec<Vec<u32>>,
+    /// How many accesses may wait; without a bound if the thread has no loop.
+    pub bound: usize,
+    /// Whether it declares operations; if not, it is one under a serial model.
+    pub has_operations: bool,
+    /// For every instruction, whether it is inside an operation.
+    pub in_operation: Vec<bool>,
+}
+
+impl<'a> Machine<'a> {
+    pub fn new(
+        program: &'a Program,
+        model: &'a Model,
+        config: &'a Explore,
+        property: Option<&Property>,
+        deferred: usize,
+        gap: Option<i64>,
+    ) -> Self {
+        let mut defers = [AccessKind::Load, AccessKind::Store, AccessKind::Rmw].map(|kind| !model.keeps_all_after(kind));
+        if config.has_fault(Fault::KeepStores) {
+            defers[AccessKind::Store as usize] = false;
+        }
+        let mut machine = Self {
+            program,
+            model,
+            config,
+            threads: Vec::new(),
+            defers,
+            loads_wait: defers[AccessKind::Load as usize] || defers[AccessKind::Rmw as usize],
+            timestamps: gap.map(|gap| Timestamps::new(program, gap)),
+            judge_assertions: matches!(property, Some(Property::Assertions)),
+        };
+        let mut base = 0;
+        for thread in program.thread_ids() {
+            machine.threads.push(ThreadInfo::new(program, thread, base, property, config, deferred));
+            base += program.thread(thread).registers.len();
+        }
+        machine
+    }
+
+    /// Whether accesses of this kind wait in the queue.
+    #[inline]
+    pub fn defers(&self, kind: AccessKind) -> bool {
+        self.defers[kind as usize]
+    }
+
+    /// Whether anything ever waits in a queue.
+    #[inline]
+    pub fn defers_any(&self) -> bool {
+        self.defers.contains(&true)
+    }
+
+    /// The operation at a thread's program counter.
+    #[inline]
+    pub fn op(&self, thread: usize, pc: u32) -> &'a Op {
+        &self.program.threads[thread].code[pc as usize].op
+    }
+
+    /// The initial state, before any thread has run to its first rest.
+    pub fn initial(&self) -> State {
+        let registers = self.program.threads.iter().flat_map(|t| &t.registers);
+        let regs: Vec<i64> = registers.map(|r| r.init).collect();
+        State {
+            memory: self.program.initial_memory(),
+            pending: if self.loads_wait { vec![0; regs.len()] } else { Vec::new() },
+            regs,
+            threads: (0..self.program.threads.len()).map(|_| Default::default()).collect(),
+            running: 0,
+        }
+    }
+
+    /// Whether a thread has run to its end with nothing left to perform.
+    #[inline]
+    pub fn done(&self, state: &State, thread: usize) -> bool {
+        let t = &state.threads[thread];
+        let drained = t.queue.is_empty() || self.config.has_fault(Fault::NoDrain);
+        drained && matches!(self.op(thread, t.pc), Op::Halt)
+    }
+
+    /// The value of a variable in a final state.
+    pub fn final_value(&self, state: &State, var: FinalVar) -> i64 {
+        match var {
+            FinalVar::Loc(loc) => state.memory[loc.index()],
+            FinalVar::Reg(thread, reg) => state.regs[self.threads[thread.index()].base + reg.index()],
+        }
+    }
+}
+
+impl ThreadInfo {
+    fn new(
+        program: &Program,
+        thread: ThreadId,
+        base: usize,
+        property: Option<&Property>,
+        config: &Explore,
+        deferred: usize,
+    ) -> Self {
+        let code = &program.thread(thread).code;
+        let registers = program.thread(thread).registers.len();
+        let liveness = Liveness::new(program.thread(thread), exit_live(program, thread, property));
+        let live = (0..code.len()).map(|pc| live_before(&liveness, pc, registers, config)).collect();
+        let in_operation = in_operation(code);
+        let loops = code.iter().enumerate().any(|(pc, instr)| match &instr.op {
+            Op::Jump(to) => to.index() <= pc,
+            Op::Branch { then_to, else_to, .. } => then_to.index() <= pc || else_to.index() <= pc,
+            _ => false,
+        });
+        Self {
+            base,
+            live,
+            bound: if loops { deferred } else { usize::MAX },
+            has_operations: in_operation.iter().any(|inside| *inside),
+            in_operation,
+        }
+    }
+}
+
+/// The registers of a thread that somebody looks at when it has ended.
+fn exit_live(program: &Program, thread: ThreadId, property: Option<&Property>) -> Vec<cyrano_ir::RegId> {
+    let mut live = Vec::new();
+    let mut add = |var: &FinalVar| {
+        if let FinalVar::Reg(owner, reg) = var
+            && *owner == thread
+        {
+            live.push(*reg);
+        }
+    };
+    match property {
+        Some(Property::Final { cond, .. }) => cond.for_each_var(&mut |var| add(var)),
+        Some(Property::Assertions) => {}
+        None => program.observed.iter().for_each(|o| add(&o.var)),
+    }
+    live
+}
+
+fn live_before(liveness: &Liveness, pc: usize, registers: usize, config: &Explore) -> Vec<u32> {
+    let at = cyrano_ir::InstrId::new(pc);
+    let all = !config.dead_registers;
+    let live = (0..registers).filter(|r| all || liveness.is_live(at, cyrano_ir::RegId::new(*r)));
+    let skip = usize::from(config.has_fault(Fault::ZeroLiveRegister));
+    live.skip(skip).map(|r| r as u32).collect()
+}
+
+/// For every instruction whether it is inside an operation: operations are properly nested in the code, so a forward
+/// walk over all paths finds the same answer on each.
+fn in_operation(code: &[cyrano_ir::Instr]) -> Vec<bool> {
+    let mut inside: Vec<Option<bool>> = vec![None; code.len()];
+    let mut work = vec![(0usize, false)];
+    while let Some((pc, before)) = work.pop() {
+        if pc >= code.len() || inside[pc].is_some() {
+            continue;
+        }
+        inside[pc] = Some(before);
+        match &code[pc].op {
+            Op::OperationBegin(_) => work.push((pc + 1, true)),
+            Op::OperationEnd => work.push((pc + 1, false)),
+            Op::Jump(to) => work.push((to.index(), before)),
+            Op::Branch { then_to, else_to, .. } => {
+                work.push((then_to.index(), before));
+                work.push((else_to.index(), before));
+            }
+            Op::Halt => {}
+            _ => work.push((pc + 1, before)),
+        }
+    }
+    inside.into_iter().map(|i| i.unwrap_or(false)).collect()
+}

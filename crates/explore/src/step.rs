@@ -1,0 +1,370 @@
+//! Steps: from a resting state to its successors.
+//!
+//! A step of a thread performs one access (or one atomic section), or takes a decision, and then runs the thread on to its
+//! next rest. Between rests only registers, the thread's own queue and its program counter change, which no other thread can
+//! see; so it does not matter when that happens, and doing it at once is sound (reduction `macro-steps`).
+//!
+//! A thread rests at
+//! - an access that is not deferred under the model, or an atomic section with one;
+//! - a branch or `assume` whose condition is pending;
+//! - a deferred access when the queue is as long as it may get (the result is then `bounded`);
+//! - an `assume` that failed: this execution is dropped, but what others do in it still counts;
+//! - its end;
+//! - any local instruction, once it has run for [`PATIENCE`] instructions without a rest, so that a loop without shared
+//!   accesses becomes a cycle of states instead of a hang.
+
+use cyrano_engine::{Access, Violation};
+use cyrano_ir::{AccessKind, EvalError, InstrId, Op, ThreadId};
+
+use crate::faults::Fault;
+use crate::local::location;
+use crate::machine::Machine;
+use crate::queue::{Own, modify, section_end};
+use crate::state::{Data, State};
+
+/// How many instructions a thread runs between rests at most.
+pub(crate) const PATIENCE: usize = 4096;
+
+/// A state under construction, and what happened on the way to it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Successor {
+    pub state: State,
+    /// The accesses performed, in order.
+    pub accesses: Vec<Access>,
+    /// The choices made, in order, each with its thread.
+    pub choices: Vec<(usize, i64)>,
+    /// Whose step it was.
+    pub thread: usize,
+    /// What went wrong.
+    pub event: Option<Violation>,
+}
+
+/// Successors, with their buffers kept for the next state.
+#[derive(Default)]
+pub(crate) struct Successors {
+    pool: Vec<Successor>,
+    len: usize,
+}
+
+impl Successors {
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Successor> {
+        self.pool[..self.len].iter_mut()
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// A new successor that starts out as a copy of `state`.
+    pub fn start(&mut self, state: &State, thread: usize) -> usize {
+        let index = self.slot();
+        let new = &mut self.pool[index];
+        new.state.clone_from(state);
+        new.accesses.clear();
+        new.choices.clear();
+        new.thread = thread;
+        new.event = None;
+        index
+    }
+
+    /// A copy of a successor, at a choice.
+    pub fn fork(&mut self, from: usize) -> usize {
+        let index = self.slot();
+        self.pool[index] = self.pool[from].clone();
+        index
+    }
+
+    /// Takes back the most recent successor.
+    pub fn retract(&mut self, index: usize) {
+        self.len -= 1;
+        self.pool.swap(index, self.len);
+    }
+
+    pub fn at(&mut self, index: usize) -> &mut Successor {
+        &mut self.pool[index]
+    }
+
+    fn slot(&mut self) -> usize {
+        if self.len == self.pool.len() {
+            self.pool.push(Successor::default());
+        }
+        self.len += 1;
+        self.len - 1
+    }
+}
+
+/// What a search wants to know besides the states.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Notes {
+    /// A thread had to stop issuing because its queue was full.
+    pub bounded: bool,
+    /// An assertion was evaluated.
+    pub asserted: bool,
+    /// A timestamp was incremented across a gap that ranking may have shortened.
+    pub gap_too_small: bool,
+}
+
+/// Computes successors.
+pub(crate) struct Stepper<'m> {
+    pub m: &'m Machine<'m>,
+    pub notes: Notes,
+}
+
+impl<'m> Stepper<'m> {
+    pub fn new(m: &'m Machine<'m>) -> Self {
+        Self { m, notes: Notes::default() }
+    }
+
+    /// The states in which every thread has run to its first rest. More than one if a thread begins with a choice.
+    pub fn initial(&mut self, out: &mut Successors) {
+        out.clear();
+        out.start(&self.m.initial(), 0);
+        for thread in 0..self.m.threads.len() {
+            for index in 0..out.len() {
+                out.at(index).thread = thread;
+                self.settle(out, index, thread);
+            }
+        }
+    }
+
+    /// All successors of a resting state.
+    pub fn successors(&mut self, state: &State, out: &mut Successors) {
+        out.clear();
+        for thread in 0..self.m.threads.len() {
+            if state.running != 0 && usize::from(state.running - 1) != thread {
+                continue;
+            }
+            self.perform_deferred(state, thread, out);
+            self.step_at_pc(state, thread, out);
+        }
+    }
+
+    /// One successor for every deferred access that is ready; an atomic section counts as one.
+    fn perform_deferred(&mut self, state: &State, thread: usize, out: &mut Successors) {
+        let queue = &state.threads[thread].queue;
+        let mut position = 0;
+        while position < queue.len() {
+            if queue[position].access().is_some() {
+                if self.m.ready(queue, position) {
+                    let index = out.start(state, thread);
+                    self.perform_section(out, index, position);
+                    self.settle(out, index, thread);
+                }
+                position = section_end(queue, position).unwrap_or(queue.len());
+            }
+            position += 1;
+        }
+    }
+
+    /// Performs the deferred access at `position` and the rest of its atomic section.
+    fn perform_section(&mut self, out: &mut Successors, index: usize, mut position: usize) {
+        let successor = out.at(index);
+        loop {
+            let thread = successor.thread;
+            let chained = successor.state.threads[thread].queue[position].chained;
+            self.perform_entry(successor, position);
+            if !chained {
+                break;
+            }
+            let queue = &successor.state.threads[thread].queue;
+            let next = (position..queue.len()).find(|p| queue[*p].access().is_some());
+            position = next.expect("a section that is performed was issued completely");
+        }
+    }
+
+    fn perform_entry(&mut self, successor: &mut Successor, position: usize) {
+        let thread = successor.thread;
+        let state = &mut successor.state;
+        let entry = state.threads[thread].queue[position].clone();
+        let kind = entry.access().expect("only accesses are performed");
+        let loc = entry.loc as usize;
+        let mut access =
+            Access { thread: ThreadId::new(thread), index: entry.index, read: None, written: None };
+        let mut delivers = None;
+        match (kind, &entry.data) {
+            (AccessKind::Load, _) => {
+                let own = self.m.own_store(&state.threads[thread].queue, position, entry.loc);
+                let value = if let Own::Known(value) = own { value } else { state.memory[loc] };
+                access.read = Some(value);
+                delivers = Some(value);
+            }
+            (AccessKind::Store, Data::Known(value, _)) => {
+                state.memory[loc] = *value;
+                access.written = Some(*value);
+            }
+            (AccessKind::Store, Data::Waiting(_)) => {
+                assert!(self.m.config.has_fault(Fault::IgnoreDataDependency), "a store without a value was performed");
+                state.memory[loc] = 0;
+            }
+            (AccessKind::Rmw, data) => {
+                let Data::Known(first, second) = *data else { unreachable!("an operand is pending") };
+                let old = state.memory[loc];
+                let op = self.m.op(thread, entry.instr);
+                self.note_increment(state, thread, op, Some(old));
+                access.read = Some(old);
+                delivers = Some(old);
+                match modify(op, old, first, second) {
+                    Ok(written) => access.written = written,
+                    Err(error) => record_error(&mut successor.event, thread, entry.instr, error),
+                }
+                if let Some(value) = access.written {
+                    state.memory[loc] = value;
+                }
+            }
+        }
+        successor.accesses.push(access);
+        self.m.remove_entry(&mut successor.state, thread, position, delivers);
+        self.resolve(successor);
+        self.m.prune_fences(&mut successor.state, thread);
+    }
+
+    /// The step that a thread can take at its program counter, if any.
+    fn step_at_pc(&mut self, state: &State, thread: usize, out: &mut Successors) {
+        let pc = state.threads[thread].pc;
+        let op = self.m.op(thread, pc);
+        match op {
+            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
+                if op.access_kind().is_some_and(|kind| !self.m.defers(kind)) {
+                    let index = out.start(state, thread);
+                    if self.access_now(out.at(index), state.threads[thread].queue.len()) {
+                        self.after_access(out.at(index), pc);
+                        self.settle(out, index, thread);
+                    } else {
+                        out.retract(index);
+                    }
+                }
+            }
+            Op::AtomicBegin if !self.m.config.has_fault(Fault::SplitAtomic) => self.section_now(state, thread, out),
+            Op::Halt => {}
+            _ => self.wake(state, thread, out),
+        }
+    }
+
+    /// A thread that rests at a local instruction has run out of patience, or waits for a pending condition, or was dropped.
+    fn wake(&mut self, state: &State, thread: usize, out: &mut Successors) {
+        let pc = state.threads[thread].pc;
+        if let Op::Branch { cond, .. } | Op::Assume(cond) = self.m.op(thread, pc) {
+            if self.m.loads_wait && !matches!(self.m.capture(state, thread, &[cond]), Ok(None)) {
+                return;
+            }
+            let base = self.m.threads[thread].base;
+            let holds = crate::local::eval(cond, &state.regs[base..]);
+            if matches!(self.m.op(thread, pc), Op::Assume(_)) && holds == Ok(0) {
+                return;
+            }
+        }
+        let index = out.start(state, thread);
+        self.settle(out, index, thread);
+    }
+
+    /// Marks the thread's operation as under way.
+    pub(crate) fn after_access(&mut self, successor: &mut Successor, pc: u32) {
+        let info = &self.m.threads[successor.thread];
+        if self.m.model.serial && (!info.has_operations || info.in_operation[pc as usize]) {
+            successor.state.running = successor.thread as u16 + 1;
+        }
+    }
+
+    /// Performs the access at the program counter directly, if nothing in the queue's first `section` entries forbids it.
+    pub(crate) fn access_now(&mut self, successor: &mut Successor, section: usize) -> bool {
+        let Successor { state, thread, .. } = successor;
+        let thread = *thread;
+        let (pc, base) = (state.threads[thread].pc, self.m.threads[thread].base);
+        let op = self.m.op(thread, pc);
+        let kind = op.access_kind().expect("an access");
+        let addr = op.addr().expect("an access has an address");
+        let loc = match location(self.m.program, addr, &state.regs[base..]) {
+            Ok(loc) => loc,
+            Err(error) => return fail(successor, pc, error),
+        };
+        let queue = &state.threads[thread].queue;
+        if self.m.must_wait(queue, section, kind, loc) {
+            return false;
+        }
+        let data = match self.m.operands(state, thread, op) {
+            Ok(Data::Waiting(_)) => return false,
+            Ok(data) => data,
+            Err(error) => {
+                record_error(&mut successor.event, thread, pc, error);
+                Data::NONE
+            }
+        };
+        self.do_access(successor, op, kind, loc, data)
+    }
+
+    fn do_access(&mut self, successor: &mut Successor, op: &Op, kind: AccessKind, loc: u32, data: Data) -> bool {
+        let thread = successor.thread;
+        let state = &mut successor.state;
+        let pc = state.threads[thread].pc;
+        let index = state.threads[thread].issued;
+        let memory = state.memory[loc as usize];
+        let Data::Known(first, second) = data else { unreachable!("operands are known") };
+        let mut access = Access { thread: ThreadId::new(thread), index, read: None, written: None };
+        match kind {
+            AccessKind::Load => {
+                let queue = &state.threads[thread].queue;
+                access.read = match self.m.own_store(queue, queue.len(), loc) {
+                    Own::Unknown => return false,
+                    Own::Known(value) => Some(value),
+                    Own::Nothing => Some(memory),
+                };
+            }
+            AccessKind::Store => access.written = Some(first),
+            AccessKind::Rmw => {
+                self.note_increment(state, thread, op, Some(memory));
+                access.read = Some(memory);
+                match modify(op, memory, first, second) {
+                    Ok(written) => access.written = written,
+                    Err(error) => record_error(&mut successor.event, thread, pc, error),
+                }
+            }
+        }
+        if kind == AccessKind::Store {
+            self.note_increment(state, thread, op, None);
+        }
+        if kind == AccessKind::Rmw && self.m.config.has_fault(Fault::SplitRmw) {
+            let value = access.written.take();
+            value.into_iter().for_each(|value| state.threads[thread].queue.push(crate::settle::plain_store(loc, value)));
+        }
+        if let Some(value) = access.written {
+            state.memory[loc as usize] = value;
+        }
+        if let (Some(value), Some(dst)) = (access.read, op.dst()) {
+            let base = self.m.threads[thread].base;
+            match crate::local::register(dst, &state.regs[base..]) {
+                Ok(reg) => self.set_register(state, thread, reg, value),
+                Err(error) => return fail(successor, pc, error),
+            }
+        }
+        let state = &mut successor.state;
+        state.threads[thread].issued += 1;
+        state.threads[thread].pc += 1;
+        successor.accesses.push(access);
+        true
+    }
+
+    /// Gives a register a known value.
+    #[inline]
+    pub(crate) fn set_register(&self, state: &mut State, thread: usize, reg: u32, value: i64) {
+        let at = self.m.threads[thread].base + reg as usize;
+        state.regs[at] = value;
+        if self.m.loads_wait {
+            state.pending[at] = 0;
+        }
+    }
+}
+
+/// Notes an error of the program in a step that goes on; the first one counts.
+pub(crate) fn record_error(event: &mut Option<Violation>, thread: usize, pc: u32, error: EvalError) {
+    event.get_or_insert(Violation::Error { thread: ThreadId::new(thread), instr: InstrId(pc), error });
+}
+
+/// Notes an error that stops the thread; the step itself counts as taken.
+fn fail(successor: &mut Successor, pc: u32, error: EvalError) -> bool {
+    record_error(&mut successor.event, successor.thread, pc, error);
+    true
+}

@@ -1,0 +1,70 @@
+//! From a path of stored states back to an execution.
+//!
+//! Stored states have no history and their timestamps are renumbered. So the path is walked again from the initial state, with full
+//! states: of the successors of each, the one whose stored form is the next state on the path is taken.
+
+use cyrano_engine::{Execution, Violation};
+
+use crate::machine::Machine;
+use crate::search::Hit;
+use crate::state::State;
+use crate::step::{Stepper, Successor, Successors};
+
+/// The execution that leads to a hit.
+pub(crate) fn execution(m: &Machine<'_>, hit: &Hit) -> Execution {
+    let mut walk = Walk {
+        m,
+        stepper: Stepper::new(m),
+        successors: Successors::default(),
+        execution: Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()] },
+    };
+    let mut state = None;
+    for bytes in &hit.path {
+        state = Some(walk.follow(state.as_ref(), |walk, successor| walk.stored(&successor.state) == *bytes));
+    }
+    if hit.in_step {
+        let wanted = |_: &mut Walk<'_>, successor: &Successor| same(&successor.event, &hit.violation);
+        walk.follow(state.as_ref(), wanted);
+    }
+    walk.execution
+}
+
+fn same(event: &Option<Violation>, wanted: &Option<Violation>) -> bool {
+    event.is_some() && event == wanted
+}
+
+struct Walk<'m> {
+    m: &'m Machine<'m>,
+    stepper: Stepper<'m>,
+    successors: Successors,
+    execution: Execution,
+}
+
+impl Walk<'_> {
+    /// Takes the successor that is `wanted`; from nowhere, an initial state.
+    fn follow(&mut self, from: Option<&State>, mut wanted: impl FnMut(&mut Self, &Successor) -> bool) -> State {
+        let mut successors = std::mem::take(&mut self.successors);
+        match from {
+            Some(state) => self.stepper.successors(state, &mut successors),
+            None => self.stepper.initial(&mut successors),
+        }
+        let found = successors.iter_mut().find(|successor| wanted(self, successor));
+        let successor = found.expect("every stored state was found from the one before it");
+        self.execution.order.extend(&successor.accesses);
+        let choices = std::mem::take(&mut successor.choices);
+        for (thread, value) in choices {
+            self.execution.choices[thread].push(value);
+        }
+        let state = std::mem::take(&mut successor.state);
+        self.successors = successors;
+        state
+    }
+
+    fn stored(&self, state: &State) -> Vec<u8> {
+        let mut copy = state.clone();
+        self.m.rank(&mut copy, &mut Vec::new());
+        let mut bytes = Vec::new();
+        self.m.encode(&copy, &mut bytes);
+        bytes
+    }
+}

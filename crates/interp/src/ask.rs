@@ -1,0 +1,157 @@
+//! The engine: from a query to an answer.
+
+use std::time::Instant;
+
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Refusal, Stats, Stop, Verdict, Violation, Watch};
+use cyrano_ir::{FinalExpr, Op, Program, Property, Quantifier};
+use cyrano_memory::Model;
+
+use crate::combine;
+use crate::goals::{Assertions, Final, Outcomes};
+use crate::local;
+use crate::machine::Code;
+use crate::meter::Meter;
+use crate::trace::{Status, Trace};
+use crate::values;
+
+/// The reference interpreter: enumerates executions straight from the axioms.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interp;
+
+impl Engine for Interp {
+    fn name(&self) -> &'static str {
+        "interp"
+    }
+
+    fn supports(&self, _: &Program, _: &Model) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let started = Instant::now();
+        let mut meter = Meter::new(limits, watch);
+        let run = Run { program: query.program, model: query.model, iterations: limits.iterations };
+        let mut answer = match query.question {
+            Question::Outcomes => run.outcomes(&mut meter),
+            Question::Holds(Property::Assertions) => run.assertions(&mut meter),
+            Question::Holds(Property::Final { quantifier, cond, .. }) => run.condition(*quantifier, cond, &mut meter),
+        };
+        let peak_bytes = meter.stats.peak_bytes.max(meter.bytes);
+        answer.stats = Stats { seconds: started.elapsed().as_secs_f64(), peak_bytes, ..meter.stats };
+        answer
+    }
+}
+
+struct Run<'p> {
+    program: &'p Program,
+    model: &'p Model,
+    iterations: usize,
+}
+
+fn answer(verdict: Verdict, reason: Option<String>) -> Answer {
+    Answer {
+        verdict,
+        reason,
+        violation: None,
+        execution: None,
+        outcomes: Default::default(),
+        reductions: Vec::new(),
+        stats: Stats::default(),
+    }
+}
+
+fn has_stopped(threads: &[Vec<Trace<'_>>]) -> bool {
+    threads.iter().flatten().any(|trace| trace.status == Status::Stopped)
+}
+
+impl<'p> Run<'p> {
+    /// `Verified`, unless a limit or a bound stood in the way.
+    fn settled(&self, stopped: Result<(), Stop>, bounded: bool) -> Answer {
+        match stopped {
+            Err(stop) => answer(Verdict::Unknown, Some(stop.reason().into())),
+            Ok(()) if bounded => answer(Verdict::Bounded, Some(self.bound())),
+            Ok(()) => answer(Verdict::Verified, None),
+        }
+    }
+
+    fn bound(&self) -> String {
+        format!("loops were unrolled {} times", self.iterations)
+    }
+
+    fn outcomes(&self, meter: &mut Meter<'p>) -> Answer {
+        let observed = &self.program.observed;
+        let mut goal = Outcomes::new(observed);
+        let stopped = values::traces(self.program, self.model, meter).and_then(|threads| {
+            goal.has_stopped = has_stopped(&threads);
+            combine::pursue(self.program, self.model, threads, &mut goal, meter)
+        });
+        let answer = self.settled(stopped, goal.bounded || meter.clipped);
+        Answer { outcomes: goal.outcomes, ..answer }
+    }
+
+    fn assertions(&self, meter: &mut Meter<'p>) -> Answer {
+        let mut goal = Assertions::default();
+        let mut asserted = false;
+        let stopped = values::traces(self.program, self.model, meter).and_then(|threads| {
+            asserted = threads.iter().flatten().any(|trace| trace.machine.asserted);
+            combine::pursue(self.program, self.model, threads, &mut goal, meter)
+        });
+        if let Some((violation, execution)) = goal.violation {
+            let answer = answer(Verdict::Violated, None);
+            return Answer { violation: Some(violation), execution: Some(execution), ..answer };
+        }
+        let settled = self.settled(stopped, goal.bounded || meter.clipped);
+        let nothing_to_fail = !asserted && !self.may_wait();
+        let vacuous = match settled.verdict {
+            Verdict::Verified => nothing_to_fail,
+            Verdict::Bounded => nothing_to_fail && !self.has_assertion(),
+            _ => false,
+        };
+        if vacuous {
+            let reason = "no assertion is evaluated and no atomic section can wait";
+            return answer(Verdict::Vacuous, Some(reason.into()));
+        }
+        settled
+    }
+
+    fn has_assertion(&self) -> bool {
+        let mut code = self.program.threads.iter().flat_map(|thread| &thread.code);
+        code.any(|instr| matches!(instr.op, Op::Assert { .. }))
+    }
+
+    /// Whether some thread has a section with an `assume`.
+    fn may_wait(&self) -> bool {
+        self.program.thread_ids().any(|thread| {
+            let code = Code::new(self.program, self.model, thread);
+            let positions = (0..self.program.thread(thread).code.len()).map(cyrano_ir::InstrId::new);
+            let mut sections = positions.filter(|pc| matches!(code.op(*pc), Op::AtomicBegin));
+            sections.any(|pc| local::may_wait(code, pc))
+        })
+    }
+
+    fn condition(&self, quantifier: Quantifier, cond: &'p FinalExpr, meter: &mut Meter<'p>) -> Answer {
+        let mut goal = Final::new(quantifier, cond);
+        let stopped = values::traces(self.program, self.model, meter).and_then(|threads| {
+            goal.has_stopped = has_stopped(&threads);
+            combine::pursue(self.program, self.model, threads, &mut goal, meter)
+        });
+        let bounded = goal.bounded || meter.clipped;
+        if let Some((execution, undefined)) = goal.decision {
+            let exists = quantifier == Quantifier::Exists;
+            let verdict = if exists { Verdict::Verified } else { Verdict::Violated };
+            let reason = undefined.map(|error| format!("the condition has no value: {error}"));
+            let violation = (!exists).then_some(Violation::FinalState);
+            return Answer { violation, execution: Some(execution), ..answer(verdict, reason) };
+        }
+        let settled = self.settled(stopped, bounded);
+        match settled.verdict {
+            Verdict::Unknown => settled,
+            Verdict::Bounded if quantifier == Quantifier::Exists => settled,
+            _ if !goal.reached => answer(Verdict::Vacuous, Some("no execution reaches a final state".into())),
+            Verdict::Verified if quantifier == Quantifier::Exists => {
+                Answer { violation: Some(Violation::NoWitness), ..answer(Verdict::Violated, None) }
+            }
+            _ => settled,
+        }
+    }
+}

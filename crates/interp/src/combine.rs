@@ -1,0 +1,171 @@
+//! One trace per thread: which combinations are worth trying, and what becomes of them.
+
+use std::ops::ControlFlow;
+
+use cyrano_engine::{Access, Execution, Stop};
+use cyrano_ir::{LocId, Program};
+use cyrano_memory::Model;
+use rustc_hash::FxHashMap;
+
+use crate::local::EVENT_LIMIT;
+use crate::meter::Meter;
+use crate::order::{Events, Placing};
+use crate::search::{Halt, Search};
+use crate::set::EventSet;
+use crate::trace::Trace;
+
+/// What a goal wants to know about a combination.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Want {
+    /// Nothing.
+    Nothing,
+    /// Whether it has a memory order.
+    AnyOrder,
+    /// All final memories that its memory orders lead to.
+    AllMemories,
+}
+
+/// A combination with a memory order.
+pub(crate) struct Found<'a, 'p> {
+    pub(crate) combination: &'a [&'a Trace<'p>],
+    pub(crate) placing: &'a Placing<'a>,
+    pub(crate) memory: Vec<i64>,
+}
+
+impl Found<'_, '_> {
+    /// The execution, as far as memory order goes before the first event that `ends` it.
+    pub(crate) fn execution(&self, ends: impl Fn(usize, usize) -> bool) -> Execution {
+        let list = &self.placing.events.list;
+        let events = self.placing.order.iter().map(|event| &list[*event]);
+        let until = events.take_while(|event| !ends(event.thread.index(), event.index as usize));
+        let order = until.map(|event| Access {
+            thread: event.thread,
+            index: event.index,
+            read: event.read,
+            written: event.written.value(),
+        });
+        let choices = self.combination.iter().map(|trace| trace.machine.choices.clone());
+        Execution { order: order.collect(), choices: choices.collect() }
+    }
+}
+
+/// A question about combinations.
+pub(crate) trait Goal {
+    /// Whether a combination with this trace can matter.
+    fn admits(&self, trace: &Trace<'_>) -> bool;
+
+    /// What it wants to know about a combination, before memory orders are tried.
+    fn wants(&self, combination: &[&Trace<'_>]) -> Want;
+
+    /// Takes note of a combination that has a memory order.
+    fn found(&mut self, found: &Found<'_, '_>) -> ControlFlow<()>;
+}
+
+/// Pursues a goal over all combinations.
+pub(crate) fn pursue<'p>(
+    program: &Program,
+    model: &Model,
+    mut threads: Vec<Vec<Trace<'p>>>,
+    goal: &mut impl Goal,
+    meter: &mut Meter<'_>,
+) -> Result<(), Stop> {
+    for traces in &mut threads {
+        traces.retain(|trace| goal.admits(trace));
+    }
+    number_values(program, &mut threads);
+    let initial = program.initial_memory();
+    let later = offers_from(&threads);
+    let mut pursuit = Pursuit { model, initial: &initial, threads: &threads, later: &later, goal, meter };
+    match pursuit.extend(&mut Vec::new(), &EventSet::default(), &EventSet::default()) {
+        Err(Halt::Limit(stop)) => Err(stop),
+        Ok(()) | Err(Halt::Enough) => Ok(()),
+    }
+}
+
+/// Numbers the location-value pairs and fills `needs` and `offers`.
+fn number_values(program: &Program, threads: &mut [Vec<Trace<'_>>]) {
+    let mut numbers: FxHashMap<(LocId, i64), usize> = FxHashMap::default();
+    for trace in threads.iter_mut().flatten() {
+        for event in &trace.events {
+            let mut number = |value| {
+                let fresh = numbers.len();
+                *numbers.entry((event.loc, value)).or_insert(fresh)
+            };
+            if let Some(value) = event.read.filter(|value| *value != program.location(event.loc).init) {
+                trace.needs.insert(number(value));
+            }
+            if let Some(value) = event.written.value() {
+                trace.offers.insert(number(value));
+            }
+        }
+    }
+}
+
+/// For each thread what it and the threads after it can offer at most.
+fn offers_from(threads: &[Vec<Trace<'_>>]) -> Vec<EventSet> {
+    let mut later = vec![EventSet::default(); threads.len() + 1];
+    for at in (0..threads.len()).rev() {
+        let mut offers = later[at + 1].clone();
+        threads[at].iter().for_each(|trace| offers.absorb(&trace.offers));
+        later[at] = offers;
+    }
+    later
+}
+
+struct Pursuit<'a, 'p, 'm, G> {
+    model: &'a Model,
+    initial: &'a [i64],
+    threads: &'a [Vec<Trace<'p>>],
+    later: &'a [EventSet],
+    goal: &'a mut G,
+    meter: &'a mut Meter<'m>,
+}
+
+impl<'a, 'p, G: Goal> Pursuit<'a, 'p, '_, G> {
+    /// Adds each trace of the next thread, as long as every value read can still be offered by somebody.
+    fn extend(&mut self, chosen: &mut Vec<&'a Trace<'p>>, needs: &EventSet, offers: &EventSet) -> Result<(), Halt> {
+        let Some(traces) = self.threads.get(chosen.len()) else { return self.judge(chosen) };
+        for trace in traces {
+            self.meter.tick().map_err(Halt::Limit)?;
+            let (mut needs, mut offers) = (needs.clone(), offers.clone());
+            needs.absorb(&trace.needs);
+            offers.absorb(&trace.offers);
+            let mut possible = offers.clone();
+            possible.absorb(&self.later[chosen.len() + 1]);
+            if !needs.within(&possible) {
+                continue;
+            }
+            chosen.push(trace);
+            self.extend(chosen, &needs, &offers)?;
+            chosen.pop();
+        }
+        Ok(())
+    }
+
+    /// Looks for memory orders of a full combination.
+    fn judge(&mut self, combination: &[&'a Trace<'p>]) -> Result<(), Halt> {
+        let want = self.goal.wants(combination);
+        if want == Want::Nothing {
+            return Ok(());
+        }
+        let mut events = Events::default();
+        combination.iter().for_each(|trace| events.push_thread(&trace.events));
+        if events.list.len() > EVENT_LIMIT {
+            return Err(Halt::Limit(Stop::Size));
+        }
+        self.meter.stats.states += 1;
+        self.meter.stats.depth = self.meter.stats.depth.max(events.list.len() as u64);
+        let mut satisfied = false;
+        let (goal, initial) = (&mut *self.goal, self.initial);
+        let ended = Search::run(self.model, &events, initial, self.meter, |placing| {
+            let memory = placing.memory(initial);
+            let flow = goal.found(&Found { combination, placing, memory });
+            satisfied = flow.is_break();
+            if want == Want::AnyOrder { ControlFlow::Break(()) } else { flow }
+        });
+        match ended {
+            Err(Halt::Enough) if !satisfied => Ok(()),
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The questions of the engine interface as goals over combinations.
+//!
+//! A combination in which some thread is `Stopped` shows that the unrolling bound matters; each goal asks for one of
+//! these and then no longer cares.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use cyrano_engine::{Blocked, Execution, Violation};
+use cyrano_ir::{EvalError, FinalExpr, FinalVar, Observable, Quantifier, ThreadId};
+
+use crate::combine::{Found, Goal, Want};
+use crate::section::{self, Fate};
+use crate::trace::{Status, Trace};
+
+fn is_stopped(combination: &[&Trace<'_>]) -> bool {
+    combination.iter().any(|trace| trace.status == Status::Stopped)
+}
+
+fn is_final(combination: &[&Trace<'_>]) -> bool {
+    combination.iter().all(|trace| trace.is_final())
+}
+
+/// The value of a variable in a final state.
+fn final_value(combination: &[&Trace<'_>], memory: &[i64], var: &FinalVar) -> i64 {
+    match var {
+        FinalVar::Loc(loc) => memory[loc.index()],
+        FinalVar::Reg(thread, register) => {
+            let value = combination[thread.index()].machine.registers[register.index()];
+            value.expect("every value is given when traces are enumerated")
+        }
+    }
+}
+
+/// All outcomes.
+pub(crate) struct Outcomes<'p> {
+    observed: &'p [Observable],
+    pub(crate) outcomes: BTreeSet<Vec<i64>>,
+    pub(crate) bounded: bool,
+    /// Whether some thread has a trace that the bound cut off.
+    pub(crate) has_stopped: bool,
+}
+
+impl<'p> Outcomes<'p> {
+    /// Nothing is known yet.
+    pub(crate) fn new(observed: &'p [Observable]) -> Self {
+        Self { observed, outcomes: BTreeSet::new(), bounded: false, has_stopped: false }
+    }
+
+    fn valuation(&self, combination: &[&Trace<'_>], memory: &[i64]) -> Vec<i64> {
+        self.observed.iter().map(|observable| final_value(combination, memory, &observable.var)).collect()
+    }
+}
+
+impl Goal for Outcomes<'_> {
+    fn admits(&self, trace: &Trace<'_>) -> bool {
+        self.has_stopped || trace.is_final()
+    }
+
+    fn wants(&self, combination: &[&Trace<'_>]) -> Want {
+        if !is_final(combination) {
+            let matters = is_stopped(combination) && !self.bounded;
+            return if matters { Want::AnyOrder } else { Want::Nothing };
+        }
+        if self.observed.iter().any(|observable| matches!(observable.var, FinalVar::Loc(_))) {
+            return Want::AllMemories;
+        }
+        let is_known = self.outcomes.contains(&self.valuation(combination, &[]));
+        if is_known { Want::Nothing } else { Want::AnyOrder }
+    }
+
+    fn found(&mut self, found: &Found<'_, '_>) -> ControlFlow<()> {
+        if is_final(found.combination) {
+            let valuation = self.valuation(found.combination, &found.memory);
+            self.outcomes.insert(valuation);
+        } else {
+            self.bounded = true;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A final state that decides a quantified condition.
+pub(crate) struct Final<'p> {
+    quantifier: Quantifier,
+    cond: &'p FinalExpr,
+    pub(crate) has_stopped: bool,
+    pub(crate) bounded: bool,
+    /// Whether any final state was found.
+    pub(crate) reached: bool,
+    /// The deciding execution, and why the condition has no value in it, if it has none.
+    pub(crate) decision: Option<(Execution, Option<EvalError>)>,
+}
+
+impl<'p> Final<'p> {
+    /// Nothing is known yet.
+    pub(crate) fn new(quantifier: Quantifier, cond: &'p FinalExpr) -> Self {
+        Self { quantifier, cond, has_stopped: false, bounded: false, reached: false, decision: None }
+    }
+
+    fn truth(&self, combination: &[&Trace<'_>], memory: &[i64]) -> Result<bool, EvalError> {
+        let value = self.cond.eval(&mut |var| Ok(final_value(combination, memory, var)));
+        value.map(|value| value != 0)
+    }
+
+    fn reads_memory(&self) -> bool {
+        let mut reads = false;
+        self.cond.for_each_var(&mut |var| reads |= matches!(var, FinalVar::Loc(_)));
+        reads
+    }
+}
+
+/// Whether one final state with this truth of the condition settles the question. A condition that
+/// has no value is neither a witness nor fine.
+pub(crate) fn decides(quantifier: Quantifier, truth: Result<bool, EvalError>) -> bool {
+    match quantifier {
+        Quantifier::Exists => truth == Ok(true),
+        Quantifier::Never => truth != Ok(false),
+        Quantifier::Always => truth != Ok(true),
+    }
+}
+
+impl Goal for Final<'_> {
+    fn admits(&self, trace: &Trace<'_>) -> bool {
+        self.has_stopped || trace.is_final()
+    }
+
+    fn wants(&self, combination: &[&Trace<'_>]) -> Want {
+        let matters = if !is_final(combination) {
+            is_stopped(combination) && !self.bounded
+        } else if self.reads_memory() {
+            return Want::AllMemories;
+        } else {
+            !self.reached || decides(self.quantifier, self.truth(combination, &[]))
+        };
+        if matters { Want::AnyOrder } else { Want::Nothing }
+    }
+
+    fn found(&mut self, found: &Found<'_, '_>) -> ControlFlow<()> {
+        if !is_final(found.combination) {
+            self.bounded = true;
+            return ControlFlow::Continue(());
+        }
+        self.reached = true;
+        let truth = self.truth(found.combination, &found.memory);
+        if !decides(self.quantifier, truth) {
+            return ControlFlow::Continue(());
+        }
+        self.decision = Some((found.execution(|_, _| false), truth.err()));
+        ControlFlow::Break(())
+    }
+}
+
+/// A failed assertion, an error, an endless section or a deadlock.
+#[derive(Default)]
+pub(crate) struct Assertions {
+    pub(crate) bounded: bool,
+    pub(crate) violation: Option<(Violation, Execution)>,
+}
+
+/// What goes wrong in a trace by itself.
+fn wrong(thread: ThreadId, trace: &Trace<'_>) -> Option<Violation> {
+    let machine = &trace.machine;
+    if let Some(instr) = machine.failed.first() {
+        return Some(Violation::Assertion { thread, instr: *instr });
+    }
+    if let Some((instr, error)) = machine.errors.first() {
+        return Some(Violation::Error { thread, instr: *instr, error: *error });
+    }
+    match trace.status {
+        Status::Failed(instr, error) => Some(Violation::Error { thread, instr, error }),
+        Status::Diverges { instr, .. } => Some(Violation::AtomicDiverges { thread, instr }),
+        _ => None,
+    }
+}
+
+/// The threads that wait, if all wait in vain or are done.
+fn deadlock(found: &Found<'_, '_>) -> Option<Violation> {
+    let mut blocked = Vec::new();
+    for (thread, trace) in found.combination.iter().enumerate() {
+        match trace.status {
+            Status::Done => {}
+            Status::Waiting(instr) => {
+                let fate = section::fate(&trace.machine, &|loc| found.memory[loc.index()]);
+                if !matches!(fate, Fate::Waits) {
+                    return None;
+                }
+                blocked.push(Blocked { thread: ThreadId::new(thread), instr });
+            }
+            _ => return None,
+        }
+    }
+    (!blocked.is_empty()).then_some(Violation::Deadlock { blocked })
+}
+
+impl Goal for Assertions {
+    fn admits(&self, _: &Trace<'_>) -> bool {
+        true
+    }
+
+    fn wants(&self, combination: &[&Trace<'_>]) -> Want {
+        let waits = |trace: &&&Trace<'_>| matches!(trace.status, Status::Waiting(_));
+        let waiting = combination.iter().filter(waits).count();
+        let done = combination.iter().filter(|trace| trace.status == Status::Done).count();
+        if combination.iter().any(|trace| trace.is_wrong()) || is_stopped(combination) && !self.bounded {
+            Want::AnyOrder
+        } else if waiting > 0 && waiting + done == combination.len() {
+            Want::AllMemories
+        } else {
+            Want::Nothing
+        }
+    }
+
+    fn found(&mut self, found: &Found<'_, '_>) -> ControlFlow<()> {
+        let threads = found.combination.iter().enumerate();
+        let wrong = threads.map(|(thread, trace)| wrong(ThreadId::new(thread), trace));
+        let violation = wrong.flatten().next().or_else(|| deadlock(found));
+        let Some(violation) = violation else {
+            self.bounded |= is_stopped(found.combination);
+            return ControlFlow::Continue(());
+        };
+        // An endless section is never performed, so the execution ends before the first look into one.
+        let execution = found.execution(|thread, index| match found.combination[thread].status {
+            Status::Diverges { cut, .. } => index >= cut,
+            _ => false,
+        });
+        self.violation = Some((violation, execution));
+        ControlFlow::Break(())
+    }
+}

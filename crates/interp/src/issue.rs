@@ -1,0 +1,91 @@
+//! From an issued access to an [`Event`]: which program-earlier accesses axioms 1, 2 and 3 put before it.
+
+use cyrano_ir::{AccessKind, FenceSet, InstrId, LocId};
+use cyrano_memory::Model;
+
+use crate::machine::Machine;
+use crate::order::{Event, Itself, Written};
+use crate::set::EventSet;
+
+/// An access as the machine issued it, before the model is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Issued {
+    pub(crate) kind: AccessKind,
+    pub(crate) instr: InstrId,
+    pub(crate) loc: LocId,
+    pub(crate) read: Option<i64>,
+    pub(crate) written: Written,
+    /// What the value that it writes or compares with was computed from.
+    pub(crate) data: EventSet,
+    /// What the value that it writes was computed from.
+    pub(crate) flow: EventSet,
+    /// What its address was computed from.
+    pub(crate) address: EventSet,
+    /// What decided that it is executed.
+    pub(crate) control: EventSet,
+    pub(crate) itself: Itself,
+    pub(crate) unit: Option<u32>,
+}
+
+/// The machine's accesses as events, in its own numbering.
+pub(crate) fn events(machine: &Machine<'_>) -> Vec<Event> {
+    (0..machine.events.len()).map(|number| event(machine, number)).collect()
+}
+
+fn event(machine: &Machine<'_>, number: usize) -> Event {
+    let issued = &machine.events[number];
+    let model = machine.code.model;
+    let depends = dependencies(model, issued);
+    let mut fenced = EventSet::default();
+    let mut before = depends.clone();
+    let mut fences = FenceSet::NONE;
+    let mut passed = machine.fences.iter().rev().skip_while(|(at, _)| *at > number).peekable();
+    // Going backwards from the access, `fences` is the union of the fences between: a union orders what a member orders.
+    for (earlier, first) in machine.events[..number].iter().enumerate().rev() {
+        while let Some((_, set)) = passed.next_if(|(at, _)| *at > earlier) {
+            fences |= *set;
+        }
+        if fences.orders(first.kind, issued.kind) {
+            fenced.insert(earlier);
+        }
+        if model.keeps(first.kind, issued.kind, first.loc == issued.loc) {
+            before.insert(earlier);
+        }
+    }
+    before.absorb(&fenced);
+    let mut flow = EventSet::default();
+    if issued.kind.writes() {
+        flow.absorb(&issued.flow);
+        flow.absorb(&issued.address);
+    }
+    Event {
+        thread: machine.code.thread,
+        index: u32::try_from(number).expect("a thread issues fewer accesses than that"),
+        kind: issued.kind,
+        instr: issued.instr,
+        loc: issued.loc,
+        read: issued.read,
+        written: issued.written,
+        before,
+        fenced,
+        depends,
+        flow,
+        itself: issued.itself,
+        unit: issued.unit,
+    }
+}
+
+/// Axiom 3, as far as the model keeps it.
+fn dependencies(model: &Model, issued: &Issued) -> EventSet {
+    let mut depends = EventSet::default();
+    if model.dependencies.data {
+        depends.absorb(&issued.data);
+    }
+    if model.dependencies.address {
+        depends.absorb(&issued.address);
+    }
+    if model.control_orders(issued.kind) {
+        depends.absorb(&issued.control);
+    }
+    depends
+}

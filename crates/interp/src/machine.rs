@@ -1,0 +1,386 @@
+//! One thread at work, one instruction at a time.
+//!
+//! The machine knows no memory: whoever drives it supplies what loads return and what `choose` picks, so the same semantics
+//! serves enumeration (every candidate value) and replay (the recorded value, or none yet).
+//!
+//! **Invariant:** `events` are the accesses in program order with their dependencies as axiom 3 defines them: a register carries the
+//! set of reading events that its value was computed from, and a decided branch or `assume` adds to the control set of
+//! everything later. An assertion adds nothing.
+
+use cyrano_ir::{AccessKind, Addr, EvalError, FenceSet, InstrId, LocId, LocalExpr, Op, Place, Program, RegId, RmwOp, ThreadId};
+use cyrano_memory::Model;
+
+use crate::eval::{Value, eval, index_taint, resolve, taint};
+use crate::issue::Issued;
+use crate::order::{Itself, Written};
+use crate::set::EventSet;
+
+/// After this many instructions an atomic section counts as one that does not end.
+pub(crate) const SECTION_LIMIT: usize = 10_000;
+
+/// What a thread runs, and under which model.
+#[derive(Clone, Copy)]
+pub(crate) struct Code<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) model: &'p Model,
+    pub(crate) thread: ThreadId,
+    /// Whether the whole thread is one unit of axiom 6.
+    whole: bool,
+}
+
+impl<'p> Code<'p> {
+    /// The code of one thread.
+    pub(crate) fn new(program: &'p Program, model: &'p Model, thread: ThreadId) -> Self {
+        let code = &program.thread(thread).code;
+        let declares = code.iter().any(|instr| matches!(instr.op, Op::OperationBegin(_)));
+        Self { program, model, thread, whole: model.serial && !declares }
+    }
+
+    /// The instruction's operation; the end of the code is a halt.
+    pub(crate) fn op(self, pc: InstrId) -> &'p Op {
+        let instr = self.program.thread(self.thread).code.get(pc.index());
+        instr.map_or(&Op::Halt, |instr| &instr.op)
+    }
+}
+
+/// What happened in one step.
+#[derive(Clone, Debug)]
+pub(crate) enum Step<'p> {
+    /// Something local; the machine has moved on.
+    Local,
+    /// A jump back, taken at this instruction.
+    Back(InstrId),
+    /// A store was issued.
+    Stored,
+    /// A value is to be read: call [`Machine::read`].
+    Read(Request),
+    /// A choice is to be made: call [`Machine::choose`].
+    Choose(&'p [i64]),
+    /// An `assume` does not hold; the machine stands at it.
+    Refused,
+    /// The way on depends on a missing value.
+    Missing,
+    /// The way on, an address or an index cannot be computed.
+    Failed(EvalError),
+    /// The thread is done.
+    Halted,
+}
+
+/// A read that waits for its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) loc: LocId,
+    pub(crate) kind: AccessKind,
+    dst: Option<RegId>,
+    index: EventSet,
+    address: EventSet,
+}
+
+/// The state of one thread.
+#[derive(Clone)]
+pub(crate) struct Machine<'p> {
+    pub(crate) code: Code<'p>,
+    pub(crate) pc: InstrId,
+    pub(crate) registers: Vec<Option<i64>>,
+    taints: Vec<EventSet>,
+    control: EventSet,
+    sections: u32,
+    operations: u32,
+    units: u32,
+    /// Each fence with the number of events before it.
+    pub(crate) fences: Vec<(usize, FenceSet)>,
+    pub(crate) events: Vec<Issued>,
+    pub(crate) choices: Vec<i64>,
+    /// The assertions that failed.
+    pub(crate) failed: Vec<InstrId>,
+    /// Computations that went wrong without stopping the thread.
+    pub(crate) errors: Vec<(InstrId, EvalError)>,
+    /// Whether any assertion was evaluated.
+    pub(crate) asserted: bool,
+}
+
+/// Unwraps a value or ends the step.
+macro_rules! known {
+    ($value:expr) => {
+        match $value {
+            Value::Known(value) => value,
+            Value::Unknown => return Step::Missing,
+            Value::Failed(error) => return Step::Failed(error),
+        }
+    };
+}
+
+impl<'p> Machine<'p> {
+    /// A thread at its start.
+    pub(crate) fn new(code: Code<'p>) -> Self {
+        let registers: Vec<_> = code.program.thread(code.thread).registers.iter().map(|r| Some(r.init)).collect();
+        Self {
+            code,
+            pc: InstrId(0),
+            taints: vec![EventSet::default(); registers.len()],
+            registers,
+            control: EventSet::default(),
+            sections: 0,
+            operations: 0,
+            units: 0,
+            fences: Vec::new(),
+            events: Vec::new(),
+            choices: Vec::new(),
+            failed: Vec::new(),
+            errors: Vec::new(),
+            asserted: false,
+        }
+    }
+
+    /// What comes next.
+    pub(crate) fn op(&self) -> &'p Op {
+        self.code.op(self.pc)
+    }
+
+    /// Whether the next instruction starts an atomic section (and not one inside another).
+    pub(crate) fn at_section(&self) -> bool {
+        self.sections == 0 && matches!(self.op(), Op::AtomicBegin)
+    }
+
+    /// Whether it is inside an atomic section.
+    pub(crate) fn in_section(&self) -> bool {
+        self.sections > 0
+    }
+
+    /// The unit of axiom 6 that an access now would belong to.
+    pub(crate) fn unit(&self) -> Option<u32> {
+        let operation = self.code.model.serial && self.operations > 0;
+        (self.code.whole || operation || self.sections > 0).then_some(self.units)
+    }
+
+    /// Executes one instruction, or says what is needed for it.
+    pub(crate) fn step(&mut self) -> Step<'p> {
+        match self.op() {
+            Op::Assign { dst, value } => return self.assign(dst, value),
+            Op::Load { dst, addr } => return self.request(Some(dst), addr, AccessKind::Load),
+            Op::Rmw { dst, addr, .. } => return self.request(dst.as_ref(), addr, AccessKind::Rmw),
+            Op::Store { addr, value } => return self.store(addr, value),
+            Op::Choose { from, .. } => return Step::Choose(from),
+            Op::Assume(cond) => return self.assume(cond),
+            Op::Assert { cond, .. } => self.assert(cond),
+            Op::Branch { cond, then_to, else_to } => {
+                let holds = known!(eval(&self.registers, cond)) != 0;
+                self.decide(cond);
+                return self.go(if holds { *then_to } else { *else_to });
+            }
+            Op::Jump(target) => return self.go(*target),
+            Op::Halt => return Step::Halted,
+            Op::Fence(set) => self.fences.push((self.events.len(), *set)),
+            op @ (Op::AtomicBegin | Op::AtomicEnd | Op::OperationBegin(_) | Op::OperationEnd) => self.bracket(op),
+        }
+        self.advance()
+    }
+
+    fn advance(&mut self) -> Step<'p> {
+        self.pc = InstrId(self.pc.0 + 1);
+        Step::Local
+    }
+
+    /// Goes to another instruction.
+    pub(crate) fn go(&mut self, target: InstrId) -> Step<'p> {
+        let from = std::mem::replace(&mut self.pc, target);
+        if target <= from { Step::Back(from) } else { Step::Local }
+    }
+
+    /// Records that the way on was decided by this condition.
+    pub(crate) fn decide(&mut self, cond: &LocalExpr) {
+        let mut control = std::mem::take(&mut self.control);
+        taint(&self.registers, &self.taints, cond, &mut control);
+        self.control = control;
+    }
+
+    /// Sections and operations. A unit starts when no unit is open; what starts inside a unit is part of it.
+    fn bracket(&mut self, op: &Op) {
+        let outside = self.unit().is_none();
+        match op {
+            Op::AtomicBegin => self.sections += 1,
+            Op::AtomicEnd => self.sections = self.sections.saturating_sub(1),
+            Op::OperationBegin(_) => self.operations += 1,
+            _ => self.operations = self.operations.saturating_sub(1),
+        }
+        if outside && self.unit().is_some() {
+            self.units += 1;
+        }
+    }
+
+    /// A value whose computation orders nothing: an error is recorded and the value is 0.
+    fn compute(&mut self, expr: &LocalExpr) -> (Option<i64>, EventSet) {
+        let mut sources = EventSet::default();
+        taint(&self.registers, &self.taints, expr, &mut sources);
+        let value = match eval(&self.registers, expr) {
+            Value::Known(value) => Some(value),
+            Value::Unknown => None,
+            Value::Failed(error) => {
+                self.errors.push((self.pc, error));
+                Some(0)
+            }
+        };
+        (value, sources)
+    }
+
+    fn assign(&mut self, dst: &Place, value: &LocalExpr) -> Step<'p> {
+        let register = known!(resolve(&self.registers, dst));
+        let (value, mut sources) = self.compute(value);
+        index_taint(&self.registers, &self.taints, dst, &mut sources);
+        self.set(register, value, sources);
+        self.advance()
+    }
+
+    fn set(&mut self, register: RegId, value: Option<i64>, sources: EventSet) {
+        self.registers[register.index()] = value;
+        self.taints[register.index()] = sources;
+    }
+
+    fn assume(&mut self, cond: &LocalExpr) -> Step<'p> {
+        if known!(eval(&self.registers, cond)) == 0 {
+            return Step::Refused;
+        }
+        self.decide(cond);
+        self.advance()
+    }
+
+    /// Evaluates an assertion, if its values are there, and goes on in any case.
+    fn assert(&mut self, cond: &LocalExpr) {
+        match eval(&self.registers, cond) {
+            Value::Unknown => return,
+            Value::Known(0) => self.failed.push(self.pc),
+            Value::Known(_) => {}
+            Value::Failed(error) => self.errors.push((self.pc, error)),
+        }
+        self.asserted = true;
+    }
+
+    /// The location and what it was computed from.
+    fn address(&self, addr: &Addr) -> Value<(LocId, EventSet)> {
+        match addr {
+            Addr::Fixed(loc) => Value::Known((*loc, EventSet::default())),
+            Addr::Indexed { array, index } => {
+                let array = &self.code.program.arrays[array.index()];
+                let mut sources = EventSet::default();
+                taint(&self.registers, &self.taints, index, &mut sources);
+                match eval(&self.registers, index) {
+                    Value::Known(index) => match u32::try_from(index).ok().filter(|i| *i < array.len) {
+                        Some(inside) => Value::Known((LocId(array.base.0 + inside), sources)),
+                        None => Value::Failed(EvalError::OutOfBounds { index, len: array.len }),
+                    },
+                    Value::Unknown => Value::Unknown,
+                    Value::Failed(error) => Value::Failed(error),
+                }
+            }
+        }
+    }
+
+    fn request(&mut self, dst: Option<&Place>, addr: &Addr, kind: AccessKind) -> Step<'p> {
+        let (loc, address) = known!(self.address(addr));
+        let mut index = EventSet::default();
+        let dst = match dst {
+            None => None,
+            Some(place) => {
+                index_taint(&self.registers, &self.taints, place, &mut index);
+                Some(known!(resolve(&self.registers, place)))
+            }
+        };
+        Step::Read(Request { loc, kind, dst, index, address })
+    }
+
+    fn issued(&self, loc: LocId, kind: AccessKind, address: EventSet) -> Issued {
+        Issued {
+            kind,
+            instr: self.pc,
+            loc,
+            read: None,
+            written: Written::Nothing,
+            data: EventSet::default(),
+            flow: EventSet::default(),
+            address,
+            control: self.control.clone(),
+            itself: Itself::Independent,
+            unit: self.unit(),
+        }
+    }
+
+    fn store(&mut self, addr: &Addr, value: &LocalExpr) -> Step<'p> {
+        let (loc, address) = known!(self.address(addr));
+        let (value, data) = self.compute(value);
+        let mut event = self.issued(loc, AccessKind::Store, address);
+        event.written = value.map_or(Written::Unknown, Written::Value);
+        event.flow = data.clone();
+        event.data = data;
+        self.events.push(event);
+        self.advance();
+        Step::Stored
+    }
+
+    /// Completes a read: the value it returned, or none if it is deferred.
+    pub(crate) fn read(&mut self, request: Request, value: Option<i64>) {
+        let mut event = self.issued(request.loc, request.kind, request.address);
+        event.read = value;
+        if let Op::Rmw { op, .. } = self.op() {
+            self.modify(op, &mut event);
+        }
+        let mut sources = request.index;
+        sources.insert(self.events.len());
+        self.events.push(event);
+        if let Some(dst) = request.dst {
+            self.set(dst, value, sources);
+        }
+        self.advance();
+    }
+
+    /// The store of a read-modify-write. All operands are evaluated, also those that a failed compare-and-swap does not use.
+    fn modify(&mut self, op: &RmwOp, event: &mut Issued) {
+        let (itself, written) = match op {
+            RmwOp::Exchange(value) => {
+                (Itself::Independent, self.operand(value, event).map_or(Written::Unknown, Written::Value))
+            }
+            RmwOp::FetchAdd(value) => {
+                let sum = event.read.zip(self.operand(value, event)).map(|(old, by)| self.sum(old, by));
+                (Itself::Computes, sum.map_or(Written::Unknown, Written::Value))
+            }
+            RmwOp::Cas { expected, new } => {
+                let (expected, compared) = self.compute(expected);
+                event.data.absorb(&compared);
+                let new = self.operand(new, event).map_or(Written::Unknown, Written::Value);
+                let written = match event.read.zip(expected) {
+                    None => Written::Unknown,
+                    Some((old, expected)) if old != expected => Written::Nothing,
+                    Some(_) => new,
+                };
+                (Itself::Decides, written)
+            }
+        };
+        (event.itself, event.written) = (itself, written);
+    }
+
+    fn operand(&mut self, value: &LocalExpr, event: &mut Issued) -> Option<i64> {
+        let (value, sources) = self.compute(value);
+        event.data.absorb(&sources);
+        event.flow.absorb(&sources);
+        value
+    }
+
+    fn sum(&mut self, old: i64, by: i64) -> i64 {
+        old.checked_add(by).unwrap_or_else(|| {
+            self.errors.push((self.pc, EvalError::Overflow));
+            0
+        })
+    }
+
+    /// Completes a choice. Fails like any instruction whose destination cannot be computed.
+    pub(crate) fn choose(&mut self, value: i64) -> Step<'p> {
+        let Op::Choose { dst, .. } = self.op() else {
+            unreachable!("asked for a choice at another instruction");
+        };
+        let register = known!(resolve(&self.registers, dst));
+        let mut sources = EventSet::default();
+        index_taint(&self.registers, &self.taints, dst, &mut sources);
+        self.choices.push(value);
+        self.set(register, Some(value), sources);
+        self.advance()
+    }
+}

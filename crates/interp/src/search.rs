@@ -1,0 +1,139 @@
+//! The memory orders of one combination of traces, by depth-first placement.
+//!
+//! A state is what decides the future: which events are placed, the latest store of each location and, where axiom 7 is
+//! checked at the end, where the reads that it looks at took their values from. A state is visited once.
+//!
+//! **Eager loads.** An event that reads and does not write, stands in no unit with others and does not matter to axiom 7 is
+//! placed as soon as it may be placed and would read its value; nothing else is tried then. No order is lost: in any order
+//! that continues from here the event can be moved to the front. Its own conditions hold there; those of the events that
+//! it moves past only ask for more to be placed, and what they read depends on stores alone.
+
+use std::ops::ControlFlow;
+
+use cyrano_engine::Stop;
+use cyrano_memory::Model;
+use rustc_hash::FxHashSet;
+
+use crate::meter::Meter;
+use crate::order::{Events, Origin, Placing, Written};
+use crate::set::EventSet;
+use crate::thin_air;
+
+/// What stops a search: a limit, or the visitor.
+pub(crate) enum Halt {
+    /// A limit was reached.
+    Limit(Stop),
+    /// The visitor has seen enough.
+    Enough,
+}
+
+/// A search over memory orders.
+pub(crate) struct Search<'e, 'm, 'p, V> {
+    placing: Placing<'e>,
+    initial: &'e [i64],
+    check_flow: bool,
+    /// The reads whose origins matter to axiom 7.
+    tracked: EventSet,
+    eager: bool,
+    seen: FxHashSet<Box<[u8]>>,
+    meter: &'m mut Meter<'p>,
+    visit: V,
+}
+
+impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Search<'e, 'm, 'p, V> {
+    /// Visits at least one memory order for each final memory, until the visitor breaks off.
+    pub(crate) fn run(
+        model: &'e Model,
+        events: &'e Events,
+        initial: &'e [i64],
+        meter: &'m mut Meter<'p>,
+        visit: V,
+    ) -> Result<(), Halt> {
+        Self::new(model, events, initial, meter, visit).explore()
+    }
+
+    pub(crate) fn new(
+        model: &'e Model,
+        events: &'e Events,
+        initial: &'e [i64],
+        meter: &'m mut Meter<'p>,
+        visit: V,
+    ) -> Self {
+        let check_flow = thin_air::must_check(model);
+        let tracked = if check_flow { thin_air::sources(events) } else { EventSet::default() };
+        let placing = Placing::new(model, events, initial.len());
+        let seen = FxHashSet::default();
+        Self { placing, initial, check_flow, tracked, eager: true, seen, meter, visit }
+    }
+
+    /// The same search without eager loads, to compare with.
+    #[cfg(test)]
+    pub(crate) fn patient(mut self) -> Self {
+        self.eager = false;
+        self
+    }
+
+    pub(crate) fn explore(&mut self) -> Result<(), Halt> {
+        self.meter.tick().map_err(Halt::Limit)?;
+        if self.placing.is_complete() {
+            if self.check_flow && !self.tracked.is_empty() && thin_air::occurs(&self.placing) {
+                return Ok(());
+            }
+            return match (self.visit)(&self.placing) {
+                ControlFlow::Continue(()) => Ok(()),
+                ControlFlow::Break(()) => Err(Halt::Enough),
+            };
+        }
+        if !self.seen.insert(self.key()) {
+            return Ok(());
+        }
+        let next = self.next();
+        for (event, origin) in next {
+            self.placing.place(event, origin);
+            self.meter.stats.transitions += 1;
+            self.explore()?;
+            self.placing.take_back();
+        }
+        Ok(())
+    }
+
+    /// The events to try next, each with its origin.
+    fn next(&self) -> Vec<(usize, Option<Origin>)> {
+        let mut next = Vec::new();
+        for event in 0..self.placing.events.list.len() {
+            let Ok(origin) = self.placing.admit(event) else { continue };
+            if !self.reads_its_value(event, origin) {
+                continue;
+            }
+            if self.eager && self.may_go_first(event) {
+                return vec![(event, origin)];
+            }
+            next.push((event, origin));
+        }
+        next
+    }
+
+    fn reads_its_value(&self, event: usize, origin: Option<Origin>) -> bool {
+        let facts = &self.placing.events.list[event];
+        let (Some(origin), Some(read)) = (origin, facts.read) else { return true };
+        self.placing.value(origin, self.initial[facts.loc.index()]) == Some(read)
+    }
+
+    fn may_go_first(&self, event: usize) -> bool {
+        let facts = &self.placing.events.list[event];
+        let only_reads = facts.written == Written::Nothing && facts.kind.reads();
+        only_reads && !self.tracked.contains(event) && !self.placing.events.in_company(event)
+    }
+
+    /// The state as bytes; every event number fits into one.
+    fn key(&self) -> Box<[u8]> {
+        let byte = |event: Option<usize>| event.map_or(u8::MAX, |event| event as u8);
+        let placed = self.placing.placed.low_bits().to_le_bytes();
+        let latest = self.placing.latest.iter().map(|latest| byte(*latest));
+        let origins = self.tracked.iter().map(|read| match self.placing.origins[read] {
+            None => u8::MAX - 1,
+            Some(origin) => byte(origin.store()),
+        });
+        placed.into_iter().chain(latest).chain(origins).collect()
+    }
+}

@@ -1,0 +1,98 @@
+//! Candidate values: which values might a load of a location return?
+//!
+//! An over-approximation; the memory order decides. It starts with the initial values and grows by what the threads store
+//! when their loads return candidates.
+//!
+//! **Why the rounds end.** Where a store is ordered after everything that decides it (its value, its address and
+//! whether it is executed), each value has a finite depth: one more than the deepest value that decided it. A value of depth `d` is found
+//! in round `d` and needs `d` stores in one execution. So once the rounds reach the number of stores that one
+//! combination of traces has, nothing new can be justified.
+//! Where the model does not order a store after the branches that lead to it, two branches may justify one another; then the
+//! rounds follow every branch both ways, and depth is by value and address alone (axiom 7).
+
+use cyrano_engine::Stop;
+use cyrano_ir::{AccessKind, LocId, Program};
+use cyrano_memory::Model;
+
+use crate::local::{self, Paths};
+use crate::machine::Code;
+use crate::meter::Meter;
+use crate::trace::Trace;
+
+/// The candidate values of each location, the initial value first.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidates(Vec<Vec<i64>>);
+
+impl Candidates {
+    fn initial(program: &Program) -> Self {
+        Self(program.locations.iter().map(|loc| vec![loc.init]).collect())
+    }
+
+    /// The initial value and the other candidates.
+    pub(crate) fn of(&self, loc: LocId) -> (i64, &[i64]) {
+        let (first, others) = self.0[loc.index()].split_first().expect("the initial value is a candidate");
+        (*first, others)
+    }
+
+    /// Adds what the traces write; whether anything was new.
+    fn grow(&mut self, threads: &[Vec<Trace<'_>>]) -> bool {
+        let mut grown = false;
+        for event in threads.iter().flatten().flat_map(|trace| &trace.events) {
+            let values = &mut self.0[event.loc.index()];
+            if let Some(value) = event.written.value().filter(|value| !values.contains(value)) {
+                values.push(value);
+                grown = true;
+            }
+        }
+        grown
+    }
+}
+
+/// All traces of all threads, for candidates that are sufficient.
+pub(crate) fn traces<'p>(
+    program: &'p Program,
+    model: &'p Model,
+    meter: &mut Meter<'p>,
+) -> Result<Vec<Vec<Trace<'p>>>, Stop> {
+    let paths = if branches_order_stores(model) { Paths::Real } else { Paths::Any };
+    let mut candidates = Candidates::initial(program);
+    let mut rounds = 0;
+    loop {
+        let kept = meter.bytes;
+        let threads = all(program, model, &candidates, paths, meter)?;
+        let sufficient = rounds >= stores(&threads) || !candidates.grow(&threads);
+        if sufficient && paths == Paths::Real {
+            return Ok(threads);
+        }
+        meter.bytes = kept;
+        if sufficient {
+            return all(program, model, &candidates, Paths::Real, meter);
+        }
+        rounds += 1;
+    }
+}
+
+fn all<'p>(
+    program: &'p Program,
+    model: &'p Model,
+    candidates: &Candidates,
+    paths: Paths,
+    meter: &mut Meter<'p>,
+) -> Result<Vec<Vec<Trace<'p>>>, Stop> {
+    let threads = program.thread_ids();
+    threads.map(|thread| local::traces(Code::new(program, model, thread), candidates, paths, meter)).collect()
+}
+
+/// The most stores that one combination has.
+fn stores(threads: &[Vec<Trace<'_>>]) -> usize {
+    let writes = |trace: &Trace<'_>| trace.events.iter().filter(|event| event.written.value().is_some()).count();
+    threads.iter().map(|traces| traces.iter().map(writes).max().unwrap_or(0)).sum()
+}
+
+/// Whether a store always comes after, in memory order or for whoever reads it, the loads that decided that it is executed.
+fn branches_order_stores(model: &Model) -> bool {
+    use AccessKind::{Load, Store};
+    let loads_first = model.keeps(Load, Store, false)
+        && (!model.forwarding || model.keeps(Load, Load, false) && model.keeps(Load, Load, true));
+    loads_first || model.control_orders(Store) && model.dependencies.data && model.dependencies.address
+}

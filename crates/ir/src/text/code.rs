@@ -1,0 +1,163 @@
+//! Reading instructions.
+
+use super::lex::Token;
+use super::line::{Line, Result};
+use super::names::{Names, starts_instruction};
+use crate::fence::FenceSet;
+use crate::ids::{ArrayId, LocId, RegId};
+use crate::program::{Addr, LocalExpr, Op, Place, RmwOp};
+
+/// What the names in an instruction can refer to.
+pub(super) struct Scope<'a> {
+    pub(super) locations: &'a Names,
+    pub(super) arrays: &'a Names,
+    pub(super) registers: &'a Names,
+}
+
+impl Scope<'_> {
+    /// An instruction.
+    pub(super) fn op(&self, line: &mut Line) -> Result<Op> {
+        if let Some(Token::Word(word)) = line.peek()
+            && starts_instruction(word)
+        {
+            return self.statement(line);
+        }
+        let dst = self.place(line)?;
+        line.symbol(":=")?;
+        self.assignment(dst, line)
+    }
+
+    /// An instruction that starts with its word.
+    fn statement(&self, line: &mut Line) -> Result<Op> {
+        let word = line.any_word()?;
+        Ok(match &*word {
+            "store" => {
+                let addr = self.addr(line)?;
+                line.symbol(",")?;
+                let value = self.expr(line)?;
+                Op::Store { addr, value }
+            }
+            "fence" => Op::Fence(fence(line)?),
+            "atomic" if begins(line)? => Op::AtomicBegin,
+            "atomic" => Op::AtomicEnd,
+            "operation" if begins(line)? => Op::OperationBegin(line.name()?),
+            "operation" => Op::OperationEnd,
+            "assume" => Op::Assume(self.expr(line)?),
+            "assert" => Op::Assert { cond: self.expr(line)?, message: line.quoted() },
+            "branch" => self.branch(line)?,
+            "jump" => Op::Jump(line.instr_id()?),
+            "halt" => Op::Halt,
+            word => self.rmw(word, None, line)?,
+        })
+    }
+
+    /// What follows `dst :=`.
+    fn assignment(&self, dst: Place, line: &mut Line) -> Result<Op> {
+        if let Some(Token::Word(word)) = line.peek()
+            && starts_instruction(word)
+        {
+            let word = line.any_word()?;
+            return match &*word {
+                "load" => self.addr(line).map(|addr| Op::Load { dst, addr }),
+                "choose" => choices(line).map(|from| Op::Choose { dst, from }),
+                word => self.rmw(word, Some(dst), line),
+            };
+        }
+        let value = self.expr(line)?;
+        Ok(Op::Assign { dst, value })
+    }
+
+    fn rmw(&self, word: &str, dst: Option<Place>, line: &mut Line) -> Result<Op> {
+        if !matches!(word, "cas" | "exchange" | "fetch_add") {
+            return Err(format!("`{word}` cannot stand here"));
+        }
+        let addr = self.addr(line)?;
+        line.symbol(",")?;
+        let first = self.expr(line)?;
+        let op = match word {
+            "exchange" => RmwOp::Exchange(first),
+            "fetch_add" => RmwOp::FetchAdd(first),
+            _ => {
+                line.symbol(",")?;
+                RmwOp::Cas { expected: first, new: self.expr(line)? }
+            }
+        };
+        Ok(Op::Rmw { dst, addr, op })
+    }
+
+    fn branch(&self, line: &mut Line) -> Result<Op> {
+        let cond = self.expr(line)?;
+        line.word("then")?;
+        let then_to = line.instr_id()?;
+        line.word("else")?;
+        let else_to = line.instr_id()?;
+        Ok(Op::Branch { cond, then_to, else_to })
+    }
+
+    /// A location, or an element of an array; what follows the reference tells which.
+    fn addr(&self, line: &mut Line) -> Result<Addr> {
+        if !line.reference_before("[") {
+            let loc = line.reference("location", self.locations)?;
+            return Ok(Addr::Fixed(LocId(loc)));
+        }
+        let array = ArrayId(line.reference("array", self.arrays)?);
+        line.symbol("[")?;
+        let index = self.expr(line)?;
+        line.symbol("]")?;
+        Ok(Addr::Indexed { array, index })
+    }
+
+    fn expr(&self, line: &mut Line) -> Result<LocalExpr> {
+        line.expr(&mut |line| self.place(line))
+    }
+
+    fn place(&self, line: &mut Line) -> Result<Place> {
+        let base = RegId(line.reference("register", self.registers)?);
+        if !line.take_symbol("[") {
+            return Ok(Place::Reg(base));
+        }
+        let index = Box::new(self.expr(line)?);
+        line.word("of")?;
+        let len = line.number()?;
+        line.symbol("]")?;
+        Ok(Place::Elem { base, len, index })
+    }
+}
+
+/// `begin` or `end`.
+fn begins(line: &mut Line) -> Result<bool> {
+    let begins = line.take_word("begin");
+    if !begins {
+        line.word("end")?;
+    }
+    Ok(begins)
+}
+
+/// `none`, or at least one kind.
+fn fence(line: &mut Line) -> Result<FenceSet> {
+    let mut kinds = FenceSet::NONE;
+    if line.take_word("none") {
+        return Ok(kinds);
+    }
+    loop {
+        let first = line.any_word()?;
+        line.symbol("-")?;
+        let name = format!("{first}-{}", line.any_word()?);
+        kinds |= FenceSet::from_name(&name).ok_or(format!("`{name}` is no kind of fence"))?;
+        if !matches!(line.peek(), Some(Token::Word(_))) {
+            return Ok(kinds);
+        }
+    }
+}
+
+/// Numbers separated by commas; the verifier, not the reader, objects to none at all.
+fn choices(line: &mut Line) -> Result<Vec<i64>> {
+    let mut from = Vec::new();
+    if matches!(line.peek(), Some(Token::Number(_))) {
+        from.push(line.number()?);
+        while line.take_symbol(",") {
+            from.push(line.number()?);
+        }
+    }
+    Ok(from)
+}

@@ -1,0 +1,172 @@
+//! Reading, line by line.
+//!
+//! A [`Line`] is a cursor over the words of one line; a [`Reader`] holds the program so far and how its
+//! parts are called. Names must be declared on an earlier line than they are used.
+
+use super::TextError;
+use super::code::Scope;
+use super::lex::lex;
+use super::line::{Line, Result};
+use super::names::Names;
+use crate::cond::{Check, FinalVar, Observable, Property, Quantifier};
+use crate::ids::{LocId, RegId, ThreadId};
+use crate::program::{Instr, Location, Program, Register, SharedArray, Thread};
+
+/// Reads a program.
+pub fn parse(text: &str) -> std::result::Result<Program, TextError> {
+    let mut reader = Reader::default();
+    let mut started = false;
+    let mut last = 0;
+    for (number, line) in (1..).zip(text.lines()) {
+        last = number;
+        let at_line = |message| TextError { line: number, message };
+        let tokens = lex(line).map_err(at_line)?;
+        if tokens.is_empty() {
+            continue;
+        }
+        let mut line = Line::new(tokens);
+        let read = if started { reader.item(&mut line) } else { reader.header(&mut line) };
+        started = true;
+        read.and_then(|()| line.end()).map_err(at_line)?;
+    }
+    if started {
+        return Ok(reader.program);
+    }
+    Err(TextError { line: last.max(1), message: "there is no program".into() })
+}
+
+/// The program so far, and how its parts are called.
+#[derive(Default)]
+struct Reader {
+    program: Program,
+    locations: Names,
+    arrays: Names,
+    threads: Names,
+    registers: Vec<Names>,
+}
+
+impl Reader {
+    fn header(&mut self, line: &mut Line) -> Result<()> {
+        line.word("program")?;
+        self.program.name = line.name()?;
+        Ok(())
+    }
+
+    fn item(&mut self, line: &mut Line) -> Result<()> {
+        if line.peek_symbol("@") {
+            return self.instr(line);
+        }
+        match &*line.any_word()? {
+            "const" => {
+                let constant = (line.name()?, line.assigned()?);
+                self.program.constants.push(constant);
+            }
+            "location" => self.location(line)?,
+            "array" => self.array(line)?,
+            "thread" => {
+                let name = line.name()?;
+                self.threads.push(&name);
+                self.registers.push(Names::default());
+                let thread = Thread { name, ..Thread::default() };
+                self.program.threads.push(thread);
+            }
+            "register" => self.register(line)?,
+            "observe" => {
+                let name = line.name()?;
+                line.symbol("=")?;
+                let var = self.final_var(line)?;
+                self.program.observed.push(Observable { name, var });
+            }
+            "check" => self.check(line)?,
+            other => return Err(format!("`{other}` starts no line of this form")),
+        }
+        Ok(())
+    }
+
+    fn location(&mut self, line: &mut Line) -> Result<()> {
+        let (name, ty, init) = (line.name()?, line.ty()?, line.assigned()?);
+        let span = line.span()?;
+        self.locations.push(&name);
+        self.program.locations.push(Location { name, init, ty, span });
+        Ok(())
+    }
+
+    fn array(&mut self, line: &mut Line) -> Result<()> {
+        let name = line.name()?;
+        line.symbol("=")?;
+        let base = LocId(line.reference("location", &self.locations)?);
+        line.word("of")?;
+        let len = line.number()?;
+        self.arrays.push(&name);
+        self.program.arrays.push(SharedArray { name, base, len });
+        Ok(())
+    }
+
+    fn register(&mut self, line: &mut Line) -> Result<()> {
+        let (name, ty, init) = (line.name()?, line.ty()?, line.assigned()?);
+        let (Some(thread), Some(names)) = (self.program.threads.last_mut(), self.registers.last_mut()) else {
+            return Err("a register before the first thread".into());
+        };
+        names.push(&name);
+        thread.registers.push(Register { name, init, ty });
+        Ok(())
+    }
+
+    fn instr(&mut self, line: &mut Line) -> Result<()> {
+        let number = line.instr_id()?;
+        line.symbol(":")?;
+        let Some(registers) = self.registers.last() else {
+            return Err("an instruction before the first thread".into());
+        };
+        let scope = Scope { locations: &self.locations, arrays: &self.arrays, registers };
+        let op = scope.op(line)?;
+        let span = line.span()?;
+        let thread = self.program.threads.last_mut();
+        let code = &mut thread.expect("registers and threads grow together").code;
+        if number.index() != code.len() {
+            return Err(format!("instruction {number} stands at @{}", code.len()));
+        }
+        code.push(Instr { op, span });
+        Ok(())
+    }
+
+    fn check(&mut self, line: &mut Line) -> Result<()> {
+        let property = match &*line.any_word()? {
+            "assertions" => Property::Assertions,
+            "exists" => self.condition(Quantifier::Exists, line)?,
+            "never" => self.condition(Quantifier::Never, line)?,
+            "always" => self.condition(Quantifier::Always, line)?,
+            other => return Err(format!("`{other}` is nothing to check")),
+        };
+        let mut models = Vec::new();
+        if line.take_word("on") {
+            models.push(line.name()?);
+            while line.take_symbol(",") {
+                models.push(line.name()?);
+            }
+        }
+        let span = line.span()?;
+        self.program.checks.push(Check { property, models, span });
+        Ok(())
+    }
+
+    fn condition(&self, quantifier: Quantifier, line: &mut Line) -> Result<Property> {
+        let cond = line.expr(&mut |line| self.final_var(line))?;
+        let text = line.quoted();
+        let text = text.ok_or("the condition's text in quotes is missing")?;
+        Ok(Property::Final { quantifier, cond, text })
+    }
+
+    fn final_var(&self, line: &mut Line) -> Result<FinalVar> {
+        if !line.reference_before(":") {
+            let loc = line.reference("location", &self.locations)?;
+            return Ok(FinalVar::Loc(LocId(loc)));
+        }
+        let thread: u16 = line.reference("thread", &self.threads)?;
+        line.symbol(":")?;
+        let none = Names::default();
+        let registers = self.registers.get(usize::from(thread)).unwrap_or(&none);
+        let reg = line.reference("register", registers)?;
+        Ok(FinalVar::Reg(ThreadId(thread), RegId(reg)))
+    }
+}

@@ -1,0 +1,215 @@
+//! Printing.
+
+use std::fmt;
+
+use super::lex::quote;
+use super::names::{References, written};
+use crate::cond::{Check, FinalVar, Property};
+use crate::expr::{Expr, UnOp};
+use crate::ids::{RegId, Span};
+use crate::program::{Addr, LocalExpr, Op, Place, Program, RmwOp, Thread, Ty};
+
+/// The program in text form.
+pub fn print(program: &Program) -> String {
+    let registers = |t: &Thread| References::new(t.registers.iter().map(|r| &*r.name));
+    let printer = Printer {
+        locations: References::new(program.locations.iter().map(|l| &*l.name)),
+        arrays: References::new(program.arrays.iter().map(|a| &*a.name)),
+        threads: References::new(program.threads.iter().map(|t| &*t.name)),
+        registers: program.threads.iter().map(registers).collect(),
+    };
+    let mut out = Lines::default();
+    printer.declarations(program, &mut out);
+    for (thread, registers) in program.threads.iter().zip(&printer.registers) {
+        printer.thread(thread, registers, &mut out);
+    }
+    for observable in &program.observed {
+        let var = printer.final_var(observable.var);
+        out.plain(format_args!("observe {} = {var}", written(&observable.name)));
+    }
+    for check in &program.checks {
+        out.line(format_args!("check {}", printer.check(check)), check.span);
+    }
+    out.text
+}
+
+/// The lines so far.
+#[derive(Default)]
+struct Lines {
+    text: String,
+}
+
+impl Lines {
+    fn line(&mut self, line: fmt::Arguments<'_>, span: Span) {
+        self.text.push_str(&line.to_string());
+        if span != Span::default() {
+            self.text.push_str(&format!(" ; {span:?}"));
+        }
+        self.text.push('\n');
+    }
+
+    fn plain(&mut self, line: fmt::Arguments<'_>) {
+        self.line(line, Span::default());
+    }
+}
+
+/// How everything is called.
+struct Printer {
+    locations: References,
+    arrays: References,
+    threads: References,
+    registers: Vec<References>,
+}
+
+impl Printer {
+    fn declarations(&self, program: &Program, out: &mut Lines) {
+        out.plain(format_args!("program {}", written(&program.name)));
+        for (name, value) in &program.constants {
+            out.plain(format_args!("const {} = {value}", written(name)));
+        }
+        for location in &program.locations {
+            let declared = typed(&location.name, location.ty, location.init);
+            out.line(format_args!("location {declared}"), location.span);
+        }
+        for array in &program.arrays {
+            let (name, base) = (written(&array.name), self.locations.to(array.base.index()));
+            out.plain(format_args!("array {name} = {base} of {}", array.len));
+        }
+    }
+
+    fn thread(&self, thread: &Thread, registers: &References, out: &mut Lines) {
+        out.plain(format_args!("thread {}", written(&thread.name)));
+        for register in &thread.registers {
+            let declared = typed(&register.name, register.ty, register.init);
+            out.plain(format_args!("  register {declared}"));
+        }
+        let code = Code { printer: self, registers };
+        for (pc, instr) in thread.code.iter().enumerate() {
+            out.line(format_args!("  @{pc}: {}", code.op(&instr.op)), instr.span);
+        }
+    }
+
+    fn check(&self, check: &Check) -> String {
+        let mut out = check.property.criterion().to_owned();
+        if let Property::Final { cond, text, .. } = &check.property {
+            let cond = expr(cond, &|var| self.final_var(*var));
+            out.push_str(&format!(" {cond} {}", quote(text)));
+        }
+        if !check.models.is_empty() {
+            let models: Vec<_> = check.models.iter().map(|m| written(m)).collect();
+            out.push_str(&format!(" on {}", models.join(", ")));
+        }
+        out
+    }
+
+    fn final_var(&self, var: FinalVar) -> String {
+        match var {
+            FinalVar::Loc(loc) => self.locations.to(loc.index()),
+            FinalVar::Reg(thread, reg) => {
+                let registers = self.registers.get(thread.index());
+                let reg = registers.map_or(format!("#{}", reg.0), |names| names.to(reg.index()));
+                format!("{}:{reg}", self.threads.to(thread.index()))
+            }
+        }
+    }
+}
+
+/// How everything is called within one thread.
+struct Code<'a> {
+    printer: &'a Printer,
+    registers: &'a References,
+}
+
+impl Code<'_> {
+    fn op(&self, op: &Op) -> String {
+        match op {
+            Op::Assign { dst, value } => format!("{} := {}", self.place(dst), self.expr(value)),
+            Op::Load { dst, addr } => format!("{} := load {}", self.place(dst), self.addr(addr)),
+            Op::Store { addr, value } => format!("store {}, {}", self.addr(addr), self.expr(value)),
+            Op::Rmw { dst, addr, op } => {
+                let dst = dst.as_ref().map(|dst| self.place(dst) + " := ");
+                format!("{}{}", dst.unwrap_or_default(), self.rmw(addr, op))
+            }
+            Op::Fence(kinds) => format!("fence {kinds}"),
+            Op::AtomicBegin => "atomic begin".into(),
+            Op::AtomicEnd => "atomic end".into(),
+            Op::OperationBegin(name) => format!("operation begin {}", written(name)),
+            Op::OperationEnd => "operation end".into(),
+            Op::Choose { dst, from } => {
+                let from: Vec<_> = from.iter().map(i64::to_string).collect();
+                let line = format!("{} := choose {}", self.place(dst), from.join(", "));
+                line.trim_end().into()
+            }
+            Op::Assume(cond) => format!("assume {}", self.expr(cond)),
+            Op::Assert { cond, message } => {
+                let message = message.as_ref().map(|message| format!(" {}", quote(message)));
+                format!("assert {}{}", self.expr(cond), message.unwrap_or_default())
+            }
+            Op::Branch { cond, then_to, else_to } => {
+                format!("branch {} then {then_to} else {else_to}", self.expr(cond))
+            }
+            Op::Jump(target) => format!("jump {target}"),
+            Op::Halt => "halt".into(),
+        }
+    }
+
+    fn rmw(&self, addr: &Addr, op: &RmwOp) -> String {
+        let word = match op {
+            RmwOp::Cas { .. } => "cas",
+            RmwOp::Exchange(_) => "exchange",
+            RmwOp::FetchAdd(_) => "fetch_add",
+        };
+        let operands = op.operands().into_iter().map(|e| self.expr(e));
+        let arguments: Vec<_> = std::iter::once(self.addr(addr)).chain(operands).collect();
+        format!("{word} {}", arguments.join(", "))
+    }
+
+    fn addr(&self, addr: &Addr) -> String {
+        match addr {
+            Addr::Fixed(loc) => self.printer.locations.to(loc.index()),
+            Addr::Indexed { array, index } => {
+                let array = self.printer.arrays.to(array.index());
+                format!("{array}[{}]", self.expr(index))
+            }
+        }
+    }
+
+    fn expr(&self, e: &LocalExpr) -> String {
+        expr(e, &|place| self.place(place))
+    }
+
+    fn place(&self, place: &Place) -> String {
+        let register = |reg: &RegId| self.registers.to(reg.index());
+        match place {
+            Place::Reg(reg) => register(reg),
+            Place::Elem { base, len, index } => {
+                format!("{}[{} of {len}]", register(base), self.expr(index))
+            }
+        }
+    }
+}
+
+fn expr<V>(e: &Expr<V>, var: &dyn Fn(&V) -> String) -> String {
+    match e {
+        Expr::Const(value) => value.to_string(),
+        Expr::Var(v) => var(v),
+        Expr::Unary(UnOp::Not, arg) => format!("!{}", expr(arg, var)),
+        Expr::Unary(UnOp::Neg, arg) => match **arg {
+            // Without parentheses the sign would become part of the number.
+            Expr::Const(value) => format!("-({value})"),
+            _ => format!("-{}", expr(arg, var)),
+        },
+        Expr::Binary(op, left, right) => {
+            let (left, right) = (expr(left, var), expr(right, var));
+            format!("({left} {} {right})", op.symbol())
+        }
+    }
+}
+
+fn typed(name: &str, ty: Ty, init: i64) -> String {
+    let ty = match ty {
+        Ty::Int => "",
+        Ty::Timestamp => ": timestamp",
+    };
+    format!("{}{ty} = {init}", written(name))
+}

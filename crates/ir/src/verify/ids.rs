@@ -1,0 +1,145 @@
+//! Invariants 3, 4, 5 and 7: everything that is named exists, threads end, choices are not empty.
+
+use super::Errors;
+use crate::cond::{FinalVar, Property};
+use crate::ids::{ArrayId, InstrId, LocId, RegId};
+use crate::program::{Addr, LocalExpr, Op, Place, Program, Thread};
+
+/// Checks arrays, observables and the conditions of checks.
+pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
+    for array in &program.arrays {
+        if !fits(array.base.0, array.len, program.locations.len()) {
+            let (name, base, len) = (&array.name, array.base, array.len);
+            let message = format!("array `{name}` ({len} from {base}) exceeds the locations");
+            errors.push(message);
+        }
+    }
+    for observable in &program.observed {
+        if let Some(problem) = missing(program, observable.var) {
+            errors.push(format!("observed `{}`: {problem}", observable.name));
+        }
+    }
+    for check in &program.checks {
+        if let Property::Final { cond, text, .. } = &check.property {
+            cond.for_each_var(&mut |var| {
+                if let Some(problem) = missing(program, *var) {
+                    errors.push(format!("check `{text}`: {problem}"));
+                }
+            });
+        }
+    }
+}
+
+/// Checks the code of one thread.
+pub(super) fn check_thread(program: &Program, thread: &Thread, errors: &mut Errors) {
+    match thread.code.last() {
+        None => errors.push("the thread has no code"),
+        Some(last) => {
+            if !matches!(last.op, Op::Halt | Op::Jump(_) | Op::Branch { .. }) {
+                let message = "the last instruction falls through the end of the code";
+                errors.push_at(thread.code.len() - 1, message);
+            }
+        }
+    }
+    for (pc, instr) in thread.code.iter().enumerate() {
+        let mut problems = Problems { program, thread, found: Vec::new() };
+        problems.op(&instr.op);
+        for problem in problems.found {
+            errors.push_at(pc, problem);
+        }
+    }
+}
+
+/// What is wrong with one instruction.
+struct Problems<'a> {
+    program: &'a Program,
+    thread: &'a Thread,
+    found: Vec<String>,
+}
+
+impl Problems<'_> {
+    fn op(&mut self, op: &Op) {
+        match op {
+            Op::Choose { from, .. } if from.is_empty() => {
+                self.found.push("a choice from no values".into());
+            }
+            Op::Jump(target) => self.target(*target),
+            Op::Branch { then_to, else_to, .. } => {
+                self.target(*then_to);
+                self.target(*else_to);
+            }
+            _ => {}
+        }
+        op.dst().into_iter().for_each(|dst| self.place(dst));
+        match op.addr() {
+            Some(Addr::Fixed(loc)) => self.location(*loc),
+            Some(Addr::Indexed { array, index }) => {
+                self.array(*array);
+                self.expr(index);
+            }
+            None => {}
+        }
+        op.operands().into_iter().for_each(|expr| self.expr(expr));
+    }
+
+    fn expr(&mut self, expr: &LocalExpr) {
+        expr.for_each_var(&mut |place| self.place(place));
+    }
+
+    fn place(&mut self, place: &Place) {
+        match place {
+            Place::Reg(reg) => self.registers(*reg, 1),
+            Place::Elem { base, len, index } => {
+                self.registers(*base, *len);
+                self.expr(index);
+            }
+        }
+    }
+
+    fn registers(&mut self, base: RegId, len: u32) {
+        if fits(base.0, len, self.thread.registers.len()) {
+            return;
+        }
+        self.found.push(if len == 1 {
+            format!("there is no register {base}")
+        } else {
+            format!("the local array of {len} from {base} exceeds the registers")
+        });
+    }
+
+    fn location(&mut self, loc: LocId) {
+        if loc.index() >= self.program.locations.len() {
+            self.found.push(format!("there is no location {loc}"));
+        }
+    }
+
+    fn array(&mut self, array: ArrayId) {
+        if array.index() >= self.program.arrays.len() {
+            self.found.push(format!("there is no array {array}"));
+        }
+    }
+
+    fn target(&mut self, target: InstrId) {
+        if target.index() >= self.thread.code.len() {
+            self.found.push(format!("there is no instruction {target}"));
+        }
+    }
+}
+
+/// What is missing for a variable of a final state, if anything is.
+fn missing(program: &Program, var: FinalVar) -> Option<String> {
+    match var {
+        FinalVar::Loc(loc) if loc.index() < program.locations.len() => None,
+        FinalVar::Loc(loc) => Some(format!("there is no location {loc}")),
+        FinalVar::Reg(thread, reg) => match program.threads.get(thread.index()) {
+            None => Some(format!("there is no thread {thread}")),
+            Some(owner) if reg.index() < owner.registers.len() => None,
+            Some(_) => Some(format!("{thread} has no register {reg}")),
+        },
+    }
+}
+
+/// Whether `base..base + len` lies within a table of `size` entries; an empty run may stand at its end.
+fn fits(base: u32, len: u32, size: usize) -> bool {
+    u64::from(base) + u64::from(len) <= size as u64
+}

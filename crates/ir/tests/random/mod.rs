@@ -1,0 +1,190 @@
+//! Random programs, valid or not: all constructs, odd names, names taken twice, ids of things that do not exist.
+
+use cyrano_ir::{
+    Addr, ArrayId, BinOp, Check, Expr, FenceSet, FinalExpr, FinalVar, Instr, InstrId, LocId, LocalExpr, Location,
+    Observable, Op, Place, Program, Property, Quantifier, RegId, Register, RmwOp, SharedArray, Span, Thread, ThreadId,
+    Ty, UnOp,
+};
+
+/// Names that are easy to get wrong in the text form.
+const NAMES: [&str; 22] = [
+    "x",
+    "y",
+    "r1",
+    "p0",
+    "%t1",
+    "%1",
+    "a.b",
+    "_",
+    "%",
+    "flag[0]",
+    "",
+    "load",
+    "halt",
+    "then",
+    "on",
+    "of",
+    "1x",
+    "#3",
+    "a \"b\" \\ c",
+    "line\nbreak\r\t",
+    "// é\u{0}\u{2028}",
+    "p0:r1",
+];
+
+const EXTREMES: [i64; 4] = [i64::MIN, i64::MAX, -1, 0];
+
+/// A xorshift generator (Marsaglia), so that every run sees the same programs.
+pub struct Random(u64);
+
+impl Random {
+    /// A generator; the seed must not be 0.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 16) % bound as u64) as usize
+    }
+
+    fn one_in(&mut self, odds: usize) -> bool {
+        self.below(odds) == 0
+    }
+
+    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())].clone()
+    }
+
+    fn many<T>(&mut self, below: usize, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        (0..self.below(below)).map(|_| make(self)).collect()
+    }
+
+    fn name(&mut self) -> String {
+        self.pick(&NAMES).to_owned()
+    }
+
+    fn value(&mut self) -> i64 {
+        if self.one_in(5) { self.pick(&EXTREMES) } else { self.below(10) as i64 - 5 }
+    }
+
+    /// Mostly a small number, now and then the largest one.
+    fn id(&mut self) -> u32 {
+        if self.one_in(20) { u32::MAX } else { self.below(6) as u32 }
+    }
+
+    fn ty(&mut self) -> Ty {
+        if self.one_in(4) { Ty::Timestamp } else { Ty::Int }
+    }
+
+    fn span(&mut self) -> Span {
+        if self.one_in(3) { Span::default() } else { Span { start: self.id(), end: self.id() } }
+    }
+
+    /// A program.
+    pub fn program(&mut self) -> Program {
+        Program {
+            name: self.name(),
+            locations: self.many(5, |r| Location { name: r.name(), init: r.value(), ty: r.ty(), span: r.span() }),
+            arrays: self.many(3, |r| SharedArray { name: r.name(), base: LocId(r.id()), len: r.id() }),
+            threads: self.many(4, |r| Thread {
+                name: r.name(),
+                registers: r.many(6, |r| Register { name: r.name(), init: r.value(), ty: r.ty() }),
+                code: r.many(12, |r| Instr { op: r.op(), span: r.span() }),
+            }),
+            observed: self.many(4, |r| Observable { name: r.name(), var: r.final_var() }),
+            checks: self.many(4, Self::check),
+            constants: self.many(3, |r| (r.name(), r.value())),
+        }
+    }
+
+    fn check(&mut self) -> Check {
+        let quantifier = self.pick(&[Quantifier::Exists, Quantifier::Never, Quantifier::Always]);
+        let property = match self.one_in(4) {
+            true => Property::Assertions,
+            false => Property::Final { quantifier, cond: self.final_expr(), text: self.name() },
+        };
+        Check { property, models: self.many(3, Self::name), span: self.span() }
+    }
+
+    fn final_expr(&mut self) -> FinalExpr {
+        self.expr(4, &mut |r, _| r.final_var())
+    }
+
+    fn final_var(&mut self) -> FinalVar {
+        if self.one_in(2) {
+            return FinalVar::Loc(LocId(self.id()));
+        }
+        let thread = if self.one_in(20) { u16::MAX } else { self.below(4) as u16 };
+        FinalVar::Reg(ThreadId(thread), RegId(self.id()))
+    }
+
+    fn expr<V>(&mut self, depth: usize, var: &mut dyn FnMut(&mut Self, usize) -> V) -> Expr<V> {
+        match self.below(if depth == 0 { 2 } else { 5 }) {
+            0 => Expr::Const(self.value()),
+            1 => Expr::Var(var(self, depth)),
+            2 => Expr::unary(self.pick(&[UnOp::Neg, UnOp::Not]), self.expr(depth - 1, var)),
+            _ => {
+                let (op, _) = self.pick(&BinOp::ALL);
+                Expr::binary(op, self.expr(depth - 1, var), self.expr(depth - 1, var))
+            }
+        }
+    }
+
+    fn local(&mut self, depth: usize) -> LocalExpr {
+        self.expr(depth, &mut Self::place)
+    }
+
+    fn place(&mut self, depth: usize) -> Place {
+        match depth {
+            1.. if self.one_in(3) => {
+                Place::Elem { base: RegId(self.id()), len: self.id(), index: Box::new(self.local(depth - 1)) }
+            }
+            _ => Place::Reg(RegId(self.id())),
+        }
+    }
+
+    fn addr(&mut self) -> Addr {
+        match self.one_in(2) {
+            true => Addr::Fixed(LocId(self.id())),
+            false => Addr::Indexed { array: ArrayId(self.id()), index: self.local(2) },
+        }
+    }
+
+    fn op(&mut self) -> Op {
+        match self.below(15) {
+            0 => Op::Assign { dst: self.place(2), value: self.local(4) },
+            1 => Op::Load { dst: self.place(2), addr: self.addr() },
+            2 => Op::Store { addr: self.addr(), value: self.local(3) },
+            3 => {
+                let dst = if self.one_in(2) { None } else { Some(self.place(2)) };
+                Op::Rmw { dst, addr: self.addr(), op: self.rmw() }
+            }
+            4 => Op::Fence(FenceSet::from_bits(self.below(16) as u8)),
+            5 => Op::AtomicBegin,
+            6 => Op::AtomicEnd,
+            7 => Op::OperationBegin(self.name()),
+            8 => Op::OperationEnd,
+            9 => Op::Choose { dst: self.place(2), from: self.many(4, Self::value) },
+            10 => Op::Assume(self.local(3)),
+            11 => {
+                let message = if self.one_in(2) { None } else { Some(self.name()) };
+                Op::Assert { cond: self.local(3), message }
+            }
+            12 => Op::Branch { cond: self.local(3), then_to: InstrId(self.id()), else_to: InstrId(self.id()) },
+            13 => Op::Jump(InstrId(self.id())),
+            _ => Op::Halt,
+        }
+    }
+
+    fn rmw(&mut self) -> RmwOp {
+        match self.below(3) {
+            0 => RmwOp::Cas { expected: self.local(2), new: self.local(2) },
+            1 => RmwOp::Exchange(self.local(2)),
+            _ => RmwOp::FetchAdd(self.local(2)),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Verdicts as text: one aligned row per check, then every execution worth seeing.
+
+use std::collections::BTreeMap;
+
+use cyrano_engine::{Stats, Verdict};
+use cyrano_trace::{Explanation, Trace};
+
+use crate::lanes::trace_text;
+use crate::style::{Paint, Style, bytes, count, hang};
+use crate::table::{Cell, Row, table};
+
+/// Everything that is said about one check.
+#[derive(Clone, Debug)]
+pub struct CheckReport {
+    /// The file.
+    pub file: String,
+    /// The model's name; `None` if the check never got that far.
+    pub model: Option<String>,
+    /// `assertions`, `exists`, `never`, `always`.
+    pub criterion: String,
+    /// The condition, where the criterion has one.
+    pub property: Option<String>,
+    /// The constants that were given another value.
+    pub set: BTreeMap<String, i64>,
+    /// The engine that answered.
+    pub engine: Option<String>,
+    /// Why this engine and not the usual one.
+    pub engine_note: Option<String>,
+    /// The size of the instance: threads, variables, constants.
+    pub instance: Vec<(String, i64)>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What the verdict alone does not say.
+    pub reason: Option<String>,
+    /// What it cost; `None` if no engine ran.
+    pub stats: Option<Stats>,
+    /// The reductions that were used.
+    pub reductions: Vec<String>,
+    /// The execution that shows it.
+    pub trace: Option<Trace>,
+    /// Why, also where there is no execution to show.
+    pub explanation: Option<Explanation>,
+}
+
+impl CheckReport {
+    /// The criterion with its condition: `never (r1 = 0)`.
+    pub fn title(&self) -> String {
+        match &self.property {
+            Some(condition) => format!("{} ({condition})", self.criterion),
+            None => self.criterion.clone(),
+        }
+    }
+}
+
+/// All checks as text; `details` asks for the executions too.
+pub fn checks_text(checks: &[CheckReport], details: bool, style: Style) -> String {
+    let mut out = String::new();
+    for group in checks.chunk_by(|a, b| a.file == b.file && a.set == b.set) {
+        file_table(&mut out, group, style);
+    }
+    if checks.len() > 1 {
+        out.push_str(&summary(checks));
+    }
+    if details {
+        for check in checks {
+            detail(&mut out, check, style);
+        }
+    }
+    out
+}
+
+fn file_table(out: &mut String, checks: &[CheckReport], style: Style) {
+    let Some(first) = checks.first() else { return };
+    let size: Vec<String> = first.instance.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let size = if size.is_empty() { String::new() } else { format!("({})", size.join(", ")) };
+    let mut heading = String::new();
+    hang(&mut heading, &format!("{} ", first.file), &size, style.columns());
+    out.push_str(&style.paint(Paint::Strong, heading.trim_end()));
+    out.push('\n');
+    let header = ["verdict", "model", "engine", "states", "time", "memory", "check"];
+    let rows: Vec<Row> = checks.iter().map(row).collect();
+    table(out, &header, &rows, style);
+    let mut said: Vec<&str> = Vec::new();
+    for check in checks.iter().filter(|check| !check.reductions.is_empty()) {
+        let engine = check.engine.as_deref().unwrap_or("");
+        if !said.contains(&engine) {
+            said.push(engine);
+            let text = format!("{engine} used {}", check.reductions.join(", "));
+            let mut line = String::new();
+            hang(&mut line, "  ", &text, style.columns());
+            out.push_str(&style.paint(Paint::Faint, line.trim_end()));
+            out.push('\n');
+        }
+    }
+}
+
+fn row(check: &CheckReport) -> Row {
+    let dash = || "-".to_owned();
+    let stat = |show: &dyn Fn(&Stats) -> String| check.stats.as_ref().map_or_else(dash, show);
+    let notes = [check.reason.as_ref(), check.engine_note.as_ref()];
+    Row {
+        cells: vec![
+            Cell::left(check.verdict.name()).paint(paint(check.verdict)),
+            Cell::left(check.model.clone().unwrap_or_else(dash)),
+            Cell::left(check.engine.clone().unwrap_or_else(dash)),
+            Cell::right(stat(&|stats| count(stats.states))),
+            Cell::right(stat(&|stats| format!("{:.2} s", stats.seconds))),
+            Cell::right(stat(&|stats| bytes(stats.peak_bytes))),
+            Cell::left(check.title()),
+        ],
+        notes: notes.into_iter().flatten().cloned().collect(),
+    }
+}
+
+fn summary(checks: &[CheckReport]) -> String {
+    let mut kinds: Vec<Verdict> = checks.iter().map(|check| check.verdict).collect();
+    kinds.sort_by_key(|verdict| std::cmp::Reverse(verdict.gravity()));
+    kinds.dedup();
+    let counted = kinds.iter().map(|kind| {
+        let number = checks.iter().filter(|check| check.verdict == *kind).count();
+        format!("{number} {}", kind.name())
+    });
+    format!("{} checks: {}\n", checks.len(), counted.collect::<Vec<_>>().join(", "))
+}
+
+fn detail(out: &mut String, check: &CheckReport, style: Style) {
+    let model = check.model.as_deref().unwrap_or("-");
+    let what = match check.verdict {
+        Verdict::Verified => "witness of",
+        other => other.name(),
+    };
+    let heading = format!("{what}: {} on {model} ({})", check.title(), check.file);
+    let mut lines = String::new();
+    hang(&mut lines, "", &heading, style.columns());
+    let heading = style.paint(Paint::Strong, lines.trim_end());
+    match (&check.trace, &check.explanation) {
+        (Some(trace), _) => {
+            out.push_str(&format!("\n{heading}\n\n"));
+            out.push_str(&trace_text(trace, style));
+        }
+        (None, Some(explanation)) => {
+            out.push_str(&format!("\n{heading}\n\n"));
+            hang(out, "Why: ", &explanation.sentence, style.columns());
+        }
+        (None, None) => {}
+    }
+}
+
+fn paint(verdict: Verdict) -> Paint {
+    match verdict {
+        Verdict::Verified => Paint::Good,
+        Verdict::Violated => Paint::Bad,
+        Verdict::Unknown | Verdict::Bounded | Verdict::Vacuous => Paint::Unsure,
+    }
+}

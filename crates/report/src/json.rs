@@ -1,0 +1,90 @@
+//! The schema `cyrano.report/1`. Fields that do not apply are null, never absent.
+
+use std::collections::BTreeMap;
+
+use cyrano_trace::{Explanation, Tool, Trace};
+use serde::Serialize;
+
+use crate::checks::CheckReport;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: &'static str,
+    tool: Tool,
+    checks: Vec<Check<'a>>,
+}
+
+#[derive(Serialize)]
+struct Check<'a> {
+    file: &'a str,
+    test: Option<&'a str>,
+    model: Option<&'a str>,
+    criterion: &'a str,
+    property: Option<&'a str>,
+    engine: Option<&'a str>,
+    engine_note: Option<&'a str>,
+    instance: Pairs<'a>,
+    set: &'a BTreeMap<String, i64>,
+    verdict: &'static str,
+    reason: Option<&'a str>,
+    states: Option<u64>,
+    transitions: Option<u64>,
+    clauses: Option<u64>,
+    depth: Option<u64>,
+    seconds: Option<f64>,
+    peak_bytes: Option<u64>,
+    reductions: &'a [String],
+    trace: Option<&'a Trace>,
+    explanation: Option<&'a Explanation>,
+}
+
+/// Names with values, serialised as an object whose keys stay in order; a name that occurs again is left out.
+pub(crate) struct Pairs<'a>(pub(crate) &'a [(String, i64)]);
+
+impl Serialize for Pairs<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_first = |at: usize| self.0[..at].iter().all(|(name, _)| *name != self.0[at].0);
+        let kept = (0..self.0.len()).filter(|at| is_first(*at)).map(|at| (&self.0[at].0, self.0[at].1));
+        serializer.collect_map(kept)
+    }
+}
+
+/// All checks as one JSON object.
+pub fn checks_json(checks: &[CheckReport], version: &str) -> String {
+    to_json(&Report { schema: "cyrano.report/1", tool: tool(version), checks: checks.iter().map(check).collect() })
+}
+
+fn check(check: &CheckReport) -> Check<'_> {
+    let stats = check.stats.as_ref();
+    Check {
+        file: &check.file,
+        test: None,
+        model: check.model.as_deref(),
+        criterion: &check.criterion,
+        property: check.property.as_deref(),
+        engine: check.engine.as_deref(),
+        engine_note: check.engine_note.as_deref(),
+        instance: Pairs(&check.instance),
+        set: &check.set,
+        verdict: check.verdict.name(),
+        reason: check.reason.as_deref(),
+        states: stats.map(|s| s.states),
+        transitions: stats.map(|s| s.transitions),
+        clauses: None,
+        depth: stats.map(|s| s.depth),
+        seconds: stats.map(|s| s.seconds),
+        peak_bytes: stats.map(|s| s.peak_bytes),
+        reductions: &check.reductions,
+        trace: check.trace.as_ref(),
+        explanation: check.explanation.as_ref(),
+    }
+}
+
+pub(crate) fn tool(version: &str) -> Tool {
+    Tool { name: "cyrano".to_owned(), version: version.to_owned() }
+}
+
+pub(crate) fn to_json(value: &impl Serialize) -> String {
+    let text = serde_json::to_string_pretty(value).expect("reports have only string keys, so they always serialise");
+    text + "\n"
+}

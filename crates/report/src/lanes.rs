@@ -1,0 +1,196 @@
+//! The lane diagram: one column per thread, time downwards.
+//!
+//! Where the lanes would become too narrow to read, the steps are stacked instead, each with its thread's name.
+
+use cyrano_trace::{End, NamedValue, ReadFrom, Step, Trace};
+
+use crate::style::{Paint, Style, hang, pad, pad_left, width, wrap};
+
+/// A lane narrower than this is not worth having.
+const MIN_LANE: usize = 26;
+
+/// Between two lanes.
+const RULE: &str = " │ ";
+
+/// A whole trace: the steps, what was reordered, where everybody ended, and why it matters.
+pub fn trace_text(trace: &Trace, style: Style) -> String {
+    let mut out = String::new();
+    let names: Vec<&str> = trace
+        .threads
+        .iter()
+        .map(|thread| thread.name.as_str())
+        .filter(|name| trace.steps.iter().any(|step| step.thread == *name))
+        .collect();
+    let number = trace.steps.len().to_string().len();
+    let room = style.columns().saturating_sub(number + 4);
+    let rules = names.len().saturating_sub(1) * width(RULE);
+    let lane = room.saturating_sub(rules) / names.len().max(1);
+    if trace.steps.is_empty() {
+        out.push_str("  no access is performed\n");
+    } else if lane >= MIN_LANE {
+        Lanes::new(trace, &names, lane, number).draw(&mut out, style);
+    } else {
+        stack(&mut out, trace, &names, number, style);
+    }
+    reorderings(&mut out, trace, style);
+    ends(&mut out, trace, style);
+    out.push('\n');
+    hang(&mut out, "Why: ", &trace.explanation.sentence, style.columns());
+    out
+}
+
+struct Lanes<'a> {
+    trace: &'a Trace,
+    names: &'a [&'a str],
+    /// The width of each lane.
+    lanes: Vec<usize>,
+    /// Where effects start within each lane, if they stand beside the statements.
+    beside: Option<Vec<usize>>,
+    number: usize,
+}
+
+impl<'a> Lanes<'a> {
+    fn new(trace: &'a Trace, names: &'a [&'a str], limit: usize, number: usize) -> Self {
+        let widest = |name: &str, show: fn(&Step) -> String| {
+            let steps = trace.steps.iter().filter(|step| step.thread == name);
+            steps.map(|step| width(&show(step))).max().unwrap_or(0)
+        };
+        let titles: Vec<usize> = names.iter().map(|name| widest(name, title) + 2).collect();
+        let effects: Vec<usize> = names.iter().map(|name| widest(name, effect)).collect();
+        let fits = titles.iter().zip(&effects).all(|(title, effect)| title + effect <= limit);
+        let needed = |at: usize| {
+            let steps = if fits { titles[at] + effects[at] } else { titles[at].max(effects[at] + 4) };
+            steps.max(width(names[at])).min(limit)
+        };
+        let lanes = (0..names.len()).map(needed).collect();
+        Self { trace, names, lanes, beside: fits.then_some(titles), number }
+    }
+
+    fn draw(&self, out: &mut String, style: Style) {
+        let cells =
+            self.names.iter().zip(&self.lanes).map(|(name, lane)| style.paint(Paint::Strong, &pad(name, *lane)));
+        self.line(out, "", &cells.collect::<Vec<_>>());
+        for step in &self.trace.steps {
+            let lane = self.names.iter().position(|name| *name == step.thread);
+            let lane = lane.expect("every step's thread has a lane");
+            for (at, text) in self.cell(step, lane).iter().enumerate() {
+                let number = if at == 0 { step.n.to_string() } else { String::new() };
+                let cells = self.lanes.iter().enumerate().map(|(other, columns)| {
+                    let text = if other == lane { text.as_str() } else { "" };
+                    pad(text, *columns)
+                });
+                self.line(out, &number, &cells.collect::<Vec<_>>());
+            }
+        }
+    }
+
+    fn line(&self, out: &mut String, number: &str, cells: &[String]) {
+        let line = format!("  {}  {}", pad_left(number, self.number), cells.join(RULE));
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+
+    fn cell(&self, step: &Step, lane: usize) -> Vec<String> {
+        let columns = self.lanes[lane];
+        match &self.beside {
+            Some(starts) => vec![pad(&title(step), starts[lane]) + &effect(step)],
+            None => {
+                let mut lines = vec![clip(&title(step), columns)];
+                let effects = wrap(&effect(step), columns.saturating_sub(4));
+                lines.extend(effects.iter().map(|line| format!("    {line}")));
+                lines
+            }
+        }
+    }
+}
+
+fn stack(out: &mut String, trace: &Trace, names: &[&str], number: usize, style: Style) {
+    let name_width = names.iter().map(|name| width(name)).max().unwrap_or(0);
+    for step in &trace.steps {
+        let n = pad_left(&step.n.to_string(), number);
+        let lead = format!("  {n}  {}  ", pad(&step.thread, name_width));
+        let both = format!("{lead}{}  {}", title(step), effect(step));
+        if width(&both) <= style.columns() {
+            out.push_str(&both);
+            out.push('\n');
+        } else {
+            let room = style.columns().saturating_sub(width(&lead)).max(20);
+            out.push_str(&format!("{lead}{}\n", clip(&title(step), room)));
+            hang(out, &format!("{}    ", " ".repeat(width(&lead))), &effect(step), style.columns());
+        }
+    }
+}
+
+fn title(step: &Step) -> String {
+    format!("{}: {}", step.line, step.text)
+}
+
+/// `x ← 1`, `y → 0 (initial)`, `x → 0 (initial) ← 1`.
+fn effect(step: &Step) -> String {
+    let mut out = step.location.clone();
+    if let Some(value) = step.read {
+        out.push_str(&format!(" → {value}"));
+        match &step.source {
+            Some(ReadFrom::Initial) => out.push_str(" (initial)"),
+            Some(ReadFrom::Step { n }) => out.push_str(&format!(" (from {n})")),
+            Some(ReadFrom::Forwarded { line, .. }) => {
+                out.push_str(&format!(" (own store, line {line}, not yet performed)"));
+            }
+            None => {}
+        }
+    }
+    match step.written {
+        Some(value) if step.read.is_some() => out.push_str(&format!(", {} ← {value}", step.location)),
+        Some(value) => out.push_str(&format!(" ← {value}")),
+        None if step.kind == "read-modify-write" => out.push_str(", nothing written"),
+        None => {}
+    }
+    out
+}
+
+fn clip(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+fn reorderings(out: &mut String, trace: &Trace, style: Style) {
+    if trace.steps.iter().all(|step| step.words.is_empty()) {
+        return;
+    }
+    out.push_str("\nReordered:\n");
+    for step in &trace.steps {
+        for words in &step.words {
+            hang(out, &format!("  step {}, {}: ", step.n, step.thread), words, style.columns());
+        }
+    }
+}
+
+fn ends(out: &mut String, trace: &Trace, style: Style) {
+    out.push_str("\nAt the end:\n");
+    for thread in &trace.threads {
+        let mut text = match &thread.end {
+            End::Done => "done".to_owned(),
+            End::At { line, text, .. } => format!("at line {line}, `{text}`"),
+            End::Waiting { line, text, .. } => format!("waits at line {line}, `{text}`"),
+        };
+        if !thread.registers.is_empty() {
+            text.push_str(&format!("; {}", values(&thread.registers)));
+        }
+        if !thread.choices.is_empty() {
+            let chosen: Vec<String> = thread.choices.iter().map(i64::to_string).collect();
+            text.push_str(&format!("; chose {}", chosen.join(", ")));
+        }
+        hang(out, &format!("  {}: ", thread.name), &text, style.columns());
+    }
+    if !trace.memory.is_empty() {
+        hang(out, "  memory: ", &values(&trace.memory), style.columns());
+    }
+}
+
+fn values(values: &[NamedValue]) -> String {
+    let one = |v: &NamedValue| format!("{} = {}", v.name, v.value.map_or("?".to_owned(), |value| value.to_string()));
+    values.iter().map(one).collect::<Vec<_>>().join(", ")
+}

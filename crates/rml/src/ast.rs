@@ -1,0 +1,226 @@
+//! The syntax tree: what was written, with spans everywhere and no names resolved.
+//!
+//! The one `threads` block is flattened into [`File`], for nothing outside it declares variables.
+//! `else if` chains are flat lists and expressions carry their depth, so that no pass recurses deeper than the parser allowed.
+
+use cyrano_ir::{BinOp, FenceSet, Quantifier, Span, Ty, UnOp};
+
+/// A name where it was written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Name {
+    pub(crate) text: String,
+    pub(crate) span: Span,
+}
+
+/// A whole file.
+#[derive(Default, Debug)]
+pub(crate) struct File {
+    /// The name, or the keyword, of the `threads` block.
+    pub(crate) program: Option<Span>,
+    pub(crate) consts: Vec<Const>,
+    pub(crate) decls: Vec<VarDecl>,
+    pub(crate) procs: Vec<Proc>,
+    pub(crate) threads: Vec<ThreadDecl>,
+    pub(crate) observed: Vec<Expr>,
+    pub(crate) checks: Vec<CheckDecl>,
+    /// Whether a declaration was lost to a syntax error, so that an unknown name proves nothing.
+    pub(crate) incomplete: bool,
+}
+
+/// `const name = value`.
+#[derive(Debug)]
+pub(crate) struct Const {
+    pub(crate) name: Name,
+    pub(crate) value: Expr,
+}
+
+/// Which keyword declared a variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum VarKind {
+    Shared,
+    Local,
+    Index,
+    Param,
+}
+
+/// One variable of a declaration.
+#[derive(Debug)]
+pub(crate) struct VarDecl {
+    pub(crate) name: Name,
+    pub(crate) kind: VarKind,
+    pub(crate) len: Option<Expr>,
+    pub(crate) ty: Ty,
+    pub(crate) init: Option<Init>,
+}
+
+/// An initialiser.
+#[derive(Debug)]
+pub(crate) enum Init {
+    /// One value, for every element of an array.
+    Value(Expr),
+    /// One value per element.
+    List(Vec<Expr>, Span),
+}
+
+/// A procedure.
+#[derive(Debug)]
+pub(crate) struct Proc {
+    pub(crate) name: Name,
+    pub(crate) params: Vec<VarDecl>,
+    pub(crate) body: Block,
+}
+
+/// A thread, or a family of them.
+#[derive(Debug)]
+pub(crate) struct ThreadDecl {
+    pub(crate) name: Name,
+    pub(crate) count: Option<Expr>,
+    pub(crate) body: Block,
+}
+
+/// Statements in braces, or a single one without.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) stmts: Vec<Stmt>,
+    /// The closing brace, or the single statement.
+    pub(crate) close: Span,
+}
+
+/// A statement.
+#[derive(Debug)]
+pub(crate) struct Stmt {
+    pub(crate) kind: StmtKind,
+    /// The statement; of one with a body its first line only: keyword, name, range.
+    pub(crate) span: Span,
+}
+
+/// The kinds of statements.
+#[derive(Debug)]
+pub(crate) enum StmtKind {
+    Declare(Vec<VarDecl>),
+    Assign(Place, Rhs),
+    Rmw(Rmw),
+    Call(Call),
+    If {
+        arms: Vec<(Expr, Block)>,
+        otherwise: Option<Block>,
+    },
+    While(Expr, Block),
+    Loop(Block),
+    Break,
+    Continue,
+    Fence(FenceSet),
+    Atomic(Block),
+    Operation(Name, Block),
+    ChooseValue(Place, Range),
+    ChooseBlock(Vec<Block>),
+    Assume(Expr),
+    Assert(Expr, Option<String>),
+    Return(Option<Expr>),
+    Foreach(Name, Range, Block),
+    Forsome(Name, Range, Block),
+    Skip,
+}
+
+/// What can be assigned.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) name: Name,
+    pub(crate) index: Option<Expr>,
+    pub(crate) span: Span,
+}
+
+/// The right side of `:=`.
+#[derive(Debug)]
+pub(crate) enum Rhs {
+    Expr(Expr),
+    Rmw(Rmw),
+    Call(Call),
+}
+
+/// A call of a procedure.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) name: Name,
+    pub(crate) args: Vec<Expr>,
+    pub(crate) span: Span,
+}
+
+/// A read-modify-write.
+#[derive(Debug)]
+pub(crate) struct Rmw {
+    pub(crate) target: Place,
+    pub(crate) op: RmwArgs,
+}
+
+/// Which modification.
+#[derive(Debug)]
+pub(crate) enum RmwArgs {
+    Cas(Expr, Expr),
+    Exchange(Expr),
+    FetchAdd(Expr),
+}
+
+/// A finite set of constants, in order.
+#[derive(Debug)]
+pub(crate) struct Range {
+    pub(crate) kind: RangeKind,
+    pub(crate) span: Span,
+}
+
+/// How a range was written.
+#[derive(Debug)]
+pub(crate) enum RangeKind {
+    /// `first..last`.
+    Inclusive(Box<Expr>, Box<Expr>),
+    /// `first..<end`.
+    Exclusive(Box<Expr>, Box<Expr>),
+    /// `{a, b, c}`.
+    List(Vec<Expr>),
+}
+
+/// An expression.
+#[derive(Debug)]
+pub(crate) struct Expr {
+    pub(crate) kind: ExprKind,
+    pub(crate) span: Span,
+    /// The height of the tree.
+    pub(crate) depth: u32,
+}
+
+/// The kinds of expressions.
+#[derive(Debug)]
+pub(crate) enum ExprKind {
+    Int(i64),
+    Name(Name),
+    Element(Name, Box<Expr>),
+    Member(Box<Member>),
+    SelfIndex,
+    Tid,
+    Unary(UnOp, Box<Expr>),
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    Quantified {
+        all: bool,
+        binder: Name,
+        range: Range,
+        body: Box<Expr>,
+    },
+}
+
+/// A variable of a named thread: `p0.r1`, `w[1].a[2]`.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) thread: Name,
+    pub(crate) thread_index: Option<Expr>,
+    pub(crate) var: Name,
+    pub(crate) index: Option<Expr>,
+}
+
+/// A `check` declaration.
+#[derive(Debug)]
+pub(crate) struct CheckDecl {
+    /// `None` for `check assertions`.
+    pub(crate) cond: Option<(Quantifier, Expr, String)>,
+    pub(crate) models: Vec<String>,
+    pub(crate) span: Span,
+}

@@ -1,0 +1,287 @@
+//! Items: constants, the `threads` block and what it declares, `observe`, `check`.
+
+use cyrano_ir::{Diagnostic, Quantifier, Ty};
+
+use crate::ast::{CheckDecl, Const, File, Init, Name, Proc, ThreadDecl, VarDecl, VarKind};
+use crate::lexer::unquote;
+use crate::parse::Parser;
+use crate::report::Fallible;
+use crate::token::Token;
+
+const ITEMS: [&str; 4] = ["const", "threads", "observe", "check"];
+const MEMBERS: [&str; 7] = ["const", "shared", "local", "index", "proc", "thread", "observe"];
+
+impl Parser<'_, '_> {
+    /// The whole file.
+    pub(crate) fn items(&mut self) {
+        while self.peek() != Token::End {
+            let before = self.span();
+            let item = match self.peek() {
+                Token::Const => self.constant(),
+                Token::Observe => self.observe(),
+                Token::Check => self.check(),
+                Token::Threads => self.threads(),
+                Token::Semicolon => {
+                    self.bump();
+                    Ok(())
+                }
+                _ => Err(self.unexpected_word("`const`, `threads`, `observe` or `check`", &ITEMS)),
+            };
+            if item.is_err() {
+                if self.span() == before {
+                    self.bump();
+                }
+                self.skip_declaration();
+                self.eat(Token::CloseBrace);
+            }
+        }
+    }
+
+    fn constant(&mut self) -> Fallible<()> {
+        self.bump();
+        let name = self.name()?;
+        self.expect(Token::Eq)?;
+        let value = self.expr()?;
+        self.expect(Token::Semicolon)?;
+        self.file.consts.push(Const { name, value });
+        Ok(())
+    }
+
+    /// A second `threads` block is read, so that its syntax is checked, and dropped.
+    fn threads(&mut self) -> Fallible<()> {
+        let keyword = self.bump();
+        let name = if self.peek() == Token::Ident { Some(self.bump()) } else { None };
+        let span = name.unwrap_or(keyword);
+        let first = self.file.program;
+        let kept = first.map(|_| std::mem::take(&mut self.file));
+        let result = self.threads_body();
+        match (kept, first) {
+            (Some(kept), Some(first)) => {
+                self.file = File { incomplete: kept.incomplete || self.file.incomplete, ..kept };
+                let diagnostic = Diagnostic::new(span, "a file has one `threads` block", "the second one");
+                self.reports.add(diagnostic.with_related(first, "the first one"));
+            }
+            _ => self.file.program = Some(span),
+        }
+        result
+    }
+
+    fn threads_body(&mut self) -> Fallible<()> {
+        self.expect(Token::OpenBrace)?;
+        loop {
+            let before = self.span();
+            let member = match self.peek() {
+                Token::CloseBrace => {
+                    self.bump();
+                    return Ok(());
+                }
+                Token::End => return Err(self.unexpected("`}`")),
+                Token::Semicolon => {
+                    self.bump();
+                    Ok(())
+                }
+                Token::Const => self.constant(),
+                Token::Observe => self.observe(),
+                Token::Shared | Token::Local | Token::Index => self.variables(),
+                Token::Proc => self.procedure(),
+                Token::Thread => self.thread(),
+                Token::Check => {
+                    let help = "move it behind the `}` that closes `threads`";
+                    self.complain(before, "`check` stands outside `threads`", "not here", help);
+                    self.check()
+                }
+                _ => Err(self.unexpected_word("a declaration, a procedure or a thread", &MEMBERS)),
+            };
+            if member.is_err() {
+                if self.span() == before {
+                    self.bump();
+                }
+                self.skip_declaration();
+            }
+        }
+    }
+
+    fn variables(&mut self) -> Fallible<()> {
+        let decls = self.declaration()?;
+        self.file.decls.extend(decls);
+        Ok(())
+    }
+
+    /// `shared`, `local` or `index`, up to and including the `;`.
+    pub(crate) fn declaration(&mut self) -> Fallible<Vec<VarDecl>> {
+        let kind = match self.peek() {
+            Token::Shared => VarKind::Shared,
+            Token::Index => VarKind::Index,
+            _ => VarKind::Local,
+        };
+        self.bump();
+        let mut decls = Vec::new();
+        loop {
+            decls.push(self.variable(kind)?);
+            if !self.eat(Token::Comma) {
+                break;
+            }
+        }
+        if self.peek() != Token::CloseBrace {
+            self.expect(Token::Semicolon)?;
+        }
+        Ok(decls)
+    }
+
+    fn variable(&mut self, kind: VarKind) -> Fallible<VarDecl> {
+        let name = self.name()?;
+        let mut decl = VarDecl { name, kind, len: None, ty: Ty::Int, init: None };
+        if kind == VarKind::Index {
+            return match self.peek() {
+                Token::OpenBracket | Token::Colon | Token::Eq => {
+                    let help = "an index variable is one integer that starts as 0: `index i;`";
+                    let message = "an index variable has no length, type or initial value";
+                    Err(self.complain(self.span(), message, "not here", help))
+                }
+                _ => Ok(decl),
+            };
+        }
+        if self.eat(Token::OpenBracket) {
+            decl.len = Some(self.expr()?);
+            self.expect(Token::CloseBracket)?;
+        }
+        decl.ty = self.ty()?;
+        if self.eat(Token::Eq) {
+            decl.init = Some(self.initialiser()?);
+        }
+        Ok(decl)
+    }
+
+    fn ty(&mut self) -> Fallible<Ty> {
+        if !self.eat(Token::Colon) {
+            return Ok(Ty::Int);
+        }
+        let ty = match self.peek() {
+            Token::IntType | Token::Bool => Ty::Int,
+            Token::Timestamp => Ty::Timestamp,
+            _ => {
+                let types = ["int", "bool", "timestamp"];
+                return Err(self.unexpected_word("a type (`int`, `bool` or `timestamp`)", &types));
+            }
+        };
+        self.bump();
+        Ok(ty)
+    }
+
+    fn initialiser(&mut self) -> Fallible<Init> {
+        if self.peek() != Token::OpenBrace {
+            return Ok(Init::Value(self.expr()?));
+        }
+        let start = self.span();
+        let values = self.list(Token::OpenBrace, Token::CloseBrace, Self::expr)?;
+        Ok(Init::List(values, self.since(start)))
+    }
+
+    fn procedure(&mut self) -> Fallible<()> {
+        self.bump();
+        let name = self.name()?;
+        let params = match self.peek() {
+            Token::OpenParen => self.list(Token::OpenParen, Token::CloseParen, Self::parameter)?,
+            _ => Vec::new(),
+        };
+        let body = self.block()?;
+        self.file.procs.push(Proc { name, params, body });
+        Ok(())
+    }
+
+    fn parameter(&mut self) -> Fallible<VarDecl> {
+        let name = self.name()?;
+        let ty = self.ty()?;
+        Ok(VarDecl { name, kind: VarKind::Param, len: None, ty, init: None })
+    }
+
+    fn thread(&mut self) -> Fallible<()> {
+        self.bump();
+        let name = self.name()?;
+        let mut count = None;
+        if self.eat(Token::OpenBracket) {
+            count = Some(self.expr()?);
+            self.expect(Token::CloseBracket)?;
+        }
+        let body = self.block()?;
+        self.file.threads.push(ThreadDecl { name, count, body });
+        Ok(())
+    }
+
+    fn observe(&mut self) -> Fallible<()> {
+        self.bump();
+        loop {
+            let reference = self.reference()?;
+            self.file.observed.push(reference);
+            if !self.eat(Token::Comma) {
+                break;
+            }
+        }
+        self.expect(Token::Semicolon)?;
+        Ok(())
+    }
+
+    fn check(&mut self) -> Fallible<()> {
+        let start = self.bump();
+        let quantifier = match self.peek() {
+            Token::Assertions => None,
+            Token::Exists => Some(Quantifier::Exists),
+            Token::Never => Some(Quantifier::Never),
+            Token::Always | Token::Forall => Some(Quantifier::Always),
+            _ => {
+                let words = ["assertions", "exists", "never", "always", "forall"];
+                let wanted = "`assertions`, `exists (…)`, `never (…)` or `always (…)`";
+                return Err(self.unexpected_word(wanted, &words));
+            }
+        };
+        self.bump();
+        let cond = match quantifier {
+            Some(quantifier) => {
+                self.expect(Token::OpenParen)?;
+                let from = self.span();
+                let cond = self.expr()?;
+                let text = self.text(self.since(from));
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                self.expect(Token::CloseParen)?;
+                Some((quantifier, cond, text))
+            }
+            None => None,
+        };
+        let models = if self.eat(Token::On) { self.models()? } else { Vec::new() };
+        let span = self.since(start);
+        self.expect(Token::Semicolon)?;
+        self.file.checks.push(CheckDecl { cond, models, span });
+        Ok(())
+    }
+
+    fn models(&mut self) -> Fallible<Vec<String>> {
+        let mut models = vec![self.model()?];
+        while self.eat(Token::Comma) {
+            models.push(self.model()?);
+        }
+        Ok(models)
+    }
+
+    fn model(&mut self) -> Fallible<String> {
+        if self.peek() == Token::Str {
+            let span = self.bump();
+            return Ok(unquote(self.text(span)));
+        }
+        Ok(self.hyphenated("a memory model")?.text)
+    }
+
+    /// Words joined by hyphens without space: `sparc-rmo`, `store-load`.
+    pub(crate) fn hyphenated(&mut self, wanted: &str) -> Fallible<Name> {
+        if self.peek() != Token::Ident {
+            return Err(self.unexpected(wanted));
+        }
+        let mut span = self.bump();
+        while self.peek() == Token::Minus && self.span().start == span.end {
+            span = span.to(self.bump());
+            if matches!(self.peek(), Token::Ident | Token::Int) && self.span().start == span.end {
+                span = span.to(self.bump());
+            }
+        }
+        Ok(Name { text: self.text(span).to_owned(), span })
+    }
+}

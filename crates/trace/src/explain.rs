@@ -1,0 +1,240 @@
+//! Words: which access overtook which, and why an execution matters.
+
+use std::collections::BTreeSet;
+
+use cyrano_engine::{Replayed, Violation};
+use cyrano_ir::{
+    AccessKind, EvalError, FinalExpr, FinalVar, InstrId, LocalExpr, Op, Place, Program, Property, Quantifier, RmwOp,
+    ThreadId,
+};
+
+use crate::lines::Lines;
+use crate::record::Parts;
+use crate::rerun::{self, Registers};
+use crate::schema::{Explanation, NamedValue};
+
+/// Why an `exists` is violated although there is no execution to show.
+pub fn no_witness(condition: &str) -> Explanation {
+    Explanation {
+        kind: Violation::NoWitness.kind().to_owned(),
+        sentence: format!("No execution ends in a state that satisfies `{condition}`."),
+        thread: None,
+        line: None,
+        condition: Some(condition.to_owned()),
+        message: None,
+        values: Vec::new(),
+    }
+}
+
+/// "line 7's load of y": an access as the user finds it in the source.
+pub(crate) fn access(line: usize, kind: AccessKind, op: &Op, location: Option<&str>) -> String {
+    let noun = match (kind, op) {
+        (AccessKind::Load, _) => "load of",
+        (AccessKind::Store, _) => "store to",
+        (AccessKind::Rmw, Op::Rmw { op: RmwOp::Cas { .. }, .. }) => "cas on",
+        (AccessKind::Rmw, Op::Rmw { op: RmwOp::Exchange(_), .. }) => "exchange on",
+        (AccessKind::Rmw, Op::Rmw { op: RmwOp::FetchAdd(_), .. }) => "fetch_add on",
+        (AccessKind::Rmw, _) => "read-modify-write of",
+    };
+    let place = location.unwrap_or("an address not known by then");
+    format!("line {line}'s {noun} {place}")
+}
+
+/// Why the execution matters.
+pub(crate) fn explain(parts: &Parts<'_>, lines: &Lines<'_>) -> Explanation {
+    let told = Told { parts, lines };
+    match (parts.violation, parts.property) {
+        (Some(Violation::Assertion { thread, instr }), _) => told.assertion(*thread, *instr),
+        (Some(Violation::Error { thread, instr, error }), _) => told.error(*thread, *instr, *error),
+        (Some(Violation::AtomicDiverges { thread, instr }), _) => told.divergence(*thread, *instr),
+        (Some(Violation::Deadlock { blocked }), _) => {
+            told.deadlock(blocked.iter().map(|b| (b.thread, b.instr)).collect())
+        }
+        (Some(Violation::NoWitness), Property::Final { text, .. }) => no_witness(text),
+        (_, Property::Final { quantifier, cond, text }) => told.final_state(*quantifier, cond, text),
+        (_, Property::Assertions) => told.plain("witness", "The execution is as claimed.".to_owned()),
+    }
+}
+
+struct Told<'a> {
+    parts: &'a Parts<'a>,
+    lines: &'a Lines<'a>,
+}
+
+impl Told<'_> {
+    fn assertion(&self, thread: ThreadId, instr: InstrId) -> Explanation {
+        let fails = |op: &Op, registers: &Registers| match op {
+            Op::Assert { cond, .. } => matches!(rerun::eval(cond, registers), Some(Ok(0))),
+            _ => false,
+        };
+        let (cond, message) = match &self.parts.program.instr(thread, instr).op {
+            Op::Assert { cond, message } => (Some(cond), message.clone()),
+            _ => (None, None),
+        };
+        let registers = self.registers(thread, instr, fails);
+        let values = cond.map(|cond| self.values(thread, cond, &registers)).unwrap_or_default();
+        let text = self.text(thread, instr);
+        let condition = text.strip_prefix("assert").map_or(text.as_str(), str::trim).to_owned();
+        let (name, line) = self.place(thread, instr);
+        let with = with_values(&values);
+        let said = message.as_ref().map(|m| format!(" (\"{m}\")")).unwrap_or_default();
+        Explanation {
+            sentence: format!("The assertion `{condition}` of {name} at line {line} fails{with}{said}."),
+            thread: Some(name),
+            line: Some(line),
+            condition: Some(condition),
+            message,
+            values,
+            ..self.plain("assertion", String::new())
+        }
+    }
+
+    fn error(&self, thread: ThreadId, instr: InstrId, error: EvalError) -> Explanation {
+        let registers = self.registers(thread, instr, rerun::goes_wrong);
+        let op = &self.parts.program.instr(thread, instr).op;
+        let index = match op.addr() {
+            Some(cyrano_ir::Addr::Indexed { index, .. }) => Some(index),
+            _ => None,
+        };
+        let mut values: Vec<NamedValue> = Vec::new();
+        for expr in op.operands().into_iter().chain(index) {
+            let new = self.values(thread, expr, &registers);
+            values.extend(new.into_iter().filter(|v| values.iter().all(|old| old.name != v.name)).collect::<Vec<_>>());
+        }
+        let (name, line) = self.place(thread, instr);
+        let text = self.text(thread, instr);
+        let with = with_values(&values);
+        Explanation {
+            sentence: format!("{name} goes wrong at line {line}, `{text}`: {error}{with}."),
+            thread: Some(name),
+            line: Some(line),
+            values,
+            ..self.plain("error", String::new())
+        }
+    }
+
+    fn divergence(&self, thread: ThreadId, instr: InstrId) -> Explanation {
+        let (name, line) = self.place(thread, instr);
+        let sentence = format!("The atomic section of {name} that starts at line {line} does not reach its end.");
+        Explanation { thread: Some(name), line: Some(line), ..self.plain("divergence", sentence) }
+    }
+
+    fn deadlock(&self, blocked: Vec<(ThreadId, InstrId)>) -> Explanation {
+        let waits = blocked.iter().map(|(thread, instr)| {
+            let (name, line) = self.place(*thread, *instr);
+            format!("{name} waits at line {line}")
+        });
+        let waits: Vec<String> = waits.collect();
+        self.plain("deadlock", format!("Deadlock: no thread can go on; {}.", join(&waits)))
+    }
+
+    fn final_state(&self, quantifier: Quantifier, cond: &FinalExpr, text: &str) -> Explanation {
+        let values = final_values(self.parts.program, cond, self.parts.replayed);
+        let with = with_values(&values);
+        let (kind, sentence) = match quantifier {
+            Quantifier::Never => {
+                ("final-state", format!("The final state satisfies `{text}`, which must never hold{with}."))
+            }
+            Quantifier::Always => {
+                ("final-state", format!("The final state does not satisfy `{text}`, which must always hold{with}."))
+            }
+            Quantifier::Exists => ("witness", format!("The final state satisfies `{text}`{with}.")),
+        };
+        Explanation { condition: Some(text.to_owned()), values, ..self.plain(kind, sentence) }
+    }
+
+    fn plain(&self, kind: &str, sentence: String) -> Explanation {
+        Explanation {
+            kind: kind.to_owned(),
+            sentence,
+            thread: None,
+            line: None,
+            condition: None,
+            message: None,
+            values: Vec::new(),
+        }
+    }
+
+    /// The registers at the point in question; at the end of the replay if running the thread again does not get there.
+    fn registers(&self, thread: ThreadId, at: InstrId, hit: impl Fn(&Op, &Registers) -> bool) -> Registers {
+        let parts = self.parts;
+        let found = rerun::registers_at(parts.program, parts.execution, thread, at, hit);
+        found.unwrap_or_else(|| parts.replayed.registers.get(thread.index()).cloned().unwrap_or_default())
+    }
+
+    fn values(&self, thread: ThreadId, expr: &LocalExpr, registers: &Registers) -> Vec<NamedValue> {
+        let declared = &self.parts.program.thread(thread).registers;
+        let mut indices = BTreeSet::new();
+        let mut note = |place: &Place| {
+            if let Some(Ok(index)) = rerun::register(place, registers) {
+                indices.insert(index);
+            }
+        };
+        expr.for_each_var(&mut |place| {
+            if let Place::Elem { index, .. } = place {
+                index.for_each_var(&mut |inner| note(inner));
+            }
+            note(place);
+        });
+        let named = indices.into_iter().filter_map(|index| {
+            let name = &declared.get(index)?.name;
+            let value = registers.get(index).copied().flatten();
+            (!name.starts_with('%')).then(|| NamedValue { name: name.clone(), value })
+        });
+        named.collect()
+    }
+
+    fn place(&self, thread: ThreadId, instr: InstrId) -> (String, usize) {
+        let program = self.parts.program;
+        let line = self.lines.line(program.instr(thread, instr).span);
+        (program.thread(thread).name.clone(), line)
+    }
+
+    fn text(&self, thread: ThreadId, instr: InstrId) -> String {
+        self.lines.text(self.parts.program.instr(thread, instr).span)
+    }
+}
+
+/// The variables of a condition over final states, each once, with their values.
+fn final_values(program: &Program, cond: &FinalExpr, replayed: &Replayed) -> Vec<NamedValue> {
+    let mut vars: Vec<FinalVar> = Vec::new();
+    cond.for_each_var(&mut |var| {
+        if !vars.contains(var) {
+            vars.push(*var);
+        }
+    });
+    let named = vars.into_iter().map(|var| match var {
+        FinalVar::Loc(loc) => {
+            NamedValue { name: program.location(loc).name.clone(), value: replayed.memory.get(loc.index()).copied() }
+        }
+        FinalVar::Reg(thread, reg) => NamedValue {
+            name: register_name(program, thread, reg.index()),
+            value: replayed.registers.get(thread.index()).and_then(|r| r.get(reg.index()).copied().flatten()),
+        },
+    });
+    named.collect()
+}
+
+/// The register's name, with its thread's where other threads have a register of that name.
+fn register_name(program: &Program, thread: ThreadId, register: usize) -> String {
+    let name = &program.thread(thread).registers[register].name;
+    let owners = program.threads.iter().filter(|t| t.registers.iter().any(|r| r.name == *name));
+    if owners.count() == 1 { name.clone() } else { format!("{}.{name}", program.thread(thread).name) }
+}
+
+fn with_values(values: &[NamedValue]) -> String {
+    if values.is_empty() {
+        return String::new();
+    }
+    let value = |v: &NamedValue| v.value.map_or_else(|| "not yet loaded".to_owned(), |value| value.to_string());
+    let words: Vec<String> = values.iter().map(|v| format!("{} = {}", v.name, value(v))).collect();
+    format!(", with {}", words.join(", "))
+}
+
+fn join(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

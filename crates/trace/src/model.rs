@@ -1,0 +1,98 @@
+//! Memory models to and from their place in a trace, so that a user-defined model travels with the trace.
+
+use cyrano_ir::FenceSet;
+use cyrano_memory::{Control, Dependencies, Model};
+
+use crate::restore::TraceError;
+use crate::schema::{DependencyInfo, ModelInfo};
+
+const CONTROLS: [(Control, &str); 3] = [(Control::None, "none"), (Control::Stores, "stores"), (Control::All, "all")];
+
+impl From<&Model> for ModelInfo {
+    fn from(model: &Model) -> Self {
+        let control = CONTROLS.iter().find(|(control, _)| *control == model.dependencies.control);
+        let control = control.expect("every kind of control dependency has a name").1;
+        Self {
+            name: model.name.clone(),
+            summary: model.summary.clone(),
+            different: names(model.different),
+            same: names(model.same),
+            forwarding: model.forwarding,
+            dependencies: DependencyInfo {
+                data: model.dependencies.data,
+                address: model.dependencies.address,
+                control: control.to_owned(),
+            },
+            serial: model.serial,
+        }
+    }
+}
+
+impl TryFrom<&ModelInfo> for Model {
+    type Error = TraceError;
+
+    fn try_from(info: &ModelInfo) -> Result<Self, TraceError> {
+        let control = CONTROLS.iter().find(|(_, name)| *name == info.dependencies.control);
+        let (control, _) = control.ok_or_else(|| {
+            TraceError::new(format!("`{}` is not a kind of control dependency", info.dependencies.control))
+        })?;
+        let same = kinds(&info.same)?;
+        if !same.contains(FenceSet::LS | FenceSet::SS) {
+            return Err(TraceError::new("its model does not keep load-store and store-store to the same address"));
+        }
+        Ok(Self {
+            name: info.name.clone(),
+            summary: info.summary.clone(),
+            different: kinds(&info.different)?,
+            same,
+            forwarding: info.forwarding,
+            dependencies: Dependencies {
+                data: info.dependencies.data,
+                address: info.dependencies.address,
+                control: *control,
+            },
+            serial: info.serial,
+        })
+    }
+}
+
+fn names(set: FenceSet) -> Vec<String> {
+    let kinds = FenceSet::KINDS.into_iter().filter(|(kind, _)| set.contains(*kind));
+    kinds.map(|(_, name)| name.to_owned()).collect()
+}
+
+fn kinds(names: &[String]) -> Result<FenceSet, TraceError> {
+    let mut set = FenceSet::NONE;
+    for name in names {
+        let kind = FenceSet::from_name(name);
+        set |= kind.ok_or_else(|| TraceError::new(format!("`{name}` is not a pair of accesses")))?;
+    }
+    Ok(set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_model_survives_the_round_trip() {
+        for model in cyrano_memory::all() {
+            let info = ModelInfo::from(&model);
+            assert_eq!(Model::try_from(&info).ok(), Some(model));
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let sc = ModelInfo::from(&cyrano_memory::named("sc").expect("sc is a model"));
+        let mut bad = sc.clone();
+        bad.different.push("store-laod".into());
+        assert!(Model::try_from(&bad).is_err());
+        let mut bad = sc.clone();
+        bad.dependencies.control = "some".into();
+        assert!(Model::try_from(&bad).is_err());
+        let mut bad = sc;
+        bad.same.clear();
+        assert!(Model::try_from(&bad).is_err());
+    }
+}

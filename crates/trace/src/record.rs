@@ -1,0 +1,196 @@
+//! From a confirmed replay to a trace.
+
+use cyrano_engine::{Execution, Replayed, Source, StepFacts, ThreadEnd, Violation};
+use cyrano_ir::{EvalError, InstrId, Program, Property, ThreadId};
+use cyrano_memory::Model;
+
+use crate::explain;
+use crate::lines::Lines;
+use crate::schema::{
+    BlockedInfo, End, ErrorInfo, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA, Step,
+    ThreadInfo, Tool, Trace, ViolationInfo,
+};
+
+/// What a trace is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    /// The version of the tool.
+    pub version: &'a str,
+    /// The file's name, for people.
+    pub file: &'a str,
+    /// The source text that `program` was compiled from.
+    pub source: &'a str,
+    /// The constants that were given another value.
+    pub set: &'a [(String, i64)],
+    /// The program.
+    pub program: &'a Program,
+    /// The memory model.
+    pub model: &'a Model,
+    /// What was asked.
+    pub property: &'a Property,
+    /// What went wrong; `None` for the witness of an `exists`.
+    pub violation: Option<&'a Violation>,
+    /// The execution.
+    pub execution: &'a Execution,
+    /// What the confirmation of `execution` brought to light.
+    pub replayed: &'a Replayed,
+}
+
+impl Trace {
+    /// The trace of a confirmed execution.
+    pub fn build(parts: &Parts<'_>) -> Self {
+        let lines = Lines::new(parts.source);
+        let recorder = Recorder { parts, lines: &lines };
+        Self {
+            schema: SCHEMA.to_owned(),
+            tool: Tool { name: "cyrano".to_owned(), version: parts.version.to_owned() },
+            model: ModelInfo::from(parts.model),
+            program: ProgramInfo {
+                file: parts.file.to_owned(),
+                source: parts.source.to_owned(),
+                set: parts.set.iter().cloned().collect(),
+            },
+            property: PropertyInfo::from(parts.property),
+            violation: parts.violation.and_then(|violation| recorder.violation(violation)),
+            steps: parts.replayed.steps.iter().enumerate().map(|(at, facts)| recorder.step(at, facts)).collect(),
+            threads: parts.program.thread_ids().map(|thread| recorder.thread(thread)).collect(),
+            memory: recorder.memory(),
+            explanation: explain::explain(parts, &lines),
+        }
+    }
+}
+
+impl From<&Property> for PropertyInfo {
+    fn from(property: &Property) -> Self {
+        let condition = match property {
+            Property::Assertions => None,
+            Property::Final { text, .. } => Some(text.clone()),
+        };
+        Self { criterion: property.criterion().to_owned(), condition }
+    }
+}
+
+struct Recorder<'a> {
+    parts: &'a Parts<'a>,
+    lines: &'a Lines<'a>,
+}
+
+impl Recorder<'_> {
+    fn step(&self, at: usize, facts: &StepFacts) -> Step {
+        let program = self.parts.program;
+        let access = facts.access;
+        let instr = program.instr(access.thread, facts.instr);
+        let (line, column) = self.lines.position(instr.span);
+        let location = program.location(facts.loc).name.clone();
+        let this = explain::access(line, facts.kind, &instr.op, Some(&location));
+        let overtaken = facts.overtook.iter().map(|other| {
+            let instr = program.instr(access.thread, other.instr);
+            let line = self.lines.line(instr.span);
+            let location = other.loc.map(|loc| program.location(loc).name.clone());
+            let that = explain::access(line, other.kind, &instr.op, location.as_deref());
+            let overtaken = Overtaken { po: other.index, line, kind: other.kind.noun().to_owned(), location };
+            (overtaken, format!("{this} was performed before {that}"))
+        });
+        let (overtook, words) = overtaken.unzip();
+        Step {
+            n: at + 1,
+            thread: program.thread(access.thread).name.clone(),
+            po: access.index,
+            kind: facts.kind.noun().to_owned(),
+            location,
+            read: access.read,
+            written: access.written,
+            source: facts.source.map(|source| self.source(access.thread, source)),
+            line,
+            column,
+            text: self.lines.text(instr.span),
+            overtook,
+            words,
+        }
+    }
+
+    fn source(&self, thread: ThreadId, source: Source) -> ReadFrom {
+        match source {
+            Source::Initial => ReadFrom::Initial,
+            Source::Step(at) => ReadFrom::Step { n: at + 1 },
+            Source::Forwarded { index, instr } => {
+                let span = self.parts.program.instr(thread, instr).span;
+                ReadFrom::Forwarded { po: index, line: self.lines.line(span) }
+            }
+        }
+    }
+
+    fn thread(&self, thread: ThreadId) -> ThreadInfo {
+        let declared = self.parts.program.thread(thread);
+        let values = &self.parts.replayed.registers[thread.index()];
+        let registers = declared.registers.iter().zip(values);
+        let named = registers.filter(|(register, _)| !register.name.starts_with('%'));
+        ThreadInfo {
+            name: declared.name.clone(),
+            choices: self.parts.execution.choices.get(thread.index()).cloned().unwrap_or_default(),
+            end: self.end(thread),
+            registers: named
+                .map(|(register, value)| NamedValue { name: register.name.clone(), value: *value })
+                .collect(),
+        }
+    }
+
+    fn end(&self, thread: ThreadId) -> End {
+        let waits = match self.parts.violation {
+            Some(Violation::Deadlock { blocked }) => blocked.iter().find(|b| b.thread == thread),
+            _ => None,
+        };
+        let at = |instr: InstrId| {
+            let span = self.parts.program.instr(thread, instr).span;
+            let (line, column) = self.lines.position(span);
+            (line, column, self.lines.text(span))
+        };
+        match (waits, self.parts.replayed.ends[thread.index()]) {
+            (Some(blocked), _) => {
+                let (line, column, text) = at(blocked.instr);
+                End::Waiting { line, column, text }
+            }
+            (None, ThreadEnd::Done) => End::Done,
+            (None, ThreadEnd::At(instr)) => {
+                let (line, column, text) = at(instr);
+                End::At { line, column, text }
+            }
+        }
+    }
+
+    fn memory(&self) -> Vec<NamedValue> {
+        let locations = self.parts.program.locations.iter().zip(&self.parts.replayed.memory);
+        locations.map(|(location, value)| NamedValue { name: location.name.clone(), value: Some(*value) }).collect()
+    }
+
+    /// `None` for a violation that no execution can show.
+    fn violation(&self, violation: &Violation) -> Option<ViolationInfo> {
+        let name = |thread: ThreadId| self.parts.program.thread(thread).name.clone();
+        Some(match violation {
+            Violation::Assertion { thread, instr } => {
+                ViolationInfo::Assertion { thread: name(*thread), instr: instr.0 }
+            }
+            Violation::Error { thread, instr, error } => {
+                ViolationInfo::Error { thread: name(*thread), instr: instr.0, error: (*error).into() }
+            }
+            Violation::AtomicDiverges { thread, instr } => {
+                ViolationInfo::Divergence { thread: name(*thread), instr: instr.0 }
+            }
+            Violation::Deadlock { blocked } => ViolationInfo::Deadlock {
+                blocked: blocked.iter().map(|b| BlockedInfo { thread: name(b.thread), instr: b.instr.0 }).collect(),
+            },
+            Violation::FinalState => ViolationInfo::FinalState,
+            Violation::NoWitness => return None,
+        })
+    }
+}
+
+impl From<EvalError> for ErrorInfo {
+    fn from(error: EvalError) -> Self {
+        match error {
+            EvalError::DivisionByZero => Self::DivisionByZero,
+            EvalError::Overflow => Self::Overflow,
+            EvalError::OutOfBounds { index, len } => Self::OutOfBounds { index, len },
+        }
+    }
+}

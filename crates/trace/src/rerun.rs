@@ -1,0 +1,140 @@
+//! One thread run again on its own, to learn what its registers held when it reached a point.
+//!
+//! The values of loads and choices are taken from an execution that a replay has already confirmed, so nothing is decided here.
+//! A value that a deferred load has yet to provide is `None`, and so is everything computed from it.
+//! A computation that goes wrong yields 0 where the reference semantics lets the thread go on.
+
+use cyrano_engine::Execution;
+use cyrano_ir::{Addr, EvalError, InstrId, LocalExpr, Op, Place, Program, ThreadId};
+
+/// More instructions than any execution worth explaining takes; it only guards against endless local loops.
+const MAX_STEPS: usize = 1_000_000;
+
+/// Registers, some not known yet.
+pub(crate) type Registers = Vec<Option<i64>>;
+
+/// The registers of `thread` when it is first about to execute `at` with `hit` satisfied.
+pub(crate) fn registers_at(
+    program: &Program,
+    execution: &Execution,
+    thread: ThreadId,
+    at: InstrId,
+    hit: impl Fn(&Op, &Registers) -> bool,
+) -> Option<Registers> {
+    let code = &program.thread(thread).code;
+    let mut run = Run::new(program, execution, thread);
+    for _ in 0..MAX_STEPS {
+        let op = &code.get(run.pc)?.op;
+        if run.pc == at.index() && hit(op, &run.registers) {
+            return Some(run.registers);
+        }
+        run.step(op)?;
+    }
+    None
+}
+
+/// The value of an expression: `None` if it needs an unknown register.
+pub(crate) fn eval(expr: &LocalExpr, registers: &Registers) -> Option<Result<i64, EvalError>> {
+    let mut unknown = false;
+    let value = expr.eval(&mut |place| match register(place, registers) {
+        Some(Ok(index)) => {
+            let value = registers.get(index).copied().flatten();
+            unknown |= value.is_none();
+            Ok(value.unwrap_or(0))
+        }
+        Some(Err(error)) => Err(error),
+        None => {
+            unknown = true;
+            Ok(0)
+        }
+    });
+    (!unknown).then_some(value)
+}
+
+/// The number of the register that a place means now.
+pub(crate) fn register(place: &Place, registers: &Registers) -> Option<Result<usize, EvalError>> {
+    match place {
+        Place::Reg(reg) => Some(Ok(reg.index())),
+        Place::Elem { base, len, index } => Some(eval(index, registers)?.and_then(|index| {
+            let inside = u32::try_from(index).ok().filter(|index| index < len);
+            let offset = inside.ok_or(EvalError::OutOfBounds { index, len: *len })?;
+            Ok(base.index() + offset as usize)
+        })),
+    }
+}
+
+/// Whether computing anything that the instruction needs goes wrong.
+pub(crate) fn goes_wrong(op: &Op, registers: &Registers) -> bool {
+    let index = match op.addr() {
+        Some(Addr::Indexed { index, .. }) => Some(index),
+        _ => None,
+    };
+    let operands = op.operands().into_iter().chain(index);
+    let mut values = operands.map(|expr| eval(expr, registers));
+    let destination = op.dst().and_then(|place| register(place, registers));
+    values.any(|value| matches!(value, Some(Err(_)))) || matches!(destination, Some(Err(_)))
+}
+
+struct Run {
+    pc: usize,
+    registers: Registers,
+    /// What each access of the thread read, by its number in program order.
+    reads: Vec<Option<i64>>,
+    accesses: usize,
+    choices: std::vec::IntoIter<i64>,
+}
+
+impl Run {
+    fn new(program: &Program, execution: &Execution, thread: ThreadId) -> Self {
+        let mut reads = Vec::new();
+        for access in execution.order.iter().filter(|access| access.thread == thread) {
+            let index = access.index as usize;
+            if reads.len() <= index {
+                reads.resize(index + 1, None);
+            }
+            reads[index] = access.read;
+        }
+        let choices = execution.choices.get(thread.index()).cloned().unwrap_or_default();
+        let declared = &program.thread(thread).registers;
+        Self {
+            pc: 0,
+            registers: declared.iter().map(|register| Some(register.init)).collect(),
+            reads,
+            accesses: 0,
+            choices: choices.into_iter(),
+        }
+    }
+
+    /// Executes one instruction; `None` when the thread cannot go on.
+    fn step(&mut self, op: &Op) -> Option<()> {
+        self.pc = match op {
+            Op::Jump(to) => to.index(),
+            Op::Branch { cond, then_to, else_to } => {
+                let taken = eval(cond, &self.registers)?.ok()? != 0;
+                if taken { then_to.index() } else { else_to.index() }
+            }
+            Op::Assume(cond) if eval(cond, &self.registers)?.ok()? == 0 => return None,
+            Op::Halt => return None,
+            _ => self.pc + 1,
+        };
+        let value = match op {
+            Op::Assign { value, .. } => eval(value, &self.registers).map(|value| value.unwrap_or(0)),
+            Op::Choose { .. } => Some(self.choices.next()?),
+            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
+                self.accesses += 1;
+                self.reads.get(self.accesses - 1).copied().flatten()
+            }
+            _ => None,
+        };
+        match op.dst() {
+            Some(place) => self.write(place, value),
+            None => Some(()),
+        }
+    }
+
+    fn write(&mut self, place: &Place, value: Option<i64>) -> Option<()> {
+        let index = register(place, &self.registers)?.ok()?;
+        *self.registers.get_mut(index)? = value;
+        Some(())
+    }
+}

@@ -1,0 +1,149 @@
+//! From a saved trace back to something that can be replayed.
+//!
+//! A saved trace is user input: every name and number in it is checked against the recompiled program before an engine sees it.
+
+use std::fmt;
+
+use cyrano_engine::{Access, Blocked, Execution, Violation};
+use cyrano_ir::{EvalError, InstrId, Program, Property, ThreadId};
+use cyrano_memory::Model;
+
+use crate::schema::{ErrorInfo, SCHEMA, Trace, ViolationInfo};
+
+/// Why a text is not a usable trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TraceError {
+    message: String,
+}
+
+impl TraceError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+impl Trace {
+    /// Reads a trace; the schema is looked at before anything else, so that a report or a newer trace is named as such.
+    pub fn parse(json: &str) -> Result<Self, TraceError> {
+        let not_json = |error| TraceError::new(format!("it is not JSON: {error}"));
+        let value: serde_json::Value = serde_json::from_str(json).map_err(not_json)?;
+        match value.get("schema").and_then(|schema| schema.as_str()) {
+            Some(SCHEMA) => {}
+            Some(other) => {
+                return Err(TraceError::new(format!("its schema is `{other}`; expected `{SCHEMA}`")));
+            }
+            None => return Err(TraceError::new(format!("it has no schema; expected `{SCHEMA}`"))),
+        }
+        serde_json::from_value(value)
+            .map_err(|error| TraceError::new(format!("it does not follow `{SCHEMA}`: {error}")))
+    }
+
+    /// The trace as JSON text.
+    pub fn to_json(&self) -> String {
+        let text = serde_json::to_string_pretty(self).expect("a trace has only string keys, so it always serialises");
+        text + "\n"
+    }
+
+    /// The execution, to be replayed.
+    pub fn execution(&self) -> Result<Execution, TraceError> {
+        let mut order = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            order.push(Access {
+                thread: self.thread_id(&step.thread)?,
+                index: step.po,
+                read: step.read,
+                written: step.written,
+            });
+        }
+        let choices = self.threads.iter().map(|thread| thread.choices.clone()).collect();
+        Ok(Execution { order, choices })
+    }
+
+    /// The memory model.
+    pub fn memory_model(&self) -> Result<Model, TraceError> {
+        Model::try_from(&self.model)
+    }
+
+    /// The property, as the recompiled program has it.
+    pub fn find_property(&self, program: &Program) -> Result<Property, TraceError> {
+        let wanted = &self.property;
+        if wanted.criterion == Property::Assertions.criterion() {
+            return Ok(Property::Assertions);
+        }
+        let declared = program.checks.iter().map(|check| &check.property);
+        let mut same = declared.filter(|property| match property {
+            Property::Assertions => false,
+            Property::Final { text, .. } => {
+                property.criterion() == wanted.criterion && Some(text) == wanted.condition.as_ref()
+            }
+        });
+        same.next().cloned().ok_or_else(|| {
+            let condition = wanted.condition.as_deref().unwrap_or("");
+            TraceError::new(format!("its program does not declare `check {} ({condition})`", wanted.criterion))
+        })
+    }
+
+    /// The violation in terms of the recompiled program.
+    pub fn find_violation(&self, program: &Program) -> Result<Option<Violation>, TraceError> {
+        let recorded = self.threads.iter().map(|thread| &thread.name);
+        if !recorded.eq(program.threads.iter().map(|thread| &thread.name)) {
+            return Err(TraceError::new("its threads are not those of its program"));
+        }
+        let Some(violation) = &self.violation else { return Ok(None) };
+        let place = |thread: &str, instr: u32| self.place(program, thread, instr);
+        Ok(Some(match violation {
+            ViolationInfo::Assertion { thread, instr } => {
+                let (thread, instr) = place(thread, *instr)?;
+                Violation::Assertion { thread, instr }
+            }
+            ViolationInfo::Error { thread, instr, error } => {
+                let (thread, instr) = place(thread, *instr)?;
+                Violation::Error { thread, instr, error: error.into() }
+            }
+            ViolationInfo::Divergence { thread, instr } => {
+                let (thread, instr) = place(thread, *instr)?;
+                Violation::AtomicDiverges { thread, instr }
+            }
+            ViolationInfo::Deadlock { blocked } => {
+                let waits = blocked.iter().map(|b| {
+                    let (thread, instr) = place(&b.thread, b.instr)?;
+                    Ok(Blocked { thread, instr })
+                });
+                Violation::Deadlock { blocked: waits.collect::<Result<_, TraceError>>()? }
+            }
+            ViolationInfo::FinalState => Violation::FinalState,
+        }))
+    }
+
+    fn place(&self, program: &Program, thread: &str, instr: u32) -> Result<(ThreadId, InstrId), TraceError> {
+        let id = self.thread_id(thread)?;
+        if instr as usize >= program.thread(id).code.len() {
+            return Err(TraceError::new(format!("thread {thread} has no instruction {instr}")));
+        }
+        Ok((id, InstrId(instr)))
+    }
+
+    fn thread_id(&self, name: &str) -> Result<ThreadId, TraceError> {
+        let position = self.threads.iter().position(|thread| thread.name == name);
+        let id = position.and_then(|position| u16::try_from(position).ok()).map(ThreadId);
+        id.ok_or_else(|| TraceError::new(format!("it has no thread `{name}`")))
+    }
+}
+
+impl From<&ErrorInfo> for EvalError {
+    fn from(error: &ErrorInfo) -> Self {
+        match error {
+            ErrorInfo::DivisionByZero => Self::DivisionByZero,
+            ErrorInfo::Overflow => Self::Overflow,
+            ErrorInfo::OutOfBounds { index, len } => Self::OutOfBounds { index: *index, len: *len },
+        }
+    }
+}

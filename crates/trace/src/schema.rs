@@ -1,0 +1,288 @@
+//! The schema `cyrano.trace/1`.
+//!
+//! Fields are added freely; a change of meaning needs a new schema number.
+//! Step numbers, lines and columns count from 1, as they are shown; `po`, an access's number within its thread, counts from 0.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The name of this schema.
+pub const SCHEMA: &str = "cyrano.trace/1";
+
+/// One execution with everything needed to replay and to explain it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Trace {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// What wrote it.
+    pub tool: Tool,
+    /// The memory model.
+    pub model: ModelInfo,
+    /// The program.
+    pub program: ProgramInfo,
+    /// What was asked.
+    pub property: PropertyInfo,
+    /// What went wrong; null for the witness of an `exists`.
+    pub violation: Option<ViolationInfo>,
+    /// The performed accesses in memory order.
+    pub steps: Vec<Step>,
+    /// The threads, in the program's order.
+    pub threads: Vec<ThreadInfo>,
+    /// Final memory.
+    pub memory: Vec<NamedValue>,
+    /// Why this execution matters, in words.
+    pub explanation: Explanation,
+}
+
+/// A program and its version.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// A memory model with all its parameters.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub summary: String,
+    /// Kept pairs of accesses to different addresses, by name (`load-store`, …).
+    pub different: Vec<String>,
+    /// Kept pairs of accesses to the same address.
+    pub same: Vec<String>,
+    /// Whether loads see their own thread's stores before they are performed.
+    pub forwarding: bool,
+    /// Which dependencies are kept.
+    pub dependencies: DependencyInfo,
+    /// Whether whole operations are consecutive.
+    pub serial: bool,
+}
+
+/// Which dependencies a model keeps.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DependencyInfo {
+    /// Data dependencies.
+    pub data: bool,
+    /// Address dependencies.
+    pub address: bool,
+    /// Control dependencies: `none`, `stores` or `all`.
+    pub control: String,
+}
+
+/// The checked program.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ProgramInfo {
+    /// The file's name when it was checked.
+    pub file: String,
+    /// The whole source text.
+    pub source: String,
+    /// The constants that were given another value.
+    pub set: BTreeMap<String, i64>,
+}
+
+/// What was asked.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PropertyInfo {
+    /// `assertions`, `exists`, `never`, `always`.
+    pub criterion: String,
+    /// The condition, where there is one.
+    pub condition: Option<String>,
+}
+
+/// What went wrong, in a form that can be confirmed again.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum ViolationInfo {
+    /// An assertion failed.
+    Assertion {
+        /// The thread's name.
+        thread: String,
+        /// The instruction's number in the thread.
+        instr: u32,
+    },
+    /// A computation went wrong.
+    Error {
+        /// The thread's name.
+        thread: String,
+        /// The instruction's number in the thread.
+        instr: u32,
+        /// How.
+        error: ErrorInfo,
+    },
+    /// An atomic section does not end.
+    Divergence {
+        /// The thread's name.
+        thread: String,
+        /// The instruction's number in the thread.
+        instr: u32,
+    },
+    /// Nobody can go on.
+    Deadlock {
+        /// Who waits where.
+        blocked: Vec<BlockedInfo>,
+    },
+    /// The final state is a forbidden one.
+    FinalState,
+}
+
+/// An error of the checked program.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum ErrorInfo {
+    /// Division by zero.
+    DivisionByZero,
+    /// Integer overflow.
+    Overflow,
+    /// An index out of range.
+    OutOfBounds {
+        /// The index.
+        index: i64,
+        /// The number of elements.
+        len: u32,
+    },
+}
+
+/// A thread that waits at an atomic section.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct BlockedInfo {
+    /// The thread's name.
+    pub thread: String,
+    /// The section's first instruction.
+    pub instr: u32,
+}
+
+/// One performed access.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Step {
+    /// Its number in memory order, from 1.
+    pub n: usize,
+    /// The thread's name.
+    pub thread: String,
+    /// Its number among the thread's accesses in program order, from 0.
+    pub po: u32,
+    /// `load`, `store` or `read-modify-write`.
+    pub kind: String,
+    /// The location's name.
+    pub location: String,
+    /// What it read.
+    pub read: Option<i64>,
+    /// What it wrote.
+    pub written: Option<i64>,
+    /// Where the value that it read came from.
+    pub source: Option<ReadFrom>,
+    /// The line in the source.
+    pub line: usize,
+    /// The column in the source.
+    pub column: usize,
+    /// The source text of the statement, on one line.
+    pub text: String,
+    /// Which program-earlier accesses of its thread it was performed before.
+    pub overtook: Vec<Overtaken>,
+    /// A sentence for each of them.
+    pub words: Vec<String>,
+}
+
+/// Where a value came from.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "kebab-case")]
+pub enum ReadFrom {
+    /// The initial value.
+    Initial,
+    /// An earlier step.
+    Step {
+        /// Its number.
+        n: usize,
+    },
+    /// The thread's own store, not yet performed.
+    Forwarded {
+        /// The store's number in its thread.
+        po: u32,
+        /// The store's line.
+        line: usize,
+    },
+}
+
+/// An access that was overtaken.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Overtaken {
+    /// Its number in its thread.
+    pub po: u32,
+    /// Its line.
+    pub line: usize,
+    /// Its kind.
+    pub kind: String,
+    /// Its location, if the address was known by then.
+    pub location: Option<String>,
+}
+
+/// One thread.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ThreadInfo {
+    /// Its name.
+    pub name: String,
+    /// The values of its choices, in program order.
+    pub choices: Vec<i64>,
+    /// Where it ended.
+    pub end: End,
+    /// Its registers at the end; temporaries are left out. Null: a deferred load has yet to provide the value.
+    pub registers: Vec<NamedValue>,
+}
+
+/// Where a thread ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum End {
+    /// It ran to its end.
+    Done,
+    /// It is about to execute this statement, or has accesses deferred.
+    At {
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+        /// The source text, on one line.
+        text: String,
+    },
+    /// It waits at an atomic section.
+    Waiting {
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+        /// The source text, on one line.
+        text: String,
+    },
+}
+
+/// A name with its value; null if it is not known yet.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NamedValue {
+    /// The name.
+    pub name: String,
+    /// The value.
+    pub value: Option<i64>,
+}
+
+/// Why an execution matters, or why there is none to show.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Explanation {
+    /// `assertion`, `error`, `divergence`, `deadlock`, `final-state`, `witness`, `no-witness`.
+    pub kind: String,
+    /// One full sentence.
+    pub sentence: String,
+    /// The thread it happens in, if it happens in one.
+    pub thread: Option<String>,
+    /// The line it happens at, if it happens at one.
+    pub line: Option<usize>,
+    /// The condition in question, as written.
+    pub condition: Option<String>,
+    /// The user's message, for an assertion that has one.
+    pub message: Option<String>,
+    /// The variables of the condition with their values at that point.
+    pub values: Vec<NamedValue>,
+}
