@@ -1,2 +1,50 @@
-//! x
-fn main() {}
+//! Chores of this repository: `cargo xtask tidy|bless|ci`.
+//!
+//! `ci` is exactly what continuous integration runs and what the README calls the test command.
+
+mod ci;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "\
+cargo xtask tidy     formatting, lints, and the rules of ARCHITECTURE.md that a program can check
+cargo xtask bless    run the tests and accept what their snapshots show now; look at the diff afterwards
+cargo xtask ci       everything: tidy, then all tests";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["tidy"] => tidy::run(),
+        ["bless"] => ci::bless(),
+        ["ci"] => ci::run(),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository's root.
+fn root() -> PathBuf {
+    let manifest = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().map(PathBuf::from).unwrap_or(manifest)
+}
+
+/// Runs a command in the root and insists on success.
+fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
+    eprintln!("+ {program} {}", arguments.join(" "));
+    let mut command = Command::new(program);
+    command.args(arguments).envs(environment.iter().copied()).current_dir(root());
+    let status = command.status()?;
+    anyhow::ensure!(status.success(), "`{program} {}` failed", arguments.join(" "));
+    Ok(())
+}

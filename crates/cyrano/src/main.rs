@@ -1,2 +1,56 @@
-//! x
-fn main() {}
+//! The command line: the only crate that reads files or prints.
+//!
+//! **Invariants:** results go to standard output, everything else to standard error; a verdict is printed only after the reference
+//! interpreter has confirmed the execution behind it; the exit code is that of the gravest verdict (0 verified, 1 violated,
+//! 2 bad input, 3 unknown, 4 bounded, 5 vacuous), 70 for a fault of Cyrano itself and 130 after a second interrupt.
+
+mod args;
+mod commands;
+mod console;
+mod diagnostics;
+mod failure;
+mod interrupt;
+mod library;
+mod models;
+mod pool;
+mod program;
+mod progress;
+mod run;
+mod select;
+mod source;
+mod suggest;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    std::panic::set_hook(Box::new(|panic| console::error(&failure::bug(&panic.to_string()))));
+    let outcome = std::panic::catch_unwind(|| dispatch(&cli.command));
+    match outcome {
+        Ok(Ok(code)) => ExitCode::from(code),
+        Ok(Err(failure)) => {
+            console::error(failure.message());
+            ExitCode::from(failure.exit_code())
+        }
+        // The hook has already said what happened.
+        Err(_) => ExitCode::from(failure::INTERNAL),
+    }
+}
+
+/// Runs a command; its value is the process's exit code.
+fn dispatch(command: &Command) -> Result<u8, Failure> {
+    match command {
+        Command::Check(args) => commands::check::run(args),
+        Command::Outcomes(args) => commands::outcomes::run(args),
+        Command::Replay(args) => commands::replay::run(args),
+        Command::Library(args) => commands::library::run(args),
+        Command::Models(args) => commands::models::run(args),
+        Command::Completions(args) => commands::generate::completions(args.shell),
+        Command::Man(args) => commands::generate::man(args.command.as_deref()),
+    }
+}

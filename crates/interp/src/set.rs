@@ -11,13 +11,6 @@ pub(crate) struct EventSet {
 }
 
 impl EventSet {
-    /// The set with one element.
-    pub(crate) fn single(event: usize) -> Self {
-        let mut set = Self::default();
-        set.insert(event);
-        set
-    }
-
     /// Adds an element.
     pub(crate) fn insert(&mut self, event: usize) {
         if event < 64 {

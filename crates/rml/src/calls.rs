@@ -16,66 +16,99 @@ pub(crate) struct Calls {
     pub(crate) endless: Vec<bool>,
 }
 
+/// How far the search has come with a procedure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     New,
-    Open,
+    /// On the path, at this depth.
+    Open(usize),
     Done,
+}
+
+struct Search<'n, 'a> {
+    names: &'n Names<'a>,
+    callees: Vec<Vec<(usize, Span)>>,
+    marks: Vec<Mark>,
+    /// The depth of the outermost procedure on the path that each one reaches.
+    low: Vec<usize>,
+    /// The procedures being visited, each with the number of its calls seen so far.
+    path: Vec<(usize, usize)>,
+    calls: Calls,
 }
 
 /// Orders the procedures and reports recursion.
 pub(crate) fn order_calls(names: &Names<'_>, reports: &mut Reports) -> Calls {
     let procs = &names.file.procs;
-    let callees: Vec<Vec<(usize, Span)>> = procs.iter().map(|p| callees_of(&p.body, names)).collect();
-    let mut calls = Calls { order: Vec::new(), endless: vec![false; procs.len()] };
-    let mut marks = vec![Mark::New; procs.len()];
-    for root in 0..procs.len() {
-        if marks[root] != Mark::New {
-            continue;
-        }
-        let mut path = vec![(root, 0)];
-        marks[root] = Mark::Open;
-        while let Some((at, next)) = path.last_mut() {
-            let (caller, callee) = (*at, callees[*at].get(*next).copied());
-            *next += 1;
-            match callee {
-                None => {
-                    marks[caller] = Mark::Done;
-                    calls.endless[caller] |= callees[caller].iter().any(|(callee, _)| calls.endless[*callee]);
-                    calls.order.push(caller);
-                    path.pop();
-                }
-                Some((callee, span)) => match marks[callee] {
-                    Mark::New => {
-                        marks[callee] = Mark::Open;
-                        path.push((callee, 0));
-                    }
-                    Mark::Open => {
-                        report_cycle(&path, callee, span, names, reports);
-                        let start = path.iter().position(|(p, _)| *p == callee).unwrap_or(0);
-                        path[start..].iter().for_each(|(p, _)| calls.endless[*p] = true);
-                    }
-                    Mark::Done => {}
-                },
-            }
+    let count = procs.len();
+    let mut search = Search {
+        names,
+        callees: procs.iter().map(|p| callees_of(&p.body, names)).collect(),
+        marks: vec![Mark::New; count],
+        low: vec![usize::MAX; count],
+        path: Vec::new(),
+        calls: Calls { order: Vec::new(), endless: vec![false; count] },
+    };
+    for root in 0..count {
+        if search.marks[root] == Mark::New {
+            search.open(root);
+            while search.step(reports) {}
         }
     }
-    calls
+    search.calls
 }
 
-fn report_cycle(path: &[(usize, usize)], callee: usize, span: Span, names: &Names<'_>, reports: &mut Reports) {
-    if reports.is_full() {
-        return;
+impl Search<'_, '_> {
+    fn open(&mut self, procedure: usize) {
+        self.marks[procedure] = Mark::Open(self.path.len());
+        self.path.push((procedure, 0));
     }
-    let name = |index: usize| names.file.procs[index].name.text.as_str();
-    let cycle = path.iter().map(|(p, _)| *p).skip_while(|p| *p != callee);
-    let through: Vec<_> = cycle.skip(1).take(8).map(|p| format!("`{}`", name(p))).collect();
+
+    /// Looks at the next call of the innermost open procedure; false when none is open.
+    fn step(&mut self, reports: &mut Reports) -> bool {
+        let Some((caller, seen)) = self.path.last_mut() else { return false };
+        let caller = *caller;
+        let call = self.callees[caller].get(*seen).copied();
+        *seen += 1;
+        match call {
+            None => self.close(caller),
+            Some((callee, span)) => match self.marks[callee] {
+                Mark::New => self.open(callee),
+                Mark::Open(depth) => {
+                    self.low[caller] = self.low[caller].min(depth);
+                    report_cycle(&self.path[depth..], span, self.names, reports);
+                }
+                Mark::Done => {}
+            },
+        }
+        true
+    }
+
+    fn close(&mut self, caller: usize) {
+        self.path.pop();
+        let circular = self.low[caller] <= self.path.len();
+        let calls_endless = self.callees[caller].iter().any(|(callee, _)| self.calls.endless[*callee]);
+        self.calls.endless[caller] = circular || calls_endless;
+        if let Some((parent, _)) = self.path.last() {
+            self.low[*parent] = self.low[*parent].min(self.low[caller]);
+        }
+        self.marks[caller] = Mark::Done;
+        self.calls.order.push(caller);
+    }
+}
+
+/// Reports the circle of calls from the first procedure of `cycle` through the others back to it.
+fn report_cycle(cycle: &[(usize, usize)], span: Span, names: &Names<'_>, reports: &mut Reports) {
+    let name = |index: usize| &names.file.procs[index].name;
+    let Some((first, through)) = cycle.split_first() else { return };
+    let first = name(first.0);
+    // A circle of more than a few procedures is not worth spelling out.
+    let through: Vec<_> = through.iter().take(8).map(|(p, _)| format!("`{}`", name(*p).text)).collect();
     let message = match through.as_slice() {
-        [] => format!("procedure `{}` calls itself", name(callee)),
-        _ => format!("procedure `{}` calls itself through {}", name(callee), through.join(", ")),
+        [] => format!("procedure `{}` calls itself", first.text),
+        _ => format!("procedure `{}` calls itself through {}", first.text, through.join(", ")),
     };
     let diagnostic = Diagnostic::new(span, message, "the call that closes the circle");
-    let diagnostic = diagnostic.with_related(names.file.procs[callee].name.span, "the procedure");
+    let diagnostic = diagnostic.with_related(first.span, "the procedure");
     reports.add(diagnostic.with_help("procedures are inlined, so they cannot be recursive; use a loop"));
 }
 

@@ -142,6 +142,15 @@ impl<'a> Names<'a> {
         &self.vars[var.0]
     }
 
+    /// Where a symbol was declared.
+    pub(crate) fn span_of(&self, symbol: Symbol) -> Span {
+        match symbol {
+            Symbol::Const(index) => self.file.consts[index].name.span,
+            Symbol::Var(var) => self.var(var).name.span,
+            Symbol::Proc(index) => self.file.procs[index].name.span,
+        }
+    }
+
     /// The body of a procedure.
     pub(crate) fn proc_body(&self, procedure: usize) -> BodyId {
         BodyId(procedure)

@@ -1,0 +1,14 @@
+//! Two independent ways to every answer, compared.
+//!
+//! The reference interpreter enumerates executions from the axioms; the explorer runs an operational semantics. They share no code
+//! but the IR. Here they are compared on the whole library ([`corpus`]) and on random programs ([`generate`]); every
+//! violation is replayed; and with a deliberate bug in the explorer the comparison must fail.
+//!
+//! `cargo run --release -p cyrano-conformance -- random 20000` compares that many programs and writes each
+//! disagreement, shrunk, into `library/litmus/`, where it is part of the corpus from then on.
+
+pub mod compare;
+pub mod corpus;
+pub mod generate;
+
+pub use compare::{Disagreement, compare, compare_with, outcomes_grow};

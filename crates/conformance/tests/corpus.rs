@@ -1,0 +1,110 @@
+//! The whole library: header verdicts, agreement of the engines, growth along the models, reductions on and off.
+
+use cyrano_conformance::compare::limits;
+use cyrano_conformance::{compare, compare_with, corpus, outcomes_grow};
+use cyrano_engine::{Engine, Query, Question, Verdict};
+use cyrano_explore::Explore;
+use cyrano_interp::Interp;
+use cyrano_ir::Program;
+use cyrano_memory::Model;
+
+/// Runs `test` on every library program and reports every file that fails it.
+fn for_each(test: impl Fn(&corpus::Entry, &Program) -> Result<(), String> + Sync) {
+    let entries = corpus::entries().expect("the library can be read");
+    assert!(entries.len() >= 40, "the library has shrunk to {} files", entries.len());
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let failures = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(entry) = entries.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    let name = entry.path.file_name().expect("a file name").to_string_lossy();
+                    let result = match cyrano_rml::compile(&entry.source, &name, &[]) {
+                        Ok(program) => test(entry, &program),
+                        Err(error) => Err(format!("does not compile: {error:?}")),
+                    };
+                    if let Err(error) = result {
+                        failures.lock().expect("no test panics").push(format!("{name}: {error}"));
+                    }
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().expect("no test panics");
+    failures.sort();
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// The worst verdict of the file's distinct properties under a model, by the engine that supports it.
+fn verdict(program: &Program, model: &Model) -> (Verdict, &'static str) {
+    let explore = Explore::default();
+    let engine: &dyn Engine = if explore.supports(program, model).is_ok() { &explore } else { &Interp };
+    let verdicts = program.checks.iter().map(|check| {
+        let query = Query { program, model, question: Question::Holds(&check.property) };
+        engine.ask(query, &limits(), &()).verdict
+    });
+    (verdicts.max_by_key(|v| v.gravity()).expect("a library file checks something"), engine.name())
+}
+
+#[test]
+fn headers_tell_the_truth() {
+    for_each(|entry, program| {
+        for expectation in entry.expectations.iter().filter(|e| e.verdict != "skip") {
+            let model = cyrano_memory::named(&expectation.model).ok_or(format!("no model {}", expectation.model))?;
+            let (verdict, engine) = verdict(program, &model);
+            if verdict.name() != expectation.verdict {
+                let expected = &expectation.verdict;
+                return Err(format!("{}: header says {expected}, {engine} says {}", model.name, verdict.name()));
+            }
+            if let Some(count) = expectation.outcomes {
+                let query = Query { program, model: &model, question: Question::Outcomes };
+                let found = Interp.ask(query, &limits(), &()).outcomes.len();
+                if found != count {
+                    return Err(format!("{}: header says {count} outcomes, there are {found}", model.name));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn every_header_names_every_model() {
+    for_each(|entry, _| {
+        for model in cyrano_memory::all() {
+            if !entry.expectations.iter().any(|e| e.model == model.name) {
+                return Err(format!("says nothing about {}", model.name));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn engines_agree() {
+    for_each(|_, program| compare(program).map_err(|d| d.to_string()));
+}
+
+#[test]
+fn outcomes_grow_along_the_models() {
+    for_each(|_, program| outcomes_grow(program).map_err(|d| d.to_string()));
+}
+
+#[test]
+fn reductions_change_nothing() {
+    let on = Explore::default();
+    let off = [
+        Explore { dead_registers: false, ..on.clone() },
+        Explore { macro_steps: false, ..on.clone() },
+        Explore { timestamps: false, ..on },
+    ];
+    for_each(|_, program| {
+        off.iter().try_for_each(|explore| {
+            if program.has_timestamps() && !explore.timestamps {
+                // Without ranking a clock in a loop makes infinitely many states; the limits stop it without a verdict.
+                return Ok(());
+            }
+            compare_with(program, explore).map_err(|d| format!("{explore:?}: {d}"))
+        })
+    });
+}

@@ -1,0 +1,303 @@
+//! Every command and option, each defined once: parser, help, man page and completions all come from here.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "\
+Examples:
+  cyrano check lib:litmus/sb.rml                 run the checks that the file declares
+  cyrano check lock.rml --model sc,tso,pso       run its checks on these models
+  cyrano outcomes lib:litmus/fig4.rml --model sc,tso,pso,rmo
+  cyrano check lock.rml --save-trace bug.json    keep the counterexample
+  cyrano replay bug.json                         and confirm it again later
+  cyrano library list                            what is built in
+  cyrano models                                  the memory models, explained
+
+Exit codes: 0 verified, 1 violated, 2 bad input or usage, 3 unknown (a limit was reached),
+4 bounded (nothing wrong up to a bound), 5 vacuous (nothing was exercised).
+With several checks the worst counts: 1, then 3, 4, 5, then 0.";
+
+const CHECK_EXAMPLES: &str = "\
+Which checks run:
+  Without --model and --criterion: the file's own `check` declarations (without `on`: sc).
+  --model M        those that name M; if none does, every property of the file on M.
+  --criterion C    only the file's checks of that kind; `assertions` works on any file.
+
+Examples:
+  cyrano check lib:litmus/peterson.rml --model tso
+  cyrano check mylock.rml --criterion assertions --model sc,tso --set N=3
+  cyrano check a.rml b.rml --format json --timeout 60 > report.json
+  cyrano check mylock.rml --model my-machine.model";
+
+const OUTCOMES_EXAMPLES: &str = "\
+Prints every valuation that the observed variables can have when all threads are done.
+With several models, outcomes that the model before did not have are marked `new`.
+
+Examples:
+  cyrano outcomes lib:litmus/sb.rml --model sc,tso
+  cyrano outcomes lib:litmus/fig4.rml --model sc,tso,pso,rmo --format json";
+
+const REPLAY_EXAMPLES: &str = "\
+The trace carries its program and its memory model, so no other file is needed.
+Exit code 0: confirmed. 1: it does not fit the program any more; the step that does not is named.
+
+Example:
+  cyrano check lib:litmus/sb.rml --model tso --save-trace sb.json; cyrano replay sb.json";
+
+const MODELS_EXAMPLES: &str = "\
+A model of your own is a small text file:
+  model my-machine
+  summary Stores are buffered, but a thread cannot read its own buffer.
+  keep different: load-load, load-store, store-store
+  keep same: all
+  forward: no
+  dependencies: none
+
+Examples:
+  cyrano models
+  cyrano models rmo
+  cyrano models my-machine.model";
+
+/// Verification workbench for concurrent algorithms on relaxed memory.
+#[derive(Parser, Debug)]
+#[command(name = "cyrano", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Check whether programs are correct on memory models
+    Check(CheckArgs),
+    /// List every final valuation of the variables a file observes
+    Outcomes(OutcomesArgs),
+    /// Replay a saved trace in the reference interpreter
+    Replay(ReplayArgs),
+    /// List, show or export the built-in algorithms
+    Library(LibraryArgs),
+    /// Explain the memory models, or one of them
+    Models(ModelsArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or that of one command
+    Man(ManArgs),
+}
+
+/// `cyrano check`.
+#[derive(Args, Debug)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub struct CheckArgs {
+    /// Files to check: paths, or `lib:NAME` for the built-in library
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+    /// Only checks of these kinds
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub criterion: Vec<Criterion>,
+    /// Write the trace of a violation or witness to this file (a second one to NAME-2, and so on)
+    #[arg(long, value_name = "FILE")]
+    pub save_trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `cyrano outcomes`.
+#[derive(Args, Debug)]
+#[command(after_help = OUTCOMES_EXAMPLES)]
+pub struct OutcomesArgs {
+    /// The file: a path, or `lib:NAME` for the built-in library
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `cyrano replay`.
+#[derive(Args, Debug)]
+#[command(after_help = REPLAY_EXAMPLES)]
+pub struct ReplayArgs {
+    /// A file written by --save-trace
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `cyrano library`.
+#[derive(Args, Debug)]
+pub struct LibraryArgs {
+    /// What to do with the library.
+    #[command(subcommand)]
+    pub command: LibraryCommand,
+}
+
+/// What to do with the library.
+#[derive(Subcommand, Debug)]
+pub enum LibraryCommand {
+    /// List the built-in files with a sentence each
+    List,
+    /// Print one file
+    Show {
+        /// The file's name, as `library list` prints it
+        name: String,
+    },
+    /// Write all files below a directory
+    Export {
+        /// The directory; it is created if need be
+        dir: PathBuf,
+        /// Overwrite files that have other content
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+/// `cyrano models`.
+#[derive(Args, Debug)]
+#[command(after_help = MODELS_EXAMPLES)]
+pub struct ModelsArgs {
+    /// A model's name, or the path of a model file; all named models without it
+    #[arg(value_name = "NAME|FILE")]
+    pub model: Option<String>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `cyrano completions`.
+#[derive(Args, Debug)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// `cyrano man`.
+#[derive(Args, Debug)]
+pub struct ManArgs {
+    /// The command whose page is wanted
+    pub command: Option<String>,
+}
+
+/// Options of every run of an engine.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Run options")]
+pub struct RunArgs {
+    /// Memory models: names (see `cyrano models`) or paths of model files
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub model: Vec<String>,
+    /// Give a constant of the file another value
+    #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
+    pub set: Vec<(String, i64)>,
+    /// The engine; auto takes explore where it is exact, else interp
+    #[arg(long, value_name = "ENGINE", default_value = "auto")]
+    pub engine: EngineChoice,
+    /// Stop after this many seconds in all; checks not decided by then are unknown
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<std::time::Duration>,
+    /// Use at most this much memory for all checks together [default: 8192]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub memory: Option<u64>,
+    /// Run this many checks at a time [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub workers: Option<u16>,
+    /// How many accesses a thread may defer at a time (explore) before the verdict is bounded
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub deferred: Option<u16>,
+    /// How often a thread may take the same backward jump (interp) before the verdict is bounded
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub iterations: Option<u16>,
+    /// Report progress on standard error even if it is not a terminal
+    #[arg(long)]
+    pub progress: bool,
+}
+
+/// Options of every command that prints a result.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output options")]
+pub struct OutputArgs {
+    /// The form of the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Verdicts only: no executions, no progress, no remarks
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// When to colour
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+}
+
+/// The form of a result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum EngineChoice {
+    /// explore where it is exact, else interp
+    Auto,
+    /// Explicit-state exploration
+    Explore,
+    /// The slow reference semantics
+    Interp,
+}
+
+/// A kind of check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Criterion {
+    /// No assertion fails, nothing deadlocks, no computation goes wrong
+    Assertions,
+    /// Some final state satisfies the condition
+    Exists,
+    /// No final state satisfies the condition
+    Never,
+    /// Every final state satisfies the condition
+    Always,
+}
+
+impl Criterion {
+    /// The name, as `cyrano_ir::Property::criterion` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Assertions => "assertions",
+            Self::Exists => "exists",
+            Self::Never => "never",
+            Self::Always => "always",
+        }
+    }
+}
+
+fn constant(text: &str) -> Result<(String, i64), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, for example N=3")?;
+    let name = name.trim();
+    if name.is_empty() {
+        return Err("expected a name before the `=`, for example N=3".to_owned());
+    }
+    let value = value.trim().parse().map_err(|_| format!("`{}` is not an integer of 64 bits", value.trim()))?;
+    Ok((name.to_owned(), value))
+}
+
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
+    std::time::Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
+}

@@ -1,0 +1,59 @@
+//! `cyrano library`.
+
+use std::path::Path;
+
+use crate::args::{LibraryArgs, LibraryCommand};
+use crate::console;
+use crate::failure::Failure;
+use crate::library::{self, Entry};
+
+/// Runs the command.
+pub fn run(args: &LibraryArgs) -> Result<u8, Failure> {
+    match &args.command {
+        LibraryCommand::List => console::print(&list())?,
+        LibraryCommand::Show { name } => {
+            let source = library::find(name.strip_prefix("lib:").unwrap_or(name))?;
+            console::print(&source.text)?;
+        }
+        LibraryCommand::Export { dir, force } => export(dir, *force)?,
+    }
+    Ok(0)
+}
+
+/// One line per program: its name and the sentence at the top of the file.
+fn list() -> String {
+    let programs = library::programs();
+    let columns = programs.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
+    programs.iter().map(|entry| format!("lib:{:columns$}  {}\n", entry.name, sentence(entry))).collect()
+}
+
+/// The first comment line; `NAME: ` before the sentence only repeats the file's name.
+fn sentence(entry: &Entry) -> &'static str {
+    let first = entry.text.lines().next().unwrap_or("");
+    let comment = first.strip_prefix("//").map_or("", str::trim);
+    comment.split_once(": ").map_or(comment, |(_, sentence)| sentence)
+}
+
+/// Writes every file. All conflicts are named before anything is written, so that nothing is half done.
+fn export(dir: &Path, force: bool) -> Result<(), Failure> {
+    let files = library::files();
+    let differs = |entry: &&Entry| {
+        let path = dir.join(entry.name);
+        path.exists() && std::fs::read(path).ok().as_deref() != Some(entry.text.as_bytes())
+    };
+    let conflicts: Vec<&str> = files.iter().filter(differs).map(|entry| entry.name).collect();
+    if !force && !conflicts.is_empty() {
+        return Err(Failure::input(format!(
+            "{} already has other versions of {} (--force overwrites them)",
+            dir.display(),
+            conflicts.join(", ")
+        )));
+    }
+    for entry in &files {
+        let path = dir.join(entry.name);
+        let parent = path.parent().unwrap_or(dir);
+        let written = std::fs::create_dir_all(parent).and_then(|()| std::fs::write(&path, entry.text));
+        written.map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))?;
+    }
+    console::print(&format!("{} files written to {}\n", files.len(), dir.display()))
+}

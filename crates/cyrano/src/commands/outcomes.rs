@@ -1,0 +1,54 @@
+//! `cyrano outcomes`.
+
+use cyrano_engine::{Query, Question};
+use cyrano_memory::Model;
+use cyrano_report::{OutcomesReport, outcomes_json, outcomes_text};
+
+use crate::args::{Format, OutcomesArgs};
+use crate::failure::Failure;
+use crate::program::{self, Loaded};
+use crate::progress::Meter;
+use crate::run::{Answered, Runner, VERSION};
+use crate::select::default_model;
+use crate::{console, models};
+
+/// Runs the command.
+pub fn run(args: &OutcomesArgs) -> Result<u8, Failure> {
+    let color = args.output.color;
+    let mut models = models::resolve_all(&args.run.model, color)?;
+    if models.is_empty() {
+        models.push(default_model());
+    }
+    let loaded = program::load(&args.file, &args.run.set, color)?;
+    let runner = Runner::new(&args.run, models.len())?;
+    let meter = Meter::new(models.len(), &args.run, &args.output);
+    let reports = runner.map(&models, |at, model| {
+        let report = one(&runner, &loaded, model, &meter, at);
+        meter.done(at, report.stats.map_or(0, |stats| stats.states));
+        Ok(report)
+    });
+    meter.finish();
+    let reports = reports?;
+    let text = match args.output.format {
+        Format::Json => outcomes_json(&reports, VERSION),
+        Format::Text => outcomes_text(&reports, !args.output.quiet, console::style(&args.output)),
+    };
+    console::print(&text)?;
+    Ok(super::exit_code(reports.iter().map(|report| report.verdict)))
+}
+
+fn one(runner: &Runner, loaded: &Loaded, model: &Model, meter: &Meter, job: usize) -> OutcomesReport {
+    let query = Query { program: &loaded.program, model, question: Question::Outcomes };
+    let Answered { engine, note, answer } = runner.ask(query, &meter.watch(job));
+    OutcomesReport {
+        file: loaded.source.name.clone(),
+        model: model.name.clone(),
+        stats: engine.is_some().then_some(answer.stats),
+        engine,
+        engine_note: note,
+        verdict: answer.verdict,
+        reason: answer.reason,
+        columns: loaded.program.observed.iter().map(|observable| observable.name.clone()).collect(),
+        outcomes: answer.outcomes,
+    }
+}

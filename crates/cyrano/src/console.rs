@@ -1,0 +1,66 @@
+//! Standard output and standard error: writing, width, colour.
+
+use std::io::{IsTerminal, Write};
+
+use cyrano_report::Style;
+
+use crate::args::{ColorChoice, OutputArgs};
+use crate::failure::Failure;
+
+/// The width of text that does not go to a terminal.
+const PAPER_WIDTH: usize = 100;
+
+/// Wider terminals are not filled: long lines are hard to read.
+const MAX_WIDTH: usize = 140;
+
+/// Writes results. A reader that has gone away (`cyrano … | head`) is no error.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::input(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a message to standard error. If even that fails there is nobody left to tell.
+pub fn error(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = writeln!(err, "{}", text.trim_end());
+}
+
+/// Writes a remark to standard error, unless the user asked for quiet.
+pub fn note(output: &OutputArgs, text: &str) {
+    if !output.quiet {
+        error(text);
+    }
+}
+
+/// The layout of results.
+pub fn style(output: &OutputArgs) -> Style {
+    let stdout = std::io::stdout();
+    Style { color: wants_color(output.color, stdout.is_terminal()), width: width(stdout.is_terminal()) }
+}
+
+/// Whether messages on standard error are coloured.
+pub fn error_color(choice: ColorChoice) -> bool {
+    wants_color(choice, std::io::stderr().is_terminal())
+}
+
+fn wants_color(choice: ColorChoice, terminal: bool) -> bool {
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+    }
+}
+
+fn width(terminal: bool) -> usize {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let measured = || {
+        let size = if terminal { terminal_size::terminal_size() } else { None };
+        size.map(|(columns, _)| usize::from(columns.0).min(MAX_WIDTH))
+    };
+    asked.or_else(measured).unwrap_or(PAPER_WIDTH)
+}

@@ -1,0 +1,24 @@
+//! Ctrl-C: the first one asks the engines to stop, the second one ends the process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::failure::Failure;
+
+/// The exit code after a second interrupt, as shells expect it.
+const INTERRUPTED: i32 = 130;
+
+/// Installs the handler; the flag it returns is set by the first interrupt.
+pub fn install() -> Result<Arc<AtomicBool>, Failure> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancel);
+    let handler = move || {
+        if flag.swap(true, Ordering::SeqCst) {
+            std::process::exit(INTERRUPTED);
+        }
+        crate::console::error("\ninterrupted: stopping with what is known so far (again to stop at once)");
+    };
+    let installed = ctrlc::set_handler(handler);
+    installed.map_err(|error| Failure::input(format!("cannot handle interrupts: {error}")))?;
+    Ok(cancel)
+}

@@ -1,0 +1,120 @@
+//! How a run is getting on, on standard error: a spinner on a terminal, a line a second otherwise if asked for.
+
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use cyrano_engine::{Progress, Watch};
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+
+use crate::args::{OutputArgs, RunArgs};
+use crate::console;
+
+/// The sum over all jobs that are running.
+pub struct Meter {
+    show: Show,
+    state: Mutex<State>,
+}
+
+enum Show {
+    Nothing,
+    Lines,
+    Spinner(ProgressBar),
+}
+
+struct State {
+    start: Instant,
+    shown: Option<Instant>,
+    jobs: Vec<(Progress, bool)>,
+}
+
+/// One job's view of the meter.
+pub struct JobWatch<'a> {
+    meter: &'a Meter,
+    job: usize,
+}
+
+impl Meter {
+    /// A meter for this many jobs.
+    pub fn new(jobs: usize, run: &RunArgs, output: &OutputArgs) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let show = if output.quiet || !(terminal || run.progress) {
+            Show::Nothing
+        } else if terminal {
+            Show::Spinner(spinner())
+        } else {
+            Show::Lines
+        };
+        let state = State { start: Instant::now(), shown: None, jobs: vec![(Progress::default(), false); jobs] };
+        Self { show, state: Mutex::new(state) }
+    }
+
+    /// The watch of one job.
+    pub fn watch(&self, job: usize) -> JobWatch<'_> {
+        JobWatch { meter: self, job }
+    }
+
+    /// Notes that a job has ended.
+    pub fn done(&self, job: usize, states: u64) {
+        let mut state = self.state.lock().expect("nobody panics while holding the meter");
+        state.jobs[job] = (Progress { states, ..Progress::default() }, true);
+        self.draw(&mut state, true);
+    }
+
+    /// Removes the spinner.
+    pub fn finish(&self) {
+        if let Show::Spinner(bar) = &self.show {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn draw(&self, state: &mut State, now: bool) {
+        let pause = match self.show {
+            Show::Nothing => return,
+            Show::Lines => Duration::from_secs(1),
+            Show::Spinner(_) => Duration::from_millis(100),
+        };
+        if !now && state.shown.is_some_and(|shown| shown.elapsed() < pause) {
+            return;
+        }
+        state.shown = Some(Instant::now());
+        let text = state.text();
+        match &self.show {
+            Show::Spinner(bar) => bar.set_message(text),
+            _ => console::error(&text),
+        }
+    }
+}
+
+impl Watch for JobWatch<'_> {
+    fn progress(&self, progress: Progress) {
+        let mut state = self.meter.state.lock().expect("nobody panics while holding the meter");
+        state.jobs[self.job].0 = progress;
+        self.meter.draw(&mut state, false);
+    }
+}
+
+impl State {
+    fn text(&self) -> String {
+        let sum = |field: fn(&Progress) -> u64| self.jobs.iter().map(|(progress, _)| field(progress)).sum::<u64>();
+        let done = self.jobs.iter().filter(|(_, done)| *done).count();
+        let states = sum(|p| p.states);
+        let rate = states as f64 / self.start.elapsed().as_secs_f64().max(0.001);
+        format!(
+            "{done}/{} checks, {} states, {} states/s, frontier {}, {}",
+            self.jobs.len(),
+            HumanCount(states),
+            HumanCount(rate as u64),
+            HumanCount(sum(|p| p.frontier)),
+            HumanBytes(sum(|p| p.bytes)),
+        )
+    }
+}
+
+fn spinner() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    let template = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
+    bar.set_style(template.expect("the template is a constant and well-formed"));
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}

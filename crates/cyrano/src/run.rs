@@ -1,0 +1,184 @@
+//! One question to one engine, and the confirmation of what it answers.
+//!
+//! **Invariant:** an execution leaves this file only after `cyrano_interp::confirm` has agreed to it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use cyrano_engine::{Answer, Engine, Execution, Limits, Query, Question, Stop, Verdict, Violation, Watch};
+use cyrano_explore::Explore;
+use cyrano_interp::Interp;
+use cyrano_ir::{Program, Property};
+use cyrano_memory::Model;
+use cyrano_report::CheckReport;
+use cyrano_trace::{Parts, PropertyInfo, Trace};
+
+use crate::args::{EngineChoice, RunArgs};
+use crate::failure::{self, Failure};
+use crate::program::Loaded;
+use crate::{interrupt, pool};
+
+/// The version in reports.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What all questions of one run share.
+pub struct Runner {
+    engine: EngineChoice,
+    limits: Limits,
+    workers: usize,
+}
+
+/// An answer and who gave it.
+pub struct Answered {
+    /// The engine's name; `None` if none was asked.
+    pub engine: Option<String>,
+    /// Why this engine and not the usual one.
+    pub note: Option<String>,
+    /// The answer.
+    pub answer: Answer,
+}
+
+impl Runner {
+    /// A runner for this many questions.
+    pub fn new(args: &RunArgs, questions: usize) -> Result<Self, Failure> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = args.workers.map_or(processors, usize::from).clamp(1, questions.max(1));
+        let mut limits = Limits { cancel: interrupt::install()?, ..Limits::default() }.with_timeout(args.timeout);
+        limits.memory = args.memory.map_or(limits.memory, |mib| mib << 20) / workers as u64;
+        limits.deferred = args.deferred.map_or(limits.deferred, usize::from);
+        limits.iterations = args.iterations.map_or(limits.iterations, usize::from);
+        Ok(Self { engine: args.engine, limits, workers })
+    }
+
+    /// Does every job, some at a time; a panic in one is reported as a fault of ours.
+    pub fn map<T: Sync, R: Send>(
+        &self,
+        jobs: &[T],
+        work: impl Fn(usize, &T) -> Result<R, Failure> + Sync,
+    ) -> Result<Vec<R>, Failure> {
+        let guarded = |at: usize, job: &T| {
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(at, job)));
+            result.unwrap_or_else(|_| Err(Failure::Internal("no verdict: an engine failed (see above)".to_owned())))
+        };
+        pool::map(self.workers, jobs, guarded).into_iter().collect()
+    }
+
+    /// Asks the engine of choice.
+    pub fn ask(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        if let Some(stop) = self.stopped() {
+            return unasked(stop.reason().to_owned());
+        }
+        let explore = Explore::default();
+        let refusal = match self.engine {
+            EngineChoice::Interp => None,
+            EngineChoice::Auto | EngineChoice::Explore => explore.supports(query.program, query.model).err(),
+        };
+        let note = refusal.map(|refusal| format!("explore cannot run this: {}", refusal.reason));
+        let engine: &dyn Engine = match (self.engine, &note) {
+            (EngineChoice::Explore, Some(note)) => return unasked(format!("{note}; try --engine interp")),
+            (EngineChoice::Explore | EngineChoice::Auto, None) => &explore,
+            (EngineChoice::Interp, _) | (EngineChoice::Auto, Some(_)) => &Interp,
+        };
+        if let Err(refusal) = engine.supports(query.program, query.model) {
+            return unasked(format!("{} cannot run this: {}", engine.name(), refusal.reason));
+        }
+        let start = Instant::now();
+        let mut answer = engine.ask(query, &self.limits, watch);
+        answer.stats.seconds = start.elapsed().as_secs_f64();
+        Answered { engine: Some(engine.name().to_owned()), note, answer }
+    }
+
+    /// Checks one property and confirms what comes of it.
+    pub fn check(
+        &self,
+        loaded: &Loaded,
+        property: &Property,
+        model: &Model,
+        watch: &dyn Watch,
+    ) -> Result<CheckReport, Failure> {
+        let query = Query { program: &loaded.program, model, question: Question::Holds(property) };
+        let Answered { engine, note, answer } = self.ask(query, watch);
+        let who = engine.as_deref().unwrap_or("no engine");
+        let trace = evidence(loaded, property, model, &answer).map_err(|why| {
+            let what = property.criterion();
+            let file = &loaded.source.name;
+            let text = format!("{who} answered `{what}` on {} for {file}, but {why}", model.name);
+            Failure::Internal(failure::bug(&text))
+        })?;
+        let asked = PropertyInfo::from(property);
+        let explanation = match (&trace, &answer.violation, &asked.condition) {
+            (Some(trace), _, _) => Some(trace.explanation.clone()),
+            (None, Some(Violation::NoWitness), Some(condition)) => Some(cyrano_trace::no_witness(condition)),
+            _ => None,
+        };
+        Ok(CheckReport {
+            file: loaded.source.name.clone(),
+            model: Some(model.name.clone()),
+            criterion: asked.criterion,
+            property: asked.condition,
+            set: loaded.set.iter().cloned().collect(),
+            stats: engine.is_some().then_some(answer.stats),
+            engine,
+            engine_note: note,
+            instance: loaded.instance(),
+            verdict: answer.verdict,
+            reason: answer.reason,
+            reductions: answer.reductions.iter().map(|name| (*name).to_owned()).collect(),
+            trace,
+            explanation,
+        })
+    }
+
+    /// Whether the run has to end before the next question is asked.
+    fn stopped(&self) -> Option<Stop> {
+        self.limits.exceeded(0)
+    }
+
+    /// The flag that an interrupt sets.
+    pub fn cancelled(&self) -> bool {
+        let cancel: &Arc<AtomicBool> = &self.limits.cancel;
+        cancel.load(Ordering::SeqCst)
+    }
+}
+
+fn unasked(reason: String) -> Answered {
+    let answer = Answer {
+        verdict: Verdict::Unknown,
+        reason: Some(reason),
+        violation: None,
+        execution: None,
+        outcomes: Default::default(),
+        reductions: Vec::new(),
+        stats: Default::default(),
+    };
+    Answered { engine: None, note: None, answer }
+}
+
+/// The confirmed and minimised execution behind an answer; `Err` says why the answer cannot be trusted.
+fn evidence(loaded: &Loaded, property: &Property, model: &Model, answer: &Answer) -> Result<Option<Trace>, String> {
+    let violation = answer.violation.as_ref();
+    let shown = violation.is_none_or(|violation| *violation != Violation::NoWitness);
+    let Some(execution) = &answer.execution else {
+        let needs_one = answer.verdict == Verdict::Violated && shown;
+        return if needs_one { Err("the violation came without an execution".to_owned()) } else { Ok(None) };
+    };
+    let program: &Program = &loaded.program;
+    let confirm = |execution: &Execution| cyrano_interp::confirm(program, model, property, violation, execution);
+    let refuted = |why: cyrano_interp::ReplayError| format!("the reference interpreter does not confirm it: {why}");
+    confirm(execution).map_err(refuted)?;
+    let execution = cyrano_trace::minimise(execution, &|candidate| confirm(candidate).is_ok());
+    let replayed = confirm(&execution).map_err(refuted)?;
+    Ok(Some(Trace::build(&Parts {
+        version: VERSION,
+        file: &loaded.source.name,
+        source: &loaded.source.text,
+        set: &loaded.set,
+        program,
+        model,
+        property,
+        violation,
+        execution: &execution,
+        replayed: &replayed,
+    })))
+}

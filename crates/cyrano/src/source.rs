@@ -1,0 +1,78 @@
+//! Reading files. Whatever is wrong with one is said in a sentence, before any front end sees it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::library;
+
+/// No program or model needs to be larger; anything that is was probably given by mistake.
+const MAX_BYTES: u64 = 2 << 20;
+
+/// Traces carry their program and grow with the execution.
+const MAX_TRACE_BYTES: u64 = 64 << 20;
+
+/// A text with its name.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The name as the user gave it.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// Where files named inside it are looked for; `None` for the built-in library.
+    pub dir: Option<PathBuf>,
+}
+
+/// Reads a program: a path, or an entry of the built-in library.
+pub fn program(name: &str) -> Result<Source, Failure> {
+    let source = match name.strip_prefix("lib:") {
+        Some(entry) => library::find(entry)?,
+        None => file(Path::new(name))?,
+    };
+    match Path::new(&source.name).extension().and_then(|ending| ending.to_str()) {
+        Some("rml") => Ok(source),
+        Some(ending @ ("c" | "litmus")) => Err(Failure::input(format!(
+            "{}: `.{ending}` files cannot be read yet; this version reads `.rml`",
+            source.name
+        ))),
+        _ => Err(Failure::input(format!(
+            "{}: the ending does not say which language this is; expected `.rml`",
+            source.name
+        ))),
+    }
+}
+
+/// Reads a program or model file.
+pub fn file(path: &Path) -> Result<Source, Failure> {
+    read(path, MAX_BYTES)
+}
+
+/// Reads a saved trace.
+pub fn trace(path: &Path) -> Result<Source, Failure> {
+    read(path, MAX_TRACE_BYTES)
+}
+
+fn read(path: &Path, limit: u64) -> Result<Source, Failure> {
+    let name = path.display().to_string();
+    let fail = |what: String| Failure::input(format!("{name}: {what}"));
+    let unreadable = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => fail("there is no such file".to_owned()),
+        _ => fail(format!("cannot be read: {error}")),
+    };
+    if std::fs::metadata(path).map_err(unreadable)?.is_dir() {
+        return Err(fail("this is a directory; expected a file".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > limit {
+        return Err(fail(format!("the file is too large; at most {} MiB are read", limit >> 20)));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
+        fail(format!("the file is not UTF-8 text (first bad byte at offset {}, line {line})", valid.len()))
+    })?;
+    Ok(Source { name, text, dir: Some(path.parent().unwrap_or(Path::new("")).to_owned()) })
+}

@@ -1,0 +1,170 @@
+//! Does a recorded execution show what is claimed?
+
+use cyrano_engine::{Blocked, Execution, Replayed, Violation};
+use cyrano_ir::{EvalError, FinalExpr, FinalVar, LocId, Program, Property, Quantifier, ThreadId};
+use cyrano_memory::Model;
+
+use crate::error::ReplayError;
+use crate::goals::decides;
+use crate::issue;
+use crate::machine::Machine;
+use crate::order::{Placing, Written};
+use crate::replay::{Replay, Standing};
+use crate::section::{self, Fate};
+
+/// How many deferred accesses a thread may issue on its way to what is claimed of it.
+const PATIENCE: usize = 64;
+
+/// Replays an execution and checks the claim: a violation of the property, or with none a witness of `exists`.
+pub fn confirm(
+    program: &Program,
+    model: &Model,
+    property: &Property,
+    violation: Option<&Violation>,
+    execution: &Execution,
+) -> Result<Replayed, ReplayError> {
+    let about = violation.and_then(subject);
+    let patience = |thread| if about == Some(thread) { PATIENCE } else { 0 };
+    let replay = Replay::new(program, model, execution, patience)?;
+    let (placing, replayed) = replay.check()?;
+    let claim = Claim { program, model, replay: &replay, placing: &placing, replayed: &replayed };
+    match (property, violation) {
+        (Property::Assertions, Some(violation)) => claim.goes_wrong(violation)?,
+        (Property::Final { .. }, Some(Violation::NoWitness)) => return Err(ReplayError::NothingToReplay),
+        (Property::Final { quantifier: Quantifier::Exists, cond, text }, None) => {
+            claim.final_state(Quantifier::Exists, cond, text)?;
+        }
+        (
+            Property::Final { quantifier: quantifier @ (Quantifier::Never | Quantifier::Always), cond, text },
+            Some(Violation::FinalState),
+        ) => claim.final_state(*quantifier, cond, text)?,
+        _ => return Err(ReplayError::OtherProperty),
+    }
+    Ok(replayed)
+}
+
+/// The thread that a violation is about.
+fn subject(violation: &Violation) -> Option<ThreadId> {
+    match violation {
+        Violation::Assertion { thread, .. }
+        | Violation::Error { thread, .. }
+        | Violation::AtomicDiverges { thread, .. } => Some(*thread),
+        Violation::Deadlock { .. } | Violation::FinalState | Violation::NoWitness => None,
+    }
+}
+
+struct Claim<'a, 'p> {
+    program: &'p Program,
+    model: &'p Model,
+    replay: &'a Replay<'p>,
+    placing: &'a Placing<'a>,
+    replayed: &'a Replayed,
+}
+
+impl<'p> Claim<'_, 'p> {
+    fn machine(&self, thread: ThreadId) -> Option<&Machine<'p>> {
+        self.replay.threads.get(thread.index()).map(|run| &run.machine)
+    }
+
+    /// The thread's name; a claim may name a thread that does not exist.
+    fn name(&self, thread: ThreadId) -> String {
+        let exists = thread.index() < self.program.threads.len();
+        if exists { self.replay.name(thread) } else { format!("thread {}", thread.0) }
+    }
+
+    fn goes_wrong(&self, violation: &Violation) -> Result<(), ReplayError> {
+        match violation {
+            Violation::Assertion { thread, instr } => {
+                let fails = self.machine(*thread).is_some_and(|machine| machine.failed.contains(instr));
+                if fails { Ok(()) } else { Err(ReplayError::NoFailure { thread: self.name(*thread) }) }
+            }
+            Violation::Error { thread, instr, error } => {
+                let happens = self.machine(*thread).is_some_and(|machine| machine.errors.contains(&(*instr, *error)));
+                let thread = self.name(*thread);
+                if happens { Ok(()) } else { Err(ReplayError::NoError { thread, error: *error }) }
+            }
+            Violation::AtomicDiverges { thread, instr } => {
+                let run = self.replay.threads.get(thread.index());
+                let run = run.filter(|run| run.standing == Standing::BeforeSection(*instr));
+                let endless = run.is_some_and(|run| self.is_endless(*thread, &run.machine));
+                if endless { Ok(()) } else { Err(ReplayError::NotEndless { thread: self.name(*thread) }) }
+            }
+            Violation::Deadlock { blocked } => self.deadlock(blocked),
+            Violation::FinalState => Err(ReplayError::OtherProperty),
+            Violation::NoWitness => Err(ReplayError::NothingToReplay),
+        }
+    }
+
+    /// Whether the section does not end when it starts now, and whether it may start now.
+    fn is_endless(&self, thread: ThreadId, before: &Machine<'p>) -> bool {
+        let Fate::Diverges(inside) = section::fate(before, &|loc| self.view(thread, loc)) else { return false };
+        let cut = before.events.len();
+        let start = self.placing.events.start[thread.index()];
+        issue::events(&inside).iter().skip(cut).all(|event| {
+            let before = event.before.below(cut).shifted(start);
+            before.within(&self.placing.placed)
+        })
+    }
+
+    /// What a location holds for a thread whose stores may be deferred.
+    fn view(&self, thread: ThreadId, loc: LocId) -> i64 {
+        let list = &self.placing.events.list;
+        let own = list.iter().enumerate().rev().find(|(number, event)| {
+            let stores = event.written != Written::Nothing && event.loc == loc;
+            stores && event.thread == thread && !self.placing.placed.contains(*number)
+        });
+        let forwarded = own.filter(|_| self.model.forwarding).and_then(|(_, event)| event.written.value());
+        forwarded.unwrap_or(self.replayed.memory[loc.index()])
+    }
+
+    fn deadlock(&self, claimed: &[Blocked]) -> Result<(), ReplayError> {
+        let mut blocked = Vec::new();
+        for thread in self.program.thread_ids() {
+            let run = &self.replay.threads[thread.index()];
+            let performed = self.replay.first_deferred(self.placing, thread).is_none();
+            match run.standing {
+                Standing::Halted if performed => {}
+                Standing::BeforeSection(instr) if performed && self.waits(&run.machine) => {
+                    blocked.push(Blocked { thread, instr });
+                }
+                _ => return Err(ReplayError::NotBlocked { thread: self.name(thread) }),
+            }
+        }
+        let same = blocked.len() == claimed.len() && blocked.iter().all(|thread| claimed.contains(thread));
+        if same && !blocked.is_empty() { Ok(()) } else { Err(ReplayError::OtherBlocked) }
+    }
+
+    fn waits(&self, before: &Machine<'p>) -> bool {
+        matches!(section::fate(before, &|loc| self.replayed.memory[loc.index()]), Fate::Waits)
+    }
+
+    fn final_state(&self, quantifier: Quantifier, cond: &FinalExpr, text: &str) -> Result<(), ReplayError> {
+        for thread in self.program.thread_ids() {
+            let run = &self.replay.threads[thread.index()];
+            let performed = self.replay.first_deferred(self.placing, thread).is_none();
+            if run.standing != Standing::Halted || !performed {
+                return Err(ReplayError::NotDone { thread: self.name(thread) });
+            }
+            if let Some((_, error)) = run.machine.errors.first() {
+                return Err(ReplayError::Broken { thread: self.name(thread), error: *error });
+            }
+        }
+        if decides(quantifier, self.truth(cond)) {
+            return Ok(());
+        }
+        Err(ReplayError::Condition { text: text.to_owned() })
+    }
+
+    fn truth(&self, cond: &FinalExpr) -> Result<bool, EvalError> {
+        let value = cond.eval(&mut |var| {
+            Ok(match var {
+                FinalVar::Loc(loc) => self.replayed.memory[loc.index()],
+                FinalVar::Reg(thread, register) => {
+                    let value = self.replayed.registers[thread.index()][register.index()];
+                    value.expect("a thread whose accesses are all performed misses no value")
+                }
+            })
+        });
+        value.map(|value| value != 0)
+    }
+}

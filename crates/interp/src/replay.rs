@@ -1,0 +1,334 @@
+//! Replaying a recorded execution: each thread is run again, then each step of the memory order is checked.
+//!
+//! Threads run with values that may be missing: a load that is not performed yet provides none. A thread stops where
+//! its way on depends on a missing value, where its recorded choices end, or at its end; accesses beyond the performed ones
+//! are issued and stay deferred. A section of which nothing is performed and that cannot be run through leaves the thread before it.
+//!
+//! **Invariant:** `Ok` means that the steps are a prefix of an execution that the axioms allow.
+
+use cyrano_engine::{Access, Execution, Overtaking, Replayed, Source, StepFacts, ThreadEnd};
+use cyrano_ir::{InstrId, Program, ThreadId};
+use cyrano_memory::Model;
+use rustc_hash::FxHashMap;
+
+use crate::error::{Axiom, ReplayError};
+use crate::issue;
+use crate::machine::{Code, Machine, SECTION_LIMIT, Step};
+use crate::order::{Event, Events, Obstacle, Origin, Placing, Written};
+use crate::thin_air;
+
+/// A thread that runs this long beyond its last performed access without an end is left where it is.
+const INSTRUCTION_LIMIT: usize = 100_000;
+
+/// Replays an execution and tells what happened in it.
+pub fn replay(program: &Program, model: &Model, execution: &Execution) -> Result<Replayed, ReplayError> {
+    Replay::new(program, model, execution, |_| 0)?.check().map(|(_, replayed)| replayed)
+}
+
+/// Where a thread's run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Standing {
+    /// At its end.
+    Halted,
+    /// Before the section at this instruction.
+    BeforeSection(InstrId),
+    /// Elsewhere.
+    Between,
+}
+
+/// One thread's run.
+pub(crate) struct ThreadRun<'p> {
+    pub(crate) machine: Machine<'p>,
+    pub(crate) standing: Standing,
+}
+
+/// An execution whose threads have been run again.
+pub(crate) struct Replay<'p> {
+    program: &'p Program,
+    model: &'p Model,
+    execution: &'p Execution,
+    pub(crate) threads: Vec<ThreadRun<'p>>,
+    events: Events,
+}
+
+impl<'p> Replay<'p> {
+    /// Runs the threads. `patience` is how many accesses a thread may defer before a jump back stops it; a claim about
+    /// what a thread does after its last performed access needs some.
+    pub(crate) fn new(
+        program: &'p Program,
+        model: &'p Model,
+        execution: &'p Execution,
+        patience: impl Fn(ThreadId) -> usize,
+    ) -> Result<Self, ReplayError> {
+        let (expected, found) = (program.threads.len(), execution.choices.len());
+        if expected != found {
+            return Err(ReplayError::ThreadCount { expected, found });
+        }
+        let mut performed = vec![FxHashMap::default(); expected];
+        for (step, access) in execution.order.iter().enumerate() {
+            let thread = access.thread.index();
+            let of_thread = performed.get_mut(thread).ok_or(ReplayError::NoSuchThread { step, thread })?;
+            of_thread.entry(access.index).or_insert(*access);
+        }
+        let mut events = Events::default();
+        let mut threads = Vec::with_capacity(expected);
+        for (thread, performed) in program.thread_ids().zip(&performed) {
+            let code = Code::new(program, model, thread);
+            let choices = &execution.choices[thread.index()];
+            let run = Runner::new(code, performed, choices, patience(thread)).run()?;
+            events.push_thread(&issue::events(&run.machine));
+            threads.push(run);
+        }
+        Ok(Self { program, model, execution, threads, events })
+    }
+
+    /// Checks all steps.
+    pub(crate) fn check(&self) -> Result<(Placing<'_>, Replayed), ReplayError> {
+        let initial = self.program.initial_memory();
+        let mut placing = Placing::new(self.model, &self.events, initial.len());
+        let mut steps: Vec<StepFacts> = Vec::with_capacity(self.execution.order.len());
+        let mut step_of = vec![0; self.events.list.len()];
+        for (step, access) in self.execution.order.iter().enumerate() {
+            let event = self.event(step, access)?;
+            let origin = self.admit(&placing, step, event, &initial)?;
+            self.check_write(step, access, event)?;
+            steps.push(self.facts(&placing, event, origin, access, &step_of));
+            step_of[event] = step;
+            placing.place(event, origin);
+        }
+        if thin_air::must_check(self.model) && thin_air::occurs(&placing) {
+            return Err(ReplayError::ThinAir);
+        }
+        let ends = self.program.thread_ids().map(|thread| self.end(&placing, thread)).collect();
+        let memory = placing.memory(&initial);
+        let registers = self.threads.iter().map(|run| run.machine.registers.clone()).collect();
+        Ok((placing, Replayed { steps, ends, memory, registers }))
+    }
+
+    /// The thread's name, for messages.
+    pub(crate) fn name(&self, thread: ThreadId) -> String {
+        self.program.thread(thread).name.clone()
+    }
+
+    /// An event in words.
+    fn describe(&self, event: usize) -> String {
+        let facts = &self.events.list[event];
+        let (name, noun) = (self.name(facts.thread), facts.kind.noun());
+        let loc = &self.program.location(facts.loc).name;
+        format!("{name}'s access {} ({noun} of {loc})", facts.index)
+    }
+
+    fn event(&self, step: usize, access: &Access) -> Result<usize, ReplayError> {
+        let issued = self.threads[access.thread.index()].machine.events.len();
+        if access.index as usize >= issued {
+            let thread = self.name(access.thread);
+            return Err(ReplayError::NoSuchAccess { step, thread, index: access.index, issued });
+        }
+        Ok(self.events.start[access.thread.index()] + access.index as usize)
+    }
+
+    /// Axioms 1 to 6 for the next step.
+    fn admit(
+        &self,
+        placing: &Placing<'_>,
+        step: usize,
+        event: usize,
+        initial: &[i64],
+    ) -> Result<Option<Origin>, ReplayError> {
+        let origin = placing.admit(event).map_err(|obstacle| self.obstacle(step, event, obstacle))?;
+        let facts = &self.events.list[event];
+        let recorded = self.execution.order[step].read;
+        let (Some(from), Some(recorded)) = (origin, recorded) else {
+            let fits = origin.is_none() && recorded.is_none();
+            let access = self.describe(event);
+            return if fits { Ok(origin) } else { Err(ReplayError::ReadShape { step, access }) };
+        };
+        let access = || self.describe(event);
+        match (placing.value(from, initial[facts.loc.index()]), from.store()) {
+            (Some(visible), _) if visible == recorded => Ok(origin),
+            (Some(visible), _) => Err(ReplayError::WrongRead { step, access: access(), recorded, visible }),
+            (None, store) => {
+                let store = store.map_or_else(String::new, |store| self.describe(store));
+                Err(ReplayError::ReadOfMissing { step, access: access(), store })
+            }
+        }
+    }
+
+    fn obstacle(&self, step: usize, event: usize, obstacle: Obstacle) -> ReplayError {
+        let access = self.describe(event);
+        match obstacle {
+            Obstacle::Twice => ReplayError::Twice { step, access },
+            Obstacle::UnitOpen(expected) => {
+                ReplayError::UnitInterrupted { step, access, expected: self.describe(expected) }
+            }
+            Obstacle::UnitBroken => ReplayError::UnitBroken { step, access },
+            Obstacle::Before(earlier) => {
+                let facts = &self.events.list[event];
+                let axiom = if facts.depends.contains(earlier) {
+                    Axiom::Dependency
+                } else if facts.fenced.contains(earlier) {
+                    Axiom::Fence
+                } else {
+                    Axiom::KeptPair
+                };
+                ReplayError::Order { step, access, earlier: self.describe(earlier), axiom }
+            }
+            Obstacle::NotKnown { store, load } => {
+                ReplayError::NotKnown { step, access, store: self.describe(store), load: self.describe(load) }
+            }
+        }
+    }
+
+    fn check_write(&self, step: usize, access: &Access, event: usize) -> Result<(), ReplayError> {
+        let written = self.events.list[event].written;
+        if written == Written::Unknown {
+            return Err(ReplayError::WriteOfMissing { step, access: self.describe(event) });
+        }
+        let (recorded, computed) = (access.written, written.value());
+        if recorded == computed {
+            return Ok(());
+        }
+        Err(ReplayError::WrongWrite { step, access: self.describe(event), recorded, computed })
+    }
+
+    fn facts(
+        &self,
+        placing: &Placing<'_>,
+        event: usize,
+        origin: Option<Origin>,
+        access: &Access,
+        step_of: &[usize],
+    ) -> StepFacts {
+        let list = &self.events.list;
+        let facts = &list[event];
+        let source = origin.map(|origin| match origin {
+            Origin::Initial => Source::Initial,
+            Origin::Placed(store) => Source::Step(step_of[store]),
+            Origin::Forwarded(store) => Source::Forwarded { index: list[store].index, instr: list[store].instr },
+        });
+        let first = self.events.start[facts.thread.index()];
+        let earlier = (first..event).filter(|earlier| !placing.placed.contains(*earlier));
+        let overtook = earlier.map(|earlier| overtaking(&list[earlier])).collect();
+        StepFacts { access: *access, kind: facts.kind, instr: facts.instr, loc: facts.loc, source, overtook }
+    }
+
+    /// The first access of a thread that is issued and not performed.
+    pub(crate) fn first_deferred(&self, placing: &Placing<'_>, thread: ThreadId) -> Option<InstrId> {
+        let mut events = (self.events.start[thread.index()]..self.events.list.len())
+            .take_while(|event| self.events.list[*event].thread == thread);
+        let deferred = events.find(|event| !placing.placed.contains(*event));
+        deferred.map(|event| self.events.list[event].instr)
+    }
+
+    fn end(&self, placing: &Placing<'_>, thread: ThreadId) -> ThreadEnd {
+        let run = &self.threads[thread.index()];
+        match self.first_deferred(placing, thread) {
+            Some(instr) if run.standing == Standing::Halted => ThreadEnd::At(instr),
+            None if run.standing == Standing::Halted => ThreadEnd::Done,
+            _ => ThreadEnd::At(run.machine.pc),
+        }
+    }
+}
+
+fn overtaking(event: &Event) -> Overtaking {
+    Overtaking { index: event.index, instr: event.instr, kind: event.kind, loc: Some(event.loc) }
+}
+
+/// Runs one thread with recorded values.
+struct Runner<'a, 'p> {
+    machine: Machine<'p>,
+    performed: &'a FxHashMap<u32, Access>,
+    /// One more than the number of the last performed access.
+    until: usize,
+    choices: &'a [i64],
+    patience: usize,
+    /// The machine before the current section.
+    section: Option<Machine<'p>>,
+    in_section: usize,
+    beyond: usize,
+}
+
+impl<'a, 'p> Runner<'a, 'p> {
+    fn new(code: Code<'p>, performed: &'a FxHashMap<u32, Access>, choices: &'a [i64], patience: usize) -> Self {
+        let until = performed.keys().max().map_or(0, |last| *last as usize + 1);
+        let machine = Machine::new(code);
+        Self { machine, performed, until, choices, patience, section: None, in_section: 0, beyond: 0 }
+    }
+
+    fn run(mut self) -> Result<ThreadRun<'p>, ReplayError> {
+        loop {
+            if self.machine.at_section() {
+                self.section = Some(self.machine.clone());
+                self.in_section = 0;
+            }
+            if self.exhausted() {
+                return Ok(self.stuck());
+            }
+            match self.machine.step() {
+                Step::Local | Step::Stored => {}
+                Step::Back(_) if self.deferred() > self.patience => return Ok(self.stuck()),
+                Step::Back(_) => {}
+                Step::Read(request) => {
+                    let index = u32::try_from(self.machine.events.len()).ok();
+                    let recorded = index.and_then(|index| self.performed.get(&index));
+                    self.machine.read(request, recorded.and_then(|access| access.read));
+                }
+                Step::Choose(from) => match self.choose(from)? {
+                    true => {}
+                    false => return Ok(self.stuck()),
+                },
+                Step::Refused | Step::Missing => return Ok(self.stuck()),
+                Step::Failed(error) => {
+                    self.machine.errors.push((self.machine.pc, error));
+                    return Ok(ThreadRun { machine: self.machine, standing: Standing::Between });
+                }
+                Step::Halted => return Ok(ThreadRun { machine: self.machine, standing: Standing::Halted }),
+            }
+            if !self.machine.in_section() {
+                self.section = None;
+            }
+        }
+    }
+
+    /// How many accesses it has issued beyond the last performed one.
+    fn deferred(&self) -> usize {
+        self.machine.events.len().saturating_sub(self.until)
+    }
+
+    /// Counts an instruction; whether there were too many.
+    fn exhausted(&mut self) -> bool {
+        self.in_section += 1;
+        if self.machine.events.len() >= self.until {
+            self.beyond += 1;
+        }
+        self.beyond > INSTRUCTION_LIMIT || self.section.is_some() && self.in_section > SECTION_LIMIT
+    }
+
+    /// Makes the next recorded choice; false if there is none.
+    fn choose(&mut self, from: &[i64]) -> Result<bool, ReplayError> {
+        let Some(value) = self.choices.get(self.machine.choices.len()).copied() else { return Ok(false) };
+        if !from.contains(&value) {
+            let thread = self.machine.code.program.thread(self.machine.code.thread).name.clone();
+            return Err(ReplayError::ChoiceNotOffered { thread, value });
+        }
+        match self.machine.choose(value) {
+            Step::Failed(error) => {
+                self.machine.errors.push((self.machine.pc, error));
+                Ok(false)
+            }
+            Step::Missing => Ok(false),
+            _ => Ok(true),
+        }
+    }
+
+    /// The thread cannot go on. A section of which nothing is performed has not been entered.
+    fn stuck(self) -> ThreadRun<'p> {
+        match self.section {
+            Some(before) if before.events.len() >= self.until => {
+                let standing = Standing::BeforeSection(before.pc);
+                ThreadRun { machine: before, standing }
+            }
+            _ => ThreadRun { machine: self.machine, standing: Standing::Between },
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Hand-made data for the snapshots.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cyrano_engine::{Stats, Verdict};
+use cyrano_report::{CheckReport, OutcomesReport};
+use cyrano_trace::{
+    DependencyInfo, End, Explanation, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA,
+    Step, ThreadInfo, Tool, Trace, ViolationInfo,
+};
+
+fn named(name: &str, value: Option<i64>) -> NamedValue {
+    NamedValue { name: name.into(), value }
+}
+
+/// The model tso.
+pub fn model() -> ModelInfo {
+    ModelInfo {
+        name: "tso".into(),
+        summary: "Total store order: each thread has a first-in first-out store buffer.".into(),
+        different: vec!["load-load".into(), "load-store".into(), "store-store".into()],
+        same: vec!["load-load".into(), "load-store".into(), "store-store".into()],
+        forwarding: true,
+        dependencies: DependencyInfo { data: false, address: false, control: "none".into() },
+        serial: false,
+    }
+}
+
+fn step(n: usize, thread: &str, line: usize, text: &str, location: &str) -> Step {
+    Step {
+        n,
+        thread: thread.into(),
+        po: 0,
+        kind: "store".into(),
+        location: location.into(),
+        read: None,
+        written: None,
+        source: None,
+        line,
+        column: 5,
+        text: text.into(),
+        overtook: vec![],
+        words: vec![],
+    }
+}
+
+fn load(step: Step, value: i64, source: ReadFrom) -> Step {
+    Step { kind: "load".into(), read: Some(value), source: Some(source), ..step }
+}
+
+fn store(step: Step, value: i64) -> Step {
+    Step { written: Some(value), ..step }
+}
+
+fn overtaking(step: Step) -> Step {
+    let overtaken = Overtaken { po: 0, line: 6, kind: "store".into(), location: Some("x".into()) };
+    let words = "line 7's load of y was performed before line 6's store to x".into();
+    Step { po: 1, overtook: vec![overtaken], words: vec![words], ..step }
+}
+
+/// Store buffering under tso, as it is shown.
+pub fn trace() -> Trace {
+    let thread = |name: &str, register: &str| ThreadInfo {
+        name: name.into(),
+        choices: vec![],
+        end: End::Done,
+        registers: vec![named(register, Some(0))],
+    };
+    let steps = vec![
+        overtaking(load(step(1, "p0", 7, "r1 := y", "y"), 0, ReadFrom::Initial)),
+        store(step(2, "p1", 11, "y := 1", "y"), 1),
+        load(step(3, "p1", 12, "r2 := x", "x"), 0, ReadFrom::Initial),
+        store(step(4, "p0", 6, "x := 1", "x"), 1),
+    ];
+    Trace {
+        schema: SCHEMA.into(),
+        tool: Tool { name: "cyrano".into(), version: "0".into() },
+        model: model(),
+        program: ProgramInfo { file: "sb.rml".into(), source: "…".into(), set: BTreeMap::new() },
+        property: PropertyInfo { criterion: "never".into(), condition: Some("r1 = 0 && r2 = 0".into()) },
+        violation: Some(ViolationInfo::FinalState),
+        steps,
+        threads: vec![thread("p0", "r1"), thread("p1", "r2")],
+        memory: vec![named("x", Some(1)), named("y", Some(1))],
+        explanation: Explanation {
+            kind: "final-state".into(),
+            sentence: "The final state satisfies `r1 = 0 && r2 = 0`, which must never hold, with r1 = 0, r2 = 0."
+                .into(),
+            thread: None,
+            line: None,
+            condition: Some("r1 = 0 && r2 = 0".into()),
+            message: None,
+            values: vec![named("r1", Some(0)), named("r2", Some(0))],
+        },
+    }
+}
+
+/// A trace with everything that the simple one lacks.
+pub fn crowded() -> Trace {
+    let mut trace = trace();
+    let rmw = |step: Step, read, written| Step {
+        kind: "read-modify-write".into(),
+        read: Some(read),
+        written,
+        source: Some(ReadFrom::Step { n: 4 }),
+        ..step
+    };
+    trace.steps.push(load(step(5, "worker[2]", 20, "l := x", "x"), 1, ReadFrom::Forwarded { po: 0, line: 6 }));
+    trace.steps.push(rmw(step(6, "worker[2]", 21, "l := cas(x, 1, 2)", "x"), 1, Some(2)));
+    trace.steps.push(rmw(step(7, "p1", 22, "some_longer_name := cas(lock[i + 1], 0, self + 1)", "lock[1]"), 2, None));
+    trace.threads.push(ThreadInfo {
+        name: "worker[2]".into(),
+        choices: vec![1, 0],
+        end: End::Waiting { line: 30, column: 3, text: "atomic {".into() },
+        registers: vec![named("l", None)],
+    });
+    trace
+}
+
+/// One check with made-up costs.
+pub fn report(verdict: Verdict, model: &str, property: &str, trace: Option<Trace>) -> CheckReport {
+    CheckReport {
+        file: "sb.rml".into(),
+        model: Some(model.into()),
+        criterion: "never".into(),
+        property: Some(property.into()),
+        set: BTreeMap::new(),
+        engine: Some("explore".into()),
+        engine_note: None,
+        instance: vec![("threads".into(), 2), ("vars".into(), 2)],
+        verdict,
+        reason: None,
+        stats: Some(Stats { states: 1234, transitions: 5678, depth: 4, seconds: 0.0123, peak_bytes: 3 << 20 }),
+        reductions: vec!["dead-registers".into(), "macro-steps".into()],
+        explanation: trace.as_ref().map(|trace| trace.explanation.clone()),
+        trace,
+    }
+}
+
+/// Checks with every kind of oddity.
+pub fn several() -> Vec<CheckReport> {
+    let mut unknown = report(Verdict::Unknown, "relaxed", "r1 = 0", None);
+    unknown.reason = Some("time limit reached".into());
+    unknown.engine = Some("interp".into());
+    unknown.engine_note = Some("explore cannot run this: addresses depend on loaded values".into());
+    unknown.reductions.clear();
+    let mut vacuous = report(Verdict::Vacuous, "sc", "r1 = 0", None);
+    vacuous.model = None;
+    vacuous.engine = None;
+    vacuous.stats = None;
+    vacuous.reductions.clear();
+    vacuous.reason = Some("nothing to check".into());
+    let long = "r1 = 0 && r2 = 0 || r1 = 1 && r2 = 1 || r1 = 2 && r2 = 2 || r1 = 3 && r2 = 3";
+    vec![
+        report(Verdict::Verified, "sc", long, None),
+        report(Verdict::Violated, "tso", "r1 = 0 && r2 = 0", Some(trace())),
+        unknown,
+        vacuous,
+    ]
+}
+
+/// A complete set, a bounded one and an empty one.
+pub fn outcomes() -> Vec<OutcomesReport> {
+    let report = |model: &str, verdict, outcomes: &[[i64; 2]]| OutcomesReport {
+        file: "sb.rml".into(),
+        model: model.into(),
+        engine: Some("explore".into()),
+        engine_note: None,
+        verdict,
+        reason: (verdict != Verdict::Verified).then(|| "loops were unrolled 3 times".into()),
+        columns: vec!["r1".into(), "p1.r2".into()],
+        outcomes: outcomes.iter().map(|values| values.to_vec()).collect::<BTreeSet<_>>(),
+        stats: Some(Stats::default()),
+    };
+    vec![
+        report("sc", Verdict::Verified, &[[0, 1], [1, 0]]),
+        report("tso", Verdict::Bounded, &[[0, 1], [1, 0], [-10, 0]]),
+        report("serial", Verdict::Verified, &[]),
+    ]
+}
