@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn places_are_shown() {
-        check("x := 1;\né := y", (11, 15), &["a.rml:2:2", "Error: wrong", "here", "Help: right", "1 error in a.rml"]);
+        check("x := 1;\né := y", (11, 15), &["a.rml:2:3", "Error: wrong", "here", "Help: right", "1 error in a.rml"]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub fn resolve(name: &str, color: ColorChoice) -> Result<Model, Failure> {
     if looks_like_path(name) || path.exists() {
         return from_file(path, color);
     }
-    Err(Failure::input(format!("there is no memory model `{name}`; {}", known(name))))
+    Err(Failure::input(format!("there is no memory model `{name}`. {}", known(name))))
 }
 
 /// The model that a program's `check … on NAME` means; what is wrong with the name otherwise.
@@ -68,6 +68,6 @@ fn known(wrong: &str) -> String {
     let all = cyrano_memory::all();
     let names: Vec<&str> = all.iter().map(|model| model.name.as_str()).collect();
     let near = suggest::nearest(wrong, names.iter().copied());
-    let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    let near = near.map(|near| format!("Did you mean `{near}`? ")).unwrap_or_default();
     format!("{near}The models are {}; a path to a model file will do too", names.join(", "))
 }

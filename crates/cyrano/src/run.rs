@@ -2,8 +2,6 @@
 //!
 //! **Invariant:** an execution leaves this file only after `cyrano_interp::confirm` has agreed to it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use cyrano_engine::{Answer, Engine, Execution, Limits, Query, Question, Stop, Verdict, Violation, Watch};
@@ -134,12 +132,6 @@ impl Runner {
     fn stopped(&self) -> Option<Stop> {
         self.limits.exceeded(0)
     }
-
-    /// The flag that an interrupt sets.
-    pub fn cancelled(&self) -> bool {
-        let cancel: &Arc<AtomicBool> = &self.limits.cancel;
-        cancel.load(Ordering::SeqCst)
-    }
 }
 
 fn unasked(reason: String) -> Answered {
@@ -181,4 +173,41 @@ fn evidence(loaded: &Loaded, property: &Property, model: &Model, answer: &Answer
         execution: &execution,
         replayed: &replayed,
     })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::ColorChoice;
+    use crate::source::Source;
+    use cyrano_engine::Access;
+    use cyrano_ir::ThreadId;
+
+    /// What becomes of an engine's claim that the check of a one-store program is violated.
+    fn check(violation: Violation, order: Option<Vec<Access>>) -> Result<Option<usize>, String> {
+        let text = "threads { shared x; thread p { x := 1 } } check never (x = 1);".to_owned();
+        let source = Source { name: "a.rml".into(), text, dir: None };
+        let loaded = crate::program::compile(source, &[], ColorChoice::Never).expect("the program compiles");
+        let property = loaded.program.checks[0].property.clone();
+        let mut answer = unasked(String::new()).answer;
+        answer.verdict = Verdict::Violated;
+        answer.violation = Some(violation);
+        answer.execution = order.map(|order| Execution { order, choices: vec![vec![]] });
+        let sc = cyrano_memory::named("sc").expect("sc is a model");
+        evidence(&loaded, &property, &sc, &answer).map(|trace| trace.map(|trace| trace.steps.len()))
+    }
+
+    #[test]
+    fn only_confirmed_claims_pass() {
+        let store = |value| Access { thread: ThreadId(0), index: 0, read: None, written: Some(value) };
+        assert_eq!(check(Violation::FinalState, Some(vec![store(1)])), Ok(Some(1)));
+        assert_eq!(check(Violation::NoWitness, None), Ok(None));
+        let refuted = |claim: Result<Option<usize>, String>, part: &str| {
+            let why = claim.expect_err("the claim is false");
+            assert!(why.contains(part), "{why}");
+        };
+        refuted(check(Violation::FinalState, None), "without an execution");
+        refuted(check(Violation::FinalState, Some(vec![store(2)])), "does not confirm");
+        refuted(check(Violation::FinalState, Some(vec![])), "does not confirm");
+    }
 }

@@ -93,7 +93,10 @@ fn declarations(loaded: &Loaded, color: ColorChoice) -> Result<Vec<Declared>, Fa
         for name in &check.models {
             match models::in_program(name, &loaded.source, color) {
                 Ok(model) => models.push(model),
-                Err(ModelError::File(failure)) => return Err(failure),
+                Err(ModelError::File(failure)) => {
+                    let file = &loaded.source.name;
+                    return Err(Failure::Input(format!("{}\nA check in {file} names this model.", failure.message())));
+                }
                 Err(ModelError::Unknown(help)) => {
                     let message = format!("there is no memory model `{name}`");
                     let label = format!("this check names `{name}`");

@@ -1,8 +1,9 @@
 //! "Did you mean": the nearest of some names.
 
-/// The name that is most like `wrong`, if one is near enough to be a misspelling.
+/// The name that is most like `wrong`, if one is near enough to be a misspelling. Single letters have no misspellings.
 pub fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (wrong.chars().count() / 3).max(1);
+    let length = wrong.chars().count();
+    let limit = (length / 3).max(1).min(length.saturating_sub(1));
     let rated = names.into_iter().map(|name| (distance(wrong, name), name));
     rated.filter(|(distance, _)| *distance <= limit).min().map(|(_, name)| name)
 }
@@ -41,5 +42,6 @@ mod tests {
         check("relaxd", Some("relaxed"));
         check("sparcrmo", Some("sparc-rmo"));
         check("power", None);
+        check("s", None);
     }
 }

@@ -63,7 +63,8 @@ impl Stepper<'_> {
             let successor = out.at(index);
             let pc = successor.state.threads[thread].pc;
             let op = self.m.op(thread, pc);
-            let tired = steps >= patience && op.access_kind().is_none() && !matches!(op, Op::AtomicBegin);
+            let stops_itself = op.access_kind().is_some() || matches!(op, Op::AtomicBegin | Op::Halt);
+            let tired = steps >= patience && !stops_itself;
             if issuing.is_none() && (tired || successor.event.is_some()) {
                 return;
             }

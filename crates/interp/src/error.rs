@@ -117,7 +117,10 @@ impl ReplayError {
                 write!(f, "step {step}: {access} has to come after {earlier}: {axiom}")
             }
             Self::WrongRead { step, access, recorded, visible } => {
-                write!(f, "step {step}: {access} is recorded to read {recorded}; the latest visible value is {visible} (axiom 4)")
+                write!(
+                    f,
+                    "step {step}: {access} is recorded to read {recorded}; the latest visible value is {visible} (axiom 4)"
+                )
             }
             Self::ReadOfMissing { step, access, store } => {
                 write!(f, "step {step}: {access} would take its value from {store}, which has none yet (axiom 4)")
@@ -133,10 +136,16 @@ impl ReplayError {
                 write!(f, "step {step}: the value of {access} depends on a load that is never performed")
             }
             Self::UnitInterrupted { step, access, expected } => {
-                write!(f, "step {step}: {access} interrupts an atomic section or operation; {expected} has to come next (axiom 6)")
+                write!(
+                    f,
+                    "step {step}: {access} interrupts an atomic section or operation; {expected} has to come next (axiom 6)"
+                )
             }
             Self::UnitBroken { step, access } => {
-                write!(f, "step {step}: {access} does not directly follow its predecessor in an atomic section or operation (axiom 6)")
+                write!(
+                    f,
+                    "step {step}: {access} does not directly follow its predecessor in an atomic section or operation (axiom 6)"
+                )
             }
             _ => return None,
         })

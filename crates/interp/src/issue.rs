@@ -4,7 +4,7 @@ use cyrano_ir::{AccessKind, FenceSet, InstrId, LocId};
 use cyrano_memory::Model;
 
 use crate::machine::Machine;
-use crate::order::{Event, Itself, Written};
+use crate::order::{Event, Written};
 use crate::set::EventSet;
 
 /// An access as the machine issued it, before the model is asked.
@@ -23,7 +23,8 @@ pub(crate) struct Issued {
     pub(crate) address: EventSet,
     /// What decided that it is executed.
     pub(crate) control: EventSet,
-    pub(crate) itself: Itself,
+    /// Whether the value it writes is computed from the one it reads itself.
+    pub(crate) computes: bool,
     pub(crate) unit: Option<u32>,
 }
 
@@ -70,7 +71,7 @@ fn event(machine: &Machine<'_>, number: usize) -> Event {
         fenced,
         depends,
         flow,
-        itself: issued.itself,
+        computes: issued.computes,
         unit: issued.unit,
     }
 }

@@ -26,7 +26,7 @@ const INSTRUCTION_LIMIT: usize = 100_000;
 pub(crate) enum Paths {
     /// As their conditions say.
     Real,
-    /// Both ways, and past every `assume`: for finding values that a path might write.
+    /// Both ways, past every `assume`, and every compare-and-swap may succeed: for finding values that a path might write.
     Any,
 }
 
@@ -204,12 +204,13 @@ impl<'p> Local<'_, 'p> {
     }
 
     fn read(&mut self, point: &mut Point<'p>, request: Request) {
-        if let Some(value) = point.determined(request.loc) {
+        if let Some(value) = point.determined(request.loc).filter(|_| self.paths == Paths::Real) {
             point.read(request, value);
             return;
         }
         let (first, others) = self.candidates.of(request.loc);
-        for value in others {
+        let hoped_for = (self.paths == Paths::Any).then(|| point.machine.expected()).flatten();
+        for value in others.iter().chain(&hoped_for) {
             let mut other = point.clone();
             other.read(request.clone(), *value);
             self.todo.push(other);

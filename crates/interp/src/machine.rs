@@ -7,12 +7,14 @@
 //! set of reading events that its value was computed from, and a decided branch or `assume` adds to the control set of
 //! everything later. An assertion adds nothing.
 
-use cyrano_ir::{AccessKind, Addr, EvalError, FenceSet, InstrId, LocId, LocalExpr, Op, Place, Program, RegId, RmwOp, ThreadId};
+use cyrano_ir::{
+    AccessKind, Addr, EvalError, FenceSet, InstrId, LocId, LocalExpr, Op, Place, Program, RegId, RmwOp, ThreadId,
+};
 use cyrano_memory::Model;
 
 use crate::eval::{Value, eval, index_taint, resolve, taint};
 use crate::issue::Issued;
-use crate::order::{Itself, Written};
+use crate::order::Written;
 use crate::set::EventSet;
 
 /// After this many instructions an atomic section counts as one that does not end.
@@ -299,7 +301,7 @@ impl<'p> Machine<'p> {
             flow: EventSet::default(),
             address,
             control: self.control.clone(),
-            itself: Itself::Independent,
+            computes: false,
             unit: self.unit(),
         }
     }
@@ -334,27 +336,34 @@ impl<'p> Machine<'p> {
 
     /// The store of a read-modify-write. All operands are evaluated, also those that a failed compare-and-swap does not use.
     fn modify(&mut self, op: &RmwOp, event: &mut Issued) {
-        let (itself, written) = match op {
-            RmwOp::Exchange(value) => {
-                (Itself::Independent, self.operand(value, event).map_or(Written::Unknown, Written::Value))
-            }
+        let known = |value: Option<i64>| value.map_or(Written::Unknown, Written::Value);
+        event.written = match op {
+            RmwOp::Exchange(value) => known(self.operand(value, event)),
             RmwOp::FetchAdd(value) => {
-                let sum = event.read.zip(self.operand(value, event)).map(|(old, by)| self.sum(old, by));
-                (Itself::Computes, sum.map_or(Written::Unknown, Written::Value))
+                event.computes = true;
+                let operands = event.read.zip(self.operand(value, event));
+                known(operands.map(|(old, by)| self.sum(old, by)))
             }
             RmwOp::Cas { expected, new } => {
                 let (expected, compared) = self.compute(expected);
                 event.data.absorb(&compared);
-                let new = self.operand(new, event).map_or(Written::Unknown, Written::Value);
-                let written = match event.read.zip(expected) {
+                let new = known(self.operand(new, event));
+                match event.read.zip(expected) {
                     None => Written::Unknown,
                     Some((old, expected)) if old != expected => Written::Nothing,
                     Some(_) => new,
-                };
-                (Itself::Decides, written)
+                }
             }
         };
-        (event.itself, event.written) = (itself, written);
+    }
+
+    /// What a compare-and-swap that comes next compares with.
+    pub(crate) fn expected(&self) -> Option<i64> {
+        let Op::Rmw { op: RmwOp::Cas { expected, .. }, .. } = self.op() else { return None };
+        match eval(&self.registers, expected) {
+            Value::Known(value) => Some(value),
+            Value::Unknown | Value::Failed(_) => None,
+        }
     }
 
     fn operand(&mut self, value: &LocalExpr, event: &mut Issued) -> Option<i64> {

@@ -52,21 +52,10 @@ pub(crate) struct Event {
     pub(crate) depends: EventSet,
     /// The reading events that its written value and its address were computed from, whatever the model keeps.
     pub(crate) flow: EventSet,
-    /// What it does with what it reads itself, if it is a read-modify-write.
-    pub(crate) itself: Itself,
+    /// Whether the value it writes is computed from the one it reads itself: a fetch-and-add.
+    pub(crate) computes: bool,
     /// The unit of axiom 6 that it belongs to, numbered per thread.
     pub(crate) unit: Option<u32>,
-}
-
-/// How the store of a read-modify-write depends on its own load.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Itself {
-    /// Not at all: an exchange, or no read-modify-write.
-    Independent,
-    /// The load decides whether the store happens: a compare-and-swap.
-    Decides,
-    /// The value is computed from it: a fetch-and-add.
-    Computes,
 }
 
 /// The events of all threads, numbered thread by thread in program order.
@@ -219,12 +208,9 @@ impl<'e> Placing<'e> {
         })
     }
 
-    /// Axiom 5. A read-modify-write whose store depends on its own load is not known before it is placed.
+    /// Axiom 5.
     fn value_is_known(&self, store: usize) -> Result<(), Obstacle> {
         let facts = &self.events.list[store];
-        if facts.itself != Itself::Independent && self.model.dependencies.data {
-            return Err(Obstacle::NotKnown { store, load: store });
-        }
         if facts.depends.within(&self.placed) {
             return Ok(());
         }

@@ -59,7 +59,7 @@ impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Search<'e, 'm, 'p, V
         meter: &'m mut Meter<'p>,
         visit: V,
     ) -> Self {
-        let check_flow = thin_air::must_check(model);
+        let check_flow = model.may_invent_values();
         let tracked = if check_flow { thin_air::sources(events) } else { EventSet::default() };
         let placing = Placing::new(model, events, initial.len());
         let seen = FxHashSet::default();

@@ -51,11 +51,7 @@ pub(crate) fn fate<'p>(before: &Machine<'p>, memory: &impl Fn(LocId) -> i64) -> 
 }
 
 /// One step; breaks off at the end of a path and says whether it is one that need not wait.
-fn advance<'p>(
-    path: &mut Path<'p>,
-    memory: &impl Fn(LocId) -> i64,
-    todo: &mut Vec<Path<'p>>,
-) -> ControlFlow<bool> {
+fn advance<'p>(path: &mut Path<'p>, memory: &impl Fn(LocId) -> i64, todo: &mut Vec<Path<'p>>) -> ControlFlow<bool> {
     match path.machine.step() {
         Step::Local | Step::Back(_) => {}
         Step::Stored => path.note(),

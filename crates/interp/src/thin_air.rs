@@ -3,32 +3,15 @@
 //! A node per load part and per store part of each event: a load leads to the store it read from, a store to the loads that
 //! its value and address were computed from. The execution is allowed when no path comes back to its start.
 
-use cyrano_ir::AccessKind;
-use cyrano_memory::Model;
-
-use crate::order::{Events, Itself, Placing};
+use crate::order::{Events, Placing};
 use crate::set::EventSet;
-
-/// Whether the axiom has to be checked.
-///
-/// It follows from the others when what a store's value and address were computed from precedes, in memory order, every load
-/// that takes its value from the store. Kept data and address dependencies give this (by axiom 5 for a
-/// forwarded store). So does keeping all loads before later stores; but a forwarded store comes *after* the load, so
-/// then loads have to keep their order as well.
-pub(crate) fn must_check(model: &Model) -> bool {
-    use AccessKind::{Load, Store};
-    let loads_first = model.keeps(Load, Store, false)
-        && (!model.forwarding || model.keeps(Load, Load, false) && model.keeps(Load, Load, true));
-    let dependencies = model.dependencies.data && model.dependencies.address;
-    !loads_first && !dependencies
-}
 
 /// The events whose origins matter to the axiom: those that some store's value or address was computed from.
 pub(crate) fn sources(events: &Events) -> EventSet {
     let mut sources = EventSet::default();
     for (number, event) in events.list.iter().enumerate() {
         sources.absorb(&event.flow);
-        if event.itself == Itself::Computes {
+        if event.computes {
             sources.insert(number);
         }
     }
@@ -52,7 +35,7 @@ fn returns(placing: &Placing<'_>, store: usize, open: &mut EventSet, finished: &
     }
     open.insert(store);
     let facts = &placing.events.list[store];
-    let itself = (facts.itself == Itself::Computes).then_some(store);
+    let itself = facts.computes.then_some(store);
     let circle = facts.flow.iter().chain(itself).any(|load| {
         let origin = placing.origins[load].and_then(|origin| origin.store());
         origin.is_some_and(|origin| returns(placing, origin, open, finished))

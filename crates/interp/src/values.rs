@@ -8,7 +8,7 @@
 //! in round `d` and needs `d` stores in one execution. So once the rounds reach the number of stores that one
 //! combination of traces has, nothing new can be justified.
 //! Where the model does not order a store after the branches that lead to it, two branches may justify one another; then the
-//! rounds follow every branch both ways, and depth is by value and address alone (axiom 7).
+//! rounds follow every branch both ways, let every compare-and-swap succeed, and depth is by value and address alone (axiom 7).
 
 use cyrano_engine::Stop;
 use cyrano_ir::{AccessKind, LocId, Program};
@@ -26,6 +26,12 @@ pub(crate) struct Candidates(Vec<Vec<i64>>);
 impl Candidates {
     fn initial(program: &Program) -> Self {
         Self(program.locations.iter().map(|loc| vec![loc.init]).collect())
+    }
+
+    /// The same values everywhere, to compare with.
+    #[cfg(test)]
+    pub(crate) fn uniform(program: &Program, values: &[i64]) -> Self {
+        Self(vec![values.to_vec(); program.locations.len()])
     }
 
     /// The initial value and the other candidates.
@@ -89,10 +95,12 @@ fn stores(threads: &[Vec<Trace<'_>>]) -> usize {
     threads.iter().map(|traces| traces.iter().map(writes).max().unwrap_or(0)).sum()
 }
 
-/// Whether a store always comes after, in memory order or for whoever reads it, the loads that decided that it is executed.
+/// Whether a store comes after the loads that decided that it is executed.
+///
+/// Dependencies say so for whoever reads the store, also if it is forwarded (axiom 5). Keeping all loads before later stores is
+/// enough as well: what a forwarded value was computed from precedes, in program order, the store that passes the value on.
 fn branches_order_stores(model: &Model) -> bool {
-    use AccessKind::{Load, Store};
-    let loads_first = model.keeps(Load, Store, false)
-        && (!model.forwarding || model.keeps(Load, Load, false) && model.keeps(Load, Load, true));
-    loads_first || model.control_orders(Store) && model.dependencies.data && model.dependencies.address
+    let loads_first = model.keeps(AccessKind::Load, AccessKind::Store, false);
+    let dependencies = model.dependencies.data && model.dependencies.address;
+    loads_first || model.control_orders(AccessKind::Store) && dependencies
 }

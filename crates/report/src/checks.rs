@@ -9,6 +9,9 @@ use crate::lanes::trace_text;
 use crate::style::{Paint, Style, bytes, count, hang};
 use crate::table::{Cell, Row, table};
 
+/// Below this width what is checked stands on a line of its own.
+const ROOM_FOR_TITLES: usize = 80;
+
 /// Everything that is said about one check.
 #[derive(Clone, Debug)]
 pub struct CheckReport {
@@ -77,8 +80,15 @@ fn file_table(out: &mut String, checks: &[CheckReport], style: Style) {
     hang(&mut heading, &format!("{} ", first.file), &size, style.columns());
     out.push_str(&style.paint(Paint::Strong, heading.trim_end()));
     out.push('\n');
-    let header = ["verdict", "model", "engine", "states", "time", "memory", "check"];
-    let rows: Vec<Row> = checks.iter().map(row).collect();
+    let mut header = vec!["verdict", "model", "engine", "states", "time", "memory", "check"];
+    let mut rows: Vec<Row> = checks.iter().map(row).collect();
+    if style.columns() < ROOM_FOR_TITLES {
+        header.pop();
+        for row in &mut rows {
+            let title = row.cells.pop().map(|cell| cell.text);
+            row.notes.splice(0..0, title);
+        }
+    }
     table(out, &header, &rows, style);
     let mut said: Vec<&str> = Vec::new();
     for check in checks.iter().filter(|check| !check.reductions.is_empty()) {
@@ -126,7 +136,7 @@ fn summary(checks: &[CheckReport]) -> String {
 fn detail(out: &mut String, check: &CheckReport, style: Style) {
     let model = check.model.as_deref().unwrap_or("-");
     let what = match check.verdict {
-        Verdict::Verified => "witness of",
+        Verdict::Verified => "witness",
         other => other.name(),
     };
     let heading = format!("{what}: {} on {model} ({})", check.title(), check.file);

@@ -32,15 +32,16 @@ pub fn models_json(models: &[ModelReport], version: &str) -> String {
 /// The models as text.
 pub fn models_text(models: &[ModelReport], style: Style) -> String {
     let mut out = String::new();
-    let header = ["model", "kept, other address", "kept, same address", "forwards", "dependencies"];
+    let header = ["model", "other address", "same address", "forwards", "dependencies"];
     let rows: Vec<Row> = models.iter().map(|report| row(&report.model)).collect();
     table(&mut out, &header, &rows, style);
     out.push('\n');
     hang(
         &mut out,
         "  ",
-        "A pair XY is kept when an access of kind X (L load, S store) is performed before every later one of kind Y of its \
-         thread. A model that forwards lets a load see its own thread's stores before they are performed.",
+        "A pair XY, listed for accesses to other addresses and to the same one, is kept: an access of kind X (L load, S store) \
+         is performed before every later one of kind Y of its thread. A model that forwards lets a load see its own thread's \
+         stores before they are performed. Dependencies say which of a load's consequences stay behind it.",
         style.columns(),
     );
     for report in models {
@@ -54,11 +55,10 @@ pub fn models_text(models: &[ModelReport], style: Style) -> String {
 }
 
 fn row(model: &ModelInfo) -> Row {
-    let serial = if model.serial { " (whole operations)" } else { "" };
     Row {
         cells: vec![
             Cell::left(&model.name).paint(Paint::Strong),
-            Cell::left(pairs(&model.different) + serial),
+            Cell::left(pairs(&model.different)),
             Cell::left(pairs(&model.same)),
             Cell::left(if model.forwarding { "yes" } else { "no" }),
             Cell::left(dependencies(model)),
@@ -88,5 +88,6 @@ fn dependencies(model: &ModelInfo) -> String {
         "stores" => kept.push("control to stores"),
         _ => {}
     }
-    if kept.is_empty() { "none".to_owned() } else { kept.join(", ") }
+    let kept = if kept.is_empty() { "none".to_owned() } else { kept.join(", ") };
+    if model.serial { kept + "; whole operations" } else { kept }
 }

@@ -9,6 +9,9 @@ pub struct Style {
     pub width: usize,
 }
 
+/// Wrapped text is never squeezed below this; it rather sticks out.
+const MIN_TEXT: usize = 8;
+
 /// What a piece of text is, for colouring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Paint {
@@ -82,7 +85,7 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
 /// Appends the text, wrapped, with `first` before its first line and as many spaces before the others.
 pub(crate) fn hang(out: &mut String, first: &str, text: &str, columns: usize) {
     let indent = width(first);
-    for (at, line) in wrap(text, columns.saturating_sub(indent).max(20)).iter().enumerate() {
+    for (at, line) in wrap(text, columns.saturating_sub(indent).max(MIN_TEXT)).iter().enumerate() {
         let lead = if at == 0 { first.to_owned() } else { " ".repeat(indent) };
         out.push_str(format!("{lead}{line}").trim_end());
         out.push('\n');

@@ -4,10 +4,10 @@ mod data;
 
 use cyrano_engine::Verdict;
 use cyrano_report::{
-    ModelReport, ReplayReport, Style, checks_json, checks_text, models_json, models_text, outcomes_json, outcomes_text,
-    replay_json, replay_text, trace_text,
+    ModelReport, ReplayReport, Style, checks_text, models_json, models_text, outcomes_text, replay_json, replay_text,
+    trace_text,
 };
-use cyrano_trace::SCHEMA;
+use cyrano_trace::DependencyInfo;
 use data::{crowded, model, outcomes, report, several, trace};
 use expect_test::{Expect, expect};
 
@@ -210,77 +210,6 @@ fn colour_adds_nothing_but_colour() {
 }
 
 #[test]
-fn checks_as_json() {
-    let checks = &several()[2..];
-    expect![[r#"
-        {
-          "schema": "cyrano.report/1",
-          "tool": {
-            "name": "cyrano",
-            "version": "0"
-          },
-          "checks": [
-            {
-              "file": "sb.rml",
-              "test": null,
-              "model": "relaxed",
-              "criterion": "never",
-              "property": "r1 = 0",
-              "engine": "interp",
-              "engine_note": "explore cannot run this: addresses depend on loaded values",
-              "instance": {
-                "threads": 2,
-                "vars": 2
-              },
-              "set": {},
-              "verdict": "unknown",
-              "reason": "time limit reached",
-              "states": 1234,
-              "transitions": 5678,
-              "clauses": null,
-              "depth": 4,
-              "seconds": 0.0123,
-              "peak_bytes": 3145728,
-              "reductions": [],
-              "trace": null,
-              "explanation": null
-            },
-            {
-              "file": "sb.rml",
-              "test": null,
-              "model": null,
-              "criterion": "never",
-              "property": "r1 = 0",
-              "engine": null,
-              "engine_note": null,
-              "instance": {
-                "threads": 2,
-                "vars": 2
-              },
-              "set": {},
-              "verdict": "vacuous",
-              "reason": "nothing to check",
-              "states": null,
-              "transitions": null,
-              "clauses": null,
-              "depth": null,
-              "seconds": null,
-              "peak_bytes": null,
-              "reductions": [],
-              "trace": null,
-              "explanation": null
-            }
-          ]
-        }
-    "#]]
-    .assert_eq(&checks_json(checks, "0"));
-    let with_trace = checks_json(&several()[1..2], "0");
-    let value: serde_json::Value = serde_json::from_str(&with_trace).expect("the report is JSON");
-    assert_eq!(value["checks"][0]["trace"]["schema"], SCHEMA);
-    assert_eq!(value["checks"][0]["explanation"]["kind"], "final-state");
-}
-
-#[test]
 fn outcomes_as_text() {
     check(
         &outcomes_text(&outcomes(), true, style(100)),
@@ -304,70 +233,82 @@ fn outcomes_as_text() {
 }
 
 #[test]
-fn outcomes_as_json() {
-    expect![[r#"
-        {
-          "schema": "cyrano.outcomes/1",
-          "tool": {
-            "name": "cyrano",
-            "version": "0"
-          },
-          "results": [
-            {
-              "file": "sb.rml",
-              "model": "tso",
-              "engine": "explore",
-              "engine_note": null,
-              "complete": false,
-              "verdict": "bounded",
-              "reason": "loops were unrolled 3 times",
-              "count": 3,
-              "outcomes": [
-                {
-                  "r1": -10,
-                  "p1.r2": 0
-                },
-                {
-                  "r1": 0,
-                  "p1.r2": 1
-                },
-                {
-                  "r1": 1,
-                  "p1.r2": 0
-                }
-              ],
-              "states": 0,
-              "seconds": 0.0,
-              "peak_bytes": 0
-            }
-          ]
-        }
-    "#]]
-    .assert_eq(&outcomes_json(&outcomes()[1..2], "0"));
-}
-
-#[test]
 fn models() {
     let report = ModelReport { model: model(), engines: vec!["explore".into(), "interp".into()] };
     check(
         &models_text(std::slice::from_ref(&report), style(80)),
         80,
         expect![[r#"
-          model  kept, other address  kept, same address  forwards  dependencies
-          tso    LL LS SS             LL LS SS            yes       none
+              model  other address  same address  forwards  dependencies
+              tso    LL LS SS       LL LS SS      yes       none
 
-          A pair XY is kept when an access of kind X (L load, S store) is performed
-          before every later one of kind Y of its thread. A model that forwards lets a
-          load see its own thread's stores before they are performed.
+              A pair XY, listed for accesses to other addresses and to the same one, is
+              kept: an access of kind X (L load, S store) is performed before every later
+              one of kind Y of its thread. A model that forwards lets a load see its own
+              thread's stores before they are performed. Dependencies say which of a load's
+              consequences stay behind it.
 
-        tso
-          Total store order: each thread has a first-in first-out store buffer.
-          Engines: explore, interp.
-    "#]],
+            tso
+              Total store order: each thread has a first-in first-out store buffer.
+              Engines: explore, interp.
+        "#]],
     );
     let value: serde_json::Value = serde_json::from_str(&models_json(&[report], "0")).expect("models are JSON");
     assert_eq!(value["models"][0]["forwarding"], true);
     assert_eq!(value["models"][0]["engines"][0], "explore");
+}
+
+#[test]
+fn tables_on_a_narrow_terminal() {
+    check(
+        &checks_text(&several()[..3], false, style(60)),
+        60,
+        expect![[r#"
+        sb.rml (threads = 2, vars = 2)
+          verdict   model    engine   states    time   memory
+          verified  sc       explore   1,234  0.01 s  3.0 MiB
+              never (r1 = 0 && r2 = 0 || r1 = 1 && r2 = 1 || r1 = 2
+              && r2 = 2 || r1 = 3 && r2 = 3)
+          violated  tso      explore   1,234  0.01 s  3.0 MiB
+              never (r1 = 0 && r2 = 0)
+          unknown   relaxed  interp    1,234  0.01 s  3.0 MiB
+              never (r1 = 0)
+              time limit reached
+              explore cannot run this: addresses depend on loaded
+              values
+          explore used dead-registers, macro-steps
+        3 checks: 1 violated, 1 unknown, 1 verified
+    "#]],
+    );
+    let mut model = model();
+    model.dependencies = DependencyInfo { data: true, address: true, control: "stores".into() };
+    model.serial = true;
+    let report = ModelReport { model, engines: vec!["interp".into()] };
+    check(
+        &models_text(&[report], style(60)),
+        60,
+        expect![[r#"
+          model  other address  same address  forwards  dependencies
+          tso    LL LS SS       LL LS SS      yes       data,
+                                                        address,
+                                                        control to
+                                                        stores;
+                                                        whole
+                                                        operations
+
+          A pair XY, listed for accesses to other addresses and to
+          the same one, is kept: an access of kind X (L load, S
+          store) is performed before every later one of kind Y of
+          its thread. A model that forwards lets a load see its own
+          thread's stores before they are performed. Dependencies
+          say which of a load's consequences stay behind it.
+
+        tso
+          Total store order: each thread has a first-in first-out
+          store buffer.
+          Engines: interp.
+    "#]],
+    );
 }
 
 #[test]

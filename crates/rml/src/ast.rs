@@ -101,10 +101,7 @@ pub(crate) enum StmtKind {
     Assign(Place, Rhs),
     Rmw(Rmw),
     Call(Call),
-    If {
-        arms: Vec<(Expr, Block)>,
-        otherwise: Option<Block>,
-    },
+    If { arms: Vec<(Expr, Block)>, otherwise: Option<Block> },
     While(Expr, Block),
     Loop(Block),
     Break,
@@ -134,7 +131,7 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) enum Rhs {
     Expr(Expr),
-    Rmw(Rmw),
+    Rmw(Box<Rmw>),
     Call(Call),
 }
 
@@ -199,12 +196,7 @@ pub(crate) enum ExprKind {
     Tid,
     Unary(UnOp, Box<Expr>),
     Binary(BinOp, Box<Expr>, Box<Expr>),
-    Quantified {
-        all: bool,
-        binder: Name,
-        range: Range,
-        body: Box<Expr>,
-    },
+    Quantified { all: bool, binder: Name, range: Range, body: Box<Expr> },
 }
 
 /// A variable of a named thread: `p0.r1`, `w[1].a[2]`.

@@ -227,7 +227,7 @@ impl<'a> Checker<'a, '_> {
             RmwArgs::Exchange(value) => vec![arg(value)],
             RmwArgs::FetchAdd(value) => {
                 let (kind, span) = arg(value);
-                if target == Kind::Timestamp && !kind.fits(Kind::Const) || kind == Kind::Timestamp {
+                if (target, kind) == (Kind::Timestamp, Kind::Int) || kind == Kind::Timestamp {
                     let message = "only a constant can be added to a timestamp".to_owned();
                     return self.complain(span, message, "not a constant", TIMESTAMP_HELP.to_owned());
                 }

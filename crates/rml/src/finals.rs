@@ -10,9 +10,9 @@ use crate::budget::Budget;
 use crate::check_names::{check_shape, report_unknown};
 use crate::fold::{Resolve, fold_const};
 use crate::lower::{Lower, LoweredThread, Shared, in_bounds};
-use crate::names::{Constants, Shape, Symbol, VarId};
+use crate::names::{Shape, Symbol, VarId};
 use crate::report::{Fallible, Reported, Reports};
-use crate::typing::{Atoms, Kind, kind_of};
+use crate::typing::{self, Kind};
 
 /// A variable of a final state, perhaps an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,7 +89,8 @@ impl<'a> Finals<'a, '_> {
             }
             several => {
                 let message = format!("`{}` is a variable of {} threads", name.text, several.len());
-                let qualified = |(thread, _): &(usize, VarId)| format!("`{}.{}`", self.threads[*thread].thread.name, name.text);
+                let qualified =
+                    |(thread, _): &(usize, VarId)| format!("`{}.{}`", self.threads[*thread].thread.name, name.text);
                 let mut choices: Vec<_> = several.iter().take(8).map(qualified).collect();
                 if several.len() > choices.len() {
                     choices.push("…".to_owned());
@@ -130,7 +131,18 @@ impl<'a> Finals<'a, '_> {
         let is_family = self.shared.names.file.threads[declared].count.is_some();
         let name = &member.thread;
         let index = match &member.thread_index {
-            Some(index) if is_family => in_bounds(self.constant_value(index)?, count, index.span, self.reports)?,
+            Some(index) if is_family => {
+                let value = fold_const(index, self)?;
+                let position = u32::try_from(value).ok().filter(|position| *position < count);
+                let Some(position) = position else {
+                    let message = format!("`{}` has no thread number {value}", name.text);
+                    let help = format!("its threads are `{0}[0]` to `{0}[{1}]`", name.text, count - 1);
+                    return Err(self
+                        .reports
+                        .add(Diagnostic::new(index.span, message, "no such thread").with_help(help)));
+                };
+                position
+            }
             Some(index) => {
                 let diagnostic = Diagnostic::new(index.span, format!("`{}` is a single thread", name.text), "an index");
                 return Err(self.reports.add(diagnostic.with_help(format!("write just `{}`", name.text))));
@@ -142,14 +154,26 @@ impl<'a> Finals<'a, '_> {
             }
             None => 0,
         };
-        let here = |thread: &LoweredThread| thread.declared == declared && usize::try_from(thread.self_index) == Ok(index);
+        let here =
+            |thread: &LoweredThread| thread.declared == declared && u32::try_from(thread.self_index) == Ok(index);
         self.threads.iter().position(here).ok_or(Reported)
     }
 
-    /// A constant in a reference; binders may occur in it.
-    pub(crate) fn constant_value(&mut self, expr: &'a Expr) -> Fallible<i64> {
-        let binders = self.binders.clone();
-        fold_const(expr, &mut Constants { names: self.shared.names, reports: self.reports, binders })
+    /// The kind of a folded condition, or of a part of it; `span` is that of the whole.
+    pub(crate) fn kind(&mut self, expr: &FinalExpr, span: Span) -> Kind {
+        match expr {
+            IrExpr::Const(_) => Kind::Const,
+            IrExpr::Var(var) if self.is_timestamp(var) => Kind::Timestamp,
+            IrExpr::Var(_) => Kind::Int,
+            IrExpr::Unary(op, arg) => {
+                let kind = self.kind(arg, span);
+                typing::unary(*op, kind, span, self.reports)
+            }
+            IrExpr::Binary(op, left, right) => {
+                let kinds = (self.kind(left, span), self.kind(right, span));
+                typing::binary(*op, kinds, span, self.reports)
+            }
+        }
     }
 
     /// The first word of a variable.
@@ -199,14 +223,25 @@ impl<'a> Resolve<'a> for Finals<'a, '_> {
 
     fn atom(&mut self, atom: &'a Expr) -> Fallible<FinalExpr> {
         let (found, index) = self.find(atom)?;
-        if let Found::Const(value) = found {
-            return Ok(IrExpr::Const(value));
+        match (found, index) {
+            (Found::Const(value), None) => return Ok(IrExpr::Const(value)),
+            (Found::Const(_), Some(index)) => {
+                let diagnostic = Diagnostic::new(index.span, "a constant cannot be indexed", "an index");
+                return Err(self.reports.add(diagnostic.with_help("only arrays have elements")));
+            }
+            _ => {}
         }
         let (base, var) = self.base(found)?;
+        self.check_index(var, index, atom.span)?;
         let Some(index) = index else { return Ok(IrExpr::Var(base)) };
-        let value = self.constant_value(index)?;
+        let value = fold_const(index, self)?;
         let position = in_bounds(value, self.len(var)?, index.span, self.reports)?;
         Ok(IrExpr::Var(offset(base, position)))
+    }
+
+    fn not_constant(&mut self, expr: &Expr) -> Reported {
+        let diagnostic = Diagnostic::new(expr.span, "this is not a constant", "depends on a variable");
+        self.reports.add(diagnostic.with_help("only constants and binders can be used here"))
     }
 
     fn is_timestamp(&self, var: &FinalVar) -> bool {
@@ -215,12 +250,7 @@ impl<'a> Resolve<'a> for Finals<'a, '_> {
                 let registers = &self.threads[thread.index()].thread.registers;
                 registers[register.index()].ty == Ty::Timestamp
             }
-            // A location's type is that of the variable whose words begin last before it.
-            FinalVar::Loc(loc) => {
-                let before = self.shared.homes.iter().filter(|(_, home)| home.base <= *loc);
-                let last = before.max_by_key(|(_, home)| home.base);
-                last.is_some_and(|(var, _)| self.shared.names.var(*var).ty == Ty::Timestamp)
-            }
+            FinalVar::Loc(loc) => self.shared.locations[loc.index()].ty == Ty::Timestamp,
         }
     }
 
@@ -234,35 +264,5 @@ impl<'a> Resolve<'a> for Finals<'a, '_> {
 
     fn budget(&self) -> &Budget {
         &self.shared.names.budget
-    }
-}
-
-impl<'a> Atoms<'a> for Finals<'a, '_> {
-    fn atom(&mut self, atom: &'a Expr) -> Kind {
-        // While kinds are checked every binder stands for 0, which only matters for its name.
-        if let ExprKind::Name(name) = &atom.kind
-            && self.binders.iter().any(|(binder, _)| *binder == name.text)
-        {
-            return Kind::Const;
-        }
-        let names = self.shared.names;
-        let kind = self.kind_of_atom(atom);
-        kind.map_or(Kind::Wrong, |var| var.map_or(Kind::Const, |var| names.var(var).ty.into()))
-    }
-
-    fn bind(&mut self, binder: &'a Name) {
-        self.binders.push((&binder.text, 0));
-    }
-
-    fn unbind(&mut self) {
-        self.binders.pop();
-    }
-
-    fn constant(&mut self, expr: &'a Expr) -> Kind {
-        kind_of(expr, self)
-    }
-
-    fn reports(&mut self) -> &mut Reports {
-        self.reports
     }
 }

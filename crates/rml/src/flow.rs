@@ -6,10 +6,10 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use cyrano_ir::{Addr, Diagnostic, Expr as IrExpr, Location, Op, Place, RegId, SharedArray, Span, Thread};
+use cyrano_ir::{Addr, Diagnostic, Expr as IrExpr, Op, Place, RegId, Span, Thread};
 
 use crate::ast::VarKind;
-use crate::lower::LoweredThread;
+use crate::lower::{LoweredThread, Shared};
 use crate::names::{Names, Shape};
 use crate::report::Reports;
 
@@ -25,12 +25,8 @@ struct Cause {
 }
 
 /// Reports every index variable of a thread that depends on a load.
-pub(crate) fn check_flow(
-    lowered: &LoweredThread,
-    names: &Names<'_>,
-    memory: (&[Location], &[SharedArray]),
-    reports: &mut Reports,
-) {
+pub(crate) fn check_flow(lowered: &LoweredThread, shared: &Shared<'_, '_>, reports: &mut Reports) {
+    let names = shared.names;
     let is_index = |var| names.var(var).kind == VarKind::Index;
     let mut indices: Vec<_> = lowered.homes.iter().filter(|(var, _)| is_index(**var)).map(|(_, home)| *home).collect();
     if indices.is_empty() {
@@ -41,7 +37,7 @@ pub(crate) fn check_flow(
     let causes = flow.causes();
     for index in indices {
         if causes.contains_key(&index) {
-            reports.add(flow.retrace(index, &causes, memory));
+            reports.add(flow.retrace(index, &causes, shared));
         }
     }
 }
@@ -104,9 +100,10 @@ impl Flow<'_> {
         });
     }
 
-    fn retrace(&self, index: RegId, causes: &HashMap<RegId, Cause>, memory: (&[Location], &[SharedArray])) -> Diagnostic {
+    fn retrace(&self, index: RegId, causes: &HashMap<RegId, Cause>, shared: &Shared<'_, '_>) -> Diagnostic {
         let steps = std::iter::successors(Some(index), |register| causes.get(register).and_then(|cause| cause.from));
-        let mut steps = steps.filter_map(|register| causes.get(&register).map(|cause| self.step(register, *cause, memory)));
+        let mut steps =
+            steps.filter_map(|register| causes.get(&register).map(|cause| self.step(register, *cause, shared)));
         let (span, label) = steps.next().unwrap_or_default();
         let message = format!("index variable `{}` depends on a load", self.thread.registers[index.index()].name);
         let mut diagnostic = Diagnostic::new(span, message, label);
@@ -116,18 +113,22 @@ impl Flow<'_> {
         diagnostic.with_help("declare it as `local`, or compute it from constants and other index variables")
     }
 
-    fn step(&self, register: RegId, cause: Cause, (locations, arrays): (&[Location], &[SharedArray])) -> (Span, String) {
+    fn step(&self, register: RegId, cause: Cause, shared: &Shared<'_, '_>) -> (Span, String) {
         let name = |register: RegId| {
             let name = self.thread.registers[register.index()].name.as_str();
+            // A procedure's local reads `%proc.local`, which the user knows without the mark.
+            let name = if name.contains('.') { name.trim_start_matches('%') } else { name };
             // The name of an array's first element stands for the array.
             name.strip_suffix("[0]").unwrap_or(name)
         };
         let instr = &self.thread.code[cause.instr];
         let text = match (cause.from, instr.op.addr()) {
             (Some(from), _) => format!("`{}` gets its value from `{}`", name(register), name(from)),
-            (None, Some(Addr::Fixed(loc))) => format!("`{}` is loaded from `{}`", name(register), locations[loc.index()].name),
+            (None, Some(Addr::Fixed(loc))) => {
+                format!("`{}` is loaded from `{}`", name(register), shared.locations[loc.index()].name)
+            }
             (None, Some(Addr::Indexed { array, .. })) => {
-                format!("`{}` is loaded from `{}`", name(register), arrays[array.index()].name)
+                format!("`{}` is loaded from `{}`", name(register), shared.arrays[array.index()].name)
             }
             (None, None) => format!("`{}` is loaded", name(register)),
         };

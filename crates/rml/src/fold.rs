@@ -19,6 +19,11 @@ pub(crate) trait Resolve<'a> {
     /// A name, an element, a member, `self` or `tid`. Binders are looked up before.
     fn atom(&mut self, atom: &'a Expr) -> Fallible<IrExpr<Self::Var>>;
 
+    /// Says that an expression should be a constant and is not, unless the checker has said so.
+    fn not_constant(&mut self, _expr: &Expr) -> Reported {
+        Reported
+    }
+
     /// Whether the variable is a timestamp.
     fn is_timestamp(&self, var: &Self::Var) -> bool;
 
@@ -178,14 +183,11 @@ fn join<V>(all: bool, parts: Vec<IrExpr<V>>) -> IrExpr<V> {
     level.pop().unwrap_or(IrExpr::Const(all.into()))
 }
 
-/// Folds an expression that must be a constant. That it names constants only is checked beforehand.
+/// Folds an expression that must be a constant.
 pub(crate) fn fold_const<'a, R: Resolve<'a>>(expr: &'a Expr, to: &mut R) -> Fallible<i64> {
     match fold(expr, to)? {
         IrExpr::Const(value) => Ok(value),
-        _ => {
-            let diagnostic = Diagnostic::new(expr.span, "this is not a constant", "depends on a variable");
-            Err(to.reports().add(diagnostic))
-        }
+        _ => Err(to.not_constant(expr)),
     }
 }
 

@@ -8,7 +8,10 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{Addr, ArrayId, Diagnostic, Expr as IrExpr, Instr, InstrId, LocId, LocalExpr, Op, Place, RegId, Register, Span, Thread, Ty};
+use cyrano_ir::{
+    Addr, ArrayId, Diagnostic, Expr as IrExpr, Instr, InstrId, LocId, LocalExpr, Location, Op, Place, RegId, Register,
+    SharedArray, Span, Thread, Ty,
+};
 
 use crate::ast::{Block, Init};
 use crate::budget::Charged;
@@ -34,6 +37,8 @@ pub(crate) struct Shared<'a, 'r> {
     pub(crate) names: &'r Names<'a>,
     pub(crate) checked: &'r Checked,
     pub(crate) homes: &'r HashMap<VarId, SharedHome>,
+    pub(crate) locations: &'r [Location],
+    pub(crate) arrays: &'r [SharedArray],
 }
 
 /// A label: the target of jumps, placed later.
@@ -80,9 +85,8 @@ pub(crate) struct Lower<'a, 'r> {
     pub(crate) stmt_span: Span,
     registers: Vec<Register>,
     homes: HashMap<VarId, RegId>,
-    temporaries: Vec<RegId>,
-    /// How many temporaries the current statement uses.
-    in_use: usize,
+    /// For each type the temporaries, and how many of them the current statement uses.
+    temporaries: [(Vec<RegId>, usize); 2],
     choice: Option<RegId>,
     results: HashMap<Ty, RegId>,
     code: Vec<Instr>,
@@ -101,7 +105,12 @@ pub(crate) struct LoweredThread {
 
 impl<'a, 'r> Lower<'a, 'r> {
     /// A thread with nothing in it yet.
-    pub(crate) fn new(shared: &'r Shared<'a, 'r>, reports: &'r mut Reports, body: BodyId, (self_index, tid): (i64, i64)) -> Self {
+    pub(crate) fn new(
+        shared: &'r Shared<'a, 'r>,
+        reports: &'r mut Reports,
+        body: BodyId,
+        (self_index, tid): (i64, i64),
+    ) -> Self {
         let frame = Frame {
             body,
             binders: Vec::new(),
@@ -121,8 +130,7 @@ impl<'a, 'r> Lower<'a, 'r> {
             stmt_span: Span::default(),
             registers: Vec::new(),
             homes: HashMap::new(),
-            temporaries: Vec::new(),
-            in_use: 0,
+            temporaries: Default::default(),
             choice: None,
             results: HashMap::new(),
             code: Vec::new(),
@@ -173,10 +181,12 @@ impl<'a, 'r> Lower<'a, 'r> {
             if self.shared.names.budget.is_exhausted() {
                 break;
             }
-            self.in_use = 0;
+            self.temporaries.iter_mut().for_each(|(_, used)| *used = 0);
             self.stmt_span = stmt.span;
-            // What went wrong is reported; the other statements may have errors of their own.
-            let _ = charge(self, 1, stmt.span).and_then(|()| self.lower_stmt(stmt));
+            if charge(self, 1, stmt.span).and_then(|()| self.lower_stmt(stmt)).is_err() {
+                // The other statements may have errors of their own.
+                self.reports.skip(stmt.span);
+            }
         }
         self.depth -= 1;
     }
@@ -248,19 +258,19 @@ impl<'a, 'r> Lower<'a, 'r> {
 
     /// A register for an intermediate value, free until the next statement.
     pub(crate) fn temporary(&mut self, ty: Ty, span: Span) -> Fallible<RegId> {
-        let free = self.temporaries[self.in_use..].iter().position(|r| self.registers[r.index()].ty == ty);
-        let found = match free {
-            Some(offset) => self.in_use + offset,
+        let (pool, used) = &self.temporaries[ty as usize];
+        let found = pool.get(*used).copied();
+        let register = match found {
+            Some(register) => register,
             None => {
-                let name = format!("%{}", self.temporaries.len());
-                let register = self.register(name, ty, span)?;
-                self.temporaries.push(register);
-                self.temporaries.len() - 1
+                let made: usize = self.temporaries.iter().map(|(pool, _)| pool.len()).sum();
+                let register = self.register(format!("%{made}"), ty, span)?;
+                self.temporaries[ty as usize].0.push(register);
+                register
             }
         };
-        self.temporaries.swap(self.in_use, found);
-        self.in_use += 1;
-        Ok(self.temporaries[self.in_use - 1])
+        self.temporaries[ty as usize].1 += 1;
+        Ok(register)
     }
 
     /// The register that holds a choice until it is branched on.
@@ -306,7 +316,13 @@ impl<'a, 'r> Lower<'a, 'r> {
     }
 
     /// The shared location, or element, that an index chooses.
-    pub(crate) fn shared_element(&mut self, home: SharedHome, len: u32, index: LocalExpr, span: Span) -> Fallible<Addr> {
+    pub(crate) fn shared_element(
+        &mut self,
+        home: SharedHome,
+        len: u32,
+        index: LocalExpr,
+        span: Span,
+    ) -> Fallible<Addr> {
         match (index, home.array) {
             (IrExpr::Const(index), _) => {
                 let index = self.in_bounds(index, len, span)?;
@@ -340,6 +356,7 @@ pub(crate) fn initial_values<'a>(
     mut constant: impl FnMut(&'a crate::ast::Expr) -> Fallible<i64>,
 ) -> Fallible<Result<Vec<i64>, Diagnostic>> {
     let len = match shape {
+        Shape::Scalar if matches!(init, Some(Init::List(..))) => return Err(Reported),
         Shape::Scalar => 1,
         Shape::Array(len) => len as usize,
         Shape::Unknown => return Err(Reported),

@@ -1,6 +1,6 @@
 //! Expressions and places inside a thread: locals are read, shared variables loaded into temporaries, left to right.
 
-use cyrano_ir::{Addr, Expr as IrExpr, LocalExpr, Op, Place, Span, Ty};
+use cyrano_ir::{Addr, Expr as IrExpr, LocalExpr, Op, Place, Ty};
 
 use crate::ast::{Expr, ExprKind, Name, Place as Target, VarKind};
 use crate::budget::Budget;
@@ -12,7 +12,7 @@ use crate::report::{Fallible, Reported, Reports};
 /// Something that can be assigned.
 #[derive(Clone, Debug)]
 pub(crate) enum Slot {
-    Local(Place, Ty),
+    Local(Place),
     Shared(Addr, Ty),
 }
 
@@ -23,8 +23,8 @@ impl<'a> Resolve<'a> for Lower<'a, '_> {
         match &atom.kind {
             ExprKind::SelfIndex => Ok(IrExpr::Const(self.self_index)),
             ExprKind::Tid => Ok(IrExpr::Const(self.tid)),
-            ExprKind::Name(name) => self.read(name, None, atom),
-            ExprKind::Element(name, index) => self.read(name, Some(index), atom),
+            ExprKind::Name(name) => self.read(name, None),
+            ExprKind::Element(name, index) => self.read(name, Some(index)),
             _ => Err(Reported),
         }
     }
@@ -48,7 +48,7 @@ impl<'a> Resolve<'a> for Lower<'a, '_> {
 }
 
 impl<'a> Lower<'a, '_> {
-    fn read(&mut self, name: &'a Name, index: Option<&'a Expr>, atom: &'a Expr) -> Fallible<LocalExpr> {
+    fn read(&mut self, name: &'a Name, index: Option<&'a Expr>) -> Fallible<LocalExpr> {
         match self.shared.names.lookup(Some(self.frame.body), &name.text) {
             Some(Symbol::Const(constant)) => {
                 let value = self.shared.names.consts[constant];
@@ -56,8 +56,8 @@ impl<'a> Lower<'a, '_> {
             }
             Some(Symbol::Var(var)) => match self.frame.fixed.get(&var) {
                 Some(value) => Ok(IrExpr::Const(*value)),
-                None => match self.slot_of(var, index, atom.span)? {
-                    Slot::Local(place, _) => Ok(IrExpr::Var(place)),
+                None => match self.slot_of(var, index)? {
+                    Slot::Local(place) => Ok(IrExpr::Var(place)),
                     Slot::Shared(addr, ty) => {
                         let span = self.stmt_span;
                         let dst = Place::Reg(self.temporary(ty, span)?);
@@ -74,7 +74,7 @@ impl<'a> Lower<'a, '_> {
     pub(crate) fn slot(&mut self, target: &'a Target) -> Fallible<Slot> {
         let names = self.shared.names;
         match names.lookup(Some(self.frame.body), &target.name.text) {
-            Some(Symbol::Var(var)) => self.slot_of(var, target.index.as_ref(), target.span),
+            Some(Symbol::Var(var)) => self.slot_of(var, target.index.as_ref()),
             _ => Err(Reported),
         }
     }
@@ -89,13 +89,13 @@ impl<'a> Lower<'a, '_> {
         let bound = self.frame.binders.iter().any(|(binder, _)| *binder == name.text);
         match self.shared.names.lookup(Some(self.frame.body), &name.text) {
             Some(Symbol::Var(var)) if !bound && !self.frame.fixed.contains_key(&var) => {
-                self.slot_of(var, index, expr.span).map(Some)
+                self.slot_of(var, index).map(Some)
             }
             _ => Ok(None),
         }
     }
 
-    fn slot_of(&mut self, var: VarId, index: Option<&'a Expr>, span: Span) -> Fallible<Slot> {
+    fn slot_of(&mut self, var: VarId, index: Option<&'a Expr>) -> Fallible<Slot> {
         let declared = self.shared.names.var(var);
         let (shape, ty, kind) = (declared.shape, declared.ty, declared.kind);
         let chosen = match (shape, index) {
@@ -114,8 +114,8 @@ impl<'a> Lower<'a, '_> {
         let home = self.home(var)?;
         let place = match chosen {
             None => Place::Reg(home),
-            Some((len, index, _)) => self.element(home, len, index, span)?,
+            Some((len, index, span)) => self.element(home, len, index, span)?,
         };
-        Ok(Slot::Local(place, ty))
+        Ok(Slot::Local(place))
     }
 }

@@ -79,13 +79,13 @@ impl<'a> Lower<'a, '_> {
 
     fn lower_assign(&mut self, target: &'a Target, rhs: &'a Rhs, span: Span) -> Fallible<()> {
         match (rhs, self.slot(target)?) {
-            (Rhs::Expr(value), Slot::Local(dst, _)) => self.lower_value(Some(dst), value, span),
+            (Rhs::Expr(value), Slot::Local(dst)) => self.lower_value(Some(dst), value, span),
             (Rhs::Expr(value), Slot::Shared(addr, _)) => {
                 let value = fold(value, self)?;
                 self.emit(Op::Store { addr, value }, span)
             }
-            (Rhs::Rmw(rmw), Slot::Local(dst, _)) => self.lower_rmw(Some(dst), rmw, span),
-            (Rhs::Call(call), Slot::Local(dst, _)) => self.lower_call(call, Some(dst)),
+            (Rhs::Rmw(rmw), Slot::Local(dst)) => self.lower_rmw(Some(dst), rmw, span),
+            (Rhs::Call(call), Slot::Local(dst)) => self.lower_call(call, Some(dst)),
             (Rhs::Rmw(rmw), Slot::Shared(addr, ty)) => {
                 let old = Place::Reg(self.temporary(ty, span)?);
                 self.lower_rmw(Some(old.clone()), rmw, span)?;
@@ -229,7 +229,7 @@ impl<'a> Lower<'a, '_> {
     fn lower_choice(&mut self, target: &'a Target, range: &'a Range, span: Span) -> Fallible<()> {
         let from = self.choices(range)?;
         match self.slot(target)? {
-            Slot::Local(dst, _) => self.emit(Op::Choose { dst, from }, span),
+            Slot::Local(dst) => self.emit(Op::Choose { dst, from }, span),
             Slot::Shared(addr, ty) => {
                 let dst = Place::Reg(self.temporary(ty, span)?);
                 self.emit(Op::Choose { dst: dst.clone(), from }, span)?;

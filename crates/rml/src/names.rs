@@ -71,12 +71,7 @@ pub(crate) struct Names<'a> {
 }
 
 /// Declares everything in a file. `set` overrides constants.
-pub(crate) fn collect<'a>(
-    source: &'a str,
-    file: &'a File,
-    set: &[(String, i64)],
-    reports: &mut Reports,
-) -> Names<'a> {
+pub(crate) fn collect<'a>(source: &'a str, file: &'a File, set: &[(String, i64)], reports: &mut Reports) -> Names<'a> {
     let mut names = Names {
         source,
         file,
@@ -129,12 +124,6 @@ impl<'a> Names<'a> {
     /// A local of one body.
     pub(crate) fn local(&self, body: BodyId, name: &str) -> Option<VarId> {
         self.locals[body.0].get(name).copied()
-    }
-
-    /// The locals that are declared inside a body, in source order.
-    pub(crate) fn body_vars(&self, body: BodyId) -> impl Iterator<Item = VarId> {
-        let here = self.vars.iter().enumerate().filter(move |(_, var)| var.body == Some(body));
-        here.map(|(index, _)| VarId(index))
     }
 
     /// The variable.
@@ -258,7 +247,7 @@ fn declared_twice(name: &Name, first: Span, reports: &mut Reports) {
 pub(crate) struct Constants<'a, 'r> {
     pub(crate) names: &'r Names<'a>,
     pub(crate) reports: &'r mut Reports,
-    
+
     pub(crate) binders: Vec<(&'a str, i64)>,
 }
 

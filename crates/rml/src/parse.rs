@@ -30,16 +30,8 @@ pub(crate) struct Parser<'s, 'r> {
 
 /// Parses a file as far as possible.
 pub(crate) fn parse(source: &str, tokens: Vec<(Token, Span)>, reports: &mut Reports) -> File {
-    let mut parser = Parser {
-        source,
-        tokens,
-        at: 0,
-        nesting: 0,
-        gave_up: false,
-        in_range: false,
-        file: File::default(),
-        reports,
-    };
+    let mut parser =
+        Parser { source, tokens, at: 0, nesting: 0, gave_up: false, in_range: false, file: File::default(), reports };
     parser.items();
     parser.file
 }
@@ -109,6 +101,8 @@ impl<'s> Parser<'s, '_> {
         if self.peek().is_word() {
             let word = self.text(self.span());
             let diagnostic = Diagnostic::new(self.span(), format!("`{word}` is a keyword"), "expected a name");
+            // The keyword was meant as a name, so nothing starts here.
+            self.bump();
             return Err(self.reports.add(diagnostic.with_help("keywords are reserved; choose another name")));
         }
         let span = self.expect(Token::Ident)?;
@@ -119,7 +113,8 @@ impl<'s> Parser<'s, '_> {
     /// Reports the next token as not what was wanted.
     pub(crate) fn unexpected(&mut self, wanted: &str) -> Reported {
         let found = self.found();
-        let diagnostic = Diagnostic::new(self.span(), format!("expected {wanted}, found {found}"), format!("expected {wanted}"));
+        let diagnostic =
+            Diagnostic::new(self.span(), format!("expected {wanted}, found {found}"), format!("expected {wanted}"));
         self.syntax_error(diagnostic)
     }
 
@@ -131,7 +126,8 @@ impl<'s> Parser<'s, '_> {
     /// Like [`Self::unexpected`], suggesting the keyword that may have been meant.
     pub(crate) fn unexpected_word(&mut self, wanted: &str, words: &[&'static str]) -> Reported {
         let (span, found) = (self.span(), self.found());
-        let mut diagnostic = Diagnostic::new(span, format!("expected {wanted}, found {found}"), format!("expected {wanted}"));
+        let mut diagnostic =
+            Diagnostic::new(span, format!("expected {wanted}, found {found}"), format!("expected {wanted}"));
         if let Some(word) = closest(self.text(span), words.iter().copied()) {
             diagnostic = diagnostic.with_help(format!("did you mean `{word}`?"));
         }
@@ -188,9 +184,9 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// Skips the rest of a declaration: its `;`, or everything up to the next keyword that starts one.
-    pub(crate) fn skip_declaration(&mut self) {
-        self.file.incomplete = true;
+    /// Skips the rest of a declaration that began with `first`: its `;`, or everything up to the next keyword that starts one.
+    pub(crate) fn skip_declaration(&mut self, first: Token) {
+        self.file.incomplete |= !matches!(first, Token::Check | Token::Observe);
         loop {
             match self.peek() {
                 Token::End | Token::CloseBrace => return,

@@ -7,8 +7,8 @@ use crate::parse::Parser;
 use crate::report::Fallible;
 use crate::token::Token;
 
-/// How high an expression's tree may be; a chain `a + b + …` counts as high as it is long.
-const MAX_EXPR_DEPTH: u32 = 500;
+/// How high an expression's tree may be (the text form of the IR reads 500); a chain `a + b + …` counts as high as it is long.
+const MAX_EXPR_DEPTH: u32 = 400;
 
 /// The binary operator that a token stands for, and how tightly it binds.
 fn binary_op(token: Token) -> Option<(BinOp, u8)> {

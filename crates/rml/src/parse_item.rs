@@ -15,7 +15,7 @@ impl Parser<'_, '_> {
     /// The whole file.
     pub(crate) fn items(&mut self) {
         while self.peek() != Token::End {
-            let before = self.span();
+            let (before, first) = (self.span(), self.peek());
             let item = match self.peek() {
                 Token::Const => self.constant(),
                 Token::Observe => self.observe(),
@@ -31,7 +31,7 @@ impl Parser<'_, '_> {
                 if self.span() == before {
                     self.bump();
                 }
-                self.skip_declaration();
+                self.skip_declaration(first);
                 self.eat(Token::CloseBrace);
             }
         }
@@ -69,7 +69,7 @@ impl Parser<'_, '_> {
     fn threads_body(&mut self) -> Fallible<()> {
         self.expect(Token::OpenBrace)?;
         loop {
-            let before = self.span();
+            let (before, first) = (self.span(), self.peek());
             let member = match self.peek() {
                 Token::CloseBrace => {
                     self.bump();
@@ -96,7 +96,7 @@ impl Parser<'_, '_> {
                 if self.span() == before {
                     self.bump();
                 }
-                self.skip_declaration();
+                self.skip_declaration(first);
             }
         }
     }

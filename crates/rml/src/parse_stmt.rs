@@ -25,7 +25,8 @@ impl Parser<'_, '_> {
                     return Ok(Block { stmts, close });
                 }
                 Token::End => {
-                    let diagnostic = Diagnostic::new(self.span(), "expected `}`, found the end of the file", "expected `}`");
+                    let diagnostic =
+                        Diagnostic::new(self.span(), "expected `}`, found the end of the file", "expected `}`");
                     return Err(self.syntax_error(diagnostic.with_related(open, "to close this")));
                 }
                 Token::Semicolon => {
@@ -187,7 +188,8 @@ impl Parser<'_, '_> {
             blocks.push(self.block()?);
         }
         if blocks.len() < 2 {
-            return Err(self.unexpected("`or` and another block"));
+            // What follows is most likely the next statement, so nothing is skipped.
+            self.unexpected("`or` and another block");
         }
         Ok(StmtKind::ChooseBlock(blocks))
     }
@@ -264,7 +266,7 @@ impl Parser<'_, '_> {
 
     fn rhs(&mut self) -> Fallible<Rhs> {
         match self.peek() {
-            Token::Cas | Token::Exchange | Token::FetchAdd => Ok(Rhs::Rmw(self.rmw()?)),
+            Token::Cas | Token::Exchange | Token::FetchAdd => Ok(Rhs::Rmw(Box::new(self.rmw()?))),
             Token::Ident if self.peek_second() == Token::OpenParen => Ok(Rhs::Call(self.call()?)),
             _ => Ok(Rhs::Expr(self.expr()?)),
         }

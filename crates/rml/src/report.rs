@@ -25,6 +25,7 @@ pub(crate) struct Reports {
     seen: HashSet<(Span, String)>,
     omitted: HashSet<Span>,
     first_omitted: Option<Span>,
+    skipped: Option<Span>,
 }
 
 impl Reports {
@@ -49,13 +50,23 @@ impl Reports {
         self.kept.len() >= MAX_DIAGNOSTICS
     }
 
+    /// Notes that something was left out of the program because of an error that must have been reported.
+    pub(crate) fn skip(&mut self, span: Span) {
+        self.skipped.get_or_insert(span);
+    }
+
     /// Whether nothing was wrong.
     pub(crate) fn is_empty(&self) -> bool {
-        self.kept.is_empty()
+        self.kept.is_empty() && self.skipped.is_none()
     }
 
     /// All diagnostics in source order, with a last one that counts those left out.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
+        if let (true, Some(span)) = (self.kept.is_empty(), self.skipped) {
+            // A part of the program was dropped in silence: better to refuse it than to check something else.
+            let diagnostic = Diagnostic::new(span, "this could not be lowered, a bug in Cyrano", "left out");
+            self.kept.push(diagnostic.with_help("please report it together with the file"));
+        }
         self.kept.sort_by_key(|d| d.span);
         if let Some(span) = self.first_omitted {
             let message = format!("… and {} more", self.omitted.len());

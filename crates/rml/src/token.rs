@@ -3,7 +3,7 @@
 use logos::{FilterResult, Lexer, Logos};
 
 macro_rules! tokens {
-    (words: $($word:ident = $word_text:tt,)* marks: $($mark:ident = $mark_text:tt,)*) => {
+    (words { $($word:ident = $word_text:tt,)* } marks { $($mark:ident = $mark_text:tt,)* }) => {
         /// A token without its text.
         #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
         #[logos(skip "[ \t\r\n\u{c}\u{feff}]+")]
@@ -52,7 +52,7 @@ macro_rules! tokens {
 }
 
 tokens! {
-    words:
+    words {
     Always = "always", And = "and", Assert = "assert", Assertions = "assertions", Assume = "assume", Atomic = "atomic",
     Bool = "bool", Break = "break", Cas = "cas", Check = "check", Choose = "choose", Const = "const",
     Continue = "continue", Do = "do", Else = "else", Exchange = "exchange", Exists = "exists", False = "false",
@@ -62,11 +62,13 @@ tokens! {
     Operation = "operation", Or = "or", Proc = "proc", Return = "return", SelfWord = "self", Sfence = "sfence",
     Shared = "shared", Skip = "skip", Then = "then", Thread = "thread", Threads = "threads", Tid = "tid",
     Timestamp = "timestamp", True = "true", While = "while",
-    marks:
+    }
+    marks {
     Assign = ":=", DotsBelow = "..<", Dots = "..", Dot = ".", OrOr = "||", AndAnd = "&&", Pipe = "|", Caret = "^",
     Amp = "&", EqEq = "==", Eq = "=", Ne = "!=", Shl = "<<", Shr = ">>", Le = "<=", Ge = ">=", Lt = "<", Gt = ">",
     Plus = "+", Minus = "-", Star = "*", Slash = "/", Percent = "%", Bang = "!", OpenParen = "(", CloseParen = ")",
     OpenBrace = "{", CloseBrace = "}", OpenBracket = "[", CloseBracket = "]", Comma = ",", Semicolon = ";", Colon = ":",
+    }
 }
 
 fn line_comment(lexer: &mut Lexer<'_, Token>) -> FilterResult<(), ()> {

@@ -4,7 +4,7 @@
 //! timestamp may be compared with a timestamp or a constant, copied, and incremented by a non-negative constant.
 //! (That the constant is not negative is known, and checked, only when it is folded.)
 
-use cyrano_ir::{BinOp, Diagnostic, Span, Ty};
+use cyrano_ir::{BinOp, Diagnostic, Span, Ty, UnOp};
 
 use crate::ast::{Expr, ExprKind, Name, Range, RangeKind};
 use crate::report::Reports;
@@ -74,14 +74,8 @@ pub(crate) fn kind_of<'a, A: Atoms<'a>>(expr: &'a Expr, atoms: &mut A) -> Kind {
             atoms.atom(expr)
         }
         ExprKind::Unary(op, arg) => {
-            let symbol = match op {
-                cyrano_ir::UnOp::Neg => "-",
-                cyrano_ir::UnOp::Not => "!",
-            };
-            match kind_of(arg, atoms) {
-                Kind::Timestamp => not_for_timestamps(symbol, expr.span, atoms.reports()),
-                kind => kind,
-            }
+            let kind = kind_of(arg, atoms);
+            unary(*op, kind, expr.span, atoms.reports())
         }
         ExprKind::Binary(op, left, right) => {
             let kinds = (kind_of(left, atoms), kind_of(right, atoms));
@@ -99,14 +93,18 @@ pub(crate) fn kind_of<'a, A: Atoms<'a>>(expr: &'a Expr, atoms: &mut A) -> Kind {
 
 /// Checks an expression whose truth decides something.
 pub(crate) fn condition<'a, A: Atoms<'a>>(expr: &'a Expr, atoms: &mut A) -> Kind {
-    match kind_of(expr, atoms) {
-        Kind::Timestamp => {
-            let diagnostic = Diagnostic::new(expr.span, "a timestamp is not a truth value", "a timestamp");
-            atoms.reports().add(diagnostic.with_help(TIMESTAMP_HELP));
-            Kind::Wrong
-        }
-        kind => kind,
+    let kind = kind_of(expr, atoms);
+    truth(kind, expr.span, atoms.reports())
+}
+
+/// The kind of something used as a truth value.
+pub(crate) fn truth(kind: Kind, span: Span, reports: &mut Reports) -> Kind {
+    if kind != Kind::Timestamp {
+        return kind;
     }
+    let diagnostic = Diagnostic::new(span, "a timestamp is not a truth value", "a timestamp");
+    reports.add(diagnostic.with_help(TIMESTAMP_HELP));
+    Kind::Wrong
 }
 
 /// Checks the bounds of a range.
@@ -124,7 +122,20 @@ pub(crate) fn check_range<'a, A: Atoms<'a>>(range: &'a Range, atoms: &mut A) {
     }
 }
 
-fn binary(op: BinOp, kinds: (Kind, Kind), span: Span, reports: &mut Reports) -> Kind {
+/// The kind of a unary operation.
+pub(crate) fn unary(op: UnOp, kind: Kind, span: Span, reports: &mut Reports) -> Kind {
+    let symbol = match op {
+        UnOp::Neg => "-",
+        UnOp::Not => "!",
+    };
+    match kind {
+        Kind::Timestamp => not_for_timestamps(symbol, span, reports),
+        kind => kind,
+    }
+}
+
+/// The kind of a binary operation.
+pub(crate) fn binary(op: BinOp, kinds: (Kind, Kind), span: Span, reports: &mut Reports) -> Kind {
     use BinOp::{Add, Eq, Ge, Gt, Le, Lt, Ne};
     use Kind::{Const, Int, Timestamp, Wrong};
     match (op, kinds) {

@@ -74,7 +74,7 @@ impl Told<'_> {
         let registers = self.registers(thread, instr, fails);
         let values = cond.map(|cond| self.values(thread, cond, &registers)).unwrap_or_default();
         let text = self.text(thread, instr);
-        let condition = text.strip_prefix("assert").map_or(text.as_str(), str::trim).to_owned();
+        let condition = asserted(&text);
         let (name, line) = self.place(thread, instr);
         let with = with_values(&values);
         let said = message.as_ref().map(|m| format!(" (\"{m}\")")).unwrap_or_default();
@@ -220,6 +220,13 @@ fn register_name(program: &Program, thread: ThreadId, register: usize) -> String
     let name = &program.thread(thread).registers[register].name;
     let owners = program.threads.iter().filter(|t| t.registers.iter().any(|r| r.name == *name));
     if owners.count() == 1 { name.clone() } else { format!("{}.{name}", program.thread(thread).name) }
+}
+
+/// The condition within an `assert` statement, whose span may or may not have the keyword and the message.
+fn asserted(statement: &str) -> String {
+    let condition = statement.strip_prefix("assert").unwrap_or(statement);
+    let condition = condition.split('"').next().unwrap_or(condition).trim();
+    condition.strip_suffix(',').unwrap_or(condition).trim_end().to_owned()
 }
 
 fn with_values(values: &[NamedValue]) -> String {

@@ -44,7 +44,7 @@ fn program() -> Program {
     let p0 = vec![
         instr(store(0), "x := 1"),
         instr(load, "r1 := y"),
-        instr(assert, "assert r1 = 1"),
+        instr(assert, "assert r1 = 1, \"seen\""),
         // The register changes after the assertion, so its last value is not the one that the assertion saw.
         instr(Op::Assign { dst: Place::Reg(RegId(0)), value: Expr::Const(5) }, "r1 := y"),
         instr(Op::Halt, "r1 := y"),

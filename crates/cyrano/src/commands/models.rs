@@ -3,7 +3,10 @@
 use cyrano_engine::Engine;
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
-use cyrano_ir::Program;
+use cyrano_ir::{
+    Addr, ArrayId, Expr, Instr, LocId, LocalExpr, Location, Op, Place, Program, RegId, Register, SharedArray, Span,
+    Thread, Ty,
+};
 use cyrano_memory::Model;
 use cyrano_report::{ModelReport, models_json, models_text};
 use cyrano_trace::ModelInfo;
@@ -28,10 +31,33 @@ pub fn run(args: &ModelsArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// An engine that takes the empty program takes the model; it may still refuse particular programs.
+/// An engine that takes the empty program takes the model; whether it takes every program is asked with one that is hard.
 fn report(model: &Model) -> ModelReport {
     let engines: [&dyn Engine; 2] = [&Explore::default(), &Interp];
-    let empty = Program::default();
-    let run = engines.iter().filter(|engine| engine.supports(&empty, model).is_ok());
-    ModelReport { model: ModelInfo::from(model), engines: run.map(|engine| engine.name().to_owned()).collect() }
+    let run = engines.iter().filter(|engine| engine.supports(&Program::default(), model).is_ok());
+    let described = run.map(|engine| match engine.supports(&loaded_address(), model) {
+        Ok(()) => engine.name().to_owned(),
+        Err(_) => format!("{} (unless an address depends on a loaded value)", engine.name()),
+    });
+    ModelReport { model: ModelInfo::from(model), engines: described.collect() }
+}
+
+/// `r := x[0]; r := x[r]`: the second address depends on a loaded value.
+fn loaded_address() -> Program {
+    let location = |name: &str| Location { name: name.into(), init: 0, ty: Ty::Int, span: Span::default() };
+    let load = |index: LocalExpr| Instr {
+        op: Op::Load { dst: Place::Reg(RegId(0)), addr: Addr::Indexed { array: ArrayId(0), index } },
+        span: Span::default(),
+    };
+    let halt = Instr { op: Op::Halt, span: Span::default() };
+    Program {
+        locations: vec![location("x[0]"), location("x[1]")],
+        arrays: vec![SharedArray { name: "x".into(), base: LocId(0), len: 2 }],
+        threads: vec![Thread {
+            name: "p".into(),
+            registers: vec![Register { name: "r".into(), init: 0, ty: Ty::Int }],
+            code: vec![load(Expr::Const(0)), load(Expr::Var(Place::Reg(RegId(0)))), halt],
+        }],
+        ..Program::default()
+    }
 }

@@ -35,6 +35,8 @@ fn store_buffering() {
     check(&["x=1; mfence; r0=y", "y=1; mfence; r0=x"], "0r0 1r0", counts([2, 3, 3, 3, 3, 3, 3]));
     let fence = ["x=1; fence store-load; r0=y", "y=1; fence store-load; r0=x"];
     check(&fence, "0r0 1r0", counts([2, 3, 3, 3, 3, 3, 3]));
+    // A fence orders only what it stands between.
+    check(&["mfence; x=1; r0=y; mfence", "mfence; y=1; r0=x; mfence"], "0r0 1r0", counts([2, 3, 4, 4, 4, 4, 4]));
     let wrong = ["x=1; fence load-load load-store store-store; r0=y", "y=1; mfence; r0=x"];
     check(&wrong, "0r0 1r0", counts([2, 3, 4, 4, 4, 4, 4]));
 }
@@ -51,6 +53,8 @@ fn message_passing() {
 fn message_passing_with_dependencies() {
     let writer = "a[1]=1; fence store-store; y=1";
     check(&[writer, "r0=y; r1=a[r0]"], "1r0 1r1", counts([2, 2, 2, 2, 2, 2, 3]));
+    let compared = ["x=1; fence store-store; y=1", "r0=y; r1=cas x r0 5"];
+    check_outcome(&compared, "1r0 1r1", &[1, 0], &["relaxed"]);
     let control = ["x=1; fence store-store; y=1", "r0=y; unless r0 skip 1; r1=x"];
     check(&control, "1r0 1r1", counts([2, 2, 2, 2, 2, 3, 3]));
     let assumed = ["x=1; fence store-store; y=1", "r0=y; assume r0; r1=x"];
@@ -70,6 +74,13 @@ fn load_buffering() {
 }
 
 #[test]
+fn where_a_value_came_from_matters() {
+    // The first thread's load may take its 1 from the compare-and-swap, whose 1 is its own, but not from the second thread.
+    let threads = ["r0=x; y=r0; fence load-load; r1=add w 1", "r0=y; x=r0", "r1=cas x 1 1; mfence; r2=add w 2", "r0=w"];
+    check_outcome(&threads, "0r0 1r0 2r1 3r0", &[1, 1, 1, 3], &["relaxed"]);
+}
+
+#[test]
 fn write_shapes() {
     check(&["x=2; y=1", "r0=y; x=1"], "1r0 x", counts([2, 3, 3, 4, 4, 4, 4]));
     check(&["x=1; y=1", "y=2; r0=x"], "1r0 y", counts([2, 3, 4, 4, 4, 4, 4]));
@@ -82,6 +93,7 @@ fn coherence() {
     check(&["x=1", "r0=x; r1=x"], "1r0 1r1", counts([2, 3, 3, 3, 4, 4, 4]));
     check(&["r0=x; x=1"], "0r0", counts([1; 7]));
     check(&["x=1; r0=x"], "0r0", counts([1; 7]));
+    check(&["x=1; x=2; r0=x"], "0r0", counts([1; 7]));
     check(&["x=1; r0=x", "x=2"], "0r0 x", counts([2, 3, 3, 3, 3, 3, 3]));
 }
 
@@ -95,7 +107,7 @@ fn independent_reads() {
 
 #[test]
 fn figure_4_of_foil() {
-    let threads = ["x=1; z=1; r0=w; r1=y; x=2", "y=1; w=1; r0=z; r1=x; y=2"];
+    let threads = ["x=1; z=1; r0=w; unless r0 skip 1; r1=y; x=2", "y=1; w=1; r0=z; unless r0 skip 1; r1=x; y=2"];
     let program = notation::program(&threads, "0r0 1r0 0r1 1r1");
     for (name, count) in [("sc", 7), ("tso", 8), ("pso", 15), ("rmo", 16)] {
         assert_eq!(outcomes(&program, &model(name)).outcomes.len(), count, "{name}");
@@ -138,9 +150,19 @@ fn atomic_sections() {
 #[test]
 fn operations_do_not_interleave_under_serial() {
     let operations = ["op{; x=1; y=1; }op; op{; z=1; }op", "op{; r0=x; r1=y; }op; r2=z"];
-    check_outcome(&operations, "1r0 1r1 1r2", &[1, 1, 0], &["serial", "sc", "tso", "pso", "rmo", "sparc-rmo", "relaxed"]);
+    check_outcome(
+        &operations,
+        "1r0 1r1 1r2",
+        &[1, 1, 0],
+        &["serial", "sc", "tso", "pso", "rmo", "sparc-rmo", "relaxed"],
+    );
     check_outcome(&operations, "1r0 1r1 1r2", &[1, 0, 1], &["sc", "tso", "pso", "rmo", "sparc-rmo", "relaxed"]);
-    check_outcome(&operations, "1r0 1r1 1r2", &[0, 0, 1], &["serial", "sc", "tso", "pso", "rmo", "sparc-rmo", "relaxed"]);
+    check_outcome(
+        &operations,
+        "1r0 1r1 1r2",
+        &[0, 0, 1],
+        &["serial", "sc", "tso", "pso", "rmo", "sparc-rmo", "relaxed"],
+    );
 }
 
 #[test]

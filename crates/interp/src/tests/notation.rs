@@ -5,8 +5,8 @@
 //! `unless r0 skip 2` branches forward, `while r0 back 2` branches back; the rest reads as it is written.
 
 use cyrano_ir::{
-    Addr, ArrayId, BinOp, Expr, FenceSet, FinalVar, Instr, InstrId, LocId, LocalExpr, Location, Observable, Op, Place, Program,
-    RegId, Register, RmwOp, SharedArray, Span, Thread, ThreadId, Ty,
+    Addr, ArrayId, BinOp, Expr, FenceSet, FinalVar, Instr, InstrId, LocId, LocalExpr, Location, Observable, Op, Place,
+    Program, RegId, Register, RmwOp, SharedArray, Span, Thread, ThreadId, Ty,
 };
 
 const LOCATIONS: [&str; 6] = ["w", "x", "y", "z", "a[0]", "a[1]"];

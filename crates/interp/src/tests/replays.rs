@@ -1,1 +1,212 @@
-//! x
+//! Replays: own witnesses are accepted with the right facts, corrupted ones are rejected with the right reason.
+
+use cyrano_engine::{Access, Execution, Source, ThreadEnd, Verdict, Violation};
+use cyrano_ir::{BinOp, Expr, InstrId, Program, Property, Quantifier, ThreadId};
+use cyrano_memory::Model;
+
+use super::axioms::{Dice, models, programs};
+use super::{holds, model, notation, outcomes};
+use crate::{Axiom, ReplayError, confirm, replay};
+
+/// An execution from steps `(thread, index, read, written)`, without choices.
+fn execution(threads: usize, steps: &[(u16, u32, Option<i64>, Option<i64>)]) -> Execution {
+    let access = |(thread, index, read, written): &_| Access {
+        thread: ThreadId(*thread),
+        index: *index,
+        read: *read,
+        written: *written,
+    };
+    Execution { order: steps.iter().map(access).collect(), choices: vec![Vec::new(); threads] }
+}
+
+/// The claim that an outcome exists.
+fn exists(program: &Program, outcome: &[i64]) -> Property {
+    let terms = program
+        .observed
+        .iter()
+        .zip(outcome)
+        .map(|(observable, value)| Expr::binary(BinOp::Eq, Expr::Var(observable.var), Expr::Const(*value)));
+    let cond = terms.fold(Expr::Const(1), |all, term| Expr::binary(BinOp::And, all, term));
+    Property::Final { quantifier: Quantifier::Exists, cond, text: format!("{outcome:?}") }
+}
+
+/// Finds a witness for an outcome, confirms it, and checks that no corrupted version is accepted.
+fn check(program: &Program, model: &Model, outcome: &[i64], dice: &mut Dice) {
+    let property = exists(program, outcome);
+    let answer = holds(program, model, &property);
+    assert_eq!(answer.verdict, Verdict::Verified);
+    let witness = answer.execution.expect("a witness");
+    let confirmed = confirm(program, model, &property, None, &witness);
+    assert!(confirmed.is_ok(), "{:?} {witness:?} under {}: {confirmed:?}", program.threads, model.name);
+    let rejected = |corrupted: &Execution| {
+        let confirmed = confirm(program, model, &property, None, corrupted);
+        assert!(confirmed.is_err(), "{:?} {corrupted:?} under {}", program.threads, model.name);
+    };
+    if witness.order.is_empty() {
+        return;
+    }
+    let step = dice.roll(witness.order.len() as u64) as usize;
+    let mut dropped = witness.clone();
+    dropped.order.remove(step);
+    rejected(&dropped);
+    let mut twice = witness.clone();
+    twice.order.push(witness.order[step]);
+    rejected(&twice);
+    let mut changed = witness.clone();
+    match &mut changed.order[step] {
+        Access { read: Some(value), .. } | Access { written: Some(value), .. } => *value += 7,
+        _ => unreachable!("an access reads or writes"),
+    }
+    rejected(&changed);
+    let mut silent = witness.clone();
+    (silent.order[step].read, silent.order[step].written) = (None, None);
+    rejected(&silent);
+}
+
+#[test]
+fn witnesses_of_random_programs() {
+    let mut dice = Dice(5);
+    for program in programs(2, 20) {
+        for model in models() {
+            for outcome in outcomes(&program, &model).outcomes {
+                check(&program, &model, &outcome, &mut dice);
+            }
+        }
+    }
+}
+
+const STORE_BUFFERING: [&str; 2] = ["x=1; r0=y", "y=1; r0=x"];
+
+#[test]
+fn facts() {
+    let program = notation::program(&["x=1; r0=x; r1=y", "y=1"], "");
+    let early = execution(2, &[(0, 1, Some(1), None), (1, 0, None, Some(1)), (0, 2, Some(1), None)]);
+    let replayed = replay(&program, &model("tso"), &early).expect("allowed");
+    let step = &replayed.steps[0];
+    assert_eq!(step.source, Some(Source::Forwarded { index: 0, instr: InstrId(0) }));
+    assert_eq!(step.overtook.iter().map(|overtaken| overtaken.index).collect::<Vec<_>>(), [0]);
+    assert_eq!(replayed.steps[2].source, Some(Source::Step(1)));
+    assert_eq!(replayed.ends, [ThreadEnd::At(InstrId(0)), ThreadEnd::Done]);
+    assert_eq!(replayed.memory[..3], [0, 0, 1]);
+    assert_eq!(replayed.registers[0][..2], [Some(1), Some(1)]);
+}
+
+#[test]
+fn prefixes_leave_values_open() {
+    let program = notation::program(&["r0=x; y=1; unless r0 skip 1; z=1", "x=1"], "");
+    let prefix = execution(2, &[(0, 1, None, Some(1))]);
+    let replayed = replay(&program, &model("rmo"), &prefix).expect("allowed");
+    assert_eq!(replayed.ends, [ThreadEnd::At(InstrId(2)), ThreadEnd::At(InstrId(0))]);
+    assert_eq!(replayed.registers[0][0], None);
+    assert_eq!(replayed.steps[0].overtook.len(), 1);
+}
+
+#[test]
+fn deferred_stores_in_a_loop_end() {
+    let program = notation::program(&["r0=r0+1; x=1; goto 2", "r0=x; assert r0"], "");
+    let start = execution(2, &[(1, 0, Some(0), None)]);
+    let replayed = replay(&program, &model("tso"), &start).expect("allowed");
+    assert_eq!(replayed.registers[0][0], Some(1));
+    let claim = Violation::Assertion { thread: ThreadId(1), instr: InstrId(1) };
+    confirm(&program, &model("tso"), &Property::Assertions, Some(&claim), &start).expect("confirmed");
+}
+
+/// Replays steps of a program that must not be accepted.
+fn check_rejected(
+    threads: &[&str],
+    name: &str,
+    steps: &[(u16, u32, Option<i64>, Option<i64>)],
+    fits: impl Fn(&ReplayError) -> bool,
+) {
+    let program = notation::program(threads, "");
+    let error = replay(&program, &model(name), &execution(threads.len(), steps)).expect_err("rejected");
+    assert!(fits(&error), "{error}: {error:?}");
+}
+
+#[test]
+fn reasons() {
+    let is = |wanted: Axiom| move |error: &ReplayError| matches!(error, ReplayError::Order { axiom, .. } if *axiom == wanted);
+    let early = [(0, 1, Some(0), None)];
+    check_rejected(&STORE_BUFFERING, "sc", &early, is(Axiom::KeptPair));
+    check_rejected(&["x=1; mfence; r0=y"], "tso", &early, is(Axiom::Fence));
+    check_rejected(&["r0=x; r1=a[r0]"], "rmo", &[(0, 1, Some(0), None), (0, 0, Some(0), None)], is(Axiom::Dependency));
+    let wrong_read = |error: &ReplayError| matches!(error, ReplayError::WrongRead { recorded: 1, visible: 0, .. });
+    check_rejected(&STORE_BUFFERING, "tso", &[(0, 1, Some(1), None)], wrong_read);
+    let wrong_write = |error: &ReplayError| matches!(error, ReplayError::WrongWrite { computed: Some(1), .. });
+    check_rejected(&STORE_BUFFERING, "tso", &[(0, 0, None, Some(3))], wrong_write);
+    let missing = |error: &ReplayError| matches!(error, ReplayError::NoSuchAccess { index: 2, issued: 2, .. });
+    check_rejected(&STORE_BUFFERING, "tso", &[(0, 2, None, Some(3))], missing);
+    let thread = |error: &ReplayError| matches!(error, ReplayError::NoSuchThread { thread: 7, .. });
+    check_rejected(&STORE_BUFFERING, "tso", &[(7, 0, None, Some(3))], thread);
+    let open = |error: &ReplayError| matches!(error, ReplayError::UnitInterrupted { step: 1, .. });
+    let section = ["atomic{; x=1; y=1; }", "z=1"];
+    check_rejected(&section, "rmo", &[(0, 0, None, Some(1)), (1, 0, None, Some(1))], open);
+    let broken = |error: &ReplayError| matches!(error, ReplayError::UnitBroken { step: 0, .. });
+    check_rejected(&section, "rmo", &[(0, 1, None, Some(1))], broken);
+}
+
+#[test]
+fn reasons_about_values() {
+    let not_known = |error: &ReplayError| matches!(error, ReplayError::NotKnown { .. });
+    let forwarded = ["r0=x; y=r0; r1=y"];
+    check_rejected(&forwarded, "rmo", &[(0, 2, Some(0), None), (0, 0, Some(0), None)], not_known);
+    let missing = |error: &ReplayError| matches!(error, ReplayError::ReadOfMissing { .. });
+    check_rejected(&forwarded, "relaxed", &[(0, 2, Some(0), None)], missing);
+    let unwritten = |error: &ReplayError| matches!(error, ReplayError::WriteOfMissing { .. });
+    check_rejected(&forwarded, "relaxed", &[(0, 1, None, Some(0))], unwritten);
+    let circle = [(0, 1, None, Some(1)), (1, 0, Some(1), None), (1, 1, None, Some(1)), (0, 0, Some(1), None)];
+    let thin_air = |error: &ReplayError| matches!(error, ReplayError::ThinAir);
+    check_rejected(&["r0=x; y=r0", "r0=y; x=r0"], "relaxed", &circle, thin_air);
+    // The sum of a fetch-and-add comes from what it read.
+    let sums = ["r0=add x 0", "r0=x; y=r0", "r0=y; x=r0"];
+    let first = [(1, 1, None, Some(7)), (2, 0, Some(7), None), (2, 1, None, Some(7))];
+    let circle = [&first[..], &[(0, 0, Some(7), Some(7)), (1, 0, Some(7), None)]].concat();
+    check_rejected(&sums, "relaxed", &circle, thin_air);
+}
+
+#[test]
+fn swapped_steps_are_rejected() {
+    let program = notation::program(&["x=1; y=1", "r0=y; r1=x"], "");
+    let steps = [(0, 0, None, Some(1)), (0, 1, None, Some(1)), (1, 0, Some(1), None), (1, 1, Some(1), None)];
+    assert!(replay(&program, &model("sc"), &execution(2, &steps)).is_ok());
+    for at in 0..3 {
+        let mut swapped = steps;
+        swapped.swap(at, at + 1);
+        assert!(replay(&program, &model("sc"), &execution(2, &swapped)).is_err(), "{at}");
+    }
+}
+
+/// A claim about an execution that does not bear it out.
+fn check_claim(threads: &[&str], steps: &[(u16, u32, Option<i64>, Option<i64>)], claim: Violation) -> ReplayError {
+    let program = notation::program(threads, "");
+    let execution = execution(threads.len(), steps);
+    let confirmed = confirm(&program, &model("sc"), &Property::Assertions, Some(&claim), &execution);
+    confirmed.expect_err("not confirmed")
+}
+
+#[test]
+fn false_claims_are_rejected() {
+    let thread = ThreadId(0);
+    let assertion = Violation::Assertion { thread, instr: InstrId(1) };
+    let code = ["r0=x; assert r0==0; assume r0", "x=1"];
+    assert!(matches!(check_claim(&code, &[(0, 0, Some(0), None)], assertion.clone()), ReplayError::NoFailure { .. }));
+    assert!(matches!(check_claim(&code, &[], assertion), ReplayError::NoFailure { .. }));
+    let nowhere = Violation::Assertion { thread: ThreadId(9), instr: InstrId(0) };
+    assert!(matches!(check_claim(&code, &[], nowhere), ReplayError::NoFailure { .. }));
+    let blocked = vec![cyrano_engine::Blocked { thread, instr: InstrId(0) }];
+    let waiting = ["atomic{; r0=x; assume r0; }", "x=1"];
+    let early = check_claim(&waiting, &[], Violation::Deadlock { blocked: blocked.clone() });
+    assert!(matches!(early, ReplayError::NotBlocked { .. }));
+    let free = check_claim(&waiting, &[(1, 0, None, Some(1))], Violation::Deadlock { blocked });
+    assert!(matches!(free, ReplayError::NotBlocked { .. }));
+    let blocked = vec![cyrano_engine::Blocked { thread: ThreadId(1), instr: InstrId(0) }];
+    let other =
+        check_claim(&["atomic{; assume 0; }", "x=1"], &[(1, 0, None, Some(1))], Violation::Deadlock { blocked });
+    assert_eq!(other, ReplayError::OtherBlocked);
+    let endless = Violation::AtomicDiverges { thread, instr: InstrId(2) };
+    let fenced = ["x=1; mfence; atomic{; r0=y; while r0==0 back 1; }"];
+    assert!(matches!(check_claim(&fenced, &[], endless), ReplayError::NotEndless { .. }));
+    let endless = Violation::AtomicDiverges { thread, instr: InstrId(0) };
+    assert!(matches!(check_claim(&waiting, &[], endless), ReplayError::NotEndless { .. }));
+    assert_eq!(check_claim(&waiting, &[], Violation::NoWitness), ReplayError::NothingToReplay);
+}

@@ -1,5 +1,7 @@
 //! Hand-made data for the snapshots.
 
+#![allow(dead_code, reason = "each test file uses its part")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use cyrano_engine::{Stats, Verdict};

@@ -1,0 +1,104 @@
+//! What a user sees, word for word. `UPDATE_EXPECT=1 cargo test -p cyrano --test transcripts` blesses new output.
+
+mod cli;
+
+use cli::{COUNTER, DEADLOCK, NOTHING, Place, SB};
+use expect_test::{ExpectFile, expect_file};
+
+fn check(lines: &[&str], expected: ExpectFile) {
+    let place = Place::new(&[
+        ("sb.rml", SB),
+        ("counter.rml", COUNTER),
+        ("deadlock.rml", DEADLOCK),
+        ("nothing.rml", NOTHING),
+        ("bad.rml", "threads {\n    shared x;\n    thread p { local r; if x = 1 { r := y } }\n}\n"),
+        ("on.rml", "threads {\n    shared x;\n    thread p { x := 1 }\n}\ncheck never (x = 0) on tos;\n"),
+        (
+            "ibm.model",
+            "model ibm370\nsummary No forwarding.\nkeep different: load-load, load-store, store-store\nkeep same: all\nforward: no\n",
+        ),
+        ("bad.model", "keep different: load-laod\n"),
+    ]);
+    let mut transcript = String::new();
+    for line in lines {
+        let done = place.run(line);
+        transcript.push_str(&format!("$ cyrano {line}\n{}", without_times(&done.stdout)));
+        for line in done.stderr.lines() {
+            transcript.push_str(format!("! {line}").trim_end());
+            transcript.push('\n');
+        }
+        transcript.push_str(&format!("exit code {}\n\n", done.code));
+    }
+    expected.assert_eq(&transcript);
+}
+
+/// `0.03 s` becomes `0.00 s`; nothing here takes ten seconds, so columns stay where they are.
+fn without_times(text: &str) -> String {
+    let mut out: Vec<char> = text.chars().collect();
+    for at in 0..out.len().saturating_sub(5) {
+        let digit = |offset: usize| out[at + offset].is_ascii_digit();
+        if digit(0) && out[at + 1] == '.' && digit(2) && digit(3) && out[at + 4] == ' ' && out[at + 5] == 's' {
+            out[at] = '0';
+            out[at + 2] = '0';
+            out[at + 3] = '0';
+        }
+    }
+    out.into_iter().collect()
+}
+
+#[test]
+fn checks() {
+    check(&["check sb.rml", "check sb.rml --model pso --quiet"], expect_file!["transcripts/checks.txt"]);
+}
+
+#[test]
+fn assertions() {
+    check(&["check counter.rml", "check counter.rml --set N=1"], expect_file!["transcripts/assertions.txt"]);
+}
+
+#[test]
+fn deadlocks() {
+    check(&["check deadlock.rml --model sc"], expect_file!["transcripts/deadlocks.txt"]);
+}
+
+#[test]
+fn nothing_to_check() {
+    check(
+        &["check nothing.rml", "check nothing.rml --criterion assertions", "check sb.rml --criterion always"],
+        expect_file!["transcripts/nothing.txt"],
+    );
+}
+
+#[test]
+fn outcomes() {
+    check(
+        &["outcomes sb.rml --model sc,tso", "outcomes lib:litmus/fig4.rml --model sc,tso,pso,rmo --quiet"],
+        expect_file!["transcripts/outcomes.txt"],
+    );
+}
+
+#[test]
+fn models() {
+    check(&["models", "models ./ibm.model", "models bad.model"], expect_file!["transcripts/models.txt"]);
+}
+
+#[test]
+fn diagnostics() {
+    check(
+        &["check bad.rml", "check on.rml", "check sb.rml --model tos", "check counter.rml --set M=3"],
+        expect_file!["transcripts/diagnostics.txt"],
+    );
+}
+
+#[test]
+fn replays() {
+    check(
+        &["check sb.rml --model tso --quiet --save-trace t.json", "replay t.json", "replay t.json --quiet"],
+        expect_file!["transcripts/replays.txt"],
+    );
+}
+
+#[test]
+fn help() {
+    check(&["--help", "check --help"], expect_file!["transcripts/help.txt"]);
+}

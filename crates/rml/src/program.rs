@@ -1,0 +1,221 @@
+//! The whole program: memory, threads, observed columns, checks.
+
+use std::collections::HashMap;
+
+use cyrano_ir::{
+    ArrayId, Check, Diagnostic, FinalVar, LocId, Location, Observable, Program, Property, SharedArray, Span,
+};
+
+use crate::ast::{CheckDecl, Expr, File, VarKind};
+use crate::check::Checked;
+use crate::finals::{Finals, Found, offset};
+use crate::flow::check_flow;
+use crate::fold::fold;
+use crate::lower::{Lower, LoweredThread, Shared, SharedHome, initial_values};
+use crate::names::{Names, Shape, VarId};
+use crate::report::{Fallible, Reported, Reports};
+use crate::typing::truth;
+
+/// What an empty file should look like instead.
+const EXAMPLE: &str = "for example:
+threads {
+  shared x = 0, y = 0;
+  thread p0 { local r1; x := 1; r1 := y; }
+  thread p1 { local r2; y := 1; r2 := x; }
+}";
+
+/// Lowers a checked file. The result is good only if nothing was reported.
+pub(crate) fn lower_program(name: &str, names: &Names<'_>, checked: &Checked, reports: &mut Reports) -> Program {
+    let memory = lay_out(names, reports);
+    let shared = Shared { names, checked, homes: &memory.homes, locations: &memory.locations, arrays: &memory.arrays };
+    let mut threads = lower_threads(&shared, reports);
+    for thread in &threads {
+        check_flow(thread, &shared, reports);
+    }
+    let mut finals = Finals { shared: &shared, threads: &mut threads, reports, binders: Vec::new() };
+    let observed = observe(&mut finals);
+    let checks = names.file.checks.iter().filter_map(|check| lower_check(check, &mut finals)).collect();
+    let constants = names.file.consts.iter().zip(&names.consts);
+    Program {
+        name: name.to_owned(),
+        threads: threads.into_iter().map(|lowered| lowered.thread).collect(),
+        observed,
+        checks,
+        constants: constants.filter_map(|(c, value)| Some((c.name.text.clone(), (*value)?))).collect(),
+        locations: memory.locations,
+        arrays: memory.arrays,
+    }
+}
+
+/// Complains about a file that has no program.
+pub(crate) fn require_program(file: &File, reports: &mut Reports) {
+    match file.program {
+        None => {
+            let start = Span::new(0, 0);
+            let diagnostic = Diagnostic::new(start, "no `threads` program in this file", "expected `threads { … }`");
+            reports.add(diagnostic.with_help(EXAMPLE));
+        }
+        Some(span) if file.threads.is_empty() => {
+            let diagnostic = Diagnostic::new(span, "this program has no thread", "no `thread` inside");
+            reports.add(diagnostic.with_help("add one: `thread p0 { x := 1; }`"));
+        }
+        Some(_) => {}
+    }
+}
+
+#[derive(Default)]
+struct Memory {
+    locations: Vec<Location>,
+    arrays: Vec<SharedArray>,
+    homes: HashMap<VarId, SharedHome>,
+}
+
+fn lay_out(names: &Names<'_>, reports: &mut Reports) -> Memory {
+    let mut memory = Memory::default();
+    for (index, var) in names.vars.iter().enumerate().filter(|(_, var)| var.kind == VarKind::Shared) {
+        let values = initial_values(var.shape, var.init, var.name.span, |expr| names.constant(expr, reports));
+        let values = match values {
+            Ok(Ok(values)) => values,
+            Ok(Err(diagnostic)) => {
+                reports.add(diagnostic);
+                continue;
+            }
+            Err(Reported) => {
+                reports.skip(var.name.span);
+                continue;
+            }
+        };
+        let words = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        if let Err(refused) = names.budget.charge_locations(words, var.name.span) {
+            refused.into_iter().for_each(|diagnostic| {
+                reports.add(diagnostic);
+            });
+            break;
+        }
+        let base = LocId::new(memory.locations.len());
+        let name = &var.name.text;
+        let array = matches!(var.shape, Shape::Array(_)).then(|| {
+            memory.arrays.push(SharedArray { name: name.clone(), base, len: words });
+            ArrayId::new(memory.arrays.len() - 1)
+        });
+        memory.homes.insert(VarId(index), SharedHome { base, array });
+        for (element, init) in values.into_iter().enumerate() {
+            let name = if array.is_some() { format!("{name}[{element}]") } else { name.clone() };
+            memory.locations.push(Location { name, init, ty: var.ty, span: var.name.span });
+        }
+    }
+    memory
+}
+
+fn lower_threads(shared: &Shared<'_, '_>, reports: &mut Reports) -> Vec<LoweredThread> {
+    let names = shared.names;
+    let mut threads: Vec<LoweredThread> = Vec::new();
+    for declared in 0..names.file.threads.len() {
+        let body = names.thread_body(declared);
+        for self_index in 0..names.counts[declared].unwrap_or(0) {
+            let tid = i64::try_from(threads.len()).unwrap_or(i64::MAX);
+            let lower = Lower::new(shared, reports, body, (self_index.into(), tid));
+            threads.push(lower.finish(declared));
+        }
+    }
+    threads
+}
+
+fn lower_check<'a>(check: &'a CheckDecl, finals: &mut Finals<'a, '_>) -> Option<Check> {
+    let property = match &check.cond {
+        None => Property::Assertions,
+        Some((quantifier, written, text)) => {
+            let Ok(cond) = fold(written, finals) else {
+                finals.reports.skip(check.span);
+                return None;
+            };
+            let kind = finals.kind(&cond, written.span);
+            truth(kind, written.span, finals.reports);
+            Property::Final { quantifier: *quantifier, cond, text: text.clone() }
+        }
+    };
+    Some(Check { property, models: check.models.clone(), span: check.span })
+}
+
+/// The columns of an outcome.
+fn observe(finals: &mut Finals<'_, '_>) -> Vec<Observable> {
+    let references = &finals.shared.names.file.observed;
+    let mut columns: Vec<Observable> = Vec::new();
+    for reference in references {
+        match observe_one(reference, finals) {
+            Ok(named) => columns.extend(named),
+            Err(Reported) => finals.reports.skip(reference.span),
+        }
+    }
+    if references.is_empty() {
+        columns = observe_locals(finals);
+        if columns.is_empty() {
+            columns = observe_memory(finals);
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    columns.retain(|column| seen.insert(column.name.clone()));
+    columns
+}
+
+/// The column of a reference, or one per element if it names a whole array.
+fn observe_one<'a>(reference: &'a Expr, finals: &mut Finals<'a, '_>) -> Fallible<Vec<Observable>> {
+    let (found, index) = finals.find(reference)?;
+    if let Found::Const(_) = found {
+        let diagnostic = Diagnostic::new(reference.span, "a constant cannot be observed", "a constant");
+        return Err(finals.reports.add(diagnostic.with_help("name a shared or local variable")));
+    }
+    let (base, var) = finals.base(found)?;
+    let (shape, name) = (finals.shared.names.var(var).shape, &finals.shared.names.var(var).name.text);
+    let qualified = match (found, &reference.kind) {
+        (Found::Local(thread, _), crate::ast::ExprKind::Member(_)) => {
+            format!("{}.{name}", finals.threads[thread].thread.name)
+        }
+        _ => name.clone(),
+    };
+    let Some(index) = index else { return Ok(columns(&qualified, base, shape)) };
+    finals.check_index(var, Some(index), reference.span)?;
+    let value = crate::fold::fold_const(index, finals)?;
+    let position = crate::lower::in_bounds(value, finals.len(var)?, index.span, finals.reports)?;
+    Ok(vec![Observable { name: format!("{qualified}[{position}]"), var: offset(base, position) }])
+}
+
+fn columns(name: &str, base: FinalVar, shape: Shape) -> Vec<Observable> {
+    match shape {
+        Shape::Array(len) => (0..len as usize)
+            .map(|element| Observable { name: format!("{name}[{element}]"), var: offset(base, element) })
+            .collect(),
+        _ => vec![Observable { name: name.to_owned(), var: base }],
+    }
+}
+
+/// All locals that the user declared, of all threads that mention them; qualified by the thread where several have the name.
+fn observe_locals(finals: &Finals<'_, '_>) -> Vec<Observable> {
+    let names = finals.shared.names;
+    let mut found = Vec::new();
+    let mut having: HashMap<&str, usize> = HashMap::new();
+    for (thread, lowered) in finals.threads.iter().enumerate() {
+        let own = Some(names.thread_body(lowered.declared));
+        let mut homes: Vec<_> = lowered.homes.iter().collect();
+        homes.sort();
+        for (var, home) in homes.into_iter().map(|(var, home)| (names.var(*var), *home)) {
+            if var.kind == VarKind::Local && (var.body.is_none() || var.body == own) {
+                *having.entry(&var.name.text).or_default() += 1;
+                found.push((thread, var, home));
+            }
+        }
+    }
+    let column = |(thread, var, home): (usize, &crate::names::Var<'_>, cyrano_ir::RegId)| {
+        let name = match having[var.name.text.as_str()] {
+            1 => var.name.text.clone(),
+            _ => format!("{}.{}", finals.threads[thread].thread.name, var.name.text),
+        };
+        columns(&name, FinalVar::Reg(cyrano_ir::ThreadId::new(thread), home), var.shape)
+    };
+    found.into_iter().flat_map(column).collect()
+}
+
+fn observe_memory(finals: &Finals<'_, '_>) -> Vec<Observable> {
+    let locations = finals.shared.locations.iter().enumerate();
+    locations.map(|(index, loc)| Observable { name: loc.name.clone(), var: FinalVar::Loc(LocId::new(index)) }).collect()
+}

@@ -1,0 +1,14 @@
+//! Any text is either a model file or a list of diagnostics with spans inside the text.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|source: &str| {
+    if let Err(diagnostics) = cyrano_memory::file::parse(source, "fuzz") {
+        assert!(!diagnostics.is_empty());
+        for diagnostic in diagnostics {
+            let range = diagnostic.span.range();
+            assert!(range.start <= range.end && range.end <= source.len(), "{diagnostic:?}");
+        }
+    }
+});
