@@ -10,8 +10,8 @@ use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 
-/// The models from strong to weak; `sparc-rmo` is not in the chain.
-pub const CHAIN: [&str; 6] = ["serial", "sc", "tso", "pso", "rmo", "relaxed"];
+/// The models from strong to weak.
+pub const CHAIN: [&str; 7] = ["serial", "sc", "tso", "pso", "rmo", "sparc-rmo", "relaxed"];
 
 /// What two engines, or an engine and a replay, do not agree on.
 #[derive(Clone, Debug)]
@@ -28,84 +28,98 @@ impl fmt::Display for Disagreement {
     }
 }
 
-/// Limits that keep a comparison short and small.
-pub fn limits() -> Limits {
-    Limits { memory: 1 << 30, iterations: 4, ..Limits::default() }.with_timeout(Some(Duration::from_secs(60)))
+/// Limits that keep a comparison short and small. Loops are unrolled this many times by the interpreter.
+pub fn limits(seconds: f64, iterations: usize) -> Limits {
+    let limits = Limits { memory: 1 << 30, iterations, ..Limits::default() };
+    limits.with_timeout(Some(Duration::from_secs_f64(seconds)))
+}
+
+/// The limits for random programs, which have no loop that goes round more than twice.
+fn generous() -> Limits {
+    limits(60.0, 3)
 }
 
 /// Compares the explorer with the interpreter under every model that both run.
 pub fn compare(program: &Program) -> Result<(), Disagreement> {
-    compare_with(program, &Explore::default())
+    compare_with(program, &Explore::default(), &generous)
 }
 
-/// The same with a given explorer: other reductions, or a deliberate bug.
-pub fn compare_with(program: &Program, explore: &Explore) -> Result<(), Disagreement> {
+/// The same with a given explorer (other reductions, or a deliberate bug) and with limits for each question.
+pub fn compare_with(program: &Program, explore: &Explore, limits: &dyn Fn() -> Limits) -> Result<(), Disagreement> {
     for model in cyrano_memory::all() {
         if explore.supports(program, &model).is_ok() {
-            outcomes_agree(program, &model, explore)?;
-            verdicts_agree(program, &model, explore, &Property::Assertions)?;
+            let pair = Pair { program, model: &model, explore, limits };
+            pair.outcomes_agree()?;
+            pair.verdicts_agree(&Property::Assertions)?;
             for check in &program.checks {
-                verdicts_agree(program, &model, explore, &check.property)?;
+                pair.verdicts_agree(&check.property)?;
             }
         }
     }
     Ok(())
 }
 
-fn ask(engine: &dyn Engine, program: &Program, model: &Model, question: Question<'_>) -> Answer {
-    engine.ask(Query { program, model, question }, &limits(), &())
+/// The two engines on one program under one model.
+struct Pair<'a> {
+    program: &'a Program,
+    model: &'a Model,
+    explore: &'a Explore,
+    limits: &'a dyn Fn() -> Limits,
 }
 
-/// Outcome sets are equal, or, where the interpreter had to bound a loop, its set is part of the explorer's.
-fn outcomes_agree(program: &Program, model: &Model, explore: &Explore) -> Result<(), Disagreement> {
-    let slow = ask(&Interp, program, model, Question::Outcomes);
-    if slow.verdict == Verdict::Unknown {
-        return Ok(());
+impl Pair<'_> {
+    fn ask(&self, engine: &dyn Engine, question: Question<'_>) -> Answer {
+        let query = Query { program: self.program, model: self.model, question };
+        engine.ask(query, &(self.limits)(), &())
     }
-    let fast = ask(explore, program, model, Question::Outcomes);
-    let complete = slow.verdict == Verdict::Verified && fast.verdict == Verdict::Verified;
-    let missing: Vec<_> = slow.outcomes.difference(&fast.outcomes).collect();
-    let invented: Vec<_> = fast.outcomes.difference(&slow.outcomes).collect();
-    if !missing.is_empty() || (complete && !invented.is_empty()) {
-        let what = format!("outcomes: the explorer misses {missing:?} and invents {invented:?}");
-        return Err(Disagreement { model: model.name.clone(), what });
-    }
-    Ok(())
-}
 
-/// Verdicts are equal where both are definite, and what an engine shows can be replayed.
-fn verdicts_agree(
-    program: &Program,
-    model: &Model,
-    explore: &Explore,
-    property: &Property,
-) -> Result<(), Disagreement> {
-    let slow = ask(&Interp, program, model, Question::Holds(property));
-    let fast = ask(explore, program, model, Question::Holds(property));
-    let disagree = |what: String| Err(Disagreement { model: model.name.clone(), what });
-    for (answer, engine) in [(&slow, "interp"), (&fast, "explore")] {
-        if let Some(execution) = &answer.execution
-            && let Err(error) =
-                cyrano_interp::confirm(program, model, property, answer.violation.as_ref(), execution)
-        {
-            let criterion = property.criterion();
-            return disagree(format!("{criterion}: what {engine} shows does not replay: {error}\n{execution:?}"));
+    fn disagree<T>(&self, what: String) -> Result<T, Disagreement> {
+        Err(Disagreement { model: self.model.name.clone(), what })
+    }
+
+    /// Outcome sets are equal, or, where the interpreter had to stop early, its set is part of the explorer's.
+    fn outcomes_agree(&self) -> Result<(), Disagreement> {
+        let slow = self.ask(&Interp, Question::Outcomes);
+        let fast = self.ask(self.explore, Question::Outcomes);
+        let missing: Vec<_> = slow.outcomes.difference(&fast.outcomes).collect();
+        let invented: Vec<_> = fast.outcomes.difference(&slow.outcomes).collect();
+        let misses = fast.verdict == Verdict::Verified && !missing.is_empty();
+        let invents = slow.verdict == Verdict::Verified && !invented.is_empty();
+        if misses || invents {
+            return self.disagree(format!("outcomes: the explorer misses {missing:?} and invents {invented:?}"));
         }
+        Ok(())
     }
-    let definite = |answer: &Answer| !matches!(answer.verdict, Verdict::Unknown | Verdict::Bounded);
-    if definite(&slow) && definite(&fast) && slow.verdict != fast.verdict {
-        let (slow, fast) = (slow.verdict.name(), fast.verdict.name());
-        return disagree(format!("{}: interp says {slow}, explore says {fast}", property.criterion()));
+
+    /// Verdicts are equal where both are definite, and what an engine shows can be replayed.
+    fn verdicts_agree(&self, property: &Property) -> Result<(), Disagreement> {
+        let slow = self.ask(&Interp, Question::Holds(property));
+        let fast = self.ask(self.explore, Question::Holds(property));
+        for (answer, engine) in [(&slow, "interp"), (&fast, "explore")] {
+            let Some(execution) = &answer.execution else { continue };
+            let violation = answer.violation.as_ref();
+            if let Err(error) = cyrano_interp::confirm(self.program, self.model, property, violation, execution) {
+                let criterion = property.criterion();
+                return self
+                    .disagree(format!("{criterion}: what {engine} shows does not replay: {error}\n{execution:?}"));
+            }
+        }
+        let definite = |answer: &Answer| !matches!(answer.verdict, Verdict::Unknown | Verdict::Bounded);
+        if definite(&slow) && definite(&fast) && slow.verdict != fast.verdict {
+            let (slow, fast) = (slow.verdict.name(), fast.verdict.name());
+            return self.disagree(format!("{}: interp says {slow}, explore says {fast}", property.criterion()));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
-/// Outcome sets grow along the chain of models.
-pub fn outcomes_grow(program: &Program) -> Result<(), Disagreement> {
+/// Outcome sets grow along the chain of models, by the interpreter; a set that is not complete is only compared as a subset.
+pub fn outcomes_grow(program: &Program, limits: &dyn Fn() -> Limits) -> Result<(), Disagreement> {
     let mut before: Option<(&str, BTreeSet<Vec<i64>>)> = None;
     for name in CHAIN {
         let model = cyrano_memory::named(name).expect("a named model");
-        let answer = ask(&Interp, program, &model, Question::Outcomes);
+        let query = Query { program, model: &model, question: Question::Outcomes };
+        let answer = Interp.ask(query, &limits(), &());
         if answer.verdict == Verdict::Unknown {
             return Ok(());
         }

@@ -11,4 +11,4 @@ pub mod compare;
 pub mod corpus;
 pub mod generate;
 
-pub use compare::{Disagreement, compare, compare_with, outcomes_grow};
+pub use compare::{Disagreement, compare, compare_with, limits, outcomes_grow};

@@ -1,7 +1,7 @@
 //! Random programs: the engines agree, with every reduction on and off, and outcome sets grow along the models.
 
 use cyrano_conformance::generate::{Random, program};
-use cyrano_conformance::{compare, compare_with, outcomes_grow};
+use cyrano_conformance::{compare, compare_with, limits, outcomes_grow};
 use cyrano_explore::Explore;
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ proptest! {
 
     #[test]
     fn outcomes_grow_along_the_models(random in program()) {
-        if let Err(disagreement) = outcomes_grow(&compiled(&random)) {
+        if let Err(disagreement) = outcomes_grow(&compiled(&random), &|| limits(60.0, 3)) {
             return Err(TestCaseError::fail(format!("{disagreement}\n{}", random.source())));
         }
     }
@@ -45,7 +45,7 @@ proptest! {
             Explore { timestamps: false, ..on },
         ];
         for explore in off {
-            if let Err(disagreement) = compare_with(&program, &explore) {
+            if let Err(disagreement) = compare_with(&program, &explore, &|| limits(60.0, 3)) {
                 let source = random.source();
                 return Err(TestCaseError::fail(format!("{explore:?}: {disagreement}\n{source}")));
             }

@@ -132,7 +132,8 @@ impl Explore {
         } else if found.notes.bounded {
             answer.verdict = Verdict::Bounded;
             let bound = limits.deferred;
-            answer.reason = Some(format!("executions in which a thread defers more than {bound} accesses were left out"));
+            answer.reason =
+                Some(format!("executions in which a thread defers more than {bound} accesses were left out"));
         } else if let Some(reason) = vacuous(machine.program, property, &found) {
             answer.verdict = Verdict::Vacuous;
             answer.reason = Some(reason.into());

@@ -50,7 +50,8 @@ impl<'a> Machine<'a> {
         deferred: usize,
         gap: Option<i64>,
     ) -> Self {
-        let mut defers = [AccessKind::Load, AccessKind::Store, AccessKind::Rmw].map(|kind| !model.keeps_all_after(kind));
+        let mut defers =
+            [AccessKind::Load, AccessKind::Store, AccessKind::Rmw].map(|kind| !model.keeps_all_after(kind));
         if config.has_fault(Fault::KeepStores) {
             defers[AccessKind::Store as usize] = false;
         }

@@ -146,7 +146,8 @@ impl<'m, 'a> Search<'m, 'a> {
             self.found.stats.transitions += 1;
             if let Some(violation) = &successor.event {
                 if self.m.judge_assertions && self.found.hit.is_none() {
-                    self.found.hit = Some(Hit { path: self.path(parent), violation: Some(violation.clone()), in_step: true });
+                    self.found.hit =
+                        Some(Hit { path: self.path(parent), violation: Some(violation.clone()), in_step: true });
                 }
                 continue;
             }

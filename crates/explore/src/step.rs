@@ -182,8 +182,7 @@ impl<'m> Stepper<'m> {
         let entry = state.threads[thread].queue[position].clone();
         let kind = entry.access().expect("only accesses are performed");
         let loc = entry.loc as usize;
-        let mut access =
-            Access { thread: ThreadId::new(thread), index: entry.index, read: None, written: None };
+        let mut access = Access { thread: ThreadId::new(thread), index: entry.index, read: None, written: None };
         let mut delivers = None;
         match (kind, &entry.data) {
             (AccessKind::Load, _) => {
@@ -328,7 +327,9 @@ impl<'m> Stepper<'m> {
         }
         if kind == AccessKind::Rmw && self.m.config.has_fault(Fault::SplitRmw) {
             let value = access.written.take();
-            value.into_iter().for_each(|value| state.threads[thread].queue.push(crate::settle::plain_store(loc, value)));
+            value
+                .into_iter()
+                .for_each(|value| state.threads[thread].queue.push(crate::settle::plain_store(loc, value)));
         }
         if let Some(value) = access.written {
             state.memory[loc as usize] = value;

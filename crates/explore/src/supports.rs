@@ -26,7 +26,10 @@ pub(crate) fn supports(program: &Program, model: &Model) -> Result<(), Refusal> 
     }
     if let Some((thread, instr)) = address_depends_on_load(program).first() {
         let place = place(program, *thread, *instr);
-        return refuse(format!("{place} uses an address that depends on a loaded value, and {} defers loads", model.name));
+        return refuse(format!(
+            "{place} uses an address that depends on a loaded value, and {} defers loads",
+            model.name
+        ));
     }
     if let Some((thread, instr)) = local_index_depends_on_load(program).first() {
         let place = place(program, *thread, *instr);

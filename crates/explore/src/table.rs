@@ -136,7 +136,11 @@ impl Table {
         let (chunk, at) = split(record.0);
         let after = at + HEADER + length(&self.chunks[chunk][at..]);
         let ended = after + HEADER > CHUNK || (chunk + 1 < self.chunks.len() && self.ends(chunk, after));
-        let next = if ended { Record(((chunk + 1) << CHUNK_BITS) as u64) } else { Record(record.0 - at as u64 + after as u64) };
+        let next = if ended {
+            Record(((chunk + 1) << CHUNK_BITS) as u64)
+        } else {
+            Record(record.0 - at as u64 + after as u64)
+        };
         (next < self.end()).then_some(next)
     }
 

@@ -169,8 +169,8 @@ impl Machine<'_> {
                     }
                     (Data::Known(first, second), What::Access(kind)) if timestamps.locations[entry.loc as usize] => {
                         let op = &self.program.threads[t].code[entry.instr as usize].op;
-                        let adds = kind == cyrano_ir::AccessKind::Rmw
-                            && matches!(op, Op::Rmw { op: RmwOp::FetchAdd(_), .. });
+                        let adds =
+                            kind == cyrano_ir::AccessKind::Rmw && matches!(op, Op::Rmw { op: RmwOp::FetchAdd(_), .. });
                         if !adds && kind.writes() {
                             visit(first);
                         }

@@ -208,14 +208,17 @@ impl<'p> Local<'_, 'p> {
             point.read(request, value);
             return;
         }
-        let (first, others) = self.candidates.of(request.loc);
-        let hoped_for = (self.paths == Paths::Any).then(|| point.machine.expected()).flatten();
-        for value in others.iter().chain(&hoped_for) {
+        let mut values = self.candidates.of(&point.machine, request.loc);
+        if self.paths == Paths::Any {
+            values.extend(point.machine.expected().filter(|value| !values.contains(value)));
+        }
+        let (first, others) = values.split_first().expect("a location always has a value");
+        for value in others {
             let mut other = point.clone();
             other.read(request.clone(), *value);
             self.todo.push(other);
         }
-        point.read(request, first);
+        point.read(request, *first);
     }
 
     fn choose(&mut self, point: &mut Point<'p>, from: &[i64]) -> Step<'p> {

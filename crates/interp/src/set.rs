@@ -10,6 +10,14 @@ pub(crate) struct EventSet {
     rest: Vec<u64>,
 }
 
+impl FromIterator<usize> for EventSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(events: I) -> Self {
+        let mut set = Self::default();
+        events.into_iter().for_each(|event| set.insert(event));
+        set
+    }
+}
+
 impl EventSet {
     /// Adds an element.
     pub(crate) fn insert(&mut self, event: usize) {
@@ -83,17 +91,12 @@ impl EventSet {
             let low = if by < 64 { self.low << by } else { 0 };
             return Self { low, rest: Vec::new() };
         }
-        let mut set = Self::default();
-        self.iter().for_each(|event| set.insert(event + by));
-        set
+        self.iter().map(|event| event + by).collect()
     }
 
     /// The elements below `bound`.
     pub(crate) fn below(&self, bound: usize) -> Self {
-        let mut set = Self::default();
-        let kept = self.iter().take_while(|event| *event < bound);
-        kept.for_each(|event| set.insert(event));
-        set
+        self.iter().take_while(|event| *event < bound).collect()
     }
 
     /// The first 64 numbers as bits.
@@ -107,9 +110,7 @@ mod tests {
     use super::EventSet;
 
     fn set(elements: &[usize]) -> EventSet {
-        let mut set = EventSet::default();
-        elements.iter().for_each(|e| set.insert(*e));
-        set
+        elements.iter().copied().collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Candidate values: which values might a load of a location return?
 //!
 //! An over-approximation; the memory order decides. It starts with the initial values and grows by what the threads store
-//! when their loads return candidates.
+//! when their loads return candidates; who stores a value matters, for a load cannot see a later store of its own thread.
 //!
 //! **Why the rounds end.** Where a store is ordered after everything that decides it (its value, its address and
 //! whether it is executed), each value has a finite depth: one more than the deepest value that decided it. A value of depth `d` is found
@@ -15,40 +15,68 @@ use cyrano_ir::{AccessKind, LocId, Program};
 use cyrano_memory::Model;
 
 use crate::local::{self, Paths};
-use crate::machine::Code;
+use crate::machine::{Code, Machine};
 use crate::meter::Meter;
+use crate::set::EventSet;
 use crate::trace::Trace;
 
-/// The candidate values of each location, the initial value first.
+/// The values that threads write to each location.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidates(Vec<Vec<i64>>);
+pub(crate) struct Candidates {
+    initial: Vec<i64>,
+    /// For each location the values, each with the threads that write it.
+    written: Vec<Vec<(i64, EventSet)>>,
+}
 
 impl Candidates {
-    fn initial(program: &Program) -> Self {
-        Self(program.locations.iter().map(|loc| vec![loc.init]).collect())
+    /// Nothing is written.
+    pub(crate) fn new(program: &Program) -> Self {
+        Self { initial: program.initial_memory(), written: vec![Vec::new(); program.locations.len()] }
     }
 
-    /// The same values everywhere, to compare with.
+    /// Lets somebody outside the program write these values everywhere, to compare with.
     #[cfg(test)]
     pub(crate) fn uniform(program: &Program, values: &[i64]) -> Self {
-        Self(vec![values.to_vec(); program.locations.len()])
+        let outside = |value: &i64| (*value, [program.threads.len()].into_iter().collect());
+        let written = vec![values.iter().map(outside).collect(); program.locations.len()];
+        Self { written, ..Self::new(program) }
     }
 
-    /// The initial value and the other candidates.
-    pub(crate) fn of(&self, loc: LocId) -> (i64, &[i64]) {
-        let (first, others) = self.0[loc.index()].split_first().expect("the initial value is a candidate");
-        (*first, others)
+    /// What a load by the next instruction of this machine might return.
+    ///
+    /// A thread's own store counts only if it comes before the load: every model keeps a load before a later
+    /// store to its address. The last such store also hides the initial value and the thread's stores before it, unless the
+    /// model lets the load overtake it without seeing it.
+    pub(crate) fn of(&self, machine: &Machine<'_>, loc: LocId) -> Vec<i64> {
+        let model = machine.code.model;
+        let hides = model.forwarding || model.keeps(AccessKind::Store, AccessKind::Load, true);
+        let mut own = machine.events.iter().rev().filter(|event| event.loc == loc).filter_map(|e| e.written.value());
+        let mut values: Vec<_> = if hides { own.next().into_iter().collect() } else { own.collect() };
+        if values.is_empty() || !hides {
+            values.push(self.initial[loc.index()]);
+        }
+        for (value, writers) in &self.written[loc.index()] {
+            let others = writers.iter().any(|writer| writer != machine.code.thread.index());
+            if others && !values.contains(value) {
+                values.push(*value);
+            }
+        }
+        values
     }
 
     /// Adds what the traces write; whether anything was new.
     fn grow(&mut self, threads: &[Vec<Trace<'_>>]) -> bool {
         let mut grown = false;
         for event in threads.iter().flatten().flat_map(|trace| &trace.events) {
-            let values = &mut self.0[event.loc.index()];
-            if let Some(value) = event.written.value().filter(|value| !values.contains(value)) {
-                values.push(value);
-                grown = true;
-            }
+            let Some(value) = event.written.value() else { continue };
+            let values = &mut self.written[event.loc.index()];
+            let at = values.iter().position(|(known, _)| *known == value).unwrap_or_else(|| {
+                values.push((value, EventSet::default()));
+                values.len() - 1
+            });
+            let writer = event.thread.index();
+            grown |= !values[at].1.contains(writer);
+            values[at].1.insert(writer);
         }
         grown
     }
@@ -61,7 +89,7 @@ pub(crate) fn traces<'p>(
     meter: &mut Meter<'p>,
 ) -> Result<Vec<Vec<Trace<'p>>>, Stop> {
     let paths = if branches_order_stores(model) { Paths::Real } else { Paths::Any };
-    let mut candidates = Candidates::initial(program);
+    let mut candidates = Candidates::new(program);
     let mut rounds = 0;
     loop {
         let kept = meter.bytes;

@@ -26,7 +26,8 @@
 //!    load that this store depends on (by rule 3, as far as the model keeps that kind) precedes the load in `<M`.
 //!    This is rule 3 of dependence order in the SPARC V9 manual (D.3.3), for the store that is forwarded.
 //! 6. **Atomic sections.** The accesses of an atomic section are consecutive in `<M`, in program order.
-//!    With [`Model::serial`] the same holds for each operation, and for a whole thread that declares none.
+//!    With [`Model::serial`] the same holds for each operation, and for a whole thread that declares none; an operation that
+//!    an execution leaves unfinished is the last thing in it.
 //! 7. **No value out of thin air.** Following each load to the store it took its value from, and each store to the loads that its value
 //!    and address were computed from, never leads back to the start. Models that keep data and address dependencies, or
 //!    that keep every load before later stores, have this already; for the others it is an axiom of its own.
@@ -47,7 +48,7 @@ mod tso;
 
 pub use model::{Control, Dependencies, Model};
 
-/// All named models, strongest first; `sparc-rmo` stands beside `rmo`, incomparable with it.
+/// All named models, strongest first: each allows what the one before it allows, and more.
 pub fn all() -> Vec<Model> {
     vec![serial::model(), sc::model(), tso::model(), pso::model(), rmo::model(), sparc_rmo::model(), relaxed::model()]
 }

@@ -29,8 +29,6 @@ struct Search<'n, 'a> {
     names: &'n Names<'a>,
     callees: Vec<Vec<(usize, Span)>>,
     marks: Vec<Mark>,
-    /// The depth of the outermost procedure on the path that each one reaches.
-    low: Vec<usize>,
     /// The procedures being visited, each with the number of its calls seen so far.
     path: Vec<(usize, usize)>,
     calls: Calls,
@@ -44,7 +42,6 @@ pub(crate) fn order_calls(names: &Names<'_>, reports: &mut Reports) -> Calls {
         names,
         callees: procs.iter().map(|p| callees_of(&p.body, names)).collect(),
         marks: vec![Mark::New; count],
-        low: vec![usize::MAX; count],
         path: Vec::new(),
         calls: Calls { order: Vec::new(), endless: vec![false; count] },
     };
@@ -74,7 +71,7 @@ impl Search<'_, '_> {
             Some((callee, span)) => match self.marks[callee] {
                 Mark::New => self.open(callee),
                 Mark::Open(depth) => {
-                    self.low[caller] = self.low[caller].min(depth);
+                    self.calls.endless[caller] = true;
                     report_cycle(&self.path[depth..], span, self.names, reports);
                 }
                 Mark::Done => {}
@@ -83,14 +80,11 @@ impl Search<'_, '_> {
         true
     }
 
+    /// Everything on a circle calls, in the end, the procedure that closes it, so this marks the whole circle.
     fn close(&mut self, caller: usize) {
         self.path.pop();
-        let circular = self.low[caller] <= self.path.len();
         let calls_endless = self.callees[caller].iter().any(|(callee, _)| self.calls.endless[*callee]);
-        self.calls.endless[caller] = circular || calls_endless;
-        if let Some((parent, _)) = self.path.last() {
-            self.low[*parent] = self.low[*parent].min(self.low[caller]);
-        }
+        self.calls.endless[caller] |= calls_endless;
         self.marks[caller] = Mark::Done;
         self.calls.order.push(caller);
     }

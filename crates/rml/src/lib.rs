@@ -5,7 +5,7 @@
 //! `foreach`, `forsome`, `forall` and `exists`. `docs/rml.md` is the language's reference.
 //!
 //! **Invariants:** every error of a file is reported, once; no input makes a pass panic or run on (nesting, unrolling and the number of
-//! diagnostics are limited); every program that comes out passes [`cyrano_ir::verify`].
+//! diagnostics are limited); every program that comes out passes [`cyrano_ir::verify()`].
 //! This crate knows neither memory models nor engines: names of models are passed on as written.
 
 use cyrano_ir::{Diagnostic, Program, Span};

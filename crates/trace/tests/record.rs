@@ -36,7 +36,7 @@ fn equals<V>(left: Expr<V>, value: i64) -> Expr<V> {
 /// p0: x := 1; r1 := y; assert r1 = 1. p1: y := 1; r2 := 7 / r2.
 fn program() -> Program {
     let location = |name: &str| Location { name: name.into(), init: 0, ty: Ty::Int, span: Span::default() };
-    let register = |name: &str| Register { name: name.into(), init: 0, ty: Ty::Int };
+    let register = |name: &str, init| Register { name: name.into(), init, ty: Ty::Int };
     let store = |loc: u32| Op::Store { addr: Addr::Fixed(LocId(loc)), value: Expr::Const(1) };
     let load = Op::Load { dst: Place::Reg(RegId(0)), addr: Addr::Fixed(LocId(1)) };
     let assert = Op::Assert { cond: equals(var(0), 1), message: Some("seen".into()) };
@@ -54,7 +54,10 @@ fn program() -> Program {
     Program {
         name: "hand-made".into(),
         locations: vec![location("x"), location("y")],
-        threads: vec![thread("p0", vec![register("r1"), register("%0")], p0), thread("p1", vec![register("r2")], p1)],
+        threads: vec![
+            thread("p0", vec![register("r1", 3), register("%0", 0)], p0),
+            thread("p1", vec![register("r2", 0)], p1),
+        ],
         ..Program::default()
     }
 }

@@ -95,15 +95,16 @@ fn endless_sections() {
 
 #[test]
 fn endless_sections_only_look() {
-    let code = "x=1; atomic{; y=1; r1=z; r1=z; fence store-load; r0=w; while r0==0 back 1; }";
+    let code = "x=1; atomic{; y=1; r2=xchg y 1; r1=z; r1=z; fence store-load; r0=w; while r0==0 back 1; }";
     let program = notation::program(&[code], "");
     let (model, limits) = (model("tso"), Limits::default());
     let threads = values::traces(&program, &model, &mut Meter::new(&limits, &())).expect("within the limits");
     let endless = threads[0].iter().find(|trace| matches!(trace.status, Status::Diverges { cut: 1, .. }));
     let looks = &endless.expect("the section diverges on 0").events[1..];
-    assert_eq!(looks.len(), 3, "one access for each location: {looks:?}");
+    assert_eq!(looks.len(), 4, "one access for each location and kind: {looks:?}");
+    assert_eq!(looks[1].read, None, "what the section wrote itself is not looked for");
     assert!(looks.iter().all(|event| event.written == Written::Nothing));
-    assert!(looks[2].fenced.contains(0), "the fence counts for what stands before the section");
+    assert!(looks[3].fenced.contains(0), "the fence counts for what stands before the section");
 }
 
 /// Asks about the final states of message passing.
