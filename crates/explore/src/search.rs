@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use cyrano_engine::{Blocked, Limits, Progress, Stats, Stop, Violation, Watch};
-use cyrano_ir::{FinalExpr, InstrId, Op, Program, Property, Quantifier, ThreadId};
+use cyrano_ir::{InstrId, Op, Program, Property, Quantifier, ThreadId};
 
 use crate::faults::Fault;
 use crate::machine::Machine;
@@ -112,7 +112,7 @@ impl<'m, 'a> Search<'m, 'a> {
     }
 
     fn limit(&mut self, limits: &Limits, watch: &dyn Watch) -> bool {
-        if self.expanded % CHECK_EVERY == 0 {
+        if self.expanded.is_multiple_of(CHECK_EVERY) {
             let bytes = self.table.bytes();
             self.found.stop = limits.exceeded(bytes);
             watch.progress(Progress {
@@ -169,22 +169,18 @@ impl<'m, 'a> Search<'m, 'a> {
             }
             Some(Property::Assertions) => {}
             Some(Property::Final { quantifier, cond, .. }) => {
-                let holds = self.holds(state, cond);
+                // A condition that has no value, by a division by zero say, is no witness and saves no claim.
+                let holds = cond.eval(&mut |var| Ok(self.m.final_value(state, *var))).map(|value| value != 0);
                 let (hit, violation) = match quantifier {
-                    Quantifier::Exists => (holds, None),
-                    Quantifier::Never => (holds, Some(Violation::FinalState)),
-                    Quantifier::Always => (!holds, Some(Violation::FinalState)),
+                    Quantifier::Exists => (holds == Ok(true), None),
+                    Quantifier::Never => (holds != Ok(false), Some(Violation::FinalState)),
+                    Quantifier::Always => (holds != Ok(true), Some(Violation::FinalState)),
                 };
                 if hit && self.found.hit.is_none() {
                     self.found.hit = Some(Hit { path: self.path(record), violation, in_step: false });
                 }
             }
         }
-    }
-
-    fn holds(&self, state: &State, cond: &FinalExpr) -> bool {
-        // A condition that cannot be computed, by a division by zero say, does not hold.
-        cond.eval(&mut |var| Ok(self.m.final_value(state, *var))).is_ok_and(|value| value != 0)
     }
 
     /// No thread can go on: a deadlock if all of those that are not done wait at an atomic section.

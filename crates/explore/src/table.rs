@@ -272,7 +272,7 @@ mod tests {
             seed ^= seed << 17;
             let length = 1 + (seed % 40) as usize;
             let byte = (seed >> 20) as u8 % 64;
-            let bytes: Vec<u8> = (0..length).map(|i| byte ^ (i as u8 % 3) ^ (seed >> 40) as u8 % 32).collect();
+            let bytes: Vec<u8> = (0..length).map(|i| byte ^ (i as u8 % 3) ^ ((seed >> 40) as u8 % 32)).collect();
             let fresh = plain.len() as u64;
             plain.entry(bytes.clone()).or_insert(fresh);
             batch.push(Record(round & 0xffff), |out| out.extend(&bytes));

@@ -145,8 +145,7 @@ impl<'p> Run<'p> {
         }
         let settled = self.settled(stopped, bounded);
         match settled.verdict {
-            Verdict::Unknown => settled,
-            Verdict::Bounded if quantifier == Quantifier::Exists => settled,
+            Verdict::Unknown | Verdict::Bounded => settled,
             _ if !goal.reached => answer(Verdict::Vacuous, Some("no execution reaches a final state".into())),
             Verdict::Verified if quantifier == Quantifier::Exists => {
                 Answer { violation: Some(Violation::NoWitness), ..answer(Verdict::Violated, None) }

@@ -57,6 +57,8 @@ pub enum ReplayError {
     UnitInterrupted { step: usize, access: String, expected: String },
     /// Axiom 6: the access does not follow the one before it in its section or operation.
     UnitBroken { step: usize, access: String },
+    /// Axiom 6: under a serial model nothing follows an operation that is not finished.
+    AfterUnfinished { step: usize, access: String, last: String },
     /// Axiom 7: some value comes from nowhere.
     ThinAir,
     /// The claimed assertion does not fail.
@@ -140,6 +142,9 @@ impl ReplayError {
                     f,
                     "step {step}: {access} interrupts an atomic section or operation; {expected} has to come next (axiom 6)"
                 )
+            }
+            Self::AfterUnfinished { step, access, last } => {
+                write!(f, "step {step}: {access} comes after {last}, whose operation is not finished (axiom 6)")
             }
             Self::UnitBroken { step, access } => {
                 write!(

@@ -1,6 +1,6 @@
 //! From an issued access to an [`Event`]: which program-earlier accesses axioms 1, 2 and 3 put before it.
 
-use cyrano_ir::{AccessKind, FenceSet, InstrId, LocId};
+use cyrano_ir::{AccessKind, FenceSet, InstrId, LocId, Op};
 use cyrano_memory::Model;
 
 use crate::machine::Machine;
@@ -30,7 +30,13 @@ pub(crate) struct Issued {
 
 /// The machine's accesses as events, in its own numbering.
 pub(crate) fn events(machine: &Machine<'_>) -> Vec<Event> {
-    (0..machine.events.len()).map(|number| event(machine, number)).collect()
+    let mut events: Vec<Event> = (0..machine.events.len()).map(|number| event(machine, number)).collect();
+    let halted = matches!(machine.code.op(machine.pc), Op::Halt);
+    if machine.code.model.serial && !halted {
+        let unfinished = events.last_mut().filter(|last| last.unit.is_some() && last.unit == machine.unit());
+        unfinished.into_iter().for_each(|last| last.unfinished = true);
+    }
+    events
 }
 
 fn event(machine: &Machine<'_>, number: usize) -> Event {
@@ -73,6 +79,7 @@ fn event(machine: &Machine<'_>, number: usize) -> Event {
         flow,
         computes: issued.computes,
         unit: issued.unit,
+        unfinished: false,
     }
 }
 

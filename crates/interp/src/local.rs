@@ -87,6 +87,9 @@ impl<'p> Local<'_, 'p> {
             if point.instructions > INSTRUCTION_LIMIT {
                 return self.end(point.machine, Status::Stopped);
             }
+            if self.paths == Paths::Real && point.machine.at_operation() {
+                self.end(point.machine.clone(), Status::Paused)?;
+            }
             if point.machine.at_section() {
                 self.enter_section(&mut point)?;
             }

@@ -149,6 +149,12 @@ impl<'p> Machine<'p> {
         self.sections > 0
     }
 
+    /// Whether an operation of a serial model begins here: at its marker, or where a thread that is one operation starts.
+    pub(crate) fn at_operation(&self) -> bool {
+        let starts = self.code.whole && self.pc.index() == 0 && self.events.is_empty();
+        self.code.model.serial && (starts || matches!(self.op(), Op::OperationBegin(_)))
+    }
+
     /// The unit of axiom 6 that an access now would belong to.
     pub(crate) fn unit(&self) -> Option<u32> {
         let operation = self.code.model.serial && self.operations > 0;

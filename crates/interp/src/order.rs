@@ -56,6 +56,8 @@ pub(crate) struct Event {
     pub(crate) computes: bool,
     /// The unit of axiom 6 that it belongs to, numbered per thread.
     pub(crate) unit: Option<u32>,
+    /// Whether it is the last of an operation that its thread does not finish, under a serial model.
+    pub(crate) unfinished: bool,
 }
 
 /// The events of all threads, numbered thread by thread in program order.
@@ -88,9 +90,9 @@ impl Events {
         a.unit.is_some() && a.unit == b.unit && a.thread == b.thread
     }
 
-    /// Whether an event stands in a unit with others.
+    /// Whether an event stands in a unit with others, or with what its thread leaves undone.
     pub(crate) fn in_company(&self, event: usize) -> bool {
-        self.joined(event) || event > 0 && self.joined(event - 1)
+        self.list[event].unfinished || self.joined(event) || event > 0 && self.joined(event - 1)
     }
 }
 
@@ -124,6 +126,8 @@ pub(crate) enum Obstacle {
     UnitOpen(usize),
     /// Axiom 6: its unit is not at this event.
     UnitBroken,
+    /// Axiom 6: the operation of this event is not finished, so nothing comes after it.
+    Unfinished(usize),
     /// Axioms 1 to 3: this event has to come first.
     Before(usize),
     /// Axiom 5: it would take the value of `store`, which depends on `load`.
@@ -174,6 +178,9 @@ impl<'e> Placing<'e> {
         let facts = &self.events.list[event];
         if self.placed.contains(event) {
             return Err(Obstacle::Twice);
+        }
+        if let Some(last) = self.order.last().filter(|last| self.events.list[**last].unfinished) {
+            return Err(Obstacle::Unfinished(*last));
         }
         match self.forced() {
             Some(forced) if forced != event => return Err(Obstacle::UnitOpen(forced)),

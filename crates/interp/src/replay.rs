@@ -161,6 +161,7 @@ impl<'p> Replay<'p> {
             Obstacle::UnitOpen(expected) => {
                 ReplayError::UnitInterrupted { step, access, expected: self.describe(expected) }
             }
+            Obstacle::Unfinished(last) => ReplayError::AfterUnfinished { step, access, last: self.describe(last) },
             Obstacle::UnitBroken => ReplayError::UnitBroken { step, access },
             Obstacle::Before(earlier) => {
                 let facts = &self.events.list[event];

@@ -16,6 +16,9 @@ pub(crate) enum Status {
     Dropped,
     /// The thread waits at the start of the section at this instruction.
     Waiting(InstrId),
+    /// The thread has not begun its next operation. Under a serial model an operation that is not finished excludes others, so
+    /// that not beginning one is a way for others to go on.
+    Paused,
     /// The bound on jumps back, or on instructions, was reached.
     Stopped,
     /// The way on, an address or an index could not be computed.

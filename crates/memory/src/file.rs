@@ -207,10 +207,10 @@ impl Reader {
 /// `keep different: a, b` is the key `keep different` and the value `a, b`; `model x` and `summary x` need no colon.
 fn split_key(line: &str) -> (&str, &str) {
     for word in ["model", "summary"] {
-        if let Some(rest) = line.strip_prefix(word) {
-            if rest.is_empty() || rest.starts_with([' ', '\t', ':']) {
-                return (word, rest.trim_start_matches([' ', '\t', ':']));
-            }
+        if let Some(rest) = line.strip_prefix(word)
+            && (rest.is_empty() || rest.starts_with([' ', '\t', ':']))
+        {
+            return (word, rest.trim_start_matches([' ', '\t', ':']));
         }
     }
     match line.split_once(':') {
