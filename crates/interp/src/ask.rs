@@ -91,17 +91,14 @@ impl<'p> Run<'p> {
 
     fn assertions(&self, meter: &mut Meter<'p>) -> Answer {
         let mut goal = Assertions::default();
-        let mut asserted = false;
-        let stopped = values::traces(self.program, self.model, meter).and_then(|threads| {
-            asserted = threads.iter().flatten().any(|trace| trace.machine.asserted);
-            combine::pursue(self.program, self.model, threads, &mut goal, meter)
-        });
+        let stopped = values::traces(self.program, self.model, meter)
+            .and_then(|threads| combine::pursue(self.program, self.model, threads, &mut goal, meter));
         if let Some((violation, execution)) = goal.violation {
             let answer = answer(Verdict::Violated, None);
             return Answer { violation: Some(violation), execution: Some(execution), ..answer };
         }
         let settled = self.settled(stopped, goal.bounded || meter.clipped);
-        let nothing_to_fail = !asserted && !self.may_wait();
+        let nothing_to_fail = !goal.asserted && !self.may_wait();
         let vacuous = match settled.verdict {
             Verdict::Verified => nothing_to_fail,
             Verdict::Bounded => nothing_to_fail && !self.has_assertion(),

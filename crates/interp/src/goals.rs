@@ -155,6 +155,8 @@ impl Goal for Final<'_> {
 #[derive(Default)]
 pub(crate) struct Assertions {
     pub(crate) bounded: bool,
+    /// Whether some execution evaluates an assertion.
+    pub(crate) asserted: bool,
     pub(crate) violation: Option<(Violation, Execution)>,
 }
 
@@ -172,6 +174,10 @@ fn wrong(thread: ThreadId, trace: &Trace<'_>) -> Option<Violation> {
         Status::Diverges { instr, .. } => Some(Violation::AtomicDiverges { thread, instr }),
         _ => None,
     }
+}
+
+fn has_asserted(combination: &[&Trace<'_>]) -> bool {
+    combination.iter().any(|trace| trace.machine.asserted)
 }
 
 /// The threads that wait, if all wait in vain or are done.
@@ -202,16 +208,20 @@ impl Goal for Assertions {
         let waits = |trace: &&&Trace<'_>| matches!(trace.status, Status::Waiting(_));
         let waiting = combination.iter().filter(waits).count();
         let done = combination.iter().filter(|trace| trace.status == Status::Done).count();
-        if combination.iter().any(|trace| trace.is_wrong()) || is_stopped(combination) && !self.bounded {
+        let news = is_stopped(combination) && !self.bounded || has_asserted(combination) && !self.asserted;
+        if combination.iter().any(|trace| trace.is_wrong()) {
             Want::AnyOrder
         } else if waiting > 0 && waiting + done == combination.len() {
             Want::AllMemories
+        } else if news {
+            Want::AnyOrder
         } else {
             Want::Nothing
         }
     }
 
     fn found(&mut self, found: &Found<'_, '_>) -> ControlFlow<()> {
+        self.asserted |= has_asserted(found.combination);
         let threads = found.combination.iter().enumerate();
         let wrong = threads.map(|(thread, trace)| wrong(ThreadId::new(thread), trace));
         let violation = wrong.flatten().next().or_else(|| deadlock(found));
