@@ -16,6 +16,7 @@ use crate::root;
 const MAP: &[(&str, &[&str])] = &[
     ("ir", &[]),
     ("memory", &["ir"]),
+    ("criteria", &["ir"]),
     ("engine", &["ir", "memory"]),
     ("rml", &["ir"]),
     ("interp", &["ir", "memory", "engine"]),
@@ -27,10 +28,10 @@ const MAP: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that must not print or read files.
-const NO_IO: &[&str] = &["ir", "memory", "engine", "rml", "interp", "explore", "trace", "report"];
+const NO_IO: &[&str] = &["ir", "memory", "criteria", "engine", "rml", "interp", "explore", "trace", "report"];
 
 /// Crates that must not serialise.
-const NO_SERDE: &[&str] = &["ir", "memory", "engine", "rml", "interp", "explore"];
+const NO_SERDE: &[&str] = &["ir", "memory", "criteria", "engine", "rml", "interp", "explore"];
 
 /// The longest a source file may be.
 const LONGEST: usize = 600;

@@ -1,0 +1,1 @@
+//! The definitions, by brute force.
