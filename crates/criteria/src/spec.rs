@@ -1,9 +1,22 @@
 //! Specifications as automata, and the comparison of their languages.
+//!
+//! - [`Specification`]: a prefix-closed language of histories, one automaton for each criterion or paper.
+//! - [`foil_nondet`] and [`foil_det`]: the two automata of FOIL, section 3, as printed and with repairs.
+//! - [`automaton`]: any specification with its states numbered, behind one object-safe trait.
+//! - [`compare`]: language inclusion both ways, with the shortest histories that tell the languages apart.
+//! - [`named`]: the specifications that a user can ask for by name.
 
 use std::fmt::Debug;
 use std::hash::Hash;
 
 use crate::history::{Event, Size};
+
+pub mod automaton;
+pub mod compare;
+pub mod foil_det;
+pub mod foil_nondet;
+pub mod named;
+mod subsets;
 
 /// A prefix-closed language of histories, given by an automaton all of whose states accept.
 pub trait Specification {

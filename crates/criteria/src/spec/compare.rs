@@ -1,0 +1,200 @@
+//! Language inclusion both ways, by antichains (De Wulf, Doyen, Henzinger and Raskin, CAV 2006).
+//!
+//! To show that every history of the left is one of the right, pairs of a left state and of the *set* of right states that
+//! the same history leads to are searched for one whose set is empty.
+//! A pair (a, S) is pruned when a pair (a, S') with S' ⊆ S has been seen: whatever leads (a, S) to an empty set leads
+//! (a, S') there as well.
+//! The search is breadth-first, and a pair is only ever pruned by one that was found no later, so by induction along a
+//! shortest distinguishing history some pair with a smaller set is found at each of its positions in time: the history
+//! that is reported is a shortest one.
+//! Removing queued pairs when a smaller set turns up, as the paper does, would break this argument and is not done.
+//! When the right side is deterministic its sets are single states, which only equal sets contain: one hash lookup each.
+
+use std::fmt;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::automaton::{Automaton, StateId};
+use super::subsets::{SetId, Subsets};
+use crate::history::History;
+
+/// How two languages compare.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Comparison {
+    /// Whether they are the same.
+    pub equivalent: bool,
+    /// A shortest history that only the left has.
+    pub left_only: Option<History>,
+    /// A shortest history that only the right has.
+    pub right_only: Option<History>,
+    /// How many pairs were visited, both ways together.
+    pub pairs: usize,
+}
+
+/// Why there is no comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CompareError {
+    /// The two automata are not over the same events.
+    Alphabets,
+    /// The callback stopped the search after this many pairs.
+    Stopped {
+        /// Visited so far.
+        pairs: usize,
+    },
+}
+
+impl fmt::Display for CompareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alphabets => f.write_str("the two specifications are not over the same events"),
+            Self::Stopped { pairs } => write!(f, "stopped after {pairs} pairs"),
+        }
+    }
+}
+
+impl std::error::Error for CompareError {}
+
+/// Compares two languages. The callback gets the number of pairs visited from time to time and says whether to go on.
+pub fn compare(
+    left: &mut dyn Automaton,
+    right: &mut dyn Automaton,
+    mut go_on: impl FnMut(usize) -> bool,
+) -> Result<Comparison, CompareError> {
+    let forth = inclusion(left, right, &mut go_on)?;
+    let back = inclusion(right, left, |pairs| go_on(forth.pairs + pairs)).map_err(|error| match error {
+        CompareError::Stopped { pairs } => CompareError::Stopped { pairs: forth.pairs + pairs },
+        other => other,
+    })?;
+    Ok(Comparison {
+        equivalent: forth.outside.is_none() && back.outside.is_none(),
+        left_only: forth.outside,
+        right_only: back.outside,
+        pairs: forth.pairs + back.pairs,
+    })
+}
+
+/// Whether one language is part of another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Inclusion {
+    /// A shortest history of the left that is not one of the right, if there is any.
+    pub outside: Option<History>,
+    /// How many pairs were visited.
+    pub pairs: usize,
+}
+
+/// Searches for a shortest history that only the left has.
+pub fn inclusion(
+    left: &mut dyn Automaton,
+    right: &mut dyn Automaton,
+    mut go_on: impl FnMut(usize) -> bool,
+) -> Result<Inclusion, CompareError> {
+    if left.alphabet() != right.alphabet() {
+        return Err(CompareError::Alphabets);
+    }
+    let letters = left.alphabet().len();
+    let mut search = Search::start(left, right);
+    let mut next = 0;
+    let mut found = search.found;
+    while found.is_none() && next < search.pairs.len() {
+        if next % 4096 == 0 && !go_on(next) {
+            return Err(CompareError::Stopped { pairs: next });
+        }
+        found = (0..letters).find_map(|letter| search.expand(next, letter));
+        next += 1;
+    }
+    Ok(Inclusion { outside: found.map(|last| search.history(last)), pairs: search.pairs.len() })
+}
+
+/// A left state with the right states that the same history leads to, and how it was found.
+struct Pair {
+    left: StateId,
+    right: SetId,
+    parent: u32,
+    letter: u16,
+}
+
+struct Search<'a> {
+    left: &'a mut dyn Automaton,
+    right: Subsets<'a>,
+    /// All pairs found, which is also the queue.
+    pairs: Vec<Pair>,
+    seen: FxHashSet<(StateId, SetId)>,
+    /// For each left state the sets seen with it that had no subset before them, by size.
+    minimal: FxHashMap<StateId, Vec<SetId>>,
+    /// A pair with an empty set among the initial ones.
+    found: Option<usize>,
+    scratch: Vec<StateId>,
+}
+
+impl<'a> Search<'a> {
+    fn start(left: &'a mut dyn Automaton, right: &'a mut dyn Automaton) -> Self {
+        let initial = left.initial();
+        let mut search = Self {
+            left,
+            right: Subsets::new(right),
+            pairs: Vec::new(),
+            seen: FxHashSet::default(),
+            minimal: FxHashMap::default(),
+            found: None,
+            scratch: Vec::new(),
+        };
+        let set = search.right.initial();
+        for state in initial {
+            let hit = search.add(Pair { left: state, right: set, parent: u32::MAX, letter: 0 });
+            search.found = search.found.or(hit);
+        }
+        search
+    }
+
+    /// Adds the successors of a pair; the position of one with an empty set if there is any.
+    fn expand(&mut self, from: usize, letter: usize) -> Option<usize> {
+        let Pair { left, right, .. } = self.pairs[from];
+        let mut successors = std::mem::take(&mut self.scratch);
+        successors.clear();
+        self.left.successors(left, letter, &mut successors);
+        let mut hit = None;
+        if !successors.is_empty() {
+            let right = self.right.step(right, letter);
+            for &left in &successors {
+                hit = hit.or(self.add(Pair { left, right, parent: from as u32, letter: letter as u16 }));
+            }
+        }
+        self.scratch = successors;
+        hit
+    }
+
+    /// Adds a pair unless one that is at least as hard to satisfy is there; its position if its set is empty.
+    fn add(&mut self, pair: Pair) -> Option<usize> {
+        if !self.seen.insert((pair.left, pair.right)) || self.is_covered(&pair) {
+            return None;
+        }
+        let empty = self.right.len(pair.right) == 0;
+        self.pairs.push(pair);
+        empty.then(|| self.pairs.len() - 1)
+    }
+
+    /// Whether a proper subset was seen with the same left state. Otherwise the set is remembered as a minimal one.
+    fn is_covered(&mut self, pair: &Pair) -> bool {
+        let size = self.right.len(pair.right);
+        let minimal = self.minimal.entry(pair.left).or_default();
+        let smaller = minimal.partition_point(|&set| self.right.len(set) < size);
+        if minimal[..smaller].iter().any(|&set| self.right.is_subset(set, pair.right)) {
+            return true;
+        }
+        let place = minimal.partition_point(|&set| self.right.len(set) <= size);
+        minimal.insert(place, pair.right);
+        false
+    }
+
+    fn history(&self, last: usize) -> History {
+        let alphabet = self.left.alphabet();
+        let mut events = Vec::new();
+        let mut at = &self.pairs[last];
+        while at.parent != u32::MAX {
+            events.push(alphabet[at.letter as usize]);
+            at = &self.pairs[at.parent as usize];
+        }
+        events.reverse();
+        events
+    }
+}
