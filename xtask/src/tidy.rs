@@ -17,21 +17,22 @@ const MAP: &[(&str, &[&str])] = &[
     ("ir", &[]),
     ("memory", &["ir"]),
     ("criteria", &["ir"]),
-    ("engine", &["ir", "memory"]),
+    ("engine", &["ir", "memory", "criteria"]),
     ("rml", &["ir"]),
-    ("interp", &["ir", "memory", "engine"]),
-    ("explore", &["ir", "memory", "engine"]),
-    ("trace", &["ir", "memory", "engine"]),
+    ("interp", &["ir", "memory", "criteria", "engine"]),
+    ("explore", &["ir", "memory", "criteria", "engine"]),
+    ("fences", &["ir", "memory", "engine"]),
+    ("trace", &["ir", "memory", "criteria", "engine"]),
     ("report", &["ir", "memory", "engine", "trace"]),
-    ("cyrano", &["ir", "memory", "engine", "rml", "interp", "explore", "trace", "report"]),
+    ("cyrano", &["ir", "memory", "criteria", "engine", "rml", "interp", "explore", "fences", "trace", "report"]),
     ("conformance", &["ir", "memory", "engine", "rml", "interp", "explore"]),
 ];
 
 /// Crates that must not print or read files.
-const NO_IO: &[&str] = &["ir", "memory", "criteria", "engine", "rml", "interp", "explore", "trace", "report"];
+const NO_IO: &[&str] = &["ir", "memory", "criteria", "engine", "rml", "interp", "explore", "fences", "trace", "report"];
 
 /// Crates that must not serialise.
-const NO_SERDE: &[&str] = &["ir", "memory", "criteria", "engine", "rml", "interp", "explore"];
+const NO_SERDE: &[&str] = &["ir", "memory", "criteria", "engine", "rml", "interp", "explore", "fences"];
 
 /// The longest a source file may be.
 const LONGEST: usize = 600;

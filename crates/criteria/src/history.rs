@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+pub use self::parse::{Parsed, parse};
+
+mod parse;
+
 /// An event of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Event {
@@ -42,6 +46,30 @@ pub struct Size {
 /// A finite history.
 pub type History = Vec<Event>;
 
+/// What the threads and variables of a history are called.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Names {
+    /// The threads; one without a name is called by its number, from 1.
+    pub threads: Vec<String>,
+    /// The variables; those without a name are `x`, `y`, `z`, `v3`, ….
+    pub variables: Vec<String>,
+}
+
+impl Names {
+    /// What a thread is called.
+    pub fn thread(&self, t: u8) -> String {
+        self.threads.get(t as usize).cloned().unwrap_or_else(|| (u32::from(t) + 1).to_string())
+    }
+
+    /// What a variable is called.
+    pub fn variable(&self, v: u8) -> String {
+        self.variables.get(v as usize).cloned().unwrap_or_else(|| match v {
+            0..3 => ["x", "y", "z"][v as usize].into(),
+            v => format!("v{v}"),
+        })
+    }
+}
+
 impl Size {
     /// Every event over these threads and variables, in a fixed order.
     pub fn alphabet(self) -> Vec<Event> {
@@ -62,19 +90,27 @@ impl Size {
     }
 }
 
+impl Action {
+    /// The variable that it is about.
+    pub const fn variable(self) -> Option<u8> {
+        match self {
+            Self::Load(v) | Self::Store(v) | Self::Cas(v) | Self::Rollback(v) => Some(v),
+            Self::ReadFinish | Self::Commit | Self::Abort => None,
+        }
+    }
+}
+
 impl fmt::Display for Event {
     /// As in a history file: threads from 1, variables `x`, `y`, `z`, `v3`, ….
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.thread + 1, self.action)
+        write!(f, "{} {}", Names::default().thread(self.thread), self.action)
     }
 }
 
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = |f: &mut fmt::Formatter<'_>, word: &str, v: &u8| match *v {
-            0..3 => write!(f, "{word} {}", ['x', 'y', 'z'][*v as usize]),
-            v => write!(f, "{word} v{v}"),
-        };
+        let named =
+            |f: &mut fmt::Formatter<'_>, word: &str, v: &u8| write!(f, "{word} {}", Names::default().variable(*v));
         match self {
             Self::Load(v) => named(f, "load", v),
             Self::Store(v) => named(f, "store", v),

@@ -1,7 +1,7 @@
 //! Specifications as automata, and the comparison of their languages.
 //!
 //! - [`Specification`]: a prefix-closed language of histories, one automaton for each criterion or paper.
-//! - [`foil_nondet`] and [`foil_det`]: the two automata of FOIL, section 3, as printed and with repairs.
+//! - [`foil_nondet`] and [`foil_det`]: the two automata of FOIL, section 3; [`foil_det_fixed`] is the definition instead.
 //! - [`automaton`]: any specification with its states numbered, behind one object-safe trait.
 //! - [`compare`]: language inclusion both ways, with the shortest histories that tell the languages apart.
 //! - [`named`]: the specifications that a user can ask for by name.
@@ -13,10 +13,14 @@ use crate::history::{Event, Size};
 
 pub mod automaton;
 pub mod compare;
+pub mod foil;
 pub mod foil_det;
+pub mod foil_det_fixed;
 pub mod foil_nondet;
 pub mod named;
 mod subsets;
+#[cfg(test)]
+mod tests;
 
 /// A prefix-closed language of histories, given by an automaton all of whose states accept.
 pub trait Specification {

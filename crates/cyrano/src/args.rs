@@ -1,8 +1,12 @@
 //! Every command and option, each defined once: parser, help, man page and completions all come from here.
 
+mod transactions;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, SpecArgs, SpecCommand, TablesArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -11,6 +15,7 @@ Examples:
   cyrano outcomes lib:litmus/fig4.rml --model sc,tso,pso,rmo
   cyrano check lock.rml --save-trace bug.json    keep the counterexample
   cyrano replay bug.json                         and confirm it again later
+  cyrano fence lib:stm/tl2.rml --model pso       minimal fences that repair it
   cyrano library list                            what is built in
   cyrano models                                  the memory models, explained
 
@@ -22,11 +27,13 @@ const CHECK_EXAMPLES: &str = "\
 Which checks run:
   Without --model and --criterion: the file's own `check` declarations (without `on`: sc).
   --model M        those that name M; if none does, every property of the file on M.
-  --criterion C    only the file's checks of that kind; `assertions` works on any file.
+  --criterion C    only the file's checks of that kind; `assertions` works on any file,
+                   `opacity` and `strict-serializability` on any `stm`.
 
 Examples:
   cyrano check lib:litmus/peterson.rml --model tso
   cyrano check mylock.rml --criterion assertions --model sc,tso --set N=3
+  cyrano check lib:stm/tl2.rml --model sc,pso --criterion opacity --set threads=2 --set vars=1
   cyrano check a.rml b.rml --format json --timeout 60 > report.json
   cyrano check mylock.rml --model my-machine.model";
 
@@ -75,8 +82,16 @@ pub enum Command {
     Check(CheckArgs),
     /// List every final valuation of the variables a file observes
     Outcomes(OutcomesArgs),
+    /// Find minimal fences that make a program correct
+    Fence(FenceArgs),
+    /// Judge a recorded history of transactions
+    History(HistoryArgs),
+    /// Compare specifications of transactional memories
+    Spec(SpecArgs),
     /// Replay a saved trace in the reference interpreter
     Replay(ReplayArgs),
+    /// Run a paper's experiments again and print our numbers beside the paper's
+    Tables(TablesArgs),
     /// List, show or export the built-in algorithms
     Library(LibraryArgs),
     /// Explain the memory models, or one of them
@@ -211,6 +226,9 @@ pub struct RunArgs {
     /// How often a thread may take the same backward jump (interp) before the verdict is bounded
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub iterations: Option<u16>,
+    /// Switch a reduction of the explorer off; verdicts stay the same
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub no_reduction: Vec<Reduction>,
     /// Report progress on standard error even if it is not a terminal
     #[arg(long)]
     pub progress: bool,
@@ -262,6 +280,17 @@ pub enum EngineChoice {
     Interp,
 }
 
+/// A reduction that can be switched off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Reduction {
+    /// Registers that are not read again are forgotten
+    DeadRegisters,
+    /// Threads run on to their next shared access in one step
+    MacroSteps,
+    /// Timestamps are renumbered
+    Timestamps,
+}
+
 /// A kind of check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Criterion {
@@ -273,6 +302,10 @@ pub enum Criterion {
     Never,
     /// Every final state satisfies the condition
     Always,
+    /// Every transaction, aborted ones too, fits into one serial order
+    Opacity,
+    /// Every committed transaction fits into one serial order
+    StrictSerializability,
 }
 
 impl Criterion {
@@ -283,6 +316,8 @@ impl Criterion {
             Self::Exists => "exists",
             Self::Never => "never",
             Self::Always => "always",
+            Self::Opacity => "opacity",
+            Self::StrictSerializability => "strict-serializability",
         }
     }
 }

@@ -15,6 +15,7 @@ mod models;
 mod pool;
 mod program;
 mod progress;
+mod repair;
 mod run;
 mod select;
 mod source;
@@ -47,6 +48,10 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
     match command {
         Command::Check(args) => commands::check::run(args),
         Command::Outcomes(args) => commands::outcomes::run(args),
+        Command::Fence(args) => commands::fence::run(args),
+        Command::History(args) => commands::history::run(args),
+        Command::Spec(args) => commands::spec::run(args),
+        Command::Tables(args) => commands::tables::run(args),
         Command::Replay(args) => commands::replay::run(args),
         Command::Library(args) => commands::library::run(args),
         Command::Models(args) => commands::models::run(args),

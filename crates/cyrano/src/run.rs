@@ -2,9 +2,9 @@
 //!
 //! **Invariant:** an execution leaves this file only after `cyrano_interp::confirm` has agreed to it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use cyrano_engine::{Answer, Engine, Execution, Limits, Query, Question, Stop, Verdict, Violation, Watch};
+use cyrano_engine::{Answer, Engine, Execution, Limits, Query, Question, Replayed, Stop, Verdict, Violation, Watch};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
@@ -12,7 +12,7 @@ use cyrano_memory::Model;
 use cyrano_report::CheckReport;
 use cyrano_trace::{Parts, PropertyInfo, Trace};
 
-use crate::args::{EngineChoice, RunArgs};
+use crate::args::{EngineChoice, Reduction, RunArgs};
 use crate::failure::{self, Failure};
 use crate::program::Loaded;
 use crate::{interrupt, pool};
@@ -23,6 +23,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What all questions of one run share.
 pub struct Runner {
     engine: EngineChoice,
+    explore: Explore,
     limits: Limits,
     workers: usize,
 }
@@ -46,7 +47,13 @@ impl Runner {
         limits.memory = args.memory.map_or(limits.memory, |mib| mib << 20) / workers as u64;
         limits.deferred = args.deferred.map_or(limits.deferred, usize::from);
         limits.iterations = args.iterations.map_or(limits.iterations, usize::from);
-        Ok(Self { engine: args.engine, limits, workers })
+        Ok(Self { engine: args.engine, explore: explorer(&args.no_reduction), limits, workers })
+    }
+
+    /// A runner for questions that are asked one after the other, each with this much time from now.
+    pub fn sequential(timeout: Option<Duration>) -> Result<Self, Failure> {
+        let limits = Limits { cancel: interrupt::install()?, ..Limits::default() }.with_timeout(timeout);
+        Ok(Self { engine: EngineChoice::Auto, explore: Explore::default(), limits, workers: 1 })
     }
 
     /// Does every job, some at a time; a panic in one is reported as a fault of ours.
@@ -67,7 +74,7 @@ impl Runner {
         if let Some(stop) = self.stopped() {
             return unasked(stop.reason().to_owned());
         }
-        let explore = Explore::default();
+        let explore = &self.explore;
         let refusal = match self.engine {
             EngineChoice::Interp => None,
             EngineChoice::Auto | EngineChoice::Explore => explore.supports(query.program, query.model).err(),
@@ -75,7 +82,7 @@ impl Runner {
         let note = refusal.map(|refusal| format!("explore cannot run this: {}", refusal.reason));
         let engine: &dyn Engine = match (self.engine, &note) {
             (EngineChoice::Explore, Some(note)) => return unasked(format!("{note}; try --engine interp")),
-            (EngineChoice::Explore | EngineChoice::Auto, None) => &explore,
+            (EngineChoice::Explore | EngineChoice::Auto, None) => explore,
             (EngineChoice::Interp, _) | (EngineChoice::Auto, Some(_)) => &Interp,
         };
         if let Err(refusal) = engine.supports(query.program, query.model) {
@@ -129,8 +136,18 @@ impl Runner {
     }
 
     /// Whether the run has to end before the next question is asked.
-    fn stopped(&self) -> Option<Stop> {
+    pub fn stopped(&self) -> Option<Stop> {
         self.limits.exceeded(0)
+    }
+}
+
+/// The explorer without these reductions.
+fn explorer(off: &[Reduction]) -> Explore {
+    Explore {
+        dead_registers: !off.contains(&Reduction::DeadRegisters),
+        macro_steps: !off.contains(&Reduction::MacroSteps),
+        timestamps: !off.contains(&Reduction::Timestamps),
+        ..Explore::default()
     }
 }
 
@@ -147,21 +164,30 @@ fn unasked(reason: String) -> Answered {
     Answered { engine: None, note: None, answer }
 }
 
-/// The confirmed and minimised execution behind an answer; `Err` says why the answer cannot be trusted.
+/// The trace of the execution behind an answer; `Err` says why the answer cannot be trusted.
 fn evidence(loaded: &Loaded, property: &Property, model: &Model, answer: &Answer) -> Result<Option<Trace>, String> {
-    let violation = answer.violation.as_ref();
-    let shown = violation.is_none_or(|violation| *violation != Violation::NoWitness);
-    let Some(execution) = &answer.execution else {
-        let needs_one = answer.verdict == Verdict::Violated && shown;
-        return if needs_one { Err("the violation came without an execution".to_owned()) } else { Ok(None) };
-    };
-    let program: &Program = &loaded.program;
-    let confirm = |execution: &Execution| cyrano_interp::confirm(program, model, property, violation, execution);
-    let refuted = |why: cyrano_interp::ReplayError| format!("the reference interpreter does not confirm it: {why}");
-    confirm(execution).map_err(refuted)?;
-    let execution = cyrano_trace::minimise(execution, &|candidate| confirm(candidate).is_ok());
-    let replayed = confirm(&execution).map_err(refuted)?;
-    Ok(Some(Trace::build(&Parts {
+    let proof = proof(&loaded.program, property, model, answer)?;
+    Ok(proof.map(|proof| trace(loaded, &loaded.program, property, model, answer.violation.as_ref(), &proof)))
+}
+
+/// A confirmed and minimised execution.
+pub struct Proof {
+    /// The execution.
+    pub execution: Execution,
+    /// What confirming it brought to light.
+    pub replayed: Replayed,
+}
+
+/// The trace of a confirmed execution of `program`, whose spans are those of the loaded source.
+pub fn trace(
+    loaded: &Loaded,
+    program: &Program,
+    property: &Property,
+    model: &Model,
+    violation: Option<&Violation>,
+    proof: &Proof,
+) -> Trace {
+    Trace::build(&Parts {
         version: VERSION,
         file: &loaded.source.name,
         source: &loaded.source.text,
@@ -170,9 +196,25 @@ fn evidence(loaded: &Loaded, property: &Property, model: &Model, answer: &Answer
         model,
         property,
         violation,
-        execution: &execution,
-        replayed: &replayed,
-    })))
+        execution: &proof.execution,
+        replayed: &proof.replayed,
+    })
+}
+
+/// The confirmed and minimised execution behind an answer; `Err` says why the answer cannot be trusted.
+pub fn proof(program: &Program, property: &Property, model: &Model, answer: &Answer) -> Result<Option<Proof>, String> {
+    let violation = answer.violation.as_ref();
+    let shown = violation.is_none_or(|violation| *violation != Violation::NoWitness);
+    let Some(execution) = &answer.execution else {
+        let needs_one = answer.verdict == Verdict::Violated && shown;
+        return if needs_one { Err("the violation came without an execution".to_owned()) } else { Ok(None) };
+    };
+    let confirm = |execution: &Execution| cyrano_interp::confirm(program, model, property, violation, execution);
+    let refuted = |why: cyrano_interp::ReplayError| format!("the reference interpreter does not confirm it: {why}");
+    confirm(execution).map_err(refuted)?;
+    let execution = cyrano_trace::minimise(execution, &|candidate| confirm(candidate).is_ok());
+    let replayed = confirm(&execution).map_err(refuted)?;
+    Ok(Some(Proof { execution, replayed }))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which checks run: what the file declares, narrowed or widened by the options.
 
-use cyrano_ir::{Diagnostic, Op, Program, Property};
+use cyrano_ir::{Diagnostic, Op, Program, Property, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::args::{ColorChoice, Criterion};
@@ -45,13 +45,17 @@ pub fn select(
             if declared.iter().any(|check| check.property.criterion() == name) {
                 continue;
             }
-            if *criterion == Criterion::Assertions {
-                declared.push(Declared { property: Property::Assertions, models: vec![default_model()] });
-            } else {
-                let reason = format!("nothing to check: {file} declares no `{name}`");
-                selected.push(Selected::Nothing { criterion: name, reason });
+            match undeclared(*criterion, &loaded.program) {
+                Some(property) => declared.push(Declared { property, models: vec![default_model()] }),
+                None => {
+                    let reason = format!("nothing to check: {file} declares no `{name}`");
+                    selected.push(Selected::Nothing { criterion: name, reason });
+                }
             }
         }
+    } else if declared.is_empty() && !loaded.program.transactional.is_empty() {
+        let property = Property::Transactions(TxCriterion::Opacity);
+        declared.push(Declared { property, models: vec![default_model()] });
     } else if declared.is_empty() && can_fail(&loaded.program) {
         declared.push(Declared { property: Property::Assertions, models: vec![default_model()] });
     } else if declared.is_empty() {
@@ -66,6 +70,17 @@ pub fn select(
     }
     runs.extend(selected);
     Ok(runs)
+}
+
+/// The property of a criterion that says it all, so that a file need not declare it.
+fn undeclared(criterion: Criterion, program: &Program) -> Option<Property> {
+    match criterion {
+        Criterion::Assertions => Some(Property::Assertions),
+        Criterion::Opacity | Criterion::StrictSerializability if !program.transactional.is_empty() => {
+            TxCriterion::from_name(criterion.name()).map(Property::Transactions)
+        }
+        _ => None,
+    }
 }
 
 /// Without named models each declaration runs on its own; a named model takes the declarations that list it, or else all.

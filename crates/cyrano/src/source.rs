@@ -43,7 +43,7 @@ pub fn program(name: &str) -> Result<Source, Failure> {
     }
 }
 
-/// Reads a program or model file.
+/// Reads a program, model or history file.
 pub fn file(path: &Path) -> Result<Source, Failure> {
     read(path, MAX_BYTES)
 }

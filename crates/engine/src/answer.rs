@@ -82,6 +82,8 @@ pub enum Violation {
         /// starting at this instruction.
         instr: InstrId,
     },
+    /// The history of transactions up to and including the last step is not correct.
+    Transactions,
     /// No thread can go on and some wait at an atomic section.
     Deadlock {
         /// The waiting threads.
@@ -109,6 +111,7 @@ impl Violation {
             Self::Assertion { .. } => "assertion",
             Self::Error { .. } => "error",
             Self::AtomicDiverges { .. } => "divergence",
+            Self::Transactions => "cycle",
             Self::Deadlock { .. } => "deadlock",
             Self::FinalState => "final-state",
             Self::NoWitness => "no-witness",

@@ -8,6 +8,7 @@
 
 mod answer;
 mod execution;
+pub mod history;
 mod limits;
 
 pub use answer::{Answer, Blocked, Stats, Verdict, Violation};

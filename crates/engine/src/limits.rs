@@ -45,7 +45,7 @@ impl Stop {
             Self::Timeout => "time limit reached",
             Self::Memory => "memory limit reached",
             Self::Cancelled => "interrupted",
-            Self::Size => "more accesses than this engine can hold",
+            Self::Size => "larger than this engine can hold",
         }
     }
 }

@@ -11,7 +11,7 @@
 use cyrano_ir::{AccessKind, FenceSet};
 
 use crate::machine::Machine;
-use crate::state::{Data, Entry, State, Value, What};
+use crate::state::{Data, Entry, Repeat, State, Value, What};
 
 /// Appends a number.
 #[inline]
@@ -67,6 +67,9 @@ impl Machine<'_> {
                 put_entry(out, entry);
             }
         }
+        if let (Some(monitor), Some(remembered)) = (&self.monitor, &state.monitor) {
+            monitor.encode(remembered, out);
+        }
     }
 
     /// Reads a state back.
@@ -93,10 +96,18 @@ impl Machine<'_> {
             thread.queue.clear();
             thread.queue.extend((0..entries).map(|_| take_entry(input)));
         }
+        if let Some(monitor) = &self.monitor {
+            let (remembered, length) = monitor.decode(input).expect("a stored state has its monitor's");
+            state.monitor = Some(remembered);
+            *input = &input[length..];
+        }
         debug_assert!(input.is_empty(), "a state has trailing bytes");
     }
 }
 
+const REPEAT: [u8; 3] = [0, 0x20, 0x28];
+const REPEAT_MASK: u8 = 0x28;
+const FENCE: u8 = 5;
 const WAITING: u8 = 0x40;
 const CHAINED: u8 = 0x80;
 
@@ -105,13 +116,13 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry) {
         What::Access(kind) => kind as u8,
         What::Assign => 3,
         What::Assert => 4,
-        What::Fence(set) => 16 | set.bits(),
-    };
+        What::Fence(set) => {
+            out.extend([FENCE, set.bits()]);
+            return;
+        }
+    } | REPEAT[entry.repeat as usize];
     let flags = if entry.chained { CHAINED } else { 0 } | if entry.known() { 0 } else { WAITING };
     out.push(tag | flags);
-    if matches!(entry.what, What::Fence(_)) {
-        return;
-    }
     put(out, entry.loc.into());
     put(out, entry.instr.into());
     match &entry.data {
@@ -145,18 +156,25 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry) {
 fn take_entry(input: &mut &[u8]) -> Entry {
     let byte = input[0];
     *input = &input[1..];
-    let what = match byte & !(WAITING | CHAINED) {
+    let what = match byte & !(WAITING | CHAINED | REPEAT_MASK) {
         0 => What::Access(AccessKind::Load),
         1 => What::Access(AccessKind::Store),
         2 => What::Access(AccessKind::Rmw),
         3 => What::Assign,
         4 => What::Assert,
-        fence => What::Fence(FenceSet::from_bits(fence & 15)),
+        _ => {
+            let set = FenceSet::from_bits(input[0]);
+            *input = &input[1..];
+            return Entry::new(What::Fence(set), 0, 0, Data::NONE);
+        }
     };
-    let mut entry = Entry { what, instr: 0, loc: 0, data: Data::NONE, chained: byte & CHAINED != 0, index: 0 };
-    if matches!(what, What::Fence(_)) {
-        return entry;
-    }
+    let mut entry = Entry::new(what, 0, 0, Data::NONE);
+    entry.chained = byte & CHAINED != 0;
+    entry.repeat = match byte & REPEAT_MASK {
+        0 => Repeat::Once,
+        0x20 => Repeat::Many,
+        _ => Repeat::Again,
+    };
     entry.loc = take(input) as u32;
     entry.instr = take(input) as u32;
     entry.data = if byte & WAITING != 0 {
@@ -198,7 +216,7 @@ mod tests {
 
     #[test]
     fn entries_survive() {
-        let entry = |what, data| Entry { what, instr: 7, loc: 3, data, chained: true, index: 0 };
+        let entry = |what, data| Entry { chained: true, repeat: Repeat::Many, ..Entry::new(what, 7, 3, data) };
         let waiting = Data::Waiting(vec![(2, Value::Known(-5)), (900, Value::Pending(3))]);
         let entries = [
             entry(What::Access(AccessKind::Load), Data::NONE),

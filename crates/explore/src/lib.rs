@@ -16,6 +16,7 @@ mod faults;
 mod local;
 mod machine;
 mod queue;
+mod repeats;
 mod search;
 mod section;
 mod settle;
@@ -60,7 +61,7 @@ impl Explore {
         cfg!(feature = "faults") && self.fault == Some(fault)
     }
 
-    fn reductions(&self, program: &Program) -> Vec<&'static str> {
+    fn reductions(&self, program: &Program, merge: bool) -> Vec<&'static str> {
         let mut names = Vec::new();
         if self.dead_registers {
             names.push("dead-registers");
@@ -70,6 +71,9 @@ impl Explore {
         }
         if self.timestamps && program.has_timestamps() {
             names.push("timestamps");
+        }
+        if merge {
+            names.push("repeated-stores");
         }
         names
     }
@@ -88,18 +92,44 @@ impl Engine for Explore {
     }
 
     fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let Query { program, model, question } = query;
-        let property = match question {
+        let property = match query.question {
             Question::Holds(property) => Some(property),
             Question::Outcomes => None,
         };
+        if !matches!(property, Some(Property::Transactions(_))) {
+            return self.search(query, property, limits, watch, false);
+        }
+        // With merging nothing is missed; what it finds is real only if it is found without merging as well.
+        let merged = self.search(query, property, limits, watch, true);
+        if merged.verdict != Verdict::Violated {
+            return merged;
+        }
+        let exact = self.search(query, property, limits, watch, false);
+        match exact.verdict {
+            Verdict::Violated | Verdict::Verified | Verdict::Unknown => exact,
+            _ => Answer { verdict: Verdict::Unknown, ..exact },
+        }
+    }
+}
+
+impl Explore {
+    /// Searches once, or again with larger gaps between timestamps.
+    fn search(
+        &self,
+        query: Query<'_>,
+        property: Option<&Property>,
+        limits: &Limits,
+        watch: &dyn Watch,
+        merge: bool,
+    ) -> Answer {
+        let Query { program, model, .. } = query;
         let ranked = self.timestamps && program.has_timestamps() && !timestamps::observed(program, property);
-        let mut gap = ranked.then_some(2);
+        let mut gap = ranked.then_some(1);
         if self.has_fault(Fault::CollapseTimestamps) {
             gap = gap.map(|_| i64::MAX);
         }
         loop {
-            let machine = Machine::new(program, model, self, property, limits.deferred, gap);
+            let machine = Machine::new(program, model, self, property, limits.deferred, gap, merge);
             let found = Search::new(&machine, property).run(limits, watch);
             if found.notes.gap_too_small {
                 gap = gap.map(|g| g * 2).filter(|g| *g <= LARGEST_GAP);
@@ -108,18 +138,18 @@ impl Engine for Explore {
             return self.answer(&machine, property, found, limits);
         }
     }
-}
 
-impl Explore {
     fn answer(&self, machine: &Machine<'_>, property: Option<&Property>, found: Found, limits: &Limits) -> Answer {
-        let execution = found.hit.as_ref().map(|hit| witness::execution(machine, hit));
+        // Merged stores cannot be told apart, so an execution is rebuilt only without merging.
+        let shown = found.hit.as_ref().filter(|_| !machine.merge);
+        let execution = shown.map(|hit| witness::execution(machine, hit));
         let mut answer = Answer {
             verdict: Verdict::Verified,
             reason: None,
             violation: None,
             execution,
             outcomes: found.outcomes.clone(),
-            reductions: self.reductions(machine.program),
+            reductions: self.reductions(machine.program, machine.merge && machine.defers_any()),
             stats: found.stats,
         };
         let exists = matches!(property, Some(Property::Final { quantifier: Quantifier::Exists, .. }));
@@ -152,6 +182,7 @@ fn vacuous(program: &Program, property: Option<&Property>, found: &Found) -> Opt
             let exercised = found.notes.asserted || search::can_wait(program);
             (!exercised).then_some("no execution reaches an assertion, and no thread can wait")
         }
+        Some(Property::Transactions(_)) => (!found.notes.committed).then_some("no transaction ever commits"),
         Some(Property::Final { .. }) => (!found.ended).then_some("no execution runs to its end"),
         None => None,
     }

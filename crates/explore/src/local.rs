@@ -42,17 +42,19 @@ fn element(index: i64, len: u32) -> Result<u32, EvalError> {
     inside.ok_or(EvalError::OutOfBounds { index, len })
 }
 
-/// Calls `visit` on every register that an expression reads, those in indices included.
-pub(crate) fn registers(expr: &LocalExpr, regs: &[i64], visit: &mut impl FnMut(u32)) -> Result<(), EvalError> {
+/// Calls `visit` on every register that an expression reads, those in indices included. An index out of range is left to the
+/// evaluation.
+pub(crate) fn registers(expr: &LocalExpr, regs: &[i64], visit: &mut impl FnMut(u32)) {
     let mut places = Vec::new();
     expr.for_each_var(&mut |place| places.push(place));
     while let Some(place) = places.pop() {
         if let Place::Elem { index, .. } = place {
             index.for_each_var(&mut |inner| places.push(inner));
         }
-        visit(register(place, regs)?);
+        if let Ok(reg) = register(place, regs) {
+            visit(reg);
+        }
     }
-    Ok(())
 }
 
 /// The value of a place among captured registers, all of which are known.

@@ -3,8 +3,10 @@
 //! What a step needs to know about an instruction is computed here once: which registers are live before it, which kinds of
 //! accesses are deferred, how many accesses a thread may defer, which values are timestamps.
 
+use cyrano_criteria::history::Size;
+use cyrano_criteria::monitor::{Criterion, Monitor};
 use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{AccessKind, FinalVar, Op, Program, Property, ThreadId};
+use cyrano_ir::{AccessKind, FinalVar, Op, Program, Property, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::Explore;
@@ -23,6 +25,12 @@ pub(crate) struct Machine<'a> {
     /// Whether a register can be pending.
     pub loads_wait: bool,
     pub timestamps: Option<Timestamps>,
+    /// The criterion for transactions, if one is asked for.
+    pub monitor: Option<Monitor>,
+    /// For each location its number among the transactional variables.
+    pub variables: Vec<Option<u8>>,
+    /// Whether equal deferred stores are merged; see `repeats`.
+    pub merge: bool,
     /// Whether a failed assertion ends the search; when outcomes are asked for, it does not matter.
     pub judge_assertions: bool,
 }
@@ -49,6 +57,7 @@ impl<'a> Machine<'a> {
         property: Option<&Property>,
         deferred: usize,
         gap: Option<i64>,
+        merge: bool,
     ) -> Self {
         let mut defers =
             [AccessKind::Load, AccessKind::Store, AccessKind::Rmw].map(|kind| !model.keeps_all_after(kind));
@@ -63,7 +72,10 @@ impl<'a> Machine<'a> {
             defers,
             loads_wait: defers[AccessKind::Load as usize] || defers[AccessKind::Rmw as usize],
             timestamps: gap.map(|gap| Timestamps::new(program, gap)),
-            judge_assertions: matches!(property, Some(Property::Assertions)),
+            judge_assertions: matches!(property, Some(Property::Assertions | Property::Transactions(_))),
+            monitor: property.and_then(|property| monitor(program, property)),
+            variables: variables(program),
+            merge,
         };
         let mut base = 0;
         for thread in program.thread_ids() {
@@ -101,6 +113,7 @@ impl<'a> Machine<'a> {
             regs,
             threads: (0..self.program.threads.len()).map(|_| Default::default()).collect(),
             running: 0,
+            monitor: self.monitor.as_ref().map(Monitor::initial),
         }
     }
 
@@ -119,6 +132,27 @@ impl<'a> Machine<'a> {
             FinalVar::Reg(thread, reg) => state.regs[self.threads[thread.index()].base + reg.index()],
         }
     }
+}
+
+/// The monitor for a property of transactions.
+pub(crate) fn monitor(program: &Program, property: &Property) -> Option<Monitor> {
+    let Property::Transactions(criterion) = property else {
+        return None;
+    };
+    let size = Size {
+        threads: u8::try_from(program.threads.len()).unwrap_or(u8::MAX),
+        vars: u8::try_from(program.transactional.len()).unwrap_or(u8::MAX),
+    };
+    let criterion = match criterion {
+        TxCriterion::Opacity => Criterion::Opacity,
+        TxCriterion::StrictSerializability => Criterion::StrictSerializability,
+    };
+    Monitor::new(criterion, size).ok()
+}
+
+fn variables(program: &Program) -> Vec<Option<u8>> {
+    let number = |loc: usize| program.transactional.iter().position(|t| t.index() == loc);
+    (0..program.locations.len()).map(|loc| number(loc).and_then(|v| u8::try_from(v).ok())).collect()
 }
 
 impl ThreadInfo {
@@ -162,7 +196,7 @@ fn exit_live(program: &Program, thread: ThreadId, property: Option<&Property>) -
     };
     match property {
         Some(Property::Final { cond, .. }) => cond.for_each_var(&mut |var| add(var)),
-        Some(Property::Assertions) => {}
+        Some(Property::Assertions | Property::Transactions(_)) => {}
         None => program.observed.iter().for_each(|o| add(&o.var)),
     }
     live

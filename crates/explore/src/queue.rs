@@ -15,7 +15,7 @@ use cyrano_ir::{AccessKind, EvalError, FenceSet, LocalExpr, Op, RmwOp};
 use crate::faults::Fault;
 use crate::local::{eval, read_captured};
 use crate::machine::Machine;
-use crate::state::{Data, Entry, State, Value, What};
+use crate::state::{Data, Entry, Repeat, State, Value, What};
 
 /// What a load finds in its own thread's queue.
 pub(crate) enum Own {
@@ -31,14 +31,19 @@ impl Machine<'_> {
     /// Whether an access of `kind` to `loc`, issued when the queue had `position` entries, has to wait for one of them.
     /// Entries from `section` on belong to its own atomic section and do not count.
     pub fn must_wait(&self, queue: &[Entry], section: usize, kind: AccessKind, loc: u32) -> bool {
+        let mut before = FenceSet::NONE;
         queue[..section].iter().any(|earlier| match earlier.what {
-            What::Access(first) => self.keeps(first, kind, earlier.loc == loc),
-            What::Fence(set) => !(set & FenceSet::from_second(kind)).is_empty(),
+            What::Access(_) if earlier.repeat == Repeat::Again => false,
+            What::Access(first) => {
+                before |= FenceSet::from_first(first);
+                self.keeps(first, kind, earlier.loc == loc)
+            }
+            What::Fence(set) => !(set & before & FenceSet::from_second(kind)).is_empty(),
             What::Assign | What::Assert => false,
         })
     }
 
-    fn keeps(&self, first: AccessKind, second: AccessKind, same: bool) -> bool {
+    pub(crate) fn keeps(&self, first: AccessKind, second: AccessKind, same: bool) -> bool {
         let both_stores = first == AccessKind::Store && second == AccessKind::Store;
         if self.config.has_fault(Fault::ReorderStores) && both_stores && !same {
             return false;
@@ -148,26 +153,21 @@ impl Machine<'_> {
         }
     }
 
-    /// The operands of an instruction: their values, or what they wait for.
-    pub fn operands(&self, state: &State, thread: usize, op: &Op) -> Result<Data, EvalError> {
+    /// The operands of an instruction: their values, or what they wait for. An operand that cannot be computed is 0, and the
+    /// error stands beside it.
+    pub fn operands(&self, state: &State, thread: usize, op: &Op) -> (Data, Option<EvalError>) {
         let base = self.threads[thread].base;
         if self.loads_wait
-            && let Some(captured) = self.capture(state, thread, &op.operands())?
+            && let Some(captured) = self.capture(state, thread, &op.operands())
         {
-            return Ok(Data::Waiting(captured));
+            return (Data::Waiting(captured), None);
         }
-        let (first, second) = operand_pair(op);
-        let value = |e: Option<&LocalExpr>| e.map_or(Ok(0), |e| eval(e, &state.regs[base..]));
-        Ok(Data::Known(value(first)?, value(second)?))
+        let (first, second, error) = evaluate(op, |e| eval(e, &state.regs[base..]));
+        (Data::Known(first, second), error)
     }
 
     /// The registers that the expressions read, with their values, if at least one of them is pending.
-    pub fn capture(
-        &self,
-        state: &State,
-        thread: usize,
-        exprs: &[&LocalExpr],
-    ) -> Result<Option<Vec<(u32, Value)>>, EvalError> {
+    pub fn capture(&self, state: &State, thread: usize, exprs: &[&LocalExpr]) -> Option<Vec<(u32, Value)>> {
         let base = self.threads[thread].base;
         let mut captured = Vec::new();
         for expr in exprs {
@@ -180,11 +180,26 @@ impl Machine<'_> {
                     };
                     captured.push((reg, value));
                 }
-            })?;
+            });
         }
-        let waits = captured.iter().any(|(_, value)| matches!(value, Value::Pending(_)));
-        Ok(waits.then_some(captured))
+        captured.iter().any(|(_, value)| matches!(value, Value::Pending(_))).then_some(captured)
     }
+}
+
+/// The values of an instruction's operands. One that cannot be computed is 0; the first error is kept.
+fn evaluate(op: &Op, value: impl Fn(&LocalExpr) -> Result<i64, EvalError>) -> (i64, i64, Option<EvalError>) {
+    let (first, second) = operand_pair(op);
+    let mut error = None;
+    let mut value = |expr: Option<&LocalExpr>| {
+        expr.map_or(0, |expr| {
+            value(expr).unwrap_or_else(|wrong| {
+                error.get_or_insert(wrong);
+                0
+            })
+        })
+    };
+    let (first, second) = (value(first), value(second));
+    (first, second, error)
 }
 
 /// The position of the last access in the atomic section that starts at `position`; `None` while the section is being issued.
@@ -208,10 +223,8 @@ pub(crate) fn operand_pair(op: &Op) -> (Option<&LocalExpr>, Option<&LocalExpr>) 
 }
 
 /// The operands of an entry whose captured registers are all known by now.
-pub(crate) fn evaluate_captured(op: &Op, captured: &[(u32, Value)]) -> Result<(i64, i64), EvalError> {
-    let (first, second) = operand_pair(op);
-    let value = |e: Option<&LocalExpr>| e.map_or(Ok(0), |e| e.eval(&mut |place| read_captured(place, captured)));
-    Ok((value(first)?, value(second)?))
+pub(crate) fn evaluate_captured(op: &Op, captured: &[(u32, Value)]) -> (i64, i64, Option<EvalError>) {
+    evaluate(op, |expr| expr.eval(&mut |place| read_captured(place, captured)))
 }
 
 /// What a read-modify-write writes, if anything.

@@ -10,7 +10,7 @@ use crate::faults::Fault;
 use crate::machine::Machine;
 use crate::state::State;
 use crate::step::{Notes, Stepper, Successors};
-use crate::table::{Batch, Record, Table};
+use crate::table::{Batch, MAX_STATE, Record, Table};
 
 /// How often the limits are looked at, in expanded states.
 const CHECK_EVERY: u64 = 1024;
@@ -96,6 +96,9 @@ impl<'m, 'a> Search<'m, 'a> {
             }
             self.expanded += 1;
         }
+        if self.stepper.notes.too_large && self.found.hit.is_none() {
+            self.found.stop = Some(Stop::Size);
+        }
         self.found.notes = self.stepper.notes;
         self.found.stats.states = self.table.len();
         self.found.stats.peak_bytes = self.table.bytes();
@@ -121,6 +124,9 @@ impl<'m, 'a> Search<'m, 'a> {
                 depth: self.found.stats.depth,
                 bytes,
             });
+        }
+        if self.stepper.notes.too_large {
+            self.found.stop = Some(Stop::Size);
         }
         self.found.stop.is_some() || self.stepper.notes.gap_too_small
     }
@@ -152,7 +158,11 @@ impl<'m, 'a> Search<'m, 'a> {
                 continue;
             }
             self.m.rank(&mut successor.state, &mut self.scratch);
-            self.batch.push(parent, |out| self.m.encode(&successor.state, out));
+            let length = self.batch.push(parent, |out| self.m.encode(&successor.state, out));
+            if length > MAX_STATE {
+                self.batch.pop();
+                self.stepper.notes.too_large = true;
+            }
             if self.batch.is_full() {
                 self.table.insert(&mut self.batch);
             }
@@ -167,7 +177,7 @@ impl<'m, 'a> Search<'m, 'a> {
                 let outcome = observed.iter().map(|o| self.m.final_value(state, o.var)).collect();
                 self.found.outcomes.insert(outcome);
             }
-            Some(Property::Assertions) => {}
+            Some(Property::Assertions | Property::Transactions(_)) => {}
             Some(Property::Final { quantifier, cond, .. }) => {
                 // A condition that has no value, by a division by zero say, is no witness and saves no claim.
                 let holds = cond.eval(&mut |var| Ok(self.m.final_value(state, *var))).map(|value| value != 0);

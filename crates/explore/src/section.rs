@@ -64,7 +64,7 @@ impl Stepper<'_> {
                     continue;
                 }
                 Op::Choose { dst, from } => {
-                    let others: Vec<usize> = from[1..].iter().map(|_| out.fork(index)).collect();
+                    let others: Vec<usize> = from[1..].iter().filter_map(|_| self.fork(out, index)).collect();
                     self.take_choice(out.at(index), dst, from[0]);
                     for (other, value) in others.iter().zip(&from[1..]) {
                         self.take_choice(out.at(*other), dst, *value);
@@ -84,7 +84,9 @@ impl Stepper<'_> {
                     Some(Ok(false)) | None => return Path::Closed,
                 },
                 Op::Assign { .. } | Op::Assert { .. } => {
-                    self.compute(successor, pc, op);
+                    if !self.compute(successor, pc, op) {
+                        return Path::Failed;
+                    }
                     pc + 1
                 }
                 _ => unreachable!("{op:?} cannot stand in an atomic section"),
@@ -94,6 +96,9 @@ impl Stepper<'_> {
         let successor = out.at(index);
         let diverges = Violation::AtomicDiverges { thread: ThreadId::new(successor.thread), instr: InstrId(begin) };
         successor.event = Some(diverges);
+        // The section is never performed, so the execution ends before it.
+        successor.accesses.clear();
+        successor.choices.clear();
         Path::Failed
     }
 }

@@ -7,7 +7,7 @@ use crate::faults::Fault;
 use crate::local::{eval, location, register};
 use crate::queue::evaluate_captured;
 use crate::state::{Data, Entry, State, What};
-use crate::step::{PATIENCE, Stepper, Successor, Successors, record_error};
+use crate::step::{MOST_SUCCESSORS, PATIENCE, Stepper, Successor, Successors, record_error};
 
 /// An atomic section that is being issued.
 #[derive(Clone)]
@@ -22,8 +22,12 @@ pub(crate) struct Issuing {
 
 /// A deferred store of a known value.
 pub(crate) fn plain_store(loc: u32, value: i64) -> Entry {
-    let what = What::Access(AccessKind::Store);
-    Entry { what, instr: 0, loc, data: Data::Known(value, 0), chained: false, index: 0 }
+    Entry::new(What::Access(AccessKind::Store), 0, loc, Data::Known(value, 0))
+}
+
+/// Whether a store undoes others. Its entry remembers the instruction, and with it the fact.
+fn is_rollback(op: &Op) -> bool {
+    matches!(op, Op::Store { rollback: true, .. })
 }
 
 /// What comes after an instruction.
@@ -63,6 +67,9 @@ impl Stepper<'_> {
             let successor = out.at(index);
             let pc = successor.state.threads[thread].pc;
             let op = self.m.op(thread, pc);
+            if issuing.is_none() && matches!(op, Op::Choose { .. }) {
+                return;
+            }
             let stops_itself = op.access_kind().is_some() || matches!(op, Op::AtomicBegin | Op::Halt);
             let tired = steps >= patience && !stops_itself;
             if issuing.is_none() && (tired || successor.event.is_some()) {
@@ -98,11 +105,20 @@ impl Stepper<'_> {
         issuing: &Option<Issuing>,
         work: &mut Vec<(usize, Option<Issuing>)>,
     ) {
-        let others: Vec<usize> = from[1..].iter().map(|_| out.fork(index)).collect();
+        let others: Vec<usize> = from[1..].iter().filter_map(|_| self.fork(out, index)).collect();
         for (target, value) in std::iter::once(index).chain(others.iter().copied()).zip(from) {
             self.take_choice(out.at(target), dst, *value);
         }
         work.extend(others.into_iter().map(|other| (other, issuing.clone())));
+    }
+
+    /// A copy of a successor for another choice, unless there are too many already.
+    pub(crate) fn fork(&mut self, out: &mut Successors, index: usize) -> Option<usize> {
+        if out.len() >= MOST_SUCCESSORS {
+            self.notes.too_large = true;
+            return None;
+        }
+        Some(out.fork(index))
     }
 
     /// Writes a chosen value and goes on behind the `choose`.
@@ -143,6 +159,13 @@ impl Stepper<'_> {
                 }
                 Flow::To(pc + 1)
             }
+            Op::Transaction(event) => {
+                if self.happens(successor, *event) {
+                    Flow::To(pc + 1)
+                } else {
+                    Flow::Rest
+                }
+            }
             Op::OperationBegin(_) => Flow::To(pc + 1),
             Op::OperationEnd => {
                 successor.state.running = 0;
@@ -173,8 +196,11 @@ impl Stepper<'_> {
                 Some(Ok(false)) | None => pending,
             },
             Op::Assign { .. } | Op::Assert { .. } => {
-                self.compute(successor, pc, op);
-                Flow::To(pc + 1)
+                if self.compute(successor, pc, op) {
+                    Flow::To(pc + 1)
+                } else {
+                    Flow::Fail
+                }
             }
             _ => unreachable!("{op:?} of thread {thread} is not local"),
         }
@@ -190,51 +216,45 @@ impl Stepper<'_> {
         let thread = successor.thread;
         let base = self.m.threads[thread].base;
         let state = &successor.state;
-        let value = if self.m.loads_wait {
-            match self.m.capture(state, thread, &[cond]) {
-                Ok(Some(_)) => return None,
-                Ok(None) => eval(cond, &state.regs[base..]),
-                Err(error) => Err(error),
-            }
-        } else {
-            eval(cond, &state.regs[base..])
-        };
+        if self.m.loads_wait && self.m.capture(state, thread, &[cond]).is_some() {
+            return None;
+        }
+        let value = eval(cond, &state.regs[base..]);
         if self.m.timestamps.is_some() {
             self.note_increment(&successor.state, thread, self.m.op(thread, pc), None);
         }
         Some(value.map(|v| v != 0).map_err(|error| record_error(&mut successor.event, thread, pc, error)))
     }
 
-    /// An assignment or assertion: at once if its operands are known, else as a queue entry.
-    pub(crate) fn compute(&mut self, successor: &mut Successor, pc: u32, op: &Op) {
+    /// An assignment or assertion: at once if its operands are known, else as a queue entry. False if the thread has to stop
+    /// because the destination does not exist.
+    pub(crate) fn compute(&mut self, successor: &mut Successor, pc: u32, op: &Op) -> bool {
         let thread = successor.thread;
-        match self.m.operands(&successor.state, thread, op) {
-            Ok(Data::Known(value, _)) => {
-                self.note_increment(&successor.state, thread, op, None);
-                self.finish_computation(successor, pc, op, value);
-            }
-            Ok(waiting) => {
-                let what = if matches!(op, Op::Assert { .. }) { What::Assert } else { What::Assign };
-                let entry = Entry { what, instr: pc, loc: 0, data: waiting, chained: false, index: 0 };
-                self.push(successor, entry, op, pc);
-            }
-            Err(error) => {
-                record_error(&mut successor.event, thread, pc, error);
-                self.finish_computation(successor, pc, op, 0);
-            }
+        let (data, error) = self.m.operands(&successor.state, thread, op);
+        error.into_iter().for_each(|error| record_error(&mut successor.event, thread, pc, error));
+        if let Data::Known(value, _) = data {
+            self.note_increment(&successor.state, thread, op, None);
+            return self.finish_computation(successor, pc, op, value);
         }
+        let what = if matches!(op, Op::Assert { .. }) { What::Assert } else { What::Assign };
+        self.push(successor, Entry::new(what, pc, 0, data), op, pc)
     }
 
-    fn finish_computation(&mut self, successor: &mut Successor, pc: u32, op: &Op, value: i64) {
+    fn finish_computation(&mut self, successor: &mut Successor, pc: u32, op: &Op, value: i64) -> bool {
         let thread = successor.thread;
         let base = self.m.threads[thread].base;
-        match op {
-            Op::Assign { dst, .. } => match register(dst, &successor.state.regs[base..]) {
-                Ok(reg) => self.set_register(&mut successor.state, thread, reg, value),
-                Err(error) => record_error(&mut successor.event, thread, pc, error),
-            },
-            _ => self.judge(successor, pc, value),
+        let Op::Assign { dst, .. } = op else {
+            self.judge(successor, pc, value);
+            return true;
+        };
+        match register(dst, &successor.state.regs[base..]) {
+            Ok(reg) => self.set_register(&mut successor.state, thread, reg, value),
+            Err(error) => {
+                record_error(&mut successor.event, thread, pc, error);
+                return false;
+            }
         }
+        true
     }
 
     /// An assertion's condition is known.
@@ -247,7 +267,7 @@ impl Stepper<'_> {
     }
 
     /// Appends an entry; if it delivers a value, the destination is pending from now on.
-    fn push(&mut self, successor: &mut Successor, entry: Entry, op: &Op, pc: u32) {
+    fn push(&mut self, successor: &mut Successor, entry: Entry, op: &Op, pc: u32) -> bool {
         let thread = successor.thread;
         let base = self.m.threads[thread].base;
         let state = &mut successor.state;
@@ -256,9 +276,13 @@ impl Stepper<'_> {
         if let Some(dst) = op.dst() {
             match register(dst, &state.regs[base..]) {
                 Ok(reg) => state.pending[base + reg as usize] = position as u16,
-                Err(error) => record_error(&mut successor.event, thread, pc, error),
+                Err(error) => {
+                    record_error(&mut successor.event, thread, pc, error);
+                    return false;
+                }
             }
         }
+        true
     }
 
     fn issue_fence(&mut self, successor: &mut Successor, mut set: cyrano_ir::FenceSet) {
@@ -275,14 +299,7 @@ impl Stepper<'_> {
             None => return,
             Some(What::Fence(last)) => *last |= set,
             Some(_) => {
-                queue.push(Entry {
-                    what: What::Fence(set),
-                    instr: 0,
-                    loc: 0,
-                    data: Data::NONE,
-                    chained: false,
-                    index: 0,
-                });
+                queue.push(Entry::new(What::Fence(set), 0, 0, Data::NONE));
             }
         }
         self.m.prune_fences(&mut successor.state, thread);
@@ -315,20 +332,21 @@ impl Stepper<'_> {
                 return Flow::Fail;
             }
         };
-        let data = self.m.operands(state, thread, op).unwrap_or_else(|error| {
-            record_error(&mut successor.event, thread, pc, error);
-            Data::NONE
-        });
-        if matches!(data, Data::Known(..)) && kind == AccessKind::Store {
+        let (data, error) = self.m.operands(state, thread, op);
+        error.into_iter().for_each(|error| record_error(&mut successor.event, thread, pc, error));
+        if matches!(data, Data::Known(..)) && kind.writes() {
             self.note_increment(&successor.state, thread, op, None);
         }
-        let needs_instr = kind == AccessKind::Rmw || matches!(data, Data::Waiting(_));
+        let needs_instr = kind == AccessKind::Rmw || matches!(data, Data::Waiting(_)) || is_rollback(op);
         let instr = if needs_instr { pc } else { 0 };
         let index = successor.state.threads[thread].issued;
         successor.state.threads[thread].issued += 1;
-        let entry = Entry { what: What::Access(kind), instr, loc, data, chained: in_section, index };
-        self.push(successor, entry, op, pc);
-        Flow::To(pc + 1)
+        let entry = Entry { chained: in_section, index, ..Entry::new(What::Access(kind), instr, loc, data) };
+        if self.merged(successor, &entry) || self.push(successor, entry, op, pc) {
+            Flow::To(pc + 1)
+        } else {
+            Flow::Fail
+        }
     }
 
     /// The last access of a section is chained to nothing.
@@ -353,11 +371,9 @@ impl Stepper<'_> {
             let Data::Waiting(captured) = std::mem::replace(&mut queue[position].data, Data::NONE) else {
                 unreachable!("it was waiting");
             };
-            let (first, second) = evaluate_captured(op, &captured).unwrap_or_else(|error| {
-                record_error(&mut successor.event, thread, pc, error);
-                (0, 0)
-            });
-            self.note_increment_captured(&successor.state, thread, op, &captured);
+            let (first, second, error) = evaluate_captured(op, &captured);
+            error.into_iter().for_each(|error| record_error(&mut successor.event, thread, pc, error));
+            self.note_increment_captured(thread, op, &captured);
             match what {
                 What::Assign => {
                     self.m.remove_entry(&mut successor.state, thread, position, Some(first));
@@ -369,7 +385,7 @@ impl Stepper<'_> {
                 _ => {
                     let entry = &mut successor.state.threads[thread].queue[position];
                     entry.data = Data::Known(first, second);
-                    if entry.what == What::Access(AccessKind::Store) {
+                    if entry.what == What::Access(AccessKind::Store) && !is_rollback(op) {
                         entry.instr = 0;
                     }
                 }

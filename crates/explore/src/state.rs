@@ -20,6 +20,8 @@ pub(crate) struct State {
     pub pending: Vec<u16>,
     /// The threads.
     pub threads: Vec<ThreadState>,
+    /// What the criterion for transactions remembers, if one is being checked.
+    pub monitor: Option<cyrano_criteria::monitor::State>,
     /// Under a serial model, one more than the thread whose operation is under way, or 0.
     pub running: u16,
 }
@@ -48,8 +50,22 @@ pub(crate) struct Entry {
     pub data: Data,
     /// Whether the next access in the queue belongs to the same atomic section, so that both are performed at once.
     pub chained: bool,
+    /// Whether it stands for any number of equal stores; see the module doc of `repeats`.
+    pub repeat: Repeat,
     /// Its number among the thread's accesses. History, like [`ThreadState::issued`].
     pub index: u32,
+}
+
+/// Whether a deferred store stands for one store or for any number of equal ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Repeat {
+    /// For one.
+    #[default]
+    Once,
+    /// For at least one, none of which has been performed.
+    Many,
+    /// For any number, none included: it has been performed and orders nothing any more.
+    Again,
 }
 
 /// What kind of work waits.
@@ -84,6 +100,11 @@ pub(crate) enum Value {
 }
 
 impl Entry {
+    /// An entry on its own.
+    pub fn new(what: What, instr: u32, loc: u32, data: Data) -> Self {
+        Self { what, instr, loc, data, chained: false, repeat: Repeat::Once, index: 0 }
+    }
+
     /// The kind of access, if it is one.
     #[inline]
     pub fn access(&self) -> Option<AccessKind> {
@@ -91,6 +112,12 @@ impl Entry {
             What::Access(kind) => Some(kind),
             _ => None,
         }
+    }
+
+    /// Whether it is an access that has yet to be performed.
+    #[inline]
+    pub fn waits(&self) -> bool {
+        self.access().is_some() && self.repeat != Repeat::Again
     }
 
     /// Whether all operands are known.
@@ -116,7 +143,7 @@ impl Data {
 impl ThreadState {
     /// How many accesses wait.
     pub fn deferred(&self) -> usize {
-        self.queue.iter().filter(|entry| entry.access().is_some()).count()
+        self.queue.iter().filter(|entry| entry.waits()).count()
     }
 }
 
@@ -134,6 +161,7 @@ impl Clone for State {
         self.pending.clone_from(&source.pending);
         self.threads.clone_from(&source.threads);
         self.running = source.running;
+        self.monitor = source.monitor;
     }
 }
 

@@ -6,6 +6,7 @@
 //!
 //! A thread rests at
 //! - an access that is not deferred under the model, or an atomic section with one;
+//! - a choice: resting there, paths that lead to the same state are found to be the same;
 //! - a branch or `assume` whose condition is pending;
 //! - a deferred access when the queue is as long as it may get (the result is then `bounded`);
 //! - an `assume` that failed: this execution is dropped, but what others do in it still counts;
@@ -20,10 +21,14 @@ use crate::faults::Fault;
 use crate::local::location;
 use crate::machine::Machine;
 use crate::queue::{Own, modify, section_end};
-use crate::state::{Data, State};
+use crate::repeats::can_happen;
+use crate::state::{Data, Repeat, State};
 
 /// How many instructions a thread runs between rests at most.
 pub(crate) const PATIENCE: usize = 4096;
+
+/// How many successors a state may have; beyond that a search gives up, for only choices in one section can make as many.
+pub(crate) const MOST_SUCCESSORS: usize = 1 << 16;
 
 /// A state under construction, and what happened on the way to it.
 #[derive(Clone, Debug, Default)]
@@ -104,6 +109,10 @@ pub(crate) struct Notes {
     pub bounded: bool,
     /// An assertion was evaluated.
     pub asserted: bool,
+    /// A state has more successors, or takes more bytes, than the engine can hold.
+    pub too_large: bool,
+    /// A transaction committed.
+    pub committed: bool,
     /// A timestamp was incremented across a gap that ranking may have shortened.
     pub gap_too_small: bool,
 }
@@ -112,11 +121,13 @@ pub(crate) struct Notes {
 pub(crate) struct Stepper<'m> {
     pub m: &'m Machine<'m>,
     pub notes: Notes,
+    /// The timestamps of the state that the current step starts from.
+    pub started_with: Vec<i64>,
 }
 
 impl<'m> Stepper<'m> {
     pub fn new(m: &'m Machine<'m>) -> Self {
-        Self { m, notes: Notes::default() }
+        Self { m, notes: Notes::default(), started_with: Vec::new() }
     }
 
     /// The states in which every thread has run to its first rest. More than one if a thread begins with a choice.
@@ -134,6 +145,7 @@ impl<'m> Stepper<'m> {
     /// All successors of a resting state.
     pub fn successors(&mut self, state: &State, out: &mut Successors) {
         out.clear();
+        self.note_timestamps(state);
         for thread in 0..self.m.threads.len() {
             if state.running != 0 && usize::from(state.running - 1) != thread {
                 continue;
@@ -149,6 +161,9 @@ impl<'m> Stepper<'m> {
         let mut position = 0;
         while position < queue.len() {
             if queue[position].access().is_some() {
+                if queue[position].repeat == Repeat::Again {
+                    self.drop_repeat(state, thread, position, out);
+                }
                 if self.m.ready(queue, position) {
                     let index = out.start(state, thread);
                     self.perform_section(out, index, position);
@@ -178,6 +193,12 @@ impl<'m> Stepper<'m> {
 
     fn perform_entry(&mut self, successor: &mut Successor, position: usize) {
         let thread = successor.thread;
+        let entry = &successor.state.threads[thread].queue[position];
+        let single = entry.access().filter(|_| entry.repeat == Repeat::Once).map(|kind| (kind, entry.loc));
+        let position = match single {
+            Some((kind, loc)) => self.end_repeats(successor, position, kind, loc),
+            None => position,
+        };
         let state = &mut successor.state;
         let entry = state.threads[thread].queue[position].clone();
         let kind = entry.access().expect("only accesses are performed");
@@ -199,24 +220,30 @@ impl<'m> Stepper<'m> {
                 assert!(self.m.config.has_fault(Fault::IgnoreDataDependency), "a store without a value was performed");
                 state.memory[loc] = 0;
             }
+            (AccessKind::Mark, _) => unreachable!("an event of a transaction is never deferred"),
             (AccessKind::Rmw, data) => {
                 let Data::Known(first, second) = *data else { unreachable!("an operand is pending") };
                 let old = state.memory[loc];
                 let op = self.m.op(thread, entry.instr);
-                self.note_increment(state, thread, op, Some(old));
                 access.read = Some(old);
                 delivers = Some(old);
-                match modify(op, old, first, second) {
-                    Ok(written) => access.written = written,
-                    Err(error) => record_error(&mut successor.event, thread, entry.instr, error),
-                }
+                access.written = modify(op, old, first, second).unwrap_or_else(|error| {
+                    record_error(&mut successor.event, thread, entry.instr, error);
+                    Some(0)
+                });
                 if let Some(value) = access.written {
+                    self.note_memory_increment(op, old);
                     state.memory[loc] = value;
                 }
             }
         }
         successor.accesses.push(access);
-        self.m.remove_entry(&mut successor.state, thread, position, delivers);
+        self.observe_access(successor, kind, entry.instr, entry.loc, access.written.is_some());
+        if entry.repeat == Repeat::Once {
+            self.m.remove_entry(&mut successor.state, thread, position, delivers);
+        } else {
+            successor.state.threads[thread].queue[position].repeat = Repeat::Again;
+        }
         self.resolve(successor);
         self.m.prune_fences(&mut successor.state, thread);
     }
@@ -239,6 +266,14 @@ impl<'m> Stepper<'m> {
             }
             Op::AtomicBegin if !self.m.config.has_fault(Fault::SplitAtomic) => self.section_now(state, thread, out),
             Op::Halt => {}
+            Op::Choose { dst, from } => {
+                for value in from {
+                    let index = out.start(state, thread);
+                    self.take_choice(out.at(index), dst, *value);
+                    self.settle(out, index, thread);
+                }
+            }
+            Op::Transaction(event) if !can_happen(&state.threads[thread].queue, *event) => {}
             _ => self.wake(state, thread, out),
         }
     }
@@ -247,7 +282,7 @@ impl<'m> Stepper<'m> {
     fn wake(&mut self, state: &State, thread: usize, out: &mut Successors) {
         let pc = state.threads[thread].pc;
         if let Op::Branch { cond, .. } | Op::Assume(cond) = self.m.op(thread, pc) {
-            if self.m.loads_wait && !matches!(self.m.capture(state, thread, &[cond]), Ok(None)) {
+            if self.m.loads_wait && self.m.capture(state, thread, &[cond]).is_some() {
                 return;
             }
             let base = self.m.threads[thread].base;
@@ -284,14 +319,12 @@ impl<'m> Stepper<'m> {
         if self.m.must_wait(queue, section, kind, loc) {
             return false;
         }
-        let data = match self.m.operands(state, thread, op) {
-            Ok(Data::Waiting(_)) => return false,
-            Ok(data) => data,
-            Err(error) => {
-                record_error(&mut successor.event, thread, pc, error);
-                Data::NONE
-            }
-        };
+        let (data, error) = self.m.operands(state, thread, op);
+        if matches!(data, Data::Waiting(_)) {
+            return false;
+        }
+        error.into_iter().for_each(|error| record_error(&mut successor.event, thread, pc, error));
+        self.end_repeats(successor, section, kind, loc);
         self.do_access(successor, op, kind, loc, data)
     }
 
@@ -313,17 +346,17 @@ impl<'m> Stepper<'m> {
                 };
             }
             AccessKind::Store => access.written = Some(first),
+            AccessKind::Mark => unreachable!("an event of a transaction is not an access"),
             AccessKind::Rmw => {
-                self.note_increment(state, thread, op, Some(memory));
                 access.read = Some(memory);
-                match modify(op, memory, first, second) {
-                    Ok(written) => access.written = written,
-                    Err(error) => record_error(&mut successor.event, thread, pc, error),
-                }
+                access.written = modify(op, memory, first, second).unwrap_or_else(|error| {
+                    record_error(&mut successor.event, thread, pc, error);
+                    Some(0)
+                });
             }
         }
-        if kind == AccessKind::Store {
-            self.note_increment(state, thread, op, None);
+        if access.written.is_some() {
+            self.note_increment(state, thread, op, access.read);
         }
         if kind == AccessKind::Rmw && self.m.config.has_fault(Fault::SplitRmw) {
             let value = access.written.take();
@@ -345,6 +378,7 @@ impl<'m> Stepper<'m> {
         state.threads[thread].issued += 1;
         state.threads[thread].pc += 1;
         successor.accesses.push(access);
+        self.observe_access(successor, kind, pc, loc, access.written.is_some());
         true
     }
 

@@ -10,6 +10,11 @@ const INSTEAD: &str = "interp";
 
 /// Refuses what the queue cannot represent exactly.
 pub(crate) fn supports(program: &Program, model: &Model) -> Result<(), Refusal> {
+    let (threads, vars) = (program.threads.len(), program.transactional.len());
+    if vars > 0 && threads.max(vars) > usize::from(cyrano_criteria::monitor::LIMIT) {
+        let limit = cyrano_criteria::monitor::LIMIT;
+        return refuse(format!("{threads} threads with {vars} transactional variables; the limit is {limit} of each"));
+    }
     let in_order = |kind| model.keeps_all_after(kind);
     if in_order(AccessKind::Load) && in_order(AccessKind::Rmw) {
         let all_in_order = in_order(AccessKind::Store);

@@ -66,12 +66,20 @@ struct Item {
 }
 
 impl Batch {
-    /// Adds a state; `encode` appends its bytes.
-    pub fn push(&mut self, parent: Record, encode: impl FnOnce(&mut Vec<u8>)) {
+    /// Adds a state, whose bytes `encode` appends, and says how many bytes it has.
+    pub fn push(&mut self, parent: Record, encode: impl FnOnce(&mut Vec<u8>)) -> usize {
         let start = self.bytes.len();
         encode(&mut self.bytes);
         let hash = hash(&self.bytes[start..]);
         self.items.push(Item { start, end: self.bytes.len(), hash, parent });
+        self.bytes.len() - start
+    }
+
+    /// Takes the last state back.
+    pub fn pop(&mut self) {
+        if let Some(item) = self.items.pop() {
+            self.bytes.truncate(item.start);
+        }
     }
 
     pub fn is_full(&self) -> bool {

@@ -8,7 +8,8 @@
 //! **Why this is exact.** Let two states be related when they differ only in timestamps above the constants, these have the same
 //! order and equalities, and neighbouring gaps below `gap` are equal while the others are at least `gap` in both. Comparing
 //! and copying preserve the relation. Incrementing `t` by `c` preserves it when the gap above `t` is below `gap` and so equal
-//! in both, or when there is nothing above `t`. The remaining case, an increment below a gap that may have been
+//! in both, or when there is nothing above `t`. Gaps to values that the same step has made are known exactly, since ranking happens
+//! only between steps. The remaining case, an increment below a gap that may have been
 //! shortened, is *detected*: the search then starts again with a larger `gap`. A plain order-preserving renumbering
 //! (`gap` of 1) without this check invents equalities: `t + 1` may seem to meet a timestamp that is really further away.
 //!
@@ -102,7 +103,7 @@ pub(crate) fn observed(program: &Program, property: Option<&Property>) -> bool {
     };
     match property {
         None => program.observed.iter().any(|o| timed(&o.var)),
-        Some(Property::Assertions) => false,
+        Some(Property::Assertions | Property::Transactions(_)) => false,
         Some(Property::Final { cond, .. }) => {
             let mut found = false;
             cond.for_each_var(&mut |var| found |= timed(var));
@@ -118,7 +119,7 @@ impl Machine<'_> {
             return;
         };
         scratch.clear();
-        self.for_each_timestamp(state, true, &mut |value| scratch.push(*value));
+        self.for_each_timestamp(state, &mut |value| scratch.push(*value));
         scratch.retain(|value| *value > timestamps.anchor);
         if scratch.is_empty() {
             return;
@@ -126,15 +127,15 @@ impl Machine<'_> {
         scratch.sort_unstable();
         scratch.dedup();
         let gap = if self.config.has_fault(Fault::CollapseTimestamps) { 1 } else { timestamps.gap };
-        self.for_each_timestamp(state, true, &mut |value| {
+        self.for_each_timestamp(state, &mut |value| {
             if *value > timestamps.anchor {
                 *value = renumber(scratch, timestamps.anchor, gap, *value);
             }
         });
     }
 
-    /// Visits the timestamps of a state; with `live`, only those in registers that are encoded.
-    fn for_each_timestamp(&self, state: &mut State, live: bool, visit: &mut impl FnMut(&mut i64)) {
+    /// Visits the timestamps of a state, in registers only those that are encoded.
+    fn for_each_timestamp(&self, state: &mut State, visit: &mut impl FnMut(&mut i64)) {
         let Some(timestamps) = &self.timestamps else {
             return;
         };
@@ -145,16 +146,11 @@ impl Machine<'_> {
         }
         for (t, thread) in state.threads.iter_mut().enumerate() {
             let (info, timed) = (&self.threads[t], &timestamps.registers[t]);
-            if live {
-                for reg in &info.live[thread.pc as usize] {
-                    let at = info.base + *reg as usize;
-                    if timed[*reg as usize] && state.pending.get(at).is_none_or(|p| *p == 0) {
-                        visit(&mut state.regs[at]);
-                    }
+            for reg in &info.live[thread.pc as usize] {
+                let at = info.base + *reg as usize;
+                if timed[*reg as usize] && state.pending.get(at).is_none_or(|p| *p == 0) {
+                    visit(&mut state.regs[at]);
                 }
-            } else {
-                let regs = state.regs[info.base..].iter_mut().zip(timed);
-                regs.filter(|(_, timed)| **timed).for_each(|(value, _)| visit(value));
             }
             for entry in &mut thread.queue {
                 match (&mut entry.data, entry.what) {
@@ -209,18 +205,29 @@ impl Stepper<'_> {
             self.incremented(thread, op, memory, &mut values, |place| {
                 crate::local::register(place, &state.regs[base..]).ok().map(|reg| state.regs[base + reg as usize])
             });
-            self.check_gaps(state, &values);
+            self.check_gaps(&values);
+        }
+    }
+
+    /// The same for what a deferred read-modify-write found in memory and added to; its operands were looked at before.
+    pub(crate) fn note_memory_increment(&mut self, op: &Op, memory: i64) {
+        let Some(timestamps) = &self.m.timestamps else {
+            return;
+        };
+        let timed = op.addr().is_some_and(|addr| timestamps.is_addr(self.m.program, addr));
+        if timed && (increments_expected(op) || matches!(op, Op::Rmw { op: RmwOp::FetchAdd(_), .. })) {
+            self.check_gaps(&[memory]);
         }
     }
 
     /// The same for a computation whose operands were captured when it was issued.
     #[inline]
-    pub(crate) fn note_increment_captured(&mut self, state: &State, thread: usize, op: &Op, captured: &[(u32, Value)]) {
+    pub(crate) fn note_increment_captured(&mut self, thread: usize, op: &Op, captured: &[(u32, Value)]) {
         if self.m.timestamps.is_some() {
             let mut values = Vec::new();
             let read = |place: &Place| crate::local::read_captured(place, captured).ok();
             self.incremented(thread, op, None, &mut values, read);
-            self.check_gaps(state, &values);
+            self.check_gaps(&values);
         }
     }
 
@@ -236,6 +243,11 @@ impl Stepper<'_> {
         let Some(timestamps) = &self.m.timestamps else {
             return;
         };
+        if increments_expected(op) {
+            // Unless it succeeds it computes nothing; the caller asks again then, with what it found in memory.
+            values.extend(memory);
+            return;
+        }
         if let Op::Rmw { addr, op: RmwOp::FetchAdd(_), .. } = op
             && timestamps.is_addr(self.m.program, addr)
         {
@@ -252,22 +264,34 @@ impl Stepper<'_> {
         }
     }
 
-    fn check_gaps(&mut self, state: &State, values: &[i64]) {
+    /// Remembers the timestamps of the state that a step starts from: only the gaps between these may have been shortened.
+    pub(crate) fn note_timestamps(&mut self, state: &State) {
+        self.started_with.clear();
+        if self.m.timestamps.is_some() {
+            let mut copy = state.clone();
+            self.m.for_each_timestamp(&mut copy, &mut |value| self.started_with.push(*value));
+        }
+    }
+
+    fn check_gaps(&mut self, values: &[i64]) {
         let Some(timestamps) = &self.m.timestamps else {
             return;
         };
-        if values.is_empty() {
-            return;
-        }
-        let mut all = Vec::new();
-        let mut copy = state.clone();
-        self.m.for_each_timestamp(&mut copy, false, &mut |value| all.push(*value));
         for value in values {
-            let above = all.iter().filter(|other| *other > value).min();
+            let above = self.started_with.iter().filter(|other| *other > value).min();
             let shortened = above.is_some_and(|next| *next > timestamps.anchor && next - value >= timestamps.gap);
             self.notes.gap_too_small |= shortened;
         }
     }
+}
+
+/// Whether it is a compare-and-swap that increments what it expects, like `cas(clk, l, l + 1)`.
+fn increments_expected(op: &Op) -> bool {
+    use cyrano_ir::{BinOp, Expr};
+    let Op::Rmw { op: RmwOp::Cas { expected, new }, .. } = op else {
+        return false;
+    };
+    matches!(new, Expr::Binary(BinOp::Add, left, right) if **left == *expected && matches!(**right, Expr::Const(_)))
 }
 
 /// Visits the sums in an expression.

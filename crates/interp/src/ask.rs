@@ -34,6 +34,10 @@ impl Engine for Interp {
         let mut answer = match query.question {
             Question::Outcomes => run.outcomes(&mut meter),
             Question::Holds(Property::Assertions) => run.assertions(&mut meter),
+            Question::Holds(Property::Transactions(_)) => {
+                let reason = "this engine replays histories of transactions but does not enumerate them";
+                answer(Verdict::Unknown, Some(reason.into()))
+            }
             Question::Holds(Property::Final { quantifier, cond, .. }) => run.condition(*quantifier, cond, &mut meter),
         };
         let peak_bytes = meter.stats.peak_bytes.max(meter.bytes);
@@ -99,21 +103,12 @@ impl<'p> Run<'p> {
         }
         let settled = self.settled(stopped, goal.bounded || meter.clipped);
         let nothing_to_fail = !goal.asserted && !self.may_wait();
-        let vacuous = match settled.verdict {
-            Verdict::Verified => nothing_to_fail,
-            Verdict::Bounded => nothing_to_fail && !self.has_assertion(),
-            _ => false,
-        };
+        let vacuous = settled.verdict == Verdict::Verified && nothing_to_fail;
         if vacuous {
             let reason = "no assertion is evaluated and no atomic section can wait";
             return answer(Verdict::Vacuous, Some(reason.into()));
         }
         settled
-    }
-
-    fn has_assertion(&self) -> bool {
-        let mut code = self.program.threads.iter().flat_map(|thread| &thread.code);
-        code.any(|instr| matches!(instr.op, Op::Assert { .. }))
     }
 
     /// Whether some thread has a section with an `assume`.

@@ -49,7 +49,7 @@ fn subject(violation: &Violation) -> Option<ThreadId> {
         Violation::Assertion { thread, .. }
         | Violation::Error { thread, .. }
         | Violation::AtomicDiverges { thread, .. } => Some(*thread),
-        Violation::Deadlock { .. } | Violation::FinalState | Violation::NoWitness => None,
+        Violation::Deadlock { .. } | Violation::Transactions | Violation::FinalState | Violation::NoWitness => None,
     }
 }
 
@@ -90,7 +90,7 @@ impl<'p> Claim<'_, 'p> {
                 if endless { Ok(()) } else { Err(ReplayError::NotEndless { thread: self.name(*thread) }) }
             }
             Violation::Deadlock { blocked } => self.deadlock(blocked),
-            Violation::FinalState => Err(ReplayError::OtherProperty),
+            Violation::FinalState | Violation::Transactions => Err(ReplayError::OtherProperty),
             Violation::NoWitness => Err(ReplayError::NothingToReplay),
         }
     }

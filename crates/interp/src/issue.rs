@@ -55,7 +55,7 @@ fn event(machine: &Machine<'_>, number: usize) -> Event {
         if fences.orders(first.kind, issued.kind) {
             fenced.insert(earlier);
         }
-        if model.keeps(first.kind, issued.kind, first.loc == issued.loc) {
+        if keeps(machine, first, issued) {
             before.insert(earlier);
         }
     }
@@ -80,6 +80,17 @@ fn event(machine: &Machine<'_>, number: usize) -> Event {
         computes: issued.computes,
         unit: issued.unit,
         unfinished: false,
+    }
+}
+
+/// Axiom 1, with the events of transactions: these follow certain earlier accesses and precede all later ones.
+fn keeps(machine: &Machine<'_>, first: &Issued, second: &Issued) -> bool {
+    if first.kind == AccessKind::Mark {
+        return true;
+    }
+    match machine.code.op(second.instr) {
+        Op::Transaction(event) => event.follows(first.kind),
+        _ => machine.code.model.keeps(first.kind, second.kind, first.loc == second.loc),
     }
 }
 

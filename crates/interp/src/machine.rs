@@ -167,7 +167,7 @@ impl<'p> Machine<'p> {
             Op::Assign { dst, value } => return self.assign(dst, value),
             Op::Load { dst, addr } => return self.request(Some(dst), addr, AccessKind::Load),
             Op::Rmw { dst, addr, .. } => return self.request(dst.as_ref(), addr, AccessKind::Rmw),
-            Op::Store { addr, value } => return self.store(addr, value),
+            Op::Store { addr, value, .. } => return self.store(addr, value),
             Op::Choose { from, .. } => return Step::Choose(from),
             Op::Assume(cond) => return self.assume(cond),
             Op::Assert { cond, .. } => self.assert(cond),
@@ -178,6 +178,10 @@ impl<'p> Machine<'p> {
             }
             Op::Jump(target) => return self.go(*target),
             Op::Halt => return Step::Halted,
+            Op::Transaction(_) => {
+                let mark = self.issued(LocId(0), AccessKind::Mark, EventSet::default());
+                self.events.push(mark);
+            }
             Op::Fence(set) => self.fences.push((self.events.len(), *set)),
             op @ (Op::AtomicBegin | Op::AtomicEnd | Op::OperationBegin(_) | Op::OperationEnd) => self.bracket(op),
         }

@@ -17,8 +17,8 @@ use crate::machine::{Code, Machine, SECTION_LIMIT, Step};
 use crate::order::{Event, Events, Obstacle, Origin, Placing, Written};
 use crate::thin_air;
 
-/// A thread that runs this long beyond its last performed access without an end is left where it is.
-const INSTRUCTION_LIMIT: usize = 100_000;
+/// A thread that runs this long without issuing an access is left where it is.
+const INSTRUCTION_LIMIT: usize = 1_000_000;
 
 /// Replays an execution and tells what happened in it.
 pub fn replay(program: &Program, model: &Model, execution: &Execution) -> Result<Replayed, ReplayError> {
@@ -226,8 +226,17 @@ impl<'p> Replay<'p> {
         match self.first_deferred(placing, thread) {
             Some(instr) if run.standing == Standing::Halted => ThreadEnd::At(instr),
             None if run.standing == Standing::Halted => ThreadEnd::Done,
-            _ => ThreadEnd::At(run.machine.pc),
+            _ => ThreadEnd::At(self.next_access(placing, thread).unwrap_or(run.machine.pc)),
         }
+    }
+
+    /// The first access of a thread behind all of its performed ones, if it was issued: the replay may have run ahead.
+    fn next_access(&self, placing: &Placing<'_>, thread: ThreadId) -> Option<InstrId> {
+        let list = &self.events.list;
+        let first = self.events.start[thread.index()];
+        let after = list[first..].iter().position(|event| event.thread != thread).map_or(list.len(), |n| first + n);
+        let behind = (first..after).rev().take_while(|event| !placing.placed.contains(*event)).last();
+        behind.map(|event| list[event].instr)
     }
 }
 
@@ -246,14 +255,16 @@ struct Runner<'a, 'p> {
     /// The machine before the current section.
     section: Option<Machine<'p>>,
     in_section: usize,
-    beyond: usize,
+    /// How many accesses it had issued when last looked at, and how many instructions it has run since.
+    issued: usize,
+    idle: usize,
 }
 
 impl<'a, 'p> Runner<'a, 'p> {
     fn new(code: Code<'p>, performed: &'a FxHashMap<u32, Access>, choices: &'a [i64], patience: usize) -> Self {
         let until = performed.keys().max().map_or(0, |last| *last as usize + 1);
         let machine = Machine::new(code);
-        Self { machine, performed, until, choices, patience, section: None, in_section: 0, beyond: 0 }
+        Self { machine, performed, until, choices, patience, section: None, in_section: 0, issued: 0, idle: 0 }
     }
 
     fn run(mut self) -> Result<ThreadRun<'p>, ReplayError> {
@@ -299,10 +310,12 @@ impl<'a, 'p> Runner<'a, 'p> {
     /// Counts an instruction; whether there were too many.
     fn exhausted(&mut self) -> bool {
         self.in_section += 1;
-        if self.machine.events.len() >= self.until {
-            self.beyond += 1;
+        self.idle += 1;
+        if self.issued != self.machine.events.len() {
+            self.issued = self.machine.events.len();
+            self.idle = 0;
         }
-        self.beyond > INSTRUCTION_LIMIT || self.section.is_some() && self.in_section > SECTION_LIMIT
+        self.idle > INSTRUCTION_LIMIT || self.section.is_some() && self.in_section > SECTION_LIMIT
     }
 
     /// Makes the next recorded choice; false if there is none.

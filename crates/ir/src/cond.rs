@@ -46,11 +46,40 @@ impl Quantifier {
     }
 }
 
+/// What a software transactional memory promises.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TxCriterion {
+    /// All transactions, aborted ones too, seem to run one after the other, in an order that respects real time.
+    Opacity,
+    /// The same for committed transactions only.
+    StrictSerializability,
+}
+
+impl TxCriterion {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Opacity, Self::StrictSerializability];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Opacity => "opacity",
+            Self::StrictSerializability => "strict-serializability",
+        }
+    }
+
+    /// The criterion with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|criterion| criterion.name() == name)
+    }
+}
+
 /// A property of all executions of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Property {
     /// No assertion fails, no execution deadlocks, no computation goes wrong.
     Assertions,
+    /// Every history of transactions satisfies this criterion.
+    Transactions(TxCriterion),
     /// A quantified condition over final states.
     Final {
         /// The quantifier.
@@ -67,6 +96,7 @@ impl Property {
     pub fn criterion(&self) -> &'static str {
         match self {
             Self::Assertions => "assertions",
+            Self::Transactions(criterion) => criterion.name(),
             Self::Final { quantifier, .. } => quantifier.name(),
         }
     }

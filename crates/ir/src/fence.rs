@@ -14,19 +14,21 @@ pub enum AccessKind {
     Store,
     /// Reads and writes at once. A failed compare-and-swap is still one of these.
     Rmw,
+    /// Does nothing to memory but has a place in the memory order: an event of a transaction.
+    Mark,
 }
 
 impl AccessKind {
     /// Whether the access reads.
     #[inline]
     pub fn reads(self) -> bool {
-        !matches!(self, Self::Store)
+        matches!(self, Self::Load | Self::Rmw)
     }
 
     /// Whether the access writes.
     #[inline]
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Load)
+        matches!(self, Self::Store | Self::Rmw)
     }
 
     /// The word used in messages.
@@ -35,6 +37,7 @@ impl AccessKind {
             Self::Load => "load",
             Self::Store => "store",
             Self::Rmw => "read-modify-write",
+            Self::Mark => "event",
         }
     }
 }

@@ -18,10 +18,12 @@ pub mod program;
 pub mod text;
 pub mod verify;
 
-pub use cond::{Check, FinalExpr, FinalVar, Observable, Property, Quantifier};
+pub use cond::{Check, FinalExpr, FinalVar, Observable, Property, Quantifier, TxCriterion};
 pub use diagnostic::Diagnostic;
 pub use expr::{BinOp, EvalError, Expr, UnOp};
 pub use fence::{AccessKind, FenceSet};
 pub use ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
-pub use program::{Addr, Instr, LocalExpr, Location, Op, Place, Program, Register, RmwOp, SharedArray, Thread, Ty};
+pub use program::{
+    Addr, Instr, LocalExpr, Location, Op, Place, Program, Register, RmwOp, SharedArray, Thread, TxEvent, Ty,
+};
 pub use verify::{VerifyError, verify};

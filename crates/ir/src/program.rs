@@ -20,6 +20,8 @@ pub struct Program {
     pub observed: Vec<Observable>,
     /// What the file itself asks to be checked.
     pub checks: Vec<Check>,
+    /// The transactional variables, if this is a software transactional memory under its most general client.
+    pub transactional: Vec<LocId>,
     /// The constants of the instance (`threads`, `N`, …) with the values they had, for reports.
     pub constants: Vec<(String, i64)>,
 }
@@ -145,6 +147,8 @@ pub enum Op {
         addr: Addr,
         /// The value.
         value: LocalExpr,
+        /// Whether it undoes earlier stores of its transaction. To memory it is a store like any other.
+        rollback: bool,
     },
     /// An atomic read-modify-write; `dst` receives the **old** value.
     Rmw {
@@ -192,8 +196,41 @@ pub enum Op {
     },
     /// Goes to the target.
     Jump(InstrId),
+    /// Something happens to the thread's transaction; a point in the memory order without an effect on memory.
+    Transaction(TxEvent),
     /// The thread is done.
     Halt,
+}
+
+/// What happens to a transaction (FOIL, section 2.4.1). Each is a fence as well (section 4.1).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TxEvent {
+    /// A read command has finished; ordered after every earlier access that reads and before every later access.
+    ReadFinish,
+    /// The transaction commits; ordered after every earlier access that writes and before every later access.
+    Commit,
+    /// The transaction aborts; ordered like a commit.
+    Abort,
+}
+
+impl TxEvent {
+    /// All of them with their keywords.
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::ReadFinish, "rfin"), (Self::Commit, "commit"), (Self::Abort, "abort")];
+
+    /// The keyword.
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+
+    /// Whether it has to wait for an earlier access of this kind.
+    #[inline]
+    pub fn follows(self, earlier: AccessKind) -> bool {
+        match self {
+            Self::ReadFinish => earlier.reads(),
+            Self::Commit | Self::Abort => earlier.writes(),
+        }
+    }
 }
 
 /// The modification of a read-modify-write.
@@ -246,6 +283,14 @@ impl Program {
 }
 
 impl Op {
+    /// The kind of memory access, if it is one. A transaction's event counts as one that neither reads nor writes.
+    pub fn event_kind(&self) -> Option<AccessKind> {
+        match self {
+            Self::Transaction(_) => Some(AccessKind::Mark),
+            _ => self.access_kind(),
+        }
+    }
+
     /// The kind of memory access, if it is one.
     pub fn access_kind(&self) -> Option<AccessKind> {
         match self {

@@ -12,7 +12,7 @@
 //!    its end, and neither contains one of its own kind or a `halt`. An atomic section contains no fence and no
 //!    begin or end of an operation; an atomic section within an operation is fine. All paths to an
 //!    instruction agree on which sections it is in, so that a section is entered through its begin only.
-//! 7. **Final states.** The variables that are observed and that checks name exist.
+//! 7. **Final states.** The variables that are observed and that checks name exist; so do the transactional ones.
 //! 8. **Timestamps.** Timestamps are copied, compared and incremented, nothing else, so that engines may
 //!    renumber them: a timestamp place or location receives a timestamp, a constant or a timestamp plus a
 //!    constant of at least 0; timestamps are compared with such values only; a timestamp is never an

@@ -1,8 +1,9 @@
 //! The lane diagram: one column per thread, time downwards.
 //!
+//! A transaction is a block in its lane: its name above its first step, its end marked where it commits or aborts.
 //! Where the lanes would become too narrow to read, the steps are stacked instead, each with its thread's name.
 
-use cyrano_trace::{End, NamedValue, ReadFrom, Step, Trace};
+use cyrano_trace::{Conflict, End, Explanation, NamedValue, ReadFrom, Step, Trace};
 
 use crate::style::{Paint, Style, hang, pad, pad_left, width, wrap};
 
@@ -36,7 +37,18 @@ pub fn trace_text(trace: &Trace, style: Style) -> String {
     ends(&mut out, trace, style);
     out.push('\n');
     hang(&mut out, "Why: ", &trace.explanation.sentence, style.columns());
+    conflicts(&mut out, &trace.explanation, "steps", style);
     out
+}
+
+/// The conflicts behind a cycle, one a line, each with the two events that show it.
+pub(crate) fn conflicts(out: &mut String, explanation: &Explanation, events: &str, style: Style) {
+    for conflict in &explanation.conflicts {
+        let Conflict { first, second, steps, .. } = conflict;
+        let about = conflict.variable.as_ref().map(|variable| format!(" of {variable}")).unwrap_or_default();
+        let text = format!("{first} before {second}: {}{about}, {events} {} and {}", conflict.reason, steps.0, steps.1);
+        hang(out, "     ", &text, style.columns());
+    }
 }
 
 struct Lanes<'a> {
@@ -73,8 +85,10 @@ impl<'a> Lanes<'a> {
         for step in &self.trace.steps {
             let lane = self.names.iter().position(|name| *name == step.thread);
             let lane = lane.expect("every step's thread has a lane");
-            for (at, text) in self.cell(step, lane).iter().enumerate() {
-                let number = if at == 0 { step.n.to_string() } else { String::new() };
+            let opening = opens(self.trace, step).map(|name| (String::new(), format!("┌ {name}")));
+            let lines = self.cell(step, lane).into_iter().enumerate();
+            let lines = lines.map(|(at, text)| (if at == 0 { step.n.to_string() } else { String::new() }, text));
+            for (number, text) in opening.into_iter().chain(lines) {
                 let cells = self.lanes.iter().enumerate().map(|(other, columns)| {
                     let text = if other == lane { text.as_str() } else { "" };
                     pad(text, *columns)
@@ -97,7 +111,8 @@ impl<'a> Lanes<'a> {
             None => {
                 let mut lines = vec![clip(&title(step), columns)];
                 let effects = wrap(&effect(step), columns.saturating_sub(4));
-                lines.extend(effects.iter().map(|line| format!("    {line}")));
+                let indent = if step.transaction.is_some() && !ends_transaction(step) { "┊   " } else { "    " };
+                lines.extend(effects.iter().map(|line| format!("{indent}{line}")));
                 lines
             }
         }
@@ -109,6 +124,9 @@ fn stack(out: &mut String, trace: &Trace, names: &[&str], number: usize, style: 
     for step in &trace.steps {
         let n = pad_left(&step.n.to_string(), number);
         let lead = format!("  {n}  {}  ", pad(&step.thread, name_width));
+        if let Some(name) = opens(trace, step) {
+            out.push_str(&format!("  {}  {}  ┌ {name}\n", pad_left("", number), pad(&step.thread, name_width)));
+        }
         let both = format!("{lead}{}  {}", title(step), effect(step));
         if width(&both) <= style.columns() {
             out.push_str(&both);
@@ -122,12 +140,35 @@ fn stack(out: &mut String, trace: &Trace, names: &[&str], number: usize, style: 
 }
 
 fn title(step: &Step) -> String {
-    format!("{}: {}", step.line, step.text)
+    let bar = match &step.transaction {
+        Some(_) if ends_transaction(step) => "└ ",
+        Some(_) => "┊ ",
+        None => "",
+    };
+    format!("{bar}{}: {}", step.line, step.text)
 }
 
-/// `x ← 1`, `y → 0 (initial)`, `x → 0 (initial) ← 1`.
+/// The name of the transaction whose first step this is.
+fn opens<'a>(trace: &'a Trace, step: &Step) -> Option<&'a str> {
+    let mut own = trace.transactions.iter().filter(|transaction| transaction.first == step.n);
+    own.next().map(|transaction| transaction.name.as_str())
+}
+
+fn ends_transaction(step: &Step) -> bool {
+    matches!(step.event.as_deref(), Some("commit" | "abort"))
+}
+
+/// `x ← 1`, `y → 0 (initial)`, `x → 0 (initial) ← 1`, `x ← 0 (rollback)`, `T1 commits`.
 fn effect(step: &Step) -> String {
-    let mut out = step.location.clone();
+    let transaction = step.transaction.as_deref().unwrap_or("the transaction");
+    match step.event.as_deref() {
+        Some("commit") => return format!("{transaction} commits"),
+        Some("abort") => return format!("{transaction} aborts"),
+        Some(_) => return "the read is finished".to_owned(),
+        None => {}
+    }
+    let location = step.location.as_deref().unwrap_or("");
+    let mut out = location.to_owned();
     if let Some(value) = step.read {
         out.push_str(&format!(" → {value}"));
         match &step.source {
@@ -140,10 +181,13 @@ fn effect(step: &Step) -> String {
         }
     }
     match step.written {
-        Some(value) if step.read.is_some() => out.push_str(&format!(", {} ← {value}", step.location)),
+        Some(value) if step.read.is_some() => out.push_str(&format!(", {location} ← {value}")),
         Some(value) => out.push_str(&format!(" ← {value}")),
         None if step.kind == "read-modify-write" => out.push_str(", nothing written"),
         None => {}
+    }
+    if step.rollback {
+        out.push_str(" (rollback)");
     }
     out
 }

@@ -6,18 +6,26 @@
 //! This crate does not know how a verdict was reached, and it neither reads files nor prints.
 
 mod checks;
+mod fences;
+mod history;
 mod json;
 mod lanes;
 mod models;
 mod outcomes;
 mod replay;
+mod spec;
 mod style;
 mod table;
+mod tables;
 
 pub use checks::{CheckReport, checks_text};
+pub use fences::{FenceInfo, FencesReport, fences_json, fences_text};
+pub use history::{HistoryReport, Rejected, history_json, history_text};
 pub use json::checks_json;
 pub use lanes::trace_text;
 pub use models::{ModelReport, models_json, models_text};
 pub use outcomes::{OutcomesReport, outcomes_json, outcomes_text};
 pub use replay::{ReplayReport, replay_json, replay_text};
-pub use style::{Style, wrap};
+pub use spec::{SpecReport, spec_json, spec_text};
+pub use style::{Style, count, wrap};
+pub use tables::{TableReport, TableRow, table_text, tables_json};

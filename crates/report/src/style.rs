@@ -93,7 +93,7 @@ pub(crate) fn hang(out: &mut String, first: &str, text: &str, columns: usize) {
 }
 
 /// A number with thousands separated: `1,234,567`.
-pub(crate) fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {

@@ -1,9 +1,9 @@
 //! The syntax tree: what was written, with spans everywhere and no names resolved.
 //!
-//! The one `threads` block is flattened into [`File`], for nothing outside it declares variables.
+//! The one `threads` or `stm` block is flattened into [`File`], for nothing outside it declares variables.
 //! `else if` chains are flat lists and expressions carry their depth, so that no pass recurses deeper than the parser allowed.
 
-use cyrano_ir::{BinOp, FenceSet, Quantifier, Span, Ty, UnOp};
+use cyrano_ir::{BinOp, FenceSet, Quantifier, Span, TxCriterion, TxEvent, Ty, UnOp};
 
 /// A name where it was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,8 +15,8 @@ pub(crate) struct Name {
 /// A whole file.
 #[derive(Default, Debug)]
 pub(crate) struct File {
-    /// The name, or the keyword, of the `threads` block.
-    pub(crate) program: Option<Span>,
+    /// The block that is the program: which one, and its name or keyword.
+    pub(crate) program: Option<(BlockKind, Span)>,
     pub(crate) consts: Vec<Const>,
     pub(crate) decls: Vec<VarDecl>,
     pub(crate) procs: Vec<Proc>,
@@ -25,6 +25,32 @@ pub(crate) struct File {
     pub(crate) checks: Vec<CheckDecl>,
     /// Whether a declaration was lost to a syntax error, so that an unknown name proves nothing.
     pub(crate) incomplete: bool,
+    /// Whether there were syntax errors, so that a missing statement proves nothing.
+    pub(crate) broken: bool,
+}
+
+impl File {
+    /// The name, or the keyword, of the `stm` block, if the program is one.
+    pub(crate) fn stm(&self) -> Option<Span> {
+        self.program.filter(|(kind, _)| *kind == BlockKind::Stm).map(|(_, span)| span)
+    }
+}
+
+/// The two kinds of programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BlockKind {
+    Threads,
+    Stm,
+}
+
+impl BlockKind {
+    /// The keyword.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Threads => "threads",
+            Self::Stm => "stm",
+        }
+    }
 }
 
 /// `const name = value`.
@@ -48,6 +74,8 @@ pub(crate) enum VarKind {
 pub(crate) struct VarDecl {
     pub(crate) name: Name,
     pub(crate) kind: VarKind,
+    /// Whether it was declared as `data`: shared, and a transactional variable.
+    pub(crate) data: bool,
     pub(crate) len: Option<Expr>,
     pub(crate) ty: Ty,
     pub(crate) init: Option<Init>,
@@ -62,9 +90,46 @@ pub(crate) enum Init {
     List(Vec<Expr>, Span),
 }
 
-/// A procedure.
+/// A command of an stm, which its clients call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Command {
+    Read,
+    Write,
+    End,
+}
+
+impl Command {
+    /// All of them, in the order in which the client numbers them.
+    pub(crate) const ALL: [Self; 3] = [Self::Read, Self::Write, Self::End];
+
+    /// What it is called in the source.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::End => "end",
+        }
+    }
+
+    /// The command of this name.
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|command| command.word() == word)
+    }
+
+    /// The event that ends it where it succeeds; a write ends without one.
+    pub(crate) fn success(self) -> Option<TxEvent> {
+        match self {
+            Self::Read => Some(TxEvent::ReadFinish),
+            Self::Write => None,
+            Self::End => Some(TxEvent::Commit),
+        }
+    }
+}
+
+/// A procedure, or a command, which is one that only the client calls.
 #[derive(Debug)]
 pub(crate) struct Proc {
+    pub(crate) command: Option<Command>,
     pub(crate) name: Name,
     pub(crate) params: Vec<VarDecl>,
     pub(crate) body: Block,
@@ -99,6 +164,8 @@ pub(crate) struct Stmt {
 pub(crate) enum StmtKind {
     Declare(Vec<VarDecl>),
     Assign(Place, Rhs),
+    Rollback(Place, Expr),
+    Transaction(TxEvent),
     Rmw(Rmw),
     Call(Call),
     If { arms: Vec<(Expr, Block)>, otherwise: Option<Block> },
@@ -211,8 +278,16 @@ pub(crate) struct Member {
 /// A `check` declaration.
 #[derive(Debug)]
 pub(crate) struct CheckDecl {
-    /// `None` for `check assertions`.
-    pub(crate) cond: Option<(Quantifier, Expr, String)>,
+    pub(crate) claim: Claim,
     pub(crate) models: Vec<String>,
     pub(crate) span: Span,
+}
+
+/// What a `check` claims.
+#[derive(Debug)]
+pub(crate) enum Claim {
+    Assertions,
+    Transactions(TxCriterion),
+    /// A condition over final states, with its text.
+    Final(Quantifier, Expr, String),
 }

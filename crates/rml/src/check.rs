@@ -6,10 +6,11 @@
 
 use std::collections::HashSet;
 
-use cyrano_ir::{Diagnostic, Span};
+use cyrano_ir::{Diagnostic, Span, TxEvent};
 
 use crate::ast::{Block, Expr, Init, Name, Stmt, StmtKind, VarDecl, VarKind};
 use crate::calls::{Calls, order_calls, walk};
+use crate::check_stm::stores_data;
 use crate::names::{BodyId, Names, VarId};
 use crate::report::Reports;
 use crate::typing::{Atoms, Kind};
@@ -20,6 +21,8 @@ pub(crate) struct Checked {
     pub(crate) assigned: HashSet<VarId>,
     /// Procedures that cannot be inlined.
     pub(crate) endless: Vec<bool>,
+    /// Whether the command `end` may commit.
+    pub(crate) commits: bool,
 }
 
 /// What a call of a procedure amounts to.
@@ -33,6 +36,10 @@ pub(crate) struct ProcFacts {
     pub(crate) atomic: Option<Span>,
     /// An operation, likewise.
     pub(crate) operation: Option<Span>,
+    /// A transaction's event of each kind, likewise.
+    pub(crate) events: [Option<Span>; TxEvent::ALL.len()],
+    /// Whether control never comes back from a call, because an event ends the command first.
+    pub(crate) ends: bool,
 }
 
 /// Which names an expression may use.
@@ -66,6 +73,8 @@ pub(crate) struct Checker<'a, 'r> {
     pub(crate) procs: Vec<ProcFacts>,
     pub(crate) assigned: HashSet<VarId>,
     pub(crate) endless: Vec<bool>,
+    /// Whether some statement stores to a transactional variable.
+    pub(crate) stores_data: bool,
     /// The body being checked, if any.
     pub(crate) body: Option<BodyId>,
     /// Facts about that body so far.
@@ -84,6 +93,7 @@ pub(crate) fn check(names: &Names<'_>, reports: &mut Reports) -> Checked {
         procs: vec![ProcFacts::default(); names.file.procs.len()],
         assigned: HashSet::new(),
         endless,
+        stores_data: stores_data(names),
         body: None,
         facts: ProcFacts::default(),
         binders: Vec::new(),
@@ -97,7 +107,9 @@ pub(crate) fn check(names: &Names<'_>, reports: &mut Reports) -> Checked {
     for (index, thread) in names.file.threads.iter().enumerate() {
         checker.check_body(names.thread_body(index), &thread.body);
     }
-    Checked { assigned: checker.assigned, endless: checker.endless }
+    checker.check_claims();
+    let commits = checker.check_stm();
+    Checked { assigned: checker.assigned, endless: checker.endless, commits }
 }
 
 impl<'a> Checker<'a, '_> {
@@ -109,7 +121,9 @@ impl<'a> Checker<'a, '_> {
         for decl in &file.decls {
             self.check_decl(decl);
         }
-        for count in file.threads.iter().filter_map(|thread| thread.count.as_ref()) {
+        // The number of an stm's threads is a constant that is checked where it is declared.
+        let threads = if file.stm().is_some() { &[] } else { file.threads.as_slice() };
+        for count in threads.iter().filter_map(|thread| thread.count.as_ref()) {
             self.constant(count);
         }
     }
@@ -146,6 +160,8 @@ impl<'a> Checker<'a, '_> {
             let help = "end every path with `return` and a value";
             self.reports.add(diagnostic.with_related(declared.name.span, "the procedure").with_help(help));
         }
+        // A command is never called, whatever the source says.
+        self.facts.ends = declared.command.is_none() && self.ends(&declared.body);
         self.procs[procedure] = std::mem::take(&mut self.facts);
     }
 
@@ -166,6 +182,7 @@ impl<'a> Checker<'a, '_> {
                     _ => checker.check_stmt(stmt),
                 }
             }
+            checker.check_reached(block);
         });
         if let (Some(span), Some(_)) = (plain_return, self.facts.returns) {
             let diagnostic = Diagnostic::new(span, "this `return` lacks a value", "no value");
@@ -199,7 +216,7 @@ fn always_returns(block: &Block) -> bool {
 }
 
 /// Whether the statement may leave the loop around it.
-fn breaks(stmt: &Stmt) -> bool {
+pub(crate) fn breaks(stmt: &Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Break => true,
         StmtKind::While(..) | StmtKind::Loop(_) | StmtKind::Foreach(..) => false,

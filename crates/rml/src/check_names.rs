@@ -69,8 +69,14 @@ impl<'a> Checker<'a, '_> {
                 let help = format!("call it on the right side of `:=`: `r := {}()`", name.text);
                 self.complain(name.span, message, "a procedure", help)
             }
+            Some(Symbol::Var(var)) if self.is_fixed(var) => self.check_constant(name, index),
             Some(Symbol::Var(var)) => self.check_var(var, index.is_some(), span),
         }
+    }
+
+    /// Whether the variable is a constant here: a command is lowered for each value of its parameter.
+    fn is_fixed(&self, var: VarId) -> bool {
+        self.mode != (Mode::Constant { in_thread: false }) && self.names.is_command_param(var)
     }
 
     /// What a declared name stands for; reports it if it is unknown or declared only later.

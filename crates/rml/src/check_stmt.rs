@@ -14,6 +14,7 @@ impl<'a> Checker<'a, '_> {
         for stmt in &block.stmts {
             self.check_stmt(stmt);
         }
+        self.check_reached(block);
     }
 
     /// Checks a statement and everything inside it.
@@ -57,6 +58,8 @@ impl<'a> Checker<'a, '_> {
             StmtKind::Foreach(binder, range, body) => self.check_unrolled(binder, range, body, true),
             StmtKind::Forsome(binder, range, body) => self.check_unrolled(binder, range, body, false),
             StmtKind::Skip => {}
+            StmtKind::Transaction(event) => self.check_event(*event, stmt.span),
+            StmtKind::Rollback(place, value) => self.check_rollback(place, value, stmt.span),
         }
     }
 
@@ -94,7 +97,8 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn leaves_atomic(&mut self, what: &str, span: Span) {
+    /// Reports a statement that would leave the atomic section around it.
+    pub(crate) fn leaves_atomic(&mut self, what: &str, span: Span) {
         let Some(atomic) = self.place.atomic else { return };
         let message = format!("`{what}` cannot leave an atomic section");
         let diagnostic = Diagnostic::new(span, message, "leaves the section");
@@ -108,6 +112,11 @@ impl<'a> Checker<'a, '_> {
         }
         let Some(value) = value else { return };
         let kind = kind_of(value, self);
+        if self.body.is_some_and(|body| self.names.command(body).is_some()) {
+            let help = "what a read returns is the value of its last load of `data`".to_owned();
+            self.complain(value.span, "a command cannot return a value".to_owned(), "a value", help);
+            return;
+        }
         let in_thread = self.body.is_some_and(|body| body.0 >= self.names.file.procs.len());
         if in_thread {
             let help = "write `return` alone to end the thread".to_owned();
@@ -179,7 +188,8 @@ impl<'a> Checker<'a, '_> {
         self.check_fit(value, target, span);
     }
 
-    fn check_fit(&mut self, value: Kind, target: Kind, span: Span) {
+    /// Checks that a value may go where another is wanted.
+    pub(crate) fn check_fit(&mut self, value: Kind, target: Kind, span: Span) {
         if !value.fits(target) {
             let message = format!("{} cannot go where {} is wanted", value.noun(), target.noun());
             self.complain(span, message, "the types differ", TIMESTAMP_HELP.to_owned());
@@ -187,13 +197,14 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Checks something that is assigned; its kind.
-    fn check_target(&mut self, place: &'a Place) -> Kind {
+    pub(crate) fn check_target(&mut self, place: &'a Place) -> Kind {
         let bound = self.binders.iter().any(|binder| binder.text == place.name.text);
         let symbol = if bound { None } else { self.find(&place.name) };
         if let Some(index) = &place.index {
             self.check_index(index);
         }
         let what = match symbol {
+            Some(Symbol::Var(var)) if self.names.is_command_param(var) => "a constant of the command",
             Some(Symbol::Var(var)) => {
                 self.assigned.insert(var);
                 let ty = self.names.var(var).ty;
@@ -218,6 +229,7 @@ impl<'a> Checker<'a, '_> {
             let help = "a read-modify-write needs a shared variable".to_owned();
             self.complain(rmw.target.span, message, "a local variable", help);
         }
+        self.check_data_rmw(rmw);
         let mut arg = |expr: &'a Expr| {
             let kind = self.with_mode(Mode::Local("an argument"), |c| kind_of(expr, c));
             (kind, expr.span)
@@ -258,7 +270,8 @@ impl<'a> Checker<'a, '_> {
         };
         self.check_args(call, procedure);
         self.check_effects(call, procedure);
-        if self.endless[procedure] {
+        self.check_called_events(call, procedure);
+        if self.endless[procedure] || self.names.file.procs[procedure].command.is_some() {
             return Some(Kind::Wrong);
         }
         self.procs[procedure].returns

@@ -1,8 +1,9 @@
-//! RML, the native language: `threads` programs from source text to the IR.
+//! RML, the native language: `threads` and `stm` programs from source text to the IR.
 //!
 //! The passes, each in files of its own: tokens (`lexer`), syntax tree (`parse` and its companions), names and constants (`names`),
 //! the checker (`check`), and the lowering of one thread after the other (`lower`), which inlines procedures and unrolls
-//! `foreach`, `forsome`, `forall` and `exists`. `docs/rml.md` is the language's reference.
+//! `foreach`, `forsome`, `forall` and `exists`. An stm becomes threads that call its commands (`lower_client`); everything else is shared.
+//! `docs/rml.md` is the language's reference.
 //!
 //! **Invariants:** every error of a file is reported, once; no input makes a pass panic or run on (nesting, unrolling and the number of
 //! diagnostics are limited); every program that comes out passes [`cyrano_ir::verify()`].
@@ -14,7 +15,9 @@ mod ast;
 mod budget;
 mod calls;
 mod check;
+mod check_events;
 mod check_names;
+mod check_stm;
 mod check_stmt;
 mod compact;
 mod finals;
@@ -23,12 +26,14 @@ mod fold;
 mod lexer;
 mod lower;
 mod lower_call;
+mod lower_client;
 mod lower_expr;
 mod lower_stmt;
 mod names;
 mod parse;
 mod parse_expr;
 mod parse_item;
+mod parse_stm;
 mod parse_stmt;
 mod program;
 mod report;

@@ -83,6 +83,8 @@ pub(crate) struct Lower<'a, 'r> {
     pub(crate) in_operation: bool,
     /// The statement being lowered, which the loads of its right side belong to.
     pub(crate) stmt_span: Span,
+    /// Where the most general client chooses the next command, in an stm.
+    pub(crate) client: Option<Label>,
     registers: Vec<Register>,
     homes: HashMap<VarId, RegId>,
     /// For each type the temporaries, and how many of them the current statement uses.
@@ -128,6 +130,7 @@ impl<'a, 'r> Lower<'a, 'r> {
             frame,
             in_operation: false,
             stmt_span: Span::default(),
+            client: None,
             registers: Vec::new(),
             homes: HashMap::new(),
             temporaries: Default::default(),
@@ -158,13 +161,19 @@ impl<'a, 'r> Lower<'a, 'r> {
             Some(_) => format!("{}[{}]", declaration.name.text, self.self_index),
             None => declaration.name.text.clone(),
         };
-        self.lower_block(block);
+        match self.shared.names.file.stm() {
+            // A client that cannot be lowered was reported.
+            Some(stm) if self.lower_client(stm).is_err() => self.reports.skip(stm),
+            Some(_) => {}
+            None => self.lower_block(block),
+        }
         self.place(Label(0));
         // If the budget is gone the program is refused, and labels may point past its end.
         let code = match self.emit(Op::Halt, block.close) {
-            Ok(()) => compact(self.code, &self.labels),
+            Ok(()) => compact(std::mem::take(&mut self.code), &self.labels),
             Err(Reported) => Vec::new(),
         };
+        self.report_open_ends(&code);
         let thread = Thread { name, registers: self.registers, code };
         LoweredThread { declared, self_index: self.self_index, thread, homes: self.homes }
     }
@@ -292,7 +301,8 @@ impl<'a, 'r> Lower<'a, 'r> {
         Ok(register)
     }
 
-    fn register(&mut self, name: String, ty: Ty, span: Span) -> Fallible<RegId> {
+    /// A new register.
+    pub(crate) fn register(&mut self, name: String, ty: Ty, span: Span) -> Fallible<RegId> {
         let charged = self.shared.names.budget.charge_registers(1, span);
         self.settle(charged)?;
         self.registers.push(Register { name, init: 0, ty });

@@ -15,7 +15,7 @@ impl<'a> Lower<'a, '_> {
     pub(crate) fn lower_call(&mut self, call: &'a Call, result: Option<Place>) -> Fallible<()> {
         let names = self.shared.names;
         let procedure = match names.lookup(None, &call.name.text) {
-            Some(Symbol::Proc(index)) if !self.shared.checked.endless[index] => index,
+            Some(Symbol::Proc(index)) if self.may_inline(index) => index,
             _ => return Err(Reported),
         };
         let args: Fallible<Vec<LocalExpr>> = call.args.iter().map(|arg| fold(arg, self)).collect();
@@ -38,6 +38,11 @@ impl<'a> Lower<'a, '_> {
         self.frame = caller;
         self.place(on_return);
         passed
+    }
+
+    /// Whether a call of the procedure has an end; commands are called by the client alone.
+    fn may_inline(&self, procedure: usize) -> bool {
+        !self.shared.checked.endless[procedure] && self.shared.names.file.procs[procedure].command.is_none()
     }
 
     /// A constant for a parameter that is never assigned stays a constant, so that array elements keep fixed addresses.

@@ -57,6 +57,12 @@ impl<'a> Lower<'a, '_> {
                 self.lower_options(options, span)
             }
             StmtKind::Skip => Ok(()),
+            StmtKind::Transaction(event) => self.lower_event(*event, span),
+            StmtKind::Rollback(place, value) => {
+                let Slot::Shared(addr, _) = self.slot(place)? else { return Err(Reported) };
+                let value = fold(value, self)?;
+                self.emit(Op::Store { addr, value, rollback: true }, span)
+            }
         }
     }
 
@@ -82,19 +88,19 @@ impl<'a> Lower<'a, '_> {
             (Rhs::Expr(value), Slot::Local(dst)) => self.lower_value(Some(dst), value, span),
             (Rhs::Expr(value), Slot::Shared(addr, _)) => {
                 let value = fold(value, self)?;
-                self.emit(Op::Store { addr, value }, span)
+                self.emit(Op::Store { addr, value, rollback: false }, span)
             }
             (Rhs::Rmw(rmw), Slot::Local(dst)) => self.lower_rmw(Some(dst), rmw, span),
             (Rhs::Call(call), Slot::Local(dst)) => self.lower_call(call, Some(dst)),
             (Rhs::Rmw(rmw), Slot::Shared(addr, ty)) => {
                 let old = Place::Reg(self.temporary(ty, span)?);
                 self.lower_rmw(Some(old.clone()), rmw, span)?;
-                self.emit(Op::Store { addr, value: IrExpr::Var(old) }, span)
+                self.emit(Op::Store { addr, value: IrExpr::Var(old), rollback: false }, span)
             }
             (Rhs::Call(call), Slot::Shared(addr, ty)) => {
                 let result = Place::Reg(self.result(ty, span)?);
                 self.lower_call(call, Some(result.clone()))?;
-                self.emit(Op::Store { addr, value: IrExpr::Var(result) }, span)
+                self.emit(Op::Store { addr, value: IrExpr::Var(result), rollback: false }, span)
             }
         }
     }
@@ -154,7 +160,8 @@ impl<'a> Lower<'a, '_> {
         Ok(())
     }
 
-    fn branch(&mut self, cond: LocalExpr, then_to: Label, else_to: Label, span: Span) -> Fallible<()> {
+    /// Goes one way or the other.
+    pub(crate) fn branch(&mut self, cond: LocalExpr, then_to: Label, else_to: Label, span: Span) -> Fallible<()> {
         let (then_to, else_to) = (then_to.target(), else_to.target());
         self.emit(Op::Branch { cond, then_to, else_to }, span)
     }
@@ -198,7 +205,7 @@ impl<'a> Lower<'a, '_> {
     }
 
     /// Jumps, ending the operation first if the jump leaves it.
-    fn leave(&mut self, target: Label, in_operation: bool, span: Span) -> Fallible<()> {
+    pub(crate) fn leave(&mut self, target: Label, in_operation: bool, span: Span) -> Fallible<()> {
         if self.in_operation && !in_operation {
             self.emit(Op::OperationEnd, span)?;
         }
@@ -209,7 +216,7 @@ impl<'a> Lower<'a, '_> {
         if let Some(value) = value {
             self.lower_value(self.frame.result.clone(), value, span)?;
         }
-        self.leave(self.frame.on_return, self.frame.in_operation, span)
+        self.end_body(span)
     }
 
     fn lower_foreach(&mut self, binder: &'a Name, range: &'a Range, body: &'a Block, span: Span) -> Fallible<()> {
@@ -233,7 +240,7 @@ impl<'a> Lower<'a, '_> {
             Slot::Shared(addr, ty) => {
                 let dst = Place::Reg(self.temporary(ty, span)?);
                 self.emit(Op::Choose { dst: dst.clone(), from }, span)?;
-                self.emit(Op::Store { addr, value: IrExpr::Var(dst) }, span)
+                self.emit(Op::Store { addr, value: IrExpr::Var(dst), rollback: false }, span)
             }
         }
     }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use cyrano_ir::{Diagnostic, Expr as IrExpr, Span, Ty};
 
-use crate::ast::{Block, Expr, ExprKind, File, Init, Name, StmtKind, VarDecl, VarKind};
+use crate::ast::{Block, Command, Expr, ExprKind, File, Init, Name, StmtKind, VarDecl, VarKind};
 use crate::budget::Budget;
 use crate::fold::{Resolve, fold_const};
 use crate::report::{Fallible, Reported, Reports};
@@ -48,6 +48,8 @@ pub(crate) enum Shape {
 pub(crate) struct Var<'a> {
     pub(crate) name: &'a Name,
     pub(crate) kind: VarKind,
+    /// Whether it is a transactional variable.
+    pub(crate) data: bool,
     pub(crate) shape: Shape,
     pub(crate) ty: Ty,
     pub(crate) init: Option<&'a Init>,
@@ -145,6 +147,17 @@ impl<'a> Names<'a> {
         BodyId(procedure)
     }
 
+    /// The command of an stm that a body is, if it is one.
+    pub(crate) fn command(&self, body: BodyId) -> Option<Command> {
+        self.file.procs.get(body.0).and_then(|procedure| procedure.command)
+    }
+
+    /// Whether the variable is a command's parameter, which is a constant in the command.
+    pub(crate) fn is_command_param(&self, var: VarId) -> bool {
+        let var = self.var(var);
+        var.kind == VarKind::Param && var.body.is_some_and(|body| self.command(body).is_some())
+    }
+
     /// The body of a thread declaration.
     pub(crate) fn thread_body(&self, thread: usize) -> BodyId {
         BodyId(self.file.procs.len() + thread)
@@ -189,7 +202,7 @@ impl<'a> Names<'a> {
             Some(len) => self.array_len(len, reports).map_or(Shape::Unknown, Shape::Array),
         };
         let (name, kind, ty) = (&decl.name, decl.kind, decl.ty);
-        self.vars.push(Var { name, kind, shape, ty, init: decl.init.as_ref(), body });
+        self.vars.push(Var { name, kind, data: decl.data, shape, ty, init: decl.init.as_ref(), body });
         VarId(self.vars.len() - 1)
     }
 
@@ -205,6 +218,7 @@ impl<'a> Names<'a> {
 
     fn count_threads(&mut self, reports: &mut Reports) {
         let mut total = 0;
+        let family = if self.file.stm().is_some() { "an stm" } else { "a family" };
         let mut first: HashMap<&str, Span> = HashMap::new();
         for thread in &self.file.threads {
             if let Some(first) = first.get(thread.name.text.as_str()) {
@@ -215,7 +229,7 @@ impl<'a> Names<'a> {
             let count = thread.count.as_ref().map_or(Ok(1), |count| self.constant(count, reports));
             let count = count.and_then(|count| {
                 total += count.clamp(0, MAX_THREADS + 1);
-                check_count(count, total, span, reports)
+                check_count((family, count), total, span, reports)
             });
             self.counts.push(count.ok());
         }
@@ -227,10 +241,10 @@ impl<'a> Names<'a> {
     }
 }
 
-fn check_count(count: i64, total: i64, span: Span, reports: &mut Reports) -> Fallible<u32> {
+fn check_count((family, count): (&str, i64), total: i64, span: Span, reports: &mut Reports) -> Fallible<u32> {
     let help = format!("a program has 1 to {MAX_THREADS} threads");
     let message = match count {
-        ..=0 => format!("a family cannot have {count} threads"),
+        ..=0 => format!("{family} cannot have {count} threads"),
         _ if total > MAX_THREADS => format!("more than {MAX_THREADS} threads"),
         _ => return u32::try_from(count).map_err(|_| Reported),
     };

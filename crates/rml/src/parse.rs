@@ -33,6 +33,8 @@ pub(crate) fn parse(source: &str, tokens: Vec<(Token, Span)>, reports: &mut Repo
     let mut parser =
         Parser { source, tokens, at: 0, nesting: 0, gave_up: false, in_range: false, file: File::default(), reports };
     parser.items();
+    parser.file.broken = !parser.reports.is_empty();
+    parser.add_client();
     parser.file
 }
 
@@ -108,6 +110,15 @@ impl<'s> Parser<'s, '_> {
         let span = self.expect(Token::Ident)?;
         let text = self.text(span).to_owned();
         Ok(Name { text, span })
+    }
+
+    /// Consumes the name of a constant: `threads`, elsewhere a keyword, is one in every stm.
+    pub(crate) fn constant_name(&mut self) -> Fallible<Name> {
+        if self.peek() == Token::Threads {
+            let span = self.bump();
+            return Ok(Name { text: self.text(span).to_owned(), span });
+        }
+        self.name()
     }
 
     /// Reports the next token as not what was wanted.
@@ -194,7 +205,7 @@ impl<'s> Parser<'s, '_> {
                     self.bump();
                     return;
                 }
-                token if starts_declaration(token) => return,
+                token if starts_declaration(token) || self.starts_command() => return,
                 Token::OpenBrace => self.skip_braces(),
                 _ => {
                     self.bump();
@@ -241,6 +252,6 @@ impl<'s> Parser<'s, '_> {
 
 /// Whether a declaration starts with this keyword.
 pub(crate) fn starts_declaration(token: Token) -> bool {
-    use Token::{Check, Const, Index, Local, Observe, Proc, Shared, Thread, Threads};
-    matches!(token, Check | Const | Index | Local | Observe | Proc | Shared | Thread | Threads)
+    use Token::{Check, Const, Index, Local, Observe, Proc, Shared, Stm, Thread, Threads};
+    matches!(token, Check | Const | Index | Local | Observe | Proc | Shared | Stm | Thread | Threads)
 }

@@ -87,7 +87,7 @@ impl Parser<'_, '_> {
             Token::True | Token::False => ExprKind::Int((self.peek() == Token::True).into()),
             Token::SelfWord => ExprKind::SelfIndex,
             Token::Tid => ExprKind::Tid,
-            Token::Ident => return self.reference(),
+            Token::Ident | Token::Threads => return self.reference(),
             Token::Forall | Token::Exists => return self.quantified(),
             Token::OpenParen => {
                 self.bump();
@@ -133,7 +133,7 @@ impl Parser<'_, '_> {
     /// `x`, `a[e]`, `t.x`, `t[e].a[e]`.
     pub(crate) fn reference(&mut self) -> Fallible<Expr> {
         let start = self.span();
-        let name = self.name()?;
+        let name = self.constant_name()?;
         let index = self.subscript()?;
         if self.eat(Token::Dot) {
             let var = self.name()?;

@@ -1,15 +1,16 @@
-//! Items: constants, the `threads` block and what it declares, `observe`, `check`.
+//! Items: constants, the `threads` or `stm` block and what it declares, `observe`, `check`.
 
 use cyrano_ir::{Diagnostic, Quantifier, Ty};
 
-use crate::ast::{CheckDecl, Const, File, Init, Name, Proc, ThreadDecl, VarDecl, VarKind};
+use crate::ast::{BlockKind, CheckDecl, Claim, Const, File, Init, Name, Proc, ThreadDecl, VarDecl, VarKind};
 use crate::lexer::unquote;
 use crate::parse::Parser;
-use crate::report::Fallible;
+use crate::report::{Fallible, Reported};
 use crate::token::Token;
 
-const ITEMS: [&str; 4] = ["const", "threads", "observe", "check"];
+const ITEMS: [&str; 5] = ["const", "threads", "stm", "observe", "check"];
 const MEMBERS: [&str; 7] = ["const", "shared", "local", "index", "proc", "thread", "observe"];
+const STM_MEMBERS: [&str; 9] = ["const", "shared", "data", "local", "index", "proc", "read", "write", "end"];
 
 impl Parser<'_, '_> {
     /// The whole file.
@@ -20,12 +21,13 @@ impl Parser<'_, '_> {
                 Token::Const => self.constant(),
                 Token::Observe => self.observe(),
                 Token::Check => self.check(),
-                Token::Threads => self.threads(),
+                Token::Threads => self.program(BlockKind::Threads),
+                Token::Stm => self.program(BlockKind::Stm),
                 Token::Semicolon => {
                     self.bump();
                     Ok(())
                 }
-                _ => Err(self.unexpected_word("`const`, `threads`, `observe` or `check`", &ITEMS)),
+                _ => Err(self.unexpected_word("`const`, `threads`, `stm`, `observe` or `check`", &ITEMS)),
             };
             if item.is_err() {
                 if self.span() == before {
@@ -39,7 +41,7 @@ impl Parser<'_, '_> {
 
     fn constant(&mut self) -> Fallible<()> {
         self.bump();
-        let name = self.name()?;
+        let name = self.constant_name()?;
         self.expect(Token::Eq)?;
         let value = self.expr()?;
         self.expect(Token::Semicolon)?;
@@ -47,26 +49,30 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// A second `threads` block is read, so that its syntax is checked, and dropped.
-    fn threads(&mut self) -> Fallible<()> {
+    /// A second block is read, so that its syntax is checked, and dropped.
+    fn program(&mut self, kind: BlockKind) -> Fallible<()> {
         let keyword = self.bump();
         let name = if self.peek() == Token::Ident { Some(self.bump()) } else { None };
         let span = name.unwrap_or(keyword);
         let first = self.file.program;
         let kept = first.map(|_| std::mem::take(&mut self.file));
-        let result = self.threads_body();
+        let result = self.program_body(kind);
         match (kept, first) {
-            (Some(kept), Some(first)) => {
+            (Some(kept), Some((first_kind, first))) => {
                 self.file = File { incomplete: kept.incomplete || self.file.incomplete, ..kept };
-                let diagnostic = Diagnostic::new(span, "a file has one `threads` block", "the second one");
+                let message = match first_kind == kind {
+                    true => format!("a file has one `{}` block", kind.word()),
+                    false => "a file has one program: `threads` and `stm` exclude each other".to_owned(),
+                };
+                let diagnostic = Diagnostic::new(span, message, "the second one");
                 self.reports.add(diagnostic.with_related(first, "the first one"));
             }
-            _ => self.file.program = Some(span),
+            _ => self.file.program = Some((kind, span)),
         }
         result
     }
 
-    fn threads_body(&mut self) -> Fallible<()> {
+    fn program_body(&mut self, kind: BlockKind) -> Fallible<()> {
         self.expect(Token::OpenBrace)?;
         loop {
             let (before, first) = (self.span(), self.peek());
@@ -82,15 +88,18 @@ impl Parser<'_, '_> {
                 }
                 Token::Const => self.constant(),
                 Token::Observe => self.observe(),
+                Token::Ident if self.starts_stm_member() => self.stm_member(kind),
+                Token::Thread if kind == BlockKind::Stm => self.thread_in_stm(),
                 Token::Shared | Token::Local | Token::Index => self.variables(),
                 Token::Proc => self.procedure(),
                 Token::Thread => self.thread(),
                 Token::Check => {
-                    let help = "move it behind the `}` that closes `threads`";
-                    self.complain(before, "`check` stands outside `threads`", "not here", help);
+                    let help = format!("move it behind the `}}` that closes `{}`", kind.word());
+                    let message = format!("`check` stands outside `{}`", kind.word());
+                    self.complain(before, message, "not here", &help);
                     self.check()
                 }
-                _ => Err(self.unexpected_word("a declaration, a procedure or a thread", &MEMBERS)),
+                _ => Err(self.unexpected_member(kind)),
             };
             if member.is_err() {
                 if self.span() == before {
@@ -101,23 +110,32 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn variables(&mut self) -> Fallible<()> {
+    fn unexpected_member(&mut self, kind: BlockKind) -> Reported {
+        match kind {
+            BlockKind::Threads => self.unexpected_word("a declaration, a procedure or a thread", &MEMBERS),
+            BlockKind::Stm => self.unexpected_word("a declaration, a procedure or a command", &STM_MEMBERS),
+        }
+    }
+
+    /// Variables of the whole program.
+    pub(crate) fn variables(&mut self) -> Fallible<()> {
         let decls = self.declaration()?;
         self.file.decls.extend(decls);
         Ok(())
     }
 
-    /// `shared`, `local` or `index`, up to and including the `;`.
+    /// `shared`, `data`, `local` or `index`, up to and including the `;`.
     pub(crate) fn declaration(&mut self) -> Fallible<Vec<VarDecl>> {
-        let kind = match self.peek() {
-            Token::Shared => VarKind::Shared,
-            Token::Index => VarKind::Index,
-            _ => VarKind::Local,
+        let (kind, data) = match self.peek() {
+            Token::Shared => (VarKind::Shared, false),
+            Token::Ident => (VarKind::Shared, true),
+            Token::Index => (VarKind::Index, false),
+            _ => (VarKind::Local, false),
         };
         self.bump();
         let mut decls = Vec::new();
         loop {
-            decls.push(self.variable(kind)?);
+            decls.push(VarDecl { data, ..self.variable(kind)? });
             if !self.eat(Token::Comma) {
                 break;
             }
@@ -130,7 +148,7 @@ impl Parser<'_, '_> {
 
     fn variable(&mut self, kind: VarKind) -> Fallible<VarDecl> {
         let name = self.name()?;
-        let mut decl = VarDecl { name, kind, len: None, ty: Ty::Int, init: None };
+        let mut decl = VarDecl { name, kind, data: false, len: None, ty: Ty::Int, init: None };
         if kind == VarKind::Index {
             return match self.peek() {
                 Token::OpenBracket | Token::Colon | Token::Eq => {
@@ -185,17 +203,18 @@ impl Parser<'_, '_> {
             _ => Vec::new(),
         };
         let body = self.block()?;
-        self.file.procs.push(Proc { name, params, body });
+        self.file.procs.push(Proc { command: None, name, params, body });
         Ok(())
     }
 
     fn parameter(&mut self) -> Fallible<VarDecl> {
         let name = self.name()?;
         let ty = self.ty()?;
-        Ok(VarDecl { name, kind: VarKind::Param, len: None, ty, init: None })
+        Ok(VarDecl { name, kind: VarKind::Param, data: false, len: None, ty, init: None })
     }
 
-    fn thread(&mut self) -> Fallible<()> {
+    /// A thread, or a family of them.
+    pub(crate) fn thread(&mut self) -> Fallible<()> {
         self.bump();
         let name = self.name()?;
         let mut count = None;
@@ -221,36 +240,32 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    fn check(&mut self) -> Fallible<()> {
-        let start = self.bump();
+    fn claim(&mut self) -> Fallible<Claim> {
         let quantifier = match self.peek() {
             Token::Assertions => None,
             Token::Exists => Some(Quantifier::Exists),
             Token::Never => Some(Quantifier::Never),
             Token::Always | Token::Forall => Some(Quantifier::Always),
-            _ => {
-                let words = ["assertions", "exists", "never", "always", "forall"];
-                let wanted = "`assertions`, `exists (…)`, `never (…)` or `always (…)`";
-                return Err(self.unexpected_word(wanted, &words));
-            }
+            _ => return self.criterion().map(Claim::Transactions),
         };
         self.bump();
-        let cond = match quantifier {
-            Some(quantifier) => {
-                self.expect(Token::OpenParen)?;
-                let from = self.span();
-                let cond = self.expr()?;
-                let text = self.text(self.since(from));
-                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                self.expect(Token::CloseParen)?;
-                Some((quantifier, cond, text))
-            }
-            None => None,
-        };
+        let Some(quantifier) = quantifier else { return Ok(Claim::Assertions) };
+        self.expect(Token::OpenParen)?;
+        let from = self.span();
+        let cond = self.expr()?;
+        let text = self.text(self.since(from));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.expect(Token::CloseParen)?;
+        Ok(Claim::Final(quantifier, cond, text))
+    }
+
+    fn check(&mut self) -> Fallible<()> {
+        let start = self.bump();
+        let claim = self.claim()?;
         let models = if self.eat(Token::On) { self.models()? } else { Vec::new() };
         let span = self.since(start);
         self.expect(Token::Semicolon)?;
-        self.file.checks.push(CheckDecl { cond, models, span });
+        self.file.checks.push(CheckDecl { claim, models, span });
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Statements and blocks.
 
-use cyrano_ir::{Diagnostic, FenceSet, Span};
+use cyrano_ir::{Diagnostic, FenceSet, Span, TxEvent};
 
 use crate::ast::{Block, Call, Expr, Name, Place, Rhs, Rmw, RmwArgs, Stmt, StmtKind};
 use crate::lexer::unquote;
@@ -87,6 +87,7 @@ impl Parser<'_, '_> {
     fn statement_kind(&mut self) -> Fallible<StmtKind> {
         let token = self.peek();
         match token {
+            Token::Ident if self.declares_data() => return self.local_declaration(),
             Token::Ident => return self.name_first(),
             Token::Cas | Token::Exchange | Token::FetchAdd => return Ok(StmtKind::Rmw(self.rmw()?)),
             Token::Local | Token::Index | Token::Shared => return self.local_declaration(),
@@ -106,6 +107,14 @@ impl Parser<'_, '_> {
             Token::Break => StmtKind::Break,
             Token::Continue => StmtKind::Continue,
             Token::Skip => StmtKind::Skip,
+            Token::Rfin => StmtKind::Transaction(TxEvent::ReadFinish),
+            Token::Commit => StmtKind::Transaction(TxEvent::Commit),
+            Token::Abort => StmtKind::Transaction(TxEvent::Abort),
+            Token::Rollback => {
+                let place = self.place()?;
+                self.expect(Token::Assign)?;
+                StmtKind::Rollback(place, self.expr()?)
+            }
             Token::Sfence => StmtKind::Fence(FenceSet::SL | FenceSet::SS),
             Token::Ldfence | Token::Lfence => StmtKind::Fence(FenceSet::LL | FenceSet::LS),
             Token::Mfence => StmtKind::Fence(FenceSet::FULL),
@@ -142,10 +151,19 @@ impl Parser<'_, '_> {
         Ok(Block { stmts: vec![stmt], close })
     }
 
+    /// Whether `data` and a name are next, which is neither an assignment nor a call.
+    fn declares_data(&self) -> bool {
+        self.peek_second() == Token::Ident && self.text(self.span()) == "data"
+    }
+
     fn local_declaration(&mut self) -> Fallible<StmtKind> {
-        if self.peek() == Token::Shared {
-            let help = "move it out of the thread or procedure";
-            self.complain(self.span(), "a shared variable is declared outside threads", "not here", help);
+        let place = match self.peek() {
+            Token::Shared => Some(("a shared variable is declared outside threads", "the thread or procedure")),
+            Token::Ident => Some(("`data` is declared outside commands", "the command or procedure")),
+            _ => None,
+        };
+        if let Some((message, body)) = place {
+            self.complain(self.span(), message, "not here", &format!("move it out of {body}"));
         }
         let before = std::mem::replace(&mut self.file.incomplete, true);
         let decls = self.declaration()?;

@@ -6,7 +6,7 @@ use cyrano_ir::{
     ArrayId, Check, Diagnostic, FinalVar, LocId, Location, Observable, Program, Property, SharedArray, Span,
 };
 
-use crate::ast::{CheckDecl, Expr, File, VarKind};
+use crate::ast::{BlockKind, CheckDecl, Claim, Expr, File, VarKind};
 use crate::check::Checked;
 use crate::finals::{Finals, Found, offset};
 use crate::flow::check_flow;
@@ -33,14 +33,19 @@ pub(crate) fn lower_program(name: &str, names: &Names<'_>, checked: &Checked, re
         check_flow(thread, &shared, reports);
     }
     let mut finals = Finals { shared: &shared, threads: &mut threads, reports, binders: Vec::new() };
-    let observed = observe(&mut finals);
-    let checks = names.file.checks.iter().filter_map(|check| lower_check(check, &mut finals)).collect();
+    // The threads of an stm never end, so it has no final states; the checker has refused whatever is said about them.
+    let has_finals = names.file.stm().is_none();
+    let observed = if has_finals { observe(&mut finals) } else { Vec::new() };
+    let checks = names.file.checks.iter();
+    let checks = checks.filter(|check| has_finals || !matches!(check.claim, Claim::Final(..)));
+    let checks = checks.filter_map(|check| lower_check(check, &mut finals)).collect();
     let constants = names.file.consts.iter().zip(&names.consts);
     Program {
         name: name.to_owned(),
         threads: threads.into_iter().map(|lowered| lowered.thread).collect(),
         observed,
         checks,
+        transactional: memory.transactional,
         constants: constants.filter_map(|(c, value)| Some((c.name.text.clone(), (*value)?))).collect(),
         locations: memory.locations,
         arrays: memory.arrays,
@@ -52,10 +57,11 @@ pub(crate) fn require_program(file: &File, reports: &mut Reports) {
     match file.program {
         None => {
             let start = Span::new(0, 0);
-            let diagnostic = Diagnostic::new(start, "no `threads` program in this file", "expected `threads { … }`");
+            let diagnostic =
+                Diagnostic::new(start, "no program in this file", "expected `threads { … }` or `stm { … }`");
             reports.add(diagnostic.with_help(EXAMPLE));
         }
-        Some(span) if file.threads.is_empty() => {
+        Some((BlockKind::Threads, span)) if file.threads.is_empty() => {
             let diagnostic = Diagnostic::new(span, "this program has no thread", "no `thread` inside");
             reports.add(diagnostic.with_help("add one: `thread p0 { x := 1; }`"));
         }
@@ -68,6 +74,7 @@ struct Memory {
     locations: Vec<Location>,
     arrays: Vec<SharedArray>,
     homes: HashMap<VarId, SharedHome>,
+    transactional: Vec<LocId>,
 }
 
 fn lay_out(names: &Names<'_>, reports: &mut Reports) -> Memory {
@@ -101,6 +108,7 @@ fn lay_out(names: &Names<'_>, reports: &mut Reports) -> Memory {
         memory.homes.insert(VarId(index), SharedHome { base, array });
         for (element, init) in values.into_iter().enumerate() {
             let name = if array.is_some() { format!("{name}[{element}]") } else { name.clone() };
+            memory.transactional.extend(var.data.then(|| LocId::new(memory.locations.len())));
             memory.locations.push(Location { name, init, ty: var.ty, span: var.name.span });
         }
     }
@@ -122,9 +130,10 @@ fn lower_threads(shared: &Shared<'_, '_>, reports: &mut Reports) -> Vec<LoweredT
 }
 
 fn lower_check<'a>(check: &'a CheckDecl, finals: &mut Finals<'a, '_>) -> Option<Check> {
-    let property = match &check.cond {
-        None => Property::Assertions,
-        Some((quantifier, written, text)) => {
+    let property = match &check.claim {
+        Claim::Assertions => Property::Assertions,
+        Claim::Transactions(criterion) => Property::Transactions(*criterion),
+        Claim::Final(quantifier, written, text) => {
             let Ok(cond) = fold(written, finals) else {
                 finals.reports.skip(check.span);
                 return None;

@@ -55,6 +55,11 @@ impl Reports {
         self.skipped.get_or_insert(span);
     }
 
+    /// Whether something was left out of the program.
+    pub(crate) fn has_skipped(&self) -> bool {
+        self.skipped.is_some()
+    }
+
     /// Whether nothing was wrong.
     pub(crate) fn is_empty(&self) -> bool {
         self.kept.is_empty() && self.skipped.is_none()

@@ -53,14 +53,15 @@ macro_rules! tokens {
 
 tokens! {
     words {
-    Always = "always", And = "and", Assert = "assert", Assertions = "assertions", Assume = "assume", Atomic = "atomic",
-    Bool = "bool", Break = "break", Cas = "cas", Check = "check", Choose = "choose", Const = "const",
+    Abort = "abort", Always = "always", And = "and", Assert = "assert", Assertions = "assertions", Assume = "assume", Atomic = "atomic",
+    Bool = "bool", Break = "break", Cas = "cas", Check = "check", Choose = "choose", Commit = "commit", Const = "const",
     Continue = "continue", Do = "do", Else = "else", Exchange = "exchange", Exists = "exists", False = "false",
     Fence = "fence", FetchAdd = "fetch_add", Forall = "forall", Foreach = "foreach", Forsome = "forsome", If = "if",
     In = "in", Index = "index", IntType = "int", Ldfence = "ldfence", Lfence = "lfence", Local = "local",
     Loop = "loop", Mfence = "mfence", Never = "never", Not = "not", Observe = "observe", On = "on",
-    Operation = "operation", Or = "or", Proc = "proc", Return = "return", SelfWord = "self", Sfence = "sfence",
-    Shared = "shared", Skip = "skip", Then = "then", Thread = "thread", Threads = "threads", Tid = "tid",
+    Operation = "operation", Or = "or", Proc = "proc", Return = "return", Rfin = "rfin",
+    Rollback = "rollback", SelfWord = "self", Sfence = "sfence",
+    Shared = "shared", Skip = "skip", Stm = "stm", Then = "then", Thread = "thread", Threads = "threads", Tid = "tid",
     Timestamp = "timestamp", True = "true", While = "while",
     }
     marks {

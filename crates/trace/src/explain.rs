@@ -12,17 +12,15 @@ use crate::lines::Lines;
 use crate::record::Parts;
 use crate::rerun::{self, Registers};
 use crate::schema::{Explanation, NamedValue};
+use crate::transactions;
 
 /// Why an `exists` is violated although there is no execution to show.
 pub fn no_witness(condition: &str) -> Explanation {
     Explanation {
         kind: Violation::NoWitness.kind().to_owned(),
         sentence: format!("No execution ends in a state that satisfies `{condition}`."),
-        thread: None,
-        line: None,
         condition: Some(condition.to_owned()),
-        message: None,
-        values: Vec::new(),
+        ..Explanation::default()
     }
 }
 
@@ -30,11 +28,14 @@ pub fn no_witness(condition: &str) -> Explanation {
 pub(crate) fn access(line: usize, kind: AccessKind, op: &Op, location: Option<&str>) -> String {
     let noun = match (kind, op) {
         (AccessKind::Load, _) => "load of",
+        (AccessKind::Store, Op::Store { rollback: true, .. }) => "rollback of",
         (AccessKind::Store, _) => "store to",
         (AccessKind::Rmw, Op::Rmw { op: RmwOp::Cas { .. }, .. }) => "cas on",
         (AccessKind::Rmw, Op::Rmw { op: RmwOp::Exchange(_), .. }) => "exchange on",
         (AccessKind::Rmw, Op::Rmw { op: RmwOp::FetchAdd(_), .. }) => "fetch_add on",
         (AccessKind::Rmw, _) => "read-modify-write of",
+        (AccessKind::Mark, Op::Transaction(event)) => return format!("line {line}'s {}", event.name()),
+        (AccessKind::Mark, _) => return format!("line {line}'s event"),
     };
     let place = location.unwrap_or("an address not known by then");
     format!("line {line}'s {noun} {place}")
@@ -52,6 +53,8 @@ pub(crate) fn explain(parts: &Parts<'_>, lines: &Lines<'_>) -> Explanation {
         }
         (Some(Violation::NoWitness), Property::Final { text, .. }) => no_witness(text),
         (_, Property::Final { quantifier, cond, text }) => told.final_state(*quantifier, cond, text),
+        (_, Property::Transactions(criterion)) => transactions::explain(parts, *criterion)
+            .unwrap_or_else(|| told.plain("witness", "The execution is as claimed.".to_owned())),
         (_, Property::Assertions) => told.plain("witness", "The execution is as claimed.".to_owned()),
     }
 }
@@ -144,15 +147,7 @@ impl Told<'_> {
     }
 
     fn plain(&self, kind: &str, sentence: String) -> Explanation {
-        Explanation {
-            kind: kind.to_owned(),
-            sentence,
-            thread: None,
-            line: None,
-            condition: None,
-            message: None,
-            values: Vec::new(),
-        }
+        Explanation { kind: kind.to_owned(), sentence, ..Explanation::default() }
     }
 
     /// The registers at the point in question; at the end of the replay if running the thread again does not get there.

@@ -16,12 +16,14 @@ mod record;
 mod rerun;
 mod restore;
 mod schema;
+mod transactions;
 
 pub use explain::no_witness;
 pub use minimise::minimise;
 pub use record::Parts;
 pub use restore::TraceError;
 pub use schema::{
-    BlockedInfo, DependencyInfo, End, ErrorInfo, Explanation, ModelInfo, NamedValue, Overtaken, ProgramInfo,
-    PropertyInfo, ReadFrom, SCHEMA, Step, ThreadInfo, Tool, Trace, ViolationInfo,
+    BlockedInfo, Conflict, DependencyInfo, End, ErrorInfo, Explanation, ModelInfo, NamedValue, Overtaken, ProgramInfo,
+    PropertyInfo, ReadFrom, SCHEMA, Step, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
 };
+pub use transactions::explain_history;

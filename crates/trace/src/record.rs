@@ -1,7 +1,7 @@
 //! From a confirmed replay to a trace.
 
 use cyrano_engine::{Execution, Replayed, Source, StepFacts, ThreadEnd, Violation};
-use cyrano_ir::{EvalError, InstrId, Program, Property, ThreadId};
+use cyrano_ir::{AccessKind, EvalError, InstrId, LocId, Op, Program, Property, ThreadId};
 use cyrano_memory::Model;
 
 use crate::explain;
@@ -10,6 +10,7 @@ use crate::schema::{
     BlockedInfo, End, ErrorInfo, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA, Step,
     ThreadInfo, Tool, Trace, ViolationInfo,
 };
+use crate::transactions::Blocks;
 
 /// What a trace is made of.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +41,8 @@ impl Trace {
     /// The trace of a confirmed execution.
     pub fn build(parts: &Parts<'_>) -> Self {
         let lines = Lines::new(parts.source);
-        let recorder = Recorder { parts, lines: &lines };
+        let blocks = Blocks::new(parts);
+        let recorder = Recorder { parts, lines: &lines, blocks: &blocks };
         Self {
             schema: SCHEMA.to_owned(),
             tool: Tool { name: "cyrano".to_owned(), version: parts.version.to_owned() },
@@ -54,6 +56,7 @@ impl Trace {
             violation: parts.violation.and_then(|violation| recorder.violation(violation)),
             steps: parts.replayed.steps.iter().enumerate().map(|(at, facts)| recorder.step(at, facts)).collect(),
             threads: parts.program.thread_ids().map(|thread| recorder.thread(thread)).collect(),
+            transactions: blocks.infos(parts),
             memory: recorder.memory(),
             explanation: explain::explain(parts, &lines),
         }
@@ -63,7 +66,7 @@ impl Trace {
 impl From<&Property> for PropertyInfo {
     fn from(property: &Property) -> Self {
         let condition = match property {
-            Property::Assertions => None,
+            Property::Assertions | Property::Transactions(_) => None,
             Property::Final { text, .. } => Some(text.clone()),
         };
         Self { criterion: property.criterion().to_owned(), condition }
@@ -73,6 +76,7 @@ impl From<&Property> for PropertyInfo {
 struct Recorder<'a> {
     parts: &'a Parts<'a>,
     lines: &'a Lines<'a>,
+    blocks: &'a Blocks,
 }
 
 impl Recorder<'_> {
@@ -81,12 +85,17 @@ impl Recorder<'_> {
         let access = facts.access;
         let instr = program.instr(access.thread, facts.instr);
         let (line, column) = self.lines.position(instr.span);
-        let location = program.location(facts.loc).name.clone();
-        let this = explain::access(line, facts.kind, &instr.op, Some(&location));
+        // An event of a transaction has no location; the number in its place means nothing.
+        let named = |kind: AccessKind, loc: Option<LocId>| {
+            let loc = loc.filter(|_| kind != AccessKind::Mark)?;
+            Some(program.location(loc).name.clone())
+        };
+        let location = named(facts.kind, Some(facts.loc));
+        let this = explain::access(line, facts.kind, &instr.op, location.as_deref());
         let overtaken = facts.overtook.iter().map(|other| {
             let instr = program.instr(access.thread, other.instr);
             let line = self.lines.line(instr.span);
-            let location = other.loc.map(|loc| program.location(loc).name.clone());
+            let location = named(other.kind, other.loc);
             let that = explain::access(line, other.kind, &instr.op, location.as_deref());
             let overtaken = Overtaken { po: other.index, line, kind: other.kind.noun().to_owned(), location };
             (overtaken, format!("{this} was performed before {that}"))
@@ -98,6 +107,12 @@ impl Recorder<'_> {
             po: access.index,
             kind: facts.kind.noun().to_owned(),
             location,
+            event: match &instr.op {
+                Op::Transaction(event) => Some(event.name().to_owned()),
+                _ => None,
+            },
+            rollback: matches!(instr.op, Op::Store { rollback: true, .. }),
+            transaction: self.blocks.name(at),
             read: access.read,
             written: access.written,
             source: facts.source.map(|source| self.source(access.thread, source)),
@@ -179,6 +194,7 @@ impl Recorder<'_> {
             Violation::Deadlock { blocked } => ViolationInfo::Deadlock {
                 blocked: blocked.iter().map(|b| BlockedInfo { thread: name(b.thread), instr: b.instr.0 }).collect(),
             },
+            Violation::Transactions => ViolationInfo::Cycle,
             Violation::FinalState => ViolationInfo::FinalState,
             Violation::NoWitness => return None,
         })

@@ -120,7 +120,7 @@ impl Run {
         let value = match op {
             Op::Assign { value, .. } => eval(value, &self.registers).map(|value| value.unwrap_or(0)),
             Op::Choose { .. } => Some(self.choices.next()?),
-            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
+            _ if op.event_kind().is_some() => {
                 self.accesses += 1;
                 self.reads.get(self.accesses - 1).copied().flatten()
             }

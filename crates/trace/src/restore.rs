@@ -5,7 +5,7 @@
 use std::fmt;
 
 use cyrano_engine::{Access, Blocked, Execution, Violation};
-use cyrano_ir::{EvalError, InstrId, Program, Property, ThreadId};
+use cyrano_ir::{EvalError, InstrId, Program, Property, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::schema::{ErrorInfo, SCHEMA, Trace, ViolationInfo};
@@ -78,9 +78,12 @@ impl Trace {
         if wanted.criterion == Property::Assertions.criterion() {
             return Ok(Property::Assertions);
         }
+        if let Some(criterion) = TxCriterion::from_name(&wanted.criterion) {
+            return Ok(Property::Transactions(criterion));
+        }
         let declared = program.checks.iter().map(|check| &check.property);
         let mut same = declared.filter(|property| match property {
-            Property::Assertions => false,
+            Property::Assertions | Property::Transactions(_) => false,
             Property::Final { text, .. } => {
                 property.criterion() == wanted.criterion && Some(text) == wanted.condition.as_ref()
             }
@@ -119,6 +122,7 @@ impl Trace {
                 });
                 Violation::Deadlock { blocked: waits.collect::<Result<_, TraceError>>()? }
             }
+            ViolationInfo::Cycle => Violation::Transactions,
             ViolationInfo::FinalState => Violation::FinalState,
         }))
     }

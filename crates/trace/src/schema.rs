@@ -29,6 +29,9 @@ pub struct Trace {
     pub steps: Vec<Step>,
     /// The threads, in the program's order.
     pub threads: Vec<ThreadInfo>,
+    /// The transactions in the order of their first events; empty if the program has none.
+    #[serde(default)]
+    pub transactions: Vec<TransactionInfo>,
     /// Final memory.
     pub memory: Vec<NamedValue>,
     /// Why this execution matters, in words.
@@ -88,7 +91,7 @@ pub struct ProgramInfo {
 /// What was asked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PropertyInfo {
-    /// `assertions`, `exists`, `never`, `always`.
+    /// `assertions`, `exists`, `never`, `always`, `opacity`, `strict-serializability`.
     pub criterion: String,
     /// The condition, where there is one.
     pub condition: Option<String>,
@@ -126,6 +129,8 @@ pub enum ViolationInfo {
         /// Who waits where.
         blocked: Vec<BlockedInfo>,
     },
+    /// The history of transactions is not correct.
+    Cycle,
     /// The final state is a forbidden one.
     FinalState,
 }
@@ -156,7 +161,7 @@ pub struct BlockedInfo {
     pub instr: u32,
 }
 
-/// One performed access.
+/// One performed access, or an event of a transaction.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Step {
     /// Its number in memory order, from 1.
@@ -165,10 +170,19 @@ pub struct Step {
     pub thread: String,
     /// Its number among the thread's accesses in program order, from 0.
     pub po: u32,
-    /// `load`, `store` or `read-modify-write`.
+    /// `load`, `store`, `read-modify-write`, or `event` for what happens to a transaction.
     pub kind: String,
-    /// The location's name.
-    pub location: String,
+    /// The location's name; null for an event.
+    pub location: Option<String>,
+    /// `rfin`, `commit` or `abort`; null for an access.
+    #[serde(default)]
+    pub event: Option<String>,
+    /// Whether it is a store that undoes its transaction's stores.
+    #[serde(default)]
+    pub rollback: bool,
+    /// The name of its transaction; null if it belongs to none.
+    #[serde(default)]
+    pub transaction: Option<String>,
     /// What it read.
     pub read: Option<i64>,
     /// What it wrote.
@@ -233,6 +247,21 @@ pub struct ThreadInfo {
     pub registers: Vec<NamedValue>,
 }
 
+/// One transaction.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TransactionInfo {
+    /// Its name: `T1`, `T2`, … in the order of their first events, as in the explanation.
+    pub name: String,
+    /// The thread's name.
+    pub thread: String,
+    /// Its first step.
+    pub first: usize,
+    /// Its last step.
+    pub last: usize,
+    /// `committed`, `aborted` or `unfinished`.
+    pub status: String,
+}
+
 /// Where a thread ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
@@ -269,9 +298,9 @@ pub struct NamedValue {
 }
 
 /// Why an execution matters, or why there is none to show.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Explanation {
-    /// `assertion`, `error`, `divergence`, `deadlock`, `final-state`, `witness`, `no-witness`.
+    /// `assertion`, `error`, `divergence`, `deadlock`, `final-state`, `witness`, `no-witness`, `cycle`, `ill-formed`.
     pub kind: String,
     /// One full sentence.
     pub sentence: String,
@@ -285,4 +314,22 @@ pub struct Explanation {
     pub message: Option<String>,
     /// The variables of the condition with their values at that point.
     pub values: Vec<NamedValue>,
+    /// For `cycle`: each transaction must come before the next, and the last before the first.
+    #[serde(default)]
+    pub conflicts: Vec<Conflict>,
+}
+
+/// A transaction must come before another.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Conflict {
+    /// The one that must come first.
+    pub first: String,
+    /// The one that must come later.
+    pub second: String,
+    /// `read-before-write`, `write-before-read`, `write-before-write` or `real-time`.
+    pub reason: String,
+    /// The variable in question; null for `real-time`.
+    pub variable: Option<String>,
+    /// The two events behind it: numbers of steps, or of a history's events.
+    pub steps: (usize, usize),
 }

@@ -4,8 +4,6 @@
 //! once, and lists are sorted and free of duplicates.
 //! Nothing is built before it is asked for, so a comparison that ends early never pays for the rest of an automaton.
 
-use std::hash::Hash;
-
 use rustc_hash::FxHashMap;
 
 use super::Specification;
@@ -42,30 +40,27 @@ pub struct Numbered<S: Specification> {
     alphabet: Vec<Event>,
     numbers: FxHashMap<S::State, StateId>,
     states: Vec<S::State>,
-    /// For each state and letter the stretch of `lists` with its successors, once known.
-    known: Vec<Option<Stretch>>,
+    /// For each state and letter the stretch of `lists` with its successors, or [`UNKNOWN`].
+    known: Vec<Stretch>,
     lists: Vec<StateId>,
 }
 
 /// A part of the pool of successor lists.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Stretch {
     start: u32,
     len: u32,
 }
 
+/// No list has been computed yet. There is one of these for every state and letter, so it must not cost extra bytes.
+const UNKNOWN: Stretch = Stretch { start: u32::MAX, len: u32::MAX };
+
 impl<S: Specification> Numbered<S> {
     /// Over all events of the specification's size.
     pub fn new(spec: S) -> Self {
-        let alphabet = spec.size().alphabet();
-        Self::over(spec, alphabet)
-    }
-
-    /// Over some of the events only: histories with other events are left out of the comparison.
-    pub fn over(spec: S, alphabet: Vec<Event>) -> Self {
         Self {
+            alphabet: spec.size().alphabet(),
             spec,
-            alphabet,
             numbers: FxHashMap::default(),
             states: Vec::new(),
             known: Vec::new(),
@@ -80,7 +75,7 @@ impl<S: Specification> Numbered<S> {
         let id = StateId(u32::try_from(self.states.len()).expect("fewer than 2^32 states fit into memory"));
         self.numbers.insert(state.clone(), id);
         self.states.push(state);
-        self.known.resize(self.states.len() * self.alphabet.len(), None);
+        self.known.resize(self.states.len() * self.alphabet.len(), UNKNOWN);
         id
     }
 
@@ -92,10 +87,7 @@ impl<S: Specification> Numbered<S> {
     }
 }
 
-impl<S: Specification> Automaton for Numbered<S>
-where
-    S::State: Hash,
-{
+impl<S: Specification> Automaton for Numbered<S> {
     fn name(&self) -> &'static str {
         self.spec.name()
     }
@@ -115,18 +107,15 @@ where
 
     fn successors(&mut self, state: StateId, letter: usize, out: &mut Vec<StateId>) {
         let entry = state.0 as usize * self.alphabet.len() + letter;
-        let stretch = match self.known[entry] {
-            Some(stretch) => stretch,
-            None => {
-                let next = self.spec.step(&self.states[state.0 as usize], self.alphabet[letter]);
-                let ids = self.number_all(next);
-                let stretch = Stretch { start: self.lists.len() as u32, len: ids.len() as u32 };
-                self.lists.extend(ids);
-                self.known[entry] = Some(stretch);
-                stretch
-            }
-        };
-        out.extend_from_slice(&self.lists[stretch.start as usize..][..stretch.len as usize]);
+        if self.known[entry] == UNKNOWN {
+            let next = self.spec.step(&self.states[state.0 as usize], self.alphabet[letter]);
+            let ids = self.number_all(next);
+            let start = u32::try_from(self.lists.len()).expect("fewer than 2^32 transitions fit into memory");
+            self.known[entry] = Stretch { start, len: ids.len() as u32 };
+            self.lists.extend(ids);
+        }
+        let Stretch { start, len } = self.known[entry];
+        out.extend_from_slice(&self.lists[start as usize..][..len as usize]);
     }
 
     fn states(&self) -> usize {

@@ -92,9 +92,9 @@ pub fn inclusion(
         return Err(CompareError::Alphabets);
     }
     let letters = left.alphabet().len();
-    let mut search = Search::start(left, right);
+    let mut search = Search::new(left, right);
+    let mut found = search.start();
     let mut next = 0;
-    let mut found = search.found;
     while found.is_none() && next < search.pairs.len() {
         if next % 4096 == 0 && !go_on(next) {
             return Err(CompareError::Stopped { pairs: next });
@@ -109,8 +109,8 @@ pub fn inclusion(
 struct Pair {
     left: StateId,
     right: SetId,
-    parent: u32,
-    letter: u16,
+    /// The pair before it, and the letter that led here; none for an initial pair.
+    from: Option<(u32, u16)>,
 }
 
 struct Search<'a> {
@@ -121,34 +121,32 @@ struct Search<'a> {
     seen: FxHashSet<(StateId, SetId)>,
     /// For each left state the sets seen with it that had no subset before them, by size.
     minimal: FxHashMap<StateId, Vec<SetId>>,
-    /// A pair with an empty set among the initial ones.
-    found: Option<usize>,
     scratch: Vec<StateId>,
 }
 
 impl<'a> Search<'a> {
-    fn start(left: &'a mut dyn Automaton, right: &'a mut dyn Automaton) -> Self {
-        let initial = left.initial();
-        let mut search = Self {
+    fn new(left: &'a mut dyn Automaton, right: &'a mut dyn Automaton) -> Self {
+        Self {
             left,
             right: Subsets::new(right),
             pairs: Vec::new(),
             seen: FxHashSet::default(),
             minimal: FxHashMap::default(),
-            found: None,
             scratch: Vec::new(),
-        };
-        let set = search.right.initial();
-        for state in initial {
-            let hit = search.add(Pair { left: state, right: set, parent: u32::MAX, letter: 0 });
-            search.found = search.found.or(hit);
         }
-        search
+    }
+
+    /// Adds the initial pairs; the position of one with an empty set if there is any.
+    fn start(&mut self) -> Option<usize> {
+        let right = self.right.initial();
+        let initial = self.left.initial();
+        initial.into_iter().fold(None, |hit, left| hit.or(self.add(Pair { left, right, from: None })))
     }
 
     /// Adds the successors of a pair; the position of one with an empty set if there is any.
-    fn expand(&mut self, from: usize, letter: usize) -> Option<usize> {
-        let Pair { left, right, .. } = self.pairs[from];
+    fn expand(&mut self, at: usize, letter: usize) -> Option<usize> {
+        let Pair { left, right, .. } = self.pairs[at];
+        let from = Some((u32::try_from(at).expect("fewer than 2^32 pairs fit into memory"), letter as u16));
         let mut successors = std::mem::take(&mut self.scratch);
         successors.clear();
         self.left.successors(left, letter, &mut successors);
@@ -156,7 +154,7 @@ impl<'a> Search<'a> {
         if !successors.is_empty() {
             let right = self.right.step(right, letter);
             for &left in &successors {
-                hit = hit.or(self.add(Pair { left, right, parent: from as u32, letter: letter as u16 }));
+                hit = hit.or(self.add(Pair { left, right, from }));
             }
         }
         self.scratch = successors;
@@ -190,9 +188,9 @@ impl<'a> Search<'a> {
         let alphabet = self.left.alphabet();
         let mut events = Vec::new();
         let mut at = &self.pairs[last];
-        while at.parent != u32::MAX {
-            events.push(alphabet[at.letter as usize]);
-            at = &self.pairs[at.parent as usize];
+        while let Some((parent, letter)) = at.from {
+            events.push(alphabet[letter as usize]);
+            at = &self.pairs[parent as usize];
         }
         events.reverse();
         events

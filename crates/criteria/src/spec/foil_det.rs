@@ -8,12 +8,14 @@
 //! A read-finish without a pending load and a compare-and-swap are treated as in [`super::foil_nondet`].
 
 use super::Specification;
+use super::foil::{Aborts, UnsupportedSize, bit, lanes, reject_if, supported};
 use crate::history::{Action, Event, Size};
 
 /// Algorithm 2 for two threads and some variables.
 #[derive(Clone, Copy, Debug)]
 pub struct FoilDet {
-    vars: u8,
+    size: Size,
+    aborts: Aborts,
 }
 
 /// What is known about a thread's transaction.
@@ -65,9 +67,9 @@ struct Lane {
 pub struct State([Lane; 2]);
 
 impl FoilDet {
-    /// For two threads and at most eight variables; `None` for other sizes.
-    pub fn new(size: Size) -> Option<Self> {
-        (size.threads == 2 && size.vars <= 8).then_some(Self { vars: size.vars })
+    /// For two threads and at most eight variables.
+    pub fn new(size: Size, aborts: Aborts) -> Result<Self, UnsupportedSize> {
+        Ok(Self { size: supported(size)?, aborts })
     }
 }
 
@@ -75,11 +77,14 @@ impl Specification for FoilDet {
     type State = State;
 
     fn name(&self) -> &'static str {
-        "foil-det"
+        match self.aborts {
+            Aborts::Forgotten => "foil-det",
+            Aborts::Remembered => "foil-det-sound",
+        }
     }
 
     fn size(&self) -> Size {
-        Size { threads: 2, vars: self.vars }
+        self.size
     }
 
     fn initial(&self) -> Vec<State> {
@@ -88,9 +93,8 @@ impl Specification for FoilDet {
 
     fn step(&self, state: &State, event: Event) -> Vec<State> {
         let mut next = *state;
-        let [first, second] = &mut next.0;
-        let (t, u) = if event.thread == 0 { (first, second) } else { (second, first) };
-        match take(t, u, event.action) {
+        let (t, u) = lanes(&mut next.0, event.thread);
+        match take(t, u, event.action, self.aborts) {
             Some(()) => vec![next],
             None => Vec::new(),
         }
@@ -98,7 +102,7 @@ impl Specification for FoilDet {
 }
 
 /// One event of the thread `t`; `None` rejects.
-fn take(t: &mut Lane, u: &mut Lane, action: Action) -> Option<()> {
+fn take(t: &mut Lane, u: &mut Lane, action: Action, aborts: Aborts) -> Option<()> {
     match action {
         Action::Store(v) => store(t, u, v),
         Action::Load(v) => load(t, u, v),
@@ -110,16 +114,8 @@ fn take(t: &mut Lane, u: &mut Lane, action: Action) -> Option<()> {
         Action::Rollback(v) => rollback(t, u, v),
         Action::ReadFinish => read_finish(t, u),
         Action::Commit => commit(t, u),
-        Action::Abort => abort(t, u),
+        Action::Abort => abort(t, u, aborts),
     }
-}
-
-fn reject_if(rejected: bool) -> Option<()> {
-    (!rejected).then_some(())
-}
-
-fn bit(v: u8) -> u8 {
-    1 << v
 }
 
 fn doom(lane: &mut Lane) {
@@ -242,23 +238,32 @@ fn commit(t: &mut Lane, u: &mut Lane) -> Option<()> {
         }
     }
     if t.hp || t.rp || t.sp {
-        u.status = match u.status {
-            Status::Started => Status::Pending,
-            Status::CommitSure => Status::CommitSurePending,
-            other => other,
-        };
-        u.prs |= t.ws | t.prs;
-        u.pws |= t.ws | t.rs | t.pws;
+        prohibit(t, u);
     }
     reject_if(u.sp && t.sp)?;
     reset(t, u);
     Some(())
 }
 
-fn abort(t: &mut Lane, u: &mut Lane) -> Option<()> {
+fn abort(t: &mut Lane, u: &mut Lane, aborts: Aborts) -> Option<()> {
     reject_if(t.ws != 0)?;
+    // A read predecessor does not count here: the store that made it one has been rolled back.
+    if aborts == Aborts::Remembered && (t.hp || t.sp) {
+        prohibit(t, u);
+    }
     reset(t, u);
     Some(())
+}
+
+/// The transaction of `t`, which ends, comes after the one of `u`, which may not get behind it later.
+fn prohibit(t: &Lane, u: &mut Lane) {
+    u.status = match u.status {
+        Status::Started => Status::Pending,
+        Status::CommitSure => Status::CommitSurePending,
+        other => other,
+    };
+    u.prs |= t.ws | t.prs;
+    u.pws |= t.ws | t.rs | t.pws;
 }
 
 /// The paper's ResetState, which keeps the thread's own strong predecessor.

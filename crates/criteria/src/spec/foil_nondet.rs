@@ -6,15 +6,18 @@
 //! sets the read-predecessor flag whether or not the other thread has one.
 //! What the paper leaves open is settled as for the histories of this crate: a read-finish without a pending load changes
 //! nothing unless the transaction is sure to abort, and a compare-and-swap is a load, its read-finish and a store at once.
-//! Whether the language is opacity is another matter: see `docs/foil-specifications.md`.
+//! The language is not opacity: see `docs/foil-specifications.md`, and [`Aborts`] for the change that makes it a part of
+//! opacity.
 
 use super::Specification;
+use super::foil::{Aborts, UnsupportedSize, bit, lanes, reject_if, supported};
 use crate::history::{Action, Event, Size};
 
 /// Algorithm 1 for two threads and some variables.
 #[derive(Clone, Copy, Debug)]
 pub struct FoilNondet {
-    vars: u8,
+    size: Size,
+    aborts: Aborts,
 }
 
 /// What is known about the fate of a thread's transaction.
@@ -58,9 +61,9 @@ struct Lane {
 pub struct State([Lane; 2]);
 
 impl FoilNondet {
-    /// For two threads and at most eight variables; `None` for other sizes.
-    pub fn new(size: Size) -> Option<Self> {
-        (size.threads == 2 && size.vars <= 8).then_some(Self { vars: size.vars })
+    /// For two threads and at most eight variables.
+    pub fn new(size: Size, aborts: Aborts) -> Result<Self, UnsupportedSize> {
+        Ok(Self { size: supported(size)?, aborts })
     }
 }
 
@@ -68,11 +71,14 @@ impl Specification for FoilNondet {
     type State = State;
 
     fn name(&self) -> &'static str {
-        "foil-nondet"
+        match self.aborts {
+            Aborts::Forgotten => "foil-nondet",
+            Aborts::Remembered => "foil-nondet-sound",
+        }
     }
 
     fn size(&self) -> Size {
-        Size { threads: 2, vars: self.vars }
+        self.size
     }
 
     fn initial(&self) -> Vec<State> {
@@ -81,18 +87,12 @@ impl Specification for FoilNondet {
 
     fn step(&self, state: &State, event: Event) -> Vec<State> {
         let mut next = *state;
-        let (t, u) = lanes(&mut next, event.thread);
-        match take(t, u, event.action) {
+        let (t, u) = lanes(&mut next.0, event.thread);
+        match take(t, u, event.action, self.aborts) {
             Some(()) => serializations(next),
             None => Vec::new(),
         }
     }
-}
-
-/// The thread that moves, and the other one.
-fn lanes(state: &mut State, thread: u8) -> (&mut Lane, &mut Lane) {
-    let [first, second] = &mut state.0;
-    if thread == 0 { (first, second) } else { (second, first) }
 }
 
 /// The state itself and what silent serialize steps make of it.
@@ -102,8 +102,8 @@ fn serializations(state: State) -> Vec<State> {
     while at < states.len() {
         for thread in 0..2 {
             let mut next = states[at];
-            let (t, u) = lanes(&mut next, thread);
-            if serialize(t, u).is_some() && !states.contains(&next) {
+            let (t, u) = lanes(&mut next.0, thread);
+            if serialize(t, u).is_some() {
                 states.push(next);
             }
         }
@@ -113,7 +113,7 @@ fn serializations(state: State) -> Vec<State> {
 }
 
 /// One event of the thread `t`; `None` rejects.
-fn take(t: &mut Lane, u: &mut Lane, action: Action) -> Option<()> {
+fn take(t: &mut Lane, u: &mut Lane, action: Action, aborts: Aborts) -> Option<()> {
     match action {
         Action::Store(v) => store(t, u, v),
         Action::Load(v) => load(t, u, v),
@@ -125,12 +125,8 @@ fn take(t: &mut Lane, u: &mut Lane, action: Action) -> Option<()> {
         Action::Rollback(v) => rollback(t, u, v),
         Action::ReadFinish => read_finish(t, u),
         Action::Commit => commit(t, u),
-        Action::Abort => abort(t, u),
+        Action::Abort => abort(t, u, aborts),
     }
-}
-
-fn reject_if(rejected: bool) -> Option<()> {
-    (!rejected).then_some(())
 }
 
 fn doom(lane: &mut Lane) {
@@ -154,10 +150,6 @@ fn depend(t: &mut Lane, u: &mut Lane) -> Option<()> {
         u.rs |= u.urs.map_or(0, bit);
     }
     Some(())
-}
-
-fn bit(v: u8) -> u8 {
-    1 << v
 }
 
 fn store(t: &mut Lane, u: &mut Lane, v: u8) -> Option<()> {
@@ -242,18 +234,26 @@ fn commit(t: &mut Lane, u: &mut Lane) -> Option<()> {
     if t.rp && u.serp {
         doom(u);
     }
-    if t.serp {
-        u.prs |= t.ws | t.prs;
-        u.pws |= t.ws | t.rs | t.pws;
+    prohibit(t, u);
+    finish(t, u);
+    Some(())
+}
+
+fn abort(t: &mut Lane, u: &mut Lane, aborts: Aborts) -> Option<()> {
+    reject_if(!t.serialized || t.ws != 0)?;
+    if aborts == Aborts::Remembered {
+        prohibit(t, u);
     }
     finish(t, u);
     Some(())
 }
 
-fn abort(t: &mut Lane, u: &mut Lane) -> Option<()> {
-    reject_if(!t.serialized || t.ws != 0)?;
-    finish(t, u);
-    Some(())
+/// If `u` comes before the transaction of `t`, which ends, it may not get behind it later.
+fn prohibit(t: &Lane, u: &mut Lane) {
+    if t.serp {
+        u.prs |= t.ws | t.prs;
+        u.pws |= t.ws | t.rs | t.pws;
+    }
 }
 
 /// The paper's ResetState, and the place of the thread's next transaction behind one that is already serialized.

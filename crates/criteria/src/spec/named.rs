@@ -1,15 +1,76 @@
 //! The specifications that a user can ask for by name.
 
+use std::fmt;
+
 use super::automaton::{Automaton, Numbered};
+use super::foil::Aborts::{Forgotten, Remembered};
+use super::foil::UnsupportedSize;
 use super::foil_det::FoilDet;
+use super::foil_det_fixed::FoilDetFixed;
 use super::foil_nondet::FoilNondet;
 use crate::history::Size;
+use crate::monitor::{Criterion, Monitor, TooLarge};
+
+/// Every name, with what it stands for.
+pub const NAMES: [(&str, &str); 7] = [
+    ("foil-nondet", "the nondeterministic specification of FOIL, Algorithm 1, its indentation repaired"),
+    ("foil-det", "the deterministic specification of FOIL, Algorithm 2, its indentation repaired"),
+    ("foil-nondet-sound", "foil-nondet, but the reads of aborted transactions are remembered"),
+    ("foil-det-sound", "foil-det, but the reads of aborted transactions are remembered"),
+    ("foil-det-fixed", "a deterministic specification for two threads that equals opacity"),
+    ("opacity", "the definition of FOIL, section 2.4.2, for every prefix"),
+    ("strict-serializability", "the same for committed transactions only"),
+];
+
+/// Why there is no such specification.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NameError {
+    /// No specification has this name.
+    Unknown(String),
+    /// The paper's automata are not for this size.
+    Foil(UnsupportedSize),
+    /// The monitors are not for this size.
+    Monitor(TooLarge),
+}
 
 /// The specification of this name for this many threads and variables.
-pub fn named(name: &str, size: Size) -> Option<Box<dyn Automaton>> {
-    match name {
-        "foil-nondet" => Some(Box::new(Numbered::new(FoilNondet::new(size)?))),
-        "foil-det" => Some(Box::new(Numbered::new(FoilDet::new(size)?))),
-        _ => None,
+pub fn named(name: &str, size: Size) -> Result<Box<dyn Automaton>, NameError> {
+    Ok(match name {
+        "foil-nondet" => Box::new(Numbered::new(FoilNondet::new(size, Forgotten)?)),
+        "foil-det" => Box::new(Numbered::new(FoilDet::new(size, Forgotten)?)),
+        "foil-nondet-sound" => Box::new(Numbered::new(FoilNondet::new(size, Remembered)?)),
+        "foil-det-sound" => Box::new(Numbered::new(FoilDet::new(size, Remembered)?)),
+        "foil-det-fixed" => Box::new(Numbered::new(FoilDetFixed::new(size)?)),
+        _ => {
+            let criterion = Criterion::named(name).ok_or_else(|| NameError::Unknown(name.to_owned()))?;
+            Box::new(Numbered::new(Monitor::new(criterion, size)?))
+        }
+    })
+}
+
+impl From<UnsupportedSize> for NameError {
+    fn from(error: UnsupportedSize) -> Self {
+        Self::Foil(error)
     }
 }
+
+impl From<TooLarge> for NameError {
+    fn from(error: TooLarge) -> Self {
+        Self::Monitor(error)
+    }
+}
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(name) => {
+                let names = NAMES.map(|(name, _)| name).join(", ");
+                write!(f, "no specification is called `{name}`; there are {names}")
+            }
+            Self::Foil(error) => error.fmt(f),
+            Self::Monitor(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NameError {}

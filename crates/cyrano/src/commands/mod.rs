@@ -1,11 +1,15 @@
 //! One file per command. A command gathers what it needs, has it computed, prints the result and returns the exit code.
 
 pub mod check;
+pub mod fence;
 pub mod generate;
+pub mod history;
 pub mod library;
 pub mod models;
 pub mod outcomes;
 pub mod replay;
+pub mod spec;
+pub mod tables;
 
 use cyrano_engine::Verdict;
 

@@ -191,5 +191,5 @@ fn size_is_limited() {
     let long = "x=1;".repeat(65);
     let answer = outcomes(&notation::program(&[&long], "x"), &model("sc"));
     assert_eq!(answer.verdict, Verdict::Unknown);
-    assert_eq!(answer.reason.as_deref(), Some("more accesses than this engine can hold"));
+    assert_eq!(answer.reason.as_deref(), Some("larger than this engine can hold"));
 }

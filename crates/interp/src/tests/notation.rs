@@ -103,7 +103,7 @@ fn op(pc: usize, statement: &str) -> Op {
 fn assignment(statement: &str) -> Op {
     let (left, right) = statement.split_once('=').unwrap_or_else(|| panic!("not a statement: {statement}"));
     if let Some(addr) = address(left) {
-        return Op::Store { addr, value: expr(right) };
+        return Op::Store { addr, value: expr(right), rollback: false };
     }
     let dst = Place::Reg(register(left).unwrap_or_else(|| panic!("not a variable: {left}")));
     let words: Vec<_> = right.split_whitespace().collect();

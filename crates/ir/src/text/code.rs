@@ -5,7 +5,7 @@ use super::line::{Line, Result};
 use super::names::{Names, starts_instruction};
 use crate::fence::FenceSet;
 use crate::ids::{ArrayId, LocId, RegId};
-use crate::program::{Addr, LocalExpr, Op, Place, RmwOp};
+use crate::program::{Addr, LocalExpr, Op, Place, RmwOp, TxEvent};
 
 /// What the names in an instruction can refer to.
 pub(super) struct Scope<'a> {
@@ -31,12 +31,15 @@ impl Scope<'_> {
     fn statement(&self, line: &mut Line) -> Result<Op> {
         let word = line.any_word()?;
         Ok(match &*word {
-            "store" => {
+            "store" | "rollback" => {
                 let addr = self.addr(line)?;
                 line.symbol(",")?;
                 let value = self.expr(line)?;
-                Op::Store { addr, value }
+                Op::Store { addr, value, rollback: word == "rollback" }
             }
+            "rfin" => Op::Transaction(TxEvent::ReadFinish),
+            "commit" => Op::Transaction(TxEvent::Commit),
+            "abort" => Op::Transaction(TxEvent::Abort),
             "fence" => Op::Fence(fence(line)?),
             "atomic" if begins(line)? => Op::AtomicBegin,
             "atomic" => Op::AtomicEnd,

@@ -5,13 +5,15 @@ use std::collections::HashMap;
 use super::lex::quote;
 
 /// Words that start an instruction or its right side, where a name could stand too.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 18] = [
+    "abort",
     "assert",
     "assume",
     "atomic",
     "branch",
     "cas",
     "choose",
+    "commit",
     "exchange",
     "fence",
     "fetch_add",
@@ -19,6 +21,8 @@ const WORDS: [&str; 14] = [
     "jump",
     "load",
     "operation",
+    "rfin",
+    "rollback",
     "store",
 ];
 

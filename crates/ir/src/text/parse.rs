@@ -8,7 +8,7 @@ use super::code::Scope;
 use super::lex::lex;
 use super::line::{Line, Result};
 use super::names::Names;
-use crate::cond::{Check, FinalVar, Observable, Property, Quantifier};
+use crate::cond::{Check, FinalVar, Observable, Property, Quantifier, TxCriterion};
 use crate::ids::{LocId, RegId, ThreadId};
 use crate::program::{Instr, Location, Program, Register, SharedArray, Thread};
 
@@ -69,6 +69,10 @@ impl Reader {
                 self.registers.push(Names::default());
                 let thread = Thread { name, ..Thread::default() };
                 self.program.threads.push(thread);
+            }
+            "transactional" => {
+                let loc = LocId(line.reference("location", &self.locations)?);
+                self.program.transactional.push(loc);
             }
             "register" => self.register(line)?,
             "observe" => {
@@ -133,6 +137,11 @@ impl Reader {
     fn check(&mut self, line: &mut Line) -> Result<()> {
         let property = match &*line.any_word()? {
             "assertions" => Property::Assertions,
+            "transactions" => {
+                let name = line.name()?;
+                let criterion = TxCriterion::from_name(&name);
+                Property::Transactions(criterion.ok_or(format!("`{name}` is no criterion for transactions"))?)
+            }
             "exists" => self.condition(Quantifier::Exists, line)?,
             "never" => self.condition(Quantifier::Never, line)?,
             "always" => self.condition(Quantifier::Always, line)?,

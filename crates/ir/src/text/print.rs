@@ -75,6 +75,9 @@ impl Printer {
             let (name, base) = (written(&array.name), self.locations.to(array.base.index()));
             out.plain(format_args!("array {name} = {base} of {}", array.len));
         }
+        for loc in &program.transactional {
+            out.plain(format_args!("transactional {}", self.locations.to(loc.index())));
+        }
     }
 
     fn thread(&self, thread: &Thread, registers: &References, out: &mut Lines) {
@@ -90,7 +93,10 @@ impl Printer {
     }
 
     fn check(&self, check: &Check) -> String {
-        let mut out = check.property.criterion().to_owned();
+        let mut out = match &check.property {
+            Property::Transactions(criterion) => format!("transactions {}", written(criterion.name())),
+            property => property.criterion().to_owned(),
+        };
         if let Property::Final { cond, text, .. } = &check.property {
             let cond = expr(cond, &|var| self.final_var(*var));
             out.push_str(&format!(" {cond} {}", quote(text)));
@@ -125,7 +131,10 @@ impl Code<'_> {
         match op {
             Op::Assign { dst, value } => format!("{} := {}", self.place(dst), self.expr(value)),
             Op::Load { dst, addr } => format!("{} := load {}", self.place(dst), self.addr(addr)),
-            Op::Store { addr, value } => format!("store {}, {}", self.addr(addr), self.expr(value)),
+            Op::Store { addr, value, rollback } => {
+                let word = if *rollback { "rollback" } else { "store" };
+                format!("{word} {}, {}", self.addr(addr), self.expr(value))
+            }
             Op::Rmw { dst, addr, op } => {
                 let dst = dst.as_ref().map(|dst| self.place(dst) + " := ");
                 format!("{}{}", dst.unwrap_or_default(), self.rmw(addr, op))
@@ -149,6 +158,7 @@ impl Code<'_> {
                 format!("branch {} then {then_to} else {else_to}", self.expr(cond))
             }
             Op::Jump(target) => format!("jump {target}"),
+            Op::Transaction(event) => event.name().into(),
             Op::Halt => "halt".into(),
         }
     }

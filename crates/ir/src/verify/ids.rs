@@ -14,6 +14,11 @@ pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
             errors.push(message);
         }
     }
+    for loc in &program.transactional {
+        if loc.index() >= program.locations.len() {
+            errors.push(format!("transactional variable {loc} does not exist"));
+        }
+    }
     for observable in &program.observed {
         if let Some(problem) = missing(program, observable.var) {
             errors.push(format!("observed `{}`: {problem}", observable.name));

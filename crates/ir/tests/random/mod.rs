@@ -3,7 +3,7 @@
 use cyrano_ir::{
     Addr, ArrayId, BinOp, Check, Expr, FenceSet, FinalExpr, FinalVar, Instr, InstrId, LocId, LocalExpr, Location,
     Observable, Op, Place, Program, Property, Quantifier, RegId, Register, RmwOp, SharedArray, Span, Thread, ThreadId,
-    Ty, UnOp,
+    TxCriterion, TxEvent, Ty, UnOp,
 };
 
 /// Names that are easy to get wrong in the text form.
@@ -98,14 +98,16 @@ impl Random {
             observed: self.many(4, |r| Observable { name: r.name(), var: r.final_var() }),
             checks: self.many(4, Self::check),
             constants: self.many(3, |r| (r.name(), r.value())),
+            transactional: self.many(2, |r| LocId(r.id())),
         }
     }
 
     fn check(&mut self) -> Check {
         let quantifier = self.pick(&[Quantifier::Exists, Quantifier::Never, Quantifier::Always]);
-        let property = match self.one_in(4) {
-            true => Property::Assertions,
-            false => Property::Final { quantifier, cond: self.final_expr(), text: self.name() },
+        let property = match self.below(5) {
+            0 => Property::Assertions,
+            1 => Property::Transactions(self.pick(&TxCriterion::ALL)),
+            _ => Property::Final { quantifier, cond: self.final_expr(), text: self.name() },
         };
         Check { property, models: self.many(3, Self::name), span: self.span() }
     }
@@ -155,10 +157,10 @@ impl Random {
     }
 
     fn op(&mut self) -> Op {
-        match self.below(15) {
+        match self.below(16) {
             0 => Op::Assign { dst: self.place(2), value: self.local(4) },
             1 => Op::Load { dst: self.place(2), addr: self.addr() },
-            2 => Op::Store { addr: self.addr(), value: self.local(3) },
+            2 => Op::Store { addr: self.addr(), value: self.local(3), rollback: self.one_in(3) },
             3 => {
                 let dst = if self.one_in(2) { None } else { Some(self.place(2)) };
                 Op::Rmw { dst, addr: self.addr(), op: self.rmw() }
@@ -176,6 +178,7 @@ impl Random {
             }
             12 => Op::Branch { cond: self.local(3), then_to: InstrId(self.id()), else_to: InstrId(self.id()) },
             13 => Op::Jump(InstrId(self.id())),
+            14 => Op::Transaction(TxEvent::ALL[self.below(3) as usize].0),
             _ => Op::Halt,
         }
     }

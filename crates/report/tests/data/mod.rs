@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use cyrano_engine::{Stats, Verdict};
 use cyrano_report::{CheckReport, OutcomesReport};
 use cyrano_trace::{
-    DependencyInfo, End, Explanation, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA,
-    Step, ThreadInfo, Tool, Trace, ViolationInfo,
+    Conflict, DependencyInfo, End, Explanation, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom,
+    SCHEMA, Step, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
 };
 
 fn named(name: &str, value: Option<i64>) -> NamedValue {
@@ -34,7 +34,10 @@ fn step(n: usize, thread: &str, line: usize, text: &str, location: &str) -> Step
         thread: thread.into(),
         po: 0,
         kind: "store".into(),
-        location: location.into(),
+        location: Some(location.into()),
+        event: None,
+        rollback: false,
+        transaction: None,
         read: None,
         written: None,
         source: None,
@@ -83,18 +86,70 @@ pub fn trace() -> Trace {
         violation: Some(ViolationInfo::FinalState),
         steps,
         threads: vec![thread("p0", "r1"), thread("p1", "r2")],
+        transactions: vec![],
         memory: vec![named("x", Some(1)), named("y", Some(1))],
         explanation: Explanation {
             kind: "final-state".into(),
             sentence: "The final state satisfies `r1 = 0 && r2 = 0`, which must never hold, with r1 = 0, r2 = 0."
                 .into(),
-            thread: None,
-            line: None,
             condition: Some("r1 = 0 && r2 = 0".into()),
-            message: None,
             values: vec![named("r1", Some(0)), named("r2", Some(0))],
+            ..Explanation::default()
         },
     }
+}
+
+/// Two transactions of which neither can come first.
+pub fn transactional() -> Trace {
+    let mut trace = trace();
+    let of = |step: Step, name: &str| Step { transaction: Some(name.into()), ..step };
+    let event = |n, thread: &str, line, word: &str, name: &str| Step {
+        kind: "event".into(),
+        location: None,
+        event: Some(word.into()),
+        ..of(step(n, thread, line, word, ""), name)
+    };
+    trace.property = PropertyInfo { criterion: "opacity".into(), condition: None };
+    trace.violation = Some(ViolationInfo::Cycle);
+    trace.steps = vec![
+        of(load(step(1, "p0", 10, "l := g[0]", "g[0]"), 0, ReadFrom::Initial), "T1"),
+        event(2, "p0", 11, "rfin", "T1"),
+        of(store(step(3, "p1", 20, "g[0] := 1", "g[0]"), 1), "T2"),
+        of(store(step(4, "p1", 20, "g[1] := 1", "g[1]"), 1), "T2"),
+        event(5, "p1", 21, "commit", "T2"),
+        of(load(step(6, "p0", 10, "l := g[1]", "g[1]"), 1, ReadFrom::Step { n: 4 }), "T1"),
+        Step { rollback: true, ..of(store(step(7, "p1", 30, "rollback g[1] := 0", "g[1]"), 0), "T3") },
+        event(8, "p0", 11, "rfin", "T1"),
+    ];
+    let transaction = |name: &str, thread: &str, first, last, status: &str| TransactionInfo {
+        name: name.into(),
+        thread: thread.into(),
+        first,
+        last,
+        status: status.into(),
+    };
+    trace.transactions = vec![
+        transaction("T1", "p0", 1, 8, "unfinished"),
+        transaction("T2", "p1", 3, 5, "committed"),
+        transaction("T3", "p1", 7, 7, "unfinished"),
+    ];
+    let conflict = |first: &str, second: &str, reason: &str, variable: &str, steps| Conflict {
+        first: first.into(),
+        second: second.into(),
+        reason: reason.into(),
+        variable: Some(variable.into()),
+        steps,
+    };
+    trace.explanation = Explanation {
+        kind: "cycle".into(),
+        sentence: "T1 read g[0] before T2 wrote it; T2 wrote g[1] before T1 read it; so neither can come first.".into(),
+        conflicts: vec![
+            conflict("T1", "T2", "read-before-write", "g[0]", (1, 3)),
+            conflict("T2", "T1", "write-before-read", "g[1]", (4, 6)),
+        ],
+        ..Explanation::default()
+    };
+    trace
 }
 
 /// A trace with everything that the simple one lacks.

@@ -7,7 +7,7 @@ use crate::token::Token;
 use crate::{CompileError, compile};
 
 /// Programs that use every construct, to be mutated.
-const SEEDS: [&str; 3] = [
+const SEEDS: [&str; 4] = [
     "const N = 2; threads demo { shared x = 0, flag[N] = {0, 1}, clk: timestamp = 1; local r, t: timestamp; index i;
        proc lock(k, v) { local s; s := k; while s == 0 do { s := cas(flag[k], 0, 1) } return s + v }
        thread p { r := lock(0, 1); x := x + flag[r]; t := clk; clk := t + 1; if t == 1 { return } else if r { x := 2 } else skip; }
@@ -19,6 +19,12 @@ const SEEDS: [&str; 3] = [
          forsome k in 1..2 { y := k } assume r != 3; assert r < 2, \"small\"; if r == 1 break } } }",
     "threads { shared m; proc acquire { local o; loop { o := exchange(m, 1); if o == 0 then return } } proc release { m := 0 }
        thread w[3] { local c; acquire; c := c + 1; release(); fetch_add(m, -1); } } check never (w[0].c = 2);",
+    "stm s { const vars = 1; shared l, clk: timestamp = 1; data g[vars]; local r, t: timestamp; index u;
+       proc stop(k) { if k { rollback g[0] := 0; } l := 0; abort }
+       read(v) { t := clk; if t > 3 then stop(v) else r := g[v]; foreach i in v..<vars { u := i } rfin }
+       write(v) { local o; o := cas(l, 0, self + 1); if o != 0 then stop(o); if o == 7 { return } g[v] := 1 }
+       end { loop { choose { commit } or { stop(0) } or { break } } abort } }
+     check opacity on sc; check strict-serializability; check assertions;",
 ];
 
 fn never_panics(source: &str) -> Result<(), TestCaseError> {
@@ -90,6 +96,7 @@ proptest! {
     fn token_soup(words in prop::collection::vec(word(), 0..60)) {
         never_panics(&words.join(" "))?;
         never_panics(&format!("threads {{ shared x; thread p {{ local r; {} }} }}", words.join(" ")))?;
+        never_panics(&format!("stm {{ data x[vars]; local r; read(p) {{ {} }} write(p) {{ }} end {{ commit }} }}", words.join(" ")))?;
     }
 
     #[test]

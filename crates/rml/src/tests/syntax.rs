@@ -9,30 +9,30 @@ fn empty_files() {
     check_errors(
         "",
         expect![[r#"
-        error: no `threads` program in this file
-          1 | 
-            | ^ expected `threads { … }`
-          help: for example:
-        threads {
-          shared x = 0, y = 0;
-          thread p0 { local r1; x := 1; r1 := y; }
-          thread p1 { local r2; y := 1; r2 := x; }
-        }
-    "#]],
+            error: no program in this file
+              1 | 
+                | ^ expected `threads { … }` or `stm { … }`
+              help: for example:
+            threads {
+              shared x = 0, y = 0;
+              thread p0 { local r1; x := 1; r1 := y; }
+              thread p1 { local r2; y := 1; r2 := x; }
+            }
+        "#]],
     );
     check_errors(
         "// nothing\n",
         expect![[r#"
-        error: no `threads` program in this file
-          1 | // nothing
-            | ^ expected `threads { … }`
-          help: for example:
-        threads {
-          shared x = 0, y = 0;
-          thread p0 { local r1; x := 1; r1 := y; }
-          thread p1 { local r2; y := 1; r2 := x; }
-        }
-    "#]],
+            error: no program in this file
+              1 | // nothing
+                | ^ expected `threads { … }` or `stm { … }`
+              help: for example:
+            threads {
+              shared x = 0, y = 0;
+              thread p0 { local r1; x := 1; r1 := y; }
+              thread p1 { local r2; y := 1; r2 := x; }
+            }
+        "#]],
     );
     check_errors(
         "threads { shared x; }",
@@ -199,12 +199,12 @@ fn unfinished_files() {
     check_errors(
         "}} threads { thread p { skip } } shared x;",
         expect![[r#"
-        error: expected `const`, `threads`, `observe` or `check`, found `}`
-          1 | }} threads { thread p { skip } } shared x;
-            | ^ expected `const`, `threads`, `observe` or `check`
-        error: expected `const`, `threads`, `observe` or `check`, found `shared`
-          1 | }} threads { thread p { skip } } shared x;
-            |                                  ^^^^^^ expected `const`, `threads`, `observe` or `check`
-    "#]],
+            error: expected `const`, `threads`, `stm`, `observe` or `check`, found `}`
+              1 | }} threads { thread p { skip } } shared x;
+                | ^ expected `const`, `threads`, `stm`, `observe` or `check`
+            error: expected `const`, `threads`, `stm`, `observe` or `check`, found `shared`
+              1 | }} threads { thread p { skip } } shared x;
+                |                                  ^^^^^^ expected `const`, `threads`, `stm`, `observe` or `check`
+        "#]],
     );
 }

@@ -1,0 +1,6 @@
+//! Tests of the specifications and of their comparison.
+
+mod comparison;
+mod discipline;
+mod foil;
+mod trimmed;

@@ -1,0 +1,157 @@
+//! Commands about transactional memories and their repair: `history`, `spec`, `fence`, `tables`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+use cyrano_criteria::oracle;
+
+use super::{Criterion, OutputArgs, RunArgs, seconds};
+
+const HISTORY_EXAMPLES: &str = "\
+A history file has one event a line; `#` starts a comment:
+  history memory
+  1 load x            thread 1 loads x; the value is used once the read is finished
+  1 rfin
+  2 store x
+  2 commit
+  1 rollback x        undoes thread 1's stores to x; also: cas, abort
+
+Every prefix is judged. Exit code 0: accepted by all criteria. 1: rejected by one.
+
+Example:
+  cyrano history run.txt --criterion opacity,strict-serializability";
+
+const COMPARE_EXAMPLES: &str = "\
+Exit code 0: the same histories. 1: different; shortest histories that show it are printed. 3: a limit was reached.
+
+Examples:
+  cyrano spec compare foil-nondet foil-det
+  cyrano spec compare foil-det opacity --vars 1";
+
+const FENCE_EXAMPLES: &str = "\
+For each model: fences of least cost that make the file's checks hold, each shown to be needed, as a unified diff.
+Without --model: the models that the file's own checks name.
+Exit code 0: repaired, or correct as it is. 1: no fences help. 3: unknown (a limit was reached).
+
+Examples:
+  cyrano fence lib:stm/tl2.rml --model pso
+  cyrano fence lib:litmus/mp.rml --model pso,rmo --all
+  cyrano fence mylock.rml --model tso --write mylock_tso.rml";
+
+/// `cyrano history`.
+#[derive(Args, Debug)]
+#[command(after_help = HISTORY_EXAMPLES)]
+pub struct HistoryArgs {
+    /// The history
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// What to judge it by
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "opacity,strict-serializability")]
+    pub criterion: Vec<TxCriterion>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `cyrano spec`.
+#[derive(Args, Debug)]
+pub struct SpecArgs {
+    /// What to do with specifications.
+    #[command(subcommand)]
+    pub command: SpecCommand,
+}
+
+/// What to do with specifications.
+#[derive(Subcommand, Debug)]
+pub enum SpecCommand {
+    /// List the specifications by name
+    List,
+    /// Compare the histories of two specifications
+    Compare(CompareArgs),
+}
+
+/// `cyrano spec compare`.
+#[derive(Args, Debug)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub struct CompareArgs {
+    /// A specification (`cyrano spec list` lists them)
+    #[arg(value_name = "A")]
+    pub left: String,
+    /// Another one
+    #[arg(value_name = "B")]
+    pub right: String,
+    /// For this many threads
+    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub threads: u8,
+    /// For this many variables
+    #[arg(long, value_name = "K", default_value = "2", value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub vars: u8,
+    /// Stop after this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `cyrano fence`.
+#[derive(Args, Debug)]
+#[command(after_help = FENCE_EXAMPLES)]
+pub struct FenceArgs {
+    /// The file: a path, or `lib:NAME` for the built-in library
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    /// Only checks of this kind have to hold
+    #[arg(long, value_name = "CRITERION")]
+    pub criterion: Option<Criterion>,
+    /// List every minimal set, not just one of least cost
+    #[arg(long)]
+    pub all: bool,
+    /// Write the repaired source to this file (with a single model)
+    #[arg(long, value_name = "OUT")]
+    pub write: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `cyrano tables`.
+#[derive(Args, Debug)]
+pub struct TablesArgs {
+    /// Whose experiments
+    #[arg(value_name = "PAPER", default_value = "foil")]
+    pub paper: Paper,
+    /// Give each cell of a table this many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    pub timeout: Duration,
+    /// Only tables whose title has this text in it
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// A paper whose experiments can be run again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Paper {
+    /// Guerraoui, Henzinger, Singh: Model checking transactional memories (FOIL)
+    Foil,
+}
+
+/// What a history of transactions may be judged by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum TxCriterion {
+    /// Every transaction, aborted ones too, fits into one serial order
+    Opacity,
+    /// Every committed transaction does
+    StrictSerializability,
+}
+
+impl From<TxCriterion> for oracle::Criterion {
+    fn from(criterion: TxCriterion) -> Self {
+        match criterion {
+            TxCriterion::Opacity => Self::Opacity,
+            TxCriterion::StrictSerializability => Self::StrictSerializability,
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Minimal fences that make a program correct, found by counterexamples.
+//!
+//! # The argument
+//!
+//! A fence only takes executions away (axiom 2 of `cyrano_memory`): an execution of the program with some fences is an execution of the
+//! program without them, and it stays one under a set of fences exactly as long as no fence of the set stands between
+//! two accesses that the execution performs out of program order and that the fence's kind orders. So every counterexample
+//! gives a *clause*, the candidate fences of which a repair must have at least one (`clause`), and:
+//!
+//! - a set that misses a clause is refuted by that clause's counterexample, without asking an engine;
+//! - a set of least cost that hits all clauses known so far (`hitting`) is either refuted by a new counterexample, whose
+//!   clause it misses, or it is correct, and then no cheaper set is (`search`).
+//!
+//! Since costs are positive, a set of least cost is minimal by inclusion as well. The proof is part of the result: for each fence a
+//! counterexample that only this fence of the set prevents ([`Repair::prevents`]).
+//!
+//! FOIL (section 5) puts a fence behind the last reordered statement of a counterexample and goes on; that repairs too, but
+//! promises no minimum.
+//!
+//! # What this crate does not know
+//!
+//! Which language the program is written in, and which engine judges it: both are behind [`Subject`]. [`source`] has what most subjects
+//! need for a program that is text: where a fence may stand, how it is written there, and what the change looks like.
+//!
+//! **Invariant:** whether a fence lies between two accesses is never guessed from line numbers. The program is built once with a fence
+//! at every position (`places`), and the threads of a counterexample are walked through that program (`walk`).
+
+mod clause;
+mod diff;
+mod fence;
+mod hitting;
+mod outcome;
+mod places;
+mod search;
+pub mod source;
+mod subject;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use diff::unified_diff;
+pub use fence::{Costs, Fence, Position, merge, statement};
+pub use outcome::{Counterexample, Outcome, Repair, Verdict};
+pub use search::{Options, synthesise};
+pub use subject::{Judgement, Subject, Wrong};
+
+/// The positions that make a difference: of those between which no access is ever performed, the first.
+///
+/// This is the universe of [`synthesise`]; the error says why the program cannot be built with a fence everywhere.
+pub fn distinct_positions<S: Subject>(subject: &S) -> Result<Vec<Position>, String> {
+    places::Places::new(subject).map(|places| places.positions)
+}

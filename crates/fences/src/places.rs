@@ -1,0 +1,117 @@
+//! The positions that make a difference, and the chart: the program with a fence at each of them.
+//!
+//! Two positions are the same place when in every copy of the code one follows the other in a straight line without an access between
+//! them: a fence orders the same pairs at either. Only the first of them is a candidate, or every set that has a
+//! fence there would be reported once for each.
+
+use std::collections::{BTreeSet, HashMap};
+
+use cyrano_engine::{Execution, Replayed};
+use cyrano_ir::{FenceSet, Instr, Op, Program, Span, ThreadId};
+
+use crate::fence::{Fence, Position};
+use crate::subject::Subject;
+use crate::walk::{Way, walk};
+
+/// A position that makes a difference: its number in [`Places::positions`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct PlaceId(pub(crate) usize);
+
+/// The places and the chart.
+pub(crate) struct Places {
+    /// One position per place, in source order.
+    pub(crate) positions: Vec<Position>,
+    /// The program with a full fence at every position of the subject.
+    pub(crate) chart: Program,
+    /// The place of each position's offset.
+    place_of: HashMap<usize, PlaceId>,
+}
+
+impl Places {
+    /// Builds the chart.
+    pub(crate) fn new<S: Subject>(subject: &S) -> Result<Self, String> {
+        let mut positions = subject.positions();
+        positions.sort();
+        positions.dedup_by_key(|position| position.at);
+        let everywhere = |position: &Position| Fence { position: position.clone(), kind: FenceSet::FULL };
+        let fences: Vec<Fence> = positions.iter().map(everywhere).collect();
+        let chart = subject.build(&fences)?;
+        let heads = heads(&chart, &positions);
+        let firsts: BTreeSet<usize> = heads.values().copied().collect();
+        let number: HashMap<usize, PlaceId> = firsts.iter().enumerate().map(|(n, at)| (*at, PlaceId(n))).collect();
+        let place_of = heads.iter().map(|(at, head)| (*at, number[head])).collect();
+        positions.retain(|position| firsts.contains(&position.at));
+        Ok(Self { positions, chart, place_of })
+    }
+
+    /// Walks a thread of an execution through the chart.
+    pub(crate) fn way(&self, thread: ThreadId, execution: &Execution, replayed: &Replayed) -> Result<Way, String> {
+        let code = &self.chart.thread(thread).code;
+        let place = |pc: usize| code.get(pc).and_then(inserted).and_then(|at| self.place_of.get(&at).copied());
+        walk(&self.chart, thread, &place, execution, replayed)
+    }
+}
+
+/// The offset of an inserted fence.
+fn inserted(instr: &Instr) -> Option<usize> {
+    let Span { start, end } = instr.span;
+    (matches!(instr.op, Op::Fence(_)) && start == end).then_some(start as usize)
+}
+
+/// For each position that occurs in the chart the first one of its place.
+fn heads(chart: &Program, positions: &[Position]) -> HashMap<usize, usize> {
+    let mut occurrences: HashMap<usize, usize> = HashMap::new();
+    let mut followed: HashMap<(usize, usize), usize> = HashMap::new();
+    for thread in &chart.threads {
+        for run in runs(&thread.code) {
+            run.iter().for_each(|at| *occurrences.entry(*at).or_default() += 1);
+            run.windows(2).for_each(|pair| *followed.entry((pair[0], pair[1])).or_default() += 1);
+        }
+    }
+    let always = |(first, second): &(usize, usize), times: usize| {
+        times == occurrences[first] && times == occurrences[second] && first != second
+    };
+    let pairs = followed.iter().filter(|(pair, times)| always(pair, **times));
+    let before: HashMap<usize, usize> = pairs.map(|((first, second), _)| (*second, *first)).collect();
+    let known = positions.iter().map(|position| position.at).filter(|at| occurrences.contains_key(at));
+    known.map(|at| (at, head(at, &before))).collect()
+}
+
+/// Follows the chain to its start. A chain has no cycle, for code in a straight line has none.
+fn head(at: usize, before: &HashMap<usize, usize>) -> usize {
+    let mut head = at;
+    for _ in 0..before.len() {
+        let Some(earlier) = before.get(&head) else { break };
+        head = *earlier;
+    }
+    head
+}
+
+/// The maximal runs of inserted fences in straight lines without accesses.
+fn runs(code: &[Instr]) -> Vec<Vec<usize>> {
+    let targets = targets(code);
+    let mut runs = vec![Vec::new()];
+    for (pc, instr) in code.iter().enumerate() {
+        let breaks = match instr.op {
+            Op::Assign { .. } | Op::Choose { .. } | Op::Fence(_) | Op::Assume(_) | Op::Assert { .. } => false,
+            // An access, a branch, or the edge of a section or an operation.
+            _ => true,
+        };
+        if breaks || targets.contains(&pc) {
+            runs.push(Vec::new());
+        }
+        if let (Some(at), Some(run)) = (inserted(instr), runs.last_mut()) {
+            run.push(at);
+        }
+    }
+    runs
+}
+
+fn targets(code: &[Instr]) -> BTreeSet<usize> {
+    let of = |instr: &Instr| match &instr.op {
+        Op::Branch { then_to, else_to, .. } => vec![then_to.index(), else_to.index()],
+        Op::Jump(target) => vec![target.index()],
+        _ => Vec::new(),
+    };
+    code.iter().flat_map(of).collect()
+}

@@ -1,0 +1,268 @@
+//! The loop: guess a cheapest set that hits all clauses, put it to the judge, learn a clause or have a repair.
+//!
+//! *All minimal sets.* A set that was found is blocked together with everything that contains it, and the search goes on. The next
+//! set that the judge accepts is minimal again: a smaller correct one would hit all clauses, would not be blocked, and would
+//! be cheaper. When no set is left, all have been found (the duality that MARCO uses for unsatisfiable subsets).
+//!
+//! *Shrinking.* A counterexample often has more reorderings than it needs, and a long clause says little. So the judge is asked about
+//! the program with every fence outside the clause and one of its own: if that is still wrong, the new counterexample
+//! makes do without that fence's reorderings, and its clause is part of the old one. What remains is a clause of which every
+//! fence is needed. The questions are cheap, for a program full of fences has few executions.
+
+use cyrano_ir::{FenceSet, Program};
+use cyrano_memory::Model;
+
+use crate::clause::{Candidate, clause};
+use crate::fence::{Costs, Fence, merge};
+use crate::hitting::{Problem, minimum};
+use crate::outcome::{Counterexample, Outcome, Repair, Verdict};
+use crate::places::Places;
+use crate::subject::{Judgement, Subject, Wrong};
+
+/// How to search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Stop after so many sets; 1 asks for one of least cost, a large number for all minimal sets.
+    pub sets: usize,
+    /// What each kind costs.
+    pub costs: Costs,
+    /// Which kinds are worth trying; what is left out is never inserted. See [`Options::for_models`].
+    pub kinds: FenceSet,
+    /// Whether clauses are shrunk.
+    pub shrink: bool,
+    /// Stop after so many sets that the judge was asked about.
+    pub rounds: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { sets: 1, costs: Costs::default(), kinds: FenceSet::FULL, shrink: true, rounds: 10_000 }
+    }
+}
+
+impl Options {
+    /// Leaves out the kinds that all of these models keep anyway.
+    #[must_use]
+    pub fn for_models(mut self, models: &[Model]) -> Self {
+        let relaxed = |model: &Model| FenceSet::FULL.without(model.same & model.different);
+        self.kinds = models.iter().map(relaxed).fold(FenceSet::NONE, |kinds, more| kinds | more);
+        self
+    }
+}
+
+/// Finds fences that make the subject correct.
+pub fn synthesise<S: Subject>(subject: &S, options: &Options) -> Outcome<S::Evidence> {
+    let mut search = Search {
+        subject,
+        options,
+        questions: 0,
+        rounds: 0,
+        counterexamples: Vec::new(),
+        sets: Vec::new(),
+        correct: Vec::new(),
+    };
+    let end = search.run().unwrap_or_else(|end| end);
+    let Search { questions, rounds, counterexamples, sets, .. } = search;
+    let verdict = if sets.is_empty() { end.verdict } else { Verdict::Repaired };
+    let proven = sets.iter().all(|set| set.prevents.len() == set.fences.len());
+    Outcome {
+        verdict,
+        reason: end.reason,
+        complete: end.complete,
+        minimal: proven && !sets.is_empty(),
+        sets,
+        rounds,
+        questions,
+        counterexamples,
+    }
+}
+
+/// Why the search is over. The verdict is the one that holds if no set was found.
+struct End {
+    verdict: Verdict,
+    reason: Option<String>,
+    complete: bool,
+}
+
+impl End {
+    fn new(verdict: Verdict) -> Self {
+        Self { verdict, reason: None, complete: verdict != Verdict::Unknown }
+    }
+
+    fn because(verdict: Verdict, reason: impl Into<String>) -> Self {
+        Self { reason: Some(reason.into()), ..Self::new(verdict) }
+    }
+}
+
+struct Search<'a, S: Subject> {
+    subject: &'a S,
+    options: &'a Options,
+    questions: usize,
+    rounds: usize,
+    counterexamples: Vec<Counterexample<S::Evidence>>,
+    sets: Vec<Repair>,
+    /// Sets that the judge accepted, sorted each.
+    correct: Vec<Vec<Candidate>>,
+}
+
+impl<S: Subject> Search<'_, S> {
+    /// Runs to the end; the two sides of the result differ only in that `?` may return one of them.
+    fn run(&mut self) -> Result<End, End> {
+        let plain = self.build(&[])?;
+        let first = match self.ask(&plain) {
+            Judgement::Correct => return Ok(End::new(Verdict::AlreadyCorrect)),
+            Judgement::Unknown(reason) => return Err(End::because(Verdict::Unknown, reason)),
+            Judgement::Wrong(wrong) => wrong,
+        };
+        self.questions += 1;
+        if let Judgement::Wrong(wrong) = self.subject.judge_sequentially(&plain) {
+            return Err(self.irreparable(wrong, "it goes wrong under sequential consistency as well"));
+        }
+        let places = Places::new(self.subject).map_err(|reason| End::because(Verdict::Unknown, reason))?;
+        let table = Table::new(&places, self.options);
+        if let Judgement::Wrong(wrong) = self.try_set(&table, &table.useful)? {
+            return Err(self.irreparable(wrong, "it goes wrong even with a fence at every position"));
+        }
+        self.refine(&table, first)
+    }
+
+    fn refine(&mut self, table: &Table<'_>, first: Wrong<S::Evidence>) -> Result<End, End> {
+        let mut clauses: Vec<Vec<Candidate>> = Vec::new();
+        let mut found: Vec<Vec<Candidate>> = Vec::new();
+        clauses.push(self.learn(table, first, &[])?);
+        while found.len() < self.options.sets {
+            let problem = Problem { costs: &table.costs, clauses: &clauses, blocked: &found };
+            let Some(set) = minimum(&problem) else { return Ok(End::new(Verdict::Irreparable)) };
+            if self.rounds >= self.options.rounds {
+                return Err(End::because(Verdict::Unknown, format!("no end after {} rounds", self.rounds)));
+            }
+            self.rounds += 1;
+            match self.try_set(table, &set)? {
+                Judgement::Correct => {
+                    self.sets.push(table.repair(&set, &clauses));
+                    found.push(set);
+                }
+                Judgement::Wrong(wrong) => clauses.push(self.learn(table, wrong, &set)?),
+                Judgement::Unknown(reason) => return Err(End::because(Verdict::Unknown, reason)),
+            }
+        }
+        Ok(End { complete: false, ..End::new(Verdict::Repaired) })
+    }
+
+    /// Records a counterexample to a set and gives its clause.
+    fn learn(
+        &mut self,
+        table: &Table<'_>,
+        wrong: Wrong<S::Evidence>,
+        set: &[Candidate],
+    ) -> Result<Vec<Candidate>, End> {
+        let clause = table.clause(&wrong, set)?;
+        if clause.is_empty() {
+            return Err(self.irreparable(wrong, "a counterexample uses no reordering that a fence could forbid"));
+        }
+        let (clause, wrong) = if self.options.shrink { self.shrink(table, clause, wrong)? } else { (clause, wrong) };
+        self.counterexamples.push(Counterexample { wrong, clause: table.fences(&clause) });
+        Ok(clause)
+    }
+
+    fn shrink(
+        &mut self,
+        table: &Table<'_>,
+        mut clause: Vec<Candidate>,
+        mut wrong: Wrong<S::Evidence>,
+    ) -> Result<(Vec<Candidate>, Wrong<S::Evidence>), End> {
+        let mut needed: Vec<Candidate> = Vec::new();
+        while let Some(tried) = clause.iter().copied().find(|candidate| !needed.contains(candidate)) {
+            let keeps = |candidate: &Candidate| *candidate == tried || !clause.contains(candidate);
+            let set: Vec<Candidate> = table.useful.iter().copied().filter(keeps).collect();
+            match self.try_set(table, &set)? {
+                Judgement::Wrong(other) => {
+                    clause = table.clause(&other, &set)?;
+                    wrong = other;
+                }
+                Judgement::Correct | Judgement::Unknown(_) => needed.push(tried),
+            }
+        }
+        Ok((clause, wrong))
+    }
+
+    fn irreparable(&mut self, wrong: Wrong<S::Evidence>, reason: &str) -> End {
+        self.counterexamples = vec![Counterexample { wrong, clause: Vec::new() }];
+        End::because(Verdict::Irreparable, reason)
+    }
+
+    /// Puts a set to the judge, unless a part of it is known to be correct: more fences do no harm.
+    fn try_set(&mut self, table: &Table<'_>, set: &[Candidate]) -> Result<Judgement<S::Evidence>, End> {
+        let within = |known: &Vec<Candidate>| known.iter().all(|candidate| set.binary_search(candidate).is_ok());
+        if self.correct.iter().any(within) {
+            return Ok(Judgement::Correct);
+        }
+        let program = self.build(&table.fences(set))?;
+        let judgement = self.ask(&program);
+        if matches!(judgement, Judgement::Correct) {
+            self.correct.push(set.to_vec());
+        }
+        Ok(judgement)
+    }
+
+    fn build(&self, fences: &[Fence]) -> Result<Program, End> {
+        self.subject.build(&merge(fences)).map_err(|reason| End::because(Verdict::Unknown, reason))
+    }
+
+    fn ask(&mut self, program: &Program) -> Judgement<S::Evidence> {
+        self.questions += 1;
+        self.subject.judge(program)
+    }
+}
+
+/// The candidates: what they stand for and what they cost.
+struct Table<'a> {
+    places: &'a Places,
+    /// By number, also of those that are not worth trying.
+    costs: Vec<u32>,
+    /// Those that are.
+    useful: Vec<Candidate>,
+    kinds: FenceSet,
+}
+
+impl<'a> Table<'a> {
+    fn new(places: &'a Places, options: &Options) -> Self {
+        let all = || Candidate::all(places.positions.len());
+        let costs = all().map(|candidate| options.costs.of(candidate.kind())).collect();
+        let useful = all().filter(|candidate| options.kinds.contains(candidate.kind())).collect();
+        Self { places, costs, useful, kinds: options.kinds }
+    }
+
+    fn fence(&self, candidate: Candidate) -> Fence {
+        Fence { position: self.places.positions[candidate.place().0].clone(), kind: candidate.kind() }
+    }
+
+    fn fences(&self, set: &[Candidate]) -> Vec<Fence> {
+        set.iter().map(|candidate| self.fence(*candidate)).collect()
+    }
+
+    /// The clause of a counterexample to a set. That it misses the set is what makes the search end, so it is checked.
+    fn clause<E>(&self, wrong: &Wrong<E>, set: &[Candidate]) -> Result<Vec<Candidate>, End> {
+        let clause = clause(self.places, &wrong.execution, &wrong.replayed);
+        let mut clause = clause.map_err(|reason| End::because(Verdict::Unknown, reason))?;
+        clause.retain(|candidate| self.kinds.contains(candidate.kind()));
+        match clause.iter().find(|candidate| set.contains(candidate)) {
+            None => Ok(clause),
+            Some(candidate) => {
+                let Fence { position, kind } = self.fence(*candidate);
+                let reason = format!("a counterexample ignores the {kind} fence behind line {}", position.line);
+                Err(End::because(Verdict::Unknown, reason))
+            }
+        }
+    }
+
+    /// A set with the proof that none of it can go: for each fence a clause that only it hits.
+    fn repair(&self, set: &[Candidate], clauses: &[Vec<Candidate>]) -> Repair {
+        let hits = |clause: &[Candidate], fence: &Candidate| {
+            clause.contains(fence) && set.iter().filter(|other| clause.contains(other)).count() == 1
+        };
+        let prevents = set.iter().filter_map(|fence| clauses.iter().position(|clause| hits(clause, fence)));
+        let cost = set.iter().map(|candidate| u64::from(self.costs[candidate.0])).sum();
+        Repair { fences: self.fences(set), prevents: prevents.collect(), cost }
+    }
+}

@@ -1,0 +1,262 @@
+//! The search, against a subject whose judge is a table of forbidden reorderings.
+//!
+//! A thread is a word of `S` and `L` (stores and loads) and `R` (read-modify-writes); position `10 * t + i` of thread `t` is behind
+//! its access `i`. A wrong execution is a list of reorderings, and is possible as long as no fence forbids one of them.
+
+use std::collections::BTreeSet;
+
+use cyrano_engine::{Access, Execution, Overtaking, Replayed, StepFacts};
+use cyrano_ir::{
+    AccessKind, Addr, Expr, FenceSet, Instr, InstrId, LocId, Op, Place, Program, RegId, Register, RmwOp, Span, Thread,
+    ThreadId, Ty,
+};
+
+use crate::{
+    Costs, Fence, Judgement, Options, Outcome, Position, Subject, Verdict, Wrong, merge, statement, synthesise,
+};
+
+/// Thread, overtaken access, overtaking access.
+type Reordering = (usize, u32, u32);
+
+struct TableSubject {
+    threads: Vec<&'static str>,
+    wrong: Vec<Vec<Reordering>>,
+    /// What the judge says when no wrong execution is possible.
+    otherwise: Judgement<usize>,
+}
+
+fn kind(letter: char) -> AccessKind {
+    match letter {
+        'L' => AccessKind::Load,
+        'S' => AccessKind::Store,
+        _ => AccessKind::Rmw,
+    }
+}
+
+fn access(letter: char) -> Op {
+    let (addr, dst) = (Addr::Fixed(LocId(0)), Place::Reg(RegId(0)));
+    match kind(letter) {
+        AccessKind::Load => Op::Load { dst, addr },
+        AccessKind::Store => Op::Store { addr, value: Expr::Const(1), rollback: false },
+        _ => Op::Rmw { dst: None, addr, op: RmwOp::Exchange(Expr::Const(1)) },
+    }
+}
+
+impl TableSubject {
+    fn kind(&self, thread: usize, index: u32) -> AccessKind {
+        self.threads[thread].chars().nth(index as usize).map(kind).expect("the access exists")
+    }
+
+    /// Whether a fence in the program forbids the reordering.
+    fn forbidden(&self, program: &Program, (thread, first, second): Reordering) -> bool {
+        let mut index = 0;
+        program.threads[thread].code.iter().any(|instr| match &instr.op {
+            Op::Fence(set) => {
+                let between = index > first && index <= second;
+                between && set.orders(self.kind(thread, first), self.kind(thread, second))
+            }
+            op => {
+                index += u32::from(op.access_kind().is_some());
+                false
+            }
+        })
+    }
+
+    fn execution(&self, number: usize) -> Wrong<usize> {
+        let step = |&(thread, first, second): &Reordering| StepFacts {
+            access: Access { thread: ThreadId::new(thread), index: second, read: None, written: None },
+            kind: self.kind(thread, second),
+            instr: InstrId(0),
+            loc: LocId(0),
+            source: None,
+            overtook: vec![Overtaking {
+                index: first,
+                instr: InstrId(0),
+                kind: self.kind(thread, first),
+                loc: Some(LocId(0)),
+            }],
+        };
+        let steps = self.wrong[number].iter().map(step).collect();
+        let replayed = Replayed { steps, ends: Vec::new(), memory: Vec::new(), registers: Vec::new() };
+        Wrong { execution: Execution::default(), replayed, evidence: number }
+    }
+}
+
+impl Subject for TableSubject {
+    type Evidence = usize;
+
+    fn positions(&self) -> Vec<Position> {
+        let of = |(thread, word): (usize, &&str)| {
+            let position = move |i| Position { at: 10 * thread + i, line: i + 1, program: Some(format!("p{thread}")) };
+            (0..word.len()).map(position).collect::<Vec<_>>()
+        };
+        self.threads.iter().enumerate().flat_map(of).collect()
+    }
+
+    fn build(&self, fences: &[Fence]) -> Result<Program, String> {
+        let thread = |(number, word): (usize, &&str)| {
+            let mut code = Vec::new();
+            for (i, letter) in word.chars().enumerate() {
+                let at = 10 * number + i;
+                code.push(Instr { op: access(letter), span: Span::new(at, at + 1) });
+                let here = fences.iter().filter(|fence| fence.position.at == at);
+                code.extend(here.map(|fence| Instr { op: Op::Fence(fence.kind), span: Span::new(at, at) }));
+            }
+            code.push(Instr { op: Op::Halt, span: Span::default() });
+            let register = Register { name: "r".into(), init: 0, ty: Ty::Int };
+            Thread { name: format!("p{number}"), registers: vec![register], code }
+        };
+        Ok(Program { threads: self.threads.iter().enumerate().map(thread).collect(), ..Program::default() })
+    }
+
+    fn judge(&self, program: &Program) -> Judgement<usize> {
+        let possible = |wrong: &Vec<Reordering>| !wrong.iter().any(|reordering| self.forbidden(program, *reordering));
+        match self.wrong.iter().position(possible) {
+            Some(number) => Judgement::Wrong(self.execution(number)),
+            None => self.otherwise.clone(),
+        }
+    }
+
+    fn judge_sequentially(&self, _: &Program) -> Judgement<usize> {
+        match self.wrong.iter().position(Vec::is_empty) {
+            Some(number) => Judgement::Wrong(self.execution(number)),
+            None => Judgement::Correct,
+        }
+    }
+}
+
+const ALL: Options =
+    Options { sets: usize::MAX, costs: Costs::UNIFORM, kinds: FenceSet::FULL, shrink: true, rounds: usize::MAX };
+
+fn subject(threads: &[&'static str], wrong: &[&[Reordering]]) -> TableSubject {
+    let wrong = wrong.iter().map(|execution| execution.to_vec()).collect();
+    TableSubject { threads: threads.to_vec(), wrong, otherwise: Judgement::Correct }
+}
+
+/// A set of fences as text: `0:store-load 10:load-load`.
+fn show(fences: &[Fence]) -> String {
+    let words: Vec<String> = fences.iter().map(|fence| format!("{}:{}", fence.position.at, fence.kind)).collect();
+    words.join(" ")
+}
+
+/// All minimal sets, with and without shrinking; each fence's own counterexample must need it.
+fn check(threads: &[&'static str], wrong: &[&[Reordering]], expected: &[&str]) {
+    let subject = subject(threads, wrong);
+    for shrink in [false, true] {
+        let outcome = synthesise(&subject, &Options { shrink, ..ALL });
+        assert_eq!(outcome.verdict, Verdict::Repaired, "{:?}", outcome.reason);
+        assert!(outcome.complete && outcome.minimal);
+        let found: BTreeSet<String> = outcome.sets.iter().map(|set| show(&set.fences)).collect();
+        assert_eq!(found, expected.iter().map(|set| (*set).to_owned()).collect(), "shrink: {shrink}");
+        assert!(outcome.sets.is_sorted_by_key(|set| set.cost));
+        proofs_hold(&subject, &outcome);
+    }
+}
+
+fn proofs_hold(subject: &TableSubject, outcome: &Outcome<usize>) {
+    for set in &outcome.sets {
+        for (number, counterexample) in set.prevents.iter().enumerate() {
+            let mut rest = set.fences.clone();
+            let fence = rest.remove(number);
+            let execution = &subject.wrong[outcome.counterexamples[*counterexample].wrong.evidence];
+            let possible = |fences: &[Fence]| {
+                let program = subject.build(&merge(fences)).expect("it builds");
+                !execution.iter().any(|reordering| subject.forbidden(&program, *reordering))
+            };
+            assert!(possible(&rest) && !possible(&[rest, vec![fence]].concat()));
+        }
+    }
+}
+
+#[test]
+fn store_buffering() {
+    check(&["SL", "SL"], &[&[(0, 0, 1)], &[(1, 0, 1)]], &["0:store-load 10:store-load"]);
+    check(&["SL", "SL"], &[&[(0, 0, 1), (1, 0, 1)]], &["0:store-load", "10:store-load"]);
+}
+
+#[test]
+fn one_fence_for_two_reorderings() {
+    let wrong: [&[Reordering]; 2] = [&[(0, 0, 2)], &[(0, 1, 3)]];
+    let expected = ["1:store-load", "0:store-load 2:store-load"];
+    check(&["SSLL"], &wrong, &expected);
+}
+
+#[test]
+fn several_kinds_at_one_position() {
+    check(&["LSL"], &[&[(0, 0, 2)], &[(0, 1, 2)]], &["0:load-load 1:store-load", "1:load-load 1:store-load"]);
+}
+
+#[test]
+fn a_read_modify_write_is_both() {
+    check(&["SR"], &[&[(0, 0, 1)]], &["0:store-load", "0:store-store"]);
+    let all = ["0:load-load", "0:load-store", "0:store-load", "0:store-store"];
+    check(&["RR"], &[&[(0, 0, 1)]], &all);
+}
+
+/// A single set, as the default options find it.
+fn cheapest(threads: &[&'static str], wrong: &[&[Reordering]]) -> String {
+    let outcome = synthesise(&subject(threads, wrong), &Options::default());
+    assert_eq!(outcome.sets.len(), 1);
+    show(&outcome.sets[0].fences)
+}
+
+#[test]
+fn dear_fences_are_avoided() {
+    assert_eq!(cheapest(&["SR"], &[&[(0, 0, 1)]]), "0:store-store");
+    assert_eq!(
+        cheapest(&["SL", "SS", "LL"], &[&[(0, 0, 1), (1, 0, 1)], &[(0, 0, 1), (2, 0, 1)]]),
+        "10:store-store 20:load-load"
+    );
+}
+
+/// How it ends if there is nothing to insert.
+fn ends(subject: &TableSubject, options: &Options, verdict: Verdict, reason: Option<&str>) {
+    let outcome = synthesise(subject, options);
+    assert_eq!((outcome.verdict, outcome.reason.as_deref()), (verdict, reason));
+    assert!(outcome.sets.is_empty() && !outcome.minimal);
+}
+
+#[test]
+fn nothing_to_insert() {
+    ends(&subject(&["SL"], &[]), &ALL, Verdict::AlreadyCorrect, None);
+    let sequential = "it goes wrong under sequential consistency as well";
+    ends(&subject(&["SL"], &[&[]]), &ALL, Verdict::Irreparable, Some(sequential));
+    let stores = Options { kinds: FenceSet::SS, ..ALL };
+    let everywhere = "it goes wrong even with a fence at every position";
+    ends(&subject(&["SL"], &[&[(0, 0, 1)]]), &stores, Verdict::Irreparable, Some(everywhere));
+    let unsure = TableSubject { otherwise: Judgement::Unknown("too large".into()), ..subject(&["SL"], &[]) };
+    ends(&unsure, &ALL, Verdict::Unknown, Some("too large"));
+    let unsure = TableSubject { wrong: vec![vec![(0, 0, 1)]], ..unsure };
+    ends(&unsure, &ALL, Verdict::Unknown, Some("too large"));
+    let impatient = Options { rounds: 0, ..ALL };
+    ends(&subject(&["SL"], &[&[(0, 0, 1)]]), &impatient, Verdict::Unknown, Some("no end after 0 rounds"));
+}
+
+#[test]
+fn the_number_of_sets_is_limited() {
+    let subject = subject(&["SL", "SL"], &[&[(0, 0, 1), (1, 0, 1)]]);
+    let outcome = synthesise(&subject, &Options { sets: 1, ..ALL });
+    assert_eq!((outcome.sets.len(), outcome.complete), (1, false));
+    let outcome = synthesise(&subject, &Options { sets: 3, ..ALL });
+    assert_eq!((outcome.sets.len(), outcome.complete), (2, true));
+}
+
+#[test]
+fn kinds_that_models_keep_are_left_out() {
+    let kinds = |names: &[&str]| {
+        let models: Vec<_> = names.iter().map(|name| cyrano_memory::named(name).expect("a model")).collect();
+        Options::default().for_models(&models).kinds
+    };
+    assert_eq!(kinds(&["sc"]), FenceSet::NONE);
+    assert_eq!(kinds(&["sc", "tso"]), FenceSet::SL);
+    assert_eq!(kinds(&["pso"]), FenceSet::SL | FenceSet::SS);
+    assert_eq!(kinds(&["tso", "rmo"]), FenceSet::FULL);
+}
+
+#[test]
+fn fences_at_one_position_are_one_statement() {
+    let fence = |at: usize, kind| Fence { position: Position { at, line: 1, program: None }, kind };
+    let merged = merge(&[fence(7, FenceSet::LS), fence(3, FenceSet::SS), fence(7, FenceSet::LL)]);
+    assert_eq!(merged, [fence(3, FenceSet::SS), fence(7, FenceSet::LL | FenceSet::LS)]);
+    assert_eq!(statement(merged[1].kind), "fence(load-load, load-store)");
+}

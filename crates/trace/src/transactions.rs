@@ -1,0 +1,148 @@
+//! Transactions as blocks of steps, and why no order of them explains what they saw.
+//!
+//! **Invariant:** a block has the same name here as in the words of `cyrano_criteria::oracle::explain`: `T1`, `T2`, … in the order of
+//! their first events. A transaction whose only events so far do not count (loads that are not used yet) comes after these.
+//!
+//! To which transaction a step belongs is a matter of program order: everything between two ends of transactions of its thread.
+
+use std::collections::HashMap;
+
+use cyrano_criteria::history::{History, Names};
+use cyrano_criteria::oracle::{self, Criterion, Edge, Outcome, Reason, Split, Wrong};
+use cyrano_engine::StepFacts;
+use cyrano_engine::history::history;
+use cyrano_ir::{Op, Program, ThreadId, TxCriterion, TxEvent};
+
+use crate::record::Parts;
+use crate::schema::{Conflict, Explanation, TransactionInfo};
+
+/// Which step belongs to which transaction.
+pub(crate) struct Blocks {
+    /// For each transaction its thread and its status.
+    transactions: Vec<(ThreadId, Outcome)>,
+    /// The number of each step's transaction.
+    of: Vec<Option<usize>>,
+}
+
+impl Blocks {
+    pub(crate) fn new(parts: &Parts<'_>) -> Self {
+        let (program, steps) = (parts.program, &parts.replayed.steps);
+        let mut blocks = Self { transactions: Vec::new(), of: vec![None; steps.len()] };
+        if program.transactional.is_empty() {
+            return blocks;
+        }
+        let mut numbers: HashMap<(ThreadId, usize), usize> = HashMap::new();
+        for transaction in judged(parts).transactions {
+            let thread = ThreadId(transaction.thread.into());
+            let earlier = blocks.transactions.iter().filter(|(other, _)| *other == thread).count();
+            numbers.insert((thread, earlier), blocks.transactions.len());
+            blocks.transactions.push((thread, transaction.outcome));
+        }
+        for (at, facts) in steps.iter().enumerate() {
+            let thread = facts.access.thread;
+            let place = (thread, transactions_before(program, steps, facts));
+            let number = *numbers.entry(place).or_insert_with(|| {
+                blocks.transactions.push((thread, Outcome::Unfinished));
+                blocks.transactions.len() - 1
+            });
+            blocks.of[at] = Some(number);
+        }
+        blocks
+    }
+
+    /// The name of a step's transaction.
+    pub(crate) fn name(&self, step: usize) -> Option<String> {
+        self.of.get(step).copied().flatten().map(name)
+    }
+
+    pub(crate) fn infos(&self, parts: &Parts<'_>) -> Vec<TransactionInfo> {
+        let info = |(number, (thread, outcome)): (usize, &(ThreadId, Outcome))| {
+            let mut steps = self.of.iter().enumerate().filter(|(_, of)| **of == Some(number)).map(|(at, _)| at + 1);
+            let first = steps.next()?;
+            Some(TransactionInfo {
+                name: name(number),
+                thread: parts.program.thread(*thread).name.clone(),
+                first,
+                last: steps.next_back().unwrap_or(first),
+                status: status(*outcome).to_owned(),
+            })
+        };
+        self.transactions.iter().enumerate().filter_map(info).collect()
+    }
+}
+
+/// How many transactions of the step's thread ended before it in program order.
+fn transactions_before(program: &Program, steps: &[StepFacts], facts: &StepFacts) -> usize {
+    let own = steps.iter().filter(|other| other.access.thread == facts.access.thread);
+    let earlier = own.filter(|other| other.access.index < facts.access.index);
+    earlier.filter(|other| ends(&program.instr(other.access.thread, other.instr).op)).count()
+}
+
+fn ends(op: &Op) -> bool {
+    matches!(op, Op::Transaction(TxEvent::Commit | TxEvent::Abort))
+}
+
+/// The transactions of the history, numbered as in the words about it.
+fn judged(parts: &Parts<'_>) -> Split {
+    let (history, _) = history(parts.program, parts.replayed);
+    oracle::split(&history)
+}
+
+/// Why the history of the execution is not correct; `None` if it is.
+pub(crate) fn explain(parts: &Parts<'_>, criterion: TxCriterion) -> Option<Explanation> {
+    let (history, steps) = history(parts.program, parts.replayed);
+    let names = Names {
+        threads: parts.program.threads.iter().map(|thread| thread.name.clone()).collect(),
+        variables: parts.program.transactional.iter().map(|loc| parts.program.location(*loc).name.clone()).collect(),
+    };
+    let criterion = match criterion {
+        TxCriterion::Opacity => Criterion::Opacity,
+        TxCriterion::StrictSerializability => Criterion::StrictSerializability,
+    };
+    explain_history(criterion, &history, &names, &|event| steps[event] + 1).map(|(_, explanation)| explanation)
+}
+
+/// Why a history is not correct, and at which event it goes wrong; `None` if it is. `number` says how an event is referred to.
+pub fn explain_history(
+    criterion: Criterion,
+    history: &History,
+    names: &Names,
+    number: &dyn Fn(usize) -> usize,
+) -> Option<(usize, Explanation)> {
+    let wrong = oracle::explain(criterion, history)?;
+    let (kind, conflicts) = match &wrong.wrong {
+        Wrong::Cycle(cycle) => ("cycle", cycle.iter().map(|edge| conflict(edge, history, names, number)).collect()),
+        Wrong::IllFormed(_) => ("ill-formed", Vec::new()),
+    };
+    let sentence = format!("{}.", wrong.words(history, names));
+    Some((wrong.at, Explanation { kind: kind.to_owned(), sentence, conflicts, ..Explanation::default() }))
+}
+
+fn conflict(edge: &Edge, history: &History, names: &Names, number: &dyn Fn(usize) -> usize) -> Conflict {
+    let variable = history[edge.events.0].action.variable().filter(|_| edge.reason != Reason::RealTime);
+    Conflict {
+        first: name(edge.from),
+        second: name(edge.to),
+        reason: match edge.reason {
+            Reason::ReadBeforeWrite => "read-before-write",
+            Reason::WriteBeforeRead => "write-before-read",
+            Reason::WriteBeforeWrite => "write-before-write",
+            Reason::RealTime => "real-time",
+        }
+        .to_owned(),
+        variable: variable.map(|variable| names.variable(variable)),
+        steps: (number(edge.events.0), number(edge.events.1)),
+    }
+}
+
+fn name(number: usize) -> String {
+    format!("T{}", number + 1)
+}
+
+fn status(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Committed => "committed",
+        Outcome::Aborted => "aborted",
+        Outcome::Unfinished => "unfinished",
+    }
+}
