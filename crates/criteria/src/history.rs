@@ -5,6 +5,8 @@ use std::fmt;
 pub use self::parse::{Parsed, parse};
 
 mod parse;
+#[cfg(test)]
+mod tests;
 
 /// An event of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -1,4 +1,50 @@
-//! Monitors.
+//! The criteria as small deterministic automata for n threads and k variables, to be explored together with a program.
+//!
+//! The definitions are in [`oracle`](crate::oracle); this module decides the same languages (FOIL, section 2.4.2), one event at
+//! a time, where the paper has automata for two threads only (section 3).
+//!
+//! # The graph that is kept
+//! A history is wrong if the graph of "must come before" has a cycle. Only these nodes are kept (`state.rs`):
+//! - for each thread, its *running transaction*;
+//! - for each thread, its *pending load*: a load that is the thread's last event. It becomes part of the transaction if `rfin`
+//!   comes next, at the place where the load stands, and never happened if anything else does. So it is a node of its own, which
+//!   collects edges like a transaction and is then merged into its transaction or removed. No path leads through it before.
+//!
+//! For each node: `into`, the nodes with a path to it through finished transactions only; and `accessed` and `stored`, what the
+//! finished transactions that it reaches (through finished ones only) have accessed and stored.
+//!
+//! # Why finished transactions can be forgotten
+//! *No new edge leads into a finished transaction f, except from a pending load.* A conflict edge leads to the transaction of the
+//! later event, and f has no later events; real time leads to transactions that begin; the one thing that happens in the past is
+//! that a pending load becomes used. So whatever will reach f reaches it through a node that is kept and reaches it now.
+//! - A new edge from f to the running t exists if t accesses what f accessed (one of the two storing) or if t begins. It matters
+//!   only as part of a path from some kept node s over f to t. That s has f's variables in `accessed` and `stored`, so the step
+//!   puts s into `into` of t. For real time it is enough that s reaches *any* finished transaction, and then `accessed` is not
+//!   empty, because the first edge from s is a conflict.
+//! - A finished transaction that no kept node reaches is on no cycle and never will be.
+//! - When t finishes, its `into` becomes what was before it: each s in it takes over t's accesses and what t reached, and each
+//!   node after t gets s in its `into`. That is the path over t.
+//!
+//! # Rollbacks
+//! A rollback removes the edges *into* its transaction that the stores caused; edges *out of* them cannot exist, or the rollback
+//! is not well-formed (rule 3). So the edges into a transaction through a store that can still be rolled back are kept apart, for
+//! each variable. There is at most one such store of a variable: one that another transaction has overwritten cannot be rolled
+//! back any more, is *frozen*, and its edges become lasting. So does what was before a store whose transaction commits. A
+//! pending load that took the value of a store is *dirty* until that store is frozen; the rollback makes it unusable.
+//!
+//! # Opacity and strict serializability
+//! Under **opacity** a running transaction is in the graph already, whatever becomes of it: lasting paths through it are closed
+//! transitively, a cycle of running transactions is rejected at once (also one with edges that a rollback could remove, because
+//! every prefix is judged), and a used dirty load freezes the store.
+//! Under **strict serializability** only committed transactions are, so a running transaction is treated like a pending load: no
+//! path leads through it before it commits, and if it aborts it never was. A transaction that reaches itself can no longer
+//! commit; nor can one that used a value which has been rolled back. It is *lost* and only its stores matter. A used dirty load
+//! freezes the store when its transaction commits.
+//!
+//! # Canonical form
+//! Beyond that, `graph.rs` drops what is implied by the rest: what holds for a pending load and for its transaction; the reads of
+//! a transaction that comes before all others anyhow; reads of what follows it; details of a pending load that cannot be used. For
+//! two threads and two variables, opacity has 6,640 states where the minimal automaton has 5,632.
 
 use std::fmt;
 

@@ -38,7 +38,7 @@
 
 use rustc_hash::FxHashSet;
 
-pub use self::explain::{Explanation, Wrong, explain};
+pub use self::explain::{Explanation, Wrong, explain, explain_last};
 pub use self::order::{Edge, Reason, edges};
 pub use self::transactions::{Outcome, Split, Transaction, split};
 pub use self::well_formed::{IllFormed, ill_formed};
@@ -48,6 +48,9 @@ mod explain;
 mod order;
 mod transactions;
 mod well_formed;
+
+#[cfg(test)]
+mod tests;
 
 /// A criterion for histories of memory events.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, SpecArgs, SpecCommand, TablesArgs};
+pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, Paper, SpecArgs, SpecCommand, TablesArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -289,6 +289,10 @@ pub enum Reduction {
     MacroSteps,
     /// Timestamps are renumbered
     Timestamps,
+    /// States that differ by a renaming of equal threads are one
+    ThreadSymmetry,
+    /// A choice is made only when the thread's next access is performed
+    LazyChoices,
 }
 
 /// A kind of check.

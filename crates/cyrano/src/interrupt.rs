@@ -1,15 +1,22 @@
 //! Ctrl-C: the first one asks the engines to stop, the second one ends the process.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::failure::Failure;
 
 /// The exit code after a second interrupt, as shells expect it.
 const INTERRUPTED: i32 = 130;
 
-/// Installs the handler; the flag it returns is set by the first interrupt.
+/// The flag of the handler, once there is one: a process has at most one.
+static INSTALLED: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
+
+/// Installs the handler if that has not been done; the flag it returns is set by the first interrupt.
 pub fn install() -> Result<Arc<AtomicBool>, Failure> {
+    let mut known = INSTALLED.lock().expect("nobody panics while holding the flag");
+    if let Some(cancel) = &*known {
+        return Ok(Arc::clone(cancel));
+    }
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
     let handler = move || {
@@ -20,5 +27,6 @@ pub fn install() -> Result<Arc<AtomicBool>, Failure> {
     };
     let installed = ctrlc::set_handler(handler);
     installed.map_err(|error| Failure::input(format!("cannot handle interrupts: {error}")))?;
+    *known = Some(Arc::clone(&cancel));
     Ok(cancel)
 }

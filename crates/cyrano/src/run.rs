@@ -147,6 +147,8 @@ fn explorer(off: &[Reduction]) -> Explore {
         dead_registers: !off.contains(&Reduction::DeadRegisters),
         macro_steps: !off.contains(&Reduction::MacroSteps),
         timestamps: !off.contains(&Reduction::Timestamps),
+        thread_symmetry: !off.contains(&Reduction::ThreadSymmetry),
+        lazy_choices: !off.contains(&Reduction::LazyChoices),
         ..Explore::default()
     }
 }

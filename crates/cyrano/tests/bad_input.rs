@@ -68,7 +68,7 @@ fn usage() {
     check(&place, "check sb.rml --model bad.model", &["in bad.model"]);
     check(&place, "outcomes sb.rml --model foo", &["foo"]);
     check(&place, "models foo", &["foo"]);
-    check(&place, "check sb.rml --criterion opacity", &["assertions"]);
+    check(&place, "check sb.rml --criterion opaque", &["opacity", "assertions"]);
     check(&place, "check sb.rml --engine fast", &["explore"]);
     check(&place, "check sb.rml --set N", &["NAME=VALUE"]);
     check(&place, "check sb.rml --set N=x", &["not an integer"]);

@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::{COUNTER, DEADLOCK, NOTHING, Place, SB};
+use cli::{COUNTER, DEADLOCK, LOCKED, NOTHING, Place, SB, TORN};
 use expect_test::{ExpectFile, expect_file};
 
 fn check(lines: &[&str], expected: ExpectFile) {
@@ -11,6 +11,10 @@ fn check(lines: &[&str], expected: ExpectFile) {
         ("counter.rml", COUNTER),
         ("deadlock.rml", DEADLOCK),
         ("nothing.rml", NOTHING),
+        ("locked.rml", LOCKED),
+        ("torn.txt", TORN),
+        ("serial.txt", "history memory\n1 load x\n1 rfin\n1 commit\n2 store x\n2 commit\n"),
+        ("bad.txt", "history memory\n1 loda x\none rfin\n"),
         ("bad.rml", "threads {\n    shared x;\n    thread p { local r; if x = 1 { r := y } }\n}\n"),
         ("on.rml", "threads {\n    shared x;\n    thread p { x := 1 }\n}\ncheck never (x = 0) on tos;\n"),
         (
@@ -99,6 +103,64 @@ fn replays() {
 }
 
 #[test]
+fn transactions() {
+    check(
+        &["check locked.rml --set vars=1", "check locked.rml --set vars=1 --criterion strict-serializability --quiet"],
+        expect_file!["transcripts/transactions.txt"],
+    );
+}
+
+#[test]
+fn histories() {
+    check(
+        &[
+            "history torn.txt",
+            "history torn.txt --criterion opacity --quiet",
+            "history serial.txt",
+            "history bad.txt",
+            "history torn.txt --format json --criterion opacity",
+        ],
+        expect_file!["transcripts/histories.txt"],
+    );
+}
+
+#[test]
+fn specifications() {
+    check(
+        &[
+            "spec list",
+            "spec compare foil-nondet foil-det --vars 1",
+            "spec compare foil-det opacity --vars 1",
+            "spec compare foil-det opacty",
+            "spec compare foil-det opacity --threads 3",
+        ],
+        expect_file!["transcripts/specifications.txt"],
+    );
+}
+
+#[test]
+fn fences() {
+    check(
+        &[
+            "fence locked.rml --set vars=1",
+            "fence lib:litmus/mp.rml --model rmo --all",
+            "fence sb.rml --model tso --criterion never --quiet",
+            "fence counter.rml --quiet",
+            "fence sb.rml --criterion always",
+        ],
+        expect_file!["transcripts/fences.txt"],
+    );
+}
+
+#[test]
+fn tables() {
+    check(
+        &["tables foil --only 'Section 4.2'", "tables foil --only 'Table 9'"],
+        expect_file!["transcripts/tables.txt"],
+    );
+}
+
+#[test]
 fn help() {
-    check(&["--help", "check --help"], expect_file!["transcripts/help.txt"]);
+    check(&["--help", "check --help", "fence --help"], expect_file!["transcripts/help.txt"]);
 }

@@ -23,6 +23,7 @@ mod settle;
 mod state;
 mod step;
 mod supports;
+mod symmetry;
 mod table;
 mod timestamps;
 mod witness;
@@ -45,13 +46,24 @@ pub struct Explore {
     pub macro_steps: bool,
     /// Timestamps are renumbered.
     pub timestamps: bool,
+    /// States that differ by a renaming of equal threads are one (criteria for transactions).
+    pub thread_symmetry: bool,
+    /// A choice is made only when the thread's next access is performed (criteria for transactions).
+    pub lazy_choices: bool,
     /// A deliberate bug, for tests; without the feature `faults` it has no effect.
     pub fault: Option<Fault>,
 }
 
 impl Default for Explore {
     fn default() -> Self {
-        Self { dead_registers: true, macro_steps: true, timestamps: true, fault: None }
+        Self {
+            dead_registers: true,
+            macro_steps: true,
+            timestamps: true,
+            thread_symmetry: true,
+            lazy_choices: true,
+            fault: None,
+        }
     }
 }
 
@@ -61,7 +73,7 @@ impl Explore {
         cfg!(feature = "faults") && self.fault == Some(fault)
     }
 
-    fn reductions(&self, program: &Program, merge: bool) -> Vec<&'static str> {
+    fn reductions(&self, machine: &Machine<'_>) -> Vec<&'static str> {
         let mut names = Vec::new();
         if self.dead_registers {
             names.push("dead-registers");
@@ -69,10 +81,16 @@ impl Explore {
         if self.macro_steps {
             names.push("macro-steps");
         }
-        if self.timestamps && program.has_timestamps() {
+        if self.timestamps && machine.program.has_timestamps() {
             names.push("timestamps");
         }
-        if merge {
+        if machine.symmetry.is_some() {
+            names.push("thread-symmetry");
+        }
+        if machine.lazy_choices {
+            names.push("lazy-choices");
+        }
+        if machine.merge && machine.defers_any() {
             names.push("repeated-stores");
         }
         names
@@ -142,19 +160,19 @@ impl Explore {
     fn answer(&self, machine: &Machine<'_>, property: Option<&Property>, found: Found, limits: &Limits) -> Answer {
         // Merged stores cannot be told apart, so an execution is rebuilt only without merging.
         let shown = found.hit.as_ref().filter(|_| !machine.merge);
-        let execution = shown.map(|hit| witness::execution(machine, hit));
+        let (execution, violation) = shown.map(|hit| witness::execution(machine, hit)).unzip();
         let mut answer = Answer {
             verdict: Verdict::Verified,
             reason: None,
             violation: None,
             execution,
             outcomes: found.outcomes.clone(),
-            reductions: self.reductions(machine.program, machine.merge && machine.defers_any()),
+            reductions: self.reductions(machine),
             stats: found.stats,
         };
         let exists = matches!(property, Some(Property::Final { quantifier: Quantifier::Exists, .. }));
         if let Some(hit) = &found.hit {
-            answer.violation.clone_from(&hit.violation);
+            answer.violation = violation.unwrap_or_else(|| hit.violation.clone());
             answer.verdict = if hit.violation.is_some() { Verdict::Violated } else { Verdict::Verified };
         } else if let Some(stop) = found.stop {
             answer.verdict = Verdict::Unknown;

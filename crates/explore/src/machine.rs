@@ -12,6 +12,7 @@ use cyrano_memory::Model;
 use crate::Explore;
 use crate::faults::Fault;
 use crate::state::State;
+use crate::symmetry::Symmetry;
 use crate::timestamps::Timestamps;
 
 /// A program under a model.
@@ -29,6 +30,10 @@ pub(crate) struct Machine<'a> {
     pub monitor: Option<Monitor>,
     /// For each location its number among the transactional variables.
     pub variables: Vec<Option<u8>>,
+    /// The renamings of threads that change nothing, if they are used.
+    pub symmetry: Option<Symmetry>,
+    /// Whether a choice waits for the access that follows it.
+    pub lazy_choices: bool,
     /// Whether equal deferred stores are merged; see `repeats`.
     pub merge: bool,
     /// Whether a failed assertion ends the search; when outcomes are asked for, it does not matter.
@@ -64,6 +69,7 @@ impl<'a> Machine<'a> {
         if config.has_fault(Fault::KeepStores) {
             defers[AccessKind::Store as usize] = false;
         }
+        let transactions = matches!(property, Some(Property::Transactions(_)));
         let mut machine = Self {
             program,
             model,
@@ -75,6 +81,8 @@ impl<'a> Machine<'a> {
             judge_assertions: matches!(property, Some(Property::Assertions | Property::Transactions(_))),
             monitor: property.and_then(|property| monitor(program, property)),
             variables: variables(program),
+            symmetry: (config.thread_symmetry && transactions).then(|| Symmetry::of(program)).flatten(),
+            lazy_choices: config.lazy_choices && config.macro_steps && transactions,
             merge,
         };
         let mut base = 0;

@@ -158,7 +158,7 @@ impl<'m, 'a> Search<'m, 'a> {
                 continue;
             }
             self.m.rank(&mut successor.state, &mut self.scratch);
-            let length = self.batch.push(parent, |out| self.m.encode(&successor.state, out));
+            let length = self.batch.push(parent, |out| self.m.encode_canonical(&successor.state, out));
             if length > MAX_STATE {
                 self.batch.pop();
                 self.stepper.notes.too_large = true;

@@ -17,12 +17,11 @@ impl Stepper<'_> {
     /// One successor for every open path through the section at the program counter.
     pub(crate) fn section_now(&mut self, state: &State, thread: usize, out: &mut Successors) {
         let begin = state.threads[thread].pc;
-        let queue = state.threads[thread].queue.len();
         let first = out.start(state, thread);
         out.at(first).state.threads[thread].pc += 1;
-        let mut work = vec![first];
+        let mut work = vec![(first, state.threads[thread].queue.len())];
         let mut closed = Vec::new();
-        while let Some(index) = work.pop() {
+        while let Some((index, queue)) = work.pop() {
             match self.run_section(out, index, begin, queue, &mut work) {
                 Path::Open => {
                     self.after_access(out.at(index), begin);
@@ -41,8 +40,8 @@ impl Stepper<'_> {
         out: &mut Successors,
         index: usize,
         begin: u32,
-        queue: usize,
-        work: &mut Vec<usize>,
+        mut queue: usize,
+        work: &mut Vec<(usize, usize)>,
     ) -> Path {
         for _ in 0..PATIENCE * 4 {
             let successor = out.at(index);
@@ -55,7 +54,7 @@ impl Stepper<'_> {
                     return if successor.event.is_some() { Path::Failed } else { Path::Open };
                 }
                 Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
-                    if !self.access_now(successor, queue) {
+                    if !self.access_now(successor, &mut queue) {
                         return Path::Closed;
                     }
                     if successor.state.threads[thread].pc == pc {
@@ -69,7 +68,7 @@ impl Stepper<'_> {
                     for (other, value) in others.iter().zip(&from[1..]) {
                         self.take_choice(out.at(*other), dst, *value);
                     }
-                    work.extend(others);
+                    work.extend(others.into_iter().map(|other| (other, queue)));
                     continue;
                 }
                 Op::Jump(to) => to.0,

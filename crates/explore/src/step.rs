@@ -256,7 +256,7 @@ impl<'m> Stepper<'m> {
             Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
                 if op.access_kind().is_some_and(|kind| !self.m.defers(kind)) {
                     let index = out.start(state, thread);
-                    if self.access_now(out.at(index), state.threads[thread].queue.len()) {
+                    if self.access_now(out.at(index), &mut state.threads[thread].queue.len()) {
                         self.after_access(out.at(index), pc);
                         self.settle(out, index, thread);
                     } else {
@@ -268,13 +268,45 @@ impl<'m> Stepper<'m> {
             Op::Halt => {}
             Op::Choose { dst, from } => {
                 for value in from {
-                    let index = out.start(state, thread);
-                    self.take_choice(out.at(index), dst, *value);
-                    self.settle(out, index, thread);
+                    self.step_by_choice(state, thread, dst, *value, out);
                 }
             }
             Op::Transaction(event) if !can_happen(&state.threads[thread].queue, *event) => {}
             _ => self.wake(state, thread, out),
+        }
+    }
+
+    /// Makes a choice and, where choices are lazy, performs the access that comes next in the same step.
+    ///
+    /// *Lazy choices* (reduction `lazy-choices`): a choice and what follows it up to the next access are invisible to the
+    /// other threads, so every execution has the same accesses in the same order as one in which each choice is made right
+    /// before that access. Only if the choice leads to a deferred access, which could be performed without the next one, or if
+    /// the next access cannot be performed now, the state in between is kept.
+    fn step_by_choice(
+        &mut self,
+        state: &State,
+        thread: usize,
+        dst: &cyrano_ir::Place,
+        value: i64,
+        out: &mut Successors,
+    ) {
+        let index = out.start(state, thread);
+        self.take_choice(out.at(index), dst, value);
+        self.settle(out, index, thread);
+        let chosen = out.at(index);
+        let rests = &chosen.state.threads[thread];
+        let next = self.m.op(thread, rests.pc);
+        let nothing_deferred = rests.queue.len() == state.threads[thread].queue.len();
+        let lazy = self.m.lazy_choices && nothing_deferred && chosen.event.is_none();
+        if !lazy || !next.access_kind().is_some_and(|kind| !self.m.defers(kind)) {
+            return;
+        }
+        let (between, pc, mut queue) = (chosen.clone(), rests.pc, rests.queue.len());
+        if self.access_now(out.at(index), &mut queue) {
+            self.after_access(out.at(index), pc);
+            self.settle(out, index, thread);
+        } else {
+            *out.at(index) = between;
         }
     }
 
@@ -304,7 +336,8 @@ impl<'m> Stepper<'m> {
     }
 
     /// Performs the access at the program counter directly, if nothing in the queue's first `section` entries forbids it.
-    pub(crate) fn access_now(&mut self, successor: &mut Successor, section: usize) -> bool {
+    /// Some of them may be dropped by that.
+    pub(crate) fn access_now(&mut self, successor: &mut Successor, section: &mut usize) -> bool {
         let Successor { state, thread, .. } = successor;
         let thread = *thread;
         let (pc, base) = (state.threads[thread].pc, self.m.threads[thread].base);
@@ -316,7 +349,7 @@ impl<'m> Stepper<'m> {
             Err(error) => return fail(successor, pc, error),
         };
         let queue = &state.threads[thread].queue;
-        if self.m.must_wait(queue, section, kind, loc) {
+        if self.m.must_wait(queue, *section, kind, loc) {
             return false;
         }
         let (data, error) = self.m.operands(state, thread, op);
@@ -324,7 +357,7 @@ impl<'m> Stepper<'m> {
             return false;
         }
         error.into_iter().for_each(|error| record_error(&mut successor.event, thread, pc, error));
-        self.end_repeats(successor, section, kind, loc);
+        *section = self.end_repeats(successor, *section, kind, loc);
         self.do_access(successor, op, kind, loc, data)
     }
 

@@ -10,13 +10,14 @@ use crate::search::Hit;
 use crate::state::State;
 use crate::step::{Stepper, Successor, Successors};
 
-/// The execution that leads to a hit.
-pub(crate) fn execution(m: &Machine<'_>, hit: &Hit) -> Execution {
+/// The execution that leads to a hit, and what goes wrong in it.
+pub(crate) fn execution(m: &Machine<'_>, hit: &Hit) -> (Execution, Option<Violation>) {
     let mut walk = Walk {
         m,
         stepper: Stepper::new(m),
         successors: Successors::default(),
         execution: Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()] },
+        violation: None,
     };
     let mut state = None;
     for bytes in &hit.path {
@@ -26,11 +27,14 @@ pub(crate) fn execution(m: &Machine<'_>, hit: &Hit) -> Execution {
         let wanted = |_: &mut Walk<'_>, successor: &Successor| same(&successor.event, &hit.violation);
         walk.follow(state.as_ref(), wanted);
     }
-    walk.execution
+    let violation = walk.violation.take().or_else(|| hit.violation.clone());
+    (walk.execution, violation)
 }
 
+/// The same kind of violation: with renamed threads it may be another one's.
 fn same(event: &Option<Violation>, wanted: &Option<Violation>) -> bool {
-    event.is_some() && event == wanted
+    let kind = |violation: &Option<Violation>| violation.as_ref().map(std::mem::discriminant);
+    event.is_some() && kind(event) == kind(wanted)
 }
 
 struct Walk<'m> {
@@ -38,6 +42,8 @@ struct Walk<'m> {
     stepper: Stepper<'m>,
     successors: Successors,
     execution: Execution,
+    /// What goes wrong in the last step.
+    violation: Option<Violation>,
 }
 
 impl Walk<'_> {
@@ -50,6 +56,7 @@ impl Walk<'_> {
         }
         let found = successors.iter_mut().find(|successor| wanted(self, successor));
         let successor = found.expect("every stored state was found from the one before it");
+        self.violation = successor.event.take();
         self.execution.order.extend(&successor.accesses);
         let choices = std::mem::take(&mut successor.choices);
         for (thread, value) in choices {
@@ -64,7 +71,7 @@ impl Walk<'_> {
         let mut copy = state.clone();
         self.m.rank(&mut copy, &mut Vec::new());
         let mut bytes = Vec::new();
-        self.m.encode(&copy, &mut bytes);
+        self.m.encode_canonical(&copy, &mut bytes);
         bytes
     }
 }

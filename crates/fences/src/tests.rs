@@ -174,6 +174,13 @@ fn store_buffering() {
     check(&["SL", "SL"], &[&[(0, 0, 1), (1, 0, 1)]], &["0:store-load", "10:store-load"]);
 }
 
+/// The first counterexample is prevented by both fences of the set, so it proves the need of neither.
+#[test]
+fn proofs_are_about_one_fence() {
+    let wrong: [&[Reordering]; 3] = [&[(0, 0, 1), (1, 0, 1)], &[(0, 0, 1)], &[(1, 0, 1)]];
+    check(&["SL", "SL"], &wrong, &["0:store-load 10:store-load"]);
+}
+
 #[test]
 fn one_fence_for_two_reorderings() {
     let wrong: [&[Reordering]; 2] = [&[(0, 0, 2)], &[(0, 1, 3)]];
@@ -222,8 +229,13 @@ fn nothing_to_insert() {
     let sequential = "it goes wrong under sequential consistency as well";
     ends(&subject(&["SL"], &[&[]]), &ALL, Verdict::Irreparable, Some(sequential));
     let stores = Options { kinds: FenceSet::SS, ..ALL };
+    let in_order = "it goes wrong without any reordering that a fence could forbid";
+    ends(&subject(&["SL"], &[&[(0, 0, 1)]]), &stores, Verdict::Irreparable, Some(in_order));
     let everywhere = "it goes wrong even with a fence at every position";
-    ends(&subject(&["SL"], &[&[(0, 0, 1)]]), &stores, Verdict::Irreparable, Some(everywhere));
+    let mut wrong: Vec<Vec<Reordering>> = (0..9).map(|i| vec![(0, i, i + 1)]).collect();
+    wrong.push(vec![(1, 0, 1)]);
+    let hopeless = TableSubject { wrong, ..subject(&["SSSSSSSSSS", "SL"], &[]) };
+    ends(&hopeless, &Options { shrink: false, ..stores }, Verdict::Irreparable, Some(everywhere));
     let unsure = TableSubject { otherwise: Judgement::Unknown("too large".into()), ..subject(&["SL"], &[]) };
     ends(&unsure, &ALL, Verdict::Unknown, Some("too large"));
     let unsure = TableSubject { wrong: vec![vec![(0, 0, 1)]], ..unsure };

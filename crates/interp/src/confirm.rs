@@ -1,7 +1,8 @@
 //! Does a recorded execution show what is claimed?
 
+use cyrano_criteria::oracle::Criterion;
 use cyrano_engine::{Blocked, Execution, Replayed, Violation};
-use cyrano_ir::{EvalError, FinalExpr, FinalVar, LocId, Program, Property, Quantifier, ThreadId};
+use cyrano_ir::{EvalError, FinalExpr, FinalVar, LocId, Program, Property, Quantifier, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::error::ReplayError;
@@ -29,7 +30,8 @@ pub fn confirm(
     let (placing, replayed) = replay.check()?;
     let claim = Claim { program, model, replay: &replay, placing: &placing, replayed: &replayed };
     match (property, violation) {
-        (Property::Assertions, Some(violation)) => claim.goes_wrong(violation)?,
+        (Property::Transactions(criterion), Some(Violation::Transactions)) => claim.is_rejected(*criterion)?,
+        (Property::Assertions | Property::Transactions(_), Some(violation)) => claim.goes_wrong(violation)?,
         (Property::Final { .. }, Some(Violation::NoWitness)) => return Err(ReplayError::NothingToReplay),
         (Property::Final { quantifier: Quantifier::Exists, cond, text }, None) => {
             claim.final_state(Quantifier::Exists, cond, text)?;
@@ -70,6 +72,17 @@ impl<'p> Claim<'_, 'p> {
     fn name(&self, thread: ThreadId) -> String {
         let exists = thread.index() < self.program.threads.len();
         if exists { self.replay.name(thread) } else { format!("thread {}", thread.0) }
+    }
+
+    /// The brute-force oracle rejects the history, and no shorter one.
+    fn is_rejected(&self, criterion: TxCriterion) -> Result<(), ReplayError> {
+        let criterion = match criterion {
+            TxCriterion::Opacity => Criterion::Opacity,
+            TxCriterion::StrictSerializability => Criterion::StrictSerializability,
+        };
+        let (history, _) = cyrano_engine::history::history(self.program, self.replayed);
+        let rejected = !cyrano_criteria::oracle::accepts(criterion, &history);
+        if rejected { Ok(()) } else { Err(ReplayError::HistoryIsFine { criterion: criterion.name() }) }
     }
 
     fn goes_wrong(&self, violation: &Violation) -> Result<(), ReplayError> {

@@ -77,6 +77,8 @@ pub enum ReplayError {
     Broken { thread: String, error: EvalError },
     /// The condition on the final state does not have the claimed truth value.
     Condition { text: String },
+    /// The history of transactions satisfies the criterion.
+    HistoryIsFine { criterion: &'static str },
     /// The claim is of a kind that this property does not have.
     OtherProperty,
     /// The claim is that there is no execution, so there is nothing to replay.
@@ -166,6 +168,7 @@ impl ReplayError {
             Self::NotDone { thread } => write!(f, "{thread} has not finished"),
             Self::Broken { thread, error } => write!(f, "{thread} computes no final state: {error}"),
             Self::Condition { text } => write!(f, "the final state does not decide the condition {text}"),
+            Self::HistoryIsFine { criterion } => write!(f, "the history of transactions satisfies {criterion}"),
             Self::OtherProperty => f.write_str("the property has no such violation"),
             _ => f.write_str("the claim comes without an execution; there is nothing to replay"),
         }

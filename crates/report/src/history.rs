@@ -85,7 +85,7 @@ pub fn history_text(file: &str, events: usize, results: &[HistoryReport], detail
         out.push_str(&format!(" at event {}, line {}: {}\n", rejected.at, rejected.line, rejected.event));
         if details {
             hang(&mut out, "    Why: ", &rejected.explanation.sentence, style.columns());
-            conflicts(&mut out, &rejected.explanation, "events", style);
+            conflicts(&mut out, "         ", &rejected.explanation, "events", style);
         }
     }
     out

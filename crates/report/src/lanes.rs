@@ -37,17 +37,17 @@ pub fn trace_text(trace: &Trace, style: Style) -> String {
     ends(&mut out, trace, style);
     out.push('\n');
     hang(&mut out, "Why: ", &trace.explanation.sentence, style.columns());
-    conflicts(&mut out, &trace.explanation, "steps", style);
+    conflicts(&mut out, "     ", &trace.explanation, "steps", style);
     out
 }
 
 /// The conflicts behind a cycle, one a line, each with the two events that show it.
-pub(crate) fn conflicts(out: &mut String, explanation: &Explanation, events: &str, style: Style) {
+pub(crate) fn conflicts(out: &mut String, indent: &str, explanation: &Explanation, events: &str, style: Style) {
     for conflict in &explanation.conflicts {
         let Conflict { first, second, steps, .. } = conflict;
         let about = conflict.variable.as_ref().map(|variable| format!(" of {variable}")).unwrap_or_default();
         let text = format!("{first} before {second}: {}{about}, {events} {} and {}", conflict.reason, steps.0, steps.1);
-        hang(out, "     ", &text, style.columns());
+        hang(out, indent, &text, style.columns());
     }
 }
 

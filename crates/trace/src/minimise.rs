@@ -6,7 +6,7 @@
 //! and confirms, accepts the result; so every intermediate execution is a valid one, and the result depends on the input alone.
 //!
 //! Leaving out a step in the middle of a thread makes it overtaken by what follows, which counts as effort;
-//! this is why only what nobody needs at the end of a thread disappears.
+//! this is why only what nobody needs at the end of a thread disappears. Choices at a thread's end that lead nowhere go last.
 
 use cyrano_engine::{Access, Execution};
 
@@ -21,6 +21,7 @@ pub fn minimise(execution: &Execution, accept: &dyn Fn(&Execution) -> bool) -> E
     let mut search = Search { best: execution.clone(), trials: 0, accept };
     if execution.order.len() <= MAX_STEPS {
         while search.drop_steps() || search.move_runs() || search.move_steps() {}
+        search.drop_choices();
     }
     search.best
 }
@@ -72,6 +73,21 @@ impl Search<'_> {
             self.best = candidate;
         }
         accepted
+    }
+
+    /// Forgets the last choices of each thread that lead to nothing that is performed.
+    fn drop_choices(&mut self) {
+        for thread in 0..self.best.choices.len() {
+            loop {
+                let mut candidate = self.best.clone();
+                let shorter = candidate.choices[thread].pop().is_some();
+                if !shorter || self.trials >= MAX_TRIALS || !(self.accept)(&candidate) {
+                    break;
+                }
+                self.trials += 1;
+                self.best = candidate;
+            }
+        }
     }
 
     fn drop_steps(&mut self) -> bool {
@@ -187,6 +203,14 @@ mod tests {
     fn steps_that_nobody_needs_disappear() {
         check("a0 b0 a1 b1", &["b0<a1"], "b0 a0 a1");
         check("a0 b0 a1 c0", &["a1"], "a0 a1");
+    }
+
+    #[test]
+    fn choices_that_nobody_needs_disappear() {
+        let execution = Execution { choices: vec![vec![1, 2, 3], vec![4], vec![]], ..parse("a0") };
+        let needed = |execution: &Execution| execution.choices[0].first() == Some(&1);
+        let result = minimise(&execution, &needed);
+        assert_eq!(result.choices, [vec![1], vec![], vec![]]);
     }
 
     #[test]

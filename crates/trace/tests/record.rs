@@ -178,6 +178,9 @@ fn steps_have_places_sources_and_words() {
           "po": 1,
           "kind": "load",
           "location": "y",
+          "event": null,
+          "rollback": false,
+          "transaction": null,
           "read": 0,
           "written": null,
           "source": {

@@ -1,7 +1,10 @@
 //! The conflict graph between events: closing it, looking for cycles, and the canonical form.
+//!
+//! **Invariant:** whatever is dropped here follows from what stays, now and after every continuation; so two histories with the
+//! same state have the same future, and dropping changes no verdict.
 
 use super::Rejection;
-use super::state::{MAX, Node, Nodes, Pending, Phase, Running, Vars, load_node, node};
+use super::state::{MAX, Node, Nodes, Pending, Phase, Running, Variable, Vars, load_node, node};
 use super::step::Step;
 
 impl Step<'_> {
@@ -76,9 +79,15 @@ impl Step<'_> {
         if into & (load | node(t)) != 0 || self.state.nodes[t].into & load != 0 {
             return true;
         }
-        // Under opacity, a use is judged before the thread can roll anything back, and no other transaction disappears.
+        // Under opacity, a use is judged before the thread can roll anything back, no other transaction disappears, and the
+        // store whose value was taken either stays or makes the load unusable when it is rolled back.
+        let dirty_into = match self.state.pending[t] {
+            Pending::Load { variable: Some(variable), dirty: true } => self.state.variables[variable as usize].into,
+            _ => 0,
+        };
         self.opacity
             && (self.before(t) & load != 0
+                || dirty_into & (load | node(t)) != 0
                 || self.threads().any(|q| into >> q & 1 == 1 && self.state.nodes[q].into & load != 0))
     }
 
@@ -96,8 +105,8 @@ impl Step<'_> {
             let run = &mut self.state.running[t];
             let stays = run.writes & !owned[t];
             run.bound |= stays != 0;
-            // A store that stays conflicts with everything that a load of the same variable does.
-            run.reads &= !stays;
+            // A store that stays conflicts with everything that a load of the same variable does, and so does what follows.
+            run.reads &= !(stays | self.state.nodes[t].accessed);
         }
         for t in self.threads() {
             let first = self.is_first(t);
@@ -107,11 +116,10 @@ impl Step<'_> {
                     self.forget_stores(t, &owned);
                 }
             }
-            if matches!(self.state.pending[t], Pending::Load { .. }) && self.state.running[t].phase == Phase::Running {
-                self.prune_load(t);
-                if self.is_redundant(t, first, owned[t]) {
-                    self.state.pending[t] = Pending::None;
-                }
+            if matches!(self.state.pending[t], Pending::Load { .. }) {
+                let run = &self.state.running[t];
+                let implied = if first { !0 } else { run.reads | run.writes & !owned[t] };
+                self.prune_load(t, implied);
             }
             if self.size.threads <= 2 {
                 self.unbegin(t);
@@ -131,17 +139,18 @@ impl Step<'_> {
     }
 
     /// Drops what holds for the pending load's transaction as well: both are one if the load is used, and both are gone if not.
-    fn prune_load(&mut self, t: usize) {
+    /// A load of an implied variable adds no conflict of its own.
+    fn prune_load(&mut self, t: usize, implied: Vars) {
         let own = self.state.nodes[t];
         let load = &mut self.state.nodes[load_node(t)];
+        let implied = implied | own.accessed | load.accessed;
         load.into &= !own.into;
         load.accessed &= !own.accessed;
         load.stored &= !own.stored;
-        let lasting = self.state.nodes;
-        for variable in &mut self.state.variables {
-            let own_too = variable.owner.is_some_and(|q| lasting[q as usize].into & node(t) != 0);
-            if own_too {
-                variable.into &= !node(load_node(t));
+        for v in 0..self.size.vars as usize {
+            let Variable { owner, .. } = self.state.variables[v];
+            if owner.is_some_and(|q| self.state.nodes[q as usize].into & node(t) != 0) {
+                self.state.variables[v].into &= !node(load_node(t));
             }
         }
         self.state.for_each_set(|set| {
@@ -149,6 +158,19 @@ impl Step<'_> {
                 *set &= !node(load_node(t));
             }
         });
+        let run = self.state.running[t];
+        if let Pending::Load { variable, dirty } = &mut self.state.pending[t] {
+            *dirty &= variable.is_some_and(|v| run.dirty >> v & 1 == 0);
+            *variable = variable.filter(|v| *dirty || implied >> v & 1 == 0);
+        }
+        let nothing = Pending::Load { variable: None, dirty: false };
+        if run.phase == Phase::Running
+            && self.state.pending[t] == nothing
+            && self.state.nodes[load_node(t)] == Node::default()
+            && !self.is_before_some(load_node(t))
+        {
+            self.state.pending[t] = Pending::None;
+        }
     }
 
     /// Whether every other transaction, now and later, comes after this one anyhow.
@@ -164,14 +186,6 @@ impl Step<'_> {
                 Phase::Running => after(q),
                 Phase::Lost => true,
             })
-    }
-
-    /// Whether using the thread's pending load, already pruned, would add nothing, now or later.
-    fn is_redundant(&self, t: usize, first: bool, owned: Vars) -> bool {
-        let Pending::Load { variable, dirty: false } = self.state.pending[t] else { return false };
-        let run = &self.state.running[t];
-        let known = first || (run.reads | run.writes & !owned) >> variable & 1 == 1;
-        known && self.state.nodes[load_node(t)] == Node::default() && !self.is_before_some(load_node(t))
     }
 
     /// Whether some set contains the node.

@@ -82,8 +82,8 @@ pub(super) enum Pending {
     None,
     /// It may be used.
     Load {
-        /// Of this variable.
-        variable: u8,
+        /// Of this variable; `None` if that no longer matters, because what follows the load has accessed it too.
+        variable: Option<u8>,
         /// It took the value of a store that its owner may still roll back.
         dirty: bool,
     },
@@ -141,7 +141,9 @@ impl State {
                 dirty: to_vars(was.dirty),
             };
             out.pending[to] = match self.pending[t] {
-                Pending::Load { variable, dirty } => Pending::Load { variable: vars[variable as usize], dirty },
+                Pending::Load { variable, dirty } => {
+                    Pending::Load { variable: variable.map(|v| vars[v as usize]), dirty }
+                }
                 other => other,
             };
         }
@@ -178,7 +180,7 @@ pub(super) fn encode(state: &State, size: Size, out: &mut Vec<u8>) {
             Pending::Stale => bits.put(1, 2),
             Pending::Load { variable, dirty } => {
                 bits.put(2 | u32::from(dirty), 2);
-                bits.put(variable.into(), 3);
+                bits.put(variable.unwrap_or(LIMIT).into(), 4);
                 put_node(&mut bits, state.nodes[load_node(t)]);
             }
         }
@@ -217,7 +219,7 @@ pub(super) fn decode(bytes: &[u8], size: Size) -> Option<(State, usize)> {
             0 => Pending::None,
             1 => Pending::Stale,
             kind => {
-                let variable = bits.get(3)? as u8;
+                let variable = Some(bits.get(4)? as u8).filter(|v| *v < LIMIT);
                 state.nodes[load_node(t)] = get_node(&mut bits)?;
                 Pending::Load { variable, dirty: kind == 3 }
             }

@@ -1,6 +1,9 @@
 //! One event of a monitor.
 //!
-//! Each function adds the edges that its event causes; [`graph`](super::graph) then closes the graph and looks for cycles.
+//! Each function adds the edges that its event causes; `graph.rs` then closes the graph and looks for cycles.
+//!
+//! **Invariant:** a pending load is dirty only if its variable is known and has an owner, another thread than the load's; the
+//! same holds for a transaction's dirty variables.
 
 use super::Rejection;
 use super::state::{Nodes, Pending, Phase, State, Vars, load_node, node};
@@ -99,20 +102,20 @@ impl<'a> Step<'a> {
         }
         let owner = self.state.variables[v as usize].owner;
         let dirty = owner.is_some_and(|q| q as usize != t);
-        self.state.pending[t] = Pending::Load { variable: v, dirty };
+        self.state.pending[t] = Pending::Load { variable: Some(v), dirty };
         self.state.nodes[load_node(t)].into = into;
     }
 
     /// The pending load turns out to be one of the transaction, at the place where it was.
     fn use_load(&mut self, t: usize) -> Result<(), Rejection> {
-        let (v, dirty) = match self.state.pending[t] {
+        let (read, dirty): (Vars, bool) = match self.state.pending[t] {
             Pending::None => return Ok(()),
             Pending::Stale if self.opacity => return Err(Rejection::Stale),
             Pending::Stale => {
                 self.lose(t);
                 return Ok(());
             }
-            Pending::Load { variable, dirty } => (variable, dirty),
+            Pending::Load { variable, dirty } => (variable.map_or(0, |v| 1 << v), dirty),
         };
         self.state.pending[t] = Pending::None;
         let load = std::mem::take(&mut self.state.nodes[load_node(t)]);
@@ -127,11 +130,11 @@ impl<'a> Step<'a> {
         });
         let run = &mut self.state.running[t];
         run.phase = Phase::Running;
-        run.reads |= 1 << v;
+        run.reads |= read;
         if dirty && self.opacity {
-            self.freeze(v);
+            self.freeze(read.trailing_zeros() as u8);
         } else if dirty {
-            run.dirty |= 1 << v;
+            run.dirty |= read;
         }
         Ok(())
     }
@@ -151,17 +154,13 @@ impl<'a> Step<'a> {
         if self.state.running[t].phase == Phase::Running {
             before = self.before_finished(|accessed, _| accessed >> v & 1 == 1) | self.others(t, v, true);
             for q in self.threads() {
-                if matches!(self.state.pending[q], Pending::Load { variable, .. } if variable == v) {
+                if matches!(self.state.pending[q], Pending::Load { variable, .. } if variable == Some(v)) {
                     before |= node(load_node(q));
                 }
             }
         }
         let own = owner == Some(t as u8);
-        if own && self.opacity {
-            // A load between two stores of one transaction is wrong to use: either the stores stay, and it belongs both
-            // before and after them, or they are rolled back.
-            self.spoil_dirty_loads(v);
-        } else if owner.is_some() && !own {
+        if owner.is_some() && !own {
             self.freeze(v);
         }
         let frozen = self.state.running[t].writes >> v & 1 == 1 && !own;
@@ -188,7 +187,7 @@ impl<'a> Step<'a> {
         for q in self.threads() {
             self.state.running[q].dirty &= !(1 << v);
             if let Pending::Load { variable, dirty } = &mut self.state.pending[q]
-                && *variable == v
+                && *variable == Some(v)
             {
                 *dirty = false;
             }
@@ -212,7 +211,7 @@ impl<'a> Step<'a> {
 
     fn spoil_dirty_loads(&mut self, v: u8) {
         for q in self.threads() {
-            if self.state.pending[q] == (Pending::Load { variable: v, dirty: true }) {
+            if self.state.pending[q] == (Pending::Load { variable: Some(v), dirty: true }) {
                 self.spoil(q);
             }
         }

@@ -1,9 +1,10 @@
-//! The monitors against the oracle: on all short histories, on random long ones, and under renaming.
+//! The monitors against the oracle, on all short histories and on random long ones; renaming and encoding; sizes; the paper's
+//! counterexamples.
 
 use proptest::prelude::*;
 use rustc_hash::FxHashSet;
 
-use super::{Monitor, State};
+use super::{Monitor, Rejection, State};
 use crate::history::{Action, Event, History, Size};
 use crate::oracle::{self, Criterion};
 
@@ -115,25 +116,106 @@ fn rename(event: Event, threads: &[u8], vars: &[u8]) -> Event {
     Event { thread: threads[event.thread as usize], action }
 }
 
-fn renamings(threads: u8, vars: u8) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let all = |n| permutations((0..n).collect());
-    all(threads).into_iter().flat_map(|t| all(vars).into_iter().map(move |v| (t.clone(), v))).collect()
-}
-
-fn permutations(items: Vec<u8>) -> Vec<Vec<u8>> {
-    if items.is_empty() {
-        return vec![items];
-    }
-    let with_first = |i: usize| {
-        let mut rest = items.clone();
-        let first = rest.remove(i);
-        permutations(rest).into_iter().map(move |rest| [vec![first], rest].concat())
-    };
-    (0..items.len()).flat_map(with_first).collect()
-}
-
 fn show(history: &[Event]) -> String {
     history.iter().map(Event::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Walks at random, always along accepted events, and calls `visit` with each history, its state, and every event after it.
+fn walk(monitor: &Monitor, choices: &[u16], mut visit: impl FnMut(&[Event], &State, Event, Result<State, Rejection>)) {
+    let (mut history, mut state) = (History::new(), monitor.initial());
+    for choice in choices {
+        let mut open = Vec::new();
+        for event in monitor.size().alphabet() {
+            let mut after = state;
+            let result = monitor.step(&mut after, event).map(|()| after);
+            visit(&history, &state, event, result);
+            let last = history.iter().rfind(|e| e.thread == event.thread);
+            let uses = event.action == Action::ReadFinish && last.is_some_and(|e| matches!(e.action, Action::Load(_)));
+            if result.is_ok() && (uses || event.action != Action::ReadFinish) {
+                // Most loads should be used, or nothing interesting happens.
+                open.extend(std::iter::repeat_n((event, after), if uses { 12 } else { 1 }));
+            }
+        }
+        let (event, after) = open[*choice as usize % open.len()];
+        history.push(event);
+        state = after;
+    }
+}
+
+/// Compares monitor and oracle at every step of a random walk.
+fn check_walk(monitor: &Monitor, choices: &[u16]) {
+    walk(monitor, choices, |history, state, event, result| {
+        let longer = [history, &[event]].concat();
+        let expected = oracle::accepts_last(monitor.criterion(), &longer);
+        assert_eq!(result.is_ok(), expected, "{}: {result:?} {state:?}", show(&longer));
+    });
+}
+
+/// Compares renaming before and after each step, and reads back what was encoded.
+fn check_renaming(monitor: &Monitor, choices: &[u16], threads: &[u8], vars: &[u8]) {
+    walk(monitor, choices, |history, state, event, result| {
+        let mut other = monitor.permute(state, threads, vars);
+        let other_result = monitor.step(&mut other, rename(event, threads, vars));
+        let expected = result.map(|after| monitor.permute(&after, threads, vars));
+        assert_eq!(other_result.map(|()| other), expected, "{} then {event}", show(history));
+        let mut bytes = Vec::new();
+        monitor.encode(state, &mut bytes);
+        bytes.push(0xff);
+        assert_eq!(monitor.decode(&bytes), Some((*state, bytes.len() - 1)), "{}", show(history));
+    });
+}
+
+fn choices(length: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u16>> {
+    prop::collection::vec(any::<u16>(), length)
+}
+
+fn renaming(n: u8) -> impl Strategy<Value = Vec<u8>> {
+    Just((0..n).collect::<Vec<u8>>()).prop_shuffle()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn long_histories(choices in choices(20..31), opacity: bool) {
+        let criterion = if opacity { Criterion::Opacity } else { Criterion::StrictSerializability };
+        check_walk(&monitor(criterion, 3, 3), &choices);
+        check_walk(&monitor(criterion, 4, 2), &choices);
+        check_walk(&monitor(criterion, 2, 2), &choices);
+    }
+
+    #[test]
+    fn renaming_commutes_with_steps(
+        choices in choices(20..61), threads in renaming(4), vars in renaming(3), opacity: bool
+    ) {
+        let criterion = if opacity { Criterion::Opacity } else { Criterion::StrictSerializability };
+        check_renaming(&monitor(criterion, 4, 3), &choices, &threads, &vars);
+    }
+
+    #[test]
+    fn renaming_of_two_threads(choices in choices(20..61), vars in renaming(2), opacity: bool) {
+        let criterion = if opacity { Criterion::Opacity } else { Criterion::StrictSerializability };
+        check_renaming(&monitor(criterion, 2, 2), &choices, &[1, 0], &vars);
+    }
+
+    #[test]
+    fn the_largest_size(choices in choices(40..61), opacity: bool) {
+        let criterion = if opacity { Criterion::Opacity } else { Criterion::StrictSerializability };
+        let monitor = monitor(criterion, 8, 8);
+        let mut bytes = 0;
+        walk(&monitor, &choices, |history, state, event, result| {
+            // A sample of the 280 events is enough, and the search for cycles instead of orders.
+            if (history.len() + event.thread as usize).is_multiple_of(8) {
+                let longer = [history, &[event]].concat();
+                let expected = oracle::explain_last(criterion, &longer).is_none();
+                assert_eq!(result.is_ok(), expected, "{}: {result:?}", show(&longer));
+            }
+            let mut out = Vec::new();
+            monitor.encode(state, &mut out);
+            bytes = bytes.max(out.len());
+        });
+        prop_assert!(bytes <= 128, "{bytes} bytes");
+    }
 }
 
 #[test]
@@ -148,4 +230,44 @@ fn strict_serializability_on_all_short_histories() {
     check_all(Criterion::StrictSerializability, 2, 2, 7);
     check_all(Criterion::StrictSerializability, 3, 2, 6);
     check_all(Criterion::StrictSerializability, 2, 3, 6);
+}
+
+/// Checks at which event a monitor rejects a history, and why.
+fn check(criterion: Criterion, text: &str, expect: Option<(usize, Rejection)>) {
+    let source = format!("history memory\n{}", text.replace(", ", "\n"));
+    let history = crate::history::parse(&source).expect("the test's history is one").history;
+    let monitor = monitor(criterion, 3, 3);
+    let mut state = monitor.initial();
+    let steps = history.iter().enumerate();
+    let mut rejected = steps.filter_map(|(i, event)| monitor.step(&mut state, *event).err().map(|why| (i, why)));
+    assert_eq!(rejected.next(), expect, "{text}");
+}
+
+/// Table 3 of the paper.
+#[test]
+fn the_counterexamples_of_table_3() {
+    use Criterion::{Opacity, StrictSerializability};
+    let w1 = "1 load x, 1 rfin, 2 store x, 1 store x";
+    let w2 = "1 store x, 2 load y, 2 rfin, 2 load x, 2 rfin, 1 rollback x";
+    let w3 = "1 load x, 1 rfin, 2 load y, 2 rfin, 2 store x, 1 store y";
+    let w4 = "1 load x, 1 rfin, 2 store x, 1 load x, 1 rfin";
+    check(Opacity, w1, Some((3, Rejection::Cycle)));
+    check(Opacity, w2, Some((5, Rejection::Rollback)));
+    check(Opacity, w3, Some((5, Rejection::Cycle)));
+    check(Opacity, w4, Some((4, Rejection::Stale)));
+    for w in [w1, w2, w3, w4] {
+        check(StrictSerializability, w, None);
+    }
+    check(StrictSerializability, &format!("{w1}, 1 commit, 2 commit"), Some((5, Rejection::Stale)));
+    check(StrictSerializability, &format!("{w2}, 1 abort, 2 commit"), Some((7, Rejection::Stale)));
+    check(StrictSerializability, &format!("{w3}, 2 commit, 1 commit"), Some((7, Rejection::Cycle)));
+    check(StrictSerializability, &format!("{w4}, 2 commit, 1 commit"), Some((6, Rejection::Stale)));
+    check(StrictSerializability, &format!("{w4}, 2 commit, 1 abort"), None);
+}
+
+#[test]
+fn sizes_beyond_the_limit_are_refused() {
+    let size = Size { threads: 9, vars: 2 };
+    assert_eq!(Monitor::new(Criterion::Opacity, size), Err(super::TooLarge(size)));
+    assert!(Monitor::new(Criterion::Opacity, Size { threads: 8, vars: 8 }).is_ok());
 }

@@ -29,15 +29,18 @@ pub enum Wrong {
 ///
 /// Unlike the oracle proper it looks for cycles instead of trying every order, so it serves long histories too.
 pub fn explain(criterion: Criterion, history: &[Event]) -> Option<Explanation> {
-    (0..history.len()).find_map(|at| {
-        let history = &history[..=at];
-        let split = split(history);
-        let wrong = match ill_formed(criterion, history, &split) {
-            Some(broken) => Wrong::IllFormed(broken),
-            None => Wrong::Cycle(cycle(split.transactions.len(), &edges(criterion, history, &split))?),
-        };
-        Some(Explanation { at, split, wrong })
-    })
+    (1..=history.len()).find_map(|end| explain_last(criterion, &history[..end]))
+}
+
+/// Explains what is wrong with a history, all shorter prefixes of it being as they should be.
+pub fn explain_last(criterion: Criterion, history: &[Event]) -> Option<Explanation> {
+    let at = history.len().checked_sub(1)?;
+    let split = split(history);
+    let wrong = match ill_formed(criterion, history, &split) {
+        Some(broken) => Wrong::IllFormed(broken),
+        None => Wrong::Cycle(cycle(split.transactions.len(), &edges(criterion, history, &split))?),
+    };
+    Some(Explanation { at, split, wrong })
 }
 
 /// A shortest cycle, if there is one.

@@ -158,3 +158,48 @@ threads {
 }
 check assertions on sc;
 ";
+
+/// A transactional memory with one lock, which is released by a plain store: right where stores stay in order.
+pub const LOCKED: &str = "\
+stm Locked {
+    shared lock;
+    data g[vars];
+    local held, stored[vars], l;
+
+    proc take {
+        if held == 0 {
+            l := cas(lock, 0, 1);
+            if l != 0 then give_up;
+            held := 1
+        }
+    }
+
+    proc give_up { abort }
+
+    read(v) { take; l := g[v]; rfin }
+
+    write(v) {
+        take;
+        if stored[v] == 0 { g[v] := 1; stored[v] := 1 }
+    }
+
+    end {
+        if held == 1 { lock := 0; held := 0 }
+        foreach u in 0..vars-1 { stored[u] := 0; }
+        commit
+    }
+}
+check opacity on sc, pso;
+";
+
+/// Thread 1 reads x before and y after the commit of thread 2.
+pub const TORN: &str = "\
+history memory
+1 load x
+1 rfin
+2 store x
+2 store y    # both at once, as it should be
+2 commit
+1 load y
+1 rfin
+";

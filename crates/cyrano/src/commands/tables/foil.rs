@@ -134,7 +134,7 @@ fn specifications(args: &TablesArgs, title: &'static str) -> Result<Made, Failur
             notes,
         });
     }
-    let header = strings(["left", "states", "right", "states", "languages", "time", "paper"]);
+    let header = strings(["left", "reached", "right", "reached", "languages", "time", "paper"]);
     Ok(Made { report: TableReport { title: title.to_owned(), header, rows, notes: Vec::new() }, complete })
 }
 

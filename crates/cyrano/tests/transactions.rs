@@ -1,0 +1,118 @@
+//! What scripts rely on around transactions: verdicts, exit codes, JSON, written repairs.
+
+mod cli;
+
+use cli::{LOCKED, Place, SB, TORN, json};
+
+fn place() -> Place {
+    Place::new(&[("locked.rml", LOCKED), ("sb.rml", SB), ("torn.txt", TORN)])
+}
+
+/// The exit code, and criterion, model and verdict of every check.
+fn check(line: &str, code: i32, expected: &[(&str, &str, &str)]) {
+    let done = place().run(&format!("check {line} --format json"));
+    assert_eq!(done.code, code, "{line}: {done:?}");
+    let report = json(&done);
+    let checks = report["checks"].as_array().expect("checks is an array");
+    let text = |check: &serde_json::Value, field: &str| check[field].as_str().unwrap_or("null").to_owned();
+    let seen: Vec<[String; 3]> =
+        checks.iter().map(|c| [text(c, "criterion"), text(c, "model"), text(c, "verdict")]).collect();
+    let expected: Vec<[String; 3]> = expected.iter().map(|(a, b, c)| [a, b, c].map(|s| s.to_string())).collect();
+    assert_eq!(seen, expected, "{line}");
+}
+
+#[test]
+fn which_checks_run() {
+    let small = "locked.rml --set vars=1";
+    check(small, 1, &[("opacity", "sc", "verified"), ("opacity", "pso", "violated")]);
+    check(&format!("{small} --model tso"), 0, &[("opacity", "tso", "verified")]);
+    check(
+        &format!("{small} --criterion strict-serializability --model sc"),
+        0,
+        &[("strict-serializability", "sc", "verified")],
+    );
+    check("sb.rml --criterion opacity", 5, &[("opacity", "null", "vacuous")]);
+}
+
+#[test]
+fn the_instance_is_that_of_the_constants() {
+    let report = json(&place().run("check locked.rml --model sc --set threads=3 --set vars=1 --format json"));
+    assert_eq!(report["checks"][0]["instance"]["threads"], 3);
+    assert_eq!(report["checks"][0]["instance"]["vars"], 1);
+}
+
+#[test]
+fn no_reduction_changes_a_verdict() {
+    for name in ["dead-registers", "macro-steps", "timestamps", "thread-symmetry", "lazy-choices"] {
+        let line = format!("locked.rml --set vars=1 --no-reduction {name}");
+        check(&line, 1, &[("opacity", "sc", "verified"), ("opacity", "pso", "violated")]);
+        let report = json(&place().run(&format!("check {line} --model sc --format json")));
+        let used = report["checks"][0]["reductions"].as_array().expect("reductions is an array");
+        assert!(used.iter().all(|used| used != name), "{name} is off: {used:?}");
+    }
+}
+
+#[test]
+fn a_violation_is_told_as_a_cycle_and_can_be_replayed() {
+    let place = place();
+    let done = place.run("check locked.rml --set vars=1 --model pso --save-trace t.json --format json");
+    let explanation = &json(&done)["checks"][0]["explanation"];
+    assert_eq!(explanation["kind"], "cycle");
+    assert!(explanation["sentence"].as_str().is_some_and(|s| s.contains("so neither can come first")));
+    assert_eq!(explanation["conflicts"].as_array().map(Vec::len), Some(2));
+    let trace: serde_json::Value = serde_json::from_str(&place.read("t.json")).expect("a trace is JSON");
+    assert_eq!(trace["transactions"].as_array().map(Vec::len), Some(2));
+    assert_eq!(place.run("replay t.json").code, 0);
+}
+
+#[test]
+fn repairs_are_written_and_correct() {
+    let place = place();
+    let done = place.run("fence locked.rml --set vars=1 --model pso --format json --write fixed.rml");
+    assert_eq!(done.code, 0, "{done:?}");
+    let result = &json(&done)["results"][0];
+    for (field, value) in [("verdict", "repaired"), ("model", "pso"), ("criterion", "opacity"), ("file", "locked.rml")]
+    {
+        assert_eq!(result[field], value);
+    }
+    assert_eq!(result["minimal"], true);
+    let fence = &result["sets"][0][0];
+    assert_eq!((&fence["kind"], &fence["where"]), (&"store-store".into(), &"after".into()));
+    assert!(fence["line"].is_u64() && fence["program"].is_string(), "{fence}");
+    assert_eq!(place.run("check fixed.rml --set vars=1 --model pso").code, 0);
+    let again = json(&place.run("fence fixed.rml --set vars=1 --model pso --format json"));
+    assert_eq!(again["results"][0]["verdict"], "already-correct");
+}
+
+#[test]
+fn fences_cannot_repair_everything() {
+    let place = place();
+    place.write("bug.rml", LOCKED.replace("if l != 0 then give_up;", "").as_bytes());
+    let done = place.run("fence bug.rml --set vars=1 --model pso --format json");
+    assert_eq!(done.code, 1, "{done:?}");
+    let result = &json(&done)["results"][0];
+    assert_eq!(result["verdict"], "irreparable");
+    assert_eq!(result["explanation"]["kind"], "cycle");
+    assert_eq!(place.run("fence locked.rml --model sc,pso --write out.rml").code, 2);
+    assert_eq!(place.run("fence locked.rml --set vars=1 --model pso --timeout 0").code, 3);
+}
+
+#[test]
+fn histories_and_specifications_have_their_schemas() {
+    let place = place();
+    let done = place.run("history torn.txt --format json");
+    assert_eq!(done.code, 1);
+    let report = json(&done);
+    assert_eq!(report["schema"], "cyrano.history/1");
+    assert_eq!(report["results"][0]["verdict"], "rejected");
+    assert_eq!(report["results"][0]["at"], 7);
+    assert_eq!(report["results"][1]["verdict"], "accepted");
+    let done = place.run("spec compare foil-det opacity --vars 1 --format json");
+    assert_eq!(done.code, 1);
+    let report = json(&done);
+    assert_eq!(report["schema"], "cyrano.spec/1");
+    assert_eq!(report["equivalent"], false);
+    assert!(report["left_only"].is_array());
+    let stopped = place.run("spec compare foil-nondet foil-det --vars 3 --timeout 0.2 --format json");
+    assert_eq!((stopped.code, json(&stopped)["equivalent"].clone()), (3, serde_json::Value::Null));
+}
