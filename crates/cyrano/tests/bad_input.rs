@@ -25,11 +25,42 @@ fn programs() {
     program("threads { proc f(a) { skip } thread p { f(1, 2) } }", &["f", "error"]);
     program("threads { proc f() { f() } thread p { f() } }", &["recurs"]);
     program("threads { shared x; thread p { if x = 0 { skip } } }", &["load it into a local first"]);
-    program("", &["no `threads` program"]);
+    program("", &["no program in this file"]);
     program("\u{feff}\n", &["error"]);
     program("}}}}((((", &["error"]);
     program("threads { shared x; thread p { x := 1 } } check never (x = 0) on foo;", &["foo", "sc", "tso"]);
     program("threads { shared x; thread p { x := 1 } } check never (x = 0) on \"no.model\";", &["no.model"]);
+}
+
+#[test]
+fn transactional_memories() {
+    let stm = |read: &str, write: &str, end: &str| {
+        format!(
+            "stm S {{ shared s; data g[vars]; local l; read(v) {{ {read} }} write(v) {{ {write} }} end {{ {end} }} }}"
+        )
+    };
+    let read = "l := g[v]; rfin";
+    program(&stm(read, "g[v] := 1", "abort"), &["commit"]);
+    program(&stm(read, "g[v] := 1; rfin", "commit"), &["rfin", "read"]);
+    program(&stm(read, "skip", "rollback g[0] := 0; commit"), &["rollback"]);
+    program(&stm(read, "rollback s := 0; g[v] := 1", "commit"), &["rollback"]);
+    program(&stm("l := g[v]", "g[v] := 1", "commit"), &["rfin"]);
+    program("threads { data g; thread p { g := 1 } }", &["data"]);
+}
+
+#[test]
+fn histories() {
+    let place =
+        Place::new(&[("a.txt", "history memory\n1 loda x\none rfin\n"), ("b.txt", "1 load x\n"), ("c.txt", "")]);
+    check(&place, "history a.txt", &["loda", "one", "2 errors in a.txt"]);
+    check(&place, "history b.txt", &["history memory"]);
+    check(&place, "history c.txt", &["history memory"]);
+    check(&place, "history missing.txt", &["no such file"]);
+    check(&place, "history a.txt --criterion serial", &["opacity"]);
+    check(&place, "spec compare foil-det foil-dat", &["did you mean `foil-det`"]);
+    check(&place, "spec compare foil-det opacity --threads 3", &["3"]);
+    check(&place, "spec compare foil-det opacity --vars 9", &["vars"]);
+    check(&place, "tables nothing", &["foil"]);
 }
 
 #[test]

@@ -85,6 +85,15 @@ fn repairs_are_written_and_correct() {
 }
 
 #[test]
+fn an_endless_state_space_ends_with_a_word() {
+    let place = place();
+    place.write("endless.rml", LOCKED.replace("g[v] := 1;", "l := g[v]; g[v] := l + 1;").as_bytes());
+    let done = place.run("check endless.rml --set vars=1 --model sc --timeout 1");
+    assert_eq!(done.code, 3, "{done:?}");
+    assert!(done.stdout.contains("time limit reached"), "{}", done.stdout);
+}
+
+#[test]
 fn fences_cannot_repair_everything() {
     let place = place();
     place.write("bug.rml", LOCKED.replace("if l != 0 then give_up;", "").as_bytes());
@@ -115,4 +124,20 @@ fn histories_and_specifications_have_their_schemas() {
     assert!(report["left_only"].is_array());
     let stopped = place.run("spec compare foil-nondet foil-det --vars 3 --timeout 0.2 --format json");
     assert_eq!((stopped.code, json(&stopped)["equivalent"].clone()), (3, serde_json::Value::Null));
+}
+
+#[test]
+fn tables_have_their_schema_and_say_what_is_unknown() {
+    let place = place();
+    let done = place.run("tables foil --only 'Section 4.2' --format json");
+    assert_eq!(done.code, 0, "{done:?}");
+    let report = json(&done);
+    assert_eq!((&report["schema"], &report["paper"]), (&"cyrano.tables/1".into(), &"foil".into()));
+    assert_eq!(report["tables"][0]["rows"].as_array().map(Vec::len), Some(4));
+    assert_eq!(report["tables"][0]["rows"][3]["cells"][3], "yes");
+    for table in ["Section 3", "Table 2", "Table 3"] {
+        let done = place.run(&format!("tables foil --only '{table}' --timeout 0"));
+        assert_eq!(done.code, 3, "{table}: {done:?}");
+        assert!(done.stdout.contains("unknown") && done.stdout.contains("time limit reached"), "{}", done.stdout);
+    }
 }

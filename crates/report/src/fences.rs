@@ -117,7 +117,8 @@ fn one(out: &mut String, report: &FencesReport, details: bool, style: Style) {
     };
     out.push_str(&style.paint(Paint::Strong, &heading));
     out.push_str(&style.paint(paint, report.verdict));
-    let cost = format!("{} questions, {:.2} s", count(report.questions as u64), report.seconds);
+    let noun = if report.questions == 1 { "question" } else { "questions" };
+    let cost = format!("{} {noun}, {:.2} s", count(report.questions as u64), report.seconds);
     out.push_str(&format!(" ({cost})\n"));
     if let Some(reason) = &report.reason {
         hang(out, "  ", reason, style.columns());

@@ -223,7 +223,10 @@ fn ends(out: &mut String, trace: &Trace, style: Style) {
         if !thread.registers.is_empty() {
             text.push_str(&format!("; {}", values(&thread.registers)));
         }
-        if !thread.choices.is_empty() {
+        if !thread.commands.is_empty() {
+            text.push_str(&format!("; commands {}", thread.commands.join(", ")));
+        }
+        if thread.choices.len() > thread.commands.len() {
             let chosen: Vec<String> = thread.choices.iter().map(i64::to_string).collect();
             text.push_str(&format!("; chose {}", chosen.join(", ")));
         }

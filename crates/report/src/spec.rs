@@ -50,8 +50,10 @@ pub fn spec_json(report: &SpecReport, version: &str) -> String {
 
 /// The comparison as text.
 pub fn spec_text(report: &SpecReport, style: Style) -> String {
-    let SpecReport { left, right, threads, vars, .. } = report;
-    let mut out = style.paint(Paint::Strong, &format!("{left} and {right} ({threads} threads, {vars} variables)"));
+    let SpecReport { left, right, .. } = report;
+    let some = |number: u8, noun: &str| if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") };
+    let size = format!("{}, {}", some(report.threads, "thread"), some(report.vars, "variable"));
+    let mut out = style.paint(Paint::Strong, &format!("{left} and {right} ({size})"));
     out.push('\n');
     let (paint, word) = match report.equivalent {
         Some(true) => (Paint::Good, "equivalent: they have the same histories"),

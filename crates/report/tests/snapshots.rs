@@ -53,64 +53,64 @@ fn transactions_are_blocks() {
         &trace_text(&transactional(), style(100)),
         100,
         expect![[r#"
-             p0                                    │ p1
-             ┌ T1                                  │
-          1  ┊ 10: l := g[0]  g[0] → 0 (initial)   │
-          2  ┊ 11: rfin       the read is finished │
-                                                   │ ┌ T2
-          3                                        │ ┊ 20: g[0] := 1           g[0] ← 1
-          4                                        │ ┊ 20: g[1] := 1           g[1] ← 1
-          5                                        │ └ 21: commit              T2 commits
-          6  ┊ 10: l := g[1]  g[1] → 1 (from 4)    │
-                                                   │ ┌ T3
-          7                                        │ ┊ 30: rollback g[1] := 0  g[1] ← 0 (rollback)
-          8  ┊ 11: rfin       the read is finished │
+                 p0                                    │ p1
+                 ┌ T1                                  │
+              1  ┊ 10: l := g[0]  g[0] → 0 (initial)   │
+              2  ┊ 11: rfin       the read is finished │
+                                                       │ ┌ T2
+              3                                        │ ┊ 20: g[0] := 1           g[0] ← 1
+              4                                        │ ┊ 20: g[1] := 1           g[1] ← 1
+              5                                        │ └ 21: commit              T2 commits
+              6  ┊ 10: l := g[1]  g[1] → 1 (from 4)    │
+                                                       │ ┌ T3
+              7                                        │ ┊ 30: rollback g[1] := 0  g[1] ← 0 (rollback)
+              8  ┊ 11: rfin       the read is finished │
 
-        At the end:
-          p0: done; r1 = 0
-          p1: done; r2 = 0
-          memory: x = 1, y = 1
+            At the end:
+              p0: done; r1 = 0; commands read(0), read(1)
+              p1: done; r2 = 0
+              memory: x = 1, y = 1
 
-        Why: T1 read g[0] before T2 wrote it; T2 wrote g[1] before T1 read it; so neither can come first.
-             T1 before T2: read-before-write of g[0], steps 1 and 3
-             T2 before T1: write-before-read of g[1], steps 4 and 6
-    "#]],
+            Why: T1 read g[0] before T2 wrote it; T2 wrote g[1] before T1 read it; so neither can come first.
+                 T1 before T2: read-before-write of g[0], steps 1 and 3
+                 T2 before T1: write-before-read of g[1], steps 4 and 6
+        "#]],
     );
     check(
         &trace_text(&transactional(), style(10)),
         60,
         expect![[r#"
-             p0                       │ p1
-             ┌ T1                     │
-          1  ┊ 10: l := g[0]          │
-             ┊   g[0] → 0 (initial)   │
-          2  ┊ 11: rfin               │
-             ┊   the read is finished │
-                                      │ ┌ T2
-          3                           │ ┊ 20: g[0] := 1
-                                      │ ┊   g[0] ← 1
-          4                           │ ┊ 20: g[1] := 1
-                                      │ ┊   g[1] ← 1
-          5                           │ └ 21: commit
-                                      │     T2 commits
-          6  ┊ 10: l := g[1]          │
-             ┊   g[1] → 1 (from 4)    │
-                                      │ ┌ T3
-          7                           │ ┊ 30: rollback g[1] := 0
-                                      │ ┊   g[1] ← 0 (rollback)
-          8  ┊ 11: rfin               │
-             ┊   the read is finished │
+                 p0                       │ p1
+                 ┌ T1                     │
+              1  ┊ 10: l := g[0]          │
+                 ┊   g[0] → 0 (initial)   │
+              2  ┊ 11: rfin               │
+                 ┊   the read is finished │
+                                          │ ┌ T2
+              3                           │ ┊ 20: g[0] := 1
+                                          │ ┊   g[0] ← 1
+              4                           │ ┊ 20: g[1] := 1
+                                          │ ┊   g[1] ← 1
+              5                           │ └ 21: commit
+                                          │     T2 commits
+              6  ┊ 10: l := g[1]          │
+                 ┊   g[1] → 1 (from 4)    │
+                                          │ ┌ T3
+              7                           │ ┊ 30: rollback g[1] := 0
+                                          │ ┊   g[1] ← 0 (rollback)
+              8  ┊ 11: rfin               │
+                 ┊   the read is finished │
 
-        At the end:
-          p0: done; r1 = 0
-          p1: done; r2 = 0
-          memory: x = 1, y = 1
+            At the end:
+              p0: done; r1 = 0; commands read(0), read(1)
+              p1: done; r2 = 0
+              memory: x = 1, y = 1
 
-        Why: T1 read g[0] before T2 wrote it; T2 wrote g[1] before
-             T1 read it; so neither can come first.
-             T1 before T2: read-before-write of g[0], steps 1 and 3
-             T2 before T1: write-before-read of g[1], steps 4 and 6
-    "#]],
+            Why: T1 read g[0] before T2 wrote it; T2 wrote g[1] before
+                 T1 read it; so neither can come first.
+                 T1 before T2: read-before-write of g[0], steps 1 and 3
+                 T2 before T1: write-before-read of g[1], steps 4 and 6
+        "#]],
     );
 }
 

@@ -10,7 +10,7 @@ use crate::schema::{
     BlockedInfo, End, ErrorInfo, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA, Step,
     ThreadInfo, Tool, Trace, ViolationInfo,
 };
-use crate::transactions::Blocks;
+use crate::transactions::{self, Blocks};
 
 /// What a trace is made of.
 #[derive(Clone, Copy, Debug)]
@@ -143,6 +143,7 @@ impl Recorder<'_> {
         ThreadInfo {
             name: declared.name.clone(),
             choices: self.parts.execution.choices.get(thread.index()).cloned().unwrap_or_default(),
+            commands: transactions::commands(self.parts, thread),
             end: self.end(thread),
             registers: named
                 .map(|(register, value)| NamedValue { name: register.name.clone(), value: *value })

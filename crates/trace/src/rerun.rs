@@ -33,6 +33,26 @@ pub(crate) fn registers_at(
     None
 }
 
+/// What `thread` chose for the register of this name, in order, each with how many values there were to choose from.
+pub(crate) fn chosen(program: &Program, execution: &Execution, thread: ThreadId, name: &str) -> Vec<(i64, usize)> {
+    let thread_code = program.thread(thread);
+    let mut run = Run::new(program, execution, thread);
+    let mut values = Vec::new();
+    for _ in 0..MAX_STEPS {
+        let Some(op) = thread_code.code.get(run.pc).map(|instr| &instr.op) else { break };
+        let wanted = match op {
+            Op::Choose { dst: Place::Reg(register), from } => Some((register.index(), from.len())),
+            _ => None,
+        };
+        if run.step(op).is_none() {
+            break;
+        }
+        let wanted = wanted.filter(|(register, _)| thread_code.registers[*register].name == name);
+        values.extend(wanted.and_then(|(register, offered)| Some((run.registers[register]?, offered))));
+    }
+    values
+}
+
 /// The value of an expression: `None` if it needs an unknown register.
 pub(crate) fn eval(expr: &LocalExpr, registers: &Registers) -> Option<Result<i64, EvalError>> {
     let mut unknown = false;

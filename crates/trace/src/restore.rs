@@ -67,9 +67,35 @@ impl Trace {
         Ok(Execution { order, choices })
     }
 
-    /// The memory model.
+    /// The memory model. One with a built-in name has to be the built-in one.
     pub fn memory_model(&self) -> Result<Model, TraceError> {
-        Model::try_from(&self.model)
+        let model = Model::try_from(&self.model)?;
+        match cyrano_memory::named(&model.name) {
+            Some(named) if (Model { summary: named.summary.clone(), ..model.clone() }) != named => {
+                Err(TraceError::new(format!("its model `{}` does not have that model's parameters", model.name)))
+            }
+            _ => Ok(model),
+        }
+    }
+
+    /// The first recorded fact that replaying the execution does not bear out, if there is one.
+    pub fn first_difference(&self, replayed: &Self) -> Option<String> {
+        let steps = self.steps.iter().zip(&replayed.steps).find(|(recorded, real)| recorded != real);
+        if let Some((_, real)) = steps {
+            return Some(format!("step {} is not as recorded", real.n));
+        }
+        let different = |what: &str| Some(format!("{what} is not as recorded"));
+        if self.steps.len() != replayed.steps.len() {
+            different("the number of steps")
+        } else if self.memory != replayed.memory {
+            different("final memory")
+        } else if self.threads != replayed.threads {
+            different("where the threads end")
+        } else if self.explanation != replayed.explanation {
+            different("the explanation")
+        } else {
+            None
+        }
     }
 
     /// The property, as the recompiled program has it.

@@ -241,6 +241,9 @@ pub struct ThreadInfo {
     pub name: String,
     /// The values of its choices, in program order.
     pub choices: Vec<i64>,
+    /// The commands of a transactional memory that its client chose: `read(0)`, `write(1)`, `end`.
+    #[serde(default)]
+    pub commands: Vec<String>,
     /// Where it ended.
     pub end: End,
     /// Its registers at the end; temporaries are left out. Null: a deferred load has yet to provide the value.

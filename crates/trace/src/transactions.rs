@@ -14,6 +14,7 @@ use cyrano_engine::history::history;
 use cyrano_ir::{Op, Program, ThreadId, TxCriterion, TxEvent};
 
 use crate::record::Parts;
+use crate::rerun;
 use crate::schema::{Conflict, Explanation, TransactionInfo};
 
 /// Which step belongs to which transaction.
@@ -69,6 +70,25 @@ impl Blocks {
         };
         self.transactions.iter().enumerate().filter_map(info).collect()
     }
+}
+
+/// The register in which the client of a transactional memory keeps its choice: the reads of all variables, their writes, `end`.
+const COMMAND: &str = "%cmd";
+
+/// The commands that a thread's client chose.
+pub(crate) fn commands(parts: &Parts<'_>, thread: ThreadId) -> Vec<String> {
+    if parts.program.transactional.is_empty() {
+        return Vec::new();
+    }
+    let name = |(chosen, offered): (i64, usize)| {
+        let vars = (offered / 2) as i64;
+        match chosen {
+            read if read < vars => format!("read({read})"),
+            write if write < 2 * vars => format!("write({})", write - vars),
+            _ => "end".to_owned(),
+        }
+    };
+    rerun::chosen(parts.program, parts.execution, thread, COMMAND).into_iter().map(name).collect()
 }
 
 /// How many transactions of the step's thread ended before it in program order.

@@ -4,7 +4,7 @@
 //! same state have the same future, and dropping changes no verdict.
 
 use super::Rejection;
-use super::state::{MAX, Node, Nodes, Pending, Phase, Running, Variable, Vars, load_node, node};
+use super::state::{MAX, Node, Nodes, Pending, Phase, Running, Vars, load_node, node};
 use super::step::Step;
 
 impl Step<'_> {
@@ -109,6 +109,9 @@ impl Step<'_> {
             run.reads &= !(stays | self.state.nodes[t].accessed);
         }
         for t in self.threads() {
+            self.prune_after_load(t);
+        }
+        for t in self.threads() {
             let first = self.is_first(t);
             if first {
                 self.state.running[t].reads = 0;
@@ -121,9 +124,9 @@ impl Step<'_> {
                 let implied = if first { !0 } else { run.reads | run.writes & !owned[t] };
                 self.prune_load(t, implied);
             }
-            if self.size.threads <= 2 {
-                self.unbegin(t);
-            }
+        }
+        if self.size.threads <= 2 {
+            self.threads().for_each(|t| self.unbegin(t));
         }
     }
 
@@ -138,8 +141,26 @@ impl Step<'_> {
         self.state.running[t].writes &= owned[t] | !closing;
     }
 
-    /// Drops what holds for the pending load's transaction as well: both are one if the load is used, and both are gone if not.
-    /// A load of an implied variable adds no conflict of its own.
+    /// Drops the pending load from where its transaction is too: both are one if the load is used, and both are gone if not.
+    /// This comes before any set is made smaller for other reasons, or the order of the threads would matter.
+    fn prune_after_load(&mut self, t: usize) {
+        let lasting = self.state.nodes;
+        let drop = |set: &mut Nodes, whole: Nodes| {
+            if whole & node(t) != 0 {
+                *set &= !node(load_node(t));
+            }
+        };
+        for q in self.threads() {
+            drop(&mut self.state.nodes[q].into, lasting[q].into);
+            drop(&mut self.state.nodes[load_node(q)].into, lasting[load_node(q)].into | lasting[q].into);
+        }
+        for variable in &mut self.state.variables {
+            let into = variable.into;
+            drop(&mut variable.into, into | variable.owner.map_or(0, |q| lasting[q as usize].into));
+        }
+    }
+
+    /// Drops what holds for the pending load's transaction as well. A load of an implied variable adds no conflict of its own.
     fn prune_load(&mut self, t: usize, implied: Vars) {
         let own = self.state.nodes[t];
         let load = &mut self.state.nodes[load_node(t)];
@@ -147,17 +168,6 @@ impl Step<'_> {
         load.into &= !own.into;
         load.accessed &= !own.accessed;
         load.stored &= !own.stored;
-        for v in 0..self.size.vars as usize {
-            let Variable { owner, .. } = self.state.variables[v];
-            if owner.is_some_and(|q| self.state.nodes[q as usize].into & node(t) != 0) {
-                self.state.variables[v].into &= !node(load_node(t));
-            }
-        }
-        self.state.for_each_set(|set| {
-            if *set & node(t) != 0 {
-                *set &= !node(load_node(t));
-            }
-        });
         let run = self.state.running[t];
         if let Pending::Load { variable, dirty } = &mut self.state.pending[t] {
             *dirty &= variable.is_some_and(|v| run.dirty >> v & 1 == 0);

@@ -37,7 +37,9 @@ pub fn run(args: &ReplayArgs) -> Result<u8, Failure> {
                 execution: &execution,
                 replayed: &replayed,
             };
-            ReplayReport { trace: Trace::build(&parts), misfit: None }
+            let again = Trace::build(&parts);
+            let misfit = trace.first_difference(&again);
+            ReplayReport { trace: again, misfit }
         }
         Err(misfit) => ReplayReport { trace, misfit: Some(misfit.to_string()) },
     };

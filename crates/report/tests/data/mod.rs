@@ -68,6 +68,7 @@ pub fn trace() -> Trace {
     let thread = |name: &str, register: &str| ThreadInfo {
         name: name.into(),
         choices: vec![],
+        commands: vec![],
         end: End::Done,
         registers: vec![named(register, Some(0))],
     };
@@ -109,6 +110,8 @@ pub fn transactional() -> Trace {
         event: Some(word.into()),
         ..of(step(n, thread, line, word, ""), name)
     };
+    trace.threads[0].choices = vec![0, 1];
+    trace.threads[0].commands = vec!["read(0)".into(), "read(1)".into()];
     trace.property = PropertyInfo { criterion: "opacity".into(), condition: None };
     trace.violation = Some(ViolationInfo::Cycle);
     trace.steps = vec![
@@ -168,6 +171,7 @@ pub fn crowded() -> Trace {
     trace.threads.push(ThreadInfo {
         name: "worker[2]".into(),
         choices: vec![1, 0],
+        commands: vec![],
         end: End::Waiting { line: 30, column: 3, text: "atomic {".into() },
         registers: vec![named("l", None)],
     });

@@ -1,12 +1,14 @@
 //! The experiments of FOIL (Guerraoui, Henzinger, Singh), sections 3, 4.2 and 6.
 
+mod paper;
+
 use std::collections::BTreeSet;
 
 use cyrano_criteria::history::Size;
 use cyrano_engine::{Query, Question, Verdict};
 use cyrano_ir::{Property, TxCriterion};
 use cyrano_memory::Model;
-use cyrano_report::{FenceInfo, FencesReport, TableReport, TableRow, count};
+use cyrano_report::{FenceInfo, TableReport, TableRow, count};
 
 use super::{Made, Recipe};
 use crate::args::{ColorChoice, TablesArgs};
@@ -16,6 +18,7 @@ use crate::program::{self, Loaded};
 use crate::repair::{Task, repair};
 use crate::run::{Answered, Runner};
 use crate::{models, pool};
+use paper::{ALGORITHMS, Algorithm, FIG4};
 
 /// All of them, in the paper's order.
 pub const RECIPES: &[Recipe] = &[
@@ -23,60 +26,6 @@ pub const RECIPES: &[Recipe] = &[
     Recipe { title: "Section 4.2: the outcomes of Fig. 4", make: outcomes },
     Recipe { title: "Table 2: opacity under sc, 2 threads and 2 variables", make: table2 },
     Recipe { title: "Table 3: minimal fences for opacity, 2 threads and 2 variables", make: table3 },
-];
-
-/// What the paper says about one algorithm in Tables 2 and 3.
-struct Algorithm {
-    name: &'static str,
-    file: &'static str,
-    /// Table 2.
-    states: &'static str,
-    time: &'static str,
-    /// Why our number of states is another one.
-    why_states: &'static str,
-    /// Table 3: model, what is printed, and that as command and kind of fence.
-    fences: [(&'static str, &'static str, &'static [(&'static str, &'static str)]); 3],
-}
-
-const NO_FENCES: &[(&str, &str)] = &[];
-
-const ALGORITHMS: [Algorithm; 3] = [
-    Algorithm {
-        name: "TL2",
-        file: "lib:stm/tl2.rml",
-        states: "1,888,674",
-        time: "581 s",
-        why_states: "The paper counts states of the algorithm alone; ours are states of its product with the monitor of opacity.",
-        fences: [
-            ("tso", "none", NO_FENCES),
-            ("pso", "sfence p_e 26", &[("end", "store-store")]),
-            (
-                "rmo",
-                "sfence p_e 26, ld fence p_e 17, ld fence p_r 07",
-                &[("end", "store-store"), ("end", "load-load"), ("read", "load-load")],
-            ),
-        ],
-    },
-    Algorithm {
-        name: "DSTM",
-        file: "lib:stm/dstm.rml",
-        states: "3,060,158",
-        time: "1,327 s",
-        why_states: "Our version keeps a status and an owner as one word each instead of records that are copied, so that a thread has far fewer states.",
-        fences: [("tso", "none", NO_FENCES), ("pso", "none", NO_FENCES), ("rmo", "none", NO_FENCES)],
-    },
-    Algorithm {
-        name: "McRT STM",
-        file: "lib:stm/mcrt.rml",
-        states: "479,234",
-        time: "265 s",
-        why_states: "Our version remembers its locks in locals and gives a read lock back in one step, so that a thread has far fewer states.",
-        fences: [
-            ("tso", "none", NO_FENCES),
-            ("pso", "sfence p_a 07", &[("pa", "store-store")]),
-            ("rmo", "sfence p_a 07", &[("pa", "store-store")]),
-        ],
-    },
 ];
 
 fn strings<const N: usize>(texts: [&str; N]) -> Vec<String> {
@@ -141,18 +90,6 @@ fn specifications(args: &TablesArgs, title: &'static str) -> Result<Made, Failur
 const SIZES: &str = "The paper does not say what it counted; our states keep every component of the printed tuples, also where it no longer matters.";
 const UNSOUND: &str = "Theorem 1 does not hold: an abort forgets what the transaction read (and five smaller reasons, see docs/foil-specifications.md).";
 const FIXED: &str = "A deterministic specification that is opacity, for two threads.";
-
-/// What the paper adds with each model, as (r1, r2, r3, r4).
-const FIG4: [(&str, &str, &[[i64; 4]]); 4] = [
-    ("sc", "247", &[[1, 0, 2, 0], [1, 0, 1, 0], [1, 1, 2, 1], [1, 1, 1, 1], [1, 1, 1, 2], [0, 1, 0, 1], [0, 1, 0, 2]]),
-    ("tso", "943", &[[0, 0, 0, 0]]),
-    (
-        "pso",
-        "3,382",
-        &[[1, 0, 0, 0], [1, 1, 0, 1], [1, 1, 0, 2], [1, 1, 2, 0], [1, 1, 1, 0], [1, 1, 0, 0], [0, 1, 0, 0]],
-    ),
-    ("rmo", "26,596", &[[1, 1, 2, 2]]),
-];
 
 fn outcomes(args: &TablesArgs, title: &'static str) -> Result<Made, Failure> {
     let loaded = load("lib:litmus/fig4.rml")?;
@@ -244,8 +181,8 @@ fn fences(args: &TablesArgs, algorithm: &Algorithm, at: usize) -> Result<(TableR
     for fence in set {
         notes.extend(fence.prevents.iter().map(|words| format!("Without {}: {words}", tell(fence))));
     }
-    if decided && !agrees(set, expected) {
-        notes.push(difference(algorithm.name, &report));
+    if decided {
+        notes.extend(paper::differences(algorithm, set, expected));
     }
     let fences = if told.is_empty() { "none".to_owned() } else { told.join(", ") };
     let cells = vec![
@@ -262,23 +199,4 @@ fn fences(args: &TablesArgs, algorithm: &Algorithm, at: usize) -> Result<(TableR
 fn tell(fence: &FenceInfo) -> String {
     let inside = fence.program.as_ref().map(|program| format!("{program} ")).unwrap_or_default();
     format!("{} {inside}{}", fence.kind, fence.line)
-}
-
-/// Whether these are the paper's fences: the same kinds in the same commands.
-fn agrees(set: &[FenceInfo], paper: &[(&str, &str)]) -> bool {
-    let kinds = |fence: &FenceInfo| -> Vec<(String, String)> {
-        let program = fence.program.clone().unwrap_or_default();
-        fence.kind.split(", ").map(|kind| (program.clone(), kind.to_owned())).collect()
-    };
-    let mut ours: Vec<(String, String)> = set.iter().flat_map(kinds).collect();
-    let mut theirs: Vec<(String, String)> = paper.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-    ours.sort();
-    theirs.sort();
-    ours == theirs
-}
-
-/// Why our fences are not the paper's.
-fn difference(algorithm: &str, report: &FencesReport) -> String {
-    let _ = (algorithm, report);
-    String::new()
 }
