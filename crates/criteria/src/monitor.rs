@@ -44,7 +44,7 @@
 //! # Canonical form
 //! Beyond that, `graph.rs` drops what is implied by the rest: what holds for a pending load and for its transaction; the reads of
 //! a transaction that comes before all others anyhow; reads of what follows it; details of a pending load that cannot be used. For
-//! two threads and two variables, opacity has 6,640 states where the minimal automaton has 5,632.
+//! two threads and two variables, opacity has 6,432 states where the minimal automaton has 5,632.
 
 use std::fmt;
 

@@ -105,8 +105,7 @@ impl Machine<'_> {
     }
 }
 
-const REPEAT: [u8; 3] = [0, 0x20, 0x28];
-const REPEAT_MASK: u8 = 0x28;
+const REPEAT: u8 = 0x20;
 const FENCE: u8 = 5;
 const WAITING: u8 = 0x40;
 const CHAINED: u8 = 0x80;
@@ -120,7 +119,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry) {
             out.extend([FENCE, set.bits()]);
             return;
         }
-    } | REPEAT[entry.repeat as usize];
+    } | if entry.repeat == Repeat::Again { REPEAT } else { 0 };
     let flags = if entry.chained { CHAINED } else { 0 } | if entry.known() { 0 } else { WAITING };
     out.push(tag | flags);
     put(out, entry.loc.into());
@@ -156,7 +155,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry) {
 fn take_entry(input: &mut &[u8]) -> Entry {
     let byte = input[0];
     *input = &input[1..];
-    let what = match byte & !(WAITING | CHAINED | REPEAT_MASK) {
+    let what = match byte & !(WAITING | CHAINED | REPEAT) {
         0 => What::Access(AccessKind::Load),
         1 => What::Access(AccessKind::Store),
         2 => What::Access(AccessKind::Rmw),
@@ -170,11 +169,7 @@ fn take_entry(input: &mut &[u8]) -> Entry {
     };
     let mut entry = Entry::new(what, 0, 0, Data::NONE);
     entry.chained = byte & CHAINED != 0;
-    entry.repeat = match byte & REPEAT_MASK {
-        0 => Repeat::Once,
-        0x20 => Repeat::Many,
-        _ => Repeat::Again,
-    };
+    entry.repeat = if byte & REPEAT != 0 { Repeat::Again } else { Repeat::Once };
     entry.loc = take(input) as u32;
     entry.instr = take(input) as u32;
     entry.data = if byte & WAITING != 0 {
@@ -216,7 +211,7 @@ mod tests {
 
     #[test]
     fn entries_survive() {
-        let entry = |what, data| Entry { chained: true, repeat: Repeat::Many, ..Entry::new(what, 7, 3, data) };
+        let entry = |what, data| Entry { chained: true, repeat: Repeat::Again, ..Entry::new(what, 7, 3, data) };
         let waiting = Data::Waiting(vec![(2, Value::Known(-5)), (900, Value::Pending(3))]);
         let entries = [
             entry(What::Access(AccessKind::Load), Data::NONE),

@@ -122,11 +122,18 @@ impl Engine for Explore {
         if merged.verdict != Verdict::Violated {
             return merged;
         }
-        let exact = self.search(query, property, limits, watch, false);
-        match exact.verdict {
-            Verdict::Violated | Verdict::Verified | Verdict::Unknown => exact,
-            _ => Answer { verdict: Verdict::Unknown, ..exact },
+        // Few deferred accesses are usually enough to show what is wrong, and make far fewer states than many.
+        let mut bounds: Vec<usize> = [2, 3, 4, 6].into_iter().filter(|bound| *bound < limits.deferred).collect();
+        bounds.push(limits.deferred);
+        let mut exact = merged;
+        for deferred in bounds {
+            let limits = Limits { deferred, ..limits.clone() };
+            exact = self.search(query, property, &limits, watch, false);
+            if exact.verdict != Verdict::Bounded {
+                return exact;
+            }
         }
+        Answer { verdict: Verdict::Unknown, ..exact }
     }
 }
 

@@ -71,6 +71,9 @@ impl Machine<'_> {
 
     /// Whether the access at `position`, with its whole atomic section, may be performed now.
     pub fn ready(&self, queue: &[Entry], position: usize) -> bool {
+        if queue[position].repeat == Repeat::Again {
+            return true;
+        }
         let Some(last) = section_end(queue, position) else {
             return false;
         };

@@ -2,17 +2,16 @@
 //!
 //! The most general client of a software transactional memory may write the same variable again and again; where stores are
 //! deferred, nothing forces them out, and the queue would grow without bound. So (reduction `repeated-stores`, for
-//! transactional criteria only) a store that is equal to one which already waits, with nothing but stores behind it, is not
-//! enqueued: the waiting one and the stores behind it from then on stand for *any number* of equal stores each. Performed
-//! once, such an entry makes nothing wait any more and may be performed again, until something is performed that has to
-//! follow it or the transaction ends; then it is dropped. It may also be dropped at any time.
+//! transactional criteria only) a store that is equal to the latest one that waits for the same address is not enqueued on its
+//! own: one entry at the end of the queue stands for *any number* of such stores, none included. It makes nothing wait and
+//! waits for nothing; it goes away when something behind it is performed that has to follow it, when the transaction ends, or
+//! at any other time.
 //!
-//! **Argument.** This allows every execution of the exact semantics. The stores that an entry stands for were all issued before
-//! anything that is enqueued behind it later as a single access; each of them is performed at some point after the entry's
-//! first store and before whatever has to follow it, writing the same value to the same address; and whatever waited for one of
-//! them waits for fewer entries here. It may allow more, for the order between entries that stand for many is lost. So *no
-//! violation* with merging means no violation, whereas a violation is looked for again without merging, and only that one is
-//! reported.
+//! **Argument.** This allows every execution of the exact semantics: each store that the entry stands for was issued before
+//! whatever is enqueued behind the entry, is performed before whatever has to follow it, and writes the same value to the same
+//! address; nothing waits for it here, and it waits for nothing. When one more such store is issued, the entry moves to the
+//! end, which only makes it last longer. It may allow more. So *no violation* with merging means no violation, whereas a
+//! violation is looked for again without merging, and only that one is reported.
 //!
 //! Events of transactions (`rfin`, `commit`, `abort`) happen as soon as the rules allow. No violation is lost: a history in
 //! which such an event comes later has the same conflicts and fewer transactions that precede others in real time, and a
@@ -132,27 +131,27 @@ impl Stepper<'_> {
         position
     }
 
-    /// Whether an equal store waits already, so that it can stand for this one too.
+    /// Whether the latest store to the same place is an equal one, so that an entry for any number of them can stand for this one.
     pub(crate) fn merged(&mut self, successor: &mut Successor, new: &Entry) -> bool {
         let store = What::Access(AccessKind::Store);
         if !self.m.merge || new.chained || new.what != store || matches!(new.data, Data::Waiting(_)) {
             return false;
         }
-        let queue = &mut successor.state.threads[successor.thread].queue;
-        let Some(latest) = queue.iter().rposition(|entry| entry.loc == new.loc && entry.what == store) else {
+        let thread = successor.thread;
+        let queue = &successor.state.threads[thread].queue;
+        let writes = |entry: &Entry| entry.loc == new.loc && entry.access().is_some_and(AccessKind::writes);
+        let Some(latest) = queue.iter().rposition(writes) else {
             return false;
         };
-        let equal = queue[latest].data == new.data && queue[latest].instr == new.instr;
-        let plain = |entry: &Entry| entry.what == store && entry.known() && !entry.chained;
-        if !equal || !queue[latest..].iter().all(plain) {
+        let equal = queue[latest].what == store && queue[latest].data == new.data && queue[latest].instr == new.instr;
+        if !equal || queue[latest].chained {
             return false;
         }
-        for entry in &mut queue[latest..] {
-            if entry.repeat == Repeat::Once {
-                entry.repeat = Repeat::Many;
-            }
+        if queue[latest].repeat == Repeat::Again {
+            self.m.remove_entry(&mut successor.state, thread, latest, None);
+            self.m.prune_fences(&mut successor.state, thread);
         }
-        queue[latest].repeat = Repeat::Many;
+        successor.state.threads[thread].queue.push(Entry { repeat: Repeat::Again, ..new.clone() });
         true
     }
 }

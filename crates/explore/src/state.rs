@@ -62,9 +62,7 @@ pub(crate) enum Repeat {
     /// For one.
     #[default]
     Once,
-    /// For at least one, none of which has been performed.
-    Many,
-    /// For any number, none included: it has been performed and orders nothing any more.
+    /// For any number, none included.
     Again,
 }
 

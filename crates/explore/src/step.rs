@@ -241,8 +241,6 @@ impl<'m> Stepper<'m> {
         self.observe_access(successor, kind, entry.instr, entry.loc, access.written.is_some());
         if entry.repeat == Repeat::Once {
             self.m.remove_entry(&mut successor.state, thread, position, delivers);
-        } else {
-            successor.state.threads[thread].queue[position].repeat = Repeat::Again;
         }
         self.resolve(successor);
         self.m.prune_fences(&mut successor.state, thread);
@@ -298,7 +296,7 @@ impl<'m> Stepper<'m> {
         let next = self.m.op(thread, rests.pc);
         let nothing_deferred = rests.queue.len() == state.threads[thread].queue.len();
         let lazy = self.m.lazy_choices && nothing_deferred && chosen.event.is_none();
-        if !lazy || !next.access_kind().is_some_and(|kind| !self.m.defers(kind)) {
+        if !lazy || next.access_kind().is_none_or(|kind| self.m.defers(kind)) {
             return;
         }
         let (between, pc, mut queue) = (chosen.clone(), rests.pc, rests.queue.len());

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::{Monitor, Rejection, State};
-use crate::history::{Action, Event, History, Size};
+use crate::history::{Action, Event, History, Parsed, Size};
 use crate::oracle::{self, Criterion};
 
 fn monitor(criterion: Criterion, threads: u8, vars: u8) -> Monitor {
@@ -235,12 +235,37 @@ fn strict_serializability_on_all_short_histories() {
 /// Checks at which event a monitor rejects a history, and why.
 fn check(criterion: Criterion, text: &str, expect: Option<(usize, Rejection)>) {
     let source = format!("history memory\n{}", text.replace(", ", "\n"));
-    let history = crate::history::parse(&source).expect("the test's history is one").history;
-    let monitor = monitor(criterion, 3, 3);
+    let Parsed { history, names, .. } = crate::history::parse(&source).expect("the test's history is one");
+    let monitor = monitor(criterion, names.threads.len() as u8, names.variables.len() as u8);
     let mut state = monitor.initial();
     let steps = history.iter().enumerate();
     let mut rejected = steps.filter_map(|(i, event)| monitor.step(&mut state, *event).err().map(|why| (i, why)));
     assert_eq!(rejected.next(), expect, "{text}");
+}
+
+/// Checks the number of reachable states: the canonical form decides it, and the cost of every exploration with it.
+fn check_states(criterion: Criterion, threads: u8, vars: u8, expect: usize) {
+    let monitor = monitor(criterion, threads, vars);
+    let mut seen = FxHashSet::from_iter([monitor.initial()]);
+    let mut open = vec![monitor.initial()];
+    while let Some(state) = open.pop() {
+        for event in monitor.size().alphabet() {
+            let mut after = state;
+            if monitor.step(&mut after, event).is_ok() && seen.insert(after) {
+                open.push(after);
+            }
+        }
+    }
+    assert_eq!(seen.len(), expect, "{criterion:?}, {threads} threads, {vars} variables");
+}
+
+#[test]
+fn state_counts() {
+    check_states(Criterion::Opacity, 2, 1, 167);
+    check_states(Criterion::StrictSerializability, 2, 1, 408);
+    check_states(Criterion::Opacity, 2, 2, 6_432);
+    check_states(Criterion::StrictSerializability, 2, 2, 40_969);
+    check_states(Criterion::Opacity, 3, 1, 12_887);
 }
 
 /// Table 3 of the paper.
@@ -263,6 +288,30 @@ fn the_counterexamples_of_table_3() {
     check(StrictSerializability, &format!("{w3}, 2 commit, 1 commit"), Some((7, Rejection::Cycle)));
     check(StrictSerializability, &format!("{w4}, 2 commit, 1 commit"), Some((6, Rejection::Stale)));
     check(StrictSerializability, &format!("{w4}, 2 commit, 1 abort"), None);
+}
+
+/// Longer histories on which a careless canonical form would go wrong.
+#[test]
+fn what_must_not_be_forgotten() {
+    // Thread 1's transaction began before thread 2's finished, although nothing is left of what it did.
+    let late = "3 load x, 3 rfin, 2 store x, 2 commit, 1 load y, 1 rfin, 3 store y";
+    check(Criterion::Opacity, late, Some((6, Rejection::Cycle)));
+    check(Criterion::Opacity, &format!("1 store z, 1 rollback z, {late}"), None);
+    // Thread 1's transaction comes before all others but thread 2's, which begins with a load that is used late.
+    let begins_with_load =
+        "2 load y, 1 load z, 1 rfin, 1 load x, 1 rfin, 3 store x, 3 commit, 2 rfin, 2 store z, 1 store y";
+    check(Criterion::Opacity, begins_with_load, Some((9, Rejection::Cycle)));
+    let commits = begins_with_load.replace("1 store y", "2 commit, 1 store y, 1 commit");
+    check(Criterion::StrictSerializability, &commits, Some((11, Rejection::Cycle)));
+    // Only an aborted transaction comes after thread 1's; the next one of its thread need not.
+    let aborts =
+        "1 load y, 1 rfin, 1 store x, 2 load x, 2 rfin, 2 abort, 2 store y, 2 commit, 1 load y, 1 rfin, 1 commit";
+    check(Criterion::StrictSerializability, aborts, Some((10, Rejection::Stale)));
+    // What follows thread 2's transaction does so over thread 1's, which follows it by a store until it commits.
+    let over =
+        "2 load x, 2 rfin, 1 load y, 1 rfin, 3 store y, 3 store z, 3 commit, 1 store x, 1 commit, 2 load z, 2 rfin";
+    check(Criterion::Opacity, over, Some((10, Rejection::Stale)));
+    check(Criterion::StrictSerializability, &format!("{over}, 2 commit"), Some((11, Rejection::Stale)));
 }
 
 #[test]

@@ -178,7 +178,7 @@ impl Random {
             }
             12 => Op::Branch { cond: self.local(3), then_to: InstrId(self.id()), else_to: InstrId(self.id()) },
             13 => Op::Jump(InstrId(self.id())),
-            14 => Op::Transaction(TxEvent::ALL[self.below(3) as usize].0),
+            14 => Op::Transaction(TxEvent::ALL[self.below(3)].0),
             _ => Op::Halt,
         }
     }

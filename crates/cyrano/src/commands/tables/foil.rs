@@ -18,7 +18,7 @@ use crate::program::{self, Loaded};
 use crate::repair::{Task, repair};
 use crate::run::{Answered, Runner};
 use crate::{models, pool};
-use paper::{ALGORITHMS, Algorithm, FIG4};
+use paper::{ALGORITHMS, Algorithm, FIG4, Printed};
 
 /// All of them, in the paper's order.
 pub const RECIPES: &[Recipe] = &[
@@ -168,7 +168,7 @@ fn table3(args: &TablesArgs, title: &'static str) -> Result<Made, Failure> {
 }
 
 fn fences(args: &TablesArgs, algorithm: &Algorithm, at: usize) -> Result<(TableRow, bool), Failure> {
-    let (name, printed, expected) = algorithm.fences[at];
+    let Printed { model: name, text: printed, fences: expected } = &algorithm.fences[at];
     let loaded = load(algorithm.file)?;
     let model = model(name)?;
     let properties = [Property::Transactions(TxCriterion::Opacity)];
@@ -187,11 +187,11 @@ fn fences(args: &TablesArgs, algorithm: &Algorithm, at: usize) -> Result<(TableR
     let fences = if told.is_empty() { "none".to_owned() } else { told.join(", ") };
     let cells = vec![
         algorithm.name.to_owned(),
-        name.to_owned(),
+        (*name).to_owned(),
         report.verdict.to_owned(),
         seconds(report.seconds),
         if decided { fences } else { "-".to_owned() },
-        printed.to_owned(),
+        (*printed).to_owned(),
     ];
     Ok((TableRow { cells, notes }, decided))
 }
