@@ -1,0 +1,7 @@
+// Allocation.
+#ifndef CYRANO_STDLIB_H
+#define CYRANO_STDLIB_H
+#include <stddef.h>
+void *malloc(size_t size);
+void free(void *object);
+#endif

@@ -1,0 +1,181 @@
+//! C's arithmetic as expressions of the IR, folded where everything is constant.
+//!
+//! Unsigned results wrap, signed ones must fit. Operands that may be undefined are checked ([`used`]); a later pass drops the checks that
+//! cannot fail. Values of 64 unsigned bits are kept as the signed number with the same bits: their sums, differences and products must
+//! stay within the signed range (else the overflow is reported although C would wrap), comparisons and shifts are exact.
+
+use cyrano_ir::{BinOp, Expr, IntType, LocalExpr, UnOp, WORD};
+
+use crate::ast::Unary;
+use crate::types::{Bits, Type};
+
+/// A unary operation, folded.
+pub(crate) fn unary(op: UnOp, arg: LocalExpr) -> LocalExpr {
+    if let Expr::Const(value) = arg
+        && let Ok(value) = op.apply(value)
+    {
+        return Expr::Const(value);
+    }
+    Expr::unary(op, arg)
+}
+
+/// A binary operation, folded.
+pub(crate) fn binary(op: BinOp, left: LocalExpr, right: LocalExpr) -> LocalExpr {
+    if let (Expr::Const(a), Expr::Const(b)) = (&left, &right)
+        && let Ok(value) = op.apply(*a, *b)
+    {
+        return Expr::Const(value);
+    }
+    match (op, &left, &right) {
+        // `a && b` with a constant on the left is the other side as a truth value.
+        (BinOp::And, Expr::Const(0), _) => Expr::Const(0),
+        (BinOp::Or, Expr::Const(a), _) if *a != 0 => Expr::Const(1),
+        (BinOp::Add | BinOp::Sub, _, Expr::Const(0)) => left,
+        _ => Expr::binary(op, left, right),
+    }
+}
+
+/// A value that is used and not only copied.
+pub(crate) fn used(value: LocalExpr) -> LocalExpr {
+    match value {
+        Expr::Var(_) => Expr::unary(UnOp::Defined, value),
+        other => other,
+    }
+}
+
+/// The value in the range of the type, by its lowest bits.
+fn wrap(ty: IntType, value: LocalExpr) -> LocalExpr {
+    if ty.bits == 64 { value } else { unary(UnOp::Wrap(ty), value) }
+}
+
+/// The value after arithmetic in the type.
+fn settle(ty: IntType, value: LocalExpr) -> LocalExpr {
+    match (ty.signed, ty.bits) {
+        (_, 64) => value,
+        (true, _) => unary(UnOp::Fit(ty), value),
+        (false, _) => wrap(ty, value),
+    }
+}
+
+/// An integer operation on operands of the type.
+pub(crate) fn integer(op: BinOp, ty: IntType, left: LocalExpr, right: LocalExpr) -> LocalExpr {
+    let (left, right) = (used(left), used(right));
+    let wide = ty.bits == 64 && !ty.signed;
+    match op {
+        BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge if wide => {
+            let flip = |value| binary(BinOp::BitXor, value, Expr::Const(i64::MIN));
+            binary(op, flip(left), flip(right))
+        }
+        BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::And | BinOp::Or => {
+            binary(op, left, right)
+        }
+        BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => binary(op, left, right),
+        BinOp::Shl | BinOp::Shr => shift(op, ty, left, right),
+        _ => settle(ty, binary(op, left, right)),
+    }
+}
+
+/// The amount of a shift must be less than the width.
+fn shift(op: BinOp, ty: IntType, left: LocalExpr, right: LocalExpr) -> LocalExpr {
+    let bits = if ty.bits == 64 { 6 } else { 5 };
+    let amount = unary(UnOp::Fit(IntType { bits, signed: false }), right);
+    let logical = op == BinOp::Shr && ty.bits == 64 && !ty.signed;
+    match amount {
+        Expr::Const(by @ 1..) if logical => {
+            let shifted = binary(op, left, Expr::Const(by));
+            binary(BinOp::BitAnd, shifted, Expr::Const(i64::MAX >> (by - 1)))
+        }
+        _ if op == BinOp::Shl => settle(ty, binary(op, left, amount)),
+        _ => binary(op, left, amount),
+    }
+}
+
+/// A unary operation on an operand of the type.
+pub(crate) fn negate(op: Unary, ty: IntType, arg: LocalExpr) -> LocalExpr {
+    let arg = used(arg);
+    match op {
+        Unary::Plus => arg,
+        Unary::Minus => settle(ty, unary(UnOp::Neg, arg)),
+        Unary::Complement => {
+            let flipped = binary(BinOp::BitXor, arg, Expr::Const(-1));
+            if ty.signed { flipped } else { wrap(ty, flipped) }
+        }
+        Unary::Not => unary(UnOp::Not, arg),
+    }
+}
+
+/// A scalar as a truth value, 0 or 1.
+pub(crate) fn truth(value: LocalExpr) -> LocalExpr {
+    if is_truth(&value) { value } else { binary(BinOp::Ne, used(value), Expr::Const(0)) }
+}
+
+/// Whether the value is surely 0 or 1.
+fn is_truth(value: &LocalExpr) -> bool {
+    use BinOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+    match value {
+        Expr::Const(value) => (0..=1).contains(value),
+        Expr::Unary(UnOp::Not, _) | Expr::Binary(Eq | Ne | Lt | Le | Gt | Ge | And | Or, ..) => true,
+        _ => false,
+    }
+}
+
+/// A scalar of one type as one of another.
+pub(crate) fn convert(value: LocalExpr, from: &Type, to: &Type) -> LocalExpr {
+    let range = |ty: &Type| match ty {
+        Type::Bool => Some(IntType { bits: 1, signed: false }),
+        Type::Int(ty) => Some(*ty),
+        Type::Pointer(_) => Some(IntType { bits: 64, signed: false }),
+        _ => None,
+    };
+    if from == to {
+        return value;
+    }
+    if *to == Type::Bool {
+        return truth(value);
+    }
+    let (Some(from), Some(to)) = (range(from), range(to)) else { return value };
+    let fits =
+        to.bits == 64 || (from.signed == to.signed && from.bits <= to.bits) || (to.signed && from.bits < to.bits);
+    if fits { value } else { wrap(to, used(value)) }
+}
+
+/// A pointer moved by a number of elements of so many words.
+pub(crate) fn move_pointer(pointer: LocalExpr, index: LocalExpr, words: u32, minus: bool) -> LocalExpr {
+    let by = binary(BinOp::Mul, used(index), Expr::Const(i64::from(words) * WORD));
+    let op = if minus { BinOp::Sub } else { BinOp::Add };
+    match by {
+        Expr::Const(0) => pointer,
+        _ => binary(op, used(pointer), by),
+    }
+}
+
+/// A field of a word.
+pub(crate) fn extract(word: LocalExpr, bits: Bits) -> LocalExpr {
+    let shifted = binary(BinOp::Shr, used(word), Expr::Const(i64::from(bits.shift)));
+    let shifted = if bits.shift == 0 { strip_shift(shifted) } else { shifted };
+    unary(UnOp::Wrap(IntType { bits: bits.width, signed: bits.signed }), shifted)
+}
+
+/// A shift by nothing is nothing.
+fn strip_shift(shifted: LocalExpr) -> LocalExpr {
+    match shifted {
+        Expr::Binary(BinOp::Shr, value, by) if *by == Expr::Const(0) => *value,
+        other => other,
+    }
+}
+
+/// A field's bits at their place in the word.
+pub(crate) fn place(value: LocalExpr, bits: Bits) -> LocalExpr {
+    let lowest = unary(UnOp::Wrap(IntType { bits: bits.width, signed: false }), used(value));
+    match bits.shift {
+        0 => lowest,
+        shift => binary(BinOp::Shl, lowest, Expr::Const(i64::from(shift))),
+    }
+}
+
+/// A word with one field replaced.
+pub(crate) fn insert(word: LocalExpr, value: LocalExpr, bits: Bits) -> LocalExpr {
+    let mask = ((1i64 << bits.width) - 1) << bits.shift;
+    let rest = binary(BinOp::BitAnd, used(word), Expr::Const(!mask));
+    binary(BinOp::BitOr, rest, place(value, bits))
+}

@@ -1,0 +1,213 @@
+//! The syntax tree of a C file, before names are resolved and types are checked.
+//!
+//! It is made by `convert` alone, so that nothing else knows the parser library.
+
+use cyrano_ir::{BinOp, IntType};
+
+use crate::source::Loc;
+
+/// A name and where it stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Name {
+    pub(crate) text: String,
+    pub(crate) loc: Loc,
+}
+
+/// A top-level item.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    /// Declarations: types, globals, functions without a body.
+    Decls(Vec<Decl>),
+    Function(Box<Function>),
+}
+
+/// What a declaration declares.
+#[derive(Clone, Debug)]
+pub(crate) struct Decl {
+    pub(crate) storage: Storage,
+    /// None for a declaration of a struct or enum alone.
+    pub(crate) name: Option<Name>,
+    pub(crate) ty: TypeExpr,
+    pub(crate) init: Option<Init>,
+    pub(crate) loc: Loc,
+}
+
+/// Storage classes that matter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Storage {
+    Plain,
+    Typedef,
+    Extern,
+    Static,
+}
+
+/// A function with a body.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    pub(crate) name: Name,
+    pub(crate) returns: TypeExpr,
+    pub(crate) params: Vec<Param>,
+    pub(crate) body: Stmt,
+}
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub(crate) struct Param {
+    pub(crate) name: Option<Name>,
+    pub(crate) ty: TypeExpr,
+    pub(crate) loc: Loc,
+}
+
+/// A type as written.
+#[derive(Clone, Debug)]
+pub(crate) enum TypeExpr {
+    Void,
+    Bool,
+    Int(IntType),
+    Named(Name),
+    Struct(Box<StructSpec>),
+    Enum(Box<EnumSpec>),
+    Pointer(Box<TypeExpr>),
+    Array(Box<TypeExpr>, Option<Box<Expr>>),
+    Function {
+        returns: Box<TypeExpr>,
+        params: Vec<Param>,
+    },
+    /// Something that was reported.
+    Error,
+}
+
+/// `struct tag { … }`.
+#[derive(Clone, Debug)]
+pub(crate) struct StructSpec {
+    /// Its number in the file: every declarator of a declaration mentions the same one.
+    pub(crate) id: usize,
+    pub(crate) tag: Option<Name>,
+    pub(crate) fields: Option<Vec<Field>>,
+    /// Whether `cyrano_word` stands before it.
+    pub(crate) word: bool,
+    pub(crate) loc: Loc,
+}
+
+/// A field as written.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub(crate) name: Name,
+    pub(crate) ty: TypeExpr,
+    pub(crate) bits: Option<Expr>,
+}
+
+/// `enum tag { … }`.
+#[derive(Clone, Debug)]
+pub(crate) struct EnumSpec {
+    /// Its number in the file.
+    pub(crate) id: usize,
+    pub(crate) enumerators: Vec<(Name, Option<Expr>)>,
+}
+
+/// An initialiser.
+#[derive(Clone, Debug)]
+pub(crate) enum Init {
+    Expr(Expr),
+    List(Vec<InitItem>, Loc),
+}
+
+/// One element of an initialiser list.
+#[derive(Clone, Debug)]
+pub(crate) struct InitItem {
+    pub(crate) designator: Option<Designator>,
+    pub(crate) init: Init,
+}
+
+/// `.name` or `[index]`.
+#[derive(Clone, Debug)]
+pub(crate) enum Designator {
+    Field(Name),
+    Index(Expr),
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Expr {
+    pub(crate) kind: ExprKind,
+    pub(crate) loc: Loc,
+}
+
+/// Kinds of expressions.
+#[derive(Clone, Debug)]
+pub(crate) enum ExprKind {
+    Int {
+        value: i64,
+        unsigned: bool,
+        long: bool,
+        decimal: bool,
+    },
+    Str(String),
+    Name(String),
+    Member {
+        base: Box<Expr>,
+        arrow: bool,
+        field: Name,
+    },
+    Call {
+        callee: Name,
+        args: Vec<Expr>,
+    },
+    Index(Box<Expr>, Box<Expr>),
+    AddrOf(Box<Expr>),
+    Deref(Box<Expr>),
+    Unary(Unary, Box<Expr>),
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    Assign(Option<BinOp>, Box<Expr>, Box<Expr>),
+    Step {
+        by: i64,
+        prefix: bool,
+        target: Box<Expr>,
+    },
+    Cond(Box<Expr>, Box<Expr>, Box<Expr>),
+    Comma(Vec<Expr>),
+    Cast(TypeExpr, Box<Expr>),
+    SizeofType(TypeExpr),
+    SizeofExpr(Box<Expr>),
+    Compound(TypeExpr, Vec<InitItem>),
+    /// Something that was reported.
+    Error,
+}
+
+/// Unary operators without side effects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unary {
+    Plus,
+    Minus,
+    Complement,
+    Not,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub(crate) struct Stmt {
+    pub(crate) kind: StmtKind,
+    pub(crate) loc: Loc,
+}
+
+/// Kinds of statements.
+#[derive(Clone, Debug)]
+pub(crate) enum StmtKind {
+    Empty,
+    Block(Vec<Stmt>),
+    Decls(Vec<Decl>),
+    Expr(Expr),
+    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    While(Expr, Box<Stmt>),
+    DoWhile(Box<Stmt>, Expr),
+    For { init: Option<Box<Stmt>>, cond: Option<Expr>, step: Option<Expr>, body: Box<Stmt> },
+    Switch(Expr, Box<Stmt>),
+    Case(Expr, Box<Stmt>),
+    Default(Box<Stmt>),
+    Label(Name, Box<Stmt>),
+    Goto(Name),
+    Break,
+    Continue,
+    Return(Option<Expr>),
+    Atomic(Box<Stmt>),
+}

@@ -1,0 +1,289 @@
+//! Expressions: names, places, members, conversions.
+
+use cyrano_ir::IntType;
+
+use super::{Checker, Fallible, Reported, Symbol};
+use crate::ast::{self, Name};
+use crate::source::{Loc, Problem};
+use crate::suggest::closest;
+use crate::tree::{Expr, ExprKind, Lvalue, LvalueKind};
+use crate::types::{INT, SIZE, StructId, Type};
+
+impl Checker<'_> {
+    /// A value; arrays become pointers to their first element.
+    pub(super) fn expr(&mut self, expr: &ast::Expr) -> Fallible<Expr> {
+        let loc = expr.loc;
+        match &expr.kind {
+            ast::ExprKind::Int { value, unsigned, long, decimal } => {
+                let ty = literal_type(*value, *unsigned, *long, *decimal);
+                Ok(Expr::new(ExprKind::Const(*value), Type::Int(ty), loc))
+            }
+            ast::ExprKind::Str(_) => {
+                Err(self.error(loc, "strings are arguments of `fence` only", "not supported here"))
+            }
+            ast::ExprKind::Name(name) => match self.find(name) {
+                Some((Symbol::Constant(value, ty), _)) => Ok(Expr::new(ExprKind::Const(*value), ty.clone(), loc)),
+                _ => self.read(expr),
+            },
+            ast::ExprKind::Member { .. } | ast::ExprKind::Index(..) | ast::ExprKind::Deref(_) => self.read(expr),
+            ast::ExprKind::Call { callee, args } => self.call(callee, args, loc),
+            ast::ExprKind::AddrOf(inner) => self.address(inner, loc),
+            ast::ExprKind::Unary(op, arg) => self.unary(*op, arg, loc),
+            ast::ExprKind::Binary(op, left, right) => self.binary(*op, left, right, loc),
+            ast::ExprKind::Assign(None, target, value) => self.assign(target, value, loc),
+            ast::ExprKind::Assign(Some(op), target, value) => {
+                let value = self.expr(value)?;
+                self.update(*op, target, value, false, loc)
+            }
+            ast::ExprKind::Step { by, prefix, target } => {
+                let one = Expr::new(ExprKind::Const(1), Type::Int(INT), loc);
+                let op = if *by > 0 { cyrano_ir::BinOp::Add } else { cyrano_ir::BinOp::Sub };
+                self.update(op, target, one, !prefix, loc)
+            }
+            ast::ExprKind::Cond(cond, a, b) => self.conditional(cond, a, b, loc),
+            ast::ExprKind::Comma(list) => {
+                let list: Vec<_> = list.iter().map(|part| self.expr(part)).collect();
+                let list = list.into_iter().collect::<Fallible<Vec<_>>>()?;
+                let ty = list.last().map_or(Type::Void, |last| last.ty.clone());
+                Ok(Expr::new(ExprKind::Comma(list), ty, loc))
+            }
+            ast::ExprKind::Cast(ty, value) => self.cast(ty, value, loc),
+            ast::ExprKind::SizeofType(ty) => {
+                let ty = self.resolve(ty)?;
+                self.size_of(&ty, loc)
+            }
+            ast::ExprKind::SizeofExpr(value) => {
+                let ty = self.type_of(value)?;
+                self.size_of(&ty, loc)
+            }
+            ast::ExprKind::Compound(ty, items) => {
+                let mut ty = self.resolve(ty)?;
+                self.list_value(&mut ty, items, loc)
+            }
+            ast::ExprKind::Error => Err(Reported),
+        }
+    }
+
+    fn size_of(&mut self, ty: &Type, loc: Loc) -> Fallible<Expr> {
+        self.complete(ty, loc)?;
+        Ok(Expr::new(ExprKind::Const(self.out.types.size(ty)), Type::Int(SIZE), loc))
+    }
+
+    /// The type of an expression that is not evaluated; an array stays one.
+    pub(super) fn type_of(&mut self, expr: &ast::Expr) -> Fallible<Type> {
+        match &expr.kind {
+            ast::ExprKind::Name(_)
+            | ast::ExprKind::Member { .. }
+            | ast::ExprKind::Index(..)
+            | ast::ExprKind::Deref(_) => Ok(self.lvalue(expr)?.ty),
+            _ => Ok(self.expr(expr)?.ty),
+        }
+    }
+
+    fn read(&mut self, expr: &ast::Expr) -> Fallible<Expr> {
+        let lvalue = self.lvalue(expr)?;
+        let (ty, loc) = (lvalue.ty.clone(), lvalue.loc);
+        match ty {
+            Type::Array(element, _) => {
+                let zero = Expr::new(ExprKind::Const(0), Type::Int(INT), loc);
+                let first = LvalueKind::Index(Box::new(lvalue), Box::new(zero));
+                let first = Lvalue { kind: first, ty: (*element).clone(), loc };
+                Ok(Expr::new(ExprKind::AddrOf(first), element.pointer(), loc))
+            }
+            Type::Void => Err(self.error(loc, "`void` has no value", "cannot be read")),
+            ty => Ok(Expr::new(ExprKind::Read(lvalue), ty, loc)),
+        }
+    }
+
+    /// A place.
+    pub(super) fn lvalue(&mut self, expr: &ast::Expr) -> Fallible<Lvalue> {
+        let loc = expr.loc;
+        match &expr.kind {
+            ast::ExprKind::Name(name) => self.variable(name, loc),
+            ast::ExprKind::Deref(pointer) => {
+                let pointer = self.expr(pointer)?;
+                let ty = self.pointee(&pointer)?;
+                Ok(Lvalue { kind: LvalueKind::Deref(Box::new(pointer)), ty, loc })
+            }
+            ast::ExprKind::Index(base, index) => self.index(base, index, loc),
+            ast::ExprKind::Member { base, arrow, field } => self.member(base, *arrow, field, loc),
+            _ => {
+                let value = self.expr(expr)?;
+                let ty = value.ty.clone();
+                Ok(Lvalue { kind: LvalueKind::Value(Box::new(value)), ty, loc })
+            }
+        }
+    }
+
+    fn variable(&mut self, name: &str, loc: Loc) -> Fallible<Lvalue> {
+        let (kind, ty) = match self.find(name).cloned() {
+            Some((Symbol::Global(id), _)) => (LvalueKind::Global(id), self.out.globals[id.0].ty.clone()),
+            Some((Symbol::Local(id), _)) => (LvalueKind::Local(id), self.current().locals[id.0].ty.clone()),
+            Some((Symbol::Function(_), _)) => {
+                return Err(self.error(loc, format!("the function `{name}` is used as a value"), "call it"));
+            }
+            Some((Symbol::Type(_), _)) => return Err(self.error(loc, format!("`{name}` is a type"), "not a value")),
+            Some((Symbol::Constant(..), _)) => return Err(self.error(loc, format!("`{name}` is a constant"), "here")),
+            None => return Err(self.unknown("variable", name, loc)),
+        };
+        Ok(Lvalue { kind, ty, loc })
+    }
+
+    /// What a pointer points to.
+    pub(super) fn pointee(&mut self, pointer: &Expr) -> Fallible<Type> {
+        match &pointer.ty {
+            Type::Pointer(to) if **to == Type::Void => {
+                let problem = Problem::new(pointer.loc, "a `void *` points to nothing that can be used", "a `void *`");
+                Err(self.report(problem.with_help("cast it to the type of pointer that it is")))
+            }
+            Type::Pointer(to) => Ok((**to).clone()),
+            other => {
+                let message = format!("`{}` is not a pointer", self.show(other));
+                Err(self.error(pointer.loc, message, "expected a pointer"))
+            }
+        }
+    }
+
+    fn index(&mut self, base: &ast::Expr, index: &ast::Expr, loc: Loc) -> Fallible<Lvalue> {
+        let is_place = !matches!(base.kind, ast::ExprKind::Call { .. });
+        let array = if is_place { Some(self.lvalue(base)?) } else { None };
+        let number = self.integer(index);
+        if let Some(array) = array
+            && let Type::Array(element, len) = &array.ty
+        {
+            let (ty, len) = ((**element).clone(), *len);
+            let number = number?;
+            if let Some(value) = super::fold(&number, &self.out.types, &|_| None)
+                && !(0..i64::from(len)).contains(&value)
+            {
+                let message = format!("index {value} is outside an array of {len} elements");
+                return Err(self.error(index.loc, message, "out of bounds"));
+            }
+            return Ok(Lvalue { kind: LvalueKind::Index(Box::new(array), Box::new(number)), ty, loc });
+        }
+        let pointer = self.expr(base)?;
+        let ty = self.pointee(&pointer)?;
+        self.complete(&ty, loc)?;
+        let pointer_ty = pointer.ty.clone();
+        let kind = ExprKind::PtrAdd { ptr: Box::new(pointer), index: Box::new(number?), minus: false };
+        let moved = Expr::new(kind, pointer_ty, loc);
+        Ok(Lvalue { kind: LvalueKind::Deref(Box::new(moved)), ty, loc })
+    }
+
+    fn member(&mut self, base: &ast::Expr, arrow: bool, field: &Name, loc: Loc) -> Fallible<Lvalue> {
+        let base = if arrow {
+            let pointer = self.expr(base)?;
+            let ty = self.pointee(&pointer)?;
+            Lvalue { loc: pointer.loc, kind: LvalueKind::Deref(Box::new(pointer)), ty }
+        } else {
+            self.lvalue(base)?
+        };
+        let Type::Struct(id) = base.ty else {
+            let shown = self.show(&base.ty);
+            let problem = Problem::new(base.loc, format!("`{shown}` is not a struct"), "has no fields");
+            let problem = match &base.ty {
+                Type::Pointer(_) if !arrow => problem.with_help(format!("use `->{}`", field.text)),
+                _ => problem,
+            };
+            return Err(self.report(problem));
+        };
+        let (index, ty) = self.field_of(id, field)?;
+        Ok(Lvalue { kind: LvalueKind::Field(Box::new(base), index), ty, loc })
+    }
+
+    /// A field by name.
+    pub(super) fn field_of(&mut self, id: StructId, field: &Name) -> Fallible<(usize, Type)> {
+        let fields = self.out.types.fields(id);
+        if let Some(index) = fields.iter().position(|known| known.name == field.text) {
+            return Ok((index, fields[index].ty.clone()));
+        }
+        let guess = closest(&field.text, fields.iter().map(|field| field.name.as_str())).map(str::to_string);
+        let message = format!("`{}` has no field `{}`", self.out.types.def(id).name, field.text);
+        Err(self.report(Problem::new(field.loc, message, "unknown field").with_guess(guess.as_deref())))
+    }
+
+    fn address(&mut self, inner: &ast::Expr, loc: Loc) -> Fallible<Expr> {
+        let lvalue = self.lvalue(inner)?;
+        match &lvalue.kind {
+            LvalueKind::Value(_) => return Err(self.error(loc, "this has no address", "a value, not a place")),
+            LvalueKind::Field(base, _) if self.out.types.is_scalar(&base.ty) => {
+                return Err(self.error(loc, "a field of a word has no address", "part of a word"));
+            }
+            _ => {}
+        }
+        let ty = lvalue.ty.clone().pointer();
+        Ok(Expr::new(ExprKind::AddrOf(lvalue), ty, loc))
+    }
+
+    /// An integer, of whatever type.
+    pub(super) fn integer(&mut self, expr: &ast::Expr) -> Fallible<Expr> {
+        let checked = self.expr(expr)?;
+        match checked.ty.is_integer() {
+            true => Ok(checked),
+            false => {
+                let message = format!("expected an integer, found `{}`", self.show(&checked.ty));
+                Err(self.error(expr.loc, message, "not an integer"))
+            }
+        }
+    }
+
+    /// A condition: any integer or pointer.
+    pub(super) fn condition(&mut self, expr: &ast::Expr) -> Fallible<Expr> {
+        let checked = self.expr(expr)?;
+        match checked.ty {
+            Type::Bool | Type::Int(_) | Type::Pointer(_) => Ok(checked),
+            _ => {
+                let message = format!("`{}` is not a condition", self.show(&checked.ty));
+                Err(self.error(expr.loc, message, "expected an integer or a pointer"))
+            }
+        }
+    }
+
+    /// The value as one of another type, if C converts it without a cast.
+    pub(super) fn coerce(&mut self, value: Expr, to: &Type) -> Fallible<Expr> {
+        let fits = match (&value.ty, to) {
+            (from, to) if from == to => return Ok(value),
+            (Type::Bool | Type::Int(_), Type::Bool | Type::Int(_)) | (Type::Pointer(_), Type::Bool) => true,
+            (Type::Pointer(from), Type::Pointer(to)) => **from == Type::Void || **to == Type::Void,
+            (Type::Int(_) | Type::Bool, Type::Pointer(_)) => matches!(value.kind, ExprKind::Const(0)),
+            _ => false,
+        };
+        if fits {
+            let loc = value.loc;
+            return Ok(Expr::new(ExprKind::Convert(Box::new(value)), to.clone(), loc));
+        }
+        let (expected, found) = (self.show(to), self.show(&value.ty));
+        let problem = Problem::new(value.loc, format!("expected `{expected}`, found `{found}`"), "of another type");
+        let castable = |ty: &Type| matches!(ty, Type::Bool | Type::Int(_) | Type::Pointer(_));
+        let problem = match castable(&value.ty) && castable(to) {
+            true => problem.with_help(format!("if this is meant, cast it: `({expected})`")),
+            false => problem,
+        };
+        Err(self.report(problem))
+    }
+
+    fn cast(&mut self, ty: &ast::TypeExpr, value: &ast::Expr, loc: Loc) -> Fallible<Expr> {
+        let to = self.resolve(ty)?;
+        let value = self.expr(value)?;
+        let castable = |ty: &Type| matches!(ty, Type::Bool | Type::Int(_) | Type::Pointer(_));
+        if to == Type::Void || (castable(&value.ty) && castable(&to)) {
+            return Ok(Expr::new(ExprKind::Convert(Box::new(value)), to, loc));
+        }
+        if value.ty == to {
+            return Ok(value);
+        }
+        let message = format!("`{}` cannot be cast to `{}`", self.show(&value.ty), self.show(&to));
+        Err(self.error(loc, message, "this cast"))
+    }
+}
+
+/// The first type of C's list that has the value.
+fn literal_type(value: i64, unsigned: bool, long: bool, decimal: bool) -> IntType {
+    let int = |bits, signed| IntType { bits, signed };
+    let candidates = [int(32, true), int(32, false), int(64, true), int(64, false)];
+    let allowed =
+        |ty: &IntType| (ty.bits == 64 || !long) && (!unsigned || !ty.signed) && (ty.signed || unsigned || !decimal);
+    // A value of more than 63 bits is negative here and only fits 64 unsigned bits.
+    let holds = |ty: &IntType| if value < 0 { !ty.signed && ty.bits == 64 } else { ty.wrap(value) == value };
+    candidates.into_iter().filter(allowed).find(holds).unwrap_or(int(64, false))
+}

@@ -1,0 +1,183 @@
+//! Calls that the checker knows: fences, read-modify-writes, assertions, allocation.
+//!
+//! They are known by their names, however the file declares them, unless it gives them a body.
+
+use cyrano_ir::{BinOp, FenceSet};
+
+use super::{Checker, Fallible};
+use crate::ast::{self, Name};
+use crate::source::{Loc, Problem};
+use crate::suggest::closest;
+use crate::tree::{Expr, ExprKind, Intrinsic};
+use crate::types::{INT, MAX_WORDS, Type};
+
+/// The intrinsics and the number of their arguments.
+const INTRINSICS: [(&str, usize); 10] = [
+    ("fence", 1),
+    ("cas", 3),
+    ("dcas", 6),
+    ("exchange", 2),
+    ("fetch_add", 2),
+    ("assume", 1),
+    ("assert", 1),
+    ("choose", 2),
+    ("malloc", 1),
+    ("free", 1),
+];
+
+/// The largest range of `choose`.
+const MAX_CHOICES: i64 = 1024;
+
+/// Whether a function is known to the checker.
+pub(super) fn is_intrinsic(name: &str) -> bool {
+    INTRINSICS.iter().any(|(known, _)| *known == name)
+}
+
+impl Checker<'_> {
+    pub(super) fn intrinsic(&mut self, callee: &Name, args: &[ast::Expr], loc: Loc) -> Fallible<Expr> {
+        let expected = INTRINSICS.iter().find(|(name, _)| *name == callee.text).map_or(0, |(_, count)| *count);
+        if args.len() != expected {
+            let message = format!("`{}` takes {expected} arguments, not {}", callee.text, args.len());
+            return Err(self.error(loc, message, "this call"));
+        }
+        let (what, args, ty) = match callee.text.as_str() {
+            "fence" => (Intrinsic::Fence(self.fence(&args[0])?), Vec::new(), Type::Void),
+            "cas" => (Intrinsic::Cas, self.cas(args, 1)?, Type::Bool),
+            "dcas" => (Intrinsic::Dcas, self.cas(args, 2)?, Type::Bool),
+            "exchange" | "fetch_add" => self.exchange(callee, args)?,
+            "assume" => (Intrinsic::Assume, vec![self.condition(&args[0])?], Type::Void),
+            "assert" => {
+                let text = self.sources.text(args[0].loc).split_whitespace().collect::<Vec<_>>().join(" ");
+                (Intrinsic::Assert(format!("assert({text})")), vec![self.condition(&args[0])?], Type::Void)
+            }
+            "choose" => (Intrinsic::Choose(self.choices(args, loc)?), Vec::new(), Type::Int(INT)),
+            "malloc" => {
+                let ty = self.allocated(&args[0])?;
+                self.embedded.push(ty.clone());
+                (Intrinsic::Malloc(ty), Vec::new(), Type::Void.pointer())
+            }
+            _ => {
+                let pointer = self.expr(&args[0])?;
+                let ty = self.pointee(&pointer)?;
+                if !self.out.freed.contains(&ty) {
+                    self.out.freed.push(ty.clone());
+                    self.out.freed_at.push(loc);
+                }
+                (Intrinsic::Free(ty), vec![pointer], Type::Void)
+            }
+        };
+        let position = self.position();
+        Ok(Expr::new(ExprKind::Intrinsic { what: Box::new(what), args, position }, ty, loc))
+    }
+
+    fn fence(&mut self, arg: &ast::Expr) -> Fallible<FenceSet> {
+        let ast::ExprKind::Str(text) = &arg.kind else {
+            let problem = Problem::new(arg.loc, "the kind of a fence is a string", "expected a string");
+            return Err(self.report(problem.with_help("for example fence(\"store-store\")")));
+        };
+        let mut set = FenceSet::NONE;
+        for word in text.split_whitespace() {
+            match FenceSet::from_name(word) {
+                Some(kind) => set |= kind,
+                None if word == "full" => set = FenceSet::FULL,
+                None => {
+                    let known = FenceSet::KINDS.map(|(_, name)| name).into_iter().chain(["full"]);
+                    let problem = Problem::new(arg.loc, format!("there is no fence `{word}`"), "unknown kind");
+                    return Err(self.report(match closest(word, known) {
+                        Some(guess) => problem.with_help(format!("did you mean `{guess}`?")),
+                        None => problem.with_help("load-load, load-store, store-load, store-store, full"),
+                    }));
+                }
+            }
+        }
+        if set.is_empty() {
+            return Err(self.error(arg.loc, "this fence orders nothing", "an empty string"));
+        }
+        if !self.current().atomic.is_empty() {
+            return Err(self.error(arg.loc, "a fence within an atomic block", "its accesses are in order already"));
+        }
+        Ok(set)
+    }
+
+    /// A location of one word, and the values to compare and to write, as the location's type.
+    fn cas(&mut self, args: &[ast::Expr], locations: usize) -> Fallible<Vec<Expr>> {
+        let checked: Vec<_> = args.iter().map(|arg| self.expr(arg)).collect();
+        let mut checked = checked.into_iter().collect::<Fallible<Vec<_>>>()?;
+        let values = checked.split_off(locations);
+        let types: Vec<_> = checked.iter().map(|pointer| self.word_pointee(pointer)).collect();
+        let types = types.into_iter().collect::<Fallible<Vec<_>>>()?;
+        for (index, value) in values.into_iter().enumerate() {
+            checked.push(self.coerce_word(value, &types[index % locations])?);
+        }
+        Ok(checked)
+    }
+
+    fn exchange(&mut self, callee: &Name, args: &[ast::Expr]) -> Fallible<(Intrinsic, Vec<Expr>, Type)> {
+        let args = self.cas(args, 1)?;
+        let ty = self.word_pointee(&args[0])?;
+        if callee.text == "exchange" {
+            return Ok((Intrinsic::Exchange, args, ty));
+        }
+        match ty {
+            Type::Int(_) => Ok((Intrinsic::FetchAdd, args, ty)),
+            _ => {
+                let message = format!("`fetch_add` on a `{}`", self.show(&ty));
+                Err(self.error(args[0].loc, message, "expected a pointer to an integer"))
+            }
+        }
+    }
+
+    fn word_pointee(&mut self, pointer: &Expr) -> Fallible<Type> {
+        let ty = self.pointee(pointer)?;
+        if self.out.types.is_scalar(&ty) {
+            return Ok(ty);
+        }
+        let message = format!("`{}` is not one word", self.show(&ty));
+        let problem = Problem::new(pointer.loc, message, "cannot be read and written at once");
+        Err(self.report(problem.with_help("make the struct one word: `cyrano_word struct { … }`")))
+    }
+
+    /// Like a conversion without a cast, but pointers and integers mix, as published code has it.
+    fn coerce_word(&mut self, value: Expr, to: &Type) -> Fallible<Expr> {
+        let mixes = |ty: &Type| matches!(ty, Type::Bool | Type::Int(_) | Type::Pointer(_));
+        if mixes(&value.ty) && mixes(to) && (value.ty.is_pointer() != to.is_pointer()) {
+            let loc = value.loc;
+            return Ok(Expr::new(ExprKind::Convert(Box::new(value)), to.clone(), loc));
+        }
+        self.coerce(value, to)
+    }
+
+    fn choices(&mut self, args: &[ast::Expr], loc: Loc) -> Fallible<Vec<i64>> {
+        let (lo, hi) = (self.constant(&args[0])?, self.constant(&args[1])?);
+        match hi.checked_sub(lo) {
+            Some(0..MAX_CHOICES) => Ok((lo..=hi).collect()),
+            _ => Err(self.error(loc, format!("no choice from {lo} to {hi}"), "an empty or too large range")),
+        }
+    }
+
+    /// The type of the object that `malloc` makes: `sizeof(T)`, or a constant times it for an array.
+    fn allocated(&mut self, arg: &ast::Expr) -> Fallible<Type> {
+        let ty = match &arg.kind {
+            ast::ExprKind::SizeofType(ty) => self.resolve(ty)?,
+            ast::ExprKind::SizeofExpr(value) => self.type_of(value)?,
+            ast::ExprKind::Binary(BinOp::Mul, a, b) => {
+                let is_size =
+                    |e: &ast::Expr| matches!(e.kind, ast::ExprKind::SizeofType(_) | ast::ExprKind::SizeofExpr(_));
+                let (size, count) = if is_size(a) { (a, b) } else { (b, a) };
+                let ty = self.allocated(size)?;
+                let count = self.constant(count)?;
+                match u32::try_from(count) {
+                    Ok(1) => ty,
+                    Ok(len @ 2..) if u64::from(len) <= MAX_WORDS => Type::Array(Box::new(ty), len),
+                    _ => return Err(self.error(arg.loc, format!("{count} objects cannot be allocated"), "here")),
+                }
+            }
+            _ => {
+                let problem = Problem::new(arg.loc, "the type of the new object is not clear", "a size");
+                return Err(self.report(problem.with_help("write `malloc(sizeof(T))` or `malloc(n * sizeof(T))`")));
+            }
+        };
+        self.complete(&ty, arg.loc)?;
+        Ok(ty)
+    }
+}

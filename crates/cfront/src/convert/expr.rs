@@ -1,0 +1,162 @@
+//! Expressions.
+
+use cyrano_ir::BinOp;
+use lang_c::ast as c;
+use lang_c::span::Node;
+
+use super::Converter;
+use crate::ast::{Expr, ExprKind, Unary};
+use crate::condition::parse_integer;
+use crate::source::Loc;
+
+impl Converter<'_> {
+    pub(super) fn expr(&mut self, node: &Node<c::Expression>) -> Expr {
+        let loc = self.loc(node);
+        Expr { kind: self.expr_kind(&node.node, loc), loc }
+    }
+
+    fn boxed(&mut self, node: &Node<c::Expression>) -> Box<Expr> {
+        Box::new(self.expr(node))
+    }
+
+    fn refused(&mut self, loc: Loc, what: &str) -> ExprKind {
+        self.refuse(loc, what);
+        ExprKind::Error
+    }
+
+    fn expr_kind(&mut self, node: &c::Expression, loc: Loc) -> ExprKind {
+        match node {
+            c::Expression::Identifier(name) => ExprKind::Name(name.node.name.clone()),
+            c::Expression::Constant(constant) => self.constant(&constant.node, loc),
+            c::Expression::StringLiteral(literal) => {
+                ExprKind::Str(literal.node.iter().map(|part| part.trim_matches('"')).collect())
+            }
+            c::Expression::Member(member) => ExprKind::Member {
+                base: self.boxed(&member.node.expression),
+                arrow: member.node.operator.node == c::MemberOperator::Indirect,
+                field: self.name(&member.node.identifier),
+            },
+            c::Expression::Call(call) => {
+                let args = call.node.arguments.iter().map(|arg| self.expr(arg)).collect();
+                match &call.node.callee.node {
+                    c::Expression::Identifier(name) if name.node.name == "asm" => self.refused(loc, "assembly"),
+                    c::Expression::Identifier(name) => ExprKind::Call { callee: self.name(name), args },
+                    _ => self.refused(loc, "calls through pointers"),
+                }
+            }
+            c::Expression::CompoundLiteral(literal) => {
+                let ty = self.type_name(&literal.node.type_name);
+                ExprKind::Compound(ty, self.init_items(&literal.node.initializer_list))
+            }
+            c::Expression::SizeOfTy(ty) => ExprKind::SizeofType(self.type_name(&ty.node.0)),
+            c::Expression::SizeOfVal(value) => ExprKind::SizeofExpr(self.boxed(&value.node.0)),
+            c::Expression::UnaryOperator(unary) => self.unary(&unary.node),
+            c::Expression::Cast(cast) => {
+                let ty = self.type_name(&cast.node.type_name);
+                ExprKind::Cast(ty, self.boxed(&cast.node.expression))
+            }
+            c::Expression::BinaryOperator(binary) => self.binary(&binary.node),
+            c::Expression::Conditional(cond) => ExprKind::Cond(
+                self.boxed(&cond.node.condition),
+                self.boxed(&cond.node.then_expression),
+                self.boxed(&cond.node.else_expression),
+            ),
+            c::Expression::Comma(list) => ExprKind::Comma(list.iter().map(|expr| self.expr(expr)).collect()),
+            c::Expression::GenericSelection(_) => self.refused(loc, "`_Generic`"),
+            c::Expression::AlignOf(_) => self.refused(loc, "`_Alignof`"),
+            c::Expression::OffsetOf(_) => self.refused(loc, "`offsetof`"),
+            c::Expression::VaArg(_) => self.refused(loc, "`va_arg`"),
+            c::Expression::Statement(_) => self.refused(loc, "a statement within an expression"),
+        }
+    }
+
+    fn constant(&mut self, constant: &c::Constant, loc: Loc) -> ExprKind {
+        match constant {
+            c::Constant::Integer(integer) => {
+                let prefix = match integer.base {
+                    c::IntegerBase::Decimal => "",
+                    c::IntegerBase::Octal => "0",
+                    c::IntegerBase::Hexadecimal => "0x",
+                    c::IntegerBase::Binary => "0b",
+                };
+                let long = integer.suffix.size != c::IntegerSize::Int;
+                let decimal = integer.base == c::IntegerBase::Decimal;
+                match parse_integer(&format!("{prefix}{}", integer.number)) {
+                    Some((value, ..)) => ExprKind::Int { value, unsigned: integer.suffix.unsigned, long, decimal },
+                    None => self.refused(loc, "an integer of more than 64 bits"),
+                }
+            }
+            c::Constant::Character(text) => {
+                let inner = text.trim_matches('\'');
+                let value = match inner {
+                    "\\n" => Some(10),
+                    "\\t" => Some(9),
+                    "\\0" => Some(0),
+                    "\\\\" => Some(92),
+                    "" => Some(39),
+                    _ => inner.bytes().next().filter(|byte| inner.len() == 1 && byte.is_ascii()).map(i64::from),
+                };
+                match value {
+                    Some(value) => ExprKind::Int { value, unsigned: false, long: false, decimal: true },
+                    None => self.refused(loc, "this character constant"),
+                }
+            }
+            c::Constant::Float(_) => self.refused(loc, "floating-point numbers"),
+        }
+    }
+
+    fn unary(&mut self, unary: &c::UnaryOperatorExpression) -> ExprKind {
+        let operand = self.boxed(&unary.operand);
+        let step = |by, prefix, target| ExprKind::Step { by, prefix, target };
+        match unary.operator.node {
+            c::UnaryOperator::PostIncrement => step(1, false, operand),
+            c::UnaryOperator::PostDecrement => step(-1, false, operand),
+            c::UnaryOperator::PreIncrement => step(1, true, operand),
+            c::UnaryOperator::PreDecrement => step(-1, true, operand),
+            c::UnaryOperator::Address => ExprKind::AddrOf(operand),
+            c::UnaryOperator::Indirection => ExprKind::Deref(operand),
+            c::UnaryOperator::Plus => ExprKind::Unary(Unary::Plus, operand),
+            c::UnaryOperator::Minus => ExprKind::Unary(Unary::Minus, operand),
+            c::UnaryOperator::Complement => ExprKind::Unary(Unary::Complement, operand),
+            c::UnaryOperator::Negate => ExprKind::Unary(Unary::Not, operand),
+        }
+    }
+
+    fn binary(&mut self, binary: &c::BinaryOperatorExpression) -> ExprKind {
+        use c::BinaryOperator as B;
+        let (left, right) = (self.boxed(&binary.lhs), self.boxed(&binary.rhs));
+        let (op, assigns) = match binary.operator.node {
+            B::Index => return ExprKind::Index(left, right),
+            B::Assign => return ExprKind::Assign(None, left, right),
+            B::Multiply => (BinOp::Mul, false),
+            B::Divide => (BinOp::Div, false),
+            B::Modulo => (BinOp::Rem, false),
+            B::Plus => (BinOp::Add, false),
+            B::Minus => (BinOp::Sub, false),
+            B::ShiftLeft => (BinOp::Shl, false),
+            B::ShiftRight => (BinOp::Shr, false),
+            B::Less => (BinOp::Lt, false),
+            B::Greater => (BinOp::Gt, false),
+            B::LessOrEqual => (BinOp::Le, false),
+            B::GreaterOrEqual => (BinOp::Ge, false),
+            B::Equals => (BinOp::Eq, false),
+            B::NotEquals => (BinOp::Ne, false),
+            B::BitwiseAnd => (BinOp::BitAnd, false),
+            B::BitwiseXor => (BinOp::BitXor, false),
+            B::BitwiseOr => (BinOp::BitOr, false),
+            B::LogicalAnd => (BinOp::And, false),
+            B::LogicalOr => (BinOp::Or, false),
+            B::AssignMultiply => (BinOp::Mul, true),
+            B::AssignDivide => (BinOp::Div, true),
+            B::AssignModulo => (BinOp::Rem, true),
+            B::AssignPlus => (BinOp::Add, true),
+            B::AssignMinus => (BinOp::Sub, true),
+            B::AssignShiftLeft => (BinOp::Shl, true),
+            B::AssignShiftRight => (BinOp::Shr, true),
+            B::AssignBitwiseAnd => (BinOp::BitAnd, true),
+            B::AssignBitwiseXor => (BinOp::BitXor, true),
+            B::AssignBitwiseOr => (BinOp::BitOr, true),
+        };
+        if assigns { ExprKind::Assign(Some(op), left, right) } else { ExprKind::Binary(op, left, right) }
+    }
+}

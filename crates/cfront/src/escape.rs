@@ -1,0 +1,225 @@
+//! Which locals need an address.
+//!
+//! A local lives in registers unless its address goes somewhere that inlining cannot follow. An address may be taken to dereference it
+//! at once, or to pass it to a parameter that the callee only dereferences or passes on in the same way (it *does not escape*): such a
+//! parameter becomes another name for the variable. So `dequeue(&q, &value)` costs no memory access for `value`.
+//! A parameter is assumed to escape on any other use, so that the answer errs towards memory.
+
+use crate::check::Checked;
+use crate::tree::{Calc, Expr, ExprKind, FuncId, Function, LocalId, Loop, Lvalue, LvalueKind, Stmt, StmtKind};
+
+/// What is known about the locals of every function.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Escapes {
+    functions: Vec<Option<Facts>>,
+}
+
+/// What is known about the locals of one function.
+#[derive(Clone, Debug, Default)]
+struct Facts {
+    /// Lives in memory.
+    in_memory: Vec<bool>,
+    /// As a pointer: used in another way than dereferencing it.
+    escapes: Vec<bool>,
+    /// Has fields of a word that are assigned one by one.
+    in_parts: Vec<bool>,
+}
+
+impl Escapes {
+    /// The facts about a checked file without recursion.
+    pub(crate) fn new(checked: &Checked) -> Self {
+        let mut made = Self { functions: vec![None; checked.functions.len()] };
+        (0..checked.functions.len()).for_each(|index| made.function(checked, FuncId(index)));
+        made
+    }
+
+    fn fact(&self, func: FuncId, local: LocalId, which: impl Fn(&Facts) -> &Vec<bool>) -> bool {
+        let facts = self.functions.get(func.0).and_then(Option::as_ref);
+        facts.and_then(|facts| which(facts).get(local.0)).copied().unwrap_or(true)
+    }
+
+    /// Whether a local lives in memory.
+    pub(crate) fn in_memory(&self, func: FuncId, local: LocalId) -> bool {
+        self.fact(func, local, |facts| &facts.in_memory)
+    }
+
+    /// Whether a parameter can be another name for what its argument points to.
+    pub(crate) fn is_alias(&self, func: FuncId, param: usize) -> bool {
+        !self.fact(func, LocalId(param), |facts| &facts.escapes)
+    }
+
+    /// Whether fields of this word are assigned one by one.
+    pub(crate) fn in_parts(&self, func: FuncId, local: LocalId) -> bool {
+        self.fact(func, local, |facts| &facts.in_parts)
+    }
+
+    fn function(&mut self, checked: &Checked, func: FuncId) {
+        if self.functions[func.0].is_some() {
+            return;
+        }
+        let function: &Function = &checked.functions[func.0];
+        for (callee, _) in &function.calls {
+            self.function(checked, *callee);
+        }
+        let none = vec![false; function.locals.len().max(function.params.len())];
+        let facts = Facts { in_memory: none.clone(), escapes: none.clone(), in_parts: none };
+        let mut walk = Walk { known: self, facts };
+        if let Some(body) = &function.body {
+            walk.stmt(body);
+        }
+        let facts = walk.facts;
+        self.functions[func.0] = Some(facts);
+    }
+}
+
+struct Walk<'k> {
+    known: &'k Escapes,
+    facts: Facts,
+}
+
+/// The local that a place is a part of.
+fn root(lvalue: &Lvalue) -> Option<LocalId> {
+    match &lvalue.kind {
+        LvalueKind::Local(id) => Some(*id),
+        LvalueKind::Field(base, _) | LvalueKind::Index(base, _) => root(base),
+        LvalueKind::Deref(pointer) => match &strip(pointer).kind {
+            ExprKind::AddrOf(inner) => root(inner),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The local pointer that a place is reached through.
+fn pointer_root(lvalue: &Lvalue) -> Option<LocalId> {
+    match &lvalue.kind {
+        LvalueKind::Field(base, _) | LvalueKind::Index(base, _) => pointer_root(base),
+        LvalueKind::Deref(pointer) => match &strip(pointer).kind {
+            ExprKind::Read(Lvalue { kind: LvalueKind::Local(id), .. }) => Some(*id),
+            ExprKind::AddrOf(inner) => pointer_root(inner),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// An expression without conversions between pointers.
+pub(crate) fn strip(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Convert(inner) if expr.ty.is_pointer() && inner.ty.is_pointer() => strip(inner),
+        _ => expr,
+    }
+}
+
+impl Walk<'_> {
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Empty | StmtKind::Goto(..) | StmtKind::Break | StmtKind::Continue => {}
+            StmtKind::Block(list) => list.iter().for_each(|stmt| self.stmt(stmt)),
+            StmtKind::Declare(_, value) => value.iter().for_each(|value| self.expr(value)),
+            StmtKind::Expr(expr) => self.expr(expr),
+            StmtKind::If(cond, then, other) => {
+                self.expr(cond);
+                self.stmt(then);
+                other.iter().for_each(|other| self.stmt(other));
+            }
+            StmtKind::Loop(repeat) => {
+                let Loop { cond, step, body, .. } = &**repeat;
+                cond.iter().chain(step).for_each(|expr| self.expr(expr));
+                self.stmt(body);
+            }
+            StmtKind::Switch { value, body, .. } => {
+                self.expr(value);
+                self.stmt(body);
+            }
+            StmtKind::Label(_, body) | StmtKind::Atomic(body) => self.stmt(body),
+            StmtKind::Return(value) => value.iter().for_each(|value| self.expr(value)),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Const(_) => {}
+            ExprKind::Read(lvalue) => {
+                if let LvalueKind::Local(id) = lvalue.kind {
+                    self.facts.escapes[id.0] = true;
+                }
+                self.place(lvalue);
+            }
+            ExprKind::AddrOf(lvalue) => {
+                if let Some(id) = root(lvalue) {
+                    self.facts.in_memory[id.0] = true;
+                    self.facts.escapes[id.0] = true;
+                }
+                // The address of a part of what a parameter points to is the parameter's value in disguise.
+                if let Some(id) = pointer_root(lvalue) {
+                    self.facts.escapes[id.0] = true;
+                }
+                self.place(lvalue);
+            }
+            ExprKind::Unary(_, arg) | ExprKind::Convert(arg) => self.expr(arg),
+            ExprKind::Binary(_, a, b) | ExprKind::PtrDiff(a, b) => [a, b].into_iter().for_each(|e| self.expr(e)),
+            ExprKind::PtrAdd { ptr, index, .. } => [ptr, index].into_iter().for_each(|e| self.expr(e)),
+            ExprKind::Cond(a, b, c) => [a, b, c].into_iter().for_each(|e| self.expr(e)),
+            ExprKind::Comma(list) | ExprKind::Word(list) => list.iter().for_each(|e| self.expr(e)),
+            ExprKind::Aggregate(parts) => parts.iter().for_each(|(_, e)| self.expr(e)),
+            ExprKind::Intrinsic { args, .. } => args.iter().for_each(|e| self.expr(e)),
+            ExprKind::Assign(target, value) => {
+                self.assigned(target);
+                self.expr(value);
+            }
+            ExprKind::Update { target, calc, .. } => {
+                self.assigned(target);
+                match calc {
+                    Calc::Arith(_, _, value) => self.expr(value),
+                    Calc::Pointer { index, .. } => self.expr(index),
+                }
+            }
+            ExprKind::Call { func, args, .. } => {
+                for (index, arg) in args.iter().enumerate() {
+                    self.argument(arg, self.known.is_alias(*func, index));
+                }
+            }
+        }
+    }
+
+    fn assigned(&mut self, target: &Lvalue) {
+        match &target.kind {
+            LvalueKind::Local(id) => self.facts.escapes[id.0] = true,
+            LvalueKind::Field(base, _) => {
+                if let Some(id) = root(base) {
+                    self.facts.in_parts[id.0] = true;
+                }
+            }
+            _ => {}
+        }
+        self.place(target);
+    }
+
+    /// An address or a pointer that is passed to a parameter.
+    fn argument(&mut self, arg: &Expr, alias: bool) {
+        match &strip(arg).kind {
+            ExprKind::AddrOf(lvalue) if alias => self.place(lvalue),
+            ExprKind::Read(Lvalue { kind: LvalueKind::Local(_), .. }) if alias => {}
+            _ => self.expr(arg),
+        }
+    }
+
+    /// The expressions within a place; a pointer that is dereferenced does not escape.
+    fn place(&mut self, lvalue: &Lvalue) {
+        match &lvalue.kind {
+            LvalueKind::Global(_) | LvalueKind::Local(_) => {}
+            LvalueKind::Field(base, _) => self.place(base),
+            LvalueKind::Index(base, index) => {
+                self.place(base);
+                self.expr(index);
+            }
+            LvalueKind::Value(value) => self.expr(value),
+            LvalueKind::Deref(pointer) => match &strip(pointer).kind {
+                ExprKind::Read(Lvalue { kind: LvalueKind::Local(_), .. }) => {}
+                ExprKind::AddrOf(inner) => self.place(inner),
+                _ => self.expr(pointer),
+            },
+        }
+    }
+}

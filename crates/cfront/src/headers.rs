@@ -1,0 +1,36 @@
+//! The headers that come with the binary, so that no system header is needed.
+
+/// The stub headers by name.
+const STUBS: [(&str, &str); 6] = [
+    ("cyrano.h", include_str!("../headers/cyrano.h")),
+    ("stdint.h", include_str!("../headers/stdint.h")),
+    ("stdbool.h", include_str!("../headers/stdbool.h")),
+    ("stddef.h", include_str!("../headers/stddef.h")),
+    ("stdlib.h", include_str!("../headers/stdlib.h")),
+    ("assert.h", include_str!("../headers/assert.h")),
+];
+
+/// The text of a stub header.
+pub fn stub(name: &str) -> Option<&'static str> {
+    STUBS.iter().find(|(stub, _)| *stub == name).map(|(_, text)| *text)
+}
+
+/// The names of the stub headers.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    STUBS.iter().map(|(name, _)| *name)
+}
+
+/// The stub header that gives a word its meaning, for the help of a syntax error or an unknown function.
+pub(crate) fn header_of(word: &str) -> Option<&'static str> {
+    let header = match word {
+        "bool" | "true" | "false" => "stdbool.h",
+        "size_t" | "ptrdiff_t" | "NULL" => "stddef.h",
+        "malloc" | "free" => "stdlib.h",
+        "assert" => "assert.h",
+        "atomic" | "cyrano_word" | "lock_t" | "lock" | "unlock" | "init_lock" | "fence" | "cas" | "dcas" | "assume"
+        | "choose" | "exchange" | "fetch_add" => "cyrano.h",
+        _ if word.ends_with("_t") && (word.starts_with("int") || word.starts_with("uint")) => "stdint.h",
+        _ => return None,
+    };
+    Some(header)
+}

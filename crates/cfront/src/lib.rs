@@ -1,0 +1,103 @@
+//! C data types and their tests (CheckFence): from source text to the IR.
+//!
+//! The passes, each in files of its own: the preprocessor (`token`, `macros`, `condition`, `preprocess`), the conversion of the parser
+//! library's tree into ours (`convert`), the checker (`check`), the choice between registers and memory (`escape`, `memory`), the lowering
+//! with all calls inlined (`lower`), and the clean-up of its result (`optimise`). Tests are read by `tests_file` and become programs in
+//! `program`. `docs/c.md` is the reference of the language and of the notation.
+//!
+//! **Invariants:** every error of a file is reported, once, with its place in the user's file; constructs that are not supported are listed
+//! in one report; no input makes a pass panic or run on; every program that comes out passes [`cyrano_ir::verify()`].
+//! This crate knows neither memory models nor engines, and reads no files: included ones come through a [`Resolver`].
+
+mod all_tests;
+mod arith;
+mod ast;
+mod check;
+mod condition;
+mod convert;
+mod escape;
+mod headers;
+mod lower;
+mod macros;
+mod memory;
+mod optimise;
+mod preprocess;
+mod program;
+mod source;
+mod suggest;
+mod tests_file;
+mod token;
+mod tree;
+mod types;
+
+#[cfg(test)]
+mod tests;
+
+use cyrano_ir::{Diagnostic, Program, Span};
+
+pub use all_tests::all_tests;
+pub use headers::stub;
+pub use preprocess::{MAX_SOURCE, Resolver};
+pub use program::Bounds;
+pub use tests_file::{Step, Test, TestFile, tests};
+
+/// A checked C file.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// Its name, for programs.
+    pub name: String,
+    pub(crate) checked: check::Checked,
+    pub(crate) sources: source::Sources,
+    pub(crate) escapes: escape::Escapes,
+    /// The addresses of the globals.
+    pub(crate) addresses: Vec<i64>,
+}
+
+/// Reads a C file. `name` is its name for messages and programs; `resolver` gives the text of files that it includes with quotes.
+pub fn parse(source: &str, name: &str, resolver: Resolver<'_>) -> Result<Unit, Vec<Diagnostic>> {
+    if source.len() > MAX_SOURCE {
+        let message = format!("file too large: {} bytes, at most {MAX_SOURCE} are read", source.len());
+        return Err(vec![Diagnostic::new(Span::default(), message, "the file")]);
+    }
+    let mut sources = source::Sources::default();
+    sources.add(name, source.to_string(), source::Loc::default());
+    let mut problems = source::Problems::default();
+    let (text, tokens) = preprocess::preprocess(&mut sources, resolver, &mut problems);
+    preprocess::check_nesting(&tokens, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems.finish(&sources));
+    }
+    let Some(items) = convert::parse(&text, &mut problems) else { return Err(problems.finish(&sources)) };
+    let checked = check::check(&items, &sources, &mut problems);
+    memory::check_globals(&checked, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems.finish(&sources));
+    }
+    let escapes = escape::Escapes::new(&checked);
+    let (_, addresses) = memory::Memory::new(&checked, &sources);
+    Ok(Unit { name: name.into(), checked, sources, escapes, addresses })
+}
+
+impl Unit {
+    /// The program of a test.
+    pub fn program(&self, test: &Test) -> Result<Program, Vec<Diagnostic>> {
+        self.program_within(test, Bounds::default())
+    }
+
+    /// The program of a test, with bounds of the caller's choice.
+    pub fn program_within(&self, test: &Test, bounds: Bounds) -> Result<Program, Vec<Diagnostic>> {
+        program::program(self, test, bounds, true)
+    }
+
+    /// The program of a test before it is cleaned up, to compare.
+    #[cfg(test)]
+    fn program_as_lowered(&self, test: &Test) -> Result<Program, Vec<Diagnostic>> {
+        program::program(self, test, Bounds::default(), false)
+    }
+
+    /// The functions of the C file that have a body, those of stub headers left out.
+    pub fn functions(&self) -> Vec<&str> {
+        let own = self.checked.functions.iter().filter(|function| function.body.is_some() && function.loc.is_main());
+        own.map(|function| function.name.as_str()).collect()
+    }
+}

@@ -1,0 +1,207 @@
+//! From checked C to the instructions of one thread.
+//!
+//! Every call is inlined. Locals are registers, except those that need an address ([`crate::escape`]). Every read of memory in the source is one
+//! load, every assignment one store per word; expressions without memory accesses stay trees. `optimise` cleans up behind this module,
+//! which therefore copies freely.
+//!
+//! **Invariant:** a value that was computed from variables is saved before something else in the same expression can change them.
+
+pub(crate) mod call;
+mod cond;
+mod expr;
+mod intrinsic;
+mod spot;
+mod stmt;
+
+use cyrano_ir::{Expr as Ir, Instr, InstrId, LocalExpr, Op, Place, RegId, Register, Span, Ty, UNDEFINED};
+
+use crate::check::Checked;
+use crate::escape::Escapes;
+use crate::memory::Memory;
+use crate::source::{Loc, Sources};
+use crate::tree::{FuncId, LabelId};
+
+pub(crate) use spot::Spot;
+
+/// How many instructions a thread may have before they are cleaned up.
+pub(crate) const MAX_CODE: usize = 1 << 16;
+
+/// How many registers a thread may have before they are cleaned up.
+pub(crate) const MAX_REGISTERS: usize = 1 << 15;
+
+/// What all threads share.
+pub(crate) struct Shared<'u> {
+    pub(crate) checked: &'u Checked,
+    pub(crate) sources: &'u Sources,
+    pub(crate) escapes: &'u Escapes,
+    pub(crate) addresses: &'u [i64],
+    pub(crate) memory: Memory,
+    /// How many objects a `malloc` within a loop can make.
+    pub(crate) objects: u32,
+}
+
+/// A thread in the making.
+pub(crate) struct Lowerer<'s, 'u> {
+    pub(crate) shared: &'s mut Shared<'u>,
+    pub(crate) registers: Vec<Register>,
+    pub(crate) code: Vec<Instr>,
+    /// Where labels are; targets of jumps are positions in this table.
+    pub(crate) labels: Vec<usize>,
+    /// The last position that a label was put at.
+    barrier: usize,
+    pub(crate) span: Span,
+    frames: Vec<Frame>,
+    /// Atomic blocks around; only the outermost one has instructions.
+    atomic: u32,
+    /// Loops around, over all calls.
+    repeats: u32,
+    /// Whether retry loops run once.
+    pub(crate) primed: bool,
+    /// Whether the code grew beyond [`MAX_CODE`] or the registers beyond [`MAX_REGISTERS`].
+    pub(crate) too_long: bool,
+    /// Fences within atomic blocks, which inlining brought there.
+    pub(crate) fenced: Vec<Span>,
+}
+
+/// One inlined call.
+struct Frame {
+    func: FuncId,
+    locals: Vec<Option<Spot>>,
+    /// Parameters that are other names for what their arguments point to.
+    aliases: Vec<Option<Spot>>,
+    /// Where the result goes.
+    result: Option<Spot>,
+    exit: Target,
+    labels: Vec<Option<usize>>,
+    breaks: Vec<Target>,
+    continues: Vec<Target>,
+    /// The atomic blocks around the call.
+    atomic: u32,
+}
+
+/// A label and the number of atomic blocks around it.
+#[derive(Clone, Copy)]
+struct Target {
+    label: usize,
+    atomic: u32,
+}
+
+impl<'s, 'u> Lowerer<'s, 'u> {
+    pub(crate) fn new(shared: &'s mut Shared<'u>) -> Self {
+        Self {
+            shared,
+            registers: Vec::new(),
+            code: Vec::new(),
+            labels: Vec::new(),
+            barrier: 0,
+            span: Span::default(),
+            frames: Vec::new(),
+            atomic: 0,
+            repeats: 0,
+            primed: false,
+            too_long: false,
+            fenced: Vec::new(),
+        }
+    }
+
+    pub(crate) fn emit(&mut self, op: Op) {
+        if self.code.len() >= MAX_CODE {
+            self.too_long = true;
+            return;
+        }
+        self.code.push(Instr { op, span: self.span });
+    }
+
+    /// A new register; temporaries have an empty name.
+    pub(crate) fn register(&mut self, name: &str, init: i64) -> RegId {
+        let id = RegId::new(self.registers.len());
+        let name = if name.is_empty() { format!("%{}", id.0) } else { name.to_string() };
+        self.registers.push(Register { name, init, ty: Ty::Int });
+        id
+    }
+
+    fn temp(&mut self) -> RegId {
+        self.register("", UNDEFINED)
+    }
+
+    fn var(reg: RegId) -> LocalExpr {
+        Ir::Var(Place::Reg(reg))
+    }
+
+    /// Copies a value that mentions registers, so that it does not change with them.
+    fn saved(&mut self, value: LocalExpr) -> LocalExpr {
+        let mut mentions = false;
+        value.for_each_var(&mut |_| mentions = true);
+        if !mentions {
+            return value;
+        }
+        let temp = self.temp();
+        self.emit(Op::Assign { dst: Place::Reg(temp), value });
+        Self::var(temp)
+    }
+
+    fn new_label(&mut self) -> usize {
+        self.labels.push(usize::MAX);
+        self.labels.len() - 1
+    }
+
+    fn bind(&mut self, label: usize) {
+        self.labels[label] = self.code.len();
+        self.barrier = self.code.len();
+    }
+
+    fn jump(&mut self, label: usize) {
+        self.emit(Op::Jump(InstrId::new(label)));
+    }
+
+    fn branch(&mut self, cond: LocalExpr, then: usize, other: usize) {
+        match cond {
+            Ir::Const(0) => self.jump(other),
+            Ir::Const(_) => self.jump(then),
+            cond => self.emit(Op::Branch { cond, then_to: InstrId::new(then), else_to: InstrId::new(other) }),
+        }
+    }
+
+    /// A jump that ends the atomic section if it leaves it.
+    fn leave(&mut self, target: Target) {
+        if self.atomic > 0 && target.atomic == 0 {
+            self.emit(Op::AtomicEnd);
+        }
+        self.jump(target.label);
+    }
+
+    fn target(&self, label: usize) -> Target {
+        Target { label, atomic: self.atomic }
+    }
+
+    /// From here on instructions belong to this place, if it is in the user's file.
+    fn at(&mut self, loc: Loc) {
+        if loc.is_main() {
+            self.span = loc.span;
+        }
+    }
+
+    fn frame(&mut self) -> Option<&mut Frame> {
+        self.frames.last_mut()
+    }
+
+    /// The label of a function's label in this call.
+    fn label_of(&mut self, id: LabelId) -> usize {
+        if let Some(label) = self.frame().and_then(|frame| frame.labels.get(id.0).copied().flatten()) {
+            return label;
+        }
+        let label = self.new_label();
+        if let Some(slot) = self.frame().and_then(|frame| frame.labels.get_mut(id.0)) {
+            *slot = Some(label);
+        }
+        label
+    }
+
+    /// Whether a position of the current function may be reached again, by a loop or a jump back.
+    fn is_repeated(&self, position: u32) -> bool {
+        let Some(frame) = self.frames.last() else { return false };
+        let ranges = &self.shared.checked.functions[frame.func.0].back_ranges;
+        let jumped = !self.primed && ranges.iter().any(|(from, to)| (*from..=*to).contains(&position));
+        self.repeats > 0 || jumped
+    }
+}

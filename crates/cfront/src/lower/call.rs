@@ -1,0 +1,181 @@
+//! Inlined calls and their variables.
+
+use cyrano_ir::{Expr as Ir, LocalExpr, Op, Place, UNDEFINED};
+
+use super::{Frame, Lowerer, MAX_REGISTERS, Spot};
+use crate::escape::strip;
+use crate::tree::{Expr, ExprKind, FuncId, LocalId, Lvalue, LvalueKind};
+use crate::types::Type;
+
+/// How deeply calls may be nested.
+const MAX_CALLS: usize = 100;
+
+/// An argument of a call.
+pub(crate) enum Argument {
+    Words(Vec<LocalExpr>),
+    /// What it points to, for a parameter that is only dereferenced.
+    PointsTo(Spot),
+}
+
+impl Lowerer<'_, '_> {
+    /// A call; gives the words of the result.
+    pub(super) fn call(&mut self, func: FuncId, args: &[Expr], position: u32) -> Vec<LocalExpr> {
+        let mut given = Vec::new();
+        for (index, arg) in args.iter().enumerate() {
+            let later_effects = args[index + 1..].iter().any(|arg| !self.is_pure(arg));
+            given.push(self.argument(func, index, arg, later_effects));
+        }
+        let repeated = self.is_repeated(position);
+        self.repeats += u32::from(repeated);
+        let result = self.inline(func, given);
+        self.repeats -= u32::from(repeated);
+        result
+    }
+
+    fn argument(&mut self, func: FuncId, index: usize, arg: &Expr, later_effects: bool) -> Argument {
+        if self.shared.escapes.is_alias(func, index)
+            && let Some(spot) = self.pointed(arg)
+        {
+            return Argument::PointsTo(self.frozen(spot));
+        }
+        let words = self.values(arg);
+        Argument::Words(if later_effects { words.into_iter().map(|word| self.saved(word)).collect() } else { words })
+    }
+
+    /// A place that does not change with the registers it was computed from.
+    fn frozen(&mut self, spot: Spot) -> Spot {
+        match spot {
+            Spot::Memory { base, offset } => Spot::Memory { base: self.saved(base), offset },
+            Spot::Regs { base, total, offset, dynamic } => {
+                let dynamic = dynamic.map(|index| self.saved(index));
+                Spot::Regs { base, total, offset, dynamic }
+            }
+            other => other,
+        }
+    }
+
+    /// What a pointer points to, if that is known without computing an address.
+    pub(super) fn pointed(&mut self, pointer: &Expr) -> Option<Spot> {
+        match &strip(pointer).kind {
+            ExprKind::AddrOf(lvalue) => Some(self.spot(lvalue)),
+            ExprKind::Read(Lvalue { kind: LvalueKind::Local(id), .. }) => {
+                self.frames.last().and_then(|frame| frame.aliases.get(id.0).cloned().flatten())
+            }
+            _ => None,
+        }
+    }
+
+    /// The body of a function with these arguments; gives the words of the result.
+    pub(crate) fn inline(&mut self, func: FuncId, args: Vec<Argument>) -> Vec<LocalExpr> {
+        if self.frames.len() >= MAX_CALLS || self.too_long {
+            self.too_long = true;
+            return Vec::new();
+        }
+        let checked = self.shared.checked;
+        let function = &checked.functions[func.0];
+        let Some(body) = &function.body else { return Vec::new() };
+        let exit = self.new_label();
+        let words = if function.returns == Type::Void { 0 } else { checked.types.words(&function.returns) };
+        let result = self.variable_registers(&format!("{}.result", function.name), &function.returns, UNDEFINED);
+        self.frames.push(Frame {
+            func,
+            locals: vec![None; function.locals.len()],
+            aliases: vec![None; function.locals.len()],
+            result: result.clone(),
+            exit: self.target(exit),
+            labels: vec![None; function.labels.len()],
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            atomic: self.atomic,
+        });
+        for (index, arg) in args.into_iter().enumerate() {
+            self.bind_parameter(index, arg);
+        }
+        let span = self.span;
+        self.stmt(body);
+        if let (Some(result), true) = (&result, self.repeats > 0) {
+            // The end of the body without a `return`: the result of an earlier round does not count.
+            (0..words).for_each(|word| self.write_word(result, word, Ir::Const(UNDEFINED)));
+        }
+        self.bind(exit);
+        self.frames.pop();
+        self.span = span;
+        result.map_or(Vec::new(), |result| self.read(&result, words))
+    }
+
+    fn bind_parameter(&mut self, index: usize, arg: Argument) {
+        match arg {
+            Argument::PointsTo(spot) => {
+                if let Some(slot) = self.frame().and_then(|frame| frame.aliases.get_mut(index)) {
+                    *slot = Some(spot);
+                }
+            }
+            Argument::Words(words) => {
+                let spot = self.new_variable(LocalId(index));
+                for (word, value) in words.into_iter().enumerate() {
+                    self.write_word(&spot, word as u32, value);
+                }
+            }
+        }
+    }
+
+    /// Registers for a variable, one per word; none for nothing.
+    pub(crate) fn variable_registers(&mut self, name: &str, ty: &Type, init: i64) -> Option<Spot> {
+        let mut names = Vec::new();
+        if *ty != Type::Void {
+            self.shared.checked.types.leaves(ty, name, &mut names);
+        }
+        let registers: Vec<_> = names.iter().map(|name| self.register(name, init)).collect();
+        Some(Spot::regs(*registers.first()?, registers.len() as u32))
+    }
+
+    /// The variable of a local in the current call, made at its first mention.
+    pub(super) fn new_variable(&mut self, id: LocalId) -> Spot {
+        let Some(frame) = self.frames.last() else { return Spot::Values(Vec::new()) };
+        let func = frame.func;
+        if self.registers.len() > MAX_REGISTERS || self.shared.memory.is_full() {
+            self.too_long = true;
+            return Spot::Values(Vec::new());
+        }
+        let checked = self.shared.checked;
+        let function = &checked.functions[func.0];
+        let local = &function.locals[id.0];
+        let name = format!("{}.{}", function.name, local.name);
+        let spot = if self.shared.escapes.in_memory(func, id) {
+            Spot::fixed(self.shared.memory.variable(checked, &local.ty, &name, UNDEFINED, self.span))
+        } else {
+            let in_parts = checked.types.is_scalar(&local.ty) && self.shared.escapes.in_parts(func, id);
+            let init = if in_parts { 0 } else { UNDEFINED };
+            self.variable_registers(&name, &local.ty, init).unwrap_or(Spot::Values(Vec::new()))
+        };
+        if let Some(slot) = self.frame().and_then(|frame| frame.locals.get_mut(id.0)) {
+            *slot = Some(spot.clone());
+        }
+        spot
+    }
+
+    /// A declaration without a value, in a loop: the value of an earlier round does not count.
+    pub(super) fn forget(&mut self, id: LocalId) {
+        let Some(frame) = self.frames.last() else { return };
+        let func = frame.func;
+        let words = self.shared.checked.types.words(&self.shared.checked.functions[func.0].locals[id.0].ty);
+        let spot = self.new_or_known(id);
+        let starts_as_zero = self.shared.escapes.in_parts(func, id);
+        if let Spot::Regs { base, .. } = spot
+            && !starts_as_zero
+        {
+            for word in 0..words {
+                let dst = Place::Reg(cyrano_ir::RegId(base.0 + word));
+                self.emit(Op::Assign { dst, value: Ir::Const(UNDEFINED) });
+            }
+        }
+    }
+
+    pub(super) fn new_or_known(&mut self, id: LocalId) -> Spot {
+        let known = self.frames.last().and_then(|frame| frame.locals.get(id.0).cloned().flatten());
+        match known {
+            Some(spot) => spot,
+            None => self.new_variable(id),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Expressions to trees over registers.
+
+use cyrano_ir::{BinOp, Expr as Ir, LocalExpr, Op, Place, UnOp, WORD};
+
+use super::{Lowerer, Spot};
+use crate::arith;
+use crate::tree::{Calc, Expr, ExprKind, Lvalue, LvalueKind};
+use crate::types::{SIZE, Type};
+
+impl Lowerer<'_, '_> {
+    /// The value of a scalar.
+    pub(super) fn value(&mut self, expr: &Expr) -> LocalExpr {
+        let mut words = self.values(expr);
+        if words.is_empty() { Ir::Const(cyrano_ir::UNDEFINED) } else { words.swap_remove(0) }
+    }
+
+    /// The words of a value; none for `void`.
+    pub(super) fn values(&mut self, expr: &Expr) -> Vec<LocalExpr> {
+        match &expr.kind {
+            ExprKind::Const(value) => vec![Ir::Const(*value)],
+            ExprKind::Read(lvalue) => {
+                let spot = self.spot(lvalue);
+                let words = self.shared.checked.types.words(&lvalue.ty);
+                self.read(&spot, words)
+            }
+            ExprKind::AddrOf(lvalue) => {
+                let spot = self.spot(lvalue);
+                vec![self.address_of(&spot)]
+            }
+            ExprKind::Unary(op, arg) => {
+                let value = self.value(arg);
+                vec![arith::negate(*op, arg.ty.promoted().unwrap_or(SIZE), value)]
+            }
+            ExprKind::Binary(BinOp::And | BinOp::Or, ..) | ExprKind::Cond(..) => self.branching(expr),
+            ExprKind::Binary(op, a, b) => {
+                let (left, right) = self.pair(a, b);
+                let ty = a.ty.promoted().unwrap_or(SIZE);
+                self.check_wide_division(*op, ty, &left, &right);
+                vec![arith::integer(*op, ty, left, right)]
+            }
+            ExprKind::PtrAdd { ptr, index, minus } => {
+                let (pointer, number) = self.pair(ptr, index);
+                vec![arith::move_pointer(pointer, number, self.pointed_words(&ptr.ty), *minus)]
+            }
+            ExprKind::PtrDiff(a, b) => {
+                let (left, right) = self.pair(a, b);
+                let bytes = arith::binary(BinOp::Sub, arith::used(left), arith::used(right));
+                let size = Ir::Const(i64::from(self.pointed_words(&a.ty)) * WORD);
+                vec![arith::binary(BinOp::Div, bytes, size)]
+            }
+            ExprKind::Convert(inner) => self.convert(inner, &expr.ty),
+            ExprKind::Comma(list) => list.iter().map(|part| self.values(part)).last().unwrap_or_default(),
+            ExprKind::Assign(target, value) => self.assignment(target, value),
+            ExprKind::Update { target, calc, gives_old } => vec![self.update(target, calc, *gives_old)],
+            ExprKind::Call { func, args, position } => self.call(*func, args, *position),
+            ExprKind::Intrinsic { what, args, position } => self.intrinsic(what, args, *position),
+            ExprKind::Aggregate(parts) => self.aggregate(parts, &expr.ty),
+            ExprKind::Word(fields) => vec![self.word(fields, &expr.ty)],
+        }
+    }
+
+    /// Two operands; the first is saved if the second changes something.
+    pub(super) fn pair(&mut self, a: &Expr, b: &Expr) -> (LocalExpr, LocalExpr) {
+        let left = self.value(a);
+        let left = if has_effects(b) { self.saved(left) } else { left };
+        (left, self.value(b))
+    }
+
+    fn pointed_words(&self, pointer: &Type) -> u32 {
+        match pointer {
+            Type::Pointer(to) => self.shared.checked.types.words(to),
+            _ => 1,
+        }
+    }
+
+    /// 64-bit unsigned values are kept as signed ones, for which division differs from 2^63 on.
+    fn check_wide_division(&mut self, op: BinOp, ty: cyrano_ir::IntType, left: &LocalExpr, right: &LocalExpr) {
+        if !matches!(op, BinOp::Div | BinOp::Rem) || ty != SIZE {
+            return;
+        }
+        let small = |value: &LocalExpr| arith::binary(BinOp::Ge, arith::used(value.clone()), Ir::Const(0));
+        let cond = arith::binary(BinOp::And, small(left), small(right));
+        if cond != Ir::Const(1) {
+            self.emit(Op::Limit { cond, what: "operands of a 64-bit unsigned division".into() });
+        }
+    }
+
+    fn convert(&mut self, inner: &Expr, to: &Type) -> Vec<LocalExpr> {
+        let words = self.values(inner);
+        if *to == Type::Void {
+            words.into_iter().for_each(|word| self.evaluate(word));
+            return Vec::new();
+        }
+        words.into_iter().take(1).map(|word| arith::convert(word, &inner.ty, to)).collect()
+    }
+
+    /// Evaluates for errors only.
+    pub(super) fn evaluate(&mut self, value: LocalExpr) {
+        if matches!(value, Ir::Const(_) | Ir::Var(_)) {
+            return;
+        }
+        let temp = self.temp();
+        self.emit(Op::Assign { dst: Place::Reg(temp), value });
+    }
+
+    fn assignment(&mut self, target: &Lvalue, value: &Expr) -> Vec<LocalExpr> {
+        // Whether the place or the value comes first matters only to programs that C leaves undefined.
+        let spot = self.spot(target);
+        let spot = if has_effects(value) { self.settled(spot) } else { spot };
+        let words = self.values(value);
+        self.assign_words(&spot, words)
+    }
+
+    /// A place whose pointer and index are saved.
+    fn settled(&mut self, spot: Spot) -> Spot {
+        match spot {
+            Spot::Memory { base, offset } => Spot::Memory { base: self.saved(base), offset },
+            Spot::Regs { base, total, offset, dynamic } => {
+                let dynamic = dynamic.map(|index| self.saved(index));
+                Spot::Regs { base, total, offset, dynamic }
+            }
+            other => other,
+        }
+    }
+
+    /// Writes all words and gives their values.
+    pub(super) fn assign_words(&mut self, spot: &Spot, words: Vec<LocalExpr>) -> Vec<LocalExpr> {
+        let several = words.len() > 1;
+        let words: Vec<_> = if several { words.into_iter().map(|word| self.saved(word)).collect() } else { words };
+        for (word, value) in words.iter().enumerate() {
+            self.write_word(spot, word as u32, value.clone());
+        }
+        match spot {
+            Spot::Regs { .. } => self.read(spot, words.len() as u32),
+            Spot::Bits(_, bits) => {
+                let field = cyrano_ir::IntType { bits: bits.width, signed: bits.signed };
+                words.into_iter().map(|word| arith::unary(UnOp::Wrap(field), arith::used(word))).collect()
+            }
+            _ => words,
+        }
+    }
+
+    fn update(&mut self, target: &Lvalue, calc: &Calc, gives_old: bool) -> LocalExpr {
+        let spot = self.spot(target);
+        let spot = self.settled(spot);
+        let before = self.read_word(&spot, 0);
+        let keeps = gives_old || matches!(calc, Calc::Arith(_, _, value) if has_effects(value));
+        let before = if keeps { self.saved(before) } else { before };
+        let after = match calc {
+            Calc::Arith(op, ty, value) => {
+                let value = self.value(value);
+                let common = Type::Int(*ty);
+                let wide = arith::convert(before.clone(), &target.ty, &common);
+                self.check_wide_division(*op, *ty, &wide, &value);
+                let result = arith::integer(*op, *ty, wide, value);
+                arith::convert(result, &common, &target.ty)
+            }
+            Calc::Pointer { index, minus } => {
+                let number = self.value(index);
+                arith::move_pointer(before.clone(), number, self.pointed_words(&target.ty), *minus)
+            }
+        };
+        if gives_old {
+            self.write_word(&spot, 0, after);
+            return before;
+        }
+        let after = if matches!(spot, Spot::Regs { .. }) { after } else { self.saved(after) };
+        let mut words = self.assign_words(&spot, vec![after]);
+        words.swap_remove(0)
+    }
+
+    fn aggregate(&mut self, parts: &[(u32, Expr)], ty: &Type) -> Vec<LocalExpr> {
+        let mut words = vec![Ir::Const(0); self.shared.checked.types.words(ty) as usize];
+        for (offset, part) in parts {
+            let values = self.values(part);
+            for (index, value) in values.into_iter().enumerate() {
+                let value = self.saved_if_variable(value);
+                if let Some(slot) = words.get_mut(*offset as usize + index) {
+                    *slot = value;
+                }
+            }
+        }
+        words
+    }
+
+    fn saved_if_variable(&mut self, value: LocalExpr) -> LocalExpr {
+        match &value {
+            Ir::Const(_) => value,
+            _ => self.saved(value),
+        }
+    }
+
+    fn word(&mut self, fields: &[Expr], ty: &Type) -> LocalExpr {
+        let Type::Struct(id) = ty else { return Ir::Const(cyrano_ir::UNDEFINED) };
+        let bits: Vec<_> = self.shared.checked.types.fields(*id).iter().map(|field| field.bits).collect();
+        let mut word = Ir::Const(0);
+        for (index, (field, bits)) in fields.iter().zip(bits).enumerate() {
+            let value = self.value(field);
+            let later_effects = fields[index + 1..].iter().any(has_effects);
+            let value = if later_effects { self.saved(value) } else { value };
+            let placed = arith::place(value, bits);
+            word = if word == Ir::Const(0) { placed } else { arith::binary(BinOp::BitOr, word, placed) };
+        }
+        word
+    }
+
+    /// Whether evaluating the expression needs no instruction: no access, no effect, no branch.
+    pub(super) fn is_pure(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Const(_) => true,
+            ExprKind::Read(lvalue) => self.is_register(lvalue),
+            ExprKind::AddrOf(lvalue) => self.is_plain_place(lvalue),
+            ExprKind::Unary(_, arg) | ExprKind::Convert(arg) => self.is_pure(arg),
+            ExprKind::Binary(op, a, b) => {
+                let wide = matches!(op, BinOp::Div | BinOp::Rem) && expr.ty == Type::Int(SIZE);
+                !wide && self.is_pure(a) && self.is_pure(b)
+            }
+            ExprKind::PtrDiff(a, b) | ExprKind::PtrAdd { ptr: a, index: b, .. } => self.is_pure(a) && self.is_pure(b),
+            ExprKind::Word(fields) => fields.iter().all(|field| self.is_pure(field)),
+            _ => false,
+        }
+    }
+
+    /// Whether a place is in registers and known.
+    fn is_register(&self, lvalue: &Lvalue) -> bool {
+        match &lvalue.kind {
+            LvalueKind::Local(id) => {
+                let frame = self.frames.last();
+                frame.is_some_and(|frame| !self.shared.escapes.in_memory(frame.func, *id))
+            }
+            LvalueKind::Field(base, _) => self.is_register(base),
+            LvalueKind::Index(base, index) => matches!(index.kind, ExprKind::Const(_)) && self.is_register(base),
+            LvalueKind::Deref(pointer) => match &crate::escape::strip(pointer).kind {
+                ExprKind::Read(Lvalue { kind: LvalueKind::Local(id), .. }) => {
+                    let alias = self.frames.last().and_then(|frame| frame.aliases.get(id.0));
+                    matches!(alias, Some(Some(Spot::Regs { .. })))
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether finding the place needs no instruction.
+    fn is_plain_place(&self, lvalue: &Lvalue) -> bool {
+        match &lvalue.kind {
+            LvalueKind::Global(_) | LvalueKind::Local(_) => true,
+            LvalueKind::Field(base, _) => self.is_plain_place(base),
+            LvalueKind::Deref(pointer) => self.is_pure(pointer),
+            LvalueKind::Index(base, index) => matches!(index.kind, ExprKind::Const(_)) && self.is_plain_place(base),
+            LvalueKind::Value(_) => false,
+        }
+    }
+}
+
+/// Whether evaluating the expression may change a variable.
+pub(super) fn has_effects(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Const(_) => false,
+        ExprKind::Assign(..) | ExprKind::Update { .. } | ExprKind::Call { .. } => true,
+        ExprKind::Read(lvalue) | ExprKind::AddrOf(lvalue) => place_has_effects(lvalue),
+        ExprKind::Unary(_, arg) | ExprKind::Convert(arg) => has_effects(arg),
+        ExprKind::Binary(_, a, b) | ExprKind::PtrDiff(a, b) | ExprKind::PtrAdd { ptr: a, index: b, .. } => {
+            has_effects(a) || has_effects(b)
+        }
+        ExprKind::Cond(a, b, c) => has_effects(a) || has_effects(b) || has_effects(c),
+        ExprKind::Comma(list) | ExprKind::Word(list) => list.iter().any(has_effects),
+        ExprKind::Aggregate(parts) => parts.iter().any(|(_, part)| has_effects(part)),
+        ExprKind::Intrinsic { args, .. } => args.iter().any(has_effects),
+    }
+}
+
+fn place_has_effects(lvalue: &Lvalue) -> bool {
+    match &lvalue.kind {
+        LvalueKind::Global(_) | LvalueKind::Local(_) => false,
+        LvalueKind::Deref(pointer) => has_effects(pointer),
+        LvalueKind::Field(base, _) => place_has_effects(base),
+        LvalueKind::Index(base, index) => place_has_effects(base) || has_effects(index),
+        LvalueKind::Value(value) => has_effects(value),
+    }
+}

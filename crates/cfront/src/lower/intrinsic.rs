@@ -1,0 +1,200 @@
+//! Fences, read-modify-writes, assertions, choices, allocation.
+//!
+//! A `cas` is one read-modify-write without a fence (CheckFence, Fig. 6). Comparing with an undefined word is an error, also where the
+//! result is not used. `dcas` is an atomic section of two loads and two conditional stores.
+
+use cyrano_ir::{BinOp, Expr as Ir, IntType, LocalExpr, Op, Place, RmwOp, UnOp, WORD};
+
+use super::{Lowerer, Spot};
+use crate::arith;
+use crate::memory::has_header;
+use crate::tree::{Expr, ExprKind, Intrinsic};
+use crate::types::Type;
+
+impl Lowerer<'_, '_> {
+    pub(super) fn intrinsic(&mut self, what: &Intrinsic, args: &[Expr], position: u32) -> Vec<LocalExpr> {
+        match what {
+            Intrinsic::Fence(set) => {
+                match self.atomic {
+                    0 => self.emit(Op::Fence(*set)),
+                    _ => self.fenced.push(self.span),
+                }
+                Vec::new()
+            }
+            Intrinsic::Assume => {
+                let cond = self.truth(&args[0]);
+                self.emit(Op::Assume(cond));
+                Vec::new()
+            }
+            Intrinsic::Assert(message) => {
+                let cond = self.truth(&args[0]);
+                self.emit(Op::Assert { cond, message: Some(message.clone()) });
+                Vec::new()
+            }
+            Intrinsic::Choose(from) => {
+                let temp = self.temp();
+                self.emit(Op::Choose { dst: Place::Reg(temp), from: from.clone() });
+                vec![Self::var(temp)]
+            }
+            Intrinsic::Cas => vec![self.cas(args)],
+            Intrinsic::Dcas => vec![self.dcas(args)],
+            Intrinsic::Exchange => {
+                let words = self.operands(args);
+                let [location, value] = &words[..] else { return Vec::new() };
+                vec![self.rmw(location, RmwOp::Exchange(value.clone()))]
+            }
+            Intrinsic::FetchAdd => vec![self.fetch_add(args)],
+            Intrinsic::Malloc(ty) => vec![self.malloc(ty, position)],
+            Intrinsic::Free(ty) => {
+                self.free(&args[0], ty);
+                Vec::new()
+            }
+        }
+    }
+
+    /// The arguments from left to right.
+    fn operands(&mut self, args: &[Expr]) -> Vec<LocalExpr> {
+        let mut words = Vec::new();
+        for (index, arg) in args.iter().enumerate() {
+            let value = self.value(arg);
+            let later_effects = args[index + 1..].iter().any(super::expr::has_effects);
+            words.push(if later_effects { self.saved(value) } else { value });
+        }
+        words
+    }
+
+    fn rmw(&mut self, location: &LocalExpr, op: RmwOp) -> LocalExpr {
+        let temp = self.temp();
+        let addr = self.addr(location, 0);
+        self.emit(Op::Rmw { dst: Some(Place::Reg(temp)), addr, op });
+        Self::var(temp)
+    }
+
+    fn cas(&mut self, args: &[Expr]) -> LocalExpr {
+        let words = self.operands(args);
+        let [location, expected, new] = &words[..] else { return Ir::Const(0) };
+        let expected = self.simple(arith::used(expected.clone()));
+        let old = self.rmw(location, RmwOp::Cas { expected: expected.clone(), new: new.clone() });
+        arith::binary(BinOp::Eq, arith::used(old), expected)
+    }
+
+    /// A value that is mentioned twice is computed once.
+    fn simple(&mut self, value: LocalExpr) -> LocalExpr {
+        match &value {
+            Ir::Const(_) | Ir::Var(_) => value,
+            Ir::Unary(UnOp::Defined, inner) if matches!(**inner, Ir::Var(_)) => value,
+            _ => self.saved(value),
+        }
+    }
+
+    fn dcas(&mut self, args: &[Expr]) -> LocalExpr {
+        let words = self.operands(args);
+        let [a, b, old_a, old_b, new_a, new_b] = &words[..] else { return Ir::Const(0) };
+        let (store, end) = (self.new_label(), self.new_label());
+        let outermost = self.atomic == 0;
+        if outermost {
+            self.emit(Op::AtomicBegin);
+        }
+        let (place_a, place_b) = (memory(a), memory(b));
+        let (found_a, found_b) = (self.read_word(&place_a, 0), self.read_word(&place_b, 0));
+        let equal =
+            |found: LocalExpr, old: &LocalExpr| arith::binary(BinOp::Eq, arith::used(found), arith::used(old.clone()));
+        let both = arith::binary(BinOp::And, equal(found_a, old_a), equal(found_b, old_b));
+        let result = self.saved(both);
+        self.branch(result.clone(), store, end);
+        self.bind(store);
+        self.write_word(&place_a, 0, new_a.clone());
+        self.write_word(&place_b, 0, new_b.clone());
+        self.bind(end);
+        if outermost {
+            self.emit(Op::AtomicEnd);
+        }
+        result
+    }
+
+    /// The addition in memory does not wrap, so that it must not have to.
+    fn fetch_add(&mut self, args: &[Expr]) -> LocalExpr {
+        let words = self.operands(args);
+        let [location, by] = &words[..] else { return Ir::Const(0) };
+        let by = self.simple(arith::used(by.clone()));
+        let old = self.rmw(location, RmwOp::FetchAdd(by.clone()));
+        let sum = arith::binary(BinOp::Add, arith::used(old.clone()), by);
+        match &args[1].ty {
+            Type::Int(ty @ IntType { signed: true, .. }) => self.evaluate(arith::unary(UnOp::Fit(*ty), sum)),
+            Type::Int(ty @ IntType { bits: ..64, .. }) => {
+                let limit = Ir::Const(ty.wrap(-1));
+                let cond = arith::binary(BinOp::Le, sum, limit);
+                self.emit(Op::Limit { cond, what: "a `fetch_add` that wraps around".into() });
+            }
+            _ => self.evaluate(sum),
+        }
+        old
+    }
+
+    /// A new object: one of its own, or the next of a pool if the call may be reached again.
+    fn malloc(&mut self, ty: &Type, position: u32) -> LocalExpr {
+        let (checked, span) = (self.shared.checked, self.span);
+        let first = self.shared.memory.allocate(checked, ty, span);
+        if !self.is_repeated(position) || self.shared.memory.is_full() {
+            return Ir::Const(first);
+        }
+        let mut second = first;
+        for number in 1..self.shared.objects {
+            if self.shared.memory.is_full() {
+                break;
+            }
+            let next = self.shared.memory.allocate(checked, ty, span);
+            if number == 1 {
+                second = next;
+            }
+        }
+        let counter = self.register(&format!("%objects.{}", first / WORD), 0);
+        let count = Self::var(counter);
+        let cond = arith::binary(BinOp::Lt, count.clone(), Ir::Const(i64::from(self.shared.objects)));
+        let line = self.shared.sources.line(crate::source::Loc { file: 0, span });
+        self.emit(Op::Limit { cond, what: format!("objects allocated in the loop at line {line}") });
+        let step = Ir::Const(second - first);
+        let offset = arith::binary(BinOp::Mul, count.clone(), step);
+        let object = self.saved(arith::binary(BinOp::Add, Ir::Const(first), offset));
+        let value = arith::binary(BinOp::Add, count, Ir::Const(1));
+        self.emit(Op::Assign { dst: Place::Reg(counter), value });
+        object
+    }
+
+    /// Marks the header in front of the object; a null pointer is left alone.
+    fn free(&mut self, pointer: &Expr, ty: &Type) {
+        let value = self.value(pointer);
+        let value = self.simple(arith::used(value));
+        debug_assert!(has_header(self.shared.checked, ty), "the checker lists every type that is freed");
+        let (mark, end) = (self.new_label(), self.new_label());
+        self.branch(arith::binary(BinOp::Ne, value.clone(), Ir::Const(0)), mark, end);
+        self.bind(mark);
+        let header = arith::binary(BinOp::Sub, value, Ir::Const(WORD));
+        let old = self.rmw(&header, RmwOp::Exchange(Ir::Const(1)));
+        let cond = arith::binary(BinOp::Eq, old, Ir::Const(0));
+        self.emit(Op::Assert { cond, message: Some("double free".into()) });
+        self.bind(end);
+    }
+
+    /// An expression whose value nobody wants.
+    pub(super) fn discard(&mut self, expr: &Expr) {
+        let words = match &expr.kind {
+            // The value of a step or an assignment is not read again.
+            ExprKind::Assign(..) => {
+                self.values(expr);
+                return;
+            }
+            ExprKind::Update { target, calc, .. } => {
+                let kind = ExprKind::Update { target: target.clone(), calc: calc.clone(), gives_old: false };
+                self.values(&Expr::new(kind, expr.ty.clone(), expr.loc));
+                return;
+            }
+            _ => self.values(expr),
+        };
+        words.into_iter().for_each(|word| self.evaluate(word));
+    }
+}
+
+fn memory(pointer: &LocalExpr) -> Spot {
+    Spot::Memory { base: pointer.clone(), offset: 0 }
+}

@@ -1,0 +1,212 @@
+//! A test as a program: the threads of the test, each a sequence of operations.
+//!
+//! The thread `init` calls the initialisation and the operations before the parentheses; it is the program's setup. Every operation is
+//! bracketed, so that the model `serial` knows it as a unit, and its observed arguments and results are registers of their own that keep
+//! their values to the end. The columns of an observation follow threads, then program order: `in` arguments, result, `out` parameters.
+
+use cyrano_ir::{
+    Diagnostic, Expr as Ir, FinalVar, Observable, Op, Place, Program, RegId, SharedArray, Span, Thread, ThreadId,
+};
+
+use crate::Unit;
+use crate::arith;
+use crate::lower::call::Argument as Given;
+use crate::lower::{Lowerer, MAX_CODE, Shared, Spot};
+use crate::memory::{MAX_MEMORY, Memory};
+use crate::optimise;
+use crate::tests_file::{Argument, Call, Step, Test};
+
+/// How much of what a program does without bound is covered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// The objects that each `malloc` within a loop can make.
+    pub objects: u32,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { objects: 4 }
+    }
+}
+
+/// The program of a test; `clean` says whether it is cleaned up.
+pub(crate) fn program(unit: &Unit, test: &Test, bounds: Bounds, clean: bool) -> Result<Program, Vec<Diagnostic>> {
+    let (memory, _) = Memory::new(&unit.checked, &unit.sources);
+    let mut shared = Shared {
+        checked: &unit.checked,
+        sources: &unit.sources,
+        escapes: &unit.escapes,
+        addresses: &unit.addresses,
+        memory,
+        objects: bounds.objects.max(1),
+    };
+    let mut made: Vec<Made> = Vec::new();
+    let setup = !(test.interface.init.is_empty() && test.before.is_empty());
+    if setup {
+        made.push(thread(&mut shared, test, "init", &test.interface.init, &test.before)?);
+    }
+    for (index, steps) in test.threads.iter().enumerate() {
+        made.push(thread(&mut shared, test, &format!("thread{}", index + 1), &[], steps)?);
+    }
+    if shared.memory.is_full() {
+        let message = format!("the test needs more than {MAX_MEMORY} words of memory");
+        return Err(vec![Diagnostic::new(Span::default(), message, "in this file")]);
+    }
+    let program = assemble(unit, test, made, shared.memory, setup.then_some(ThreadId(0)), clean);
+    match cyrano_ir::verify(&program) {
+        Ok(()) => Ok(program),
+        Err(errors) => {
+            let message = format!("the program of this test is wrong, a bug in Cyrano: {}", errors[0]);
+            let diagnostic = Diagnostic::new(Span::default(), message, "in this file");
+            Err(vec![diagnostic.with_help("please report it together with the file")])
+        }
+    }
+}
+
+/// A lowered thread and its observed registers.
+struct Made {
+    thread: Thread,
+    observed: Vec<(String, RegId)>,
+}
+
+fn assemble(
+    unit: &Unit,
+    test: &Test,
+    made: Vec<Made>,
+    memory: Memory,
+    setup: Option<ThreadId>,
+    clean: bool,
+) -> Program {
+    let name = format!("{}.{}", unit.name, test.name);
+    let mut program = Program { name, setup, ..Program::default() };
+    for (index, Made { mut thread, observed }) in made.into_iter().enumerate() {
+        let mut registers: Vec<_> = observed.iter().map(|(_, reg)| *reg).collect();
+        if clean {
+            registers = optimise::optimise(&mut thread, &memory, &registers);
+        }
+        for ((name, _), reg) in observed.into_iter().zip(registers) {
+            program.observed.push(Observable { name, var: FinalVar::Reg(ThreadId::new(index), reg) });
+        }
+        program.threads.push(thread);
+    }
+    program.locations = memory.words;
+    let len = u32::try_from(program.locations.len()).unwrap_or(u32::MAX);
+    program.arrays = vec![SharedArray { name: "memory".into(), base: cyrano_ir::LocId(0), len }];
+    program
+}
+
+fn thread(
+    shared: &mut Shared<'_>,
+    test: &Test,
+    name: &str,
+    init: &[Call],
+    steps: &[Step],
+) -> Result<Made, Vec<Diagnostic>> {
+    let mut builder = Builder { lowerer: Lowerer::new(shared), name: name.into(), observed: Vec::new() };
+    for call in init {
+        builder.operation(call, &call.name, "init");
+    }
+    for (position, step) in steps.iter().enumerate() {
+        let Some(call) = test.interface.operations.get(step.operation) else { continue };
+        builder.lowerer.primed = step.primed;
+        let prime = if step.primed { "'" } else { "" };
+        builder.operation(call, &format!("{}{prime}", call.name), &format!("{}{}", call.name, position + 1));
+    }
+    let Builder { mut lowerer, observed, .. } = builder;
+    if lowerer.too_long {
+        let message =
+            format!("the test is too long: a thread has more than {MAX_CODE} instructions, or too many variables");
+        return Err(vec![Diagnostic::new(Span::default(), message, "in this file")]);
+    }
+    lowerer.fenced.sort();
+    lowerer.fenced.dedup();
+    if !lowerer.fenced.is_empty() {
+        let fenced = lowerer.fenced.iter();
+        let message = "a fence within an atomic block";
+        return Err(fenced.map(|span| Diagnostic::new(*span, message, "called from an atomic block")).collect());
+    }
+    lowerer.emit(Op::Halt);
+    let code = optimise::resolve(lowerer.code, &lowerer.labels);
+    Ok(Made { thread: Thread { name: name.into(), registers: lowerer.registers, code }, observed })
+}
+
+/// A thread in the making, with what is observed of it.
+struct Builder<'s, 'u> {
+    lowerer: Lowerer<'s, 'u>,
+    name: String,
+    observed: Vec<(String, RegId)>,
+}
+
+/// What an `out` argument became.
+struct OutVariable {
+    spot: Spot,
+    names: Vec<String>,
+}
+
+impl Builder<'_, '_> {
+    fn operation(&mut self, call: &Call, shown: &str, label: &str) {
+        let function = &self.lowerer.shared.checked.functions[call.func.0];
+        self.lowerer.span = self.lowerer.shared.sources.span(function.loc);
+        let span = self.lowerer.span;
+        let mut given = Vec::new();
+        let mut outs = Vec::new();
+        for (index, arg) in call.args.iter().enumerate() {
+            let param = function.param_names.get(index).filter(|name| !name.is_empty());
+            let param = param.cloned().unwrap_or_else(|| format!("arg{}", index + 1));
+            let name = format!("{}.{label}.{param}", self.name);
+            let alias = self.lowerer.shared.escapes.is_alias(call.func, index);
+            given.push(self.argument(arg, &name, alias, &mut outs));
+        }
+        self.lowerer.emit(Op::OperationBegin(shown.into()));
+        let words = self.lowerer.inline(call.func, given);
+        self.lowerer.span = span;
+        if let Some(result) = &call.result {
+            let mut names = Vec::new();
+            let name = format!("{}.{label}.{result}", self.name);
+            self.lowerer.shared.checked.types.leaves(&function.returns, &name, &mut names);
+            self.observe(names, words);
+        }
+        for out in outs {
+            let words = self.lowerer.read(&out.spot, out.names.len() as u32);
+            self.observe(out.names, words);
+        }
+        self.lowerer.emit(Op::OperationEnd);
+    }
+
+    fn argument(&mut self, arg: &Argument, name: &str, alias: bool, outs: &mut Vec<OutVariable>) -> Given {
+        match arg {
+            Argument::Fixed(address) if alias => Given::PointsTo(Spot::fixed(*address)),
+            Argument::Fixed(value) => Given::Words(vec![Ir::Const(*value)]),
+            Argument::In(values) => {
+                let reg = self.lowerer.register(name, 0);
+                self.lowerer.emit(Op::Choose { dst: Place::Reg(reg), from: values.clone() });
+                self.observed.push((name.to_string(), reg));
+                Given::Words(vec![Ir::Var(Place::Reg(reg))])
+            }
+            Argument::Out(ty) => {
+                let shared = &mut *self.lowerer.shared;
+                let (checked, span) = (shared.checked, self.lowerer.span);
+                let mut names = Vec::new();
+                checked.types.leaves(ty, name, &mut names);
+                if !alias {
+                    let address = shared.memory.variable(checked, ty, name, 0, span);
+                    outs.push(OutVariable { spot: Spot::fixed(address), names });
+                    return Given::Words(vec![Ir::Const(address)]);
+                }
+                let made = self.lowerer.variable_registers(&format!("{name}.out"), ty, 0);
+                let spot = made.unwrap_or(Spot::Values(Vec::new()));
+                outs.push(OutVariable { spot: spot.clone(), names });
+                Given::PointsTo(spot)
+            }
+        }
+    }
+
+    /// Keeps words in registers of their own; an undefined one is an error.
+    fn observe(&mut self, names: Vec<String>, words: Vec<cyrano_ir::LocalExpr>) {
+        for (name, word) in names.into_iter().zip(words) {
+            let reg = self.lowerer.register(&name, 0);
+            self.lowerer.emit(Op::Assign { dst: Place::Reg(reg), value: arith::used(word) });
+            self.observed.push((name, reg));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! C's arithmetic: conversions, wrapping, overflow.
+
+use super::{fails, returns};
+
+/// The value of an expression as a `long`.
+fn value(expr: &str) -> i64 {
+    returns(&format!("#include <stdint.h>\nlong f(void) {{ return {expr}; }}"))[0]
+}
+
+/// The same with an operand that the front end cannot see through.
+fn value_of(ty: &str, x: &str, expr: &str) -> i64 {
+    returns(&format!("#include <stdint.h>\n{ty} g = {x};\nlong f(void) {{ {ty} x = g; return {expr}; }}"))[0]
+}
+
+#[test]
+fn constants_and_precedence() {
+    assert_eq!(value("1 + 2 * 3 - 4 / 2"), 5);
+    assert_eq!(value("(7 & 3) | (8 ^ 12)"), 7);
+    assert_eq!(value("-7 / 2 * 10 + -7 % 2"), -31);
+    assert_eq!(value("1 << 4 >> 2"), 4);
+    assert_eq!(value("0x10 + 010 + 'a'"), 16 + 8 + 97);
+    assert_eq!(value("~0"), -1);
+    assert_eq!(value("!5 + !0 + !!7"), 2);
+}
+
+#[test]
+fn unsigned_wraps_and_signed_overflow_is_an_error() {
+    assert_eq!(value_of("unsigned", "0", "x - 1"), 4_294_967_295);
+    assert_eq!(value_of("unsigned", "4294967295u", "x + 2"), 1);
+    assert_eq!(value_of("uint8_t", "200", "x + 100"), 300, "narrow operands are promoted");
+    assert_eq!(value_of("uint8_t", "200", "(uint8_t)(x + 100)"), 44);
+    assert_eq!(value_of("int", "-1", "(unsigned)x"), 4_294_967_295);
+    assert_eq!(value_of("unsigned", "0x80000000u", "(int)x"), -2_147_483_648);
+    assert_eq!(value_of("unsigned", "0xffffffffu", "~x + 5"), 5);
+    assert!(fails("int g = 2147483647; int f(void) { int x = g; return x + 1; }").contains("Overflow"));
+    assert!(fails("int g = 40; int f(void) { return 1 << g; }").contains("Overflow"));
+    assert!(fails("int g; int f(void) { return 7 / g; }").contains("DivisionByZero"));
+    assert!(fails("int g; int f(void) { return 7 % g; }").contains("DivisionByZero"));
+}
+
+#[test]
+fn mixed_signs_compare_as_unsigned() {
+    assert_eq!(value_of("int", "-1", "x < 1u"), 0);
+    assert_eq!(value_of("int", "-1", "x < 1"), 1);
+    assert_eq!(value_of("long", "-1", "x < 1ul"), 0, "64 bits too");
+    assert_eq!(value_of("uint64_t", "0xffffffffffffffff", "x > 5"), 1);
+    assert_eq!(value_of("uint64_t", "0xffffffffffffffff", "(long)(x >> 60)"), 15);
+    assert_eq!(value_of("int8_t", "-1", "x >> 1"), -1);
+}
+
+#[test]
+fn booleans_are_zero_or_one() {
+    assert_eq!(value_of("int", "256", "(_Bool)x"), 1);
+    assert_eq!(value_of("int", "256", "(uint8_t)x"), 0);
+    assert_eq!(value_of("int", "3", "(x && 2) + (x || 0) + (x == 3)"), 3);
+}
+
+#[test]
+fn assignments_convert_and_chain() {
+    let source = "#include <stdint.h>
+        int f(void) { int a; uint8_t b; a = b = 300; a += b; a <<= 2; a |= 1; a ^= 3; return a; }";
+    assert_eq!(returns(source), [((44 + 44) << 2 | 1) ^ 3]);
+    let source = "int f(void) { int a = 5; int b = a++ * 10 + a; int c = --a + a--; return b * 100 + c * 10 + a; }";
+    assert_eq!(returns(source), [(50 + 6) * 100 + 10 * 10 + 4]);
+}
+
+#[test]
+fn sizes_agree_with_pointer_arithmetic() {
+    let source = "#include <stdint.h>
+        struct p { int x; int y; } a[3];
+        int f(void) { struct p *q = &a[2]; return (int)sizeof(struct p) * 100 + (int)(q - a) * 10
+            + (((uintptr_t)q - (uintptr_t)a) == 2 * sizeof(a[0])); }";
+    assert_eq!(returns(source), [16 * 100 + 20 + 1]);
+}

@@ -1,0 +1,102 @@
+//! No input makes the front end panic or run on.
+
+use proptest::prelude::*;
+
+use super::errors;
+
+const SEED: &str = "#include <cyrano.h>
+#include <stdlib.h>
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+typedef struct node { struct node *next; int value; } node_t;
+typedef cyrano_word struct { node_t *ptr; unsigned count : 8; } tag_t;
+struct { tag_t top; lock_t l; int a[3]; } s = { { 0, 1 }, 0, { 1, 2, 3 } };
+int f(int *out, int k) {
+    node_t *n = malloc(sizeof(node_t));
+    tag_t t = s.top, u;
+    u.ptr = n; u.count = t.count + 1;
+    for (int i = 0; i < 3 && s.a[i]; i++) switch (k) { case 1: *out = MAX(i, k); break; default: k -= 2; }
+    do { n->next = t.ptr; if (!n) goto end; } while (!cas(&s.top, t, u));
+    atomic { s.a[k & 1] ^= 0x1f; if (k) return k++; }
+    lock(&s.l); fence(\"load-load\"); unlock(&s.l);
+end:
+    free(n);
+    return n ? -1 : ~k;
+}
+";
+
+/// Whatever comes out, a program of every test can be made of it.
+fn try_all(source: &str) {
+    let Ok(unit) = crate::parse(source, "t", &|_| None) else { return };
+    for text in ["f = f(out, in {0, 1}) -> r\ntest T = f' ( f | ff )\n", "f = f()\ntest T = ( f )"] {
+        let Ok(file) = crate::tests(text, &unit) else { continue };
+        for test in &file.tests {
+            if let Ok(program) = unit.program(test) {
+                assert_eq!(cyrano_ir::verify(&program), Ok(()));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_seed_is_fine() {
+    assert_eq!(errors(SEED), "no errors");
+    try_all(SEED);
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    let deep =
+        |open: &str, close: &str, n: usize| format!("int f(void) {{ return {}1{}; }}", open.repeat(n), close.repeat(n));
+    for source in [
+        deep("(", ")", 20_000),
+        deep("-", "", 20_000).replace("--", "- -"),
+        deep("1 + ", "", 20_000),
+        deep("!", "", 20_000),
+        format!("int f(void) {{ {} ; }}", "if (1)".repeat(20_000)),
+        format!("int f(void) {{ {} ; }}", "if (1) ; else ".repeat(20_000)),
+        format!("int f(void) {{ {} ; }}", "if (1) { ; } else ".repeat(20_000)),
+        format!("int {}x;", "*".repeat(20_000)),
+        format!("int x{};", "[1]".repeat(20_000)),
+        format!("int f(void) {{ {} {} }}", "{".repeat(20_000), "}".repeat(20_000)),
+        format!("int f(int x) {{ {} ; }}", "l: ".repeat(20_000)),
+    ] {
+        let found = errors(&source);
+        assert!(found.contains("too deeply or too long"), "{} …: {found}", &source[..60]);
+    }
+}
+
+#[test]
+fn growing_macros_and_calls_are_refused() {
+    let mut source = String::from("#define A0 1 +\n");
+    (1..40).for_each(|n| source += &format!("#define A{n} A{} A{}\n", n - 1, n - 1));
+    let found = errors(&format!("{source}int x = A39 1;\n"));
+    assert!(found.contains("too many tokens"), "{found}");
+    let mut source = String::from("int x; void f0(void) { x = x + 1; }\n");
+    (1..40).for_each(|n| source += &format!("void f{n}(void) {{ f{0}(); f{0}(); }}\n", n - 1));
+    let unit = super::unit(&source);
+    let file = super::file(&unit, "f = f39()\ntest T = ( f )\n");
+    let found = unit.program(&file.tests[0]).expect_err("too long");
+    assert!(found[0].message.contains("too long"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn mutated_sources_do_not_panic(at in 0..SEED.len(), len in 0..40usize, from in 0..SEED.len(), take in 0..40usize) {
+        let source: Vec<char> = SEED.chars().collect();
+        let piece: String = source.iter().skip(from).take(take).collect();
+        let text: String = source.iter().take(at).collect::<String>() + &piece + &source.iter().skip(at + len).collect::<String>();
+        try_all(&text);
+    }
+
+    #[test]
+    fn mutated_tests_do_not_panic(at in 0..90usize, piece in "[a-z0-9 (){}|'&=.,<>-]{0,6}") {
+        let text = "type q\ninit = f(out, 1)\nf = f(out, in {0, 1}) -> r\ng = f(out, 2) -> _\ntest T = f' ( f | fg )\n";
+        let text: String = text.chars().take(at).chain(piece.chars()).chain(text.chars().skip(at + 2)).collect();
+        let unit = super::unit(SEED);
+        if let Ok(file) = crate::tests(&text, &unit) {
+            file.tests.iter().for_each(|test| drop(unit.program(test)));
+        }
+    }
+}

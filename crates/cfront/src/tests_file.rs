@@ -1,0 +1,120 @@
+//! Tests in the notation of CheckFence (section 4, Fig. 8), and the preamble that says what the letters stand for.
+//!
+//! `docs/c.md` is the reference. A file is read line by line; every error is reported, with its place in the tests file.
+
+mod interface;
+mod parse;
+mod scan;
+
+use std::fmt;
+use std::sync::Arc;
+
+use cyrano_ir::{Diagnostic, Span};
+
+use crate::Unit;
+use crate::tree::FuncId;
+use crate::types::Type;
+
+/// A tests file.
+#[derive(Clone, Debug)]
+pub struct TestFile {
+    /// What is tested, as the file says.
+    pub kind: Option<String>,
+    /// The tests, in the order of the file.
+    pub tests: Vec<Test>,
+    pub(crate) interface: Arc<Interface>,
+}
+
+/// What tests can call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interface {
+    pub(crate) init: Vec<Call>,
+    pub(crate) operations: Vec<Call>,
+}
+
+/// A call of a C function.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    /// The letter, or the function's name for an initialisation.
+    pub(crate) name: String,
+    pub(crate) func: FuncId,
+    pub(crate) args: Vec<Argument>,
+    /// The result's name in observations, if it is observed.
+    pub(crate) result: Option<String>,
+}
+
+/// An argument of an operation.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Argument {
+    /// A constant or the address of a global.
+    Fixed(i64),
+    /// Any of these; observed.
+    In(Vec<i64>),
+    /// A new variable; its value after the call is observed.
+    Out(Type),
+}
+
+/// A test: a sequence of operations, then threads.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// Its name.
+    pub name: String,
+    /// Operations before the threads start.
+    pub before: Vec<Step>,
+    /// The operations of each thread.
+    pub threads: Vec<Vec<Step>>,
+    /// Where it stands in the tests file.
+    pub span: Span,
+    pub(crate) interface: Arc<Interface>,
+}
+
+/// A call of an operation in a test.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Step {
+    /// Which operation, in the order of the tests file.
+    pub operation: usize,
+    /// Whether retry loops run once.
+    pub primed: bool,
+}
+
+impl TestFile {
+    /// The names of the operations, in the order of the file.
+    pub fn operations(&self) -> Vec<&str> {
+        self.interface.operations.iter().map(|operation| operation.name.as_str()).collect()
+    }
+
+    /// The test with this name.
+    pub fn test(&self, name: &str) -> Option<&Test> {
+        self.tests.iter().find(|test| test.name == name)
+    }
+}
+
+impl Test {
+    /// The number of operation calls.
+    pub fn calls(&self) -> usize {
+        self.before.len() + self.threads.iter().map(Vec::len).sum::<usize>()
+    }
+}
+
+/// The test in the paper's notation: `e ( ed | de )`.
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |step: &Step| {
+            let name = self.interface.operations.get(step.operation).map_or("?", |operation| &operation.name);
+            format!("{name}{}", if step.primed { "'" } else { "" })
+        };
+        // Names of one letter are written without spaces, as in the paper.
+        let short = self.interface.operations.iter().all(|operation| operation.name.len() == 1);
+        let sequence = |steps: &[Step]| steps.iter().map(name).collect::<Vec<_>>().join(if short { "" } else { " " });
+        if !self.before.is_empty() {
+            write!(f, "{} ", sequence(&self.before))?;
+        }
+        let threads: Vec<_> = self.threads.iter().map(|thread| sequence(thread)).collect();
+        write!(f, "( {} )", threads.join(" | "))
+    }
+}
+
+/// Reads a tests file for a C file.
+pub fn tests(text: &str, unit: &Unit) -> Result<TestFile, Vec<Diagnostic>> {
+    parse::parse(text, unit)
+}

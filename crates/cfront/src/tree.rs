@@ -1,0 +1,210 @@
+//! The checked program: names resolved, every expression typed, every conversion explicit.
+
+use cyrano_ir::{BinOp, FenceSet, IntType};
+
+use crate::ast::Unary;
+use crate::source::Loc;
+use crate::types::Type;
+
+/// A global variable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct GlobalId(pub(crate) usize);
+
+/// A function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct FuncId(pub(crate) usize);
+
+/// A local variable or parameter of one function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct LocalId(pub(crate) usize);
+
+/// A label of one function, cases included.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct LabelId(pub(crate) usize);
+
+/// A global.
+#[derive(Clone, Debug)]
+pub(crate) struct Global {
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+    /// Words that do not start as 0, with constant expressions.
+    pub(crate) init: Vec<(u32, Expr)>,
+    pub(crate) loc: Loc,
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) returns: Type,
+    pub(crate) params: Vec<Type>,
+    pub(crate) param_names: Vec<String>,
+    /// Parameters first.
+    pub(crate) locals: Vec<Local>,
+    pub(crate) body: Option<Stmt>,
+    pub(crate) labels: Vec<Label>,
+    /// Calls of other functions.
+    pub(crate) calls: Vec<(FuncId, Loc)>,
+    /// From a label to a jump back to it, as ranges of positions (see [`ExprKind::Call`]).
+    pub(crate) back_ranges: Vec<(u32, u32)>,
+    pub(crate) loc: Loc,
+}
+
+/// A local variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Local {
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+}
+
+/// A label.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Label {
+    /// The atomic blocks around it.
+    pub(crate) atomic: Vec<u32>,
+    pub(crate) position: u32,
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Expr {
+    pub(crate) kind: ExprKind,
+    pub(crate) ty: Type,
+    pub(crate) loc: Loc,
+}
+
+/// Kinds of expressions. Operands of arithmetic have been converted to the type it is done in.
+#[derive(Clone, Debug)]
+pub(crate) enum ExprKind {
+    Const(i64),
+    Read(Lvalue),
+    AddrOf(Lvalue),
+    Unary(Unary, Box<Expr>),
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    /// Pointer plus or minus a number of elements.
+    PtrAdd {
+        ptr: Box<Expr>,
+        index: Box<Expr>,
+        minus: bool,
+    },
+    PtrDiff(Box<Expr>, Box<Expr>),
+    /// To the type of this expression.
+    Convert(Box<Expr>),
+    Cond(Box<Expr>, Box<Expr>, Box<Expr>),
+    Comma(Vec<Expr>),
+    Assign(Lvalue, Box<Expr>),
+    /// `target := target op value`; the result is the new value, or the old one.
+    Update {
+        target: Lvalue,
+        calc: Calc,
+        gives_old: bool,
+    },
+    /// Positions count calls, labels and jumps of a function in source order.
+    Call {
+        func: FuncId,
+        args: Vec<Expr>,
+        position: u32,
+    },
+    Intrinsic {
+        what: Box<Intrinsic>,
+        args: Vec<Expr>,
+        position: u32,
+    },
+    /// A struct or array; words that are not named are 0.
+    Aggregate(Vec<(u32, Expr)>),
+    /// A word struct from its fields.
+    Word(Vec<Expr>),
+}
+
+/// What an update computes.
+#[derive(Clone, Debug)]
+pub(crate) enum Calc {
+    /// In this type, then back to the target's.
+    Arith(BinOp, IntType, Box<Expr>),
+    /// Elements forward or backward.
+    Pointer { index: Box<Expr>, minus: bool },
+}
+
+/// Functions that the checker knows.
+#[derive(Clone, Debug)]
+pub(crate) enum Intrinsic {
+    Fence(FenceSet),
+    Cas,
+    Dcas,
+    Exchange,
+    FetchAdd,
+    Assume,
+    Assert(String),
+    Choose(Vec<i64>),
+    Malloc(Type),
+    Free(Type),
+}
+
+/// A place that has an address, or a part of a value.
+#[derive(Clone, Debug)]
+pub(crate) struct Lvalue {
+    pub(crate) kind: LvalueKind,
+    pub(crate) ty: Type,
+    pub(crate) loc: Loc,
+}
+
+/// Kinds of places.
+#[derive(Clone, Debug)]
+pub(crate) enum LvalueKind {
+    Global(GlobalId),
+    Local(LocalId),
+    Deref(Box<Expr>),
+    Field(Box<Lvalue>, usize),
+    /// An element of an array.
+    Index(Box<Lvalue>, Box<Expr>),
+    /// A value without an address: `f().field`.
+    Value(Box<Expr>),
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub(crate) struct Stmt {
+    pub(crate) kind: StmtKind,
+    pub(crate) loc: Loc,
+}
+
+/// Kinds of statements.
+#[derive(Clone, Debug)]
+pub(crate) enum StmtKind {
+    Empty,
+    Block(Vec<Stmt>),
+    /// A declaration of a local.
+    Declare(LocalId, Option<Expr>),
+    Expr(Expr),
+    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    Loop(Box<Loop>),
+    Switch {
+        value: Expr,
+        cases: Vec<(i64, LabelId)>,
+        default: Option<LabelId>,
+        body: Box<Stmt>,
+    },
+    Label(LabelId, Box<Stmt>),
+    Goto(LabelId, u32, Vec<u32>),
+    Break,
+    Continue,
+    Return(Option<Expr>),
+    Atomic(Box<Stmt>),
+}
+
+/// A loop.
+#[derive(Clone, Debug)]
+pub(crate) struct Loop {
+    /// None stands for true.
+    pub(crate) cond: Option<Expr>,
+    /// Whether the condition is tested before the first iteration.
+    pub(crate) tests_first: bool,
+    pub(crate) step: Option<Expr>,
+    pub(crate) body: Stmt,
+}
+
+impl Expr {
+    pub(crate) fn new(kind: ExprKind, ty: Type, loc: Loc) -> Self {
+        Self { kind, ty, loc }
+    }
+}

@@ -1,0 +1,201 @@
+//! Types, and how values lie in memory: one word per scalar.
+//!
+//! A struct whose fields share one word (a *word struct*) counts as a scalar. `sizeof` and pointer arithmetic follow this layout, so that
+//! they agree with each other, not with a C compiler.
+
+use cyrano_ir::{IntType, WORD};
+
+use crate::source::Loc;
+
+/// The bits that a pointer takes in a word struct.
+pub(crate) const POINTER_BITS: u8 = 16;
+
+/// The bits that a word struct may have in all, so that no value looks undefined.
+pub(crate) const WORD_BITS: u32 = 62;
+
+/// The largest type, in words.
+pub(crate) const MAX_WORDS: u64 = 4096;
+
+/// A type.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Type {
+    Void,
+    Bool,
+    Int(IntType),
+    Pointer(Box<Type>),
+    Array(Box<Type>, u32),
+    Struct(StructId),
+}
+
+/// A struct type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct StructId(pub(crate) usize);
+
+/// A struct's definition.
+#[derive(Clone, Debug)]
+pub(crate) struct StructDef {
+    pub(crate) name: String,
+    /// None while it is only declared.
+    pub(crate) fields: Option<Vec<FieldDef>>,
+    /// Whether the fields share one word.
+    pub(crate) word: bool,
+}
+
+/// A field.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldDef {
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+    pub(crate) loc: Loc,
+    /// In a word struct: which bits are its.
+    pub(crate) bits: Bits,
+}
+
+/// A run of bits in a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Bits {
+    pub(crate) shift: u8,
+    pub(crate) width: u8,
+    pub(crate) signed: bool,
+}
+
+/// 32 bits, signed.
+pub(crate) const INT: IntType = IntType { bits: 32, signed: true };
+/// What `sizeof` gives.
+pub(crate) const SIZE: IntType = IntType { bits: 64, signed: false };
+
+impl Type {
+    pub(crate) fn pointer(self) -> Self {
+        Self::Pointer(Box::new(self))
+    }
+
+    pub(crate) fn is_pointer(&self) -> bool {
+        matches!(self, Self::Pointer(_))
+    }
+
+    /// The integer type after promotion, if it is an integer.
+    pub(crate) fn promoted(&self) -> Option<IntType> {
+        match self {
+            Self::Bool => Some(INT),
+            Self::Int(ty) if ty.bits < 32 => Some(INT),
+            Self::Int(ty) => Some(*ty),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_integer(&self) -> bool {
+        self.promoted().is_some()
+    }
+}
+
+/// The type in which two integers are combined.
+pub(crate) fn common(a: IntType, b: IntType) -> IntType {
+    let bits = a.bits.max(b.bits);
+    let unsigned = |ty: IntType| !ty.signed && ty.bits == bits;
+    IntType { bits, signed: !(unsigned(a) || unsigned(b)) }
+}
+
+/// All struct types.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Types {
+    pub(crate) structs: Vec<StructDef>,
+}
+
+impl Types {
+    pub(crate) fn def(&self, id: StructId) -> &StructDef {
+        &self.structs[id.0]
+    }
+
+    pub(crate) fn fields(&self, id: StructId) -> &[FieldDef] {
+        self.def(id).fields.as_deref().unwrap_or_default()
+    }
+
+    /// Whether a value of the type is one word.
+    pub(crate) fn is_scalar(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Void | Type::Array(..) => false,
+            Type::Struct(id) => self.def(*id).word,
+            _ => true,
+        }
+    }
+
+    /// Whether objects of the type can exist.
+    pub(crate) fn is_complete(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Void => false,
+            Type::Array(element, _) => self.is_complete(element),
+            Type::Struct(id) => self.def(*id).fields.is_some(),
+            _ => true,
+        }
+    }
+
+    /// The number of words of a value, at most [`MAX_WORDS`] for every type that was accepted.
+    pub(crate) fn words(&self, ty: &Type) -> u32 {
+        u32::try_from(self.wide_words(ty)).unwrap_or(u32::MAX)
+    }
+
+    /// The same without a limit.
+    pub(crate) fn wide_words(&self, ty: &Type) -> u64 {
+        match ty {
+            Type::Void => 1,
+            Type::Array(element, len) => self.wide_words(element).saturating_mul(u64::from(*len)),
+            Type::Struct(id) if self.def(*id).word => 1,
+            Type::Struct(id) => {
+                self.fields(*id).iter().fold(0u64, |sum, field| sum.saturating_add(self.wide_words(&field.ty)))
+            }
+            _ => 1,
+        }
+    }
+
+    /// The size of a value, in bytes.
+    pub(crate) fn size(&self, ty: &Type) -> i64 {
+        i64::from(self.words(ty)) * WORD
+    }
+
+    /// The words before a field.
+    pub(crate) fn offset(&self, id: StructId, field: usize) -> u32 {
+        self.fields(id).iter().take(field).map(|field| self.words(&field.ty)).sum()
+    }
+
+    /// The names of all words of an object, in order.
+    pub(crate) fn leaves(&self, ty: &Type, name: &str, found: &mut Vec<String>) {
+        match ty {
+            Type::Array(element, len) => {
+                (0..*len).for_each(|index| self.leaves(element, &format!("{name}[{index}]"), found));
+            }
+            Type::Struct(id) if !self.def(*id).word => {
+                for field in self.fields(*id) {
+                    self.leaves(&field.ty, &format!("{name}.{}", field.name), found);
+                }
+            }
+            _ => found.push(name.to_string()),
+        }
+    }
+
+    /// Whether a value of `outer` contains one of `inner` as a part.
+    pub(crate) fn contains(&self, outer: &Type, inner: &Type) -> bool {
+        let part = |ty: &Type| ty == inner || self.contains(ty, inner);
+        match outer {
+            Type::Array(element, _) => part(element),
+            Type::Struct(id) => self.fields(*id).iter().any(|field| part(&field.ty)),
+            _ => false,
+        }
+    }
+
+    /// The type as C writes it, more or less.
+    pub(crate) fn show(&self, ty: &Type) -> String {
+        match ty {
+            Type::Void => "void".into(),
+            Type::Bool => "bool".into(),
+            Type::Int(IntType { bits: 32, signed: true }) => "int".into(),
+            Type::Int(IntType { bits: 32, signed: false }) => "unsigned".into(),
+            Type::Int(IntType { bits, signed }) => format!("{}int{bits}_t", if *signed { "" } else { "u" }),
+            Type::Pointer(to) => match self.show(to) {
+                inner if inner.ends_with('*') => format!("{inner}*"),
+                inner => format!("{inner} *"),
+            },
+            Type::Array(element, len) => format!("{}[{len}]", self.show(element)),
+            Type::Struct(id) => self.def(*id).name.clone(),
+        }
+    }
+}
