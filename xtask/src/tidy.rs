@@ -19,20 +19,31 @@ const MAP: &[(&str, &[&str])] = &[
     ("criteria", &["ir"]),
     ("engine", &["ir", "memory", "criteria"]),
     ("rml", &["ir"]),
+    ("cfront", &["ir"]),
     ("interp", &["ir", "memory", "criteria", "engine"]),
     ("explore", &["ir", "memory", "criteria", "engine"]),
+    ("symbolic", &["ir", "memory", "criteria", "engine"]),
     ("fences", &["ir", "memory", "engine"]),
     ("trace", &["ir", "memory", "criteria", "engine"]),
     ("report", &["ir", "memory", "engine", "trace"]),
-    ("cyrano", &["ir", "memory", "criteria", "engine", "rml", "interp", "explore", "fences", "trace", "report"]),
-    ("conformance", &["ir", "memory", "engine", "rml", "interp", "explore"]),
+    (
+        "cyrano",
+        &[
+            "ir", "memory", "criteria", "engine", "rml", "cfront", "interp", "explore", "symbolic", "fences", "trace",
+            "report",
+        ],
+    ),
+    ("conformance", &["ir", "memory", "engine", "rml", "cfront", "interp", "explore", "symbolic"]),
 ];
 
 /// Crates that must not print or read files.
-const NO_IO: &[&str] = &["ir", "memory", "criteria", "engine", "rml", "interp", "explore", "fences", "trace", "report"];
+const NO_IO: &[&str] = &[
+    "ir", "memory", "criteria", "engine", "rml", "cfront", "interp", "explore", "symbolic", "fences", "trace", "report",
+];
 
 /// Crates that must not serialise.
-const NO_SERDE: &[&str] = &["ir", "memory", "criteria", "engine", "rml", "interp", "explore", "fences"];
+const NO_SERDE: &[&str] =
+    &["ir", "memory", "criteria", "engine", "rml", "cfront", "interp", "explore", "symbolic", "fences"];
 
 /// The longest a source file may be.
 const LONGEST: usize = 600;

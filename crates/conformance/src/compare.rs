@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
+use cyrano_engine::{Answer, BEYOND_LIMIT, Engine, Limits, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
@@ -46,17 +46,37 @@ pub fn compare(program: &Program) -> Result<(), Disagreement> {
 
 /// The same with a given explorer (other reductions, or a deliberate bug) and with limits for each question.
 pub fn compare_with(program: &Program, explore: &Explore, limits: &dyn Fn() -> Limits) -> Result<(), Disagreement> {
+    let serial = serial_outcomes(program, &limits());
     for model in cyrano_memory::all() {
         if explore.supports(program, &model).is_ok() {
             let pair = Pair { program, model: &model, explore, limits };
-            pair.outcomes_agree()?;
-            pair.verdicts_agree(&Property::Assertions)?;
+            let goes_wrong = pair.verdicts_agree(&Property::Assertions)?;
+            pair.outcomes_agree(goes_wrong)?;
             for check in &program.checks {
                 pair.verdicts_agree(&check.property)?;
+            }
+            if program.transactional.is_empty() {
+                pair.verdicts_agree(&serial)?;
             }
         }
     }
     Ok(())
+}
+
+/// The claim that every outcome is one of a serial execution, as far as those are known.
+fn serial_outcomes(program: &Program, limits: &Limits) -> Property {
+    let model = cyrano_memory::named("serial").expect("a named model");
+    let query = Query { program, model: &model, question: Question::Outcomes };
+    Property::Observations(Interp.ask(query, limits, &()).outcomes)
+}
+
+/// Whether nothing but a `limit` of the program stands between an answer and certainty.
+fn is_definite(answer: &Answer) -> bool {
+    match answer.verdict {
+        Verdict::Verified | Verdict::Violated | Verdict::Vacuous => true,
+        Verdict::Bounded => answer.reason.as_ref().is_some_and(|reason| reason.starts_with(BEYOND_LIMIT)),
+        Verdict::Unknown => false,
+    }
 }
 
 /// The two engines on one program under one model.
@@ -78,21 +98,27 @@ impl Pair<'_> {
     }
 
     /// Outcome sets are equal, or, where the interpreter had to stop early, its set is part of the explorer's.
-    fn outcomes_agree(&self) -> Result<(), Disagreement> {
+    ///
+    /// Whether a limit counts that is reached beside an error of another thread depends on which is noticed first, so that
+    /// verdicts are compared only where nothing goes wrong.
+    fn outcomes_agree(&self, goes_wrong: bool) -> Result<(), Disagreement> {
         let slow = self.ask(&Interp, Question::Outcomes);
         let fast = self.ask(self.explore, Question::Outcomes);
         let missing: Vec<_> = slow.outcomes.difference(&fast.outcomes).collect();
         let invented: Vec<_> = fast.outcomes.difference(&slow.outcomes).collect();
-        let misses = fast.verdict == Verdict::Verified && !missing.is_empty();
-        let invents = slow.verdict == Verdict::Verified && !invented.is_empty();
+        let misses = is_definite(&fast) && !missing.is_empty();
+        let invents = is_definite(&slow) && !invented.is_empty();
         if misses || invents {
             return self.disagree(format!("outcomes: the explorer misses {missing:?} and invents {invented:?}"));
+        }
+        if !goes_wrong {
+            self.certainty_agrees("outcomes", &slow, &fast)?;
         }
         Ok(())
     }
 
-    /// Verdicts are equal where both are definite, and what an engine shows can be replayed.
-    fn verdicts_agree(&self, property: &Property) -> Result<(), Disagreement> {
+    /// Verdicts are equal where both are definite, and what an engine shows can be replayed. Says whether it is violated.
+    fn verdicts_agree(&self, property: &Property) -> Result<bool, Disagreement> {
         let slow = self.ask(&Interp, Question::Holds(property));
         let fast = self.ask(self.explore, Question::Holds(property));
         for (answer, engine) in [(&slow, "interp"), (&fast, "explore")] {
@@ -104,10 +130,15 @@ impl Pair<'_> {
                     .disagree(format!("{criterion}: what {engine} shows does not replay: {error}\n{execution:?}"));
             }
         }
-        let definite = |answer: &Answer| !matches!(answer.verdict, Verdict::Unknown | Verdict::Bounded);
-        if definite(&slow) && definite(&fast) && slow.verdict != fast.verdict {
+        self.certainty_agrees(property.criterion(), &slow, &fast)?;
+        Ok(fast.verdict == Verdict::Violated)
+    }
+
+    /// Definite verdicts are equal.
+    fn certainty_agrees(&self, what: &str, slow: &Answer, fast: &Answer) -> Result<(), Disagreement> {
+        if is_definite(slow) && is_definite(fast) && slow.verdict != fast.verdict {
             let (slow, fast) = (slow.verdict.name(), fast.verdict.name());
-            return self.disagree(format!("{}: interp says {slow}, explore says {fast}", property.criterion()));
+            return self.disagree(format!("{what}: interp says {slow}, explore says {fast}"));
         }
         Ok(())
     }

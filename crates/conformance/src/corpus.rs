@@ -5,6 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
+use cyrano_ir::Program;
+
 /// One promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
@@ -30,6 +33,24 @@ pub struct Entry {
 /// The library's folder in the source tree.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library")
+}
+
+/// The folder of programs that the native language has no words for, in the text form of the IR.
+pub fn ir_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
+}
+
+/// The programs of [`ir_folder`] with their names, sorted.
+pub fn ir_programs() -> anyhow::Result<Vec<(String, Program)>> {
+    let mut programs = Vec::new();
+    for entry in std::fs::read_dir(ir_folder())? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let program = cyrano_ir::text::parse(&std::fs::read_to_string(&path)?).with_context(|| name.clone())?;
+        programs.push((name, program));
+    }
+    programs.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(programs)
 }
 
 /// All `.rml` files of the library, sorted by path.

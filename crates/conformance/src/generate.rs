@@ -5,7 +5,10 @@
 
 use std::fmt::{self, Write};
 
+use cyrano_ir::{Program, text};
 use proptest::prelude::*;
+
+use crate::dress::{Dress, dress};
 
 /// A statement of a random program. Registers are `r0` to `r2`, variables `x`, `y`, `z` and the array `a[2]`.
 #[derive(Clone, Debug)]
@@ -67,6 +70,8 @@ pub enum Value {
 pub struct Random {
     /// The threads.
     pub threads: Vec<Vec<Stmt>>,
+    /// What is put on top of the compiled program.
+    pub dress: Dress,
 }
 
 fn reg() -> impl Strategy<Value = u8> {
@@ -130,7 +135,8 @@ fn stmt() -> BoxedStrategy<Stmt> {
 pub fn program() -> impl Strategy<Value = Random> {
     let two = prop::collection::vec(prop::collection::vec(stmt(), 1..5), 2);
     let three = prop::collection::vec(prop::collection::vec(stmt(), 1..4), 3);
-    let all = prop_oneof![3 => two, 2 => three].prop_map(|threads| Random { threads });
+    let threads = prop_oneof![3 => two, 2 => three];
+    let all = (threads, dress()).prop_map(|(threads, dress)| Random { threads, dress });
     all.prop_filter("small enough to enumerate", |program| {
         let size = |stmts: &Vec<Stmt>| stmts.iter().map(Stmt::accesses).sum::<usize>();
         program.threads.iter().map(size).sum::<usize>() <= 10
@@ -218,6 +224,21 @@ impl fmt::Display for Value {
 }
 
 impl Random {
+    /// The program; what does not compile is a fault of the generator.
+    pub fn program(&self) -> Program {
+        let source = self.source();
+        let compiled = cyrano_rml::compile(&source, "random", &[]);
+        let program = compiled.unwrap_or_else(|error| panic!("does not compile: {error:?}\n{source}"));
+        let program = self.dress.put_on(program);
+        assert_eq!(cyrano_ir::verify(&program), Ok(()), "{}", text::print(&program));
+        program
+    }
+
+    /// The program for people: as RML if it can be, else in the text form of the IR.
+    pub fn shown(&self) -> String {
+        if self.dress == Dress::default() { self.source() } else { text::print(&self.program()) }
+    }
+
     /// The program as RML.
     pub fn source(&self) -> String {
         let mut out = String::from("threads {\n  shared x, y, z, a[2];\n  local r0, r1, r2;\n  index i;\n");

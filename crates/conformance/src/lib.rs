@@ -5,10 +5,12 @@
 //! violation is replayed; and with a deliberate bug in the explorer the comparison must fail.
 //!
 //! `cargo run --release -p cyrano-conformance -- random 20000` compares that many programs and writes each
-//! disagreement, shrunk, into `library/litmus/`, where it is part of the corpus from then on.
+//! disagreement, shrunk, into `library/litmus/` or, where the native language has no words for it, into this crate's `programs/`;
+//! both are part of the corpus from then on.
 
 pub mod compare;
 pub mod corpus;
+pub mod dress;
 pub mod generate;
 
 pub use compare::{Disagreement, compare, compare_with, limits, outcomes_grow};

@@ -1,6 +1,7 @@
 //! Long comparisons on random programs; see the crate's documentation.
 
 use anyhow::{Context, bail};
+use cyrano_conformance::dress::Dress;
 use cyrano_conformance::generate::{Random, program};
 use cyrano_conformance::{compare, corpus, limits, outcomes_grow};
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
@@ -39,22 +40,23 @@ fn random(count: u32, seed: u8) -> anyhow::Result<()> {
 }
 
 fn agree(random: &Random) -> Result<(), String> {
-    let source = random.source();
-    let program =
-        cyrano_rml::compile(&source, "random", &[]).map_err(|e| format!("does not compile: {e:?}\n{source}"))?;
+    let program = random.program();
     compare(&program).map_err(|d| d.to_string())?;
     outcomes_grow(&program, &|| limits(60.0, 3)).map_err(|d| d.to_string())
 }
 
 /// A shrunk failure becomes part of the corpus.
-fn keep(program: &Random, reason: &str, seed: u8) -> anyhow::Result<()> {
+fn keep(random: &Random, reason: &str, seed: u8) -> anyhow::Result<()> {
     let first = reason.lines().next().unwrap_or_default();
     let text = format!(
         "// random {seed}: a shrunk random program on which the engines disagreed.\n// {first}\n{}",
-        program.source()
+        random.shown()
     );
-    let path =
-        corpus::folder().join(format!("litmus/random_{seed}_{:08x}.rml", text.len() * 2_654_435_761 % 0xffff_ffff));
+    let name = format!("random_{seed}_{:08x}", text.len() * 2_654_435_761 % 0xffff_ffff);
+    let path = match random.dress == Dress::default() {
+        true => corpus::folder().join(format!("litmus/{name}.rml")),
+        false => corpus::ir_folder().join(format!("{name}.ir")),
+    };
     std::fs::write(&path, &text)?;
     bail!("{reason}\n{text}\nwritten to {}", path.display())
 }

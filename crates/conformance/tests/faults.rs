@@ -13,6 +13,7 @@ fn programs() -> Vec<(String, cyrano_ir::Program)> {
             (name, program)
         })
         .collect();
+    programs.extend(corpus::ir_programs().expect("the programs can be read"));
     // Short programs first: they are compared sooner, and say more clearly what is wrong.
     programs.sort_by_key(|(_, program)| program.threads.iter().map(|t| t.code.len()).sum::<usize>());
     programs

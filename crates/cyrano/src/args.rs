@@ -1,11 +1,13 @@
 //! Every command and option, each defined once: parser, help, man page and completions all come from here.
 
+mod c_tests;
 mod transactions;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use c_tests::TestArgs;
 pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, Paper, SpecArgs, SpecCommand, TablesArgs};
 
 const EXAMPLES: &str = "\
@@ -28,12 +30,18 @@ Which checks run:
   Without --model and --criterion: the file's own `check` declarations (without `on`: sc).
   --model M        those that name M; if none does, every property of the file on M.
   --criterion C    only the file's checks of that kind; `assertions` works on any file,
-                   `opacity` and `strict-serializability` on any `stm`.
+                   `opacity` and `strict-serializability` on any `stm`,
+                   `observations` on any file that observes something.
+C files:
+  Every test of the tests file beside it, `observations`, on the models that its header names
+  (`//@ tso: verified`; without such lines: sc).
 
 Examples:
   cyrano check lib:litmus/peterson.rml --model tso
   cyrano check mylock.rml --criterion assertions --model sc,tso --set N=3
   cyrano check lib:stm/tl2.rml --model sc,pso --criterion opacity --set threads=2 --set vars=1
+  cyrano check lib:datatypes/msn.c --test T0,Ti2 --model sc,tso,pso
+  cyrano check queue.c --all-tests 3 --reference simple_queue.c
   cyrano check a.rml b.rml --format json --timeout 60 > report.json
   cyrano check mylock.rml --model my-machine.model";
 
@@ -43,7 +51,8 @@ With several models, outcomes that the model before did not have are marked `new
 
 Examples:
   cyrano outcomes lib:litmus/sb.rml --model sc,tso
-  cyrano outcomes lib:litmus/fig4.rml --model sc,tso,pso,rmo --format json";
+  cyrano outcomes lib:litmus/fig4.rml --model sc,tso,pso,rmo --format json
+  cyrano outcomes lib:datatypes/msn.c --test T0 --model serial,pso";
 
 const REPLAY_EXAMPLES: &str = "\
 The trace carries its program and its memory model, so no other file is needed.
@@ -112,9 +121,14 @@ pub struct CheckArgs {
     /// Only checks of these kinds
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub criterion: Vec<Criterion>,
+    /// Compare observations with the serial ones of this program instead, which has the same tests
+    #[arg(long, value_name = "FILE")]
+    pub reference: Option<String>,
     /// Write the trace of a violation or witness to this file (a second one to NAME-2, and so on)
     #[arg(long, value_name = "FILE")]
     pub save_trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub tests: TestArgs,
     #[command(flatten)]
     pub run: RunArgs,
     #[command(flatten)]
@@ -128,6 +142,8 @@ pub struct OutcomesArgs {
     /// The file: a path, or `lib:NAME` for the built-in library
     #[arg(value_name = "FILE")]
     pub file: String,
+    #[command(flatten)]
+    pub tests: TestArgs,
     #[command(flatten)]
     pub run: RunArgs,
     #[command(flatten)]
@@ -208,7 +224,7 @@ pub struct RunArgs {
     /// Give a constant of the file another value
     #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
     pub set: Vec<(String, i64)>,
-    /// The engine; auto takes explore where it is exact, else interp
+    /// The engine; auto takes explore where it is exact, else symbolic, else interp
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub engine: EngineChoice,
     /// Stop after this many seconds in all; checks not decided by then are unknown
@@ -223,7 +239,7 @@ pub struct RunArgs {
     /// How many accesses a thread may defer at a time (explore) before the verdict is bounded
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub deferred: Option<u16>,
-    /// How often a thread may take the same backward jump (interp) before the verdict is bounded
+    /// How often a thread may take the same backward jump (symbolic, interp) before the verdict is bounded
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub iterations: Option<u16>,
     /// Switch a reduction of the explorer off; verdicts stay the same
@@ -272,10 +288,12 @@ pub enum ColorChoice {
 /// The engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum EngineChoice {
-    /// explore where it is exact, else interp
+    /// explore where it is exact, else symbolic, else interp
     Auto,
     /// Explicit-state exploration
     Explore,
+    /// Executions as a formula for a SAT solver
+    Symbolic,
     /// The slow reference semantics
     Interp,
 }
@@ -300,6 +318,8 @@ pub enum Reduction {
 pub enum Criterion {
     /// No assertion fails, nothing deadlocks, no computation goes wrong
     Assertions,
+    /// Every final state shows an observation that some serial execution has
+    Observations,
     /// Some final state satisfies the condition
     Exists,
     /// No final state satisfies the condition
@@ -317,6 +337,7 @@ impl Criterion {
     pub fn name(self) -> &'static str {
         match self {
             Self::Assertions => "assertions",
+            Self::Observations => "observations",
             Self::Exists => "exists",
             Self::Never => "never",
             Self::Always => "always",

@@ -8,6 +8,9 @@ use crate::suggest;
 
 static LIBRARY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../library");
 
+/// How the names of programs end.
+const ENDINGS: [&str; 2] = [".rml", ".c"];
+
 /// One built-in file.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -27,13 +30,14 @@ pub fn files() -> Vec<Entry> {
 
 /// The programs of the library, sorted by name.
 pub fn programs() -> Vec<Entry> {
-    files().into_iter().filter(|entry| entry.name.ends_with(".rml")).collect()
+    files().into_iter().filter(|entry| ENDINGS.iter().any(|ending| entry.name.ends_with(ending))).collect()
 }
 
 /// The program of this name, with or without its ending.
 pub fn find(name: &str) -> Result<Source, Failure> {
     let programs = programs();
-    let wanted = |entry: &&Entry| entry.name == name || entry.name.strip_suffix(".rml") == Some(name);
+    let stem = |entry: &Entry| ENDINGS.iter().find_map(|ending| entry.name.strip_suffix(ending));
+    let wanted = |entry: &&Entry| entry.name == name || stem(entry) == Some(name);
     if let Some(entry) = programs.iter().find(wanted) {
         return Ok(Source { name: format!("lib:{}", entry.name), text: entry.text.to_owned(), dir: None });
     }

@@ -5,6 +5,7 @@
 //! 2 bad input, 3 unknown, 4 bounded, 5 vacuous), 70 for a fault of Cyrano itself and 130 after a second interrupt.
 
 mod args;
+mod c;
 mod commands;
 mod console;
 mod diagnostics;
@@ -19,6 +20,7 @@ mod repair;
 mod run;
 mod select;
 mod source;
+mod specification;
 mod suggest;
 
 use std::process::ExitCode;

@@ -2,11 +2,12 @@
 
 use cyrano_ir::{Diagnostic, Program};
 use cyrano_rml::CompileError;
+use cyrano_trace::TestInfo;
 
-use crate::args::ColorChoice;
+use crate::args::{ColorChoice, TestArgs};
 use crate::failure::Failure;
 use crate::source::{self, Source};
-use crate::{console, diagnostics, suggest};
+use crate::{c, console, diagnostics, suggest};
 
 /// A program with the text it came from.
 #[derive(Clone, Debug)]
@@ -15,11 +16,18 @@ pub struct Loaded {
     pub source: Source,
     /// The constants that were given another value.
     pub set: Vec<(String, i64)>,
+    /// The test that the program stands for, if the file is a C file.
+    pub test: Option<TestInfo>,
     /// The program.
     pub program: Program,
 }
 
 impl Loaded {
+    /// The test's name.
+    pub fn test_name(&self) -> Option<String> {
+        self.test.as_ref().map(|test| test.name.clone())
+    }
+
     /// The size of the instance, for reports; a constant of the file's own takes precedence.
     pub fn instance(&self) -> Vec<(String, i64)> {
         let counted = [("threads", self.program.threads.len()), ("vars", self.program.locations.len())];
@@ -30,15 +38,71 @@ impl Loaded {
     }
 }
 
-/// Reads and compiles the program of this name.
+/// Reads and compiles the program of this name, which is not a C file.
 pub fn load(name: &str, set: &[(String, i64)], color: ColorChoice) -> Result<Loaded, Failure> {
-    compile(source::program(name)?, set, color)
+    let source = source::program(name)?;
+    if source.is_c() {
+        return Err(Failure::input(format!("{}: this command reads `.rml` files only", source.name)));
+    }
+    compile(source, set, color)
 }
 
-/// Compiles a program.
+/// Reads and compiles the programs of a file: one, or one for each of its tests that are wanted.
+pub fn load_all(
+    name: &str,
+    set: &[(String, i64)],
+    tests: &TestArgs,
+    color: ColorChoice,
+) -> Result<Vec<Loaded>, Failure> {
+    let source = source::program(name)?;
+    if source.is_c() {
+        return c::load(source, set, tests, color);
+    }
+    if tests.is_given() {
+        return Err(Failure::input(format!("{}: only C files have tests", source.name)));
+    }
+    compile(source, set, color).map(|loaded| vec![loaded])
+}
+
+/// Reads and compiles another program that has what `loaded` observes; for a C file, with the tests of `loaded`.
+pub fn load_reference(name: &str, loaded: &Loaded, color: ColorChoice) -> Result<Loaded, Failure> {
+    let source = source::program(name)?;
+    let reference = match &loaded.test {
+        Some(test) if source.is_c() => {
+            let test = TestInfo { includes: Default::default(), ..test.clone() };
+            c::again(source, &loaded.set, &test, color)?
+        }
+        None if !source.is_c() => compile(source, &[], color)?,
+        _ => return Err(Failure::input(format!("{}: a reference is in the language of what it is for", source.name))),
+    };
+    let columns = |loaded: &Loaded| -> Vec<String> { loaded.program.observed.iter().map(|o| o.name.clone()).collect() };
+    let (wanted, found) = (columns(loaded), columns(&reference));
+    if wanted == found {
+        return Ok(reference);
+    }
+    let list = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+    let (own, other) = (&reference.source.name, &loaded.source.name);
+    let (wanted, found) = (list(&wanted), list(&found));
+    Err(Failure::input(format!("{own}: a reference for {other} has to observe {wanted}; it observes {found}")))
+}
+
+/// Compiles what a trace carries.
+pub fn compile_saved(
+    source: Source,
+    set: &[(String, i64)],
+    test: Option<&TestInfo>,
+    color: ColorChoice,
+) -> Result<Loaded, Failure> {
+    match test {
+        Some(test) => c::again(source, set, test, color),
+        None => compile(source, set, color),
+    }
+}
+
+/// Compiles a program in the native language.
 pub fn compile(source: Source, set: &[(String, i64)], color: ColorChoice) -> Result<Loaded, Failure> {
     match cyrano_rml::compile(&source.text, &source.name, set) {
-        Ok(program) => Ok(Loaded { source, set: set.to_vec(), program }),
+        Ok(program) => Ok(Loaded { source, set: set.to_vec(), test: None, program }),
         Err(CompileError::Diagnostics(errors)) => Err(complain(&source, &errors, color)),
         Err(CompileError::UnknownConstants { names, known }) => Err(unknown_constants(&source, &names, &known)),
     }

@@ -10,6 +10,7 @@ use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use cyrano_report::CheckReport;
+use cyrano_symbolic::Symbolic;
 use cyrano_trace::{Parts, PropertyInfo, Trace};
 
 use crate::args::{EngineChoice, Reduction, RunArgs};
@@ -24,8 +25,17 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub struct Runner {
     engine: EngineChoice,
     explore: Explore,
+    symbolic: Symbolic,
     limits: Limits,
     workers: usize,
+}
+
+/// An engine.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    Explore,
+    Symbolic,
+    Interp,
 }
 
 /// An answer and who gave it.
@@ -34,6 +44,8 @@ pub struct Answered {
     pub engine: Option<String>,
     /// Why this engine and not the usual one.
     pub note: Option<String>,
+    /// How many clauses a formula had.
+    pub clauses: Option<u64>,
     /// The answer.
     pub answer: Answer,
 }
@@ -47,13 +59,16 @@ impl Runner {
         limits.memory = args.memory.map_or(limits.memory, |mib| mib << 20) / workers as u64;
         limits.deferred = args.deferred.map_or(limits.deferred, usize::from);
         limits.iterations = args.iterations.map_or(limits.iterations, usize::from);
-        Ok(Self { engine: args.engine, explore: explorer(&args.no_reduction), limits, workers })
+        let mut symbolic = Symbolic::default();
+        symbolic.iterations = args.iterations.map_or(symbolic.iterations, usize::from);
+        Ok(Self { engine: args.engine, explore: explorer(&args.no_reduction), symbolic, limits, workers })
     }
 
     /// A runner for questions that are asked one after the other, each with this much time from now.
     pub fn sequential(timeout: Option<Duration>) -> Result<Self, Failure> {
         let limits = Limits { cancel: interrupt::install()?, ..Limits::default() }.with_timeout(timeout);
-        Ok(Self { engine: EngineChoice::Auto, explore: Explore::default(), limits, workers: 1 })
+        let (explore, symbolic) = (Explore::default(), Symbolic::default());
+        Ok(Self { engine: EngineChoice::Auto, explore, symbolic, limits, workers: 1 })
     }
 
     /// Does every job, some at a time; a panic in one is reported as a fault of ours.
@@ -74,24 +89,52 @@ impl Runner {
         if let Some(stop) = self.stopped() {
             return unasked(stop.reason().to_owned());
         }
-        let explore = &self.explore;
-        let refusal = match self.engine {
-            EngineChoice::Interp => None,
-            EngineChoice::Auto | EngineChoice::Explore => explore.supports(query.program, query.model).err(),
+        let (engine, note) = match self.choose(&query) {
+            Ok(chosen) => chosen,
+            Err(reason) => return unasked(reason),
         };
-        let note = refusal.map(|refusal| format!("explore cannot run this: {}", refusal.reason));
-        let engine: &dyn Engine = match (self.engine, &note) {
-            (EngineChoice::Explore, Some(note)) => return unasked(format!("{note}; try --engine interp")),
-            (EngineChoice::Explore | EngineChoice::Auto, None) => explore,
-            (EngineChoice::Interp, _) | (EngineChoice::Auto, Some(_)) => &Interp,
-        };
-        if let Err(refusal) = engine.supports(query.program, query.model) {
-            return unasked(format!("{} cannot run this: {}", engine.name(), refusal.reason));
-        }
         let start = Instant::now();
-        let mut answer = engine.ask(query, &self.limits, watch);
+        let (mut answer, clauses) = match engine {
+            Chosen::Explore => (self.explore.ask(query, &self.limits, watch), None),
+            Chosen::Interp => (Interp.ask(query, &self.limits, watch), None),
+            Chosen::Symbolic => {
+                let (answer, stats) = self.symbolic.ask_with_stats(query, &self.limits, watch);
+                (answer, Some(stats.clauses))
+            }
+        };
         answer.stats.seconds = start.elapsed().as_secs_f64();
-        Answered { engine: Some(engine.name().to_owned()), note, answer }
+        Answered { engine: Some(self.engine(engine).name().to_owned()), note, clauses, answer }
+    }
+
+    fn engine(&self, chosen: Chosen) -> &dyn Engine {
+        match chosen {
+            Chosen::Explore => &self.explore,
+            Chosen::Symbolic => &self.symbolic,
+            Chosen::Interp => &Interp,
+        }
+    }
+
+    /// The engine for a query, and why it is not the usual one; `Err` if there is none.
+    fn choose(&self, query: &Query<'_>) -> Result<(Chosen, Option<String>), String> {
+        let candidates: &[Chosen] = match self.engine {
+            EngineChoice::Auto => &[Chosen::Explore, Chosen::Symbolic, Chosen::Interp],
+            EngineChoice::Explore => &[Chosen::Explore],
+            EngineChoice::Symbolic => &[Chosen::Symbolic],
+            EngineChoice::Interp => &[Chosen::Interp],
+        };
+        let mut refused = None;
+        for chosen in candidates {
+            let engine = self.engine(*chosen);
+            match engine.supports(query.program, query.model) {
+                Ok(()) => return Ok((*chosen, refused.map(|(note, _)| note))),
+                Err(refusal) => {
+                    let note = format!("{} cannot run this: {}", engine.name(), refusal.reason);
+                    refused = refused.or(Some((note, refusal.instead)));
+                }
+            }
+        }
+        let (note, instead) = refused.unwrap_or_default();
+        Err(format!("{note}; try --engine {instead}"))
     }
 
     /// Checks one property and confirms what comes of it.
@@ -103,7 +146,7 @@ impl Runner {
         watch: &dyn Watch,
     ) -> Result<CheckReport, Failure> {
         let query = Query { program: &loaded.program, model, question: Question::Holds(property) };
-        let Answered { engine, note, answer } = self.ask(query, watch);
+        let Answered { engine, note, clauses, answer } = self.ask(query, watch);
         let who = engine.as_deref().unwrap_or("no engine");
         let trace = evidence(loaded, property, model, &answer).map_err(|why| {
             let what = property.criterion();
@@ -119,6 +162,7 @@ impl Runner {
         };
         Ok(CheckReport {
             file: loaded.source.name.clone(),
+            test: loaded.test_name(),
             model: Some(model.name.clone()),
             criterion: asked.criterion,
             property: asked.condition,
@@ -127,6 +171,8 @@ impl Runner {
             engine,
             engine_note: note,
             instance: loaded.instance(),
+            specification: None,
+            clauses,
             verdict: answer.verdict,
             reason: answer.reason,
             reductions: answer.reductions.iter().map(|name| (*name).to_owned()).collect(),
@@ -163,7 +209,7 @@ fn unasked(reason: String) -> Answered {
         reductions: Vec::new(),
         stats: Default::default(),
     };
-    Answered { engine: None, note: None, answer }
+    Answered { engine: None, note: None, clauses: None, answer }
 }
 
 /// The trace of the execution behind an answer; `Err` says why the answer cannot be trusted.
@@ -194,6 +240,7 @@ pub fn trace(
         file: &loaded.source.name,
         source: &loaded.source.text,
         set: &loaded.set,
+        test: loaded.test.as_ref(),
         program,
         model,
         property,

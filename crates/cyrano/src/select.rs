@@ -13,6 +13,8 @@ use crate::program::{self, Loaded};
 pub enum Selected {
     /// Run this.
     Run(Property, Model),
+    /// Compare observations with the serial ones.
+    Observations(Model),
     /// There is nothing to run.
     Nothing {
         /// The criterion in question.
@@ -24,8 +26,33 @@ pub enum Selected {
 
 /// A declaration with its models resolved.
 struct Declared {
-    property: Property,
+    claim: Claim,
     models: Vec<Model>,
+}
+
+/// What is claimed.
+#[derive(Clone, PartialEq)]
+enum Claim {
+    /// This.
+    Property(Property),
+    /// That every observation is a serial one; which these are is found out later.
+    Observations,
+}
+
+impl Claim {
+    fn criterion(&self) -> &'static str {
+        match self {
+            Self::Property(property) => property.criterion(),
+            Self::Observations => Criterion::Observations.name(),
+        }
+    }
+
+    fn on(&self, model: &Model) -> Selected {
+        match self {
+            Self::Property(property) => Selected::Run(property.clone(), model.clone()),
+            Self::Observations => Selected::Observations(model.clone()),
+        }
+    }
 }
 
 /// The checks of one file.
@@ -39,25 +66,27 @@ pub fn select(
     let mut selected = Vec::new();
     let file = &loaded.source.name;
     if !criteria.is_empty() {
-        declared.retain(|check| criteria.iter().any(|criterion| criterion.name() == check.property.criterion()));
+        declared.retain(|check| criteria.iter().any(|criterion| criterion.name() == check.claim.criterion()));
         for criterion in criteria {
             let name = criterion.name();
-            if declared.iter().any(|check| check.property.criterion() == name) {
+            if declared.iter().any(|check| check.claim.criterion() == name) {
                 continue;
             }
             match undeclared(*criterion, &loaded.program) {
-                Some(property) => declared.push(Declared { property, models: vec![default_model()] }),
+                Some(claim) => declared.push(Declared { claim, models: default_models(loaded) }),
                 None => {
-                    let reason = format!("nothing to check: {file} declares no `{name}`");
+                    let reason = match criterion {
+                        Criterion::Observations => format!("nothing to check: {file} observes nothing"),
+                        _ => format!("nothing to check: {file} declares no `{name}`"),
+                    };
                     selected.push(Selected::Nothing { criterion: name, reason });
                 }
             }
         }
-    } else if declared.is_empty() && !loaded.program.transactional.is_empty() {
-        let property = Property::Transactions(TxCriterion::Opacity);
-        declared.push(Declared { property, models: vec![default_model()] });
-    } else if declared.is_empty() && can_fail(&loaded.program) {
-        declared.push(Declared { property: Property::Assertions, models: vec![default_model()] });
+    } else if declared.is_empty()
+        && let Some(claim) = default_claim(loaded)
+    {
+        declared.push(Declared { claim, models: default_models(loaded) });
     } else if declared.is_empty() {
         let reason = format!("nothing to check: {file} has neither a `check` nor an assertion");
         selected.push(Selected::Nothing { criterion: "assertions", reason });
@@ -72,12 +101,39 @@ pub fn select(
     Ok(runs)
 }
 
-/// The property of a criterion that says it all, so that a file need not declare it.
-fn undeclared(criterion: Criterion, program: &Program) -> Option<Property> {
+/// What is checked if the file declares nothing.
+fn default_claim(loaded: &Loaded) -> Option<Claim> {
+    if loaded.test.is_some() {
+        Some(Claim::Observations)
+    } else if !loaded.program.transactional.is_empty() {
+        Some(Claim::Property(Property::Transactions(TxCriterion::Opacity)))
+    } else {
+        can_fail(&loaded.program).then_some(Claim::Property(Property::Assertions))
+    }
+}
+
+/// The models for what the file does not declare: those that its header promises a verdict for (`//@ tso: verified`), for a C
+/// file, which has no declarations.
+fn default_models(loaded: &Loaded) -> Vec<Model> {
+    let lines = loaded.source.text.lines().filter(|_| loaded.test.is_some());
+    let promises = lines.filter_map(|line| line.trim().strip_prefix("//@")?.split_once(':'));
+    let named = promises.filter_map(|(model, _)| cyrano_memory::named(model.trim()));
+    let mut models: Vec<Model> = Vec::new();
+    for model in named {
+        if !models.contains(&model) {
+            models.push(model);
+        }
+    }
+    if models.is_empty() { vec![default_model()] } else { models }
+}
+
+/// The claim of a criterion that says it all, so that a file need not declare it.
+fn undeclared(criterion: Criterion, program: &Program) -> Option<Claim> {
     match criterion {
-        Criterion::Assertions => Some(Property::Assertions),
+        Criterion::Assertions => Some(Claim::Property(Property::Assertions)),
+        Criterion::Observations if !program.observed.is_empty() => Some(Claim::Observations),
         Criterion::Opacity | Criterion::StrictSerializability if !program.transactional.is_empty() => {
-            TxCriterion::from_name(criterion.name()).map(Property::Transactions)
+            TxCriterion::from_name(criterion.name()).map(|criterion| Claim::Property(Property::Transactions(criterion)))
         }
         _ => None,
     }
@@ -89,13 +145,13 @@ fn product(declared: &[Declared], models: &[Model]) -> Vec<Selected> {
     if models.is_empty() {
         for check in declared {
             let on = check.models.iter();
-            runs.extend(on.map(|model| Selected::Run(check.property.clone(), model.clone())));
+            runs.extend(on.map(|model| check.claim.on(model)));
         }
     }
     for model in models {
         let listed = declared.iter().any(|check| check.models.contains(model));
         let chosen = declared.iter().filter(|check| !listed || check.models.contains(model));
-        runs.extend(chosen.map(|check| Selected::Run(check.property.clone(), model.clone())));
+        runs.extend(chosen.map(|check| check.claim.on(model)));
     }
     runs
 }
@@ -122,7 +178,7 @@ fn declarations(loaded: &Loaded, color: ColorChoice) -> Result<Vec<Declared>, Fa
         if check.models.is_empty() {
             models.push(default_model());
         }
-        declared.push(Declared { property: check.property.clone(), models });
+        declared.push(Declared { claim: Claim::Property(check.property.clone()), models });
     }
     if errors.is_empty() { Ok(declared) } else { Err(program::complain(&loaded.source, &errors, color)) }
 }

@@ -24,6 +24,13 @@ pub struct Source {
     pub dir: Option<PathBuf>,
 }
 
+impl Source {
+    /// Whether it is a C file, by its ending.
+    pub fn is_c(&self) -> bool {
+        Path::new(&self.name).extension().is_some_and(|ending| ending == "c")
+    }
+}
+
 /// Reads a program: a path, or an entry of the built-in library.
 pub fn program(name: &str) -> Result<Source, Failure> {
     let source = match name.strip_prefix("lib:") {
@@ -31,13 +38,13 @@ pub fn program(name: &str) -> Result<Source, Failure> {
         None => file(Path::new(name))?,
     };
     match Path::new(&source.name).extension().and_then(|ending| ending.to_str()) {
-        Some("rml") => Ok(source),
-        Some(ending @ ("c" | "litmus")) => Err(Failure::input(format!(
-            "{}: `.{ending}` files cannot be read yet; this version reads `.rml`",
+        Some("rml" | "c") => Ok(source),
+        Some("litmus") => Err(Failure::input(format!(
+            "{}: `.litmus` files cannot be read yet; this version reads `.rml` and `.c`",
             source.name
         ))),
         _ => Err(Failure::input(format!(
-            "{}: the ending does not say which language this is; expected `.rml`",
+            "{}: the ending does not say which language this is; expected `.rml` or `.c`",
             source.name
         ))),
     }

@@ -82,7 +82,7 @@ fn files() {
     check(&place, "check binary.rml", &["not UTF-8"]);
     check(&place, "check large.rml", &["too large", "2 MiB"]);
     check(&place, "check dir.rml", &["directory"]);
-    check(&place, "check a.c", &["`.c` files cannot be read yet"]);
+    check(&place, "check a.c", &["a.tests: there is no such file"]);
     check(&place, "check a.txt", &["expected `.rml`"]);
     check(&place, "check noending", &["expected `.rml`"]);
     check(&place, "check lib:litmus/sbb.rml", &["did you mean `lib:litmus/sb.rml`"]);

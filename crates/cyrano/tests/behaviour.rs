@@ -54,8 +54,8 @@ fn which_checks_run() {
 }
 
 #[test]
-fn both_engines_agree() {
-    for engine in ["explore", "interp"] {
+fn all_engines_agree() {
+    for engine in ["explore", "symbolic", "interp"] {
         let line = format!("sb.rml --engine {engine}");
         check(&line, 1, &[("never", "sc", "verified"), ("never", "tso", "violated"), ("exists", "sc", "verified")]);
         check(&format!("counter.rml --engine {engine}"), 1, &[("assertions", "sc", "violated")]);
@@ -64,9 +64,9 @@ fn both_engines_agree() {
 }
 
 #[test]
-fn a_model_no_explorer_runs_goes_to_the_interpreter() {
+fn a_model_no_explorer_runs_goes_to_the_symbolic_engine() {
     let report = json(&place().run("check sb.rml --model relaxed --format json"));
-    assert_eq!(report["checks"][0]["engine"], "interp");
+    assert_eq!(report["checks"][0]["engine"], "symbolic");
     assert!(
         report["checks"][0]["engine_note"].as_str().is_some_and(|note| note.starts_with("explore cannot run this"))
     );

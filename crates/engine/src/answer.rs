@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cyrano_ir::{EvalError, InstrId, ThreadId};
+use cyrano_ir::{EvalError, InstrId, Op, Program, ThreadId};
 
 use crate::execution::Execution;
 
@@ -89,6 +89,11 @@ pub enum Violation {
         /// The waiting threads.
         blocked: Vec<Blocked>,
     },
+    /// A final state shows an outcome that is not among the allowed ones.
+    Observation {
+        /// The values of the observed variables.
+        outcome: Vec<i64>,
+    },
     /// A final state satisfies a `never` condition or falsifies an `always` condition.
     FinalState,
     /// No final state satisfies an `exists` condition; there is no execution to show.
@@ -109,14 +114,28 @@ impl Violation {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Assertion { .. } => "assertion",
+            Self::Error { error: EvalError::Undefined, .. } => "undefined",
             Self::Error { .. } => "error",
             Self::AtomicDiverges { .. } => "divergence",
             Self::Transactions => "cycle",
             Self::Deadlock { .. } => "deadlock",
+            Self::Observation { .. } => "observation",
             Self::FinalState => "final-state",
             Self::NoWitness => "no-witness",
         }
     }
+}
+
+/// How [`limit_reason`] starts.
+pub const BEYOND_LIMIT: &str = "executions beyond a limit were left out";
+
+/// The reason of a verdict that is `bounded` because the `limit` at this instruction does not always hold.
+pub fn limit_reason(program: &Program, thread: ThreadId, instr: InstrId) -> String {
+    let what = match &program.instr(thread, instr).op {
+        Op::Limit { what, .. } => what,
+        _ => "a limit of the program",
+    };
+    format!("{BEYOND_LIMIT}: {what}")
 }
 
 /// What a run cost.

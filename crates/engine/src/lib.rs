@@ -11,7 +11,7 @@ mod execution;
 pub mod history;
 mod limits;
 
-pub use answer::{Answer, Blocked, Stats, Verdict, Violation};
+pub use answer::{Answer, BEYOND_LIMIT, Blocked, Stats, Verdict, Violation, limit_reason};
 pub use execution::{Access, Execution, Overtaking, Replayed, Source, StepFacts, ThreadEnd};
 pub use limits::{Limits, Progress, Stop, Watch};
 

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** two states have the same bytes exactly when no continuation can tell them apart by a register that is live,
 //! memory, program counters or queues. Every number is a zigzag variable-length integer, so that the small values of typical
-//! programs take one byte.
+//! programs take one byte. It is shifted by one, so that the undefined value, which is the smallest of all, takes one byte as well.
 //!
 //! *Dead registers* (reduction `dead-registers`): a register that is not live before a thread's next instruction is left out and
 //! comes back as 0. It is sound because liveness says that on every path the register is written before it is read;
@@ -16,7 +16,7 @@ use crate::state::{Data, Entry, Repeat, State, Value, What};
 /// Appends a number.
 #[inline]
 fn put(out: &mut Vec<u8>, value: i64) {
-    let mut bits = ((value << 1) ^ (value >> 63)) as u64;
+    let mut bits = (((value << 1) ^ (value >> 63)) as u64).wrapping_add(1);
     while bits >= 0x80 {
         out.push(bits as u8 | 0x80);
         bits >>= 7;
@@ -38,6 +38,7 @@ fn take(bytes: &mut &[u8]) -> i64 {
         }
         shift += 7;
     }
+    let bits = bits.wrapping_sub(1);
     (bits >> 1) as i64 ^ -((bits & 1) as i64)
 }
 

@@ -32,11 +32,15 @@ pub enum Fault {
     IgnoreDataDependency,
     /// Other threads may step in the middle of an atomic section.
     SplitAtomic,
+    /// Threads do not wait for the setup thread.
+    IgnoreSetup,
+    /// It is not noted that executions beyond a `limit` are left out.
+    ForgetLimits,
 }
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::NoForwarding,
         Self::ForwardOldest,
         Self::IgnoreStoreLoadFence,
@@ -50,5 +54,7 @@ impl Fault {
         Self::CollapseTimestamps,
         Self::IgnoreDataDependency,
         Self::SplitAtomic,
+        Self::IgnoreSetup,
+        Self::ForgetLimits,
     ];
 }

@@ -20,6 +20,7 @@ mod repeats;
 mod search;
 mod section;
 mod settle;
+mod setup;
 mod state;
 mod step;
 mod supports;
@@ -30,8 +31,8 @@ mod witness;
 
 pub use faults::Fault;
 
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Refusal, Verdict, Violation, Watch};
-use cyrano_ir::{Program, Property, Quantifier};
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Refusal, Verdict, Violation, Watch, limit_reason};
+use cyrano_ir::{InstrId, Program, Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
 
 use machine::Machine;
@@ -189,6 +190,9 @@ impl Explore {
             let bound = limits.deferred;
             answer.reason =
                 Some(format!("executions in which a thread defers more than {bound} accesses were left out"));
+        } else if let Some((thread, pc)) = found.notes.limited {
+            answer.verdict = Verdict::Bounded;
+            answer.reason = Some(limit_reason(machine.program, ThreadId::new(thread), InstrId(pc)));
         } else if let Some(reason) = vacuous(machine.program, property, &found) {
             answer.verdict = Verdict::Vacuous;
             answer.reason = Some(reason.into());
@@ -208,7 +212,9 @@ fn vacuous(program: &Program, property: Option<&Property>, found: &Found) -> Opt
             (!exercised).then_some("no execution reaches an assertion, and no thread can wait")
         }
         Some(Property::Transactions(_)) => (!found.notes.committed).then_some("no transaction ever commits"),
-        Some(Property::Final { .. }) => (!found.ended).then_some("no execution runs to its end"),
+        Some(Property::Final { .. } | Property::Observations(_)) => {
+            (!found.ended).then_some("no execution runs to its end")
+        }
         None => None,
     }
 }

@@ -29,10 +29,7 @@ pub(crate) fn register(place: &Place, regs: &[i64]) -> Result<u32, EvalError> {
 pub(crate) fn location(program: &Program, addr: &Addr, regs: &[i64]) -> Result<u32, EvalError> {
     match addr {
         Addr::Fixed(loc) => Ok(loc.0),
-        Addr::Indexed { array, index } => {
-            let array = &program.arrays[array.index()];
-            Ok(array.base.0 + element(eval(index, regs)?, array.len)?)
-        }
+        Addr::Indexed { array, index } => program.element(*array, eval(index, regs)?).map(|loc| loc.0),
     }
 }
 

@@ -78,7 +78,7 @@ impl<'a> Machine<'a> {
             defers,
             loads_wait: defers[AccessKind::Load as usize] || defers[AccessKind::Rmw as usize],
             timestamps: gap.map(|gap| Timestamps::new(program, gap)),
-            judge_assertions: matches!(property, Some(Property::Assertions | Property::Transactions(_))),
+            judge_assertions: property.is_some_and(|property| !matches!(property, Property::Final { .. })),
             monitor: property.and_then(|property| monitor(program, property)),
             variables: variables(program),
             symmetry: (config.thread_symmetry && transactions).then(|| Symmetry::of(program)).flatten(),
@@ -205,7 +205,7 @@ fn exit_live(program: &Program, thread: ThreadId, property: Option<&Property>) -
     match property {
         Some(Property::Final { cond, .. }) => cond.for_each_var(&mut |var| add(var)),
         Some(Property::Assertions | Property::Transactions(_)) => {}
-        None => program.observed.iter().for_each(|o| add(&o.var)),
+        None | Some(Property::Observations(_)) => program.observed.iter().for_each(|o| add(&o.var)),
     }
     live
 }

@@ -220,7 +220,9 @@ pub(crate) fn operand_pair(op: &Op) -> (Option<&LocalExpr>, Option<&LocalExpr>) 
         Op::Assign { value, .. } | Op::Store { value, .. } => (Some(value), None),
         Op::Rmw { op: RmwOp::Cas { expected, new }, .. } => (Some(expected), Some(new)),
         Op::Rmw { op: RmwOp::Exchange(value) | RmwOp::FetchAdd(value), .. } => (Some(value), None),
-        Op::Assume(cond) | Op::Assert { cond, .. } | Op::Branch { cond, .. } => (Some(cond), None),
+        Op::Assume(cond) | Op::Assert { cond, .. } | Op::Limit { cond, .. } | Op::Branch { cond, .. } => {
+            (Some(cond), None)
+        }
         _ => (None, None),
     }
 }

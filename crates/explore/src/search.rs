@@ -178,6 +178,14 @@ impl<'m, 'a> Search<'m, 'a> {
                 self.found.outcomes.insert(outcome);
             }
             Some(Property::Assertions | Property::Transactions(_)) => {}
+            Some(Property::Observations(allowed)) => {
+                let observed = &self.m.program.observed;
+                let outcome: Vec<i64> = observed.iter().map(|o| self.m.final_value(state, o.var)).collect();
+                if !allowed.contains(&outcome) && self.found.hit.is_none() {
+                    let violation = Some(Violation::Observation { outcome });
+                    self.found.hit = Some(Hit { path: self.path(record), violation, in_step: false });
+                }
+            }
             Some(Property::Final { quantifier, cond, .. }) => {
                 // A condition that has no value, by a division by zero say, is no witness and saves no claim.
                 let holds = cond.eval(&mut |var| Ok(self.m.final_value(state, *var))).map(|value| value != 0);
@@ -196,7 +204,10 @@ impl<'m, 'a> Search<'m, 'a> {
     /// No thread can go on: a deadlock if all of those that are not done wait at an atomic section.
     fn stuck(&mut self, record: Record, state: &State) {
         let mut blocked = Vec::new();
-        for thread in (0..self.m.threads.len()).filter(|t| !self.m.done(state, *t)) {
+        // Threads that have not started wait for the setup thread, which is the one that is blocked.
+        let setup = self.m.unfinished_setup(state);
+        let started = |t: &usize| setup.is_none_or(|setup| setup == *t);
+        for thread in (0..self.m.threads.len()).filter(started).filter(|t| !self.m.done(state, *t)) {
             let pc = state.threads[thread].pc;
             let waits = matches!(self.m.op(thread, pc), Op::AtomicBegin) && state.threads[thread].queue.is_empty();
             if !waits || self.opens(state, thread) {
@@ -210,11 +221,15 @@ impl<'m, 'a> Search<'m, 'a> {
         }
     }
 
-    /// Whether a section would open if only its thread were allowed to step, which a serial model may forbid.
+    /// Whether a section would open if only its thread were allowed to step, which a serial model may forbid, or is shut by
+    /// nothing but a `limit`.
     fn opens(&mut self, state: &State, thread: usize) -> bool {
         let mut out = Successors::default();
+        let noted = self.stepper.notes.limited.take();
         self.stepper.section_now(state, thread, &mut out);
-        out.len() > 0
+        let limited = self.stepper.notes.limited.is_some();
+        self.stepper.notes.limited = noted.or(self.stepper.notes.limited);
+        limited || out.len() > 0
     }
 
     /// The states on the way to a record, that one included.

@@ -6,6 +6,7 @@
 //! accesses after the section's own load, and sections are indivisible. Such a section is performed from the program counter.
 //!
 //! A path on which an `assume` fails is not a path: the section waits. If no path is open the thread is blocked.
+//! A path on which a `limit` fails is not one either, but that is noted, and the thread does not count as blocked.
 
 use cyrano_engine::Violation;
 use cyrano_ir::{InstrId, Op, ThreadId};
@@ -81,6 +82,15 @@ impl Stepper<'_> {
                     Some(Ok(true)) => pc + 1,
                     Some(Err(())) => return Path::Failed,
                     Some(Ok(false)) | None => return Path::Closed,
+                },
+                Op::Limit { cond, .. } => match self.condition(successor, pc, cond) {
+                    Some(Ok(true)) => pc + 1,
+                    Some(Err(())) => return Path::Failed,
+                    Some(Ok(false)) => {
+                        self.limited(thread, pc);
+                        return Path::Closed;
+                    }
+                    None => return Path::Closed,
                 },
                 Op::Assign { .. } | Op::Assert { .. } => {
                     if !self.compute(successor, pc, op) {

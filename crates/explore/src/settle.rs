@@ -195,6 +195,15 @@ impl Stepper<'_> {
                 Some(Err(())) => Flow::Fail,
                 Some(Ok(false)) | None => pending,
             },
+            Op::Limit { cond, .. } => match self.condition(successor, pc, cond) {
+                Some(Ok(true)) => Flow::To(pc + 1),
+                Some(Err(())) => Flow::Fail,
+                Some(Ok(false)) if !in_section => {
+                    self.limited(thread, pc);
+                    Flow::Rest
+                }
+                Some(Ok(false)) | None => pending,
+            },
             Op::Assign { .. } | Op::Assert { .. } => {
                 if self.compute(successor, pc, op) {
                     Flow::To(pc + 1)

@@ -9,7 +9,7 @@
 //! - a choice: resting there, paths that lead to the same state are found to be the same;
 //! - a branch or `assume` whose condition is pending;
 //! - a deferred access when the queue is as long as it may get (the result is then `bounded`);
-//! - an `assume` that failed: this execution is dropped, but what others do in it still counts;
+//! - an `assume` or `limit` that failed: this execution is dropped, but what others do in it still counts;
 //! - its end;
 //! - any local instruction, once it has run for [`PATIENCE`] instructions without a rest, so that a loop without shared
 //!   accesses becomes a cycle of states instead of a hang.
@@ -113,6 +113,8 @@ pub(crate) struct Notes {
     pub too_large: bool,
     /// A transaction committed.
     pub committed: bool,
+    /// The thread and the instruction of a `limit` that does not always hold.
+    pub limited: Option<(usize, u32)>,
     /// A timestamp was incremented across a gap that ranking may have shortened.
     pub gap_too_small: bool,
 }
@@ -134,6 +136,9 @@ impl<'m> Stepper<'m> {
     pub fn initial(&mut self, out: &mut Successors) {
         out.clear();
         out.start(&self.m.initial(), 0);
+        if self.m.program.setup.is_some() {
+            return self.start_setup(out);
+        }
         for thread in 0..self.m.threads.len() {
             for index in 0..out.len() {
                 out.at(index).thread = thread;
@@ -146,6 +151,11 @@ impl<'m> Stepper<'m> {
     pub fn successors(&mut self, state: &State, out: &mut Successors) {
         out.clear();
         self.note_timestamps(state);
+        if let Some(setup) = self.m.unfinished_setup(state) {
+            self.perform_deferred(state, setup, out);
+            self.step_at_pc(state, setup, out);
+            return self.start_others(setup, out);
+        }
         for thread in 0..self.m.threads.len() {
             if state.running != 0 && usize::from(state.running - 1) != thread {
                 continue;
@@ -311,18 +321,27 @@ impl<'m> Stepper<'m> {
     /// A thread that rests at a local instruction has run out of patience, or waits for a pending condition, or was dropped.
     fn wake(&mut self, state: &State, thread: usize, out: &mut Successors) {
         let pc = state.threads[thread].pc;
-        if let Op::Branch { cond, .. } | Op::Assume(cond) = self.m.op(thread, pc) {
+        if let Op::Branch { cond, .. } | Op::Assume(cond) | Op::Limit { cond, .. } = self.m.op(thread, pc) {
             if self.m.loads_wait && self.m.capture(state, thread, &[cond]).is_some() {
                 return;
             }
             let base = self.m.threads[thread].base;
             let holds = crate::local::eval(cond, &state.regs[base..]);
-            if matches!(self.m.op(thread, pc), Op::Assume(_)) && holds == Ok(0) {
-                return;
+            match self.m.op(thread, pc) {
+                Op::Assume(_) if holds == Ok(0) => return,
+                Op::Limit { .. } if holds == Ok(0) => return self.limited(thread, pc),
+                _ => {}
             }
         }
         let index = out.start(state, thread);
         self.settle(out, index, thread);
+    }
+
+    /// Notes that a `limit` does not hold.
+    pub(crate) fn limited(&mut self, thread: usize, pc: u32) {
+        if !self.m.config.has_fault(Fault::ForgetLimits) {
+            self.notes.limited.get_or_insert((thread, pc));
+        }
     }
 
     /// Marks the thread's operation as under way.

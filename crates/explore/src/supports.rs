@@ -78,7 +78,7 @@ enum From {
     Outside,
 }
 
-/// A branch or `assume` in an atomic section whose condition may have been loaded before the section.
+/// A branch, `assume` or `limit` in an atomic section whose condition may have been loaded before the section.
 ///
 /// Such a condition orders what follows it but not what precedes it in the section, so the section could neither be issued
 /// as a chain nor wait as a whole without losing executions.
@@ -103,7 +103,7 @@ fn condition_from_outside(thread: &Thread) -> Option<InstrId> {
     }
     states.iter().enumerate().find_map(|(pc, state)| {
         let (inside, origins) = state.as_ref()?;
-        let (Op::Branch { cond, .. } | Op::Assume(cond)) = &thread.code[pc].op else {
+        let (Op::Branch { cond, .. } | Op::Assume(cond) | Op::Limit { cond, .. }) = &thread.code[pc].op else {
             return None;
         };
         let mut outside = false;

@@ -37,7 +37,7 @@ impl Symmetry {
     /// The symmetry of a program's threads, if there is one.
     pub fn of(program: &Program) -> Option<Self> {
         let threads = program.threads.len();
-        if !(2..=MOST_THREADS).contains(&threads) {
+        if program.setup.is_some() || !(2..=MOST_THREADS).contains(&threads) {
             return None;
         }
         let first = &program.threads[0];
@@ -132,6 +132,7 @@ fn map_operands(op: &Op, map: &mut impl FnMut(&LocalExpr) -> LocalExpr) -> Op {
             Op::Rmw { dst: dst.clone(), addr: addr.clone(), op }
         }
         Op::Assume(cond) => Op::Assume(map(cond)),
+        Op::Limit { cond, what } => Op::Limit { cond: map(cond), what: what.clone() },
         Op::Assert { cond, message } => Op::Assert { cond: map(cond), message: message.clone() },
         Op::Branch { cond, then_to, else_to } => Op::Branch { cond: map(cond), then_to: *then_to, else_to: *else_to },
         other => other.clone(),
@@ -264,7 +265,9 @@ impl<'p> Roles<'p> {
             End::Place(_) | End::Addr(_) => self.holds(from) == self.holds(to),
         });
         let conditions = match op {
-            Op::Assume(cond) | Op::Assert { cond, .. } | Op::Branch { cond, .. } => self.is_number(cond),
+            Op::Assume(cond) | Op::Assert { cond, .. } | Op::Limit { cond, .. } | Op::Branch { cond, .. } => {
+                self.is_number(cond)
+            }
             _ => true,
         };
         !used_as_number && !indexed && values && conditions

@@ -102,7 +102,7 @@ pub(crate) fn observed(program: &Program, property: Option<&Property>) -> bool {
         FinalVar::Reg(thread, reg) => program.thread(*thread).registers[reg.index()].ty == Ty::Timestamp,
     };
     match property {
-        None => program.observed.iter().any(|o| timed(&o.var)),
+        None | Some(Property::Observations(_)) => program.observed.iter().any(|o| timed(&o.var)),
         Some(Property::Assertions | Property::Transactions(_)) => false,
         Some(Property::Final { cond, .. }) => {
             let mut found = false;

@@ -1,17 +1,21 @@
 //! The engine: from a query to an answer.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Refusal, Stats, Stop, Verdict, Violation, Watch};
+use cyrano_engine::{
+    Answer, Engine, Limits, Query, Question, Refusal, Stats, Stop, Verdict, Violation, Watch, limit_reason,
+};
 use cyrano_ir::{FinalExpr, Op, Program, Property, Quantifier};
 use cyrano_memory::Model;
 
 use crate::combine;
-use crate::goals::{Assertions, Final, Outcomes};
+use crate::goals::{Assertions, Cut, Final, Outcomes};
 use crate::local;
 use crate::machine::Code;
 use crate::meter::Meter;
-use crate::trace::{Status, Trace};
+use crate::observations::Observations;
+use crate::trace::Trace;
 use crate::values;
 
 /// The reference interpreter: enumerates executions straight from the axioms.
@@ -38,6 +42,7 @@ impl Engine for Interp {
                 let reason = "this engine replays histories of transactions but does not enumerate them";
                 answer(Verdict::Unknown, Some(reason.into()))
             }
+            Question::Holds(Property::Observations(allowed)) => run.observations(allowed, &mut meter),
             Question::Holds(Property::Final { quantifier, cond, .. }) => run.condition(*quantifier, cond, &mut meter),
         };
         let peak_bytes = meter.stats.peak_bytes.max(meter.bytes);
@@ -64,32 +69,36 @@ fn answer(verdict: Verdict, reason: Option<String>) -> Answer {
     }
 }
 
-fn has_stopped(threads: &[Vec<Trace<'_>>]) -> bool {
-    threads.iter().flatten().any(|trace| trace.status == Status::Stopped)
+fn has_cuts(threads: &[Vec<Trace<'_>>]) -> bool {
+    threads.iter().flatten().any(Trace::is_cut)
 }
 
 impl<'p> Run<'p> {
     /// `Verified`, unless a limit or a bound stood in the way.
-    fn settled(&self, stopped: Result<(), Stop>, bounded: bool) -> Answer {
-        match stopped {
-            Err(stop) => answer(Verdict::Unknown, Some(stop.reason().into())),
-            Ok(()) if bounded => answer(Verdict::Bounded, Some(self.bound())),
-            Ok(()) => answer(Verdict::Verified, None),
+    fn settled(&self, stopped: Result<(), Stop>, cut: Option<Cut>, meter: &Meter<'_>) -> Answer {
+        let cut = cut.or(meter.clipped.then_some(Cut::Loops));
+        match (stopped, cut) {
+            (Err(stop), _) => answer(Verdict::Unknown, Some(stop.reason().into())),
+            (Ok(()), Some(cut)) => answer(Verdict::Bounded, Some(self.bound(cut))),
+            (Ok(()), None) => answer(Verdict::Verified, None),
         }
     }
 
-    fn bound(&self) -> String {
-        format!("loops were unrolled {} times", self.iterations)
+    fn bound(&self, cut: Cut) -> String {
+        match cut {
+            Cut::Loops => format!("loops were unrolled {} times", self.iterations),
+            Cut::Limit(thread, instr) => limit_reason(self.program, thread, instr),
+        }
     }
 
     fn outcomes(&self, meter: &mut Meter<'p>) -> Answer {
         let observed = &self.program.observed;
         let mut goal = Outcomes::new(observed);
         let stopped = values::traces(self.program, self.model, meter).and_then(|threads| {
-            goal.has_stopped = has_stopped(&threads);
+            goal.has_cuts = has_cuts(&threads);
             combine::pursue(self.program, self.model, threads, &mut goal, meter)
         });
-        let answer = self.settled(stopped, goal.bounded || meter.clipped);
+        let answer = self.settled(stopped, goal.cut, meter);
         Answer { outcomes: goal.outcomes, ..answer }
     }
 
@@ -101,12 +110,27 @@ impl<'p> Run<'p> {
             let answer = answer(Verdict::Violated, None);
             return Answer { violation: Some(violation), execution: Some(execution), ..answer };
         }
-        let settled = self.settled(stopped, goal.bounded || meter.clipped);
+        let settled = self.settled(stopped, goal.cut, meter);
         let nothing_to_fail = !goal.asserted && !self.may_wait();
         let vacuous = settled.verdict == Verdict::Verified && nothing_to_fail;
         if vacuous {
             let reason = "no assertion is evaluated and no atomic section can wait";
             return answer(Verdict::Vacuous, Some(reason.into()));
+        }
+        settled
+    }
+
+    fn observations(&self, allowed: &'p BTreeSet<Vec<i64>>, meter: &mut Meter<'p>) -> Answer {
+        let mut goal = Observations::new(&self.program.observed, allowed);
+        let stopped = values::traces(self.program, self.model, meter)
+            .and_then(|threads| combine::pursue(self.program, self.model, threads, &mut goal, meter));
+        if let Some((violation, execution)) = goal.assertions.violation {
+            let answer = answer(Verdict::Violated, None);
+            return Answer { violation: Some(violation), execution: Some(execution), ..answer };
+        }
+        let settled = self.settled(stopped, goal.assertions.cut, meter);
+        if settled.verdict == Verdict::Verified && !goal.reached {
+            return answer(Verdict::Vacuous, Some("no execution reaches a final state".into()));
         }
         settled
     }
@@ -124,10 +148,9 @@ impl<'p> Run<'p> {
     fn condition(&self, quantifier: Quantifier, cond: &'p FinalExpr, meter: &mut Meter<'p>) -> Answer {
         let mut goal = Final::new(quantifier, cond);
         let stopped = values::traces(self.program, self.model, meter).and_then(|threads| {
-            goal.has_stopped = has_stopped(&threads);
+            goal.has_cuts = has_cuts(&threads);
             combine::pursue(self.program, self.model, threads, &mut goal, meter)
         });
-        let bounded = goal.bounded || meter.clipped;
         if let Some((execution, undefined)) = goal.decision {
             let exists = quantifier == Quantifier::Exists;
             let verdict = if exists { Verdict::Verified } else { Verdict::Violated };
@@ -135,7 +158,7 @@ impl<'p> Run<'p> {
             let violation = (!exists).then_some(Violation::FinalState);
             return Answer { violation, execution: Some(execution), ..answer(verdict, reason) };
         }
-        let settled = self.settled(stopped, bounded);
+        let settled = self.settled(stopped, goal.cut, meter);
         match settled.verdict {
             Verdict::Unknown | Verdict::Bounded => settled,
             _ if !goal.reached => answer(Verdict::Vacuous, Some("no execution reaches a final state".into())),

@@ -3,19 +3,19 @@
 use std::ops::ControlFlow;
 
 use cyrano_engine::{Access, Execution, Stop};
-use cyrano_ir::{LocId, Program};
+use cyrano_ir::{LocId, Program, ThreadId};
 use cyrano_memory::Model;
 use rustc_hash::FxHashMap;
 
 use crate::local::EVENT_LIMIT;
 use crate::meter::Meter;
-use crate::order::{Events, Placing};
+use crate::order::{Event, Events, Placing};
 use crate::search::{Halt, Search};
 use crate::set::EventSet;
-use crate::trace::Trace;
+use crate::trace::{Status, Trace};
 
 /// What a goal wants to know about a combination.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Want {
     /// Nothing.
     Nothing,
@@ -33,12 +33,14 @@ pub(crate) struct Found<'a, 'p> {
 }
 
 impl Found<'_, '_> {
-    /// The execution, as far as memory order goes before the first event that `ends` it.
-    pub(crate) fn execution(&self, ends: impl Fn(usize, usize) -> bool) -> Execution {
+    /// The execution. A section that is never performed is left out; if what such a section of thread `until` finds is the
+    /// point, the execution ends there.
+    pub(crate) fn execution(&self, until: Option<ThreadId>) -> Execution {
         let list = &self.placing.events.list;
         let events = self.placing.order.iter().map(|event| &list[*event]);
-        let until = events.take_while(|event| !ends(event.thread.index(), event.index as usize));
-        let order = until.map(|event| Access {
+        let only_looks = |event: &Event| self.combination[event.thread.index()].only_looks(event.index as usize);
+        let until = events.take_while(|event| Some(event.thread) != until || !only_looks(event));
+        let order = until.filter(|event| !only_looks(event)).map(|event| Access {
             thread: event.thread,
             index: event.index,
             read: event.read,
@@ -63,7 +65,7 @@ pub(crate) trait Goal {
 
 /// Pursues a goal over all combinations.
 pub(crate) fn pursue<'p>(
-    program: &Program,
+    program: &'p Program,
     model: &Model,
     mut threads: Vec<Vec<Trace<'p>>>,
     goal: &mut impl Goal,
@@ -75,7 +77,7 @@ pub(crate) fn pursue<'p>(
     number_values(program, &mut threads);
     let initial = program.initial_memory();
     let later = offers_from(&threads);
-    let mut pursuit = Pursuit { model, initial: &initial, threads: &threads, later: &later, goal, meter };
+    let mut pursuit = Pursuit { program, model, initial: &initial, threads: &threads, later: &later, goal, meter };
     match pursuit.extend(&mut Vec::new(), &EventSet::default(), &EventSet::default()) {
         Err(Halt::Limit(stop)) => Err(stop),
         Ok(()) | Err(Halt::Enough) => Ok(()),
@@ -113,6 +115,7 @@ fn offers_from(threads: &[Vec<Trace<'_>>]) -> Vec<EventSet> {
 }
 
 struct Pursuit<'a, 'p, 'm, G> {
+    program: &'a Program,
     model: &'a Model,
     initial: &'a [i64],
     threads: &'a [Vec<Trace<'p>>],
@@ -132,7 +135,7 @@ impl<'a, 'p, G: Goal> Pursuit<'a, 'p, '_, G> {
             offers.absorb(&trace.offers);
             let mut possible = offers.clone();
             possible.absorb(&self.later[chosen.len() + 1]);
-            if !needs.within(&possible) {
+            if !needs.within(&possible) || !self.starts_in_time(chosen, trace) {
                 continue;
             }
             chosen.push(trace);
@@ -142,13 +145,26 @@ impl<'a, 'p, G: Goal> Pursuit<'a, 'p, '_, G> {
         Ok(())
     }
 
+    /// Axiom 8: threads have started exactly if the setup thread has run to its end.
+    fn starts_in_time(&self, chosen: &[&Trace<'p>], next: &Trace<'p>) -> bool {
+        let fit = |setup: &Trace<'p>, other: &Trace<'p>| {
+            (setup.status == Status::Done) != (other.status == Status::NotStarted)
+        };
+        let Some(setup) = self.program.setup.map(ThreadId::index) else { return true };
+        match chosen.get(setup) {
+            Some(setup) => fit(setup, next),
+            None if chosen.len() == setup => chosen.iter().all(|other| fit(next, other)),
+            None => true,
+        }
+    }
+
     /// Looks for memory orders of a full combination.
     fn judge(&mut self, combination: &[&'a Trace<'p>]) -> Result<(), Halt> {
         let want = self.goal.wants(combination);
         if want == Want::Nothing {
             return Ok(());
         }
-        let mut events = Events::default();
+        let mut events = Events::of(self.program);
         combination.iter().for_each(|trace| events.push_thread(&trace.events));
         if events.list.len() > EVENT_LIMIT {
             return Err(Halt::Limit(Stop::Size));

@@ -29,9 +29,22 @@ pub fn confirm(
     let replay = Replay::new(program, model, execution, patience)?;
     let (placing, replayed) = replay.check()?;
     let claim = Claim { program, model, replay: &replay, placing: &placing, replayed: &replayed };
+    if let Some(thread) = about.filter(|thread| Some(*thread) != program.setup)
+        && !replay.setup_is_done(&placing)
+    {
+        return Err(ReplayError::NotStarted { thread: claim.name(thread) });
+    }
     match (property, violation) {
         (Property::Transactions(criterion), Some(Violation::Transactions)) => claim.is_rejected(*criterion)?,
-        (Property::Assertions | Property::Transactions(_), Some(violation)) => claim.goes_wrong(violation)?,
+        (Property::Observations(allowed), Some(Violation::Observation { outcome })) => {
+            claim.shows(outcome)?;
+            if allowed.contains(outcome) {
+                return Err(ReplayError::AllowedOutcome);
+            }
+        }
+        (Property::Assertions | Property::Observations(_) | Property::Transactions(_), Some(violation)) => {
+            claim.goes_wrong(violation)?
+        }
         (Property::Final { .. }, Some(Violation::NoWitness)) => return Err(ReplayError::NothingToReplay),
         (Property::Final { quantifier: Quantifier::Exists, cond, text }, None) => {
             claim.final_state(Quantifier::Exists, cond, text)?;
@@ -51,7 +64,11 @@ fn subject(violation: &Violation) -> Option<ThreadId> {
         Violation::Assertion { thread, .. }
         | Violation::Error { thread, .. }
         | Violation::AtomicDiverges { thread, .. } => Some(*thread),
-        Violation::Deadlock { .. } | Violation::Transactions | Violation::FinalState | Violation::NoWitness => None,
+        Violation::Deadlock { .. }
+        | Violation::Transactions
+        | Violation::Observation { .. }
+        | Violation::FinalState
+        | Violation::NoWitness => None,
     }
 }
 
@@ -103,7 +120,9 @@ impl<'p> Claim<'_, 'p> {
                 if endless { Ok(()) } else { Err(ReplayError::NotEndless { thread: self.name(*thread) }) }
             }
             Violation::Deadlock { blocked } => self.deadlock(blocked),
-            Violation::FinalState | Violation::Transactions => Err(ReplayError::OtherProperty),
+            Violation::FinalState | Violation::Observation { .. } | Violation::Transactions => {
+                Err(ReplayError::OtherProperty)
+            }
             Violation::NoWitness => Err(ReplayError::NothingToReplay),
         }
     }
@@ -132,7 +151,9 @@ impl<'p> Claim<'_, 'p> {
 
     fn deadlock(&self, claimed: &[Blocked]) -> Result<(), ReplayError> {
         let mut blocked = Vec::new();
-        for thread in self.program.thread_ids() {
+        // As long as the setup thread is not done the others wait for it, which is not what they are blocked by.
+        let setup = self.program.setup.filter(|_| !self.replay.setup_is_done(self.placing));
+        for thread in self.program.thread_ids().filter(|thread| setup.is_none_or(|setup| setup == *thread)) {
             let run = &self.replay.threads[thread.index()];
             let performed = self.replay.first_deferred(self.placing, thread).is_none();
             match run.standing {
@@ -152,6 +173,22 @@ impl<'p> Claim<'_, 'p> {
     }
 
     fn final_state(&self, quantifier: Quantifier, cond: &FinalExpr, text: &str) -> Result<(), ReplayError> {
+        self.is_final()?;
+        if decides(quantifier, self.truth(cond)) {
+            return Ok(());
+        }
+        Err(ReplayError::Condition { text: text.to_owned() })
+    }
+
+    /// The final state shows this outcome.
+    fn shows(&self, outcome: &[i64]) -> Result<(), ReplayError> {
+        self.is_final()?;
+        let shown = self.program.observed.iter().map(|observable| self.final_value(&observable.var));
+        if shown.eq(outcome.iter().copied()) { Ok(()) } else { Err(ReplayError::OtherOutcome) }
+    }
+
+    /// Every thread has run to its end without an error, and nothing is deferred.
+    fn is_final(&self) -> Result<(), ReplayError> {
         for thread in self.program.thread_ids() {
             let run = &self.replay.threads[thread.index()];
             let performed = self.replay.first_deferred(self.placing, thread).is_none();
@@ -162,22 +199,21 @@ impl<'p> Claim<'_, 'p> {
                 return Err(ReplayError::Broken { thread: self.name(thread), error: *error });
             }
         }
-        if decides(quantifier, self.truth(cond)) {
-            return Ok(());
+        Ok(())
+    }
+
+    fn final_value(&self, var: &FinalVar) -> i64 {
+        match var {
+            FinalVar::Loc(loc) => self.replayed.memory[loc.index()],
+            FinalVar::Reg(thread, register) => {
+                let value = self.replayed.registers[thread.index()][register.index()];
+                value.expect("a thread whose accesses are all performed misses no value")
+            }
         }
-        Err(ReplayError::Condition { text: text.to_owned() })
     }
 
     fn truth(&self, cond: &FinalExpr) -> Result<bool, EvalError> {
-        let value = cond.eval(&mut |var| {
-            Ok(match var {
-                FinalVar::Loc(loc) => self.replayed.memory[loc.index()],
-                FinalVar::Reg(thread, register) => {
-                    let value = self.replayed.registers[thread.index()][register.index()];
-                    value.expect("a thread whose accesses are all performed misses no value")
-                }
-            })
-        });
+        let value = cond.eval(&mut |var| Ok(self.final_value(var)));
         value.map(|value| value != 0)
     }
 }

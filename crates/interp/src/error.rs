@@ -59,8 +59,14 @@ pub enum ReplayError {
     UnitBroken { step: usize, access: String },
     /// Axiom 6: under a serial model nothing follows an operation that is not finished.
     AfterUnfinished { step: usize, access: String, last: String },
+    /// Axiom 8: the setup thread is not done.
+    SetupUnfinished { step: usize, access: String, setup: String },
+    /// Axiom 8: an access of the setup thread has to come first.
+    BeforeSetup { step: usize, access: String, earlier: String },
     /// Axiom 7: some value comes from nowhere.
     ThinAir,
+    /// The claim is about a thread that has not started, because the setup thread is not done (axiom 8).
+    NotStarted { thread: String },
     /// The claimed assertion does not fail.
     NoFailure { thread: String },
     /// The claimed error does not happen.
@@ -75,6 +81,10 @@ pub enum ReplayError {
     NotDone { thread: String },
     /// A computation went wrong on the way to a claimed final state.
     Broken { thread: String, error: EvalError },
+    /// The final state does not show the claimed outcome.
+    OtherOutcome,
+    /// The outcome is among the allowed ones.
+    AllowedOutcome,
     /// The condition on the final state does not have the claimed truth value.
     Condition { text: String },
     /// The history of transactions satisfies the criterion.
@@ -154,12 +164,23 @@ impl ReplayError {
                     "step {step}: {access} does not directly follow its predecessor in an atomic section or operation (axiom 6)"
                 )
             }
+            Self::SetupUnfinished { step, access, setup } => {
+                write!(f, "step {step}: {access} comes before the end of the setup thread {setup} (axiom 8)")
+            }
+            Self::BeforeSetup { step, access, earlier } => {
+                write!(f, "step {step}: {access} has to come after {earlier}, which is part of the setup (axiom 8)")
+            }
             _ => return None,
         })
     }
 
     fn fmt_claim(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NotStarted { thread } => {
+                write!(f, "{thread} has not started, for the setup thread is not done (axiom 8)")
+            }
+            Self::OtherOutcome => f.write_str("the final state shows another outcome than the one named"),
+            Self::AllowedOutcome => f.write_str("the outcome of the final state is among the allowed ones"),
             Self::NoFailure { thread } => write!(f, "the assertion in {thread} does not fail in this execution"),
             Self::NoError { thread, error } => write!(f, "there is no {error} at that place of {thread}"),
             Self::NotEndless { thread } => write!(f, "{thread} does not stand before an endless atomic section"),

@@ -1,28 +1,41 @@
 //! The questions of the engine interface as goals over combinations.
 //!
-//! A combination in which some thread is `Stopped` shows that the unrolling bound matters; each goal asks for one of
+//! A combination in which some thread is `Stopped` or `Limited` shows that a bound matters; each goal asks for one of
 //! these and then no longer cares.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use cyrano_engine::{Blocked, Execution, Violation};
-use cyrano_ir::{EvalError, FinalExpr, FinalVar, Observable, Quantifier, ThreadId};
+use cyrano_ir::{EvalError, FinalExpr, FinalVar, InstrId, Observable, Quantifier, ThreadId};
 
 use crate::combine::{Found, Goal, Want};
 use crate::section::{self, Fate};
 use crate::trace::{Status, Trace};
 
-fn is_stopped(combination: &[&Trace<'_>]) -> bool {
-    combination.iter().any(|trace| trace.status == Status::Stopped)
+/// Why an execution was not followed to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cut {
+    /// A loop was unrolled only so often.
+    Loops,
+    /// This `limit` does not hold.
+    Limit(ThreadId, InstrId),
 }
 
-fn is_final(combination: &[&Trace<'_>]) -> bool {
+fn cut(combination: &[&Trace<'_>]) -> Option<Cut> {
+    combination.iter().find_map(|trace| match trace.status {
+        Status::Stopped => Some(Cut::Loops),
+        Status::Limited { instr, .. } => Some(Cut::Limit(trace.machine.code.thread, instr)),
+        _ => None,
+    })
+}
+
+pub(crate) fn is_final(combination: &[&Trace<'_>]) -> bool {
     combination.iter().all(|trace| trace.is_final())
 }
 
 /// The value of a variable in a final state.
-fn final_value(combination: &[&Trace<'_>], memory: &[i64], var: &FinalVar) -> i64 {
+pub(crate) fn final_value(combination: &[&Trace<'_>], memory: &[i64], var: &FinalVar) -> i64 {
     match var {
         FinalVar::Loc(loc) => memory[loc.index()],
         FinalVar::Reg(thread, register) => {
@@ -36,15 +49,15 @@ fn final_value(combination: &[&Trace<'_>], memory: &[i64], var: &FinalVar) -> i6
 pub(crate) struct Outcomes<'p> {
     observed: &'p [Observable],
     pub(crate) outcomes: BTreeSet<Vec<i64>>,
-    pub(crate) bounded: bool,
-    /// Whether some thread has a trace that the bound cut off.
-    pub(crate) has_stopped: bool,
+    pub(crate) cut: Option<Cut>,
+    /// Whether some thread has a trace that a bound cut off.
+    pub(crate) has_cuts: bool,
 }
 
 impl<'p> Outcomes<'p> {
     /// Nothing is known yet.
     pub(crate) fn new(observed: &'p [Observable]) -> Self {
-        Self { observed, outcomes: BTreeSet::new(), bounded: false, has_stopped: false }
+        Self { observed, outcomes: BTreeSet::new(), cut: None, has_cuts: false }
     }
 
     fn valuation(&self, combination: &[&Trace<'_>], memory: &[i64]) -> Vec<i64> {
@@ -54,12 +67,12 @@ impl<'p> Outcomes<'p> {
 
 impl Goal for Outcomes<'_> {
     fn admits(&self, trace: &Trace<'_>) -> bool {
-        self.has_stopped || trace.is_final()
+        self.has_cuts || trace.is_final()
     }
 
     fn wants(&self, combination: &[&Trace<'_>]) -> Want {
         if !is_final(combination) {
-            let matters = is_stopped(combination) && !self.bounded;
+            let matters = cut(combination).is_some() && self.cut.is_none();
             return if matters { Want::AnyOrder } else { Want::Nothing };
         }
         if self.observed.iter().any(|observable| matches!(observable.var, FinalVar::Loc(_))) {
@@ -74,7 +87,7 @@ impl Goal for Outcomes<'_> {
             let valuation = self.valuation(found.combination, &found.memory);
             self.outcomes.insert(valuation);
         } else {
-            self.bounded = true;
+            self.cut = cut(found.combination);
         }
         ControlFlow::Continue(())
     }
@@ -84,8 +97,8 @@ impl Goal for Outcomes<'_> {
 pub(crate) struct Final<'p> {
     quantifier: Quantifier,
     cond: &'p FinalExpr,
-    pub(crate) has_stopped: bool,
-    pub(crate) bounded: bool,
+    pub(crate) has_cuts: bool,
+    pub(crate) cut: Option<Cut>,
     /// Whether any final state was found.
     pub(crate) reached: bool,
     /// The deciding execution, and why the condition has no value in it, if it has none.
@@ -95,7 +108,7 @@ pub(crate) struct Final<'p> {
 impl<'p> Final<'p> {
     /// Nothing is known yet.
     pub(crate) fn new(quantifier: Quantifier, cond: &'p FinalExpr) -> Self {
-        Self { quantifier, cond, has_stopped: false, bounded: false, reached: false, decision: None }
+        Self { quantifier, cond, has_cuts: false, cut: None, reached: false, decision: None }
     }
 
     fn truth(&self, combination: &[&Trace<'_>], memory: &[i64]) -> Result<bool, EvalError> {
@@ -122,12 +135,12 @@ pub(crate) fn decides(quantifier: Quantifier, truth: Result<bool, EvalError>) ->
 
 impl Goal for Final<'_> {
     fn admits(&self, trace: &Trace<'_>) -> bool {
-        self.has_stopped || trace.is_final()
+        self.has_cuts || trace.is_final()
     }
 
     fn wants(&self, combination: &[&Trace<'_>]) -> Want {
         let matters = if !is_final(combination) {
-            is_stopped(combination) && !self.bounded
+            cut(combination).is_some() && self.cut.is_none()
         } else if self.reads_memory() {
             return Want::AllMemories;
         } else {
@@ -138,7 +151,7 @@ impl Goal for Final<'_> {
 
     fn found(&mut self, found: &Found<'_, '_>) -> ControlFlow<()> {
         if !is_final(found.combination) {
-            self.bounded = true;
+            self.cut = cut(found.combination);
             return ControlFlow::Continue(());
         }
         self.reached = true;
@@ -146,7 +159,7 @@ impl Goal for Final<'_> {
         if !decides(self.quantifier, truth) {
             return ControlFlow::Continue(());
         }
-        self.decision = Some((found.execution(|_, _| false), truth.err()));
+        self.decision = Some((found.execution(None), truth.err()));
         ControlFlow::Break(())
     }
 }
@@ -154,7 +167,7 @@ impl Goal for Final<'_> {
 /// A failed assertion, an error, an endless section or a deadlock.
 #[derive(Default)]
 pub(crate) struct Assertions {
-    pub(crate) bounded: bool,
+    pub(crate) cut: Option<Cut>,
     /// Whether some execution evaluates an assertion.
     pub(crate) asserted: bool,
     pub(crate) violation: Option<(Violation, Execution)>,
@@ -185,7 +198,8 @@ fn deadlock(found: &Found<'_, '_>) -> Option<Violation> {
     let mut blocked = Vec::new();
     for (thread, trace) in found.combination.iter().enumerate() {
         match trace.status {
-            Status::Done => {}
+            // A thread that has not started waits for the setup thread, which is the one that is blocked.
+            Status::Done | Status::NotStarted => {}
             Status::Waiting(instr) => {
                 let fate = section::fate(&trace.machine, &|loc| found.memory[loc.index()]);
                 if !matches!(fate, Fate::Waits) {
@@ -207,11 +221,12 @@ impl Goal for Assertions {
     fn wants(&self, combination: &[&Trace<'_>]) -> Want {
         let waits = |trace: &&&Trace<'_>| matches!(trace.status, Status::Waiting(_));
         let waiting = combination.iter().filter(waits).count();
-        let done = combination.iter().filter(|trace| trace.status == Status::Done).count();
-        let news = is_stopped(combination) && !self.bounded || has_asserted(combination) && !self.asserted;
+        let quiet = |trace: &&&Trace<'_>| matches!(trace.status, Status::Done | Status::NotStarted);
+        let quiet = combination.iter().filter(quiet).count();
+        let news = cut(combination).is_some() && self.cut.is_none() || has_asserted(combination) && !self.asserted;
         if combination.iter().any(|trace| trace.is_wrong()) {
             Want::AnyOrder
-        } else if waiting > 0 && waiting + done == combination.len() {
+        } else if waiting > 0 && waiting + quiet == combination.len() {
             Want::AllMemories
         } else if news {
             Want::AnyOrder
@@ -226,14 +241,14 @@ impl Goal for Assertions {
         let wrong = threads.map(|(thread, trace)| wrong(ThreadId::new(thread), trace));
         let violation = wrong.flatten().next().or_else(|| deadlock(found));
         let Some(violation) = violation else {
-            self.bounded |= is_stopped(found.combination);
+            self.cut = self.cut.or_else(|| cut(found.combination));
             return ControlFlow::Continue(());
         };
-        // An endless section is never performed, so the execution ends before the first look into one.
-        let execution = found.execution(|thread, index| match found.combination[thread].status {
-            Status::Diverges { cut, .. } => index >= cut,
-            _ => false,
-        });
+        let endless = match &violation {
+            Violation::AtomicDiverges { thread, .. } => Some(*thread),
+            _ => None,
+        };
+        let execution = found.execution(endless);
         self.violation = Some((violation, execution));
         ControlFlow::Break(())
     }

@@ -23,6 +23,7 @@ mod issue;
 mod local;
 mod machine;
 mod meter;
+mod observations;
 mod order;
 mod replay;
 mod search;

@@ -26,7 +26,7 @@ const INSTRUCTION_LIMIT: usize = 100_000;
 pub(crate) enum Paths {
     /// As their conditions say.
     Real,
-    /// Both ways, past every `assume`, and every compare-and-swap may succeed: for finding values that a path might write.
+    /// Both ways, past every `assume` and `limit`, and every compare-and-swap may succeed: for finding values that a path might write.
     Any,
 }
 
@@ -139,12 +139,23 @@ impl<'p> Local<'_, 'p> {
             // A path through a section whose `assume` fails is no path: the thread waits before the section.
             Step::Refused if point.machine.in_section() => return Ok(false),
             Step::Refused => Status::Dropped,
+            Step::Limited => return self.limited(point).map(|()| false),
             Step::Failed(error) => Status::Failed(point.machine.pc, error),
             Step::Halted => Status::Done,
             Step::Missing => unreachable!("every value is given when traces are enumerated"),
         };
         let machine = point.machine.clone();
         self.end(machine, status).map(|()| false)
+    }
+
+    /// The path ends at a `limit`.
+    fn limited(&mut self, point: &mut Point<'p>) -> Result<(), Stop> {
+        let machine = point.machine.clone();
+        if let Some((before, _)) = point.section.take() {
+            return self.keep(Trace::limited(*before, machine));
+        }
+        let status = Status::Limited { instr: machine.pc, cut: machine.events.len() };
+        self.end(machine, status)
     }
 
     fn end(&mut self, machine: Machine<'p>, status: Status) -> Result<(), Stop> {
@@ -174,7 +185,7 @@ impl<'p> Local<'_, 'p> {
         }
         let machine = &mut point.machine;
         match machine.op() {
-            Op::Assume(_) => Some(machine.go(InstrId(machine.pc.0 + 1))),
+            Op::Assume(_) | Op::Limit { .. } => Some(machine.go(InstrId(machine.pc.0 + 1))),
             Op::Branch { then_to, else_to, .. } => {
                 let mut other = point.clone();
                 let step = other.machine.go(*else_to);

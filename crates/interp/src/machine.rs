@@ -4,7 +4,7 @@
 //! serves enumeration (every candidate value) and replay (the recorded value, or none yet).
 //!
 //! **Invariant:** `events` are the accesses in program order with their dependencies as axiom 3 defines them: a register carries the
-//! set of reading events that its value was computed from, and a decided branch or `assume` adds to the control set of
+//! set of reading events that its value was computed from, and a decided branch, `assume` or `limit` adds to the control set of
 //! everything later. An assertion adds nothing.
 
 use cyrano_ir::{
@@ -38,6 +38,11 @@ impl<'p> Code<'p> {
         Self { program, model, thread, whole: model.serial && !declares }
     }
 
+    /// Whether the thread runs before all others.
+    pub(crate) fn is_setup(self) -> bool {
+        self.program.setup == Some(self.thread)
+    }
+
     /// The instruction's operation; the end of the code is a halt.
     pub(crate) fn op(self, pc: InstrId) -> &'p Op {
         let instr = self.program.thread(self.thread).code.get(pc.index());
@@ -60,6 +65,8 @@ pub(crate) enum Step<'p> {
     Choose(&'p [i64]),
     /// An `assume` does not hold; the machine stands at it.
     Refused,
+    /// A `limit` does not hold; the machine stands at it.
+    Limited,
     /// The way on depends on a missing value.
     Missing,
     /// The way on, an address or an index cannot be computed.
@@ -169,7 +176,8 @@ impl<'p> Machine<'p> {
             Op::Rmw { dst, addr, .. } => return self.request(dst.as_ref(), addr, AccessKind::Rmw),
             Op::Store { addr, value, .. } => return self.store(addr, value),
             Op::Choose { from, .. } => return Step::Choose(from),
-            Op::Assume(cond) => return self.assume(cond),
+            Op::Assume(cond) => return self.assume(cond, Step::Refused),
+            Op::Limit { cond, .. } => return self.assume(cond, Step::Limited),
             Op::Assert { cond, .. } => self.assert(cond),
             Op::Branch { cond, then_to, else_to } => {
                 let holds = known!(eval(&self.registers, cond)) != 0;
@@ -248,9 +256,9 @@ impl<'p> Machine<'p> {
         self.taints[register.index()] = sources;
     }
 
-    fn assume(&mut self, cond: &LocalExpr) -> Step<'p> {
+    fn assume(&mut self, cond: &LocalExpr, otherwise: Step<'p>) -> Step<'p> {
         if known!(eval(&self.registers, cond)) == 0 {
-            return Step::Refused;
+            return otherwise;
         }
         self.decide(cond);
         self.advance()
@@ -272,13 +280,12 @@ impl<'p> Machine<'p> {
         match addr {
             Addr::Fixed(loc) => Value::Known((*loc, EventSet::default())),
             Addr::Indexed { array, index } => {
-                let array = &self.code.program.arrays[array.index()];
                 let mut sources = EventSet::default();
                 taint(&self.registers, &self.taints, index, &mut sources);
                 match eval(&self.registers, index) {
-                    Value::Known(index) => match u32::try_from(index).ok().filter(|i| *i < array.len) {
-                        Some(inside) => Value::Known((LocId(array.base.0 + inside), sources)),
-                        None => Value::Failed(EvalError::OutOfBounds { index, len: array.len }),
+                    Value::Known(index) => match self.code.program.element(*array, index) {
+                        Ok(loc) => Value::Known((loc, sources)),
+                        Err(error) => Value::Failed(error),
                     },
                     Value::Unknown => Value::Unknown,
                     Value::Failed(error) => Value::Failed(error),

@@ -1,12 +1,14 @@
 //! The memory order, built from its first event on: may this event be placed next, and what does it read then?
 //!
 //! Enumeration and replay ask the same question of the same code. Axioms 1 to 3 are the sets in [`Event`] (see `issue`),
-//! axioms 4 to 6 are decided here, axiom 7 concerns whole executions and is in `thin_air`.
+//! axioms 4 to 6 and 8 are decided here, axiom 7 concerns whole executions and is in `thin_air`.
 //!
-//! **Invariant:** the placed events always form a prefix of a memory order that satisfies axioms 1 to 6 among its events;
+//! **Invariant:** the placed events always form a prefix of a memory order that satisfies axioms 1 to 6 and 8 among its events;
 //! whether the values that the events claim to have read are the right ones is for the caller to compare.
 
-use cyrano_ir::{AccessKind, InstrId, LocId, ThreadId};
+use std::ops::Range;
+
+use cyrano_ir::{AccessKind, InstrId, LocId, Program, ThreadId};
 use cyrano_memory::Model;
 
 use crate::set::EventSet;
@@ -66,9 +68,23 @@ pub(crate) struct Events {
     pub(crate) list: Vec<Event>,
     /// The number of each thread's first event.
     pub(crate) start: Vec<usize>,
+    /// The setup thread, if there is one.
+    pub(crate) setup: Option<ThreadId>,
 }
 
 impl Events {
+    /// No events of a program yet.
+    pub(crate) fn of(program: &Program) -> Self {
+        Self { setup: program.setup, ..Self::default() }
+    }
+
+    /// The events of the setup thread that an event has to wait for (axiom 8).
+    fn setup_before(&self, event: usize) -> Range<usize> {
+        let Some(setup) = self.setup.filter(|setup| *setup != self.list[event].thread) else { return 0..0 };
+        let end = self.start.get(setup.index() + 1).copied().unwrap_or(self.list.len());
+        self.start[setup.index()]..end
+    }
+
     /// Adds the next thread's events, whose sets are in the thread's own numbering.
     pub(crate) fn push_thread(&mut self, events: &[Event]) {
         let by = self.list.len();
@@ -132,6 +148,8 @@ pub(crate) enum Obstacle {
     Before(usize),
     /// Axiom 5: it would take the value of `store`, which depends on `load`.
     NotKnown { store: usize, load: usize },
+    /// Axiom 8: this event of the setup thread has to come first.
+    Setup(usize),
 }
 
 /// A memory order under construction.
@@ -186,6 +204,9 @@ impl<'e> Placing<'e> {
             Some(forced) if forced != event => return Err(Obstacle::UnitOpen(forced)),
             None if event > 0 && self.events.joined(event - 1) => return Err(Obstacle::UnitBroken),
             _ => {}
+        }
+        if let Some(setup) = self.events.setup_before(event).find(|setup| !self.placed.contains(*setup)) {
+            return Err(Obstacle::Setup(setup));
         }
         if !facts.before.within(&self.placed) {
             return Err(Obstacle::Before(self.first_missing(&facts.before)));

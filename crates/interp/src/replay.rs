@@ -70,7 +70,7 @@ impl<'p> Replay<'p> {
             let of_thread = performed.get_mut(thread).ok_or(ReplayError::NoSuchThread { step, thread })?;
             of_thread.entry(access.index).or_insert(*access);
         }
-        let mut events = Events::default();
+        let mut events = Events::of(program);
         let mut threads = Vec::with_capacity(expected);
         for (thread, performed) in program.thread_ids().zip(&performed) {
             let code = Code::new(program, model, thread);
@@ -90,6 +90,7 @@ impl<'p> Replay<'p> {
         let mut step_of = vec![0; self.events.list.len()];
         for (step, access) in self.execution.order.iter().enumerate() {
             let event = self.event(step, access)?;
+            self.check_started(step, event)?;
             let origin = self.admit(&placing, step, event, &initial)?;
             self.check_write(step, access, event)?;
             steps.push(self.facts(&placing, event, origin, access, &step_of));
@@ -127,7 +128,7 @@ impl<'p> Replay<'p> {
         Ok(self.events.start[access.thread.index()] + access.index as usize)
     }
 
-    /// Axioms 1 to 6 for the next step.
+    /// Axioms 1 to 6 and 8 for the next step.
     fn admit(
         &self,
         placing: &Placing<'_>,
@@ -174,10 +175,31 @@ impl<'p> Replay<'p> {
                 };
                 ReplayError::Order { step, access, earlier: self.describe(earlier), axiom }
             }
+            Obstacle::Setup(earlier) => ReplayError::BeforeSetup { step, access, earlier: self.describe(earlier) },
             Obstacle::NotKnown { store, load } => {
                 ReplayError::NotKnown { step, access, store: self.describe(store), load: self.describe(load) }
             }
         }
+    }
+
+    /// Axiom 8: nobody starts before the setup thread has run to its end. Its accesses are looked at elsewhere.
+    fn check_started(&self, step: usize, event: usize) -> Result<(), ReplayError> {
+        let setup = self.program.setup.filter(|setup| *setup != self.events.list[event].thread);
+        match setup.filter(|setup| self.threads[setup.index()].standing != Standing::Halted) {
+            None => Ok(()),
+            Some(setup) => {
+                let access = self.describe(event);
+                Err(ReplayError::SetupUnfinished { step, access, setup: self.name(setup) })
+            }
+        }
+    }
+
+    /// Whether the setup thread, if there is one, has run to its end and all of its accesses are performed.
+    pub(crate) fn setup_is_done(&self, placing: &Placing<'_>) -> bool {
+        self.program.setup.is_none_or(|setup| {
+            let halted = self.threads[setup.index()].standing == Standing::Halted;
+            halted && self.first_deferred(placing, setup).is_none()
+        })
     }
 
     fn check_write(&self, step: usize, access: &Access, event: usize) -> Result<(), ReplayError> {
@@ -289,7 +311,7 @@ impl<'a, 'p> Runner<'a, 'p> {
                     true => {}
                     false => return Ok(self.stuck()),
                 },
-                Step::Refused | Step::Missing => return Ok(self.stuck()),
+                Step::Refused | Step::Limited | Step::Missing => return Ok(self.stuck()),
                 Step::Failed(error) => {
                     self.machine.errors.push((self.machine.pc, error));
                     return Ok(ThreadRun { machine: self.machine, standing: Standing::Between });

@@ -73,6 +73,8 @@ fn advance<'p>(path: &mut Path<'p>, memory: &impl Fn(LocId) -> i64, todo: &mut V
             path.machine.choose(*first);
         }
         Step::Refused => return ControlFlow::Break(false),
+        // A section at a `limit` is left out, which is not waiting.
+        Step::Limited => return ControlFlow::Break(true),
         // A register that misses its value belongs to an access that is still deferred: the thread can go on by performing it.
         Step::Failed(_) | Step::Halted | Step::Missing => return ControlFlow::Break(true),
     }

@@ -21,6 +21,16 @@ pub(crate) enum Status {
     Paused,
     /// The bound on jumps back, or on instructions, was reached.
     Stopped,
+    /// The `limit` at this instruction does not hold. The events from number `cut` on stand for what the section around it
+    /// looks at, if there is one; they write nothing.
+    Limited {
+        /// The instruction.
+        instr: InstrId,
+        /// The number of events before the section, or of all events.
+        cut: usize,
+    },
+    /// The thread has not started, because the setup thread is not done.
+    NotStarted,
     /// The way on, an address or an index could not be computed.
     Failed(InstrId, EvalError),
     /// The section that starts at this instruction does not end. The events from number `cut` on stand for what the section
@@ -54,10 +64,24 @@ impl<'p> Trace<'p> {
     }
 
     /// The trace of a machine that was `before` a section and is now `inside` it without an end in sight.
-    ///
+    pub(crate) fn diverging(before: Machine<'p>, inside: Machine<'p>) -> Self {
+        let status = Status::Diverges { instr: before.pc, cut: before.events.len() };
+        Self::looking(before, inside, status)
+    }
+
+    /// The trace of a machine that was `before` a section and is now at a `limit` `inside` it that does not hold. What goes
+    /// wrong in the section does not count, for it is never performed.
+    pub(crate) fn limited(before: Machine<'p>, mut inside: Machine<'p>) -> Self {
+        let status = Status::Limited { instr: inside.pc, cut: before.events.len() };
+        inside.failed.clone_from(&before.failed);
+        inside.errors.clone_from(&before.errors);
+        inside.asserted = before.asserted;
+        Self::looking(before, inside, status)
+    }
+
     /// The section is never performed, so its accesses only look. One access per location and kind is enough: they
     /// are consecutive, so later ones meet the same order and see what the section itself left.
-    pub(crate) fn diverging(before: Machine<'p>, mut inside: Machine<'p>) -> Self {
+    fn looking(before: Machine<'p>, mut inside: Machine<'p>, status: Status) -> Self {
         let cut = before.events.len();
         let mut seen = Vec::new();
         let mut touched = Vec::new();
@@ -83,8 +107,20 @@ impl<'p> Trace<'p> {
         // What a fence inside puts before one access of the section comes before all of it.
         inside.fences.iter_mut().for_each(|(at, _)| *at = (*at).min(cut));
         inside.choices = before.choices;
-        let instr = before.pc;
-        Self::new(inside, Status::Diverges { instr, cut })
+        Self::new(inside, status)
+    }
+
+    /// Whether the event of this number only stands for what a section that is never performed looks at.
+    pub(crate) fn only_looks(&self, index: usize) -> bool {
+        match self.status {
+            Status::Diverges { cut, .. } | Status::Limited { cut, .. } => index >= cut,
+            _ => false,
+        }
+    }
+
+    /// Whether a bound or a `limit` cut it off.
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(self.status, Status::Stopped | Status::Limited { .. })
     }
 
     /// Whether the execution goes wrong in this thread, apart from waiting for ever.

@@ -18,7 +18,7 @@ use crate::local::{self, Paths};
 use crate::machine::{Code, Machine};
 use crate::meter::Meter;
 use crate::set::EventSet;
-use crate::trace::Trace;
+use crate::trace::{Status, Trace};
 
 /// The values that threads write to each location.
 #[derive(Clone, Debug)]
@@ -54,6 +54,10 @@ impl Candidates {
         let mut values: Vec<_> = if hides { own.next().into_iter().collect() } else { own.collect() };
         if values.is_empty() || !hides {
             values.push(self.initial[loc.index()]);
+        }
+        // Nobody else has written anything while the setup thread runs.
+        if machine.code.is_setup() {
+            return values;
         }
         for (value, writers) in &self.written[loc.index()] {
             let others = writers.iter().any(|writer| writer != machine.code.thread.index());
@@ -114,7 +118,21 @@ fn all<'p>(
     meter: &mut Meter<'p>,
 ) -> Result<Vec<Vec<Trace<'p>>>, Stop> {
     let threads = program.thread_ids();
-    threads.map(|thread| local::traces(Code::new(program, model, thread), candidates, paths, meter)).collect()
+    threads.map(|thread| of_thread(Code::new(program, model, thread), candidates, paths, meter)).collect()
+}
+
+/// The traces of one thread, and that it has not started where there is a setup thread to wait for.
+fn of_thread<'p>(
+    code: Code<'p>,
+    candidates: &Candidates,
+    paths: Paths,
+    meter: &mut Meter<'p>,
+) -> Result<Vec<Trace<'p>>, Stop> {
+    let mut traces = local::traces(code, candidates, paths, meter)?;
+    if code.program.setup.is_some() && !code.is_setup() {
+        traces.push(Trace::new(Machine::new(code), Status::NotStarted));
+    }
+    Ok(traces)
 }
 
 /// The most stores that one combination has.

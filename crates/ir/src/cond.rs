@@ -1,5 +1,7 @@
 //! What a file observes and asks: observables, conditions over final states, check declarations.
 
+use std::collections::BTreeSet;
+
 use crate::expr::Expr;
 use crate::ids::{LocId, RegId, Span, ThreadId};
 
@@ -80,6 +82,8 @@ pub enum Property {
     Assertions,
     /// Every history of transactions satisfies this criterion.
     Transactions(TxCriterion),
+    /// No final state shows an outcome other than these (CheckFence, section 2.2), no assertion fails, no computation goes wrong.
+    Observations(BTreeSet<Vec<i64>>),
     /// A quantified condition over final states.
     Final {
         /// The quantifier.
@@ -97,6 +101,7 @@ impl Property {
         match self {
             Self::Assertions => "assertions",
             Self::Transactions(criterion) => criterion.name(),
+            Self::Observations(_) => "observations",
             Self::Final { quantifier, .. } => quantifier.name(),
         }
     }

@@ -27,6 +27,114 @@ pub enum UnOp {
     Neg,
     /// Logical negation: 1 for 0, else 0.
     Not,
+    /// The value itself; [`UNDEFINED`] is an error.
+    Defined,
+    /// The word that a pointer points to: its address divided by [`WORD`]. Null and addresses between words are errors.
+    Target,
+    /// The value modulo 2 to the power of `bits`, in the range of that integer type.
+    Wrap(IntType),
+    /// The value itself; one outside the range of that integer type is an overflow.
+    Fit(IntType),
+}
+
+/// An integer type of the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct IntType {
+    /// Its width, 1 to 64. Unsigned values of 64 bits are kept as the signed number with the same bits.
+    pub bits: u8,
+    /// Whether it has negative values.
+    pub signed: bool,
+}
+
+impl IntType {
+    /// Whether it is a type: its width is one of 1 to 64.
+    pub fn is_valid(self) -> bool {
+        (1..=64).contains(&self.bits)
+    }
+
+    /// The type with this spelling: `i8`, `u32`.
+    fn from_word(word: &str) -> Option<Self> {
+        let (bits, signed) = match word.strip_prefix('i') {
+            Some(bits) => (bits, true),
+            None => (word.strip_prefix('u')?, false),
+        };
+        Some(Self { bits: bits.parse().ok()?, signed })
+    }
+
+    /// Brings a value into the type's range, by its lowest bits.
+    #[inline]
+    pub fn wrap(self, value: i64) -> i64 {
+        let unused = 64 - u32::from(self.bits);
+        match self.signed {
+            true => value << unused >> unused,
+            false => ((value as u64) << unused >> unused) as i64,
+        }
+    }
+}
+
+impl fmt::Display for IntType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.signed { 'i' } else { 'u' }, self.bits)
+    }
+}
+
+/// The content of memory and registers that nobody has written, in languages that have such a thing.
+pub const UNDEFINED: i64 = i64::MIN;
+
+/// The distance between the addresses of neighbouring words, so that pointers have low bits to spare.
+pub const WORD: i64 = 8;
+
+impl UnOp {
+    /// The operator's spelling: `-`, `!`, or a word for those that no source language has: `defined`, `wrap_u32`.
+    pub fn word(self) -> String {
+        match self {
+            Self::Neg => "-".into(),
+            Self::Not => "!".into(),
+            Self::Defined => "defined".into(),
+            Self::Target => "target".into(),
+            Self::Wrap(ty) => format!("wrap_{ty}"),
+            Self::Fit(ty) => format!("fit_{ty}"),
+        }
+    }
+
+    /// The operator with this spelling, if it is one that is a word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "defined" => Some(Self::Defined),
+            "target" => Some(Self::Target),
+            _ => {
+                let (operator, ty) = word.split_once('_')?;
+                let ty = IntType::from_word(ty)?;
+                match operator {
+                    "wrap" => Some(Self::Wrap(ty)),
+                    "fit" => Some(Self::Fit(ty)),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    /// Applies the operator.
+    #[inline]
+    pub fn apply(self, value: i64) -> Result<i64, EvalError> {
+        match self {
+            Self::Neg => value.checked_neg().ok_or(EvalError::Overflow),
+            Self::Not => Ok((value == 0).into()),
+            Self::Defined => (value != UNDEFINED).then_some(value).ok_or(EvalError::Undefined),
+            Self::Target => target(value),
+            Self::Wrap(ty) => Ok(ty.wrap(value)),
+            Self::Fit(ty) => (ty.wrap(value) == value).then_some(value).ok_or(EvalError::Overflow),
+        }
+    }
+}
+
+fn target(pointer: i64) -> Result<i64, EvalError> {
+    match pointer {
+        UNDEFINED => Err(EvalError::Undefined),
+        0 => Err(EvalError::NullPointer),
+        _ if pointer < 0 || pointer % WORD != 0 => Err(EvalError::BadPointer { address: pointer }),
+        _ => Ok(pointer / WORD),
+    }
 }
 
 /// Binary operators.
@@ -134,6 +242,15 @@ pub enum EvalError {
         /// The number of elements.
         len: u32,
     },
+    /// A value that nobody has written is used.
+    Undefined,
+    /// An access through the null pointer.
+    NullPointer,
+    /// An access through a pointer to nothing: outside every object, or between two words.
+    BadPointer {
+        /// The address.
+        address: i64,
+    },
 }
 
 impl fmt::Display for EvalError {
@@ -144,6 +261,9 @@ impl fmt::Display for EvalError {
             Self::OutOfBounds { index, len } => {
                 write!(f, "index {index} is outside an array of {len} elements")
             }
+            Self::Undefined => f.write_str("use of an undefined value"),
+            Self::NullPointer => f.write_str("access through a null pointer"),
+            Self::BadPointer { address } => write!(f, "access through a pointer to nothing (address {address})"),
         }
     }
 }
@@ -167,8 +287,7 @@ impl<V> Expr<V> {
         match self {
             Self::Const(value) => Ok(*value),
             Self::Var(var) => lookup(var),
-            Self::Unary(UnOp::Neg, arg) => arg.eval(lookup)?.checked_neg().ok_or(EvalError::Overflow),
-            Self::Unary(UnOp::Not, arg) => Ok((arg.eval(lookup)? == 0).into()),
+            Self::Unary(op, arg) => op.apply(arg.eval(lookup)?),
             Self::Binary(BinOp::And, left, right) => Ok((left.eval(lookup)? != 0 && right.eval(lookup)? != 0).into()),
             Self::Binary(BinOp::Or, left, right) => Ok((left.eval(lookup)? != 0 || right.eval(lookup)? != 0).into()),
             Self::Binary(op, left, right) => op.apply(left.eval(lookup)?, right.eval(lookup)?),

@@ -20,7 +20,7 @@ pub mod verify;
 
 pub use cond::{Check, FinalExpr, FinalVar, Observable, Property, Quantifier, TxCriterion};
 pub use diagnostic::Diagnostic;
-pub use expr::{BinOp, EvalError, Expr, UnOp};
+pub use expr::{BinOp, EvalError, Expr, IntType, UNDEFINED, UnOp, WORD};
 pub use fence::{AccessKind, FenceSet};
 pub use ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
 pub use program::{

@@ -1,7 +1,7 @@
 //! Programs: locations, threads, registers, instructions.
 
 use crate::cond::{Check, Observable};
-use crate::expr::Expr;
+use crate::expr::{EvalError, Expr, WORD};
 use crate::fence::{AccessKind, FenceSet};
 use crate::ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
 
@@ -16,6 +16,8 @@ pub struct Program {
     pub arrays: Vec<SharedArray>,
     /// The threads; all start at instruction 0.
     pub threads: Vec<Thread>,
+    /// A thread that runs to its end, with all of its accesses performed, before any other thread starts.
+    pub setup: Option<ThreadId>,
     /// What `observe` names, in that order: the columns of an outcome.
     pub observed: Vec<Observable>,
     /// What the file itself asks to be checked.
@@ -47,6 +49,8 @@ pub enum Ty {
     Int,
     /// A value that is only compared, copied and incremented, so that engines may renumber it.
     Timestamp,
+    /// Nothing: a word of memory that belongs to no object. An access to it is an error ([`crate::EvalError::BadPointer`]).
+    Gap,
 }
 
 /// A run of consecutive locations.
@@ -185,6 +189,14 @@ pub enum Op {
         /// A message of the user's.
         message: Option<String>,
     },
+    /// An execution in which the condition does not hold is left out, and nothing is claimed about it: a verdict that would be
+    /// `verified` is `bounded`.
+    Limit {
+        /// The condition.
+        cond: LocalExpr,
+        /// What is limited, for the verdict's reason: `objects allocated at line 12`.
+        what: String,
+    },
     /// Goes to `then_to` if the condition holds, else to `else_to`.
     Branch {
         /// The condition.
@@ -270,6 +282,19 @@ impl Program {
         &self.thread(thread).code[pc.index()]
     }
 
+    /// Element `index` of an array: an error if it has none, or if that word belongs to no object.
+    #[inline]
+    pub fn element(&self, array: ArrayId, index: i64) -> Result<LocId, EvalError> {
+        let array = &self.arrays[array.index()];
+        let inside = u32::try_from(index).ok().filter(|inside| *inside < array.len);
+        let inside = inside.ok_or(EvalError::OutOfBounds { index, len: array.len })?;
+        let loc = LocId(array.base.0 + inside);
+        match self.location(loc).ty {
+            Ty::Gap => Err(EvalError::BadPointer { address: index.saturating_mul(WORD) }),
+            Ty::Int | Ty::Timestamp => Ok(loc),
+        }
+    }
+
     /// Initial memory, one value per location.
     pub fn initial_memory(&self) -> Vec<i64> {
         self.locations.iter().map(|l| l.init).collect()
@@ -323,7 +348,9 @@ impl Op {
         match self {
             Self::Assign { value, .. } | Self::Store { value, .. } => vec![value],
             Self::Rmw { op, .. } => op.operands(),
-            Self::Assume(cond) | Self::Assert { cond, .. } | Self::Branch { cond, .. } => vec![cond],
+            Self::Assume(cond) | Self::Assert { cond, .. } | Self::Limit { cond, .. } | Self::Branch { cond, .. } => {
+                vec![cond]
+            }
             _ => vec![],
         }
     }

@@ -22,13 +22,14 @@
 //! ```text
 //! program NAME                                   the first line
 //! const NAME = INT
-//! location NAME [: timestamp] = INT
+//! location NAME [: timestamp|: gap] = INT
 //! array NAME = LOCATION of LENGTH                LOCATION is element 0
 //! thread NAME                                    the next lines are its registers and instructions
 //! register NAME [: timestamp] = INT
 //! @NUMBER: INSTRUCTION                           numbered from 0
+//! setup THREAD                                   the thread that runs before all others
 //! observe NAME = VARIABLE
-//! check assertions|exists E TEXT|never E TEXT|always E TEXT [on MODEL, …]
+//! check assertions|observations (INT, …) …|exists E TEXT|never E TEXT|always E TEXT [on MODEL, …]
 //! ```
 //!
 //! with the instructions
@@ -37,14 +38,14 @@
 //! PLACE := E        PLACE := load ADDRESS        store ADDRESS, E        PLACE := choose INT, …
 //! [PLACE :=] cas ADDRESS, E, E     [PLACE :=] exchange ADDRESS, E     [PLACE :=] fetch_add ADDRESS, E
 //! fence none|load-load …    atomic begin|end    operation begin NAME    operation end
-//! assume E    assert E [TEXT]    branch E then @N else @N    jump @N    halt
+//! assume E    assert E [TEXT]    limit E TEXT    branch E then @N else @N    jump @N    halt
 //! ```
 //!
 //! A PLACE is a register or, with the register of element 0, an element of a local array: `"buf[0]"[i of 3]`.
 //! An ADDRESS is a location or an element of an array: `flag[i]`.
 //! A VARIABLE of a final state is a location or `thread:register`.
 //! Compound expressions stand in parentheses: `(a + (b * -2))`, `!(a == b)`; a sign right before a digit belongs to the
-//! number.
+//! number. Operators that no source language has are words: `defined(a)`, `target(p)`, `wrap_u32(a)`, `fit_i8(a)`.
 //!
 //! Names are bare when they are made of ASCII letters, digits, `_` and `.`, do not start with a digit or a dot (a leading
 //! `%` is fine) and do not start an instruction (`load`, `halt`); other names stand in quotes. Whatever cannot be

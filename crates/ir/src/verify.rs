@@ -12,14 +12,18 @@
 //!    its end, and neither contains one of its own kind or a `halt`. An atomic section contains no fence and no
 //!    begin or end of an operation; an atomic section within an operation is fine. All paths to an
 //!    instruction agree on which sections it is in, so that a section is entered through its begin only.
-//! 7. **Final states.** The variables that are observed and that checks name exist; so do the transactional ones.
+//! 7. **Final states.** The variables that are observed and that checks name exist; so do the transactional ones and the
+//!    setup thread. Allowed outcomes have one value per observed variable.
 //! 8. **Timestamps.** Timestamps are copied, compared and incremented, nothing else, so that engines may
 //!    renumber them: a timestamp place or location receives a timestamp, a constant or a timestamp plus a
 //!    constant of at least 0; timestamps are compared with such values only; a timestamp is never an
 //!    integer, an index, a condition or an operand of other arithmetic; fetch-add on a timestamp
-//!    location adds a constant of at least 0. The elements of an array are of one type.
+//!    location adds a constant of at least 0. The elements of an array are of one type; gaps count as integers.
+//! 9. **Gaps.** A gap is an element that an index may hit and nothing else: no register is one, and no fixed address,
+//!    observable, condition or transactional variable names one.
+//! 10. **Integers.** The integer types of `wrap` and `fit` have 1 to 64 bits.
 //!
-//! Invariants 6 and 8 are checked as far as broken ids allow.
+//! Invariants 6, 8 and 10 are checked as far as broken ids allow.
 
 mod ids;
 mod sections;

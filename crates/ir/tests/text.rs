@@ -17,7 +17,8 @@ location x = 0 ; 3..4
 location clk: timestamp = 1
 location "flag[0]" = -5
 location "flag[1]" = 0
-array flag = "flag[0]" of 2
+location %gap: gap = 0
+array flag = "flag[0]" of 3
 thread p0
   register r1 = 0
   register ts: timestamp = 0
@@ -46,13 +47,17 @@ thread p0
   @17: assert 1
   @18: branch (r1 << 1) then @20 else @19
   @19: jump @0
-  @20: halt ; 90..94
+  @20: limit (fit_i32(defined(r1)) < 4) "objects"
+  @21: r1 := load flag[target(wrap_u64(r1))]
+  @22: halt ; 90..94
 thread "worker[0]"
   @0: halt
+setup "worker[0]"
 observe r1 = p0:r1
 observe "p0.dup" = p0:#5
 observe x = x
 check assertions
+check observations (0, -1, 2) (3, 4, 5) on tso
 check exists ((p0:r1 == 0) && ("flag[1]" != 1)) "r1 = 0 /\\ flag[1]" on sc, "my/model" ; 100..120
 check never p0:%1 "%1"
 check always 1 "true"
@@ -122,7 +127,8 @@ fn everything_printed() {
         location clk: timestamp = 1
         location "flag[0]" = -5
         location "flag[1]" = 0
-        array flag = "flag[0]" of 2
+        location %gap: gap = 0
+        array flag = "flag[0]" of 3
         thread p0
           register r1 = 0
           register ts: timestamp = 0
@@ -151,13 +157,17 @@ fn everything_printed() {
           @17: assert 1
           @18: branch (r1 << 1) then @20 else @19
           @19: jump @0
-          @20: halt ; 90..94
+          @20: limit (fit_i32(defined(r1)) < 4) "objects"
+          @21: r1 := load flag[target(wrap_u64(r1))]
+          @22: halt ; 90..94
         thread "worker[0]"
           @0: halt
+        setup "worker[0]"
         observe r1 = p0:r1
         observe p0.dup = p0:#5
         observe x = x
         check assertions
+        check observations (0, -1, 2) (3, 4, 5) on tso
         check exists ((p0:r1 == 0) && ("flag[1]" != 1)) "r1 = 0 /\\ flag[1]" on sc, "my/model" ; 100..120
         check never p0:%1 "%1"
         check always 1 "true"
@@ -185,6 +195,8 @@ fn bad_lines() {
     check_error("program \"\\u{d800}\"", expect!["line 1: unknown escape in a quoted text"]);
     check_error("program p\nobserve x = y", expect!["line 2: there is no location `y` so far"]);
     check_error("program p\nobserve x = #70000:r", expect!["line 2: 70000 is out of range"]);
+    check_error("program p\nsetup p", expect!["line 2: there is no thread `p` so far"]);
+    check_error("program p\ncheck observations (1", expect!["line 2: expected `)`, found the end of the line"]);
     check_error("program p\ncheck sometimes", expect!["line 2: `sometimes` is nothing to check"]);
     check_error("program p\ncheck never 1", expect!["line 2: the condition's text in quotes is missing"]);
     check_error("program p\nlocation é = 0", expect!["line 2: unexpected character `é`"]);
@@ -208,6 +220,9 @@ fn bad_instructions() {
     check("@0: fence", expect!["line 7: expected a word, found the end of the line"]);
     check("@0: fence load-fence", expect!["line 7: `load-fence` is no kind of fence"]);
     check("@0: atomic", expect!["line 7: expected `end`, found the end of the line"]);
+    check("@0: limit r", expect!["line 7: what is limited, in quotes, is missing"]);
+    check("@0: r := wrap_u900(r)", expect!["line 7: there is no register `wrap_u900` so far"]);
+    check("@0: r := defined r", expect!["line 7: there is no register `defined` so far"]);
     check("@0: jump @-1", expect!["line 7: -1 is out of range"]);
     check("@0: halt ; 3", expect!["line 7: expected `..`, found the end of the line"]);
 }

@@ -258,6 +258,43 @@ fn conditions_of_checks_are_typed_too() {
     check(&format!("{tables}check never clk \"\""), &["a timestamp is used as a condition"]);
 }
 
+#[test]
+fn the_setup_thread_exists() {
+    check("thread p\n@0: halt\nsetup p", &[]);
+    check("thread p\n@0: halt\nsetup #1", &["setup: there is no thread t1"]);
+}
+
+#[test]
+fn allowed_outcomes_fit_the_columns() {
+    let tables = "location x = 0\nlocation y = 0\nobserve x = x\nobserve y = y\n";
+    check(&format!("{tables}check observations\ncheck observations (0, 1) (2, 3)"), &[]);
+    let wrong = format!("{tables}check observations (0, 1) (1, 2, 3)");
+    check(&wrong, &["check observations: an outcome of 3 values for 2 columns"]);
+}
+
+#[test]
+fn gaps_are_hit_by_indices_only() {
+    let memory = "location g: gap = 0\nlocation x = 0\nlocation h: gap = 0\narray m = g of 3\n";
+    let thread = |op: &str| format!("{memory}thread p\nregister a = 0\n@0: {op}\n@1: halt");
+    check(&thread("a := load m[target(a)]"), &[]);
+    check(&thread("store m[a], (a + 1)"), &[]);
+    check(&thread("a := load h"), &["t0@0: location g2 is a gap"]);
+    check(&thread("a := 0\nregister b: gap = 0"), &["t0: register `b` is a gap"]);
+    check(&format!("{memory}observe g = g"), &["observed `g`: location g0 is a gap"]);
+    check(&format!("{memory}check never h \"h\""), &["check `h`: location g2 is a gap"]);
+    check(&format!("{memory}transactional g"), &["transactional variable g0 is a gap"]);
+    let mixed = "location g: gap = 0\nlocation t: timestamp = 0\narray m = g of 2";
+    check(mixed, &["array `m` mixes timestamps and integers"]);
+}
+
+#[test]
+fn integers_have_a_width() {
+    check_code(&["a := wrap_u1(fit_i64(a))", "limit defined(a) \"a\"", "halt"], &[]);
+    check_code(&["a := wrap_u0(1)", "halt"], &["t0@0: `wrap_u0`: integers have 1 to 64 bits"]);
+    check_code(&["a := fit_i65(a)", "halt"], &["t0@0: `fit_i65`: integers have 1 to 64 bits"]);
+    check_code(&["limit s \"s\"", "halt"], &["t0@0: a timestamp is used as a condition"]);
+}
+
 /// Broken ids must not keep the other checks from running, let alone make them panic.
 #[test]
 fn random_programs_are_judged_without_panic() {

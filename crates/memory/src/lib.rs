@@ -16,7 +16,7 @@
 //! 3. **Dependencies.** A load (or read-modify-write) `x` precedes `y` in `<M` when `x po y` and, as far as the model keeps that kind:
 //!    - *data*: the value that `y` writes (or compares with) was computed from what `x` read,
 //!    - *address*: so was the address of `y`,
-//!    - *control*: a branch or an `assume` between the two was decided by what `x` read; with [`Control::All`] this orders every
+//!    - *control*: a branch, an `assume` or a `limit` between the two was decided by what `x` read; with [`Control::All`] this orders every
 //!      later access, with [`Control::Stores`] every later access that writes.
 //!
 //!    Values flow through registers only; an `assert` is not a dependency, for a check must not change what it checks.
@@ -31,6 +31,8 @@
 //! 7. **No value out of thin air.** Following each load to the store it took its value from, and each store to the loads that its value
 //!    and address were computed from, never leads back to the start. Models that keep data and address dependencies, or
 //!    that keep every load before later stores, have this already; for the others it is an axiom of its own.
+//! 8. **Setup.** In a program with a setup thread every access of that thread precedes every access of any other thread in `<M`,
+//!    and the others have started only if it has run to its end.
 //!
 //! The models differ in parameters only, so a user can write one down ([`file`]), and each engine asks the same questions.
 //!

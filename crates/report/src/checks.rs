@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cyrano_engine::{Stats, Verdict};
 use cyrano_trace::{Explanation, Trace};
+use serde::Serialize;
 
 use crate::lanes::trace_text;
 use crate::style::{Paint, Style, bytes, count, hang};
@@ -17,6 +18,8 @@ const ROOM_FOR_TITLES: usize = 80;
 pub struct CheckReport {
     /// The file.
     pub file: String,
+    /// The test of the file, if it has tests.
+    pub test: Option<String>,
     /// The model's name; `None` if the check never got that far.
     pub model: Option<String>,
     /// `assertions`, `exists`, `never`, `always`.
@@ -35,6 +38,10 @@ pub struct CheckReport {
     pub verdict: Verdict,
     /// What the verdict alone does not say.
     pub reason: Option<String>,
+    /// What the observations were compared with.
+    pub specification: Option<SpecificationReport>,
+    /// The size of the formula, if there was one.
+    pub clauses: Option<u64>,
     /// What it cost; `None` if no engine ran.
     pub stats: Option<Stats>,
     /// The reductions that were used.
@@ -45,12 +52,28 @@ pub struct CheckReport {
     pub explanation: Option<Explanation>,
 }
 
+/// A specification that was mined from serial executions (CheckFence, section 2.2).
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SpecificationReport {
+    /// The file that was run, if it is another one.
+    pub reference: Option<String>,
+    /// How many serial observations there are.
+    pub observations: usize,
+    /// Whether these are all.
+    pub complete: bool,
+    /// The engine that found them.
+    pub engine: Option<String>,
+    /// How long that took.
+    pub seconds: f64,
+}
+
 impl CheckReport {
-    /// The criterion with its condition: `never (r1 = 0)`.
+    /// The criterion with its condition and its test: `never (r1 = 0)`, `T0: observations`.
     pub fn title(&self) -> String {
+        let test = self.test.as_ref().map(|test| format!("{test}: ")).unwrap_or_default();
         match &self.property {
-            Some(condition) => format!("{} ({condition})", self.criterion),
-            None => self.criterion.clone(),
+            Some(condition) => format!("{test}{} ({condition})", self.criterion),
+            None => format!("{test}{}", self.criterion),
         }
     }
 }
@@ -74,7 +97,10 @@ pub fn checks_text(checks: &[CheckReport], details: bool, style: Style) -> Strin
 
 fn file_table(out: &mut String, checks: &[CheckReport], style: Style) {
     let Some(first) = checks.first() else { return };
-    let size: Vec<String> = first.instance.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    // Tests are of different sizes; the JSON report has them all.
+    let alike = checks.iter().all(|check| check.instance == first.instance);
+    let size: Vec<String> =
+        first.instance.iter().filter(|_| alike).map(|(name, value)| format!("{name} = {value}")).collect();
     let size = if size.is_empty() { String::new() } else { format!("({})", size.join(", ")) };
     let mut heading = String::new();
     hang(&mut heading, &format!("{} ", first.file), &size, style.columns());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cyrano_trace::{Explanation, Tool, Trace};
 use serde::Serialize;
 
-use crate::checks::CheckReport;
+use crate::checks::{CheckReport, SpecificationReport};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -34,6 +34,7 @@ struct Check<'a> {
     seconds: Option<f64>,
     peak_bytes: Option<u64>,
     reductions: &'a [String],
+    specification: Option<&'a SpecificationReport>,
     trace: Option<&'a Trace>,
     explanation: Option<&'a Explanation>,
 }
@@ -58,7 +59,7 @@ fn check(check: &CheckReport) -> Check<'_> {
     let stats = check.stats.as_ref();
     Check {
         file: &check.file,
-        test: None,
+        test: check.test.as_deref(),
         model: check.model.as_deref(),
         criterion: &check.criterion,
         property: check.property.as_deref(),
@@ -70,11 +71,12 @@ fn check(check: &CheckReport) -> Check<'_> {
         reason: check.reason.as_deref(),
         states: stats.map(|s| s.states),
         transitions: stats.map(|s| s.transitions),
-        clauses: None,
+        clauses: check.clauses,
         depth: stats.map(|s| s.depth),
         seconds: stats.map(|s| s.seconds),
         peak_bytes: stats.map(|s| s.peak_bytes),
         reductions: &check.reductions,
+        specification: check.specification.as_ref(),
         trace: check.trace.as_ref(),
         explanation: check.explanation.as_ref(),
     }

@@ -3,7 +3,9 @@
 //! A transaction is a block in its lane: its name above its first step, its end marked where it commits or aborts.
 //! Where the lanes would become too narrow to read, the steps are stacked instead, each with its thread's name.
 
-use cyrano_trace::{Conflict, End, Explanation, NamedValue, ReadFrom, Step, Trace};
+use cyrano_trace::{Conflict, End, Explanation, NamedValue, ReadFrom, Step, Trace, shown};
+
+use cyrano_ir::UNDEFINED;
 
 use crate::style::{Paint, Style, hang, pad, pad_left, width, wrap};
 
@@ -38,6 +40,9 @@ pub fn trace_text(trace: &Trace, style: Style) -> String {
     out.push('\n');
     hang(&mut out, "Why: ", &trace.explanation.sentence, style.columns());
     conflicts(&mut out, "     ", &trace.explanation, "steps", style);
+    for serial in &trace.explanation.nearest {
+        hang(&mut out, "     serial: ", &values(serial), style.columns());
+    }
     out
 }
 
@@ -170,7 +175,7 @@ fn effect(step: &Step) -> String {
     let location = step.location.as_deref().unwrap_or("");
     let mut out = location.to_owned();
     if let Some(value) = step.read {
-        out.push_str(&format!(" → {value}"));
+        out.push_str(&format!(" → {}", shown(value)));
         match &step.source {
             Some(ReadFrom::Initial) => out.push_str(" (initial)"),
             Some(ReadFrom::Step { n }) => out.push_str(&format!(" (from {n})")),
@@ -181,8 +186,8 @@ fn effect(step: &Step) -> String {
         }
     }
     match step.written {
-        Some(value) if step.read.is_some() => out.push_str(&format!(", {location} ← {value}")),
-        Some(value) => out.push_str(&format!(" ← {value}")),
+        Some(value) if step.read.is_some() => out.push_str(&format!(", {location} ← {}", shown(value))),
+        Some(value) => out.push_str(&format!(" ← {}", shown(value))),
         None if step.kind == "read-modify-write" => out.push_str(", nothing written"),
         None => {}
     }
@@ -232,12 +237,15 @@ fn ends(out: &mut String, trace: &Trace, style: Style) {
         }
         hang(out, &format!("  {}: ", thread.name), &text, style.columns());
     }
-    if !trace.memory.is_empty() {
-        hang(out, "  memory: ", &values(&trace.memory), style.columns());
+    // Words that nobody has written would only hide the others.
+    let written = |v: &&NamedValue| v.value != Some(UNDEFINED);
+    let memory: Vec<NamedValue> = trace.memory.iter().filter(written).cloned().collect();
+    if !memory.is_empty() {
+        hang(out, "  memory: ", &values(&memory), style.columns());
     }
 }
 
 fn values(values: &[NamedValue]) -> String {
-    let one = |v: &NamedValue| format!("{} = {}", v.name, v.value.map_or("?".to_owned(), |value| value.to_string()));
+    let one = |v: &NamedValue| format!("{} = {}", v.name, v.value.map_or("?".to_owned(), shown));
     values.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -18,7 +18,7 @@ mod style;
 mod table;
 mod tables;
 
-pub use checks::{CheckReport, checks_text};
+pub use checks::{CheckReport, SpecificationReport, checks_text};
 pub use fences::{FenceInfo, FencesReport, fences_json, fences_text};
 pub use history::{HistoryReport, Rejected, history_json, history_text};
 pub use json::checks_json;

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use cyrano_engine::{Stats, Verdict};
-use cyrano_trace::Tool;
+use cyrano_trace::{Tool, shown};
 use serde::Serialize;
 
 use crate::json::{Pairs, to_json, tool};
@@ -16,6 +16,8 @@ use crate::style::{Paint, Style, count, hang, pad_left, width};
 pub struct OutcomesReport {
     /// The file.
     pub file: String,
+    /// The test of the file, if it has tests.
+    pub test: Option<String>,
     /// The model's name.
     pub model: String,
     /// The engine that answered.
@@ -44,6 +46,7 @@ struct Results<'a> {
 #[derive(Serialize)]
 struct Result<'a> {
     file: &'a str,
+    test: Option<&'a str>,
     model: &'a str,
     engine: Option<&'a str>,
     engine_note: Option<&'a str>,
@@ -73,6 +76,7 @@ impl Serialize for Valuation<'_> {
 pub fn outcomes_json(results: &[OutcomesReport], version: &str) -> String {
     let results = results.iter().map(|report| Result {
         file: &report.file,
+        test: report.test.as_deref(),
         model: &report.model,
         engine: report.engine.as_deref(),
         engine_note: report.engine_note.as_deref(),
@@ -93,9 +97,10 @@ pub fn outcomes_text(results: &[OutcomesReport], details: bool, style: Style) ->
     let mut out = String::new();
     let mut previous: Option<&OutcomesReport> = None;
     for report in results {
-        if previous.is_none_or(|p| p.file != report.file) {
+        if previous.is_none_or(|p| p.file != report.file || p.test != report.test) {
             previous = None;
-            out.push_str(&style.paint(Paint::Strong, &report.file));
+            let test = report.test.as_ref().map(|test| format!(", test {test}")).unwrap_or_default();
+            out.push_str(&style.paint(Paint::Strong, &format!("{}{test}", report.file)));
             out.push('\n');
         }
         heading(&mut out, report, style);
@@ -131,7 +136,7 @@ fn valuations(out: &mut String, report: &OutcomesReport, previous: Option<&Outco
         return;
     }
     let column = |at: usize| {
-        let values = report.outcomes.iter().map(|values| values.get(at).map_or(0, |v| width(&v.to_string())));
+        let values = report.outcomes.iter().map(|values| values.get(at).map_or(0, |v| width(&shown(*v))));
         values.max().unwrap_or(0).max(width(&report.columns[at]))
     };
     let widths: Vec<usize> = (0..report.columns.len()).map(column).collect();
@@ -142,7 +147,7 @@ fn valuations(out: &mut String, report: &OutcomesReport, previous: Option<&Outco
     out.push_str(&style.paint(Paint::Faint, &row(&mut report.columns.iter().cloned())));
     out.push('\n');
     for values in &report.outcomes {
-        out.push_str(&row(&mut values.iter().map(i64::to_string)));
+        out.push_str(&row(&mut values.iter().map(|value| shown(*value))));
         if previous.is_some_and(|p| p.columns == report.columns && !p.outcomes.contains(values)) {
             out.push_str(&style.paint(Paint::Unsure, "  new"));
         }

@@ -40,6 +40,7 @@ fn checks_as_json() {
               "seconds": 0.0123,
               "peak_bytes": 3145728,
               "reductions": [],
+              "specification": null,
               "trace": null,
               "explanation": null
             },
@@ -65,6 +66,7 @@ fn checks_as_json() {
               "seconds": null,
               "peak_bytes": null,
               "reductions": [],
+              "specification": null,
               "trace": null,
               "explanation": null
             }
@@ -90,6 +92,7 @@ fn outcomes_as_json() {
           "results": [
             {
               "file": "sb.rml",
+              "test": null,
               "model": "tso",
               "engine": "explore",
               "engine_note": null,

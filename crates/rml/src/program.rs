@@ -43,6 +43,7 @@ pub(crate) fn lower_program(name: &str, names: &Names<'_>, checked: &Checked, re
     Program {
         name: name.to_owned(),
         threads: threads.into_iter().map(|lowered| lowered.thread).collect(),
+        setup: None,
         observed,
         checks,
         transactional: memory.transactional,

@@ -27,7 +27,8 @@ pub(crate) enum Kind {
 impl From<Ty> for Kind {
     fn from(ty: Ty) -> Self {
         match ty {
-            Ty::Int => Self::Int,
+            // This language declares no gaps; its integers are what stands beside one.
+            Ty::Int | Ty::Gap => Self::Int,
             Ty::Timestamp => Self::Timestamp,
         }
     }
@@ -124,12 +125,8 @@ pub(crate) fn check_range<'a, A: Atoms<'a>>(range: &'a Range, atoms: &mut A) {
 
 /// The kind of a unary operation.
 pub(crate) fn unary(op: UnOp, kind: Kind, span: Span, reports: &mut Reports) -> Kind {
-    let symbol = match op {
-        UnOp::Neg => "-",
-        UnOp::Not => "!",
-    };
     match kind {
-        Kind::Timestamp => not_for_timestamps(symbol, span, reports),
+        Kind::Timestamp => not_for_timestamps(&op.word(), span, reports),
         kind => kind,
     }
 }

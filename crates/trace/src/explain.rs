@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use cyrano_engine::{Replayed, Violation};
 use cyrano_ir::{
     AccessKind, EvalError, FinalExpr, FinalVar, InstrId, LocalExpr, Op, Place, Program, Property, Quantifier, RmwOp,
-    ThreadId,
+    ThreadId, UNDEFINED,
 };
 
 use crate::lines::Lines;
+use crate::observation;
 use crate::record::Parts;
 use crate::rerun::{self, Registers};
 use crate::schema::{Explanation, NamedValue};
@@ -55,7 +56,12 @@ pub(crate) fn explain(parts: &Parts<'_>, lines: &Lines<'_>) -> Explanation {
         (_, Property::Final { quantifier, cond, text }) => told.final_state(*quantifier, cond, text),
         (_, Property::Transactions(criterion)) => transactions::explain(parts, *criterion)
             .unwrap_or_else(|| told.plain("witness", "The execution is as claimed.".to_owned())),
-        (_, Property::Assertions) => told.plain("witness", "The execution is as claimed.".to_owned()),
+        (Some(Violation::Observation { outcome }), Property::Observations(allowed)) => {
+            observation::explain(parts.program, outcome, allowed)
+        }
+        (_, Property::Assertions | Property::Observations(_)) => {
+            told.plain("witness", "The execution is as claimed.".to_owned())
+        }
     }
 }
 
@@ -80,6 +86,13 @@ impl Told<'_> {
         let condition = asserted(&text);
         let (name, line) = self.place(thread, instr);
         let with = with_values(&values);
+        if let Some(message) = message.as_ref().filter(|message| !text.contains("assert") && !text.contains(*message)) {
+            // The front end put it there: the statement itself is what goes wrong.
+            let sentence = format!("{name} goes wrong at line {line}, `{text}`: {message}{with}.");
+            return Explanation { thread: Some(name), line: Some(line), values, ..self.plain("error", sentence) };
+        }
+        // In C the statement is its own message.
+        let message = message.filter(|message| !text.starts_with(message.as_str()));
         let said = message.as_ref().map(|m| format!(" (\"{m}\")")).unwrap_or_default();
         Explanation {
             sentence: format!("The assertion `{condition}` of {name} at line {line} fails{with}{said}."),
@@ -93,7 +106,8 @@ impl Told<'_> {
     }
 
     fn error(&self, thread: ThreadId, instr: InstrId, error: EvalError) -> Explanation {
-        let registers = self.registers(thread, instr, rerun::goes_wrong);
+        let goes_wrong = |op: &Op, registers: &Registers| rerun::goes_wrong(self.parts.program, op, registers);
+        let registers = self.registers(thread, instr, goes_wrong);
         let op = &self.parts.program.instr(thread, instr).op;
         let index = match op.addr() {
             Some(cyrano_ir::Addr::Indexed { index, .. }) => Some(index),
@@ -112,7 +126,7 @@ impl Told<'_> {
             thread: Some(name),
             line: Some(line),
             values,
-            ..self.plain("error", String::new())
+            ..self.plain(Violation::Error { thread, instr, error }.kind(), String::new())
         }
     }
 
@@ -217,20 +231,41 @@ fn register_name(program: &Program, thread: ThreadId, register: usize) -> String
     if owners.count() == 1 { name.clone() } else { format!("{}.{name}", program.thread(thread).name) }
 }
 
-/// The condition within an `assert` statement, whose span may or may not have the keyword and the message.
+/// The condition within an `assert` statement, whose span may or may not have the keyword and the message, and in C has parentheses.
 fn asserted(statement: &str) -> String {
     let condition = statement.strip_prefix("assert").unwrap_or(statement);
-    let condition = condition.split('"').next().unwrap_or(condition).trim();
-    condition.strip_suffix(',').unwrap_or(condition).trim_end().to_owned()
+    let condition = condition.split('"').next().unwrap_or(condition).trim().trim_end_matches(';');
+    let condition = condition.strip_suffix(',').unwrap_or(condition).trim_end();
+    let inner = condition.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    inner.filter(|inner| is_balanced(inner)).unwrap_or(condition).to_owned()
+}
+
+/// Whether every parenthesis is closed after it is opened.
+fn is_balanced(text: &str) -> bool {
+    let depth = text.chars().try_fold(0usize, |depth, c| match c {
+        '(' => Some(depth + 1),
+        ')' => depth.checked_sub(1),
+        _ => Some(depth),
+    });
+    depth == Some(0)
 }
 
 fn with_values(values: &[NamedValue]) -> String {
     if values.is_empty() {
         return String::new();
     }
-    let value = |v: &NamedValue| v.value.map_or_else(|| "not yet loaded".to_owned(), |value| value.to_string());
-    let words: Vec<String> = values.iter().map(|v| format!("{} = {}", v.name, value(v))).collect();
-    format!(", with {}", words.join(", "))
+    format!(", with {}", listed(values))
+}
+
+/// `r1 = 0, r2 = 1`.
+pub(crate) fn listed(values: &[NamedValue]) -> String {
+    let value = |v: &NamedValue| v.value.map_or_else(|| "not yet loaded".to_owned(), shown);
+    values.iter().map(|v| format!("{} = {}", v.name, value(v))).collect::<Vec<_>>().join(", ")
+}
+
+/// A value for people.
+pub fn shown(value: i64) -> String {
+    if value == UNDEFINED { "undefined".to_owned() } else { value.to_string() }
 }
 
 fn join(words: &[String]) -> String {

@@ -12,18 +12,19 @@ mod explain;
 mod lines;
 mod minimise;
 mod model;
+mod observation;
 mod record;
 mod rerun;
 mod restore;
 mod schema;
 mod transactions;
 
-pub use explain::no_witness;
+pub use explain::{no_witness, shown};
 pub use minimise::minimise;
 pub use record::Parts;
 pub use restore::TraceError;
 pub use schema::{
     BlockedInfo, Conflict, DependencyInfo, End, ErrorInfo, Explanation, ModelInfo, NamedValue, Overtaken, ProgramInfo,
-    PropertyInfo, ReadFrom, SCHEMA, Step, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
+    PropertyInfo, ReadFrom, SCHEMA, Step, TestInfo, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
 };
 pub use transactions::explain_history;

@@ -1,14 +1,14 @@
 //! From a confirmed replay to a trace.
 
 use cyrano_engine::{Execution, Replayed, Source, StepFacts, ThreadEnd, Violation};
-use cyrano_ir::{AccessKind, EvalError, InstrId, LocId, Op, Program, Property, ThreadId};
+use cyrano_ir::{AccessKind, EvalError, InstrId, LocId, Op, Program, Property, ThreadId, Ty};
 use cyrano_memory::Model;
 
 use crate::explain;
 use crate::lines::Lines;
 use crate::schema::{
     BlockedInfo, End, ErrorInfo, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA, Step,
-    ThreadInfo, Tool, Trace, ViolationInfo,
+    TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
 };
 use crate::transactions::{self, Blocks};
 
@@ -23,6 +23,8 @@ pub struct Parts<'a> {
     pub source: &'a str,
     /// The constants that were given another value.
     pub set: &'a [(String, i64)],
+    /// The test that `program` stands for, if it came from a C file.
+    pub test: Option<&'a TestInfo>,
     /// The program.
     pub program: &'a Program,
     /// The memory model.
@@ -51,6 +53,7 @@ impl Trace {
                 file: parts.file.to_owned(),
                 source: parts.source.to_owned(),
                 set: parts.set.iter().cloned().collect(),
+                test: parts.test.cloned(),
             },
             property: PropertyInfo::from(parts.property),
             violation: parts.violation.and_then(|violation| recorder.violation(violation)),
@@ -66,10 +69,14 @@ impl Trace {
 impl From<&Property> for PropertyInfo {
     fn from(property: &Property) -> Self {
         let condition = match property {
-            Property::Assertions | Property::Transactions(_) => None,
+            Property::Assertions | Property::Transactions(_) | Property::Observations(_) => None,
             Property::Final { text, .. } => Some(text.clone()),
         };
-        Self { criterion: property.criterion().to_owned(), condition }
+        let allowed = match property {
+            Property::Observations(allowed) => Some(allowed.clone()),
+            _ => None,
+        };
+        Self { criterion: property.criterion().to_owned(), condition, allowed }
     }
 }
 
@@ -176,7 +183,8 @@ impl Recorder<'_> {
 
     fn memory(&self) -> Vec<NamedValue> {
         let locations = self.parts.program.locations.iter().zip(&self.parts.replayed.memory);
-        locations.map(|(location, value)| NamedValue { name: location.name.clone(), value: Some(*value) }).collect()
+        let objects = locations.filter(|(location, _)| location.ty != Ty::Gap);
+        objects.map(|(location, value)| NamedValue { name: location.name.clone(), value: Some(*value) }).collect()
     }
 
     /// `None` for a violation that no execution can show.
@@ -196,6 +204,7 @@ impl Recorder<'_> {
                 blocked: blocked.iter().map(|b| BlockedInfo { thread: name(b.thread), instr: b.instr.0 }).collect(),
             },
             Violation::Transactions => ViolationInfo::Cycle,
+            Violation::Observation { outcome } => ViolationInfo::Observation { outcome: outcome.clone() },
             Violation::FinalState => ViolationInfo::FinalState,
             Violation::NoWitness => return None,
         })
@@ -208,6 +217,9 @@ impl From<EvalError> for ErrorInfo {
             EvalError::DivisionByZero => Self::DivisionByZero,
             EvalError::Overflow => Self::Overflow,
             EvalError::OutOfBounds { index, len } => Self::OutOfBounds { index, len },
+            EvalError::Undefined => Self::Undefined,
+            EvalError::NullPointer => Self::NullPointer,
+            EvalError::BadPointer { address } => Self::BadPointer { address },
         }
     }
 }

@@ -84,13 +84,14 @@ pub(crate) fn register(place: &Place, registers: &Registers) -> Option<Result<us
 }
 
 /// Whether computing anything that the instruction needs goes wrong.
-pub(crate) fn goes_wrong(op: &Op, registers: &Registers) -> bool {
-    let index = match op.addr() {
-        Some(Addr::Indexed { index, .. }) => Some(index),
+pub(crate) fn goes_wrong(program: &Program, op: &Op, registers: &Registers) -> bool {
+    let address = match op.addr() {
+        Some(Addr::Indexed { array, index }) => {
+            eval(index, registers).map(|index| index.and_then(|index| program.element(*array, index).map(|_| 0)))
+        }
         _ => None,
     };
-    let operands = op.operands().into_iter().chain(index);
-    let mut values = operands.map(|expr| eval(expr, registers));
+    let mut values = op.operands().into_iter().map(|expr| eval(expr, registers)).chain([address]);
     let destination = op.dst().and_then(|place| register(place, registers));
     values.any(|value| matches!(value, Some(Err(_)))) || matches!(destination, Some(Err(_)))
 }
@@ -133,7 +134,7 @@ impl Run {
                 let taken = eval(cond, &self.registers)?.ok()? != 0;
                 if taken { then_to.index() } else { else_to.index() }
             }
-            Op::Assume(cond) if eval(cond, &self.registers)?.ok()? == 0 => return None,
+            Op::Assume(cond) | Op::Limit { cond, .. } if eval(cond, &self.registers)?.ok()? == 0 => return None,
             Op::Halt => return None,
             _ => self.pc + 1,
         };

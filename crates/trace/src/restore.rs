@@ -2,6 +2,7 @@
 //!
 //! A saved trace is user input: every name and number in it is checked against the recompiled program before an engine sees it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use cyrano_engine::{Access, Blocked, Execution, Violation};
@@ -107,9 +108,12 @@ impl Trace {
         if let Some(criterion) = TxCriterion::from_name(&wanted.criterion) {
             return Ok(Property::Transactions(criterion));
         }
+        if wanted.criterion == "observations" {
+            return self.allowed_outcomes(program).map(Property::Observations);
+        }
         let declared = program.checks.iter().map(|check| &check.property);
         let mut same = declared.filter(|property| match property {
-            Property::Assertions | Property::Transactions(_) => false,
+            Property::Assertions | Property::Transactions(_) | Property::Observations(_) => false,
             Property::Final { text, .. } => {
                 property.criterion() == wanted.criterion && Some(text) == wanted.condition.as_ref()
             }
@@ -118,6 +122,17 @@ impl Trace {
             let condition = wanted.condition.as_deref().unwrap_or("");
             TraceError::new(format!("its program does not declare `check {} ({condition})`", wanted.criterion))
         })
+    }
+
+    /// The specification that the trace was checked against.
+    fn allowed_outcomes(&self, program: &Program) -> Result<BTreeSet<Vec<i64>>, TraceError> {
+        let allowed = self.property.allowed.as_ref();
+        let allowed = allowed.ok_or_else(|| TraceError::new("it does not say which observations are allowed"))?;
+        let columns = program.observed.len();
+        if allowed.iter().any(|outcome| outcome.len() != columns) {
+            return Err(TraceError::new(format!("an allowed observation does not have {columns} values")));
+        }
+        Ok(allowed.clone())
     }
 
     /// The violation in terms of the recompiled program.
@@ -149,6 +164,7 @@ impl Trace {
                 Violation::Deadlock { blocked: waits.collect::<Result<_, TraceError>>()? }
             }
             ViolationInfo::Cycle => Violation::Transactions,
+            ViolationInfo::Observation { outcome } => Violation::Observation { outcome: outcome.clone() },
             ViolationInfo::FinalState => Violation::FinalState,
         }))
     }
@@ -174,6 +190,9 @@ impl From<&ErrorInfo> for EvalError {
             ErrorInfo::DivisionByZero => Self::DivisionByZero,
             ErrorInfo::Overflow => Self::Overflow,
             ErrorInfo::OutOfBounds { index, len } => Self::OutOfBounds { index: *index, len: *len },
+            ErrorInfo::Undefined => Self::Undefined,
+            ErrorInfo::NullPointer => Self::NullPointer,
+            ErrorInfo::BadPointer { address } => Self::BadPointer { address: *address },
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Fields are added freely; a change of meaning needs a new schema number.
 //! Step numbers, lines and columns count from 1, as they are shown; `po`, an access's number within its thread, counts from 0.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -86,15 +86,32 @@ pub struct ProgramInfo {
     pub source: String,
     /// The constants that were given another value.
     pub set: BTreeMap<String, i64>,
+    /// For a C file: the test that was run; absent for other languages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<TestInfo>,
+}
+
+/// A test of a C file, with what else is needed to compile it again.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TestInfo {
+    /// The test's name.
+    pub name: String,
+    /// The text of the tests file, this test included.
+    pub tests: String,
+    /// The files beside the C file that it includes, by the names it uses.
+    pub includes: BTreeMap<String, String>,
 }
 
 /// What was asked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PropertyInfo {
-    /// `assertions`, `exists`, `never`, `always`, `opacity`, `strict-serializability`.
+    /// `assertions`, `observations`, `exists`, `never`, `always`, `opacity`, `strict-serializability`.
     pub criterion: String,
     /// The condition, where there is one.
     pub condition: Option<String>,
+    /// For `observations`: the outcomes that serial executions have, one value per observed variable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<BTreeSet<Vec<i64>>>,
 }
 
 /// What went wrong, in a form that can be confirmed again.
@@ -131,6 +148,11 @@ pub enum ViolationInfo {
     },
     /// The history of transactions is not correct.
     Cycle,
+    /// The final state shows an outcome that no serial execution has.
+    Observation {
+        /// The outcome.
+        outcome: Vec<i64>,
+    },
     /// The final state is a forbidden one.
     FinalState,
 }
@@ -149,6 +171,15 @@ pub enum ErrorInfo {
         index: i64,
         /// The number of elements.
         len: u32,
+    },
+    /// Use of a value that nobody has written.
+    Undefined,
+    /// An access through the null pointer.
+    NullPointer,
+    /// An access through a pointer to nothing.
+    BadPointer {
+        /// The address.
+        address: i64,
     },
 }
 
@@ -303,7 +334,8 @@ pub struct NamedValue {
 /// Why an execution matters, or why there is none to show.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Explanation {
-    /// `assertion`, `error`, `divergence`, `deadlock`, `final-state`, `witness`, `no-witness`, `cycle`, `ill-formed`.
+    /// `assertion`, `error`, `undefined`, `divergence`, `deadlock`, `observation`, `final-state`, `witness`, `no-witness`,
+    /// `cycle`, `ill-formed`.
     pub kind: String,
     /// One full sentence.
     pub sentence: String,
@@ -320,6 +352,9 @@ pub struct Explanation {
     /// For `cycle`: each transaction must come before the next, and the last before the first.
     #[serde(default)]
     pub conflicts: Vec<Conflict>,
+    /// For `observation`: the serial observations that differ in the fewest columns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<Vec<NamedValue>>,
 }
 
 /// A transaction must come before another.

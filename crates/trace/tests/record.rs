@@ -100,6 +100,7 @@ fn build(property: &Property, violation: Option<&Violation>) -> Trace {
         file: "a.rml",
         source: SOURCE,
         set: &[("N".into(), 2)],
+        test: None,
         program: &program(),
         model: &cyrano_memory::named("tso").expect("tso is a model"),
         property,

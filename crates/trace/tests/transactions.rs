@@ -61,6 +61,7 @@ fn build(program: &Program, order: &[u16], criterion: TxCriterion) -> Trace {
         file: "a.rml",
         source: "stm",
         set: &[],
+        test: None,
         program,
         model: &cyrano_memory::named("sc").expect("sc is a model"),
         property: &Property::Transactions(criterion),

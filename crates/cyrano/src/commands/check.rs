@@ -12,20 +12,27 @@ use crate::program::{self, Loaded};
 use crate::progress::Meter;
 use crate::run::{Runner, VERSION};
 use crate::select::{Selected, select};
+use crate::specification::Specification;
 use crate::{console, models};
 
+/// A program to check, and what its observations are compared with.
+struct Subject {
+    loaded: Loaded,
+    specification: Specification,
+}
+
 struct Job {
-    file: usize,
+    subject: usize,
     selected: Selected,
 }
 
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
-    let (files, jobs) = gather(args)?;
+    let (subjects, jobs) = gather(args)?;
     let runner = Runner::new(&args.run, jobs.len())?;
     let meter = Meter::new(jobs.len(), &args.run, &args.output);
     let reports = runner.map(&jobs, |at, job| {
-        let report = one(&runner, &files[job.file], &job.selected, &meter, at);
+        let report = one(&runner, &subjects[job.subject], &job.selected, &meter, at);
         let states = report.as_ref().ok().and_then(|report| report.stats).map_or(0, |stats| stats.states);
         meter.done(at, states);
         report
@@ -42,37 +49,61 @@ pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
 }
 
 /// Compiles every file and selects its checks; whatever is wrong with any of them is said at once.
-fn gather(args: &CheckArgs) -> Result<(Vec<Loaded>, Vec<Job>), Failure> {
+fn gather(args: &CheckArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     let color = args.output.color;
     let models = models::resolve_all(&args.run.model, color)?;
-    let mut files = Vec::new();
+    let mut subjects = Vec::new();
     let mut jobs = Vec::new();
     let mut errors = Vec::new();
     for name in &args.files {
-        let checks = program::load(name, &args.run.set, color)
-            .and_then(|loaded| Ok((select(&loaded, &args.criterion, &models, color)?, loaded)));
-        match checks {
-            Ok((checks, loaded)) => {
-                jobs.extend(checks.into_iter().map(|selected| Job { file: files.len(), selected }));
-                files.push(loaded);
+        match subjects_of(args, name) {
+            Ok(found) => {
+                for subject in found {
+                    match select(&subject.loaded, &args.criterion, &models, color) {
+                        Ok(checks) => {
+                            let job = |selected| Job { subject: subjects.len(), selected };
+                            jobs.extend(checks.into_iter().map(job));
+                            subjects.push(subject);
+                        }
+                        Err(failure) => errors.push(failure.message().to_owned()),
+                    }
+                }
             }
             Err(failure) => errors.push(failure.message().to_owned()),
         }
     }
-    if errors.is_empty() { Ok((files, jobs)) } else { Err(Failure::Input(errors.join("\n"))) }
+    errors.dedup();
+    if errors.is_empty() { Ok((subjects, jobs)) } else { Err(Failure::Input(errors.join("\n"))) }
+}
+
+/// The programs of a file: one, or one for each test.
+fn subjects_of(args: &CheckArgs, name: &str) -> Result<Vec<Subject>, Failure> {
+    let color = args.output.color;
+    let loaded = program::load_all(name, &args.run.set, &args.tests, color)?;
+    let subject = |loaded: Loaded| {
+        let specification = match &args.reference {
+            None => Specification::default(),
+            Some(reference) => Specification::of(program::load_reference(reference, &loaded, color)?),
+        };
+        Ok(Subject { loaded, specification })
+    };
+    loaded.into_iter().map(subject).collect()
 }
 
 fn one(
     runner: &Runner,
-    loaded: &Loaded,
+    subject: &Subject,
     selected: &Selected,
     meter: &Meter,
     job: usize,
 ) -> Result<CheckReport, Failure> {
+    let Subject { loaded, specification } = subject;
     match selected {
         Selected::Run(property, model) => runner.check(loaded, property, model, &meter.watch(job)),
+        Selected::Observations(model) => specification.check(runner, loaded, model, &meter.watch(job)),
         Selected::Nothing { criterion, reason } => Ok(CheckReport {
             file: loaded.source.name.clone(),
+            test: loaded.test_name(),
             model: None,
             criterion: (*criterion).to_owned(),
             property: None,
@@ -82,6 +113,8 @@ fn one(
             instance: loaded.instance(),
             verdict: Verdict::Vacuous,
             reason: Some(reason.clone()),
+            specification: None,
+            clauses: None,
             stats: None,
             reductions: Vec::new(),
             trace: None,

@@ -8,10 +8,12 @@ use cyrano_report::{fences_json, fences_text};
 
 use crate::args::{FenceArgs, Format};
 use crate::failure::Failure;
+use crate::program::Loaded;
 use crate::progress::Meter;
 use crate::repair::{Repaired, Task, repair};
 use crate::run::{Runner, VERSION};
 use crate::select::{Selected, select};
+use crate::specification::Specification;
 use crate::{console, models, program};
 
 /// Runs the command.
@@ -19,11 +21,12 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     let color = args.output.color;
     let models = models::resolve_all(&args.run.model, color)?;
     let loaded = program::load(&args.file, &args.run.set, color)?;
-    let goals = goals(select(&loaded, args.criterion.as_slice(), &models, color)?)?;
+    let selected = select(&loaded, args.criterion.as_slice(), &models, color)?;
+    let runner = Runner::new(&args.run, selected.len())?;
+    let goals = goals(&runner, &loaded, selected)?;
     if args.write.is_some() && goals.len() > 1 {
         return Err(Failure::input("--write needs a single model; name it with --model"));
     }
-    let runner = Runner::new(&args.run, goals.len())?;
     let meter = Meter::new(goals.len(), &args.run, &args.output);
     let results = runner.map(&goals, |at, (model, properties)| {
         let result = repair(&Task { loaded: &loaded, model, properties, all: args.all }, &runner, &meter.watch(at));
@@ -45,16 +48,23 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     Ok(exit_code(reports.iter().map(|report| report.verdict)))
 }
 
-/// What has to hold on each model.
-fn goals(selected: Vec<Selected>) -> Result<Vec<(Model, Vec<Property>)>, Failure> {
+/// What has to hold on each model. Fences change no serial execution, so the observations to compare with are those of the file
+/// as it is.
+fn goals(runner: &Runner, loaded: &Loaded, selected: Vec<Selected>) -> Result<Vec<(Model, Vec<Property>)>, Failure> {
+    let specification = Specification::default();
     let mut goals: Vec<(Model, Vec<Property>)> = Vec::new();
     for check in selected {
-        match check {
+        let (property, model) = match check {
             Selected::Nothing { reason, .. } => return Err(Failure::input(reason)),
-            Selected::Run(property, model) => match goals.iter_mut().find(|(other, _)| *other == model) {
-                Some((_, properties)) => properties.push(property),
-                None => goals.push((model, vec![property])),
-            },
+            Selected::Run(property, model) => (property, model),
+            Selected::Observations(model) => {
+                let property = specification.property(runner, loaded, &());
+                (property.map_err(|why| Failure::input(format!("{}: {why}", loaded.source.name)))?, model)
+            }
+        };
+        match goals.iter_mut().find(|(other, _)| *other == model) {
+            Some((_, properties)) => properties.push(property),
+            None => goals.push((model, vec![property])),
         }
     }
     Ok(goals)

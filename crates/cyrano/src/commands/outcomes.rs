@@ -19,11 +19,12 @@ pub fn run(args: &OutcomesArgs) -> Result<u8, Failure> {
     if models.is_empty() {
         models.push(default_model());
     }
-    let loaded = program::load(&args.file, &args.run.set, color)?;
-    let runner = Runner::new(&args.run, models.len())?;
-    let meter = Meter::new(models.len(), &args.run, &args.output);
-    let reports = runner.map(&models, |at, model| {
-        let report = one(&runner, &loaded, model, &meter, at);
+    let loaded = program::load_all(&args.file, &args.run.set, &args.tests, color)?;
+    let jobs: Vec<(&Loaded, &Model)> = loaded.iter().flat_map(|l| models.iter().map(move |model| (l, model))).collect();
+    let runner = Runner::new(&args.run, jobs.len())?;
+    let meter = Meter::new(jobs.len(), &args.run, &args.output);
+    let reports = runner.map(&jobs, |at, (loaded, model)| {
+        let report = one(&runner, loaded, model, &meter, at);
         meter.done(at, report.stats.map_or(0, |stats| stats.states));
         Ok(report)
     });
@@ -39,9 +40,10 @@ pub fn run(args: &OutcomesArgs) -> Result<u8, Failure> {
 
 fn one(runner: &Runner, loaded: &Loaded, model: &Model, meter: &Meter, job: usize) -> OutcomesReport {
     let query = Query { program: &loaded.program, model, question: Question::Outcomes };
-    let Answered { engine, note, answer } = runner.ask(query, &meter.watch(job));
+    let Answered { engine, note, answer, .. } = runner.ask(query, &meter.watch(job));
     OutcomesReport {
         file: loaded.source.name.clone(),
+        test: loaded.test_name(),
         model: model.name.clone(),
         stats: engine.is_some().then_some(answer.stats),
         engine,

@@ -17,7 +17,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, Failure> {
     let set: Vec<(String, i64)> = trace.program.set.clone().into_iter().collect();
     let text = trace.program.source.clone();
     let source = Source { name: trace.program.file.clone(), text, dir: None };
-    let loaded = program::compile(source, &set, args.output.color)?;
+    let loaded = program::compile_saved(source, &set, trace.program.test.as_ref(), args.output.color)?;
     let model = trace.memory_model().map_err(unusable)?;
     let property = trace.find_property(&loaded.program).map_err(unusable)?;
     let violation = trace.find_violation(&loaded.program).map_err(unusable)?;
@@ -30,6 +30,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, Failure> {
                 file: &loaded.source.name,
                 source: &loaded.source.text,
                 set: &set,
+                test: loaded.test.as_ref(),
                 program: &loaded.program,
                 model: &model,
                 property: &property,

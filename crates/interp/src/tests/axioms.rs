@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use cyrano_engine::Limits;
-use cyrano_ir::{FinalVar, Program};
+use cyrano_ir::{FinalVar, Program, ThreadId};
 use cyrano_memory::{Control, Dependencies, Model};
 
 use super::{notation, outcomes};
@@ -77,7 +77,8 @@ pub(super) fn programs(seed: u64, count: usize) -> impl Iterator<Item = Program>
         let threads: Vec<_> = sizes.iter().map(|size| thread(&mut dice, *size)).collect();
         let threads: Vec<_> = threads.iter().map(String::as_str).collect();
         let observed: Vec<_> = (0..sizes.len()).map(|thread| format!("{thread}r0 {thread}r1")).collect();
-        notation::program(&threads, &(observed.join(" ") + " x y"))
+        let setup = (dice.roll(4) == 0).then(|| ThreadId::new(dice.roll(sizes.len() as u64) as usize));
+        Program { setup, ..notation::program(&threads, &(observed.join(" ") + " x y")) }
     })
 }
 
@@ -106,6 +107,7 @@ struct Judge<'a> {
     model: &'a Model,
     machines: &'a [&'a Machine<'a>],
     events: &'a Events,
+    setup: Option<ThreadId>,
     at: Vec<usize>,
 }
 
@@ -117,6 +119,7 @@ impl Judge<'_> {
             && (0..self.at.len()).all(|event| self.reads_right(event))
             && program_order().all(|(x, y)| self.stays_together(x, y))
             && !self.circles()
+            && pairs().all(|(x, y)| self.setup_is_first(x, y) && self.setup_is_first(y, x))
     }
 
     fn local(&self, event: usize) -> (&Machine<'_>, usize) {
@@ -184,6 +187,12 @@ impl Judge<'_> {
     fn stays_together(&self, x: usize, y: usize) -> bool {
         let (first, second) = (&self.events.list[x], &self.events.list[y]);
         first.unit.is_none() || first.unit != second.unit || self.at[y] == self.at[x] + (y - x)
+    }
+
+    /// Axiom 8.
+    fn setup_is_first(&self, x: usize, y: usize) -> bool {
+        let is_setup = |event: usize| Some(self.events.list[event].thread) == self.setup;
+        !is_setup(x) || is_setup(y) || self.at[x] < self.at[y]
     }
 
     /// Axiom 7, by removing stores whose sources are all removed until nothing changes.
@@ -260,7 +269,7 @@ fn execution(events: &Events, order: &[usize], threads: usize) -> cyrano_engine:
 
 /// Judges all permutations of a combination: eager search, patient search and replay must agree with the judge.
 fn judge(program: &Program, model: &Model, combination: &[&Trace<'_>], found: &mut BTreeSet<Vec<i64>>) {
-    let mut events = Events::default();
+    let mut events = Events::of(program);
     combination.iter().for_each(|trace| events.push_thread(&trace.events));
     let machines: Vec<_> = combination.iter().map(|trace| &trace.machine).collect();
     let (initial, count) = (program.initial_memory(), events.list.len());
@@ -268,7 +277,7 @@ fn judge(program: &Program, model: &Model, combination: &[&Trace<'_>], found: &m
     permutations(count, &mut |order| {
         let mut at = vec![0; count];
         order.iter().enumerate().for_each(|(position, event)| at[*event] = position);
-        let allowed = Judge { model, machines: &machines, events: &events, at }.allows();
+        let allowed = Judge { model, machines: &machines, events: &events, setup: program.setup, at }.allows();
         let execution = execution(&events, order, combination.len());
         let replayed = replay(program, model, &execution);
         assert_eq!(replayed.is_ok(), allowed, "{:?} {execution:?} under {}: {replayed:?}", program.threads, model.name);

@@ -2,6 +2,7 @@
 
 mod axioms;
 mod litmus;
+mod memory;
 mod notation;
 mod properties;
 mod replays;

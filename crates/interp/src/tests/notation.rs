@@ -87,6 +87,7 @@ fn op(pc: usize, statement: &str) -> Op {
         ["op{"] => Op::OperationBegin("op".into()),
         ["}op"] => Op::OperationEnd,
         ["assume", cond] => Op::Assume(expr(cond)),
+        ["limit", cond] => Op::Limit { cond: expr(cond), what: "objects".into() },
         ["assert", cond] => Op::Assert { cond: expr(cond), message: None },
         ["goto", distance] => Op::Jump(InstrId::new(pc - distance.parse::<usize>().expect("distance"))),
         ["unless", cond, "skip", distance] => {

@@ -134,6 +134,7 @@ mod tests {
         check(&["a := cas x, b, c", "halt"], &["bc", "a"]);
         check(&["fetch_add x, d", "halt"], &["ad", "a"]);
         check(&["assume b", "assert c", "halt"], &["abc", "ac", "a"]);
+        check(&["limit b \"objects\"", "halt"], &["ab", "a"]);
         check(&["a := choose 1, 2", "halt"], &["", "a"]);
     }
 

@@ -47,6 +47,10 @@ impl Scope<'_> {
             "operation" => Op::OperationEnd,
             "assume" => Op::Assume(self.expr(line)?),
             "assert" => Op::Assert { cond: self.expr(line)?, message: line.quoted() },
+            "limit" => {
+                let cond = self.expr(line)?;
+                Op::Limit { cond, what: line.quoted().ok_or("what is limited, in quotes, is missing")? }
+            }
             "branch" => self.branch(line)?,
             "jump" => Op::Jump(line.instr_id()?),
             "halt" => Op::Halt,
@@ -62,7 +66,7 @@ impl Scope<'_> {
             let word = line.any_word()?;
             return match &*word {
                 "load" => self.addr(line).map(|addr| Op::Load { dst, addr }),
-                "choose" => choices(line).map(|from| Op::Choose { dst, from }),
+                "choose" => line.numbers().map(|from| Op::Choose { dst, from }),
                 word => self.rmw(word, Some(dst), line),
             };
         }
@@ -151,16 +155,4 @@ fn fence(line: &mut Line) -> Result<FenceSet> {
             return Ok(kinds);
         }
     }
-}
-
-/// Numbers separated by commas; the verifier, not the reader, objects to none at all.
-fn choices(line: &mut Line) -> Result<Vec<i64>> {
-    let mut from = Vec::new();
-    if matches!(line.peek(), Some(Token::Number(_))) {
-        from.push(line.number()?);
-        while line.take_symbol(",") {
-            from.push(line.number()?);
-        }
-    }
-    Ok(from)
 }

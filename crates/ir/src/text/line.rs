@@ -119,6 +119,18 @@ impl Line {
         Ok(number)
     }
 
+    /// Numbers separated by commas; the verifier, not the reader, objects to none at all.
+    pub(super) fn numbers(&mut self) -> Result<Vec<i64>> {
+        let mut numbers = Vec::new();
+        if matches!(self.peek(), Some(Token::Number(_))) {
+            numbers.push(self.number()?);
+            while self.take_symbol(",") {
+                numbers.push(self.number()?);
+            }
+        }
+        Ok(numbers)
+    }
+
     /// The position of an entry in its table: a name, or `#` and the position itself.
     pub(super) fn reference<T: TryFrom<i64>>(&mut self, what: &str, names: &Names) -> Result<T> {
         if self.take_symbol("#") {
@@ -152,6 +164,9 @@ impl Line {
     pub(super) fn ty(&mut self) -> Result<Ty> {
         if !self.take_symbol(":") {
             return Ok(Ty::Int);
+        }
+        if self.take_word("gap") {
+            return Ok(Ty::Gap);
         }
         self.word("timestamp").map(|()| Ty::Timestamp)
     }
@@ -192,6 +207,12 @@ impl Line {
             Ok(Expr::unary(UnOp::Neg, self.expr(var)?))
         } else if self.take_symbol("!") {
             Ok(Expr::unary(UnOp::Not, self.expr(var)?))
+        } else if let Some(op) = self.named_operator() {
+            self.at += 1;
+            self.symbol("(")?;
+            let arg = self.expr(var)?;
+            self.symbol(")")?;
+            Ok(Expr::unary(op, arg))
         } else if self.take_symbol("(") {
             let left = self.expr(var)?;
             if self.take_symbol(")") {
@@ -204,6 +225,14 @@ impl Line {
         } else {
             var(self).map(Expr::Var)
         }
+    }
+
+    /// The unary operator ahead, if it is one that is written as a word before a parenthesis. Variables never stand there, so
+    /// a variable may have an operator's name.
+    fn named_operator(&self) -> Option<UnOp> {
+        let Some(Token::Word(word)) = self.peek() else { return None };
+        let op = UnOp::from_word(word)?;
+        (self.tokens.get(self.at + 1) == Some(&Token::Symbol("("))).then_some(op)
     }
 
     fn operator(&mut self) -> Result<BinOp> {

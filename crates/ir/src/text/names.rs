@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::lex::quote;
 
 /// Words that start an instruction or its right side, where a name could stand too.
-const WORDS: [&str; 18] = [
+const WORDS: [&str; 19] = [
     "abort",
     "assert",
     "assume",
@@ -19,6 +19,7 @@ const WORDS: [&str; 18] = [
     "fetch_add",
     "halt",
     "jump",
+    "limit",
     "load",
     "operation",
     "rfin",

@@ -3,6 +3,8 @@
 //! A [`Line`] is a cursor over the words of one line; a [`Reader`] holds the program so far and how its
 //! parts are called. Names must be declared on an earlier line than they are used.
 
+use std::collections::BTreeSet;
+
 use super::TextError;
 use super::code::Scope;
 use super::lex::lex;
@@ -69,6 +71,10 @@ impl Reader {
                 self.registers.push(Names::default());
                 let thread = Thread { name, ..Thread::default() };
                 self.program.threads.push(thread);
+            }
+            "setup" => {
+                let thread = line.reference("thread", &self.threads)?;
+                self.program.setup = Some(ThreadId(thread));
             }
             "transactional" => {
                 let loc = LocId(line.reference("location", &self.locations)?);
@@ -142,6 +148,7 @@ impl Reader {
                 let criterion = TxCriterion::from_name(&name);
                 Property::Transactions(criterion.ok_or(format!("`{name}` is no criterion for transactions"))?)
             }
+            "observations" => Property::Observations(rows(line)?),
             "exists" => self.condition(Quantifier::Exists, line)?,
             "never" => self.condition(Quantifier::Never, line)?,
             "always" => self.condition(Quantifier::Always, line)?,
@@ -178,4 +185,15 @@ impl Reader {
         let reg = line.reference("register", registers)?;
         Ok(FinalVar::Reg(ThreadId(thread), RegId(reg)))
     }
+}
+
+/// Allowed outcomes, each in parentheses.
+fn rows(line: &mut Line) -> Result<BTreeSet<Vec<i64>>> {
+    let mut rows = BTreeSet::new();
+    while line.take_symbol("(") {
+        let row = line.numbers()?;
+        line.symbol(")")?;
+        rows.insert(row);
+    }
+    Ok(rows)
 }

@@ -23,6 +23,9 @@ pub fn print(program: &Program) -> String {
     for (thread, registers) in program.threads.iter().zip(&printer.registers) {
         printer.thread(thread, registers, &mut out);
     }
+    if let Some(setup) = program.setup {
+        out.plain(format_args!("setup {}", printer.threads.to(setup.index())));
+    }
     for observable in &program.observed {
         let var = printer.final_var(observable.var);
         out.plain(format_args!("observe {} = {var}", written(&observable.name)));
@@ -97,9 +100,15 @@ impl Printer {
             Property::Transactions(criterion) => format!("transactions {}", written(criterion.name())),
             property => property.criterion().to_owned(),
         };
-        if let Property::Final { cond, text, .. } = &check.property {
-            let cond = expr(cond, &|var| self.final_var(*var));
-            out.push_str(&format!(" {cond} {}", quote(text)));
+        match &check.property {
+            Property::Final { cond, text, .. } => {
+                let cond = expr(cond, &|var| self.final_var(*var));
+                out.push_str(&format!(" {cond} {}", quote(text)));
+            }
+            Property::Observations(allowed) => {
+                allowed.iter().for_each(|row| out.push_str(&format!(" ({})", numbers(row))));
+            }
+            Property::Assertions | Property::Transactions(_) => {}
         }
         if !check.models.is_empty() {
             let models: Vec<_> = check.models.iter().map(|m| written(m)).collect();
@@ -145,8 +154,7 @@ impl Code<'_> {
             Op::OperationBegin(name) => format!("operation begin {}", written(name)),
             Op::OperationEnd => "operation end".into(),
             Op::Choose { dst, from } => {
-                let from: Vec<_> = from.iter().map(i64::to_string).collect();
-                let line = format!("{} := choose {}", self.place(dst), from.join(", "));
+                let line = format!("{} := choose {}", self.place(dst), numbers(from));
                 line.trim_end().into()
             }
             Op::Assume(cond) => format!("assume {}", self.expr(cond)),
@@ -154,6 +162,7 @@ impl Code<'_> {
                 let message = message.as_ref().map(|message| format!(" {}", quote(message)));
                 format!("assert {}{}", self.expr(cond), message.unwrap_or_default())
             }
+            Op::Limit { cond, what } => format!("limit {} {}", self.expr(cond), quote(what)),
             Op::Branch { cond, then_to, else_to } => {
                 format!("branch {} then {then_to} else {else_to}", self.expr(cond))
             }
@@ -209,6 +218,7 @@ fn expr<V>(e: &Expr<V>, var: &dyn Fn(&V) -> String) -> String {
             Expr::Const(value) => format!("-({value})"),
             _ => format!("-{}", expr(arg, var)),
         },
+        Expr::Unary(op, arg) => format!("{}({})", op.word(), expr(arg, var)),
         Expr::Binary(op, left, right) => {
             let (left, right) = (expr(left, var), expr(right, var));
             format!("({left} {} {right})", op.symbol())
@@ -216,10 +226,15 @@ fn expr<V>(e: &Expr<V>, var: &dyn Fn(&V) -> String) -> String {
     }
 }
 
+fn numbers(values: &[i64]) -> String {
+    values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
+}
+
 fn typed(name: &str, ty: Ty, init: i64) -> String {
     let ty = match ty {
         Ty::Int => "",
         Ty::Timestamp => ": timestamp",
+        Ty::Gap => ": gap",
     };
     format!("{}{ty} = {init}", written(name))
 }

@@ -1,9 +1,9 @@
-//! Invariants 3, 4, 5 and 7: everything that is named exists, threads end, choices are not empty.
+//! Invariants 3, 4, 5, 7 and 9: everything that is named exists and is not a gap, threads end, choices are not empty.
 
 use super::Errors;
 use crate::cond::{FinalVar, Property};
 use crate::ids::{ArrayId, InstrId, LocId, RegId};
-use crate::program::{Addr, LocalExpr, Op, Place, Program, Thread};
+use crate::program::{Addr, LocalExpr, Op, Place, Program, Thread, Ty};
 
 /// Checks arrays, observables and the conditions of checks.
 pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
@@ -15,9 +15,14 @@ pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
         }
     }
     for loc in &program.transactional {
-        if loc.index() >= program.locations.len() {
-            errors.push(format!("transactional variable {loc} does not exist"));
+        match program.locations.get(loc.index()) {
+            None => errors.push(format!("transactional variable {loc} does not exist")),
+            Some(location) if location.ty == Ty::Gap => errors.push(format!("transactional variable {loc} is a gap")),
+            Some(_) => {}
         }
+    }
+    if let Some(setup) = program.setup.filter(|setup| setup.index() >= program.threads.len()) {
+        errors.push(format!("setup: there is no thread {setup}"));
     }
     for observable in &program.observed {
         if let Some(problem) = missing(program, observable.var) {
@@ -25,18 +30,32 @@ pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
         }
     }
     for check in &program.checks {
-        if let Property::Final { cond, text, .. } = &check.property {
-            cond.for_each_var(&mut |var| {
-                if let Some(problem) = missing(program, *var) {
-                    errors.push(format!("check `{text}`: {problem}"));
-                }
-            });
-        }
+        check_property(program, &check.property, errors);
     }
 }
 
-/// Checks the code of one thread.
+fn check_property(program: &Program, property: &Property, errors: &mut Errors) {
+    match property {
+        Property::Final { cond, text, .. } => cond.for_each_var(&mut |var| {
+            if let Some(problem) = missing(program, *var) {
+                errors.push(format!("check `{text}`: {problem}"));
+            }
+        }),
+        Property::Observations(allowed) => {
+            let columns = program.observed.len();
+            if let Some(row) = allowed.iter().find(|row| row.len() != columns) {
+                errors.push(format!("check observations: an outcome of {} values for {columns} columns", row.len()));
+            }
+        }
+        Property::Assertions | Property::Transactions(_) => {}
+    }
+}
+
+/// Checks the registers and the code of one thread.
 pub(super) fn check_thread(program: &Program, thread: &Thread, errors: &mut Errors) {
+    for register in thread.registers.iter().filter(|register| register.ty == Ty::Gap) {
+        errors.push(format!("register `{}` is a gap", register.name));
+    }
     match thread.code.last() {
         None => errors.push("the thread has no code"),
         Some(last) => {
@@ -113,8 +132,10 @@ impl Problems<'_> {
     }
 
     fn location(&mut self, loc: LocId) {
-        if loc.index() >= self.program.locations.len() {
-            self.found.push(format!("there is no location {loc}"));
+        match self.program.locations.get(loc.index()) {
+            None => self.found.push(format!("there is no location {loc}")),
+            Some(location) if location.ty == Ty::Gap => self.found.push(format!("location {loc} is a gap")),
+            Some(_) => {}
         }
     }
 
@@ -134,8 +155,10 @@ impl Problems<'_> {
 /// What is missing for a variable of a final state, if anything is.
 fn missing(program: &Program, var: FinalVar) -> Option<String> {
     match var {
-        FinalVar::Loc(loc) if loc.index() < program.locations.len() => None,
-        FinalVar::Loc(loc) => Some(format!("there is no location {loc}")),
+        FinalVar::Loc(loc) => match program.locations.get(loc.index()) {
+            None => Some(format!("there is no location {loc}")),
+            Some(location) => (location.ty == Ty::Gap).then(|| format!("location {loc} is a gap")),
+        },
         FinalVar::Reg(thread, reg) => match program.threads.get(thread.index()) {
             None => Some(format!("there is no thread {thread}")),
             Some(owner) if reg.index() < owner.registers.len() => None,

@@ -1,4 +1,4 @@
-//! Invariant 8: timestamps are copied, compared and incremented, nothing else.
+//! Invariant 8: timestamps are copied, compared and incremented, nothing else. Invariant 10: integer types have a width.
 //!
 //! A small type system: every expression has a [`Kind`], bottom up. Constants fit both types, and so does
 //! whatever the checker could not make sense of, so that one mistake is reported once.
@@ -44,8 +44,8 @@ pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
     let mut typing = Typing::default();
     for array in &program.arrays {
         let start = array.base.index();
-        let elements = program.locations.get(start..start.saturating_add(array.len as usize));
-        if elements.is_some_and(|elements| elements.iter().any(|e| e.ty != elements[0].ty)) {
+        let elements = program.locations.get(start..start.saturating_add(array.len as usize)).unwrap_or_default();
+        if elements.iter().any(|element| content(element.ty) != content(elements[0].ty)) {
             typing.problem(format!("array `{}` mixes timestamps and integers", array.name));
         }
     }
@@ -106,7 +106,7 @@ impl Typing {
                 self.expect_fit(addr, dst);
                 self.rmw(op, addr, &kinds);
             }
-            Op::Assume(_) | Op::Assert { .. } | Op::Branch { .. } => {
+            Op::Assume(_) | Op::Assert { .. } | Op::Limit { .. } | Op::Branch { .. } => {
                 self.expect_int(kinds[0], "a condition");
             }
             _ => {}
@@ -133,7 +133,7 @@ impl Typing {
             }
         };
         let location = loc.and_then(|loc| program.locations.get(loc.index()));
-        location.map_or(Kind::Unknown, |location| Kind::Typed(location.ty))
+        location.map_or(Kind::Unknown, |location| Kind::Typed(content(location.ty)))
     }
 
     fn local_expr(&mut self, registers: &[Register], expr: &LocalExpr) -> Kind {
@@ -177,15 +177,17 @@ impl Typing {
     }
 
     fn unary(&mut self, op: UnOp, arg: Kind) -> Kind {
+        if let UnOp::Wrap(ty) | UnOp::Fit(ty) = op
+            && !ty.is_valid()
+        {
+            self.problem(format!("`{}`: integers have 1 to 64 bits", op.word()));
+            return Kind::Unknown;
+        }
         if let Kind::Const(value) = arg {
             let folded = Expr::<()>::unary(op, Expr::Const(value));
             return constant(folded.eval(&mut |()| Ok(0)));
         }
-        let role = match op {
-            UnOp::Neg => "an operand of `-`",
-            UnOp::Not => "an operand of `!`",
-        };
-        self.expect_int(arg, role);
+        self.expect_int(arg, &format!("an operand of `{}`", op.word()));
         Kind::INT
     }
 
@@ -226,6 +228,11 @@ impl Typing {
             self.problem(format!("{value} is used as {target}"));
         }
     }
+}
+
+/// The type of what is loaded from and stored to a location; gaps stand among integers only.
+fn content(ty: Ty) -> Ty {
+    if ty == Ty::Gap { Ty::Int } else { ty }
 }
 
 /// An expression without variables is a constant, unless computing it goes wrong.

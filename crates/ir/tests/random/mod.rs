@@ -1,13 +1,13 @@
 //! Random programs, valid or not: all constructs, odd names, names taken twice, ids of things that do not exist.
 
 use cyrano_ir::{
-    Addr, ArrayId, BinOp, Check, Expr, FenceSet, FinalExpr, FinalVar, Instr, InstrId, LocId, LocalExpr, Location,
-    Observable, Op, Place, Program, Property, Quantifier, RegId, Register, RmwOp, SharedArray, Span, Thread, ThreadId,
-    TxCriterion, TxEvent, Ty, UnOp,
+    Addr, ArrayId, BinOp, Check, Expr, FenceSet, FinalExpr, FinalVar, Instr, InstrId, IntType, LocId, LocalExpr,
+    Location, Observable, Op, Place, Program, Property, Quantifier, RegId, Register, RmwOp, SharedArray, Span, Thread,
+    ThreadId, TxCriterion, TxEvent, Ty, UnOp,
 };
 
 /// Names that are easy to get wrong in the text form.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 25] = [
     "x",
     "y",
     "r1",
@@ -21,6 +21,9 @@ const NAMES: [&str; 22] = [
     "",
     "load",
     "halt",
+    "limit",
+    "defined",
+    "wrap_u8",
     "then",
     "on",
     "of",
@@ -77,7 +80,7 @@ impl Random {
     }
 
     fn ty(&mut self) -> Ty {
-        if self.one_in(4) { Ty::Timestamp } else { Ty::Int }
+        self.pick(&[Ty::Int, Ty::Int, Ty::Int, Ty::Timestamp, Ty::Gap])
     }
 
     fn span(&mut self) -> Span {
@@ -95,6 +98,7 @@ impl Random {
                 registers: r.many(6, |r| Register { name: r.name(), init: r.value(), ty: r.ty() }),
                 code: r.many(12, |r| Instr { op: r.op(), span: r.span() }),
             }),
+            setup: if self.one_in(3) { Some(self.thread_id()) } else { None },
             observed: self.many(4, |r| Observable { name: r.name(), var: r.final_var() }),
             checks: self.many(4, Self::check),
             constants: self.many(3, |r| (r.name(), r.value())),
@@ -104,8 +108,9 @@ impl Random {
 
     fn check(&mut self) -> Check {
         let quantifier = self.pick(&[Quantifier::Exists, Quantifier::Never, Quantifier::Always]);
-        let property = match self.below(5) {
+        let property = match self.below(6) {
             0 => Property::Assertions,
+            5 => Property::Observations(self.many(3, |r| r.many(3, Self::value)).into_iter().collect()),
             1 => Property::Transactions(self.pick(&TxCriterion::ALL)),
             _ => Property::Final { quantifier, cond: self.final_expr(), text: self.name() },
         };
@@ -120,15 +125,23 @@ impl Random {
         if self.one_in(2) {
             return FinalVar::Loc(LocId(self.id()));
         }
-        let thread = if self.one_in(20) { u16::MAX } else { self.below(4) as u16 };
-        FinalVar::Reg(ThreadId(thread), RegId(self.id()))
+        FinalVar::Reg(self.thread_id(), RegId(self.id()))
+    }
+
+    fn thread_id(&mut self) -> ThreadId {
+        ThreadId(if self.one_in(20) { u16::MAX } else { self.below(4) as u16 })
+    }
+
+    fn unary(&mut self) -> UnOp {
+        let ty = IntType { bits: self.pick(&[0, 1, 8, 32, 63, 64, 65, 255]), signed: self.one_in(2) };
+        self.pick(&[UnOp::Neg, UnOp::Not, UnOp::Defined, UnOp::Target, UnOp::Wrap(ty), UnOp::Fit(ty)])
     }
 
     fn expr<V>(&mut self, depth: usize, var: &mut dyn FnMut(&mut Self, usize) -> V) -> Expr<V> {
         match self.below(if depth == 0 { 2 } else { 5 }) {
             0 => Expr::Const(self.value()),
             1 => Expr::Var(var(self, depth)),
-            2 => Expr::unary(self.pick(&[UnOp::Neg, UnOp::Not]), self.expr(depth - 1, var)),
+            2 => Expr::unary(self.unary(), self.expr(depth - 1, var)),
             _ => {
                 let (op, _) = self.pick(&BinOp::ALL);
                 Expr::binary(op, self.expr(depth - 1, var), self.expr(depth - 1, var))
@@ -157,7 +170,7 @@ impl Random {
     }
 
     fn op(&mut self) -> Op {
-        match self.below(16) {
+        match self.below(17) {
             0 => Op::Assign { dst: self.place(2), value: self.local(4) },
             1 => Op::Load { dst: self.place(2), addr: self.addr() },
             2 => Op::Store { addr: self.addr(), value: self.local(3), rollback: self.one_in(3) },
@@ -179,6 +192,7 @@ impl Random {
             12 => Op::Branch { cond: self.local(3), then_to: InstrId(self.id()), else_to: InstrId(self.id()) },
             13 => Op::Jump(InstrId(self.id())),
             14 => Op::Transaction(TxEvent::ALL[self.below(3)].0),
+            15 => Op::Limit { cond: self.local(3), what: self.name() },
             _ => Op::Halt,
         }
     }

@@ -82,8 +82,8 @@ pub fn trace() -> Trace {
         schema: SCHEMA.into(),
         tool: Tool { name: "cyrano".into(), version: "0".into() },
         model: model(),
-        program: ProgramInfo { file: "sb.rml".into(), source: "…".into(), set: BTreeMap::new() },
-        property: PropertyInfo { criterion: "never".into(), condition: Some("r1 = 0 && r2 = 0".into()) },
+        program: ProgramInfo { file: "sb.rml".into(), source: "…".into(), set: BTreeMap::new(), test: None },
+        property: PropertyInfo { criterion: "never".into(), condition: Some("r1 = 0 && r2 = 0".into()), allowed: None },
         violation: Some(ViolationInfo::FinalState),
         steps,
         threads: vec![thread("p0", "r1"), thread("p1", "r2")],
@@ -112,7 +112,7 @@ pub fn transactional() -> Trace {
     };
     trace.threads[0].choices = vec![0, 1];
     trace.threads[0].commands = vec!["read(0)".into(), "read(1)".into()];
-    trace.property = PropertyInfo { criterion: "opacity".into(), condition: None };
+    trace.property = PropertyInfo { criterion: "opacity".into(), condition: None, allowed: None };
     trace.violation = Some(ViolationInfo::Cycle);
     trace.steps = vec![
         of(load(step(1, "p0", 10, "l := g[0]", "g[0]"), 0, ReadFrom::Initial), "T1"),
@@ -181,6 +181,9 @@ pub fn crowded() -> Trace {
 /// One check with made-up costs.
 pub fn report(verdict: Verdict, model: &str, property: &str, trace: Option<Trace>) -> CheckReport {
     CheckReport {
+        test: None,
+        specification: None,
+        clauses: None,
         file: "sb.rml".into(),
         model: Some(model.into()),
         criterion: "never".into(),
@@ -223,6 +226,7 @@ pub fn several() -> Vec<CheckReport> {
 /// A complete set, a bounded one and an empty one.
 pub fn outcomes() -> Vec<OutcomesReport> {
     let report = |model: &str, verdict, outcomes: &[[i64; 2]]| OutcomesReport {
+        test: None,
         file: "sb.rml".into(),
         model: model.into(),
         engine: Some("explore".into()),

@@ -1,0 +1,94 @@
+//! Specifications that nobody has to write: the observations of a program's own serial executions (CheckFence, section 2.2).
+//!
+//! **Invariant:** an observation counts as wrong only if all serial ones are known. Where they are not, a verdict that rests on one
+//! being missing is `unknown`; that all observations are among the known ones is `verified` either way.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use cyrano_engine::{Query, Question, Verdict, Violation, Watch};
+use cyrano_ir::Property;
+use cyrano_memory::Model;
+use cyrano_report::{CheckReport, SpecificationReport};
+
+use crate::failure::Failure;
+use crate::program::Loaded;
+use crate::run::{Answered, Runner};
+
+/// What the observations of one program are compared with, mined when it is first needed.
+#[derive(Default)]
+pub struct Specification {
+    /// The program that is run serially, if it is another one.
+    pub reference: Option<Loaded>,
+    mined: OnceLock<Mined>,
+}
+
+struct Mined {
+    allowed: BTreeSet<Vec<i64>>,
+    /// Why there may be more.
+    incomplete: Option<String>,
+    report: SpecificationReport,
+}
+
+impl Specification {
+    /// The specification that another program with the same observables gives.
+    pub fn of(reference: Loaded) -> Self {
+        Self { reference: Some(reference), mined: OnceLock::new() }
+    }
+
+    fn mined(&self, runner: &Runner, loaded: &Loaded, watch: &dyn Watch) -> &Mined {
+        self.mined.get_or_init(|| mine(runner, loaded, self.reference.as_ref(), watch))
+    }
+
+    /// The property that every observation is a serial one; `Err` says why not all of them are known.
+    pub fn property(&self, runner: &Runner, loaded: &Loaded, watch: &dyn Watch) -> Result<Property, String> {
+        let mined = self.mined(runner, loaded, watch);
+        match &mined.incomplete {
+            None => Ok(Property::Observations(mined.allowed.clone())),
+            Some(why) => Err(why.clone()),
+        }
+    }
+
+    /// Checks that every observation under a model is a serial one.
+    pub fn check(
+        &self,
+        runner: &Runner,
+        loaded: &Loaded,
+        model: &Model,
+        watch: &dyn Watch,
+    ) -> Result<CheckReport, Failure> {
+        let mined = self.mined(runner, loaded, watch);
+        let property = Property::Observations(mined.allowed.clone());
+        let mut report = runner.check(loaded, &property, model, watch)?;
+        report.specification = Some(mined.report.clone());
+        let missing = Violation::Observation { outcome: Vec::new() }.kind();
+        let rests_on_it = report.explanation.as_ref().is_some_and(|explanation| explanation.kind == missing);
+        if let Some(why) = mined.incomplete.as_ref().filter(|_| rests_on_it) {
+            report.verdict = Verdict::Unknown;
+            report.reason = Some(why.clone());
+            report.trace = None;
+            report.explanation = None;
+        }
+        Ok(report)
+    }
+}
+
+fn mine(runner: &Runner, loaded: &Loaded, reference: Option<&Loaded>, watch: &dyn Watch) -> Mined {
+    let source = reference.unwrap_or(loaded);
+    let serial = cyrano_memory::named("serial").expect("serial is a named model");
+    let query = Query { program: &source.program, model: &serial, question: Question::Outcomes };
+    let Answered { engine, answer, .. } = runner.ask(query, watch);
+    let complete = answer.verdict == Verdict::Verified;
+    let incomplete = (!complete).then(|| {
+        let reason = answer.reason.unwrap_or_else(|| answer.verdict.name().to_owned());
+        format!("not all serial observations are known: {reason}")
+    });
+    let report = SpecificationReport {
+        reference: reference.map(|reference| reference.source.name.clone()),
+        observations: answer.outcomes.len(),
+        complete,
+        engine,
+        seconds: answer.stats.seconds,
+    };
+    Mined { allowed: answer.outcomes, incomplete, report }
+}

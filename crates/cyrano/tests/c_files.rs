@@ -1,0 +1,180 @@
+//! C files on the command line: tests, specifications, replays, and what is said about bad input.
+
+mod cli;
+
+use cli::Place;
+
+const COUNTER: &str = "\
+#include <cyrano.h>
+int value;
+void init(void) { value = 0; }
+int lost(void) { int old = value; value = old + 1; return old; }
+int counted(void) { return fetch_add(&value, 1); }
+";
+
+const TESTS: &str = "\
+init = init()
+l = lost()
+c = counted()
+test good = ( c | c )
+test bad  = ( l | l )
+test one  = c ( c | l )
+";
+
+fn counter() -> Place {
+    Place::new(&[("counter.c", COUNTER), ("counter.tests", TESTS)])
+}
+
+#[test]
+fn every_test_is_compared_with_its_serial_executions() {
+    let place = counter();
+    let done = place.run("check counter.c --model sc,tso --format json");
+    assert_eq!(done.code, 1, "{}", done.stderr);
+    let report: serde_json::Value = serde_json::from_str(&done.stdout).expect("it is JSON");
+    let row = |check: &serde_json::Value| {
+        let text = |field: &str| check[field].as_str().unwrap_or("null").to_owned();
+        (text("test"), text("model"), text("criterion"), text("verdict"))
+    };
+    let rows: Vec<_> = report["checks"].as_array().expect("a list").iter().map(row).collect();
+    let expected = [("good", "verified"), ("bad", "violated"), ("one", "violated")];
+    let expected: Vec<_> = expected
+        .iter()
+        .flat_map(|(test, verdict)| ["sc", "tso"].map(|model| (*test, model, "observations", *verdict)))
+        .map(|(a, b, c, d)| (a.to_owned(), b.to_owned(), c.to_owned(), d.to_owned()))
+        .collect();
+    assert_eq!(rows, expected);
+    let bad = &report["checks"][2];
+    assert_eq!(bad["explanation"]["kind"], "observation");
+    assert_eq!(bad["specification"]["observations"], 2);
+    assert_eq!(bad["instance"]["calls"], 2);
+    // Two calls return 0 and 1, in either order, in a serial execution.
+    assert_eq!(bad["explanation"]["nearest"].as_array().map(Vec::len), Some(2));
+    assert!(bad["trace"]["program"]["test"]["name"] == "bad");
+}
+
+#[test]
+fn tests_are_chosen_by_name_and_made_on_request() {
+    let place = counter();
+    assert_eq!(place.run("check counter.c --test good").code, 0);
+    assert_eq!(place.run("check counter.c --test 'go*,good'").code, 0);
+    let done = place.run("check counter.c --test goood");
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("there is no test `goood` (did you mean `good`?)"), "{}", done.stderr);
+    // ( l | l ), ( l | c ), ( c | c )
+    let done = place.run("check counter.c --all-tests 2 --save-trace bug.json");
+    assert!(done.stdout.contains("3 checks: 2 violated, 1 verified"), "{}", done.stdout);
+    let replayed = place.run("replay bug.json");
+    assert_eq!(replayed.code, 0, "{}{}", replayed.stdout, replayed.stderr);
+    assert!(replayed.stdout.contains("confirmed: observations on sc"), "{}", replayed.stdout);
+}
+
+/// The trace carries the tests and the included files, so that nothing else is needed.
+#[test]
+fn a_trace_stands_alone() {
+    let source = COUNTER.replace("int value;", "#include \"value.h\"");
+    let place =
+        Place::new(&[("counter.c", source.as_str()), ("counter.tests", TESTS), ("value.h", "static int value;\n")]);
+    assert_eq!(place.run("check counter.c --test bad --save-trace bug.json").code, 1);
+    for file in ["counter.c", "counter.tests", "value.h"] {
+        std::fs::remove_file(place.path(file)).expect("the file is there");
+    }
+    let replayed = place.run("replay bug.json");
+    assert_eq!(replayed.code, 0, "{}{}", replayed.stdout, replayed.stderr);
+    // With another specification the observation is fine, and the trace says something that is not so.
+    let outcome = place.read("bug.json").replace("\"allowed\": [", "\"allowed\": [[0, 0], ");
+    place.write("bug.json", outcome.as_bytes());
+    let replayed = place.run("replay bug.json");
+    assert_eq!(replayed.code, 1, "{}", replayed.stdout);
+    assert!(replayed.stdout.contains("among the allowed ones"), "{}", replayed.stdout);
+}
+
+#[test]
+fn a_reference_gives_the_specification() {
+    let place = counter();
+    // Counting down is right by itself, but not beside the counter.
+    let down = COUNTER.replace("fetch_add(&value, 1)", "fetch_add(&value, -1)");
+    place.write("down.c", down.as_bytes());
+    place.write("same.c", COUNTER.as_bytes());
+    assert_eq!(place.run("check counter.c --test good --reference same.c").code, 0);
+    let done = place.run("check counter.c --test good --reference down.c");
+    assert_eq!(done.code, 1, "{}", done.stdout);
+    assert!(done.stdout.contains("no serial execution gives this observation"), "{}", done.stdout);
+    let other = "threads { shared x; thread p { x := 1 } } observe x;";
+    place.write("other.rml", other.as_bytes());
+    let done = place.run("check counter.c --test good --reference other.rml");
+    assert!(done.code == 2 && done.stderr.contains("in the language"), "{}", done.stderr);
+}
+
+#[test]
+fn header_lines_name_the_models_and_the_tests() {
+    let place = counter();
+    let source = format!("//@ tests: counter.tests\n//@ tso: verified\n//@ pso: verified\n{COUNTER}");
+    place.write("other.c", source.as_bytes());
+    let done = place.run("check other.c --test good");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(done.stdout.contains("tso") && done.stdout.contains("pso") && !done.stdout.contains("  sc "));
+    let done = place.run("outcomes other.c --test bad --model serial,sc");
+    assert!(done.stdout.contains("serial: 2 outcomes") && done.stdout.contains("sc: 3 outcomes"), "{}", done.stdout);
+}
+
+/// Every engine gives the same observations.
+#[test]
+fn engines_agree() {
+    let place = counter();
+    for model in ["serial", "sc", "tso", "pso"] {
+        let outcomes = |engine: &str| {
+            let done =
+                place.run(&format!("outcomes counter.c --test one --model {model} --engine {engine} --format json"));
+            assert_eq!(done.code, 0, "{engine} on {model}: {}", done.stdout);
+            let report: serde_json::Value = serde_json::from_str(&done.stdout).expect("it is JSON");
+            report["results"][0]["outcomes"].clone()
+        };
+        assert_eq!(outcomes("explore"), outcomes("interp"), "{model}");
+        assert_eq!(outcomes("explore"), outcomes("symbolic"), "{model}");
+    }
+}
+
+/// A C file with one function, its test, the exit code and what is said.
+#[track_caller]
+fn check(code: &str, test: &str, exit: i32, says: &str) {
+    let source = format!("#include <cyrano.h>\n#include <stdlib.h>\nint x; int *p; int a[2];\n{code}\n");
+    let tests = format!("f = f()\n{test}\n");
+    let place = Place::new(&[("f.c", source.as_str()), ("f.tests", tests.as_str())]);
+    let done = place.run("check f.c");
+    let all = format!("{}{}", done.stdout, done.stderr);
+    // Long sentences are broken into lines.
+    let words = all.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(done.code, exit, "{all}");
+    assert!(words.contains(says), "{all}");
+}
+
+#[test]
+fn errors_of_the_program_are_shown_by_an_execution() {
+    let both = "test T = ( f | f )";
+    check("int f(void) { return 1 / x; }", both, 1, "division by zero");
+    check("int f(void) { return *p; }", both, 1, "access through a null pointer");
+    check("int f(void) { return a[x + 2]; }", both, 1, "`return a[x + 2];`: index outside an array of 2 elements");
+    check(
+        "typedef struct { int v; } node; void f(void) { node *n = malloc(sizeof(node)); free(n); free(n); }",
+        both,
+        1,
+        "double free",
+    );
+    check("int f(void) { int *n = malloc(sizeof(int)); return *n + 1; }", both, 1, "use of an undefined value");
+    check("int f(void) { assert(x == 0); x = 1; return 0; }", both, 1, "The assertion `x == 0`");
+}
+
+#[test]
+fn bad_input_is_named() {
+    let both = "test T = ( f | f )";
+    check("int f(void) { return 1 +; }", both, 2, "f.c");
+    check("int f(void) { return f(); }", both, 2, "f.c");
+    check("int f(void) { return 0; }", "test T = ( f | g )", 2, "f.tests");
+    check("int f(void) { return 0; }", "g = nowhere()", 2, "f.tests");
+    check("int f(void) { return 0; }", "", 2, "there are no tests in this file");
+    let place = Place::new(&[("f.c", "int x;")]);
+    let done = place.run("check f.c");
+    assert!(done.code == 2 && done.stderr.contains("f.tests: there is no such file"), "{}", done.stderr);
+    let done = place.run("check lib:litmus/sb.rml --all-tests 2");
+    assert!(done.code == 2 && done.stderr.contains("only C files have tests"), "{}", done.stderr);
+}

@@ -1,0 +1,326 @@
+//! From a query to an answer: lazy unrolling around an incremental solver (CheckFence, sections 3.2 and 3.3).
+//!
+//! In each round all loops have bounds. The solver is asked for an execution that shows what is asked about *or* takes a loop beyond its bound. What it
+//! shows is noted and not asked for again. When nothing is left, there is no further answer within the bounds; if no loop went beyond its bound, the
+//! bounds are proven sufficient and the answer is complete. Otherwise the bounds of those loops grow, up to a limit which
+//! makes the verdict `bounded`.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use cyrano_engine::{Answer, Limits, Progress, Query, Question, Stats, Stop, Verdict, Violation, Watch, limit_reason};
+use cyrano_ir::{Property, Quantifier};
+use rustc_hash::FxHashMap;
+
+use crate::decode::{Decoded, decode};
+use crate::encode::{Encoding, Problem};
+use crate::event::LoopKey;
+use crate::lit::Lit;
+use crate::solver::{Batsat, Found, Solver};
+use crate::{Symbolic, SymbolicStats};
+
+/// The bound that every loop starts with.
+const FIRST: usize = 1;
+
+/// Why there is no complete answer.
+enum Cut {
+    /// These loops go on beyond the limit.
+    Loops(BTreeSet<LoopKey>),
+    /// A limit of the engine was reached.
+    Stopped(Stop),
+    /// A model of the formula could not be read.
+    Internal,
+}
+
+/// What has been found out.
+#[derive(Default)]
+struct Findings {
+    outcomes: BTreeSet<Vec<i64>>,
+    /// The execution that decides the question.
+    decision: Option<Decision>,
+}
+
+/// An execution that settles the question.
+struct Decision {
+    decoded: Decoded,
+    violation: Option<Violation>,
+    undefined: bool,
+}
+
+/// One query being answered.
+pub(crate) struct Ask<'a> {
+    engine: &'a Symbolic,
+    query: Query<'a>,
+    limits: &'a Limits,
+    watch: &'a dyn Watch,
+    problem: Problem<'a>,
+    bounds: FxHashMap<LoopKey, usize>,
+    given_up: BTreeSet<LoopKey>,
+    pub(crate) stats: SymbolicStats,
+}
+
+/// The solver after the last round, with what it was loaded with.
+struct Last {
+    encoding: Encoding,
+    solver: Batsat,
+}
+
+impl<'a> Ask<'a> {
+    /// Prepares a query.
+    pub(crate) fn new(engine: &'a Symbolic, query: Query<'a>, limits: &'a Limits, watch: &'a dyn Watch) -> Self {
+        let problem = Problem::new(query.program, query.model, query.question, engine.ranges);
+        let (bounds, given_up) = (FxHashMap::default(), BTreeSet::new());
+        Self { engine, query, limits, watch, problem, bounds, given_up, stats: SymbolicStats::default() }
+    }
+
+    /// Answers it.
+    pub(crate) fn answer(&mut self) -> Answer {
+        let started = Instant::now();
+        let mut findings = Findings::default();
+        let searched = self.search(&mut findings);
+        let mut answer = self.judge(findings, searched);
+        self.stats.seconds = started.elapsed().as_secs_f64();
+        answer.stats = Stats {
+            states: self.stats.variables,
+            transitions: self.stats.clauses,
+            depth: self.stats.accesses,
+            seconds: self.stats.seconds,
+            peak_bytes: self.stats.bytes,
+        };
+        if self.engine.ranges {
+            answer.reductions.push("ranges");
+        }
+        answer
+    }
+
+    fn search(&mut self, findings: &mut Findings) -> Result<Last, Cut> {
+        loop {
+            if let Some(stop) = self.limits.exceeded(self.stats.bytes) {
+                return Err(Cut::Stopped(stop));
+            }
+            let mut last = self.load();
+            let beyond = self.round(&mut last, findings);
+            self.note(&last);
+            let beyond = beyond?;
+            if findings.decision.is_some() || beyond.is_empty() {
+                return Ok(last);
+            }
+            self.raise(&beyond);
+        }
+    }
+
+    fn load(&mut self) -> Last {
+        let started = Instant::now();
+        let mut encoding = self.problem.encode(&self.bounds, FIRST.min(self.engine.iterations));
+        let stats = &mut self.stats;
+        stats.rounds += 1;
+        stats.variables = encoding.formula.vars.into();
+        stats.clauses = encoding.formula.len() as u64;
+        stats.literals = encoding.formula.literals() as u64;
+        stats.accesses = encoding.run.events.iter().filter(|event| !event.ghost).count() as u64;
+        stats.loads = encoding.run.events.iter().filter(|event| !event.ghost && event.kind.reads()).count() as u64;
+        stats.stores = encoding.run.events.iter().filter(|event| !event.ghost && event.kind.writes()).count() as u64;
+        stats.order_pairs = encoding.graph.pairs() as u64;
+        stats.edges = encoding.graph.edges.len() as u64;
+        let formula = std::mem::take(&mut encoding.formula);
+        let solver = Batsat::load(formula, &encoding.graph, self.engine.order, self.engine.check_lemmas, self.limits);
+        self.stats.encode_seconds += started.elapsed().as_secs_f64();
+        Last { encoding, solver }
+    }
+
+    /// Adds what the solver of a round cost.
+    fn note(&mut self, last: &Last) {
+        let solver = last.solver.stats();
+        self.stats.conflicts += solver.conflicts;
+        self.stats.decisions += solver.decisions;
+        self.stats.propagations += solver.propagations;
+        self.stats.lemmas += solver.lemmas;
+        self.stats.wrong_lemmas += solver.wrong_lemmas;
+        self.stats.bytes = self.stats.bytes.max(solver.bytes);
+        let progress = Progress {
+            states: self.stats.variables,
+            frontier: self.stats.clauses,
+            depth: self.stats.rounds,
+            bytes: self.stats.bytes,
+        };
+        self.watch.progress(progress);
+    }
+
+    /// Asks until nothing is left; the loops that can go beyond their bounds.
+    fn round(&mut self, last: &mut Last, findings: &mut Findings) -> Result<BTreeSet<LoopKey>, Cut> {
+        let started = Instant::now();
+        let result = self.exhaust(last, findings);
+        self.stats.solve_seconds += started.elapsed().as_secs_f64();
+        result
+    }
+
+    fn exhaust(&mut self, last: &mut Last, findings: &mut Findings) -> Result<BTreeSet<LoopKey>, Cut> {
+        let Last { encoding, solver } = last;
+        findings.outcomes.iter().for_each(|outcome| block(encoding, solver, outcome));
+        let mut beyond = BTreeSet::new();
+        let mut asked = self.pose(encoding, solver, &beyond);
+        loop {
+            match solver.solve(&[asked]) {
+                Found::Stopped(stop) => return Err(Cut::Stopped(stop)),
+                Found::Nothing => return Ok(beyond),
+                Found::Model => {}
+            }
+            let exceeded = encoding.exceeded.iter().filter(|(_, lit)| solver.value(*lit)).map(|(key, _)| *key);
+            let known = beyond.len();
+            beyond.extend(exceeded.filter(|key| !self.given_up.contains(key)));
+            if beyond.len() > known {
+                asked = self.pose(encoding, solver, &beyond);
+            }
+            if solver.value(encoding.target) {
+                if matches!(self.query.question, Question::Outcomes) {
+                    let outcome: Vec<i64> =
+                        encoding.observed.iter().map(|value| value.read(|lit| solver.value(lit))).collect();
+                    block(encoding, solver, &outcome);
+                    findings.outcomes.insert(outcome);
+                } else {
+                    findings.decision = Some(self.decide(encoding, solver).ok_or(Cut::Internal)?);
+                    return Ok(beyond);
+                }
+            }
+        }
+    }
+
+    /// A literal that holds only if the execution shows what is asked about or takes a loop beyond its bound that is not known to go there.
+    fn pose(&self, encoding: &Encoding, solver: &mut Batsat, beyond: &BTreeSet<LoopKey>) -> Lit {
+        let asked = solver.fresh();
+        let open = encoding.exceeded.iter().filter(|(key, _)| !beyond.contains(key) && !self.given_up.contains(key));
+        let clause: Vec<Lit> = [!asked, encoding.target].into_iter().chain(open.map(|(_, lit)| *lit)).collect();
+        solver.add(&clause);
+        asked
+    }
+
+    /// Reads the execution that settles the question.
+    fn decide(&self, encoding: &Encoding, solver: &Batsat) -> Option<Decision> {
+        let value = |lit: Lit| solver.value(lit);
+        let decoded = decode(self.query.program, encoding, &value)?;
+        let violation = match self.query.question {
+            Question::Holds(Property::Final { quantifier: Quantifier::Exists, .. }) => None,
+            Question::Holds(Property::Final { .. }) => Some(Violation::FinalState),
+            _ if value(encoding.wrong) => Some(decoded.violation.clone()?),
+            _ if value(encoding.deadlock) => Some(Violation::Deadlock { blocked: decoded.blocked.clone() }),
+            _ => Some(Violation::Observation {
+                outcome: encoding.observed.iter().map(|seen| seen.read(value)).collect(),
+            }),
+        };
+        Some(Decision { decoded, violation, undefined: value(encoding.undefined) })
+    }
+
+    /// Lets these loops go round more often.
+    fn raise(&mut self, beyond: &BTreeSet<LoopKey>) {
+        for key in beyond {
+            let bound = self.bounds.entry(*key).or_insert(FIRST.min(self.engine.iterations));
+            if *bound >= self.engine.iterations {
+                self.given_up.insert(*key);
+            }
+            *bound = (*bound + 1 + *bound / 4).min(self.engine.iterations);
+        }
+    }
+
+    /// The verdict.
+    fn judge(&mut self, findings: Findings, searched: Result<Last, Cut>) -> Answer {
+        if let Some(decision) = findings.decision {
+            return self.decided(decision);
+        }
+        let settled = searched
+            .and_then(|last| if self.given_up.is_empty() { Ok(last) } else { Err(Cut::Loops(self.given_up.clone())) });
+        let mut answer = match settled {
+            Ok(mut last) => self.complete(&mut last),
+            Err(Cut::Stopped(stop)) => answer(Verdict::Unknown, Some(stop.reason().into())),
+            Err(Cut::Internal) => {
+                let reason = "internal error: the program does not do what the solver's model says";
+                answer(Verdict::Unknown, Some(reason.into()))
+            }
+            Err(Cut::Loops(loops)) => answer(Verdict::Bounded, Some(self.bound(&loops))),
+        };
+        answer.outcomes = findings.outcomes;
+        answer
+    }
+
+    fn decided(&self, decision: Decision) -> Answer {
+        let verdict = if decision.violation.is_some() { Verdict::Violated } else { Verdict::Verified };
+        let reason = decision.undefined.then(|| "the condition has no value in this final state".to_owned());
+        Answer { violation: decision.violation, execution: Some(decision.decoded.execution), ..answer(verdict, reason) }
+    }
+
+    /// The reason for a verdict that is bounded by loops.
+    fn bound(&self, loops: &BTreeSet<LoopKey>) -> String {
+        let name = |key: &LoopKey| format!("{} {}", self.query.program.thread(key.thread).name, key.head);
+        let shown: Vec<String> = loops.iter().take(3).map(name).collect();
+        let more = if loops.len() > 3 { format!(" and {} more", loops.len() - 3) } else { String::new() };
+        format!("loops were unrolled {} times: at {}{more}", self.engine.iterations, shown.join(", "))
+    }
+
+    /// The bounds are sufficient. What remains are limits of the program, and whether anything was exercised.
+    fn complete(&mut self, last: &mut Last) -> Answer {
+        let started = Instant::now();
+        let answer = self.complete_within(last);
+        self.stats.solve_seconds += started.elapsed().as_secs_f64();
+        answer
+    }
+
+    fn complete_within(&self, last: &mut Last) -> Answer {
+        let Last { encoding, solver } = last;
+        for (thread, instr, lit) in &encoding.run.limits {
+            match solver.solve(&[*lit]) {
+                Found::Model => {
+                    return answer(Verdict::Bounded, Some(limit_reason(self.query.program, *thread, *instr)));
+                }
+                Found::Stopped(stop) => return answer(Verdict::Unknown, Some(stop.reason().into())),
+                Found::Nothing => {}
+            }
+        }
+        let (exercised, nothing) = match self.query.question {
+            Question::Outcomes => return answer(Verdict::Verified, None),
+            Question::Holds(Property::Assertions) => {
+                (encoding.asserted, "no assertion is evaluated and no atomic section can wait")
+            }
+            Question::Holds(_) => (encoding.complete, "no execution reaches a final state"),
+        };
+        let assertions = matches!(self.query.question, Question::Holds(Property::Assertions));
+        let reached = if assertions && self.problem.may_wait() { Found::Model } else { solver.solve(&[exercised]) };
+        match (reached, self.query.question) {
+            (Found::Stopped(stop), _) => answer(Verdict::Unknown, Some(stop.reason().into())),
+            (Found::Nothing, _) => answer(Verdict::Vacuous, Some(nothing.into())),
+            (Found::Model, Question::Holds(Property::Final { quantifier: Quantifier::Exists, .. })) => {
+                Answer { violation: Some(Violation::NoWitness), ..answer(Verdict::Violated, None) }
+            }
+            (Found::Model, _) if encoding.run.vague_waits => {
+                let reason = "deadlocks were not looked for: a section that may wait has a choice, a loop or belongs to the setup thread";
+                answer(Verdict::Bounded, Some(reason.into()))
+            }
+            (Found::Model, _) => answer(Verdict::Verified, None),
+        }
+    }
+}
+
+/// No further execution with this outcome is asked for.
+fn block(encoding: &Encoding, solver: &mut Batsat, outcome: &[i64]) {
+    let mut clause = vec![!encoding.complete];
+    for (value, number) in encoding.observed.iter().zip(outcome) {
+        let undefined = *number == cyrano_ir::UNDEFINED;
+        clause.push(if undefined { !value.undefined } else { value.undefined });
+        let bits = value.bits.iter().enumerate();
+        clause.extend(bits.filter(|_| !undefined).map(|(at, bit)| if number >> at & 1 == 1 { !*bit } else { *bit }));
+        if !undefined && !value.range.contains(*number) {
+            return;
+        }
+    }
+    solver.add(&clause);
+}
+
+fn answer(verdict: Verdict, reason: Option<String>) -> Answer {
+    Answer {
+        verdict,
+        reason,
+        violation: None,
+        execution: None,
+        outcomes: BTreeSet::new(),
+        reductions: Vec::new(),
+        stats: Stats::default(),
+    }
+}

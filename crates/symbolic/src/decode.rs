@@ -1,0 +1,249 @@
+//! From a model of the formula to an execution: each thread is run again with the values that its loads returned.
+//!
+//! The formula says which accesses are executed, what they read, what is chosen and in which order accesses are performed; everything else
+//! follows by running the program. So what is reported does not depend on how expressions were encoded.
+
+use cyrano_engine::{Access, Blocked, Execution, Violation};
+use cyrano_ir::{Addr, EvalError, InstrId, LocalExpr, Op, Place, Program, RegId, RmwOp, ThreadId};
+
+use crate::encode::Encoding;
+use crate::lit::Lit;
+
+/// A thread that runs this long without an access is left where it is.
+const INSTRUCTIONS: usize = 1_000_000;
+
+/// An execution, and what goes wrong in it.
+pub(crate) struct Decoded {
+    pub(crate) execution: Execution,
+    /// An assertion that fails or a computation that goes wrong.
+    pub(crate) violation: Option<Violation>,
+    /// The threads that wait.
+    pub(crate) blocked: Vec<Blocked>,
+}
+
+/// Reads a model. None if the program does not do what the model says: a bug of this engine.
+pub(crate) fn decode(program: &Program, encoding: &Encoding, value: &dyn Fn(Lit) -> bool) -> Option<Decoded> {
+    let mut execution = Execution::default();
+    let mut accesses: Vec<Option<Access>> = vec![None; encoding.run.events.len()];
+    let mut violation = None;
+    for (thread, run) in program.thread_ids().zip(&encoding.run.threads) {
+        let choices = run.choices.iter().filter(|(guard, _)| value(*guard)).map(|(_, choice)| choice.read(value));
+        let choices: Vec<i64> = choices.collect();
+        let steps = run.steps.iter().filter(|step| value(step.guard));
+        let planned: Vec<Planned> = steps
+            .clone()
+            .map(|step| Planned { instr: step.instr, read: step.read.as_ref().map(|read| read.read(value)) })
+            .collect();
+        let mut machine = Machine::new(program, thread, &choices, &planned);
+        let written = machine.run()?;
+        for ((step, plan), (index, written)) in steps.zip(&planned).zip(written.into_iter().enumerate()) {
+            let access = Access { thread, index: u32::try_from(index).ok()?, read: plan.read, written };
+            match step.event {
+                Some(event) => accesses[event] = Some(access),
+                None => execution.order.push(access),
+            }
+        }
+        violation = violation.or_else(|| machine.violation());
+        execution.choices.push(choices);
+    }
+    let mut at_node = vec![Vec::new(); encoding.graph.nodes as usize];
+    encoding.nodes.iter().zip(accesses).for_each(|(node, access)| at_node[node.index()].extend(access));
+    let group = |node: crate::graph::Node| {
+        let thread = encoding.threads.get(node.index()).copied().flatten();
+        thread.map_or(usize::MAX, ThreadId::index)
+    };
+    let order = encoding.graph.sorted(value, group)?;
+    order.into_iter().for_each(|node| execution.order.append(&mut at_node[node.index()]));
+    let waits = encoding.run.waits.iter().filter(|wait| value(wait.waits));
+    let blocked = waits.map(|wait| Blocked { thread: wait.thread, instr: wait.instr }).collect();
+    Some(Decoded { execution, violation, blocked })
+}
+
+/// An access that the model says is executed.
+struct Planned {
+    instr: InstrId,
+    read: Option<i64>,
+}
+
+/// One thread that runs again.
+struct Machine<'a> {
+    program: &'a Program,
+    thread: ThreadId,
+    registers: Vec<i64>,
+    pc: InstrId,
+    choices: std::slice::Iter<'a, i64>,
+    planned: std::slice::Iter<'a, Planned>,
+    written: Vec<Option<i64>>,
+    failed: Vec<InstrId>,
+    errors: Vec<(InstrId, EvalError)>,
+    /// Failures and errors before the current section, as long as nothing in it has been performed.
+    before_section: Option<(usize, usize)>,
+}
+
+/// Whether the thread goes on.
+enum Flow {
+    On,
+    Stop,
+    /// The model and the program disagree.
+    Odd,
+}
+
+impl<'a> Machine<'a> {
+    fn new(program: &'a Program, thread: ThreadId, choices: &'a [i64], planned: &'a [Planned]) -> Self {
+        Self {
+            program,
+            thread,
+            registers: program.thread(thread).registers.iter().map(|register| register.init).collect(),
+            pc: InstrId(0),
+            choices: choices.iter(),
+            planned: planned.iter(),
+            written: Vec::new(),
+            failed: Vec::new(),
+            errors: Vec::new(),
+            before_section: None,
+        }
+    }
+
+    fn violation(&self) -> Option<Violation> {
+        let thread = self.thread;
+        if let Some(instr) = self.failed.first() {
+            return Some(Violation::Assertion { thread, instr: *instr });
+        }
+        let (instr, error) = *self.errors.first()?;
+        Some(Violation::Error { thread, instr, error })
+    }
+
+    /// Runs as far as the model says; what each access wrote.
+    fn run(&mut self) -> Option<Vec<Option<i64>>> {
+        for _ in 0..INSTRUCTIONS {
+            match self.step() {
+                Flow::On => {}
+                Flow::Stop => break,
+                Flow::Odd => return None,
+            }
+        }
+        if let Some((failed, errors)) = self.before_section {
+            self.failed.truncate(failed);
+            self.errors.truncate(errors);
+        }
+        self.planned.as_slice().is_empty().then(|| std::mem::take(&mut self.written))
+    }
+
+    fn eval(&self, expr: &LocalExpr) -> Result<i64, EvalError> {
+        expr.eval(&mut |place| Ok(self.registers[self.resolve(place)?.index()]))
+    }
+
+    fn resolve(&self, place: &Place) -> Result<RegId, EvalError> {
+        match place {
+            Place::Reg(register) => Ok(*register),
+            Place::Elem { base, len, index } => {
+                let index = self.eval(index)?;
+                let inside = u32::try_from(index).ok().filter(|inside| inside < len);
+                inside.map(|inside| RegId(base.0 + inside)).ok_or(EvalError::OutOfBounds { index, len: *len })
+            }
+        }
+    }
+
+    /// A value whose error stops nothing.
+    fn compute(&mut self, expr: &LocalExpr) -> i64 {
+        self.eval(expr).unwrap_or_else(|error| {
+            self.errors.push((self.pc, error));
+            0
+        })
+    }
+
+    fn fail(&mut self, error: EvalError) -> Flow {
+        self.errors.push((self.pc, error));
+        Flow::Stop
+    }
+
+    fn go(&mut self, to: InstrId) -> Flow {
+        self.pc = to;
+        Flow::On
+    }
+
+    fn step(&mut self) -> Flow {
+        let program = self.program;
+        let next = InstrId(self.pc.0 + 1);
+        let Some(instr) = program.thread(self.thread).code.get(self.pc.index()) else { return Flow::Stop };
+        match &instr.op {
+            Op::Assign { dst, value } => match self.resolve(dst) {
+                Err(error) => return self.fail(error),
+                Ok(register) => self.registers[register.index()] = self.compute(value),
+            },
+            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => return self.access(&instr.op),
+            Op::Choose { dst, .. } => match (self.resolve(dst), self.choices.next()) {
+                (Err(error), _) => return self.fail(error),
+                (Ok(_), None) => return Flow::Stop,
+                (Ok(register), Some(value)) => self.registers[register.index()] = *value,
+            },
+            Op::Assume(cond) | Op::Limit { cond, .. } => match self.eval(cond) {
+                Err(error) => return self.fail(error),
+                Ok(0) => return Flow::Stop,
+                Ok(_) => {}
+            },
+            Op::Assert { cond, .. } => match self.eval(cond) {
+                Err(error) => self.errors.push((self.pc, error)),
+                Ok(0) => self.failed.push(self.pc),
+                Ok(_) => {}
+            },
+            Op::Branch { cond, then_to, else_to } => match self.eval(cond) {
+                Err(error) => return self.fail(error),
+                Ok(value) => return self.go(if value != 0 { *then_to } else { *else_to }),
+            },
+            Op::Jump(target) => return self.go(*target),
+            Op::Halt => return Flow::Stop,
+            Op::AtomicBegin => self.before_section = Some((self.failed.len(), self.errors.len())),
+            Op::AtomicEnd => self.before_section = None,
+            Op::Fence(_) | Op::OperationBegin(_) | Op::OperationEnd | Op::Transaction(_) => {}
+        }
+        self.go(next)
+    }
+
+    fn access(&mut self, op: &Op) -> Flow {
+        let location = match op.addr() {
+            Some(Addr::Indexed { array, index }) => {
+                self.eval(index).and_then(|index| self.program.element(*array, index)).map(|_| ())
+            }
+            _ => Ok(()),
+        };
+        let register = op.dst().map(|dst| self.resolve(dst)).transpose();
+        let register = match (location, register) {
+            (Err(error), _) | (Ok(()), Err(error)) => return self.fail(error),
+            (Ok(()), Ok(register)) => register,
+        };
+        let Some(planned) = self.planned.next() else { return Flow::Stop };
+        if planned.instr != self.pc {
+            return Flow::Odd;
+        }
+        self.before_section = None;
+        let written = match op {
+            Op::Store { value, .. } => Some(self.compute(value)),
+            Op::Rmw { op, .. } => self.modify(op, planned.read.unwrap_or(0)),
+            _ => None,
+        };
+        self.written.push(written);
+        if let (Some(register), Some(value)) = (register, planned.read) {
+            self.registers[register.index()] = value;
+        }
+        self.go(InstrId(self.pc.0 + 1))
+    }
+
+    fn modify(&mut self, op: &RmwOp, old: i64) -> Option<i64> {
+        match op {
+            RmwOp::Exchange(value) => Some(self.compute(value)),
+            RmwOp::FetchAdd(value) => {
+                let by = self.compute(value);
+                Some(old.checked_add(by).unwrap_or_else(|| {
+                    self.errors.push((self.pc, EvalError::Overflow));
+                    0
+                }))
+            }
+            RmwOp::Cas { expected, new } => {
+                let expected = self.compute(expected);
+                let new = self.compute(new);
+                (old == expected).then_some(new)
+            }
+        }
+    }
+}

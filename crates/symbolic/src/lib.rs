@@ -1,0 +1,170 @@
+//! The symbolic engine: bounded executions as a formula, solved by a SAT solver (CheckFence, section 3).
+//!
+//! The way of a query:
+//!
+//! - `loops` finds the loops of each thread, `walk` and `perform` follow the unrolled code symbolically (`eval`, `arith` over `value`s of bits; `gates`
+//!   shares what is computed twice), once without clauses until `range`s settle and once for real;
+//! - `order` turns axioms 1, 2, 3, 5 and 6 of `cyrano_memory` into a `graph` that has to be acyclic, `values` turns axioms 4 and 7 into
+//!   clauses and edges, `encode` adds the question;
+//! - `solver` looks for models, with the theory `acyclic` or the clauses of `cubic`; `ask` raises the bounds of loops while some execution
+//!   exceeds them; `decode` turns a model into an execution by running the program again.
+//!
+//! **Deadlocks** are looked for exactly: a section that a thread may wait before is run symbolically on final memory, and if every thread has
+//! ended or waits in vain, that is a deadlock. Where such a section contains a choice, or a loop that goes beyond its bound, or belongs to
+//! the setup thread, the verdict is `bounded` and says so. An atomic section that never ends makes the verdict `bounded`
+//! like any loop; it is not reported as a divergence.
+//!
+//! **Invariant:** `verified` means that bounds are proven sufficient; every execution in an answer can be replayed by the reference
+//! interpreter.
+//!
+//! This crate knows neither the other engines nor any front end, and does no IO.
+
+mod acyclic;
+mod arith;
+mod ask;
+mod cubic;
+mod decode;
+mod encode;
+mod eval;
+mod event;
+mod gates;
+mod graph;
+mod lit;
+mod loops;
+mod order;
+mod outcomes;
+mod perform;
+mod range;
+mod solver;
+mod value;
+mod values;
+mod walk;
+
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Refusal, Stats, Verdict, Watch};
+use cyrano_ir::{AccessKind, Op, Program, Property};
+use cyrano_memory::Model;
+use rustc_hash::FxHashMap;
+
+pub use solver::OrderEncoding;
+
+/// The symbolic engine and its switches.
+#[derive(Clone, Debug)]
+pub struct Symbolic {
+    /// Whether ranges of values narrow words and addresses; without, every loaded value has 64 bits and may be any pointer.
+    pub ranges: bool,
+    /// How cycles are kept out of the memory order.
+    pub order: OrderEncoding,
+    /// How often a loop may be repeated at most before the verdict is `bounded`.
+    pub iterations: usize,
+    /// Whether every lemma of the theory is checked again (for tests).
+    pub check_lemmas: bool,
+}
+
+impl Default for Symbolic {
+    fn default() -> Self {
+        Self { ranges: true, order: OrderEncoding::Theory, iterations: 16, check_lemmas: false }
+    }
+}
+
+/// What a run of the symbolic engine cost. Sizes are those of the last round.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SymbolicStats {
+    /// Propositional variables.
+    pub variables: u64,
+    /// Clauses.
+    pub clauses: u64,
+    /// Literals in clauses.
+    pub literals: u64,
+    /// Accesses of the unrolled program.
+    pub accesses: u64,
+    /// Those that read.
+    pub loads: u64,
+    /// Those that write.
+    pub stores: u64,
+    /// Pairs of accesses whose order is a variable.
+    pub order_pairs: u64,
+    /// Edges of the graph that has to be acyclic.
+    pub edges: u64,
+    /// Rounds of unrolling.
+    pub rounds: u64,
+    /// Conflicts of the solver, all rounds together.
+    pub conflicts: u64,
+    /// Decisions.
+    pub decisions: u64,
+    /// Propagations.
+    pub propagations: u64,
+    /// Lemmas that the theory gave.
+    pub lemmas: u64,
+    /// Those of them that were checked again and are not cycles: always 0.
+    pub wrong_lemmas: u64,
+    /// Time for encoding.
+    pub encode_seconds: f64,
+    /// Time for solving.
+    pub solve_seconds: f64,
+    /// Time altogether.
+    pub seconds: f64,
+    /// An estimate of the bytes used at most.
+    pub bytes: u64,
+}
+
+impl Symbolic {
+    /// Answers a query and tells what it cost.
+    pub fn ask_with_stats(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> (Answer, SymbolicStats) {
+        let refusal = self.supports(query.program, query.model).err().map(|refusal| refusal.reason);
+        let transactions = matches!(query.question, Question::Holds(Property::Transactions(_)));
+        let refusal =
+            refusal.or_else(|| transactions.then(|| "this engine does not judge histories of transactions".into()));
+        if let Some(reason) = refusal {
+            let answer = Answer {
+                verdict: Verdict::Unknown,
+                reason: Some(reason),
+                violation: None,
+                execution: None,
+                outcomes: Default::default(),
+                reductions: Vec::new(),
+                stats: Stats::default(),
+            };
+            return (answer, SymbolicStats::default());
+        }
+        let mut ask = ask::Ask::new(self, query, limits, watch);
+        let answer = ask.answer();
+        (answer, ask.stats)
+    }
+
+    /// The question as a propositional formula in DIMACS form, every loop repeated at most so often: satisfiable exactly if some
+    /// execution within these bounds shows what is asked about. The memory order is encoded by clauses.
+    pub fn dimacs(&self, query: Query<'_>, iterations: usize) -> Result<String, Refusal> {
+        self.supports(query.program, query.model)?;
+        let problem = encode::Problem::new(query.program, query.model, query.question, self.ranges);
+        let encoding = problem.encode(&FxHashMap::default(), iterations);
+        let mut formula = encoding.formula;
+        cubic::encode(&mut formula, &encoding.graph);
+        Ok(cubic::dimacs(&formula, &[encoding.target]))
+    }
+}
+
+impl Engine for Symbolic {
+    fn name(&self) -> &'static str {
+        "symbolic"
+    }
+
+    fn supports(&self, program: &Program, model: &Model) -> Result<(), Refusal> {
+        let refuse = |reason: &str, instead| Err(Refusal { reason: reason.into(), instead });
+        let mut code = program.threads.iter().flat_map(|thread| &thread.code);
+        if code.any(|instr| matches!(instr.op, Op::Transaction(_))) {
+            return refuse(
+                "transactions are judged by their histories, which this engine does not enumerate",
+                "explore",
+            );
+        }
+        let sees_itself = model.forwarding || model.keeps(AccessKind::Store, AccessKind::Load, true);
+        if program.setup.is_some() && !sees_itself {
+            return refuse("under this model the setup thread need not see its own stores", "interp");
+        }
+        Ok(())
+    }
+
+    fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
+        self.ask_with_stats(query, limits, watch).0
+    }
+}

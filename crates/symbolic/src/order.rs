@@ -1,0 +1,306 @@
+//! The memory order as a graph: axioms 1, 2, 3, 5 and 6 of `cyrano_memory` as edges (CheckFence, section 3.2.2).
+//!
+//! **Why acyclic is enough.** A model of the formula chooses a set of edges without a cycle. Any linear extension of them is the memory order `<M` that
+//! the axioms ask for. Kept pairs, fences and dependencies are edges themselves. The value axiom is about pairs of accesses to one word, a store
+//! and another access: pairs of different threads have a literal each of whose values is an edge, so `<M` agrees with it; pairs of one thread
+//! are decided by the model, which keeps two stores, and a load before a store, to one address in order. No axiom asks
+//! about any other pair, so nothing else needs a literal.
+//!
+//! **Units are nodes.** All accesses of an atomic section, or of an operation under a serial model, share one node and are performed there in
+//! program order: that is axiom 6.
+//!
+//! **Accesses that are not executed** are nodes, too. An edge at one of them could pass an order on that no axiom asks for, so the literal
+//! of an edge says that both ends are executed. Where the order passed on would be kept anyway the literal is left out: the kinds of accesses are
+//! *transparent* if whatever the model keeps before and after them it keeps without them.
+
+use cyrano_ir::{AccessKind, FenceSet, ThreadId};
+use cyrano_memory::Model;
+
+use crate::eval::Taint;
+use crate::event::{Event, Item, Run};
+use crate::gates::Gates;
+use crate::graph::{Graph, Node};
+use crate::lit::{FALSE, Lit, TRUE};
+
+const KINDS: [AccessKind; 3] = [AccessKind::Load, AccessKind::Store, AccessKind::Rmw];
+
+/// The memory order under construction.
+pub(crate) struct Order<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) model: &'a Model,
+    pub(crate) graph: Graph,
+    /// The node of each event.
+    pub(crate) nodes: Vec<Node>,
+    /// Whether the event is the only one of its node.
+    alone: Vec<bool>,
+}
+
+/// Whether the model keeps two kinds of accesses in order whatever their addresses.
+fn keeps_always(model: &Model, first: AccessKind, second: AccessKind) -> bool {
+    model.keeps(first, second, true) && model.keeps(first, second, false)
+}
+
+/// Whether an access of this kind passes on no order that is not kept without it.
+fn is_transparent(model: &Model, kind: AccessKind) -> bool {
+    KINDS.iter().all(|first| {
+        KINDS.iter().all(|second| {
+            let passes = keeps_always(model, *first, kind) && keeps_always(model, kind, *second);
+            !passes || keeps_always(model, *first, *second)
+        })
+    })
+}
+
+/// Whether two accesses touch the same word, given that both are executed.
+pub(crate) fn same_word(gates: &mut Gates, a: &Event, b: &Event) -> Lit {
+    match (a.address.single(), b.address.single()) {
+        (Some(word), _) => b.address.at(word).unwrap_or(FALSE),
+        (_, Some(word)) => a.address.at(word).unwrap_or(FALSE),
+        _ => match (&a.address.index, &b.address.index) {
+            (Some((array, index)), Some((other, other_index))) if array == other => gates.equal(index, other_index),
+            _ => {
+                let common = a.address.words.iter().filter_map(|(word, lit)| Some((*lit, b.address.at(*word)?)));
+                let common: Vec<(Lit, Lit)> = common.collect();
+                let common: Vec<Lit> = common.into_iter().map(|(one, other)| gates.and(one, other)).collect();
+                gates.any(common)
+            }
+        },
+    }
+}
+
+impl<'a> Order<'a> {
+    /// The order that the axioms demand, before any load has seen a store.
+    pub(crate) fn new(run: &'a Run, model: &'a Model, gates: &mut Gates) -> Self {
+        let mut graph = Graph::default();
+        let units: Vec<Node> = run.units.iter().map(|_| graph.node()).collect();
+        let nodes = run.events.iter().map(|event| event.unit.map_or_else(|| graph.node(), |unit| units[unit]));
+        let nodes: Vec<Node> = nodes.collect();
+        let alone = run.events.iter().map(|event| event.unit.is_none_or(|unit| run.units[unit].events.len() == 1));
+        let alone = alone.collect();
+        let mut order = Self { run, model, graph, nodes, alone };
+        for thread in &run.threads {
+            order.kept_pairs(gates, &thread.items);
+            order.fences(gates, &thread.items);
+            order.dependencies(gates, &thread.items);
+        }
+        order.unfinished(gates, &units);
+        order
+    }
+
+    fn event(&self, number: usize) -> &'a Event {
+        &self.run.events[number]
+    }
+
+    /// An edge between two accesses where the literal holds.
+    fn edge(&mut self, lit: Lit, from: usize, to: usize) {
+        self.graph.edge(lit, self.nodes[from], self.nodes[to]);
+    }
+
+    /// Axiom 1.
+    fn kept_pairs(&mut self, gates: &mut Gates, items: &[Item]) {
+        let accesses: Vec<usize> = items.iter().filter_map(access).collect();
+        if KINDS.iter().all(|first| KINDS.iter().all(|second| keeps_always(self.model, *first, *second))) {
+            accesses.windows(2).for_each(|pair| self.edge(TRUE, pair[0], pair[1]));
+            return;
+        }
+        let transparent = KINDS.map(|kind| is_transparent(self.model, kind));
+        let open = |order: &Self, number: usize| {
+            let kind = order.event(number).kind;
+            order.alone[number] && KINDS.iter().position(|k| *k == kind).is_some_and(|at| transparent[at])
+        };
+        // For each access those that are before it by edges that are always there.
+        let mut certain: Vec<Vec<bool>> = Vec::new();
+        for (at, second) in accesses.iter().copied().enumerate() {
+            let mut before = vec![false; at];
+            for (earlier, first) in accesses[..at].iter().copied().enumerate().rev() {
+                if before[earlier] || self.nodes[first] == self.nodes[second] {
+                    continue;
+                }
+                let lit = self.kept(gates, first, second);
+                let always = keeps_always(self.model, self.event(first).kind, self.event(second).kind);
+                if always && open(self, first) && open(self, second) {
+                    self.edge(TRUE, first, second);
+                    before[earlier] = true;
+                    (0..earlier).for_each(|older| before[older] |= certain[earlier][older]);
+                } else if lit != FALSE {
+                    let both = gates.and(self.event(first).guard, self.event(second).guard);
+                    let lit = gates.and(both, lit);
+                    self.edge(lit, first, second);
+                }
+            }
+            certain.push(before);
+        }
+    }
+
+    /// Whether the model keeps two accesses in order, given that both are executed.
+    fn kept(&self, gates: &mut Gates, first: usize, second: usize) -> Lit {
+        let (a, b) = (self.event(first), self.event(second));
+        let (same, different) = (self.model.keeps(a.kind, b.kind, true), self.model.keeps(a.kind, b.kind, false));
+        match (same, different) {
+            (true, true) => TRUE,
+            (false, false) => FALSE,
+            (true, false) => same_word(gates, a, b),
+            (false, true) => !same_word(gates, a, b),
+        }
+    }
+
+    /// Axiom 2. Each kind of a fence is a node between the accesses before and after it.
+    ///
+    /// Nodes of the same kind are chained. Going back from an access, or from a fence, the first fence that is surely executed with it
+    /// stands for all before that one.
+    fn fences(&mut self, gates: &mut Gates, items: &[Item]) {
+        for (kind, _) in FenceSet::KINDS {
+            let first = KINDS.into_iter().filter(|k| FenceSet::from_first(*k).contains(kind) && *k != AccessKind::Rmw);
+            let first: Vec<AccessKind> = first.collect();
+            let second = |k: AccessKind| FenceSet::from_second(k).contains(kind);
+            let simple = [AccessKind::Load, AccessKind::Store].into_iter().filter(|k| second(*k));
+            if simple.into_iter().all(|s| first.iter().all(|f| keeps_always(self.model, *f, s))) {
+                continue;
+            }
+            self.fences_of_kind(gates, items, kind);
+        }
+    }
+
+    fn fences_of_kind(&mut self, gates: &mut Gates, items: &[Item], kind: FenceSet) {
+        let mut passed: Vec<(Lit, Node)> = Vec::new();
+        // The accesses that no fence seen so far surely stands after.
+        let mut waiting: Vec<usize> = Vec::new();
+        for item in items {
+            match item {
+                Item::Fence(guard, set) if set.contains(kind) => {
+                    let node = self.graph.node();
+                    self.after_fences(gates, &passed, *guard, node);
+                    for access in &waiting {
+                        let both = gates.and(self.event(*access).guard, *guard);
+                        self.graph.edge(both, self.nodes[*access], node);
+                    }
+                    waiting.retain(|access| !gates.implies(self.run.events[*access].guard, *guard));
+                    passed.push((*guard, node));
+                }
+                Item::Fence(..) => {}
+                Item::Access(access) => {
+                    let event = self.event(*access);
+                    if FenceSet::from_second(event.kind).contains(kind) {
+                        self.after_fences(gates, &passed, event.guard, self.nodes[*access]);
+                    }
+                    if FenceSet::from_first(event.kind).contains(kind) {
+                        waiting.push(*access);
+                    }
+                }
+            }
+        }
+    }
+
+    fn after_fences(&mut self, gates: &mut Gates, passed: &[(Lit, Node)], guard: Lit, node: Node) {
+        for (fence, at) in passed.iter().rev() {
+            let both = gates.and(*fence, guard);
+            self.graph.edge(both, *at, node);
+            if gates.implies(guard, *fence) {
+                break;
+            }
+        }
+    }
+
+    /// What an access depends on, as far as the model keeps it.
+    pub(crate) fn depends(&self, gates: &mut Gates, event: &Event) -> Taint {
+        let kept = self.model.dependencies;
+        let mut all = Taint::default();
+        if kept.data {
+            all = gates.union(&all, &event.from.data);
+        }
+        if kept.address {
+            all = gates.union(&all, &event.from.address);
+        }
+        if self.model.control_orders(event.kind) {
+            all = gates.union(&all, &event.from.control);
+        }
+        all
+    }
+
+    /// Axiom 3.
+    fn dependencies(&mut self, gates: &mut Gates, items: &[Item]) {
+        for number in items.iter().filter_map(access) {
+            let event = self.event(number);
+            for (source, lit) in self.depends(gates, event).iter() {
+                let lit = gates.and(*lit, event.guard);
+                self.edge(lit, *source as usize, number);
+            }
+        }
+    }
+
+    /// Axiom 6: nothing follows an operation that is not finished; and where a bound cuts a section off, nobody else can go on.
+    fn unfinished(&mut self, gates: &mut Gates, nodes: &[Node]) {
+        let run = self.run;
+        for (unit, node) in run.units.iter().zip(nodes) {
+            let started = gates.any(unit.events.iter().map(|event| run.events[*event].guard));
+            let mut stops = gates.any(unit.cuts.iter().copied());
+            if unit.is_operation {
+                let ended = gates.any(unit.ends.iter().copied());
+                stops = gates.or(stops, !ended);
+            }
+            let stops = gates.and(started, stops);
+            if stops == FALSE {
+                continue;
+            }
+            for (number, other) in run.events.iter().enumerate() {
+                if other.thread != unit.thread && !other.ghost {
+                    let lit = gates.and(stops, other.guard);
+                    self.graph.edge(lit, self.nodes[number], *node);
+                }
+            }
+        }
+    }
+
+    /// Axiom 5, for a load that may take its value from a store of its own thread.
+    pub(crate) fn known(&mut self, gates: &mut Gates, load: usize, store: usize, seen: Lit) {
+        if !self.model.forwarding {
+            return;
+        }
+        for (source, lit) in self.depends(gates, self.event(store)).iter() {
+            let lit = gates.and(seen, *lit);
+            self.edge(lit, *source as usize, load);
+        }
+    }
+
+    /// Whether a store is visible to a load of its address, both executed.
+    pub(crate) fn visible(&mut self, gates: &mut Gates, store: usize, load: usize) -> Lit {
+        let (s, l) = (self.event(store), self.event(load));
+        if l.ghost {
+            return Lit::from(!s.ghost || store < load);
+        }
+        if s.thread == l.thread {
+            let settled = self.model.forwarding || self.model.keeps(s.kind, l.kind, true);
+            if store > load || settled || self.nodes[store] == self.nodes[load] {
+                return Lit::from(store < load);
+            }
+        }
+        self.graph.before(gates, self.nodes[store], self.nodes[load])
+    }
+
+    /// Whether a store is before another store to its address, both executed.
+    pub(crate) fn earlier(&mut self, gates: &mut Gates, first: usize, second: usize) -> Lit {
+        let (a, b) = (self.event(first), self.event(second));
+        if a.ghost != b.ghost {
+            return Lit::from(b.ghost);
+        }
+        if a.thread == b.thread {
+            return Lit::from(first < second);
+        }
+        self.graph.before(gates, self.nodes[first], self.nodes[second])
+    }
+
+    /// The thread of each node that is an access or a unit.
+    pub(crate) fn threads(&self) -> Vec<Option<ThreadId>> {
+        let mut threads = vec![None; self.graph.nodes as usize];
+        for (event, node) in self.run.events.iter().zip(&self.nodes) {
+            threads[node.index()] = Some(event.thread);
+        }
+        threads
+    }
+}
+
+fn access(item: &Item) -> Option<usize> {
+    match item {
+        Item::Access(number) => Some(*number),
+        Item::Fence(..) => None,
+    }
+}

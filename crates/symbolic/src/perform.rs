@@ -1,0 +1,270 @@
+//! Symbolic execution of single instructions: what they compute, where they stop the thread, which accesses they make.
+//!
+//! **Invariant:** the meaning is that of the reference interpreter. A value that cannot be computed is 0 and an error, and the thread goes on; an
+//! address, an index or a condition that cannot be computed stops it.
+
+use std::rc::Rc;
+
+use cyrano_ir::{AccessKind, Addr, BinOp, InstrId, LocalExpr, Op, Place, RmwOp};
+use cyrano_memory::Control;
+
+use crate::arith::Computed;
+use crate::eval::Taint;
+use crate::event::{Address, Event, Item, Sources, Step};
+use crate::lit::{FALSE, Lit, TRUE};
+use crate::range::Range;
+use crate::value::Value;
+use crate::walk::{State, Walk};
+
+impl Walk<'_, '_> {
+    /// The thread stops where this literal holds, with an error.
+    pub(crate) fn stop(&mut self, guard: &mut Lit, wrong: Lit) {
+        let error = self.gates.and(*guard, wrong);
+        if error != FALSE && !self.ghost {
+            self.run.errors.push(error);
+        }
+        if !self.any_path {
+            *guard = self.gates.and(*guard, !wrong);
+        }
+    }
+
+    /// A value whose computation stops nothing: an error is recorded and the value is 0.
+    fn compute(&mut self, expr: &LocalExpr, guard: Lit, state: &State) -> (Value, Taint) {
+        let (value, wrong) = state.registers.eval(self.gates, expr);
+        let taint = state.registers.taint(self.gates, expr);
+        (self.repair((value, wrong), guard), taint)
+    }
+
+    fn repair(&mut self, (value, wrong): Computed, guard: Lit) -> Value {
+        if wrong == FALSE {
+            return value;
+        }
+        let error = self.gates.and(guard, wrong);
+        if error != FALSE && !self.ghost {
+            self.run.errors.push(error);
+        }
+        self.gates.choose(wrong, &Value::constant(0), &value)
+    }
+
+    pub(crate) fn assign(&mut self, dst: &Place, value: &LocalExpr, guard: &mut Lit, state: &mut State) {
+        let (choices, wrong) = state.registers.resolve(self.gates, dst);
+        self.stop(guard, wrong);
+        let open = state.registers.is_open(value);
+        let (value, taint) = self.compute(value, *guard, state);
+        let index = state.registers.index_taint(self.gates, dst);
+        let taint = self.gates.union(&taint, &index);
+        state.registers.write(self.gates, &choices, &value, &taint, open);
+    }
+
+    pub(crate) fn choice(&mut self, dst: &Place, from: &[i64], guard: &mut Lit, state: &mut State) {
+        let (choices, wrong) = state.registers.resolve(self.gates, dst);
+        self.stop(guard, wrong);
+        let range = Range::of(from.to_vec());
+        let value = self.gates.unknown(range.clone());
+        if range.single().is_none() {
+            let mut values = from.to_vec();
+            values.sort_unstable();
+            values.dedup();
+            let mut one: Vec<Lit> = values.into_iter().map(|number| self.gates.equals(&value, number)).collect();
+            one.push(!*guard);
+            self.gates.clause(&one);
+        }
+        if self.ghost {
+            // Which value was chosen would have to be looked at for all values at once.
+            self.run.vague_waits = true;
+        } else {
+            self.out.choices.push((*guard, value.clone()));
+        }
+        let taint = state.registers.index_taint(self.gates, dst);
+        state.registers.write(self.gates, &choices, &value, &taint, true);
+    }
+
+    /// Evaluates a condition that decides the way on.
+    pub(crate) fn decide(&mut self, cond: &LocalExpr, guard: &mut Lit, state: &mut State) -> Lit {
+        match state.registers.is_open(cond) {
+            true => state.decided.1 += 1,
+            false => state.decided.0 += 1,
+        }
+        let (value, wrong) = state.registers.eval(self.gates, cond);
+        self.stop(guard, wrong);
+        if self.set.model.dependencies.control != Control::None {
+            let taint = state.registers.taint(self.gates, cond);
+            state.control = self.gates.union(&state.control, &taint);
+        }
+        if self.any_path && !state.registers.taint(self.gates, cond).is_empty() {
+            return self.gates.fresh();
+        }
+        self.gates.is_true(&value)
+    }
+
+    /// Outside sections the thread stops; inside, it must not have entered. The setup thread stops in both cases.
+    pub(crate) fn assume(&mut self, cond: &LocalExpr, guard: &mut Lit, state: &mut State) {
+        let holds = self.decide(cond, guard, state);
+        if self.ghost {
+            let stuck = self.gates.and(*guard, !holds);
+            self.stuck.push(stuck);
+        } else if state.in_section && state.memory.is_none() {
+            self.gates.clause(&[!*guard, holds]);
+        }
+        *guard = self.gates.and(*guard, holds);
+    }
+
+    pub(crate) fn limit(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut State) {
+        let holds = self.decide(cond, guard, state);
+        let beyond = self.gates.and(*guard, !holds);
+        if beyond != FALSE && !self.ghost {
+            self.run.limits.push((self.thread, pc, beyond));
+            if let Some(unit) = state.unit.filter(|_| state.in_section) {
+                self.run.units[unit].cuts.push(beyond);
+            }
+        }
+        *guard = self.gates.and(*guard, holds);
+    }
+
+    pub(crate) fn assert(&mut self, cond: &LocalExpr, guard: Lit, state: &State) {
+        if self.ghost {
+            return;
+        }
+        let (value, wrong) = state.registers.eval(self.gates, cond);
+        let error = self.gates.and(guard, wrong);
+        let holds = self.gates.is_true(&value);
+        let fails = self.gates.and(!wrong, !holds);
+        let fails = self.gates.and(guard, fails);
+        self.run.errors.push(error);
+        self.run.failed.push(fails);
+        self.run.asserted.push(guard);
+    }
+
+    /// The words of an address, what it was computed from, and whether it cannot be computed.
+    fn address(&mut self, addr: &Addr, state: &State) -> (Address, Taint, Lit) {
+        match addr {
+            Addr::Fixed(loc) => (Address::fixed(loc.0), Taint::default(), FALSE),
+            Addr::Indexed { array, index } => {
+                let (value, wrong) = state.registers.eval(self.gates, index);
+                let taint = state.registers.taint(self.gates, index);
+                let program = self.set.program;
+                let shared = &program.arrays[array.index()];
+                let (cases, outside) = self.gates.cases(&value, shared.len, |at| program.element(*array, at).is_ok());
+                let words = cases.into_iter().map(|(at, lit)| (shared.base.0 + at as u32, lit)).collect();
+                let wrong = self.gates.or(wrong, outside);
+                (Address { words, index: Some((*array, value)) }, taint, wrong)
+            }
+        }
+    }
+
+    pub(crate) fn access(&mut self, pc: InstrId, op: &Op, guard: &mut Lit, state: &mut State) {
+        let (Some(addr), Some(kind)) = (op.addr(), op.access_kind()) else { return };
+        let (address, address_taint, wrong) = self.address(addr, state);
+        self.stop(guard, wrong);
+        let place = op
+            .dst()
+            .map(|dst| (state.registers.resolve(self.gates, dst), state.registers.index_taint(self.gates, dst)));
+        if let Some(((_, wrong), _)) = &place {
+            self.stop(guard, *wrong);
+        }
+        if address.words.is_empty() && !self.any_path {
+            *guard = FALSE;
+        }
+        if *guard == FALSE {
+            return;
+        }
+        let read = kind.reads().then(|| self.read(&address, state));
+        let control = state.control.clone();
+        let mut from = Sources { address: address_taint, control, ..Sources::default() };
+        let write = match op {
+            Op::Store { value, .. } => {
+                let (value, taint) = self.compute(value, *guard, state);
+                (from.data, from.flow) = (taint.clone(), taint);
+                Some((value, *guard))
+            }
+            Op::Rmw { op, .. } => read.clone().map(|old| self.modify(op, &old, *guard, state, &mut from)),
+            _ => None,
+        };
+        let number = u32::try_from(self.run.events.len()).unwrap_or(u32::MAX);
+        if let (Some(((choices, _), index)), Some(value)) = (place, &read) {
+            let own = if self.tracks { Rc::new(vec![(number, TRUE)]) } else { Taint::default() };
+            let taint = self.gates.union(&index, &own);
+            state.registers.write(self.gates, &choices, value, &taint, true);
+        }
+        let event = self.record(
+            Event {
+                thread: self.thread,
+                kind,
+                guard: *guard,
+                address,
+                read: read.clone(),
+                write,
+                unit: state.unit,
+                ghost: self.ghost,
+                from,
+            },
+            state,
+        );
+        if !self.ghost {
+            self.out.steps.push(Step { guard: *guard, instr: pc, read, event });
+        }
+    }
+
+    /// Notes the access, or for the setup thread performs it.
+    fn record(&mut self, event: Event, state: &mut State) -> Option<usize> {
+        if let Some(memory) = &mut state.memory {
+            if let Some((value, writes)) = event.write {
+                let memory = Rc::make_mut(memory);
+                for (word, lit) in &event.address.words {
+                    // A failed compare-and-swap writes nothing.
+                    let lit = if event.kind == AccessKind::Rmw { self.gates.and(*lit, writes) } else { *lit };
+                    let old = &memory[*word as usize];
+                    memory[*word as usize] = self.gates.choose(lit, &value, old);
+                }
+            }
+            return None;
+        }
+        let number = self.run.events.len();
+        if let Some(unit) = event.unit {
+            self.run.units[unit].events.push(number);
+        }
+        self.run.events.push(event);
+        if !self.ghost {
+            self.out.items.push(Item::Access(number));
+        }
+        Some(number)
+    }
+
+    /// What a read returns: of the setup thread, what memory holds; else anything that the word may hold.
+    fn read(&mut self, address: &Address, state: &State) -> Value {
+        let words = address.words.iter();
+        if let Some(memory) = &state.memory {
+            let mut words = words.rev();
+            let Some((last, _)) = words.next() else { return Value::nothing() };
+            let first = memory[*last as usize].clone();
+            return words.fold(first, |value, (word, lit)| self.gates.choose(*lit, &memory[*word as usize], &value));
+        }
+        let range = words.fold(Range::none(), |range, (word, _)| range.join(&self.set.words[*word as usize]));
+        if range == Range::none() { Value::nothing() } else { self.gates.unknown(range) }
+    }
+
+    /// The store of a read-modify-write. All operands are evaluated, also those that a failed compare-and-swap does not use.
+    fn modify(&mut self, op: &RmwOp, old: &Value, guard: Lit, state: &State, from: &mut Sources) -> (Value, Lit) {
+        match op {
+            RmwOp::Exchange(value) => {
+                let (value, taint) = self.compute(value, guard, state);
+                (from.data, from.flow) = (taint.clone(), taint);
+                (value, guard)
+            }
+            RmwOp::FetchAdd(value) => {
+                let (value, taint) = self.compute(value, guard, state);
+                (from.data, from.flow, from.computes) = (taint.clone(), taint, true);
+                let sum = self.gates.binary(BinOp::Add, old, &value);
+                (self.repair(sum, guard), guard)
+            }
+            RmwOp::Cas { expected, new } => {
+                let (expected, compared) = self.compute(expected, guard, state);
+                let (new, taint) = self.compute(new, guard, state);
+                from.data = self.gates.union(&compared, &taint);
+                from.flow = taint;
+                let same = self.gates.equal(old, &expected);
+                (new, self.gates.and(guard, same))
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The solver behind a trait, and its only implementation: batsat with the acyclicity theory or with clauses instead.
+
+use batsat::{Callbacks, SolverInterface, SolverOpts, lbool};
+use cyrano_engine::{Limits, Stop};
+
+use crate::acyclic::{Acyclic, bat};
+use crate::cubic;
+use crate::gates::Formula;
+use crate::graph::Graph;
+use crate::lit::Lit;
+
+/// How cycles are kept out of the memory order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum OrderEncoding {
+    /// By a theory that the solver asks.
+    #[default]
+    Theory,
+    /// By clauses for all triples; slow, and independent of the theory.
+    Cubic,
+}
+
+/// What a solver found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    /// An assignment.
+    Model,
+    /// There is none.
+    Nothing,
+    /// It was stopped.
+    Stopped(Stop),
+}
+
+/// What solving cost so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SolverStats {
+    pub(crate) conflicts: u64,
+    pub(crate) decisions: u64,
+    pub(crate) propagations: u64,
+    pub(crate) lemmas: u64,
+    pub(crate) wrong_lemmas: u64,
+    pub(crate) bytes: u64,
+}
+
+/// A solver that has been given a formula and a graph.
+pub(crate) trait Solver {
+    /// A new variable.
+    fn fresh(&mut self) -> Lit;
+    /// One more clause.
+    fn add(&mut self, clause: &[Lit]);
+    /// Looks for an assignment in which all of these hold.
+    fn solve(&mut self, assumptions: &[Lit]) -> Found;
+    /// The value in the assignment that was found last.
+    fn value(&self, lit: Lit) -> bool;
+    /// What it cost.
+    fn stats(&self) -> SolverStats;
+}
+
+/// Watches over the limits while batsat searches.
+struct Budget {
+    limits: Limits,
+    bytes: u64,
+    calls: std::cell::Cell<u32>,
+    stopped: std::cell::Cell<Option<Stop>>,
+}
+
+impl Callbacks for Budget {
+    fn on_new_clause(&mut self, clause: &[batsat::Lit], _: batsat::ClauseKind) {
+        self.bytes += 24 + 4 * clause.len() as u64;
+    }
+
+    fn on_delete_clause(&mut self, clause: &[batsat::Lit]) {
+        self.bytes = self.bytes.saturating_sub(24 + 4 * clause.len() as u64);
+    }
+
+    fn stop(&self) -> bool {
+        // Called for every decision, so that looking at the clock each time would cost more than deciding.
+        let calls = self.calls.get().wrapping_add(1);
+        self.calls.set(calls);
+        if calls.is_multiple_of(64) && self.stopped.get().is_none() {
+            self.stopped.set(self.limits.exceeded(self.bytes));
+        }
+        self.stopped.get().is_some()
+    }
+}
+
+/// Batsat.
+pub(crate) struct Batsat {
+    solver: batsat::Solver<Budget>,
+    theory: Acyclic,
+    vars: u32,
+}
+
+impl Batsat {
+    /// Loads a formula and a graph.
+    pub(crate) fn load(formula: Formula, graph: &Graph, encoding: OrderEncoding, check: bool, limits: &Limits) -> Self {
+        let mut formula = formula;
+        let empty = Graph::default();
+        let graph = match encoding {
+            OrderEncoding::Theory => graph,
+            OrderEncoding::Cubic => {
+                cubic::encode(&mut formula, graph);
+                &empty
+            }
+        };
+        let loaded = Acyclic::load(graph, formula.vars);
+        let bytes = 3 * formula.bytes() + 64 * u64::from(formula.vars) + loaded.theory.bytes();
+        let budget = Budget { limits: limits.clone(), bytes, calls: Default::default(), stopped: Default::default() };
+        let mut this =
+            Self { solver: batsat::Solver::new(SolverOpts::default(), budget), theory: loaded.theory, vars: 0 };
+        this.theory.check = check;
+        for _ in 0..formula.vars {
+            this.solver.new_var_default();
+        }
+        this.vars = formula.vars;
+        let mut buffer = Vec::new();
+        let implied = loaded.clauses.iter().map(Vec::as_slice);
+        for clause in formula.clauses().chain(implied) {
+            buffer.clear();
+            buffer.extend(clause.iter().map(|lit| bat(*lit)));
+            this.solver.add_clause_reuse(&mut buffer);
+        }
+        this
+    }
+}
+
+impl Solver for Batsat {
+    fn fresh(&mut self) -> Lit {
+        self.solver.new_var_default();
+        self.theory.grow();
+        self.vars += 1;
+        Lit::positive(self.vars - 1)
+    }
+
+    fn add(&mut self, clause: &[Lit]) {
+        let mut clause = clause.iter().map(|lit| bat(*lit)).collect();
+        self.solver.add_clause_reuse(&mut clause);
+    }
+
+    fn solve(&mut self, assumptions: &[Lit]) -> Found {
+        let budget = self.solver.cb();
+        budget.stopped.set(budget.limits.exceeded(budget.bytes));
+        if let Some(stop) = budget.stopped.get() {
+            return Found::Stopped(stop);
+        }
+        let assumptions: Vec<batsat::Lit> = assumptions.iter().map(|lit| bat(*lit)).collect();
+        let result = self.solver.solve_limited_th(&mut self.theory, &assumptions);
+        if result == lbool::TRUE {
+            Found::Model
+        } else if result == lbool::FALSE {
+            Found::Nothing
+        } else {
+            Found::Stopped(self.solver.cb().stopped.get().unwrap_or(Stop::Timeout))
+        }
+    }
+
+    fn value(&self, lit: Lit) -> bool {
+        self.solver.value_lit(bat(lit)) == lbool::TRUE
+    }
+
+    fn stats(&self) -> SolverStats {
+        SolverStats {
+            conflicts: self.solver.num_conflicts(),
+            decisions: self.solver.num_decisions(),
+            propagations: self.solver.num_propagations(),
+            lemmas: self.theory.lemmas,
+            wrong_lemmas: self.theory.wrong_lemmas,
+            bytes: self.solver.cb().bytes,
+        }
+    }
+}

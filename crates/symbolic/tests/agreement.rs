@@ -1,0 +1,189 @@
+//! The symbolic engine against the reference interpreter: the library and random programs, every model, every switch.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cyrano_conformance::generate::program as random_program;
+use cyrano_conformance::{corpus, limits};
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
+use cyrano_interp::Interp;
+use cyrano_ir::{Program, Property};
+use cyrano_memory::Model;
+use cyrano_symbolic::{OrderEncoding, Symbolic};
+use proptest::prelude::*;
+
+fn ask(engine: &dyn Engine, program: &Program, model: &Model, question: Question<'_>, limits: &Limits) -> Answer {
+    engine.ask(Query { program, model, question }, limits, &())
+}
+
+/// Outcome sets are equal, or, where an engine had to stop early, its set is part of the other's.
+fn outcomes_agree(symbolic: &Symbolic, program: &Program, model: &Model, slow_limits: &Limits) -> Result<(), String> {
+    let slow = ask(&Interp, program, model, Question::Outcomes, slow_limits);
+    let query = Query { program, model, question: Question::Outcomes };
+    let (fast, stats) = symbolic.ask_with_stats(query, &limits(60.0, 1), &());
+    if stats.wrong_lemmas > 0 {
+        return Err(format!("{}: {} of {} lemmas are not cycles", model.name, stats.wrong_lemmas, stats.lemmas));
+    }
+    let missing: Vec<_> = slow.outcomes.difference(&fast.outcomes).collect();
+    let invented: Vec<_> = fast.outcomes.difference(&slow.outcomes).collect();
+    // A bounded answer of the symbolic engine has everything that the interpreter finds with fewer repetitions.
+    let misses = fast.verdict != Verdict::Unknown && !missing.is_empty();
+    let invents = slow.verdict == Verdict::Verified && !invented.is_empty();
+    if misses || invents || fast.verdict == Verdict::Unknown {
+        let (verdict, reason) = (fast.verdict, fast.reason);
+        return Err(format!("{}: {verdict:?} {reason:?}, misses {missing:?}, invents {invented:?}", model.name));
+    }
+    Ok(())
+}
+
+/// Verdicts agree where both engines settle the question, and every execution replays.
+fn verdicts_agree(
+    symbolic: &Symbolic,
+    program: &Program,
+    model: &Model,
+    property: &Property,
+    slow_limits: &Limits,
+) -> Result<(), String> {
+    let fast = ask(symbolic, program, model, Question::Holds(property), &limits(60.0, 1));
+    let name = &model.name;
+    if let Some(execution) = &fast.execution {
+        let replayed = cyrano_interp::confirm(program, model, property, fast.violation.as_ref(), execution);
+        if let Err(error) = replayed {
+            return Err(format!("{name}, {}: {:?} does not replay: {error}", property.criterion(), fast.violation));
+        }
+    }
+    let slow = ask(&Interp, program, model, Question::Holds(property), slow_limits);
+    let settled = |verdict: Verdict| matches!(verdict, Verdict::Verified | Verdict::Violated | Verdict::Vacuous);
+    let found = |verdict: Verdict| verdict == Verdict::Violated;
+    let differ = settled(slow.verdict) && settled(fast.verdict) && slow.verdict != fast.verdict;
+    // A violation is a violation, however far the other engine looked.
+    let missed = found(slow.verdict) && slow.execution.is_some() && !found(fast.verdict);
+    if differ || missed || fast.verdict == Verdict::Unknown {
+        let criterion = property.criterion();
+        return Err(format!(
+            "{name}, {criterion}: {:?} {:?}, interp {:?} {:?}",
+            fast.verdict, fast.reason, slow.verdict, slow.violation
+        ));
+    }
+    Ok(())
+}
+
+fn everything_agrees(symbolic: &Symbolic, program: &Program, limits: &dyn Fn() -> Limits) -> Result<(), String> {
+    for model in cyrano_memory::all() {
+        if symbolic.supports(program, &model).is_err() {
+            continue;
+        }
+        outcomes_agree(symbolic, program, &model, &limits())?;
+        verdicts_agree(symbolic, program, &model, &Property::Assertions, &limits())?;
+        for check in &program.checks {
+            verdicts_agree(symbolic, program, &model, &check.property, &limits())?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs `test` on every program of the library's litmus folder and reports every file that fails it.
+fn for_each(test: impl Fn(&corpus::Entry, &Program) -> Result<(), String> + Sync) {
+    let mut entries = corpus::entries().expect("the library can be read");
+    entries.retain(|entry| entry.path.parent().is_some_and(|parent| parent.ends_with("litmus")));
+    assert!(entries.len() >= 40, "the library has shrunk to {} files", entries.len());
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let name = entry.path.file_name().expect("a file name").to_string_lossy();
+                    let result = match cyrano_rml::compile(&entry.source, &name, &[]) {
+                        Ok(program) => test(entry, &program),
+                        Err(error) => Err(format!("does not compile: {error:?}")),
+                    };
+                    if let Err(error) = result {
+                        failures.lock().expect("no test panics").push(format!("{name}: {error}"));
+                    }
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().expect("no test panics");
+    failures.sort();
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Few repetitions: spinning loops can be repeated for ever.
+fn engine() -> Symbolic {
+    Symbolic { iterations: 4, check_lemmas: true, ..Symbolic::default() }
+}
+
+#[test]
+fn the_library_agrees() {
+    for_each(|_, program| everything_agrees(&engine(), program, &|| limits(0.3, 1)));
+}
+
+#[test]
+fn headers_tell_the_truth() {
+    for_each(|entry, program| {
+        for expectation in entry.expectations.iter().filter(|expectation| expectation.verdict != "skip") {
+            let model = cyrano_memory::named(&expectation.model).ok_or(format!("no model {}", expectation.model))?;
+            let verdicts = program.checks.iter().map(|check| {
+                ask(&engine(), program, &model, Question::Holds(&check.property), &limits(60.0, 1)).verdict
+            });
+            let verdict = verdicts.max_by_key(|verdict| verdict.gravity()).ok_or("checks nothing")?;
+            if verdict.name() != expectation.verdict && verdict != Verdict::Bounded {
+                return Err(format!(
+                    "{}: header says {}, engine says {}",
+                    model.name,
+                    expectation.verdict,
+                    verdict.name()
+                ));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn theory_and_clauses_agree_with_ranges_on_and_off() {
+    let theory = Symbolic { iterations: 1, check_lemmas: true, ..Symbolic::default() };
+    let others = [
+        Symbolic { order: OrderEncoding::Cubic, ..theory.clone() },
+        Symbolic { ranges: false, ..theory.clone() },
+        Symbolic { order: OrderEncoding::Cubic, ranges: false, ..theory.clone() },
+    ];
+    for_each(|_, program| {
+        for model in cyrano_memory::all() {
+            let expected = ask(&theory, program, &model, Question::Outcomes, &limits(60.0, 1));
+            for other in &others {
+                let answer = ask(other, program, &model, Question::Outcomes, &limits(60.0, 1));
+                if answer.outcomes != expected.outcomes || answer.verdict != expected.verdict {
+                    let (a, b) = (answer.verdict, expected.verdict);
+                    return Err(format!(
+                        "{}: {other:?} gives {a:?} {:?} instead of {b:?} {:?}",
+                        model.name, answer.outcomes, expected.outcomes
+                    ));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+fn cases() -> u32 {
+    std::env::var("CYRANO_SYMBOLIC_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(150)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_programs_agree(random in random_program()) {
+        let source = random.source();
+        let program = match cyrano_rml::compile(&source, "random", &[]) {
+            Ok(program) => program,
+            Err(error) => panic!("does not compile: {error:?}\n{source}"),
+        };
+        if let Err(error) = everything_agrees(&engine(), &program, &|| limits(60.0, 3)) {
+            return Err(TestCaseError::fail(format!("{error}\n{source}")));
+        }
+    }
+}
