@@ -12,6 +12,7 @@
 //! This crate does no IO and knows no other engine.
 
 mod codec;
+mod events;
 mod faults;
 mod local;
 mod machine;
@@ -25,6 +26,7 @@ mod step;
 mod supports;
 mod symmetry;
 mod table;
+mod tidy;
 mod timestamps;
 mod witness;
 
@@ -50,6 +52,12 @@ pub struct Explore {
     pub thread_symmetry: bool,
     /// A choice is made only when the thread's next access is performed (criteria for transactions).
     pub lazy_choices: bool,
+    /// Stores that a client can repeat for ever are limited (criteria for transactions).
+    pub repeated_stores: bool,
+    /// Deferred loads whose value nobody will look at are performed at once.
+    pub dead_loads: bool,
+    /// Neighbouring deferred stores are sorted where the model does not keep their order.
+    pub sorted_stores: bool,
     /// A deliberate bug, for tests; without the feature `faults` it has no effect.
     pub fault: Option<Fault>,
 }
@@ -62,6 +70,9 @@ impl Default for Explore {
             timestamps: true,
             thread_symmetry: true,
             lazy_choices: true,
+            repeated_stores: true,
+            dead_loads: true,
+            sorted_stores: true,
             fault: None,
         }
     }
@@ -90,8 +101,14 @@ impl Explore {
         if machine.lazy_choices {
             names.push("lazy-choices");
         }
-        if machine.merge && machine.defers_any() {
+        if machine.limits_repeats {
             names.push("repeated-stores");
+        }
+        if self.dead_loads && machine.loads_wait {
+            names.push("dead-loads");
+        }
+        if machine.sorts {
+            names.push("sorted-stores");
         }
         names
     }
@@ -114,26 +131,7 @@ impl Engine for Explore {
             Question::Holds(property) => Some(property),
             Question::Outcomes => None,
         };
-        if !matches!(property, Some(Property::Transactions(_))) {
-            return self.search(query, property, limits, watch, false);
-        }
-        // With merging nothing is missed; what it finds is real only if it is found without merging as well.
-        let merged = self.search(query, property, limits, watch, true);
-        if merged.verdict != Verdict::Violated {
-            return merged;
-        }
-        // Few deferred accesses are usually enough to show what is wrong, and make far fewer states than many.
-        let mut bounds: Vec<usize> = [2, 3, 4, 6].into_iter().filter(|bound| *bound < limits.deferred).collect();
-        bounds.push(limits.deferred);
-        let mut exact = merged;
-        for deferred in bounds {
-            let limits = Limits { deferred, ..limits.clone() };
-            exact = self.search(query, property, &limits, watch, false);
-            if exact.verdict != Verdict::Bounded {
-                return exact;
-            }
-        }
-        Answer { verdict: Verdict::Unknown, ..exact }
+        self.search(query, property, limits, watch)
     }
 }
 
@@ -145,7 +143,6 @@ impl Explore {
         property: Option<&Property>,
         limits: &Limits,
         watch: &dyn Watch,
-        merge: bool,
     ) -> Answer {
         let Query { program, model, .. } = query;
         let ranked = self.timestamps && program.has_timestamps() && !timestamps::observed(program, property);
@@ -154,7 +151,7 @@ impl Explore {
             gap = gap.map(|_| i64::MAX);
         }
         loop {
-            let machine = Machine::new(program, model, self, property, limits.deferred, gap, merge);
+            let machine = Machine::new(program, model, self, property, limits.deferred, gap);
             let found = Search::new(&machine, property).run(limits, watch);
             if found.notes.gap_too_small {
                 gap = gap.map(|g| g * 2).filter(|g| *g <= LARGEST_GAP);
@@ -165,9 +162,7 @@ impl Explore {
     }
 
     fn answer(&self, machine: &Machine<'_>, property: Option<&Property>, found: Found, limits: &Limits) -> Answer {
-        // Merged stores cannot be told apart, so an execution is rebuilt only without merging.
-        let shown = found.hit.as_ref().filter(|_| !machine.merge);
-        let (execution, violation) = shown.map(|hit| witness::execution(machine, hit)).unzip();
+        let (execution, violation) = found.hit.as_ref().map(|hit| witness::execution(machine, hit)).unzip();
         let mut answer = Answer {
             verdict: Verdict::Verified,
             reason: None,
