@@ -58,10 +58,13 @@ fn reductions_change_nothing() {
         Explore { macro_steps: false, ..on.clone() },
         Explore { thread_symmetry: false, ..on.clone() },
         Explore { lazy_choices: false, ..on.clone() },
+        Explore { repeated_stores: false, ..on.clone() },
+        Explore { dead_loads: false, ..on.clone() },
+        Explore { sorted_stores: false, ..on.clone() },
     ];
     for (name, entry) in entries() {
         let program = compile(&name, &entry, 1);
-        for model in ["sc", "tso", "pso"].map(|name| cyrano_memory::named(name).expect("a model")) {
+        for model in ["sc", "tso", "pso", "rmo"].map(|name| cyrano_memory::named(name).expect("a model")) {
             let with = check(&program, &model, &on).verdict;
             for explore in &off {
                 let without = check(&program, &model, explore).verdict;

@@ -293,6 +293,12 @@ pub enum Reduction {
     ThreadSymmetry,
     /// A choice is made only when the thread's next access is performed
     LazyChoices,
+    /// A client of a transactional memory defers at most two equal stores that it could leave out
+    RepeatedStores,
+    /// Deferred loads whose value nobody will look at are performed at once
+    DeadLoads,
+    /// Neighbouring deferred stores are sorted where the model does not keep their order
+    SortedStores,
 }
 
 /// A kind of check.

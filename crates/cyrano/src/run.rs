@@ -149,6 +149,9 @@ fn explorer(off: &[Reduction]) -> Explore {
         timestamps: !off.contains(&Reduction::Timestamps),
         thread_symmetry: !off.contains(&Reduction::ThreadSymmetry),
         lazy_choices: !off.contains(&Reduction::LazyChoices),
+        repeated_stores: !off.contains(&Reduction::RepeatedStores),
+        dead_loads: !off.contains(&Reduction::DeadLoads),
+        sorted_stores: !off.contains(&Reduction::SortedStores),
         ..Explore::default()
     }
 }

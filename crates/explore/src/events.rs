@@ -40,6 +40,9 @@ impl Stepper<'_> {
         successor.state.threads[thread].issued += 1;
         successor.accesses.push(Access { thread: ThreadId::new(thread), index, read: None, written: None });
         self.observe(successor, action);
+        if event != TxEvent::ReadFinish {
+            successor.state.threads[thread].queue.iter_mut().for_each(|entry| entry.stale = true);
+        }
         true
     }
 
@@ -51,9 +54,13 @@ impl Stepper<'_> {
         pc: u32,
         loc: u32,
         wrote: bool,
+        stale: bool,
     ) {
-        if successor.state.monitor.is_none() {
+        let (Some(monitor), Some(state)) = (&self.m.monitor, &successor.state.monitor) else {
             return;
+        };
+        if !stale && monitor.can_begin(state, successor.thread as u8) {
+            self.observe(successor, Action::Begin);
         }
         if let Some(var) = self.m.variables[loc as usize] {
             let op = self.m.op(successor.thread, pc);

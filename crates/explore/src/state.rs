@@ -52,6 +52,8 @@ pub(crate) struct Entry {
     pub chained: bool,
     /// Whether a client could have left out the command that issued it; see the module doc of `repeats`.
     pub spare: bool,
+    /// Whether the transaction that issued it has ended.
+    pub stale: bool,
     /// Its number among the thread's accesses. History, like [`ThreadState::issued`].
     pub index: u32,
 }
@@ -90,7 +92,7 @@ pub(crate) enum Value {
 impl Entry {
     /// An entry on its own.
     pub fn new(what: What, instr: u32, loc: u32, data: Data) -> Self {
-        Self { what, instr, loc, data, chained: false, spare: false, index: 0 }
+        Self { what, instr, loc, data, chained: false, spare: false, stale: false, index: 0 }
     }
 
     /// The kind of access, if it is one.

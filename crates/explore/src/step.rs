@@ -229,7 +229,7 @@ impl<'m> Stepper<'m> {
             }
         }
         successor.accesses.push(access);
-        self.observe_access(successor, kind, entry.instr, entry.loc, access.written.is_some());
+        self.observe_access(successor, kind, entry.instr, entry.loc, access.written.is_some(), entry.stale);
         self.m.remove_entry(&mut successor.state, thread, position, delivers);
         self.resolve(successor);
         self.m.prune_fences(&mut successor.state, thread);
@@ -400,7 +400,7 @@ impl<'m> Stepper<'m> {
         state.threads[thread].issued += 1;
         state.threads[thread].pc += 1;
         successor.accesses.push(access);
-        self.observe_access(successor, kind, pc, loc, access.written.is_some());
+        self.observe_access(successor, kind, pc, loc, access.written.is_some(), false);
         true
     }
 
