@@ -137,13 +137,7 @@ impl Engine for Explore {
 
 impl Explore {
     /// Searches once, or again with larger gaps between timestamps.
-    fn search(
-        &self,
-        query: Query<'_>,
-        property: Option<&Property>,
-        limits: &Limits,
-        watch: &dyn Watch,
-    ) -> Answer {
+    fn search(&self, query: Query<'_>, property: Option<&Property>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let Query { program, model, .. } = query;
         let ranked = self.timestamps && program.has_timestamps() && !timestamps::observed(program, property);
         let mut gap = ranked.then_some(1);

@@ -66,7 +66,8 @@ impl Machine<'_> {
         queue[last].spare = true;
         let (new, earlier) = (&queue[last], &queue[..last]);
         let mut equal = earlier.iter().rev().filter(|entry| entry.loc == new.loc && entry.access().is_some());
-        let same = |entry: Option<&Entry>| entry.is_some_and(|entry| entry.data == new.data && entry.instr == new.instr);
+        let same =
+            |entry: Option<&Entry>| entry.is_some_and(|entry| entry.data == new.data && entry.instr == new.instr);
         let (second, first) = (equal.next(), equal.next());
         same(second) && same(first) && second.is_some_and(|entry| entry.spare)
     }
@@ -91,7 +92,8 @@ impl Machine<'_> {
         let mut added = new.queue.iter().filter(|entry| !fence(entry));
         let kept = old.queue.iter().filter(|entry| !fence(entry)).all(|entry| added.next() == Some(entry));
         let store = added.next();
-        let constant = |entry: &Entry| entry.what == What::Access(AccessKind::Store) && self.constant[entry.loc as usize];
+        let constant =
+            |entry: &Entry| entry.what == What::Access(AccessKind::Store) && self.constant[entry.loc as usize];
         kept && store.is_some_and(|entry| constant(entry) && entry.known() && !entry.chained) && added.next().is_none()
     }
 }

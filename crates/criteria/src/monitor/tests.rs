@@ -321,3 +321,11 @@ fn sizes_beyond_the_limit_are_refused() {
     assert_eq!(Monitor::new(Criterion::Opacity, size), Err(super::TooLarge(size)));
     assert!(Monitor::new(Criterion::Opacity, Size { threads: 8, vars: 8 }).is_ok());
 }
+
+/// TL2 with three threads: the third transaction takes its clock value between the other two.
+#[test]
+fn a_begin_is_earlier_than_the_first_event() {
+    let literal = "3 load x, 3 rfin, 1 store x, 1 commit, 2 store y, 3 load y, 3 rfin";
+    check(Criterion::Opacity, literal, Some((6, Rejection::Stale)));
+    check(Criterion::Opacity, &format!("2 begin, {literal}"), None);
+}
