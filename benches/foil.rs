@@ -28,11 +28,12 @@ const FENCED: [(&str, &str, &str); 5] = [
 
 type Switch = fn(&mut Explore) -> &mut bool;
 
-const REDUCTIONS: [(&str, Switch); 8] = [
+const REDUCTIONS: [(&str, Switch); 9] = [
     ("dead-registers", |e| &mut e.dead_registers),
     ("macro-steps", |e| &mut e.macro_steps),
     ("timestamps", |e| &mut e.timestamps),
     ("thread-symmetry", |e| &mut e.thread_symmetry),
+    ("variable-symmetry", |e| &mut e.variable_symmetry),
     ("lazy-choices", |e| &mut e.lazy_choices),
     ("repeated-stores", |e| &mut e.repeated_stores),
     ("dead-loads", |e| &mut e.dead_loads),

@@ -28,6 +28,7 @@ mod symmetry;
 mod table;
 mod tidy;
 mod timestamps;
+mod variables;
 mod witness;
 
 pub use faults::Fault;
@@ -50,6 +51,8 @@ pub struct Explore {
     pub timestamps: bool,
     /// States that differ by a renaming of equal threads are one (criteria for transactions).
     pub thread_symmetry: bool,
+    /// States that differ by a renaming of transactional variables that are treated alike are one (criteria for transactions).
+    pub variable_symmetry: bool,
     /// A choice is made only when the thread's next access is performed (criteria for transactions).
     pub lazy_choices: bool,
     /// Stores that a client can repeat for ever are limited (criteria for transactions).
@@ -69,6 +72,7 @@ impl Default for Explore {
             macro_steps: true,
             timestamps: true,
             thread_symmetry: true,
+            variable_symmetry: true,
             lazy_choices: true,
             repeated_stores: true,
             dead_loads: true,
@@ -97,6 +101,9 @@ impl Explore {
         }
         if machine.symmetry.is_some() {
             names.push("thread-symmetry");
+        }
+        if !machine.variable_symmetry.is_empty() {
+            names.push("variable-symmetry");
         }
         if machine.lazy_choices {
             names.push("lazy-choices");
@@ -172,7 +179,11 @@ impl Explore {
             answer.verdict = if hit.violation.is_some() { Verdict::Violated } else { Verdict::Verified };
         } else if let Some(stop) = found.stop {
             answer.verdict = Verdict::Unknown;
-            answer.reason = Some(stop.reason().into());
+            let growing = found.growing.map(|(loc, value)| {
+                let name = &machine.program.location(loc).name;
+                format!("; the values of {name} may have no end ({value} so far)")
+            });
+            answer.reason = Some(format!("{}{}", stop.reason(), growing.unwrap_or_default()));
         } else if found.notes.bounded {
             answer.verdict = Verdict::Bounded;
             let bound = limits.deferred;

@@ -15,6 +15,7 @@ use crate::repeats::constant_variables;
 use crate::state::State;
 use crate::symmetry::Symmetry;
 use crate::timestamps::Timestamps;
+use crate::variables::{Renaming, symmetries};
 
 /// A program under a model.
 pub(crate) struct Machine<'a> {
@@ -33,6 +34,8 @@ pub(crate) struct Machine<'a> {
     pub variables: Vec<Option<u8>>,
     /// The renamings of threads that change nothing, if they are used.
     pub symmetry: Option<Symmetry>,
+    /// The renamings of transactional variables that change nothing, if they are used.
+    pub variable_symmetry: Vec<Renaming>,
     /// Whether a choice waits for the access that follows it.
     pub lazy_choices: bool,
     /// Whether stores that a client can repeat for ever are limited; see `repeats`.
@@ -86,6 +89,15 @@ impl<'a> Machine<'a> {
             monitor: property.and_then(|property| monitor(program, property)),
             variables: variables(program),
             symmetry: (config.thread_symmetry && transactions).then(|| Symmetry::of(program)).flatten(),
+            variable_symmetry: if config.variable_symmetry
+                && config.macro_steps
+                && config.dead_registers
+                && transactions
+            {
+                symmetries(program)
+            } else {
+                Vec::new()
+            },
             lazy_choices: config.lazy_choices && config.macro_steps && transactions,
             limits_repeats: config.repeated_stores && transactions && defers.contains(&true),
             constant: constant_variables(program),

@@ -69,7 +69,7 @@ impl Stepper<'_> {
 }
 
 /// Sorts neighbouring stores by address.
-fn sort_stores(queue: &mut [Entry]) {
+pub(crate) fn sort_stores(queue: &mut [Entry]) {
     let alone = |queue: &[Entry], at: usize| {
         let chained_to = queue[..at].iter().rev().find(|entry| entry.access().is_some()).is_some_and(|e| e.chained);
         queue[at].what == What::Access(AccessKind::Store) && queue[at].known() && !queue[at].chained && !chained_to
