@@ -58,7 +58,7 @@ pub fn run() -> anyhow::Result<()> {
         dependencies(name, allowed, &mut broken)?;
     }
     every_crate_is_on_the_map(&mut broken)?;
-    for folder in ["crates", "xtask", "fuzz"] {
+    for folder in ["crates", "benches", "xtask", "fuzz"] {
         for path in files(&root().join(folder), "rs")? {
             source(&path, &mut broken)?;
         }

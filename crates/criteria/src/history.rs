@@ -34,6 +34,9 @@ pub enum Action {
     Commit,
     /// The transaction aborts.
     Abort,
+    /// The transaction has begun, if it has not before. The paper does not have this event: there a transaction begins with the
+    /// first of the others.
+    Begin,
 }
 
 /// A number of threads and of variables.
@@ -90,6 +93,12 @@ impl Size {
         }
         events
     }
+
+    /// The same with the beginnings of transactions.
+    pub fn alphabet_with_begin(self) -> Vec<Event> {
+        let begins = (0..self.threads).map(|thread| Event { thread, action: Action::Begin });
+        self.alphabet().into_iter().chain(begins).collect()
+    }
 }
 
 impl Action {
@@ -97,7 +106,7 @@ impl Action {
     pub const fn variable(self) -> Option<u8> {
         match self {
             Self::Load(v) | Self::Store(v) | Self::Cas(v) | Self::Rollback(v) => Some(v),
-            Self::ReadFinish | Self::Commit | Self::Abort => None,
+            Self::ReadFinish | Self::Commit | Self::Abort | Self::Begin => None,
         }
     }
 }
@@ -121,6 +130,7 @@ impl fmt::Display for Action {
             Self::ReadFinish => f.write_str("rfin"),
             Self::Commit => f.write_str("commit"),
             Self::Abort => f.write_str("abort"),
+            Self::Begin => f.write_str("begin"),
         }
     }
 }

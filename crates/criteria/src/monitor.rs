@@ -116,6 +116,11 @@ impl Monitor {
         Step::new(state, self.criterion, self.size).take(event)
     }
 
+    /// Whether a [`Begin`](crate::history::Action::Begin) of this thread can be told: no transaction has begun, and no load waits for its `rfin`.
+    pub fn can_begin(&self, state: &State, thread: u8) -> bool {
+        state.is_idle(thread)
+    }
+
     /// Appends the state in few bytes. Equal states give equal bytes, and only they do.
     pub fn encode(&self, state: &State, out: &mut Vec<u8>) {
         state::encode(state, self.size, out);

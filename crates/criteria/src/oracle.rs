@@ -5,6 +5,7 @@
 //! A load counts only if the thread's very next event is `rfin`: then it is *used*, at the place where the load stands.
 //! A load that is followed by anything else, or by nothing, is left out, and an `rfin` without a load to finish is left out too;
 //! neither begins a transaction. So a transaction that commits right after a load has not read that variable.
+//! A `begin` begins a transaction, if none of the thread is running, and says nothing else.
 //! A `cas` is a used load and a store at once. A store or `cas` is *final* unless its transaction rolls the variable back later;
 //! the load of a `cas` stays used when its store is rolled back, because the value was seen.
 //!

@@ -309,8 +309,16 @@ pub enum Reduction {
     Timestamps,
     /// States that differ by a renaming of equal threads are one
     ThreadSymmetry,
+    /// States that differ by a renaming of transactional variables that are treated alike are one
+    VariableSymmetry,
     /// A choice is made only when the thread's next access is performed
     LazyChoices,
+    /// A client of a transactional memory defers at most two equal stores that it could leave out
+    RepeatedStores,
+    /// Deferred loads whose value nobody will look at are performed at once
+    DeadLoads,
+    /// Neighbouring deferred stores are sorted where the model does not keep their order
+    SortedStores,
 }
 
 /// A kind of check.

@@ -194,7 +194,11 @@ fn explorer(off: &[Reduction]) -> Explore {
         macro_steps: !off.contains(&Reduction::MacroSteps),
         timestamps: !off.contains(&Reduction::Timestamps),
         thread_symmetry: !off.contains(&Reduction::ThreadSymmetry),
+        variable_symmetry: !off.contains(&Reduction::VariableSymmetry),
         lazy_choices: !off.contains(&Reduction::LazyChoices),
+        repeated_stores: !off.contains(&Reduction::RepeatedStores),
+        dead_loads: !off.contains(&Reduction::DeadLoads),
+        sorted_stores: !off.contains(&Reduction::SortedStores),
         ..Explore::default()
     }
 }

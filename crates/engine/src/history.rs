@@ -6,9 +6,38 @@ use cyrano_ir::{AccessKind, Op, Program, TxEvent};
 use crate::execution::{Replayed, StepFacts};
 
 /// The events of a replayed execution that concern transactions, each with the number of its step.
+///
+/// A transaction begins with its first access, to whatever location; an access that its thread issued before the end of the
+/// transaction before does not count. In the paper a transaction begins with its first event on a transactional variable; with
+/// three threads no STM that takes its clock value first, TL2 for one, is opaque in that sense.
 pub fn history(program: &Program, replayed: &Replayed) -> (History, Vec<usize>) {
-    let steps = replayed.steps.iter().enumerate();
-    steps.filter_map(|(step, facts)| Some((event(program, facts)?, step))).unzip()
+    let mut lanes = vec![Lane::default(); program.threads.len()];
+    let (mut history, mut steps) = (History::new(), Vec::new());
+    for (step, facts) in replayed.steps.iter().enumerate() {
+        let thread = facts.access.thread;
+        let lane = &mut lanes[thread.index()];
+        let access = facts.kind != AccessKind::Mark && facts.access.index >= lane.ended;
+        if access && !std::mem::replace(&mut lane.running, true) {
+            history.extend(u8::try_from(thread.index()).map(|thread| Event { thread, action: Action::Begin }));
+            steps.push(step);
+        }
+        let Some(event) = event(program, facts) else { continue };
+        if matches!(event.action, Action::Commit | Action::Abort) {
+            *lane = Lane { running: false, ended: facts.access.index };
+        }
+        history.push(event);
+        steps.push(step);
+    }
+    (history, steps)
+}
+
+/// Where a thread stands.
+#[derive(Clone, Copy, Default)]
+struct Lane {
+    /// Whether a transaction has begun.
+    running: bool,
+    /// The number of the access that ended the last one.
+    ended: u32,
 }
 
 /// What a step means to transactions; nothing if it is about another variable.

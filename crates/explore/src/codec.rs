@@ -11,7 +11,7 @@
 use cyrano_ir::{AccessKind, FenceSet};
 
 use crate::machine::Machine;
-use crate::state::{Data, Entry, Repeat, State, Value, What};
+use crate::state::{Data, Entry, State, Value, What};
 
 /// Appends a number.
 #[inline]
@@ -106,7 +106,8 @@ impl Machine<'_> {
     }
 }
 
-const REPEAT: u8 = 0x20;
+const STALE: u8 = 0x10;
+const SPARE: u8 = 0x20;
 const FENCE: u8 = 5;
 const WAITING: u8 = 0x40;
 const CHAINED: u8 = 0x80;
@@ -120,7 +121,8 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry) {
             out.extend([FENCE, set.bits()]);
             return;
         }
-    } | if entry.repeat == Repeat::Again { REPEAT } else { 0 };
+    } | if entry.spare { SPARE } else { 0 }
+        | if entry.stale { STALE } else { 0 };
     let flags = if entry.chained { CHAINED } else { 0 } | if entry.known() { 0 } else { WAITING };
     out.push(tag | flags);
     put(out, entry.loc.into());
@@ -156,7 +158,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry) {
 fn take_entry(input: &mut &[u8]) -> Entry {
     let byte = input[0];
     *input = &input[1..];
-    let what = match byte & !(WAITING | CHAINED | REPEAT) {
+    let what = match byte & !(WAITING | CHAINED | SPARE | STALE) {
         0 => What::Access(AccessKind::Load),
         1 => What::Access(AccessKind::Store),
         2 => What::Access(AccessKind::Rmw),
@@ -170,7 +172,8 @@ fn take_entry(input: &mut &[u8]) -> Entry {
     };
     let mut entry = Entry::new(what, 0, 0, Data::NONE);
     entry.chained = byte & CHAINED != 0;
-    entry.repeat = if byte & REPEAT != 0 { Repeat::Again } else { Repeat::Once };
+    entry.spare = byte & SPARE != 0;
+    entry.stale = byte & STALE != 0;
     entry.loc = take(input) as u32;
     entry.instr = take(input) as u32;
     entry.data = if byte & WAITING != 0 {
@@ -212,7 +215,7 @@ mod tests {
 
     #[test]
     fn entries_survive() {
-        let entry = |what, data| Entry { chained: true, repeat: Repeat::Again, ..Entry::new(what, 7, 3, data) };
+        let entry = |what, data| Entry { chained: true, spare: true, stale: true, ..Entry::new(what, 7, 3, data) };
         let waiting = Data::Waiting(vec![(2, Value::Known(-5)), (900, Value::Pending(3))]);
         let entries = [
             entry(What::Access(AccessKind::Load), Data::NONE),

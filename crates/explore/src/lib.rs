@@ -12,6 +12,7 @@
 //! This crate does no IO and knows no other engine.
 
 mod codec;
+mod events;
 mod faults;
 mod local;
 mod machine;
@@ -26,7 +27,9 @@ mod step;
 mod supports;
 mod symmetry;
 mod table;
+mod tidy;
 mod timestamps;
+mod variables;
 mod witness;
 
 pub use faults::Fault;
@@ -49,8 +52,16 @@ pub struct Explore {
     pub timestamps: bool,
     /// States that differ by a renaming of equal threads are one (criteria for transactions).
     pub thread_symmetry: bool,
+    /// States that differ by a renaming of transactional variables that are treated alike are one (criteria for transactions).
+    pub variable_symmetry: bool,
     /// A choice is made only when the thread's next access is performed (criteria for transactions).
     pub lazy_choices: bool,
+    /// Stores that a client can repeat for ever are limited (criteria for transactions).
+    pub repeated_stores: bool,
+    /// Deferred loads whose value nobody will look at are performed at once.
+    pub dead_loads: bool,
+    /// Neighbouring deferred stores are sorted where the model does not keep their order.
+    pub sorted_stores: bool,
     /// A deliberate bug, for tests; without the feature `faults` it has no effect.
     pub fault: Option<Fault>,
 }
@@ -62,7 +73,11 @@ impl Default for Explore {
             macro_steps: true,
             timestamps: true,
             thread_symmetry: true,
+            variable_symmetry: true,
             lazy_choices: true,
+            repeated_stores: true,
+            dead_loads: true,
+            sorted_stores: true,
             fault: None,
         }
     }
@@ -88,11 +103,20 @@ impl Explore {
         if machine.symmetry.is_some() {
             names.push("thread-symmetry");
         }
+        if !machine.variable_symmetry.is_empty() {
+            names.push("variable-symmetry");
+        }
         if machine.lazy_choices {
             names.push("lazy-choices");
         }
-        if machine.merge && machine.defers_any() {
+        if machine.limits_repeats {
             names.push("repeated-stores");
+        }
+        if self.dead_loads && machine.loads_wait {
+            names.push("dead-loads");
+        }
+        if machine.sorts {
+            names.push("sorted-stores");
         }
         names
     }
@@ -115,39 +139,13 @@ impl Engine for Explore {
             Question::Holds(property) => Some(property),
             Question::Outcomes => None,
         };
-        if !matches!(property, Some(Property::Transactions(_))) {
-            return self.search(query, property, limits, watch, false);
-        }
-        // With merging nothing is missed; what it finds is real only if it is found without merging as well.
-        let merged = self.search(query, property, limits, watch, true);
-        if merged.verdict != Verdict::Violated {
-            return merged;
-        }
-        // Few deferred accesses are usually enough to show what is wrong, and make far fewer states than many.
-        let mut bounds: Vec<usize> = [2, 3, 4, 6].into_iter().filter(|bound| *bound < limits.deferred).collect();
-        bounds.push(limits.deferred);
-        let mut exact = merged;
-        for deferred in bounds {
-            let limits = Limits { deferred, ..limits.clone() };
-            exact = self.search(query, property, &limits, watch, false);
-            if exact.verdict != Verdict::Bounded {
-                return exact;
-            }
-        }
-        Answer { verdict: Verdict::Unknown, ..exact }
+        self.search(query, property, limits, watch)
     }
 }
 
 impl Explore {
     /// Searches once, or again with larger gaps between timestamps.
-    fn search(
-        &self,
-        query: Query<'_>,
-        property: Option<&Property>,
-        limits: &Limits,
-        watch: &dyn Watch,
-        merge: bool,
-    ) -> Answer {
+    fn search(&self, query: Query<'_>, property: Option<&Property>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let Query { program, model, .. } = query;
         let ranked = self.timestamps && program.has_timestamps() && !timestamps::observed(program, property);
         let mut gap = ranked.then_some(1);
@@ -155,7 +153,7 @@ impl Explore {
             gap = gap.map(|_| i64::MAX);
         }
         loop {
-            let machine = Machine::new(program, model, self, property, limits.deferred, gap, merge);
+            let machine = Machine::new(program, model, self, property, limits.deferred, gap);
             let found = Search::new(&machine, property).run(limits, watch);
             if found.notes.gap_too_small {
                 gap = gap.map(|g| g * 2).filter(|g| *g <= LARGEST_GAP);
@@ -166,9 +164,7 @@ impl Explore {
     }
 
     fn answer(&self, machine: &Machine<'_>, property: Option<&Property>, found: Found, limits: &Limits) -> Answer {
-        // Merged stores cannot be told apart, so an execution is rebuilt only without merging.
-        let shown = found.hit.as_ref().filter(|_| !machine.merge);
-        let (execution, violation) = shown.map(|hit| witness::execution(machine, hit)).unzip();
+        let (execution, violation) = found.hit.as_ref().map(|hit| witness::execution(machine, hit)).unzip();
         let mut answer = Answer {
             verdict: Verdict::Verified,
             reason: None,
@@ -184,7 +180,11 @@ impl Explore {
             answer.verdict = if hit.violation.is_some() { Verdict::Violated } else { Verdict::Verified };
         } else if let Some(stop) = found.stop {
             answer.verdict = Verdict::Unknown;
-            answer.reason = Some(stop.reason().into());
+            let growing = found.growing.map(|(loc, value)| {
+                let name = &machine.program.location(loc).name;
+                format!("; the values of {name} may have no end ({value} so far)")
+            });
+            answer.reason = Some(format!("{}{}", stop.reason(), growing.unwrap_or_default()));
         } else if found.notes.bounded {
             answer.verdict = Verdict::Bounded;
             let bound = limits.deferred;

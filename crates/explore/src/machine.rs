@@ -11,9 +11,11 @@ use cyrano_memory::Model;
 
 use crate::Explore;
 use crate::faults::Fault;
+use crate::repeats::constant_variables;
 use crate::state::State;
 use crate::symmetry::Symmetry;
 use crate::timestamps::Timestamps;
+use crate::variables::{Renaming, symmetries};
 
 /// A program under a model.
 pub(crate) struct Machine<'a> {
@@ -32,10 +34,16 @@ pub(crate) struct Machine<'a> {
     pub variables: Vec<Option<u8>>,
     /// The renamings of threads that change nothing, if they are used.
     pub symmetry: Option<Symmetry>,
+    /// The renamings of transactional variables that change nothing, if they are used.
+    pub variable_symmetry: Vec<Renaming>,
     /// Whether a choice waits for the access that follows it.
     pub lazy_choices: bool,
-    /// Whether equal deferred stores are merged; see `repeats`.
-    pub merge: bool,
+    /// Whether stores that a client can repeat for ever are limited; see `repeats`.
+    pub limits_repeats: bool,
+    /// For each location, whether it is a transactional variable that only ever holds one value.
+    pub constant: Vec<bool>,
+    /// Whether neighbouring deferred stores are sorted; see `tidy`.
+    pub sorts: bool,
     /// Whether a failed assertion ends the search; when outcomes are asked for, it does not matter.
     pub judge_assertions: bool,
 }
@@ -62,7 +70,6 @@ impl<'a> Machine<'a> {
         property: Option<&Property>,
         deferred: usize,
         gap: Option<i64>,
-        merge: bool,
     ) -> Self {
         let mut defers =
             [AccessKind::Load, AccessKind::Store, AccessKind::Rmw].map(|kind| !model.keeps_all_after(kind));
@@ -82,8 +89,21 @@ impl<'a> Machine<'a> {
             monitor: property.and_then(|property| monitor(program, property)),
             variables: variables(program),
             symmetry: (config.thread_symmetry && transactions).then(|| Symmetry::of(program)).flatten(),
+            variable_symmetry: if config.variable_symmetry
+                && config.macro_steps
+                && config.dead_registers
+                && transactions
+            {
+                symmetries(program)
+            } else {
+                Vec::new()
+            },
             lazy_choices: config.lazy_choices && config.macro_steps && transactions,
-            merge,
+            limits_repeats: config.repeated_stores && transactions && defers.contains(&true),
+            constant: constant_variables(program),
+            sorts: config.sorted_stores
+                && defers[AccessKind::Store as usize]
+                && !model.keeps(AccessKind::Store, AccessKind::Store, false),
         };
         let mut base = 0;
         for thread in program.thread_ids() {

@@ -15,7 +15,7 @@ use cyrano_ir::{AccessKind, EvalError, FenceSet, LocalExpr, Op, RmwOp};
 use crate::faults::Fault;
 use crate::local::{eval, read_captured};
 use crate::machine::Machine;
-use crate::state::{Data, Entry, Repeat, State, Value, What};
+use crate::state::{Data, Entry, State, Value, What};
 
 /// What a load finds in its own thread's queue.
 pub(crate) enum Own {
@@ -33,7 +33,6 @@ impl Machine<'_> {
     pub fn must_wait(&self, queue: &[Entry], section: usize, kind: AccessKind, loc: u32) -> bool {
         let mut before = FenceSet::NONE;
         queue[..section].iter().any(|earlier| match earlier.what {
-            What::Access(_) if earlier.repeat == Repeat::Again => false,
             What::Access(first) => {
                 before |= FenceSet::from_first(first);
                 self.keeps(first, kind, earlier.loc == loc)
@@ -71,9 +70,6 @@ impl Machine<'_> {
 
     /// Whether the access at `position`, with its whole atomic section, may be performed now.
     pub fn ready(&self, queue: &[Entry], position: usize) -> bool {
-        if queue[position].repeat == Repeat::Again {
-            return true;
-        }
         let Some(last) = section_end(queue, position) else {
             return false;
         };

@@ -1,157 +1,108 @@
-//! Transactions: their events, and the treatment of stores that a client can repeat for ever.
+//! Stores that a client can repeat for ever.
 //!
 //! The most general client of a software transactional memory may write the same variable again and again; where stores are
-//! deferred, nothing forces them out, and the queue would grow without bound. So (reduction `repeated-stores`, for
-//! transactional criteria only) a store that is equal to the latest one that waits for the same address is not enqueued on its
-//! own: one entry at the end of the queue stands for *any number* of such stores, none included. It makes nothing wait and
-//! waits for nothing; it goes away when something behind it is performed that has to follow it, when the transaction ends, or
-//! at any other time.
+//! deferred nothing forces them out, and the queue would grow without bound. So (reduction `repeated-stores`, for criteria for
+//! transactions only) a command is not carried out if all that it does is to defer one more store to a variable for which
+//! the queue holds two equal ones already, the second of which came about in the same way.
 //!
-//! **Argument.** This allows every execution of the exact semantics: each store that the entry stands for was issued before
-//! whatever is enqueued behind the entry, is performed before whatever has to follow it, and writes the same value to the same
-//! address; nothing waits for it here, and it waits for nothing. When one more such store is issued, the entry moves to the
-//! end, which only makes it last longer. It may allow more. So *no violation* with merging means no violation, whereas a
-//! violation is looked for again without merging, and only that one is reported.
+//! **Argument.** Call a command *spare* if it performs nothing, defers exactly one store, to a transactional variable that
+//! only ever holds one value, and leaves the thread as it was otherwise (fences aside). A client that leaves a spare command out does
+//! everything else just the same: fewer deferred entries make nothing else wait longer, and memory holds the same values.
+//! Take an execution that goes wrong in its last step, with three deferred stores e1, e2, e3 of one thread to one variable, all
+//! equal, where the commands of e2 and e3 are spare. They belong to one transaction, since its end waits for its stores, and
+//! are performed in this order.
+//! - If e3 is not performed in it, the client can leave out e3.
+//! - Otherwise it can leave out e2. The transaction still stores to the variable at the earlier and at the later point in time. A conflict
+//!   with an event before e2 is one with e3, and a conflict with an event after e2 is one with e1; what reads or overwrites
+//!   the value of e2, and so forbids to roll it back, does so with e1's. A load may be used that was not, because e2 stood between
+//!   it and its `rfin`; that only adds conflicts. So this execution goes wrong as well, at the same step or before.
 //!
-//! Events of transactions (`rfin`, `commit`, `abort`) happen as soon as the rules allow. No violation is lost: a history in
-//! which such an event comes later has the same conflicts and fewer transactions that precede others in real time, and a
-//! load counts as used from a later point on; so if the later history is wrong, the earlier one is wrong as well.
+//! Leaving out one store after the other ends, and the execution at the end is among those that are explored.
 
-use cyrano_criteria::history::{Action, Event};
-use cyrano_engine::{Access, Violation};
-use cyrano_ir::{AccessKind, ThreadId, TxEvent};
+use cyrano_ir::{AccessKind, Addr, Expr, Op, Program};
 
-use crate::state::{Data, Entry, Repeat, State, What};
-use crate::step::{Stepper, Successor, Successors};
+use crate::machine::Machine;
+use crate::state::{Entry, State, ThreadState, What};
+use crate::step::Successor;
 
-/// Whether nothing in the queue keeps an event of a transaction from happening.
-pub(crate) fn can_happen(queue: &[Entry], event: TxEvent) -> bool {
-    !queue.iter().any(|entry| entry.waits() && entry.access().is_some_and(|kind| event.follows(kind)))
+/// For each location, whether it is a transactional variable that only ever holds its initial value.
+pub(crate) fn constant_variables(program: &Program) -> Vec<bool> {
+    let mut constant: Vec<bool> = program.locations.iter().map(|_| false).collect();
+    program.transactional.iter().for_each(|loc| constant[loc.index()] = true);
+    for instr in program.threads.iter().flat_map(|thread| &thread.code) {
+        let Some(addr) = instr.op.addr().filter(|_| instr.op.access_kind().is_some_and(AccessKind::writes)) else {
+            continue;
+        };
+        let stored = match &instr.op {
+            Op::Store { value: Expr::Const(value), .. } => Some(*value),
+            _ => None,
+        };
+        let targets = match addr {
+            Addr::Fixed(loc) => loc.index()..loc.index() + 1,
+            Addr::Indexed { array, .. } => {
+                let array = &program.arrays[array.index()];
+                array.base.index()..array.base.index() + array.len as usize
+            }
+        };
+        for loc in targets {
+            constant[loc] &= stored == Some(program.locations[loc].init);
+        }
+    }
+    constant
 }
 
-impl Stepper<'_> {
-    /// Lets an event of a transaction happen, if it can.
-    pub(crate) fn happens(&mut self, successor: &mut Successor, event: TxEvent) -> bool {
-        let thread = successor.thread;
-        if !can_happen(&successor.state.threads[thread].queue, event) {
+impl Machine<'_> {
+    /// The command that led from `before` to `after` is over: marks its store as spare if it is, and says whether the command
+    /// need not be explored.
+    pub(crate) fn repeats(&self, before: &State, after: &mut Successor) -> bool {
+        let thread = after.thread;
+        if !self.spare(before, after) {
             return false;
         }
-        let action = match event {
-            TxEvent::ReadFinish => Action::ReadFinish,
-            TxEvent::Commit => Action::Commit,
-            TxEvent::Abort => Action::Abort,
-        };
-        self.notes.committed |= event == TxEvent::Commit;
-        if event != TxEvent::ReadFinish {
-            self.forget_repeats(successor);
-        }
-        let index = successor.state.threads[thread].issued;
-        successor.state.threads[thread].issued += 1;
-        successor.accesses.push(Access { thread: ThreadId::new(thread), index, read: None, written: None });
-        self.observe(successor, action);
-        true
-    }
-
-    /// The store need not be performed again, and from now on it is not.
-    pub(crate) fn drop_repeat(&mut self, state: &State, thread: usize, position: usize, out: &mut Successors) {
-        let index = out.start(state, thread);
-        self.m.remove_entry(&mut out.at(index).state, thread, position, None);
-        self.m.prune_fences(&mut out.at(index).state, thread);
-        self.settle(out, index, thread);
-    }
-
-    /// Removes the stores that need not be performed again.
-    fn forget_repeats(&mut self, successor: &mut Successor) {
-        let thread = successor.thread;
-        let again = |entry: &Entry| entry.repeat == Repeat::Again;
-        while let Some(position) = successor.state.threads[thread].queue.iter().position(again) {
-            self.m.remove_entry(&mut successor.state, thread, position, None);
-        }
-        self.m.prune_fences(&mut successor.state, thread);
-    }
-
-    /// Tells the monitor about an access, if it is one to a transactional variable.
-    pub(crate) fn observe_access(
-        &mut self,
-        successor: &mut Successor,
-        kind: AccessKind,
-        pc: u32,
-        loc: u32,
-        wrote: bool,
-    ) {
-        if successor.state.monitor.is_none() {
-            return;
-        }
-        if let Some(var) = self.m.variables[loc as usize] {
-            let op = self.m.op(successor.thread, pc);
-            if let Some(action) = cyrano_engine::history::access(kind, op, wrote, var) {
-                self.observe(successor, action);
-            }
-        }
-    }
-
-    fn observe(&mut self, successor: &mut Successor, action: Action) {
-        let event = Event { thread: successor.thread as u8, action };
-        if let (Some(monitor), Some(state)) = (&self.m.monitor, &mut successor.state.monitor)
-            && monitor.step(state, event).is_err()
-        {
-            successor.event.get_or_insert(Violation::Transactions);
-        }
-    }
-
-    /// Drops the repeated stores that the access of `kind` to `loc`, issued when the queue had `position` entries, has to follow.
-    /// Returns where the access stands now.
-    pub(crate) fn end_repeats(
-        &mut self,
-        successor: &mut Successor,
-        mut position: usize,
-        kind: AccessKind,
-        loc: u32,
-    ) -> usize {
-        let thread = successor.thread;
-        let mut at = 0;
-        while self.m.merge && at < position {
-            let queue = &successor.state.threads[thread].queue;
-            let fenced = |first| {
-                let fences = queue[at..position].iter().filter_map(|entry| match entry.what {
-                    What::Fence(set) => Some(set),
-                    _ => None,
-                });
-                fences.into_iter().any(|set| set.orders(first, kind))
-            };
-            let first = queue[at].access().filter(|_| queue[at].repeat == Repeat::Again);
-            let ended = first.is_some_and(|first| self.m.keeps(first, kind, queue[at].loc == loc) || fenced(first));
-            if ended {
-                self.m.remove_entry(&mut successor.state, thread, at, None);
-                position -= 1;
-            } else {
-                at += 1;
-            }
-        }
-        position
-    }
-
-    /// Whether the latest store to the same place is an equal one, so that an entry for any number of them can stand for this one.
-    pub(crate) fn merged(&mut self, successor: &mut Successor, new: &Entry) -> bool {
-        let store = What::Access(AccessKind::Store);
-        if !self.m.merge || new.chained || new.what != store || matches!(new.data, Data::Waiting(_)) {
-            return false;
-        }
-        let thread = successor.thread;
-        let queue = &successor.state.threads[thread].queue;
-        let writes = |entry: &Entry| entry.loc == new.loc && entry.access().is_some_and(AccessKind::writes);
-        let Some(latest) = queue.iter().rposition(writes) else {
+        let queue = &mut after.state.threads[thread].queue;
+        let Some(last) = queue.iter().rposition(|entry| entry.access().is_some()) else {
             return false;
         };
-        let equal = queue[latest].what == store && queue[latest].data == new.data && queue[latest].instr == new.instr;
-        if !equal || queue[latest].chained {
+        queue[last].spare = true;
+        let (new, earlier) = (&queue[last], &queue[..last]);
+        let mut equal = earlier.iter().rev().filter(|entry| entry.loc == new.loc && entry.access().is_some());
+        let same =
+            |entry: Option<&Entry>| entry.is_some_and(|entry| entry.data == new.data && entry.instr == new.instr);
+        let (second, first) = (equal.next(), equal.next());
+        same(second) && same(first) && second.is_some_and(|entry| entry.spare)
+    }
+
+    /// Whether a command did nothing but defer one store to a variable that only ever holds one value.
+    fn spare(&self, before: &State, after: &Successor) -> bool {
+        let thread = after.thread;
+        let (old, new) = (&before.threads[thread], &after.state.threads[thread]);
+        if old.pc != new.pc || !after.accesses.is_empty() || after.event.is_some() {
             return false;
         }
-        if queue[latest].repeat == Repeat::Again {
-            self.m.remove_entry(&mut successor.state, thread, latest, None);
-            self.m.prune_fences(&mut successor.state, thread);
+        let info = &self.threads[thread];
+        let unchanged = |reg: &u32| {
+            let at = info.base + *reg as usize;
+            let pending = |state: &State| state.pending.get(at).copied();
+            before.regs[at] == after.state.regs[at] && pending(before) == pending(&after.state)
+        };
+        if !info.live[new.pc as usize].iter().all(unchanged) {
+            return false;
         }
-        successor.state.threads[thread].queue.push(Entry { repeat: Repeat::Again, ..new.clone() });
-        true
+        let fence = |entry: &&Entry| matches!(entry.what, What::Fence(_));
+        let mut added = new.queue.iter().filter(|entry| !fence(entry));
+        let kept = old.queue.iter().filter(|entry| !fence(entry)).all(|entry| added.next() == Some(entry));
+        let store = added.next();
+        let constant =
+            |entry: &Entry| entry.what == What::Access(AccessKind::Store) && self.constant[entry.loc as usize];
+        kept && store.is_some_and(|entry| constant(entry) && entry.known() && !entry.chained) && added.next().is_none()
+    }
+}
+
+/// Forgets that a store is spare where nobody will ask: it is the first of its variable.
+pub(crate) fn forget_spare(thread: &mut ThreadState) {
+    for at in 0..thread.queue.len() {
+        let (earlier, rest) = thread.queue.split_at_mut(at);
+        let entry = &mut rest[0];
+        entry.spare &= earlier.iter().any(|other| other.loc == entry.loc && other.access().is_some());
     }
 }

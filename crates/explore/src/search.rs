@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use cyrano_engine::{Blocked, Limits, Progress, Stats, Stop, Violation, Watch};
-use cyrano_ir::{InstrId, Op, Program, Property, Quantifier, ThreadId};
+use cyrano_ir::{InstrId, LocId, Op, Program, Property, Quantifier, ThreadId, Ty};
 
 use crate::faults::Fault;
 use crate::machine::Machine;
@@ -24,7 +24,12 @@ pub(crate) struct Found {
     pub outcomes: BTreeSet<Vec<i64>>,
     pub notes: Notes,
     pub stats: Stats,
+    /// When a limit was reached: the location with the largest value in the last state, if that is suspiciously large.
+    pub growing: Option<(LocId, i64)>,
 }
+
+/// Values beyond this one, and beyond every initial value, suggest that there is no end to them.
+const SUSPICIOUS: u64 = 64;
 
 /// The end of a path worth showing.
 pub(crate) struct Hit {
@@ -59,6 +64,7 @@ impl<'m, 'a> Search<'m, 'a> {
             outcomes: BTreeSet::new(),
             notes: Notes::default(),
             stats: Stats::default(),
+            growing: None,
         };
         Self {
             m,
@@ -99,6 +105,9 @@ impl<'m, 'a> Search<'m, 'a> {
         if self.stepper.notes.too_large && self.found.hit.is_none() {
             self.found.stop = Some(Stop::Size);
         }
+        if self.found.stop.is_some() {
+            self.found.growing = self.growing();
+        }
         self.found.notes = self.stepper.notes;
         self.found.stats.states = self.table.len();
         self.found.stats.peak_bytes = self.table.bytes();
@@ -129,6 +138,15 @@ impl<'m, 'a> Search<'m, 'a> {
             self.found.stop = Some(Stop::Size);
         }
         self.found.stop.is_some() || self.stepper.notes.gap_too_small
+    }
+
+    /// The location with the largest value in the state that was looked at last.
+    fn growing(&self) -> Option<(LocId, i64)> {
+        let locations = &self.m.program.locations;
+        let usual = locations.iter().map(|l| l.init.unsigned_abs()).max().unwrap_or(0).max(SUSPICIOUS);
+        let values = self.state.memory.iter().zip(locations).enumerate().filter(|(_, (_, l))| l.ty == Ty::Int);
+        let (at, (value, _)) = values.max_by_key(|(_, (value, _))| value.unsigned_abs())?;
+        (value.unsigned_abs() > usual).then(|| (LocId::new(at), *value))
     }
 
     fn expand(&mut self, record: Record) {

@@ -41,7 +41,7 @@ impl Stepper<'_> {
         out: &mut Successors,
         index: usize,
         begin: u32,
-        mut queue: usize,
+        queue: usize,
         work: &mut Vec<(usize, usize)>,
     ) -> Path {
         for _ in 0..PATIENCE * 4 {
@@ -55,7 +55,7 @@ impl Stepper<'_> {
                     return if successor.event.is_some() { Path::Failed } else { Path::Open };
                 }
                 Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
-                    if !self.access_now(successor, &mut queue) {
+                    if !self.access_now(successor, queue) {
                         return Path::Closed;
                     }
                     if successor.state.threads[thread].pc == pc {

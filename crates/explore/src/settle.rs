@@ -351,11 +351,7 @@ impl Stepper<'_> {
         let index = successor.state.threads[thread].issued;
         successor.state.threads[thread].issued += 1;
         let entry = Entry { chained: in_section, index, ..Entry::new(What::Access(kind), instr, loc, data) };
-        if self.merged(successor, &entry) || self.push(successor, entry, op, pc) {
-            Flow::To(pc + 1)
-        } else {
-            Flow::Fail
-        }
+        if self.push(successor, entry, op, pc) { Flow::To(pc + 1) } else { Flow::Fail }
     }
 
     /// The last access of a section is chained to nothing.

@@ -50,20 +50,12 @@ pub(crate) struct Entry {
     pub data: Data,
     /// Whether the next access in the queue belongs to the same atomic section, so that both are performed at once.
     pub chained: bool,
-    /// Whether it stands for any number of equal stores; see the module doc of `repeats`.
-    pub repeat: Repeat,
+    /// Whether a client could have left out the command that issued it; see the module doc of `repeats`.
+    pub spare: bool,
+    /// Whether the transaction that issued it has ended.
+    pub stale: bool,
     /// Its number among the thread's accesses. History, like [`ThreadState::issued`].
     pub index: u32,
-}
-
-/// Whether a deferred store stands for one store or for any number of equal ones.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Repeat {
-    /// For one.
-    #[default]
-    Once,
-    /// For any number, none included.
-    Again,
 }
 
 /// What kind of work waits.
@@ -100,7 +92,7 @@ pub(crate) enum Value {
 impl Entry {
     /// An entry on its own.
     pub fn new(what: What, instr: u32, loc: u32, data: Data) -> Self {
-        Self { what, instr, loc, data, chained: false, repeat: Repeat::Once, index: 0 }
+        Self { what, instr, loc, data, chained: false, spare: false, stale: false, index: 0 }
     }
 
     /// The kind of access, if it is one.
@@ -110,12 +102,6 @@ impl Entry {
             What::Access(kind) => Some(kind),
             _ => None,
         }
-    }
-
-    /// Whether it is an access that has yet to be performed.
-    #[inline]
-    pub fn waits(&self) -> bool {
-        self.access().is_some() && self.repeat != Repeat::Again
     }
 
     /// Whether all operands are known.
@@ -141,7 +127,7 @@ impl Data {
 impl ThreadState {
     /// How many accesses wait.
     pub fn deferred(&self) -> usize {
-        self.queue.iter().filter(|entry| entry.waits()).count()
+        self.queue.iter().filter(|entry| entry.access().is_some()).count()
     }
 }
 

@@ -21,8 +21,7 @@ use crate::faults::Fault;
 use crate::local::location;
 use crate::machine::Machine;
 use crate::queue::{Own, modify, section_end};
-use crate::repeats::can_happen;
-use crate::state::{Data, Repeat, State};
+use crate::state::{Data, State};
 
 /// How many instructions a thread runs between rests at most.
 pub(crate) const PATIENCE: usize = 4096;
@@ -163,6 +162,7 @@ impl<'m> Stepper<'m> {
             self.perform_deferred(state, thread, out);
             self.step_at_pc(state, thread, out);
         }
+        self.tidy(out);
     }
 
     /// One successor for every deferred access that is ready; an atomic section counts as one.
@@ -171,9 +171,6 @@ impl<'m> Stepper<'m> {
         let mut position = 0;
         while position < queue.len() {
             if queue[position].access().is_some() {
-                if queue[position].repeat == Repeat::Again {
-                    self.drop_repeat(state, thread, position, out);
-                }
                 if self.m.ready(queue, position) {
                     let index = out.start(state, thread);
                     self.perform_section(out, index, position);
@@ -201,14 +198,8 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    fn perform_entry(&mut self, successor: &mut Successor, position: usize) {
+    pub(crate) fn perform_entry(&mut self, successor: &mut Successor, position: usize) {
         let thread = successor.thread;
-        let entry = &successor.state.threads[thread].queue[position];
-        let single = entry.access().filter(|_| entry.repeat == Repeat::Once).map(|kind| (kind, entry.loc));
-        let position = match single {
-            Some((kind, loc)) => self.end_repeats(successor, position, kind, loc),
-            None => position,
-        };
         let state = &mut successor.state;
         let entry = state.threads[thread].queue[position].clone();
         let kind = entry.access().expect("only accesses are performed");
@@ -248,10 +239,8 @@ impl<'m> Stepper<'m> {
             }
         }
         successor.accesses.push(access);
-        self.observe_access(successor, kind, entry.instr, entry.loc, access.written.is_some());
-        if entry.repeat == Repeat::Once {
-            self.m.remove_entry(&mut successor.state, thread, position, delivers);
-        }
+        self.observe_access(successor, kind, entry.instr, entry.loc, access.written.is_some(), entry.stale);
+        self.m.remove_entry(&mut successor.state, thread, position, delivers);
         self.resolve(successor);
         self.m.prune_fences(&mut successor.state, thread);
     }
@@ -264,7 +253,7 @@ impl<'m> Stepper<'m> {
             Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
                 if op.access_kind().is_some_and(|kind| !self.m.defers(kind)) {
                     let index = out.start(state, thread);
-                    if self.access_now(out.at(index), &mut state.threads[thread].queue.len()) {
+                    if self.access_now(out.at(index), state.threads[thread].queue.len()) {
                         self.after_access(out.at(index), pc);
                         self.settle(out, index, thread);
                     } else {
@@ -279,7 +268,7 @@ impl<'m> Stepper<'m> {
                     self.step_by_choice(state, thread, dst, *value, out);
                 }
             }
-            Op::Transaction(event) if !can_happen(&state.threads[thread].queue, *event) => {}
+            Op::Transaction(event) if !self.m.can_happen(&state.threads[thread].queue, *event) => {}
             _ => self.wake(state, thread, out),
         }
     }
@@ -301,6 +290,9 @@ impl<'m> Stepper<'m> {
         let index = out.start(state, thread);
         self.take_choice(out.at(index), dst, value);
         self.settle(out, index, thread);
+        if self.m.limits_repeats && index + 1 == out.len() && self.m.repeats(state, out.at(index)) {
+            return out.retract(index);
+        }
         let chosen = out.at(index);
         let rests = &chosen.state.threads[thread];
         let next = self.m.op(thread, rests.pc);
@@ -309,8 +301,8 @@ impl<'m> Stepper<'m> {
         if !lazy || next.access_kind().is_none_or(|kind| self.m.defers(kind)) {
             return;
         }
-        let (between, pc, mut queue) = (chosen.clone(), rests.pc, rests.queue.len());
-        if self.access_now(out.at(index), &mut queue) {
+        let (between, pc, queue) = (chosen.clone(), rests.pc, rests.queue.len());
+        if self.access_now(out.at(index), queue) {
             self.after_access(out.at(index), pc);
             self.settle(out, index, thread);
         } else {
@@ -354,7 +346,7 @@ impl<'m> Stepper<'m> {
 
     /// Performs the access at the program counter directly, if nothing in the queue's first `section` entries forbids it.
     /// Some of them may be dropped by that.
-    pub(crate) fn access_now(&mut self, successor: &mut Successor, section: &mut usize) -> bool {
+    pub(crate) fn access_now(&mut self, successor: &mut Successor, section: usize) -> bool {
         let Successor { state, thread, .. } = successor;
         let thread = *thread;
         let (pc, base) = (state.threads[thread].pc, self.m.threads[thread].base);
@@ -366,7 +358,7 @@ impl<'m> Stepper<'m> {
             Err(error) => return fail(successor, pc, error),
         };
         let queue = &state.threads[thread].queue;
-        if self.m.must_wait(queue, *section, kind, loc) {
+        if self.m.must_wait(queue, section, kind, loc) {
             return false;
         }
         let (data, error) = self.m.operands(state, thread, op);
@@ -374,7 +366,6 @@ impl<'m> Stepper<'m> {
             return false;
         }
         error.into_iter().for_each(|error| record_error(&mut successor.event, thread, pc, error));
-        *section = self.end_repeats(successor, *section, kind, loc);
         self.do_access(successor, op, kind, loc, data)
     }
 
@@ -428,7 +419,7 @@ impl<'m> Stepper<'m> {
         state.threads[thread].issued += 1;
         state.threads[thread].pc += 1;
         successor.accesses.push(access);
-        self.observe_access(successor, kind, pc, loc, access.written.is_some());
+        self.observe_access(successor, kind, pc, loc, access.written.is_some(), false);
         true
     }
 

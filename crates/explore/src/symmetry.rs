@@ -68,7 +68,7 @@ impl Symmetry {
 }
 
 /// All permutations of this many threads but the identity.
-fn renamings(threads: usize) -> Vec<Vec<u8>> {
+pub(crate) fn renamings(threads: usize) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = vec![vec![]];
     for next in 0..threads as u8 {
         let longer = all.iter().flat_map(|p| {
@@ -360,8 +360,22 @@ fn copies(op: &Op) -> Vec<(End<'_>, End<'_>)> {
 }
 
 impl Machine<'_> {
-    /// Appends the bytes that stand for a state and for all its renamings.
+    /// Appends the bytes that stand for a state and for all its renamings, of variables and of threads.
     pub fn encode_canonical(&self, state: &State, out: &mut Vec<u8>) {
+        let start = out.len();
+        self.encode_by_threads(state, out);
+        let mut renamed = State::default();
+        for renaming in &self.variable_symmetry {
+            let end = out.len();
+            if self.rename_variables(renaming, state, &mut renamed) {
+                self.encode_by_threads(&renamed, out);
+                keep_smaller(out, start, end);
+            }
+        }
+    }
+
+    /// Appends the bytes that stand for a state and for all its renamings of threads.
+    fn encode_by_threads(&self, state: &State, out: &mut Vec<u8>) {
         let start = out.len();
         self.encode(state, out);
         let Some(symmetry) = &self.symmetry else {
@@ -372,11 +386,7 @@ impl Machine<'_> {
             self.rename(symmetry, state, renaming, &mut renamed);
             let end = out.len();
             self.encode(&renamed, out);
-            if out[end..] < out[start..end] {
-                out.drain(start..end);
-            } else {
-                out.truncate(end);
-            }
+            keep_smaller(out, start, end);
         }
     }
 
@@ -403,6 +413,15 @@ impl Machine<'_> {
             let vars: Vec<u8> = (0..monitor.size().vars).collect();
             out.monitor = Some(monitor.permute(remembered, renaming, &vars));
         }
+    }
+}
+
+/// Of the bytes before and after `end` keeps those that come first.
+fn keep_smaller(out: &mut Vec<u8>, start: usize, end: usize) {
+    if out[end..] < out[start..end] {
+        out.drain(start..end);
+    } else {
+        out.truncate(end);
     }
 }
 

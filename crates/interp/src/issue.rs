@@ -89,7 +89,10 @@ fn keeps(machine: &Machine<'_>, first: &Issued, second: &Issued) -> bool {
         return true;
     }
     match machine.code.op(second.instr) {
-        Op::Transaction(event) => event.follows(first.kind),
+        Op::Transaction(event) => {
+            let data = machine.code.program.transactional.contains(&first.loc);
+            event.follows(first.kind, data)
+        }
         _ => machine.code.model.keeps(first.kind, second.kind, first.loc == second.loc),
     }
 }

@@ -219,7 +219,9 @@ pub enum Op {
 pub enum TxEvent {
     /// A read command has finished; ordered after every earlier access that reads and before every later access.
     ReadFinish,
-    /// The transaction commits; ordered after every earlier access that writes and before every later access.
+    /// The transaction commits; ordered after every earlier access that writes or is to a transactional variable, and before
+    /// every later access. (The paper lets it wait for stores only; a load that is still deferred would then happen in the
+    /// thread's next transaction.)
     Commit,
     /// The transaction aborts; ordered like a commit.
     Abort,
@@ -235,12 +237,12 @@ impl TxEvent {
         Self::ALL[self as usize].1
     }
 
-    /// Whether it has to wait for an earlier access of this kind.
+    /// Whether it has to wait for an earlier access of this kind; `data` says whether to a transactional variable.
     #[inline]
-    pub fn follows(self, earlier: AccessKind) -> bool {
+    pub fn follows(self, earlier: AccessKind, data: bool) -> bool {
         match self {
             Self::ReadFinish => earlier.reads(),
-            Self::Commit | Self::Abort => earlier.writes(),
+            Self::Commit | Self::Abort => earlier.writes() || data,
         }
     }
 }

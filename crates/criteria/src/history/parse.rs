@@ -14,7 +14,7 @@ use cyrano_ir::{Diagnostic, Span};
 
 use super::{Action, Event, History, Names};
 
-const ACTIONS: &str = "a line is `THREAD load|store|cas|rollback VARIABLE` or `THREAD rfin|commit|abort`";
+const ACTIONS: &str = "a line is `THREAD load|store|cas|rollback VARIABLE` or `THREAD rfin|commit|abort|begin`";
 
 /// A history that was read from a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -149,6 +149,7 @@ impl Reader {
             "rfin" => Action::ReadFinish,
             "commit" => Action::Commit,
             "abort" => Action::Abort,
+            "begin" => Action::Begin,
             _ => {
                 self.error(span, format!("`{word}` is not an action"), "unknown", ACTIONS);
                 return None;

@@ -101,6 +101,11 @@ pub(super) struct Variable {
 }
 
 impl State {
+    /// Whether the thread has no transaction that has begun or may begin with a load.
+    pub(super) fn is_idle(&self, thread: u8) -> bool {
+        self.running[thread as usize].phase == Phase::Idle && self.pending[thread as usize] == Pending::None
+    }
+
     pub(super) fn initial() -> Self {
         Self {
             nodes: [Node::default(); 2 * MAX],

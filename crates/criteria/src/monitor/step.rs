@@ -42,6 +42,7 @@ impl<'a> Step<'a> {
             Action::ReadFinish => self.use_load(t)?,
             Action::Commit => self.commit(t)?,
             Action::Abort => self.abort(t)?,
+            Action::Begin => self.begin(t),
         }
         self.settle()
     }

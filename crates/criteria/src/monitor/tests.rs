@@ -24,7 +24,7 @@ fn check_all(criterion: Criterion, threads: u8, vars: u8, length: usize) {
     for left in (0..length).rev() {
         let mut next = Vec::new();
         for (history, state) in &level {
-            for event in monitor.size().alphabet() {
+            for event in monitor.size().alphabet_with_begin() {
                 let longer = [history.as_slice(), &[event]].concat();
                 let mut after = *state;
                 let verdict = monitor.step(&mut after, event);
@@ -74,8 +74,9 @@ fn normal_form(history: &[Event]) -> History {
         let last = left.iter().rfind(|e| e.thread == event.thread);
         let idle =
             event.action == Action::ReadFinish && !matches!(last, Some(e) if matches!(e.action, Action::Load(_)));
-        if !dropped && !idle {
-            first.push(last.is_none_or(|e| is_finish(*e)));
+        let again = event.action == Action::Begin && last.is_some_and(|e| e.action == Action::Begin);
+        if !dropped && !idle && !again {
+            first.push(event.action == Action::Begin || last.is_none_or(|e| is_finish(*e)));
             left.push(*event);
         }
     }
@@ -125,7 +126,7 @@ fn walk(monitor: &Monitor, choices: &[u16], mut visit: impl FnMut(&[Event], &Sta
     let (mut history, mut state) = (History::new(), monitor.initial());
     for choice in choices {
         let mut open = Vec::new();
-        for event in monitor.size().alphabet() {
+        for event in monitor.size().alphabet_with_begin() {
             let mut after = state;
             let result = monitor.step(&mut after, event).map(|()| after);
             visit(&history, &state, event, result);
@@ -319,4 +320,12 @@ fn sizes_beyond_the_limit_are_refused() {
     let size = Size { threads: 9, vars: 2 };
     assert_eq!(Monitor::new(Criterion::Opacity, size), Err(super::TooLarge(size)));
     assert!(Monitor::new(Criterion::Opacity, Size { threads: 8, vars: 8 }).is_ok());
+}
+
+/// TL2 with three threads: the third transaction takes its clock value between the other two.
+#[test]
+fn a_begin_is_earlier_than_the_first_event() {
+    let literal = "3 load x, 3 rfin, 1 store x, 1 commit, 2 store y, 3 load y, 3 rfin";
+    check(Criterion::Opacity, literal, Some((6, Rejection::Stale)));
+    check(Criterion::Opacity, &format!("2 begin, {literal}"), None);
 }
