@@ -112,11 +112,15 @@ impl<'s, 'u> Lowerer<'s, 'u> {
         self.code.push(Instr { op, span: self.span });
     }
 
-    /// A new register; temporaries have an empty name.
+    /// A new register for an integer; temporaries have an empty name.
     pub(crate) fn register(&mut self, name: &str, init: i64) -> RegId {
+        self.typed_register(name, Ty::Int, init)
+    }
+
+    pub(crate) fn typed_register(&mut self, name: &str, ty: Ty, init: i64) -> RegId {
         let id = RegId::new(self.registers.len());
         let name = if name.is_empty() { format!("%{}", id.0) } else { name.to_string() };
-        self.registers.push(Register { name, init, ty: Ty::Int });
+        self.registers.push(Register { name, init, ty });
         id
     }
 

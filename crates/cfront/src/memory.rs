@@ -60,7 +60,7 @@ impl Memory {
         let address = self.words.len() as i64 * WORD;
         let mut names = Vec::new();
         checked.types.leaves(ty, name, &mut names);
-        self.words.extend(names.into_iter().map(|name| Location { name, init, ty: Ty::Int, span }));
+        self.words.extend(names.into_iter().map(|(name, ty)| Location { name, init, ty, span }));
         self.gap();
         address
     }

@@ -5,7 +5,7 @@
 //! their values to the end. The columns of an observation follow threads, then program order: `in` arguments, result, `out` parameters.
 
 use cyrano_ir::{
-    Diagnostic, Expr as Ir, FinalVar, Observable, Op, Place, Program, RegId, SharedArray, Span, Thread, ThreadId,
+    Diagnostic, Expr as Ir, FinalVar, Observable, Op, Place, Program, RegId, SharedArray, Span, Thread, ThreadId, Ty,
 };
 
 use crate::Unit;
@@ -140,7 +140,7 @@ struct Builder<'s, 'u> {
 /// What an `out` argument became.
 struct OutVariable {
     spot: Spot,
-    names: Vec<String>,
+    names: Vec<(String, Ty)>,
 }
 
 impl Builder<'_, '_> {
@@ -202,9 +202,9 @@ impl Builder<'_, '_> {
     }
 
     /// Keeps words in registers of their own; an undefined one is an error.
-    fn observe(&mut self, names: Vec<String>, words: Vec<cyrano_ir::LocalExpr>) {
-        for (name, word) in names.into_iter().zip(words) {
-            let reg = self.lowerer.register(&name, 0);
+    fn observe(&mut self, names: Vec<(String, Ty)>, words: Vec<cyrano_ir::LocalExpr>) {
+        for ((name, ty), word) in names.into_iter().zip(words) {
+            let reg = self.lowerer.typed_register(&name, ty, 0);
             self.lowerer.emit(Op::Assign { dst: Place::Reg(reg), value: arith::used(word) });
             self.observed.push((name, reg));
         }

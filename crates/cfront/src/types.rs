@@ -3,7 +3,7 @@
 //! A struct whose fields share one word (a *word struct*) counts as a scalar. `sizeof` and pointer arithmetic follow this layout, so that
 //! they agree with each other, not with a C compiler.
 
-use cyrano_ir::{IntType, WORD};
+use cyrano_ir::{IntType, Ty, WORD};
 
 use crate::source::Loc;
 
@@ -157,8 +157,8 @@ impl Types {
         self.fields(id).iter().take(field).map(|field| self.words(&field.ty)).sum()
     }
 
-    /// The names of all words of an object, in order.
-    pub(crate) fn leaves(&self, ty: &Type, name: &str, found: &mut Vec<String>) {
+    /// The names of all words of an object, in order, and what they hold.
+    pub(crate) fn leaves(&self, ty: &Type, name: &str, found: &mut Vec<(String, Ty)>) {
         match ty {
             Type::Array(element, len) => {
                 (0..*len).for_each(|index| self.leaves(element, &format!("{name}[{index}]"), found));
@@ -168,7 +168,8 @@ impl Types {
                     self.leaves(&field.ty, &format!("{name}.{}", field.name), found);
                 }
             }
-            _ => found.push(name.to_string()),
+            Type::Pointer(_) => found.push((name.to_string(), Ty::Pointer)),
+            _ => found.push((name.to_string(), Ty::Int)),
         }
     }
 

@@ -126,7 +126,11 @@ impl Runner {
         for chosen in candidates {
             let engine = self.engine(*chosen);
             match engine.supports(query.program, query.model) {
-                Ok(()) => return Ok((*chosen, refused.map(|(note, _)| note))),
+                // The reference interpreter is slow, so its users are told why they got it.
+                Ok(()) => {
+                    let slow = matches!(chosen, Chosen::Interp);
+                    return Ok((*chosen, refused.filter(|_| slow).map(|(note, _)| note)));
+                }
                 Err(refusal) => {
                     let note = format!("{} cannot run this: {}", engine.name(), refusal.reason);
                     refused = refused.or(Some((note, refusal.instead)));

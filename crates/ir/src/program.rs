@@ -49,6 +49,9 @@ pub enum Ty {
     Int,
     /// A value that is only compared, copied and incremented, so that engines may renumber it.
     Timestamp,
+    /// An integer that is an address in the program's memory, or null; engines treat it as an integer, people like to see what it
+    /// points to.
+    Pointer,
     /// Nothing: a word of memory that belongs to no object. An access to it is an error ([`crate::EvalError::BadPointer`]).
     Gap,
 }
@@ -293,7 +296,7 @@ impl Program {
         let loc = LocId(array.base.0 + inside);
         match self.location(loc).ty {
             Ty::Gap => Err(EvalError::BadPointer { address: index.saturating_mul(WORD) }),
-            Ty::Int | Ty::Timestamp => Ok(loc),
+            Ty::Int | Ty::Pointer | Ty::Timestamp => Ok(loc),
         }
     }
 

@@ -175,7 +175,7 @@ fn effect(step: &Step) -> String {
     let location = step.location.as_deref().unwrap_or("");
     let mut out = location.to_owned();
     if let Some(value) = step.read {
-        out.push_str(&format!(" → {}", shown(value)));
+        out.push_str(&format!(" → {}", step.read_shown.clone().unwrap_or_else(|| shown(value))));
         match &step.source {
             Some(ReadFrom::Initial) => out.push_str(" (initial)"),
             Some(ReadFrom::Step { n }) => out.push_str(&format!(" (from {n})")),
@@ -185,9 +185,10 @@ fn effect(step: &Step) -> String {
             None => {}
         }
     }
-    match step.written {
-        Some(value) if step.read.is_some() => out.push_str(&format!(", {location} ← {}", shown(value))),
-        Some(value) => out.push_str(&format!(" ← {}", shown(value))),
+    let written = step.written.map(|value| step.written_shown.clone().unwrap_or_else(|| shown(value)));
+    match written {
+        Some(value) if step.read.is_some() => out.push_str(&format!(", {location} ← {value}")),
+        Some(value) => out.push_str(&format!(" ← {value}")),
         None if step.kind == "read-modify-write" => out.push_str(", nothing written"),
         None => {}
     }
@@ -246,6 +247,7 @@ fn ends(out: &mut String, trace: &Trace, style: Style) {
 }
 
 fn values(values: &[NamedValue]) -> String {
-    let one = |v: &NamedValue| format!("{} = {}", v.name, v.value.map_or("?".to_owned(), shown));
+    let value = |v: &NamedValue| v.shown.clone().unwrap_or_else(|| v.value.map_or("?".to_owned(), shown));
+    let one = |v: &NamedValue| format!("{} = {}", v.name, value(v));
     values.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use cyrano_engine::{Replayed, Violation};
 use cyrano_ir::{
     AccessKind, EvalError, FinalExpr, FinalVar, InstrId, LocalExpr, Op, Place, Program, Property, Quantifier, RmwOp,
-    ThreadId, UNDEFINED,
+    ThreadId, Ty, UNDEFINED,
 };
 
 use crate::lines::Lines;
-use crate::observation;
 use crate::record::Parts;
 use crate::rerun::{self, Registers};
 use crate::schema::{Explanation, NamedValue};
 use crate::transactions;
+use crate::{observation, pointers};
 
 /// Why an `exists` is violated although there is no execution to show.
 pub fn no_witness(condition: &str) -> Explanation {
@@ -186,9 +186,10 @@ impl Told<'_> {
             note(place);
         });
         let named = indices.into_iter().filter_map(|index| {
-            let name = &declared.get(index)?.name;
+            let register = declared.get(index)?;
             let value = registers.get(index).copied().flatten();
-            (!name.starts_with('%')).then(|| NamedValue { name: name.clone(), value })
+            let shown = || named(self.parts.program, &register.name, register.ty, value);
+            (!register.name.starts_with('%')).then(shown)
         });
         named.collect()
     }
@@ -204,6 +205,12 @@ impl Told<'_> {
     }
 }
 
+/// A name with its value.
+pub(crate) fn named(program: &Program, name: &str, ty: Ty, value: Option<i64>) -> NamedValue {
+    let shown = value.and_then(|value| pointers::shown(program, ty, value));
+    NamedValue { name: name.to_owned(), value, shown }
+}
+
 /// The variables of a condition over final states, each once, with their values.
 fn final_values(program: &Program, cond: &FinalExpr, replayed: &Replayed) -> Vec<NamedValue> {
     let mut vars: Vec<FinalVar> = Vec::new();
@@ -214,12 +221,14 @@ fn final_values(program: &Program, cond: &FinalExpr, replayed: &Replayed) -> Vec
     });
     let named = vars.into_iter().map(|var| match var {
         FinalVar::Loc(loc) => {
-            NamedValue { name: program.location(loc).name.clone(), value: replayed.memory.get(loc.index()).copied() }
+            let location = program.location(loc);
+            named(program, &location.name, location.ty, replayed.memory.get(loc.index()).copied())
         }
-        FinalVar::Reg(thread, reg) => NamedValue {
-            name: register_name(program, thread, reg.index()),
-            value: replayed.registers.get(thread.index()).and_then(|r| r.get(reg.index()).copied().flatten()),
-        },
+        FinalVar::Reg(thread, reg) => {
+            let value = replayed.registers.get(thread.index()).and_then(|r| r.get(reg.index()).copied().flatten());
+            let ty = program.thread(thread).registers.get(reg.index()).map_or(Ty::Int, |register| register.ty);
+            named(program, &register_name(program, thread, reg.index()), ty, value)
+        }
     });
     named.collect()
 }
@@ -259,7 +268,8 @@ fn with_values(values: &[NamedValue]) -> String {
 
 /// `r1 = 0, r2 = 1`.
 pub(crate) fn listed(values: &[NamedValue]) -> String {
-    let value = |v: &NamedValue| v.value.map_or_else(|| "not yet loaded".to_owned(), shown);
+    let number = |v: &NamedValue| v.value.map_or_else(|| "not yet loaded".to_owned(), shown);
+    let value = |v: &NamedValue| v.shown.clone().unwrap_or_else(|| number(v));
     values.iter().map(|v| format!("{} = {}", v.name, value(v))).collect::<Vec<_>>().join(", ")
 }
 

@@ -13,6 +13,7 @@ mod lines;
 mod minimise;
 mod model;
 mod observation;
+mod pointers;
 mod record;
 mod rerun;
 mod restore;

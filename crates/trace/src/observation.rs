@@ -43,7 +43,7 @@ fn nearest<'a>(outcome: &[i64], allowed: &'a BTreeSet<Vec<i64>>) -> Vec<&'a [i64
 
 fn named(program: &Program, row: &[i64]) -> Vec<NamedValue> {
     let columns = program.observed.iter().zip(row);
-    columns.map(|(column, value)| NamedValue { name: column.name.clone(), value: Some(*value) }).collect()
+    columns.map(|(column, value)| NamedValue { name: column.name.clone(), value: Some(*value), shown: None }).collect()
 }
 
 /// The columns in which a serial observation differs, with its values.

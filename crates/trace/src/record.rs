@@ -6,6 +6,7 @@ use cyrano_memory::Model;
 
 use crate::explain;
 use crate::lines::Lines;
+use crate::pointers;
 use crate::schema::{
     BlockedInfo, End, ErrorInfo, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA, Step,
     TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
@@ -108,6 +109,8 @@ impl Recorder<'_> {
             (overtaken, format!("{this} was performed before {that}"))
         });
         let (overtook, words) = overtaken.unzip();
+        let ty = if facts.kind == AccessKind::Mark { Ty::Int } else { program.location(facts.loc).ty };
+        let show = |value: i64| pointers::shown(program, ty, value);
         Step {
             n: at + 1,
             thread: program.thread(access.thread).name.clone(),
@@ -122,6 +125,8 @@ impl Recorder<'_> {
             transaction: self.blocks.name(at),
             read: access.read,
             written: access.written,
+            read_shown: access.read.and_then(show),
+            written_shown: access.written.and_then(show),
             source: facts.source.map(|source| self.source(access.thread, source)),
             line,
             column,
@@ -153,7 +158,7 @@ impl Recorder<'_> {
             commands: transactions::commands(self.parts, thread),
             end: self.end(thread),
             registers: named
-                .map(|(register, value)| NamedValue { name: register.name.clone(), value: *value })
+                .map(|(register, value)| explain::named(self.parts.program, &register.name, register.ty, *value))
                 .collect(),
         }
     }
@@ -184,7 +189,7 @@ impl Recorder<'_> {
     fn memory(&self) -> Vec<NamedValue> {
         let locations = self.parts.program.locations.iter().zip(&self.parts.replayed.memory);
         let objects = locations.filter(|(location, _)| location.ty != Ty::Gap);
-        objects.map(|(location, value)| NamedValue { name: location.name.clone(), value: Some(*value) }).collect()
+        objects.map(|(l, value)| explain::named(self.parts.program, &l.name, l.ty, Some(*value))).collect()
     }
 
     /// `None` for a violation that no execution can show.

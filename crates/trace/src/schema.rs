@@ -218,6 +218,12 @@ pub struct Step {
     pub read: Option<i64>,
     /// What it wrote.
     pub written: Option<i64>,
+    /// How a person would write what it read, where that is not the number: `&node#1`, `null`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_shown: Option<String>,
+    /// The same for what it wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_shown: Option<String>,
     /// Where the value that it read came from.
     pub source: Option<ReadFrom>,
     /// The line in the source.
@@ -329,6 +335,9 @@ pub struct NamedValue {
     pub name: String,
     /// The value.
     pub value: Option<i64>,
+    /// How a person would write it, where that is not the number: `&node#1`, `null`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
 }
 
 /// Why an execution matters, or why there is none to show.

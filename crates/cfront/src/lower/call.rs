@@ -125,7 +125,7 @@ impl Lowerer<'_, '_> {
         if *ty != Type::Void {
             self.shared.checked.types.leaves(ty, name, &mut names);
         }
-        let registers: Vec<_> = names.iter().map(|name| self.register(name, init)).collect();
+        let registers: Vec<_> = names.iter().map(|(name, ty)| self.typed_register(name, *ty, init)).collect();
         Some(Spot::regs(*registers.first()?, registers.len() as u32))
     }
 

@@ -168,6 +168,9 @@ impl Line {
         if self.take_word("gap") {
             return Ok(Ty::Gap);
         }
+        if self.take_word("pointer") {
+            return Ok(Ty::Pointer);
+        }
         self.word("timestamp").map(|()| Ty::Timestamp)
     }
 

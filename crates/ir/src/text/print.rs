@@ -234,6 +234,7 @@ fn typed(name: &str, ty: Ty, init: i64) -> String {
     let ty = match ty {
         Ty::Int => "",
         Ty::Timestamp => ": timestamp",
+        Ty::Pointer => ": pointer",
         Ty::Gap => ": gap",
     };
     format!("{}{ty} = {init}", written(name))

@@ -230,9 +230,9 @@ impl Typing {
     }
 }
 
-/// The type of what is loaded from and stored to a location; gaps stand among integers only.
+/// The type of what a place holds, as far as it matters here: pointers are integers, and gaps stand among those only.
 fn content(ty: Ty) -> Ty {
-    if ty == Ty::Gap { Ty::Int } else { ty }
+    if ty == Ty::Timestamp { ty } else { Ty::Int }
 }
 
 /// An expression without variables is a constant, unless computing it goes wrong.

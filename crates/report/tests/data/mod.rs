@@ -12,7 +12,7 @@ use cyrano_trace::{
 };
 
 fn named(name: &str, value: Option<i64>) -> NamedValue {
-    NamedValue { name: name.into(), value }
+    NamedValue { name: name.into(), value, shown: None }
 }
 
 /// The model tso.
@@ -40,6 +40,8 @@ fn step(n: usize, thread: &str, line: usize, text: &str, location: &str) -> Step
         transaction: None,
         read: None,
         written: None,
+        read_shown: None,
+        written_shown: None,
         source: None,
         line,
         column: 5,
@@ -162,6 +164,8 @@ pub fn crowded() -> Trace {
         kind: "read-modify-write".into(),
         read: Some(read),
         written,
+        read_shown: None,
+        written_shown: None,
         source: Some(ReadFrom::Step { n: 4 }),
         ..step
     };

@@ -1,0 +1,56 @@
+//! Values as a person would write them: a pointer by what it points to.
+
+use cyrano_ir::{Program, Ty, UNDEFINED, WORD};
+
+/// How to write a value of this type, where it is not a number: `&node#1`, `&queue.tail`, `&node#2 | 1`, `null`.
+pub(crate) fn shown(program: &Program, ty: Ty, value: i64) -> Option<String> {
+    match (ty, value) {
+        (Ty::Pointer, 0) => Some("null".to_owned()),
+        (Ty::Pointer, UNDEFINED) => None,
+        (Ty::Pointer, address) => {
+            let (word, bits) = (address.div_euclid(WORD), address.rem_euclid(WORD));
+            let name = target(program, usize::try_from(word).ok()?)?;
+            Some(if bits == 0 { format!("&{name}") } else { format!("&{name} | {bits}") })
+        }
+        _ => None,
+    }
+}
+
+/// The name of the object that starts at a word, or else of the word.
+fn target(program: &Program, word: usize) -> Option<&str> {
+    // Memory is one array, and its elements are the program's locations from the array's base on.
+    let at = program.arrays.first()?.base.index() + word;
+    let location = program.locations.get(at).filter(|location| location.ty != Ty::Gap)?;
+    let starts = at.checked_sub(1).and_then(|before| program.locations.get(before)).is_some_and(|l| l.ty == Ty::Gap);
+    let object = location.name.split(['.', '[']).next().unwrap_or_default();
+    Some(if starts { object } else { &location.name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cyrano_ir::{LocId, Location, SharedArray, Span};
+
+    #[test]
+    fn pointers_are_named_by_their_targets() {
+        let word = |name: &str, ty| Location { name: name.to_owned(), init: 0, ty, span: Span::default() };
+        let locations = vec![
+            word("gap#0", Ty::Gap),
+            word("queue.head", Ty::Pointer),
+            word("queue.tail", Ty::Pointer),
+            word("gap#1", Ty::Gap),
+            word("node#1.value", Ty::Int),
+        ];
+        let memory = SharedArray { name: "memory".to_owned(), base: LocId(0), len: 5 };
+        let program = Program { locations, arrays: vec![memory], ..Program::default() };
+        let shown = |value| shown(&program, Ty::Pointer, value);
+        let expect = [(0, "null"), (8, "&queue"), (16, "&queue.tail"), (32, "&node#1"), (33, "&node#1 | 1")];
+        for (value, text) in expect {
+            assert_eq!(shown(value).as_deref(), Some(text));
+        }
+        for nothing in [24, 40, -8, UNDEFINED] {
+            assert_eq!(shown(nothing), None, "{nothing}");
+        }
+        assert_eq!(super::shown(&program, Ty::Int, 8), None);
+    }
+}
