@@ -6,6 +6,7 @@
 
 mod args;
 mod c;
+mod cache;
 mod commands;
 mod console;
 mod diagnostics;

@@ -5,12 +5,14 @@
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use cyrano_engine::{Query, Question, Verdict, Violation, Watch};
 use cyrano_ir::Property;
 use cyrano_memory::Model;
 use cyrano_report::{CheckReport, SpecificationReport};
 
+use crate::cache;
 use crate::failure::Failure;
 use crate::program::Loaded;
 use crate::run::{Answered, Runner};
@@ -75,6 +77,14 @@ impl Specification {
 
 fn mine(runner: &Runner, loaded: &Loaded, reference: Option<&Loaded>, watch: &dyn Watch) -> Mined {
     let source = reference.unwrap_or(loaded);
+    let reference = reference.map(|reference| reference.source.name.clone());
+    let started = Instant::now();
+    if let Some(allowed) = cache::load(&source.program) {
+        let (observations, seconds) = (allowed.len(), started.elapsed().as_secs_f64());
+        let report =
+            SpecificationReport { reference, observations, complete: true, engine: None, cached: true, seconds };
+        return Mined { allowed, incomplete: None, report };
+    }
     let serial = cyrano_memory::named("serial").expect("serial is a named model");
     let query = Query { program: &source.program, model: &serial, question: Question::Outcomes };
     let Answered { engine, answer, .. } = runner.ask(query, watch);
@@ -83,11 +93,15 @@ fn mine(runner: &Runner, loaded: &Loaded, reference: Option<&Loaded>, watch: &dy
         let reason = answer.reason.unwrap_or_else(|| answer.verdict.name().to_owned());
         format!("not all serial observations are known: {reason}")
     });
+    if complete {
+        cache::store(&source.program, &answer.outcomes);
+    }
     let report = SpecificationReport {
-        reference: reference.map(|reference| reference.source.name.clone()),
+        reference,
         observations: answer.outcomes.len(),
         complete,
         engine,
+        cached: false,
         seconds: answer.stats.seconds,
     };
     Mined { allowed: answer.outcomes, incomplete, report }

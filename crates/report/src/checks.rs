@@ -61,8 +61,10 @@ pub struct SpecificationReport {
     pub observations: usize,
     /// Whether these are all.
     pub complete: bool,
-    /// The engine that found them.
+    /// The engine that found them; none if they were known from an earlier run.
     pub engine: Option<String>,
+    /// Whether they were known from an earlier run.
+    pub cached: bool,
     /// How long that took.
     pub seconds: f64,
 }

@@ -43,6 +43,7 @@ impl Place {
     /// A command that has not been started.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cyrano"));
+        command.env("CYRANO_CACHE", "off");
         command.args(words(line)).current_dir(self.dir.path()).stdin(Stdio::null());
         command.env("COLUMNS", "100").env_remove("NO_COLOR").env_remove("RUST_BACKTRACE");
         command
