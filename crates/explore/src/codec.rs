@@ -15,7 +15,7 @@ use crate::state::{Data, Entry, State, Value, What};
 
 /// Appends a number.
 #[inline]
-fn put(out: &mut Vec<u8>, value: i64) {
+pub(crate) fn put(out: &mut Vec<u8>, value: i64) {
     let mut bits = (((value << 1) ^ (value >> 63)) as u64).wrapping_add(1);
     while bits >= 0x80 {
         out.push(bits as u8 | 0x80);
@@ -112,7 +112,7 @@ const FENCE: u8 = 5;
 const WAITING: u8 = 0x40;
 const CHAINED: u8 = 0x80;
 
-fn put_entry(out: &mut Vec<u8>, entry: &Entry) {
+pub(crate) fn put_entry(out: &mut Vec<u8>, entry: &Entry) {
     let tag = match entry.what {
         What::Access(kind) => kind as u8,
         What::Assign => 3,

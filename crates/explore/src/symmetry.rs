@@ -15,6 +15,7 @@
 
 use cyrano_ir::{Addr, BinOp, Expr, LocalExpr, Op, Place, Program, RmwOp};
 
+use crate::codec;
 use crate::machine::Machine;
 use crate::state::{Data, Entry, State, Value, What};
 
@@ -375,19 +376,58 @@ impl Machine<'_> {
     }
 
     /// Appends the bytes that stand for a state and for all its renamings of threads.
+    ///
+    /// Of the renamings only those are tried that sort the threads by what each looks like by itself ([`Machine::looks`]). Renamed states
+    /// have the same sorted arrangements, so the choice is the same for all of them; usually there is only one.
     fn encode_by_threads(&self, state: &State, out: &mut Vec<u8>) {
-        let start = out.len();
-        self.encode(state, out);
         let Some(symmetry) = &self.symmetry else {
-            return;
+            return self.encode(state, out);
         };
+        let looks: Vec<Vec<u8>> = (0..state.threads.len()).map(|t| self.looks(symmetry, state, t)).collect();
+        let sorted = |renaming: &[u8]| {
+            let mut arranged = vec![0; renaming.len()];
+            renaming.iter().enumerate().for_each(|(t, to)| arranged[usize::from(*to)] = t);
+            arranged.is_sorted_by(|a, b| looks[*a] <= looks[*b])
+        };
+        let start = out.len();
+        if looks.is_sorted() {
+            self.encode(state, out);
+        }
         let mut renamed = State::default();
-        for renaming in &symmetry.renamings {
+        for renaming in symmetry.renamings.iter().filter(|renaming| sorted(renaming)) {
             self.rename(symmetry, state, renaming, &mut renamed);
             let end = out.len();
             self.encode(&renamed, out);
-            keep_smaller(out, start, end);
+            if end > start {
+                keep_smaller(out, start, end);
+            }
         }
+    }
+
+    /// A thread's own part of a state, with its identity and those of others told apart but not named, as bytes.
+    fn looks(&self, symmetry: &Symmetry, state: &State, t: usize) -> Vec<u8> {
+        let own = symmetry.identities.get(t);
+        let id = |value: i64| match symmetry.identities.contains(&value) {
+            true if Some(&value) == own => OWN,
+            true => OWN + 1,
+            false => value,
+        };
+        let mut out = Vec::with_capacity(32);
+        let (thread, info) = (&state.threads[t], &self.threads[t]);
+        codec::put(&mut out, thread.pc.into());
+        for reg in &info.live[thread.pc as usize] {
+            let at = info.base + *reg as usize;
+            let pending = state.pending.get(at).copied().unwrap_or(0);
+            let value = if pending == 0 { state.regs[at] } else { 0 };
+            codec::put(&mut out, pending.into());
+            codec::put(&mut out, if symmetry.registers[*reg as usize] { id(value) } else { value });
+        }
+        for entry in &thread.queue {
+            let mut entry = entry.clone();
+            rename_entry(symmetry, &mut entry, &id);
+            codec::put_entry(&mut out, &entry);
+        }
+        out
     }
 
     fn rename(&self, symmetry: &Symmetry, state: &State, renaming: &[u8], out: &mut State) {

@@ -285,15 +285,15 @@ impl<'a> Ask<'a> {
         let reached = if assertions && self.problem.may_wait() { Found::Model } else { solver.solve(&[exercised]) };
         match (reached, self.query.question) {
             (Found::Stopped(stop), _) => answer(Verdict::Unknown, Some(stop.reason().into())),
-            (Found::Nothing, _) => answer(Verdict::Vacuous, Some(nothing.into())),
+            (Found::Nothing, _) if !encoding.run.vague_waits => answer(Verdict::Vacuous, Some(nothing.into())),
             (Found::Model, Question::Holds(Property::Final { quantifier: Quantifier::Exists, .. })) => {
                 Answer { violation: Some(Violation::NoWitness), ..answer(Verdict::Violated, None) }
             }
-            (Found::Model, _) if encoding.run.vague_waits => {
-                let reason = "deadlocks were not looked for: a section that may wait has a choice, a loop or belongs to the setup thread";
+            (Found::Nothing | Found::Model, _) if encoding.run.vague_waits => {
+                let reason = "deadlocks were not looked for: a section that may wait has a choice or a loop, or the setup thread may wait";
                 answer(Verdict::Bounded, Some(reason.into()))
             }
-            (Found::Model, _) => answer(Verdict::Verified, None),
+            (Found::Nothing | Found::Model, _) => answer(Verdict::Verified, None),
         }
     }
 }

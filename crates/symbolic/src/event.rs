@@ -162,4 +162,6 @@ pub(crate) struct Run {
     pub(crate) waits: Vec<Wait>,
     /// Whether a section that may wait was not looked at precisely.
     pub(crate) vague_waits: bool,
+    /// Constants do not rule out that the setup thread waits for ever.
+    pub(crate) setup_waits: bool,
 }

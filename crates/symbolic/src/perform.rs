@@ -103,7 +103,9 @@ impl Walk<'_, '_> {
         if self.ghost {
             let stuck = self.gates.and(*guard, !holds);
             self.stuck.push(stuck);
-        } else if state.in_section && state.memory.is_none() {
+        } else if state.memory.is_some() {
+            self.run.setup_waits |= self.gates.and(*guard, !holds) != FALSE;
+        } else if state.in_section {
             self.gates.clause(&[!*guard, holds]);
         }
         *guard = self.gates.and(*guard, holds);

@@ -78,7 +78,7 @@ fn final_kind(program: &Program, var: FinalVar) -> Kind {
             .and_then(|thread| thread.registers.get(reg.index()))
             .map(|register| register.ty),
     };
-    ty.map_or(Kind::Unknown, Kind::Typed)
+    ty.map_or(Kind::Unknown, |ty| Kind::Typed(content(ty)))
 }
 
 /// The problems found so far.
@@ -151,11 +151,11 @@ impl Typing {
         };
         match registers.get(base..base.saturating_add(len)) {
             Some([first, rest @ ..]) => {
-                if rest.iter().any(|register| register.ty != first.ty) {
+                if rest.iter().any(|register| content(register.ty) != content(first.ty)) {
                     self.problem("a local array mixes timestamps and integers");
                     return Kind::Unknown;
                 }
-                Kind::Typed(first.ty)
+                Kind::Typed(content(first.ty))
             }
             _ => Kind::Unknown,
         }

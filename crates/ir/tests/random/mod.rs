@@ -80,7 +80,7 @@ impl Random {
     }
 
     fn ty(&mut self) -> Ty {
-        self.pick(&[Ty::Int, Ty::Int, Ty::Int, Ty::Timestamp, Ty::Gap])
+        self.pick(&[Ty::Int, Ty::Int, Ty::Pointer, Ty::Timestamp, Ty::Gap])
     }
 
     fn span(&mut self) -> Span {
