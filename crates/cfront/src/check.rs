@@ -15,9 +15,10 @@ mod types;
 
 use std::collections::{BTreeMap, HashMap};
 
+use cyrano_ir::suggest::closest;
+
 use crate::ast::{self, Item, Name, Storage, TypeExpr};
 use crate::source::{Loc, Problem, Problems, Sources};
-use crate::suggest::closest;
 use crate::tree::{FuncId, Function, Global, GlobalId, Label, LabelId, Local, LocalId};
 use crate::types::{StructId, Type, Types};
 

@@ -24,7 +24,6 @@ mod optimise;
 mod preprocess;
 mod program;
 mod source;
-mod suggest;
 mod tests_file;
 mod token;
 mod tree;

@@ -129,11 +129,20 @@ fn merge(thread: &mut Thread, observed: &[RegId]) {
         }
         let mut op = next.op.clone();
         let fails = may_fail(&value);
+        let copies = matches!(&next.op, Op::Assign { value, .. } if !may_fail(value) || is_checked_copy(value));
         if place_value(&mut op, reg, &value, fails) {
+            if fails && copies {
+                // What goes wrong is the value, not the copy.
+                thread.code[at + 1].span = thread.code[at].span;
+            }
             thread.code[at + 1].op = op;
             thread.code[at].op = Op::Jump(InstrId::new(at + 1));
         }
     }
+}
+
+fn is_checked_copy(value: &LocalExpr) -> bool {
+    matches!(value, Ir::Unary(UnOp::Defined, inner) if matches!(**inner, Ir::Var(_)))
 }
 
 fn leads_on(op: &Op, at: usize) -> impl Iterator<Item = InstrId> {

@@ -3,11 +3,12 @@
 //! The result is one text for the parser and a table that says where each of its tokens was written, so that spans survive.
 //! Directives that it does not know (`#pragma` other than `once`, `#line`, `#` and `##` in macros, variable arguments) are reported.
 
+use cyrano_ir::suggest::closest;
+
 use crate::condition;
 use crate::headers;
 use crate::macros::{Macro, Macros};
 use crate::source::{Loc, Problem, Problems, Sources};
-use crate::suggest::closest;
 use crate::token::{Token, TokenKind, tokens};
 
 /// How deeply files may include each other.

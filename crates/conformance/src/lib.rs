@@ -12,5 +12,6 @@ pub mod compare;
 pub mod corpus;
 pub mod dress;
 pub mod generate;
+pub mod random_c;
 
 pub use compare::{Disagreement, compare, compare_with, limits, outcomes_grow};

@@ -3,24 +3,35 @@
 use anyhow::{Context, bail};
 use cyrano_conformance::dress::Dress;
 use cyrano_conformance::generate::{Random, program};
+use cyrano_conformance::random_c::agree::{Effort, MODELS, Tally};
+use cyrano_conformance::random_c::{self, random_c};
 use cyrano_conformance::{compare, corpus, limits, outcomes_grow};
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
+
+const USAGE: &str = "usage: cyrano-conformance random COUNT [SEED], or random-c COUNT [SEED] for C programs";
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [command, count, rest @ ..] = &arguments[..] else {
-        bail!("usage: cyrano-conformance random COUNT [SEED]");
+        bail!("{USAGE}");
     };
-    anyhow::ensure!(command == "random", "the only command is `random COUNT [SEED]`");
     let count: u32 = count.parse().context("COUNT is a number")?;
     let seed: u8 = rest.first().map_or(Ok(0), |s| s.parse()).context("SEED is a number up to 255")?;
-    random(count, seed)
+    match command.as_str() {
+        "random" => random(count, seed),
+        "random-c" => c_programs(count, seed),
+        _ => bail!("{USAGE}"),
+    }
+}
+
+fn runner(count: u32, seed: u8) -> TestRunner {
+    let config = Config { cases: count, failure_persistence: None, max_shrink_iters: 4000, ..Config::default() };
+    let rng = TestRng::from_seed(config.rng_algorithm, &[seed; 32]);
+    TestRunner::new_with_rng(config, rng)
 }
 
 fn random(count: u32, seed: u8) -> anyhow::Result<()> {
-    let config = Config { cases: count, failure_persistence: None, max_shrink_iters: 4000, ..Config::default() };
-    let rng = TestRng::from_seed(config.rng_algorithm, &[seed; 32]);
-    let mut runner = TestRunner::new_with_rng(config, rng);
+    let mut runner = runner(count, seed);
     let done = std::cell::Cell::new(0u32);
     let result = runner.run(&program(), |program| {
         done.set(done.get() + 1);
@@ -35,6 +46,31 @@ fn random(count: u32, seed: u8) -> anyhow::Result<()> {
             Ok(())
         }
         Err(TestError::Fail(reason, program)) => keep(&program, &reason.to_string(), seed),
+        Err(TestError::Abort(reason)) => bail!("gave up: {reason}"),
+    }
+}
+
+/// Random C programs; a failure is printed as C and its test.
+fn c_programs(count: u32, seed: u8) -> anyhow::Result<()> {
+    let effort = Effort { slow: &|| limits(5.0, 3), fast: &|| limits(60.0, 3), models: MODELS };
+    let done = std::cell::Cell::new((0u32, Tally::default()));
+    let result = runner(count, seed).run(&random_c(12), |random| {
+        let program = random.program().map_err(TestCaseError::fail)?;
+        let new = random_c::agree::agree(&program, &effort).map_err(|d| TestCaseError::fail(d.to_string()))?;
+        let (number, mut tally) = done.get();
+        tally.add(new);
+        done.set((number + 1, tally));
+        if (number + 1).is_multiple_of(100) {
+            eprintln!("{} programs: {tally:?}", number + 1);
+        }
+        Ok(())
+    });
+    match result {
+        Ok(()) => {
+            println!("{count} random C programs: the engines agree; {:?}", done.get().1);
+            Ok(())
+        }
+        Err(TestError::Fail(reason, program)) => bail!("{reason}\n{}", program.shown()),
         Err(TestError::Abort(reason)) => bail!("gave up: {reason}"),
     }
 }

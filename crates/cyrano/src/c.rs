@@ -6,13 +6,14 @@ use std::path::Path;
 
 use cyrano_cfront::{Bounds, Test, Unit};
 use cyrano_ir::Ty;
+use cyrano_ir::suggest;
 use cyrano_trace::TestInfo;
 
 use crate::args::{ColorChoice, TestArgs};
 use crate::failure::Failure;
+use crate::library;
 use crate::program::{self, Loaded};
 use crate::source::{self, Source};
-use crate::{library, suggest};
 
 /// The one constant that a C file has: how many objects each `malloc` within a loop can make.
 const OBJECTS: &str = "objects";
@@ -42,7 +43,7 @@ pub fn load(
         None => {
             let names: Vec<&str> = declared.tests.iter().map(|test| test.name.as_str()).collect();
             if let Some(unknown) = wanted.unknown(&names) {
-                let near = suggest::nearest(unknown, names.iter().copied());
+                let near = suggest::closest(unknown, names.iter().copied());
                 let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
                 return Err(Failure::input(format!("{}: there is no test `{unknown}`{near}", text.name)));
             }
@@ -59,19 +60,18 @@ pub fn load(
 /// source has a place of its own.
 pub fn again(source: Source, set: &[(String, i64)], test: &TestInfo, color: ColorChoice) -> Result<Loaded, Failure> {
     let file = File::read(source, set, Some(&test.includes), color)?;
-    let declared = |text: &str| cyrano_cfront::tests(text, &file.unit);
-    let tests = Source { name: format!("the tests of {}", file.source.name), text: test.tests.clone(), dir: None };
-    let found = declared(&tests.text).map_err(|errors| program::complain(&tests, &errors, color))?;
-    if let Some(found) = found.test(&test.name) {
-        return file.program(found, &tests.text, color);
-    }
-    // A test that nobody declared is called by its notation.
-    let unknown = || Failure::input(format!("{}: there is no test `{}`", file.source.name, test.name));
-    let made = declared(&format!("{}\ntest made = {}\n", tests.text, test.name)).map_err(|_| unknown())?;
-    let made = made.test("made").ok_or_else(unknown)?;
-    let mut made = made.clone();
-    made.name.clone_from(&test.name);
-    file.program(&made, &tests.text, color)
+    file.again(test, color)
+}
+
+/// Compiles the tests of one file again, from another text of it.
+pub fn all_again(
+    source: Source,
+    set: &[(String, i64)],
+    tests: &[&TestInfo],
+    color: ColorChoice,
+) -> Result<Vec<Loaded>, Failure> {
+    let file = File::read(source, set, tests.first().map(|test| &test.includes), color)?;
+    tests.iter().map(|test| file.again(test, color)).collect()
 }
 
 impl File {
@@ -92,6 +92,22 @@ impl File {
         let unit = cyrano_cfront::parse(&source.text, &source.name, &resolver);
         let unit = unit.map_err(|errors| program::complain(&source, &errors, color))?;
         Ok(Self { unit, set: set.to_vec(), bounds, includes: includes.into_inner(), source })
+    }
+
+    fn again(&self, test: &TestInfo, color: ColorChoice) -> Result<Loaded, Failure> {
+        let declared = |text: &str| cyrano_cfront::tests(text, &self.unit);
+        let tests = Source { name: format!("the tests of {}", self.source.name), text: test.tests.clone(), dir: None };
+        let found = declared(&tests.text).map_err(|errors| program::complain(&tests, &errors, color))?;
+        if let Some(found) = found.test(&test.name) {
+            return self.program(found, &tests.text, color);
+        }
+        // A test that nobody declared is called by its notation.
+        let unknown = || Failure::input(format!("{}: there is no test `{}`", self.source.name, test.name));
+        let made = declared(&format!("{}\ntest made = {}\n", tests.text, test.name)).map_err(|_| unknown())?;
+        let made = made.test("made").ok_or_else(unknown)?;
+        let mut made = made.clone();
+        made.name.clone_from(&test.name);
+        self.program(&made, &tests.text, color)
     }
 
     fn program(&self, test: &Test, tests: &str, color: ColorChoice) -> Result<Loaded, Failure> {

@@ -2,9 +2,10 @@
 
 use include_dir::{Dir, include_dir};
 
+use cyrano_ir::suggest;
+
 use crate::failure::Failure;
 use crate::source::Source;
-use crate::suggest;
 
 static LIBRARY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../library");
 
@@ -41,7 +42,7 @@ pub fn find(name: &str) -> Result<Source, Failure> {
     if let Some(entry) = programs.iter().find(wanted) {
         return Ok(Source { name: format!("lib:{}", entry.name), text: entry.text.to_owned(), dir: None });
     }
-    let near = suggest::nearest(name, programs.iter().map(|entry| entry.name));
+    let near = suggest::closest(name, programs.iter().map(|entry| entry.name));
     let help = near.map(|near| format!("; did you mean `lib:{near}`?")).unwrap_or_default();
     Err(Failure::input(format!("lib:{name}: the library has no such file{help} (`cyrano library list` lists them)")))
 }

@@ -22,7 +22,6 @@ mod run;
 mod select;
 mod source;
 mod specification;
-mod suggest;
 
 use std::process::ExitCode;
 

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use cyrano_ir::suggest;
 use cyrano_memory::Model;
 
 use crate::args::ColorChoice;
+use crate::console;
 use crate::diagnostics;
 use crate::failure::Failure;
 use crate::source::{self, Source};
-use crate::{console, suggest};
 
 /// The models of a command line, each once.
 pub fn resolve_all(names: &[String], color: ColorChoice) -> Result<Vec<Model>, Failure> {
@@ -67,7 +68,7 @@ fn from_file(path: &Path, color: ColorChoice) -> Result<Model, Failure> {
 fn known(wrong: &str) -> String {
     let all = cyrano_memory::all();
     let names: Vec<&str> = all.iter().map(|model| model.name.as_str()).collect();
-    let near = suggest::nearest(wrong, names.iter().copied());
+    let near = suggest::closest(wrong, names.iter().copied());
     let near = near.map(|near| format!("Did you mean `{near}`? ")).unwrap_or_default();
     format!("{near}The models are {}; a path to a model file will do too", names.join(", "))
 }

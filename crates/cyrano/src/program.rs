@@ -1,5 +1,6 @@
 //! From a file's name to a compiled program.
 
+use cyrano_ir::suggest;
 use cyrano_ir::{Diagnostic, Program};
 use cyrano_rml::CompileError;
 use cyrano_trace::TestInfo;
@@ -7,7 +8,7 @@ use cyrano_trace::TestInfo;
 use crate::args::{ColorChoice, TestArgs};
 use crate::failure::Failure;
 use crate::source::{self, Source};
-use crate::{c, console, diagnostics, suggest};
+use crate::{c, console, diagnostics};
 
 /// A program with the text it came from.
 #[derive(Clone, Debug)]
@@ -115,7 +116,7 @@ pub fn complain(source: &Source, errors: &[Diagnostic], color: ColorChoice) -> F
 
 fn unknown_constants(source: &Source, names: &[String], known: &[String]) -> Failure {
     let quoted = |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let near = names.iter().filter_map(|name| suggest::nearest(name, known.iter().map(String::as_str)));
+    let near = names.iter().filter_map(|name| suggest::closest(name, known.iter().map(String::as_str)));
     let near: Vec<String> = near.map(|name| format!("did you mean `{name}`? ")).collect();
     let known = if known.is_empty() { "it declares none".to_owned() } else { format!("it has {}", quoted(known)) };
     Failure::input(format!("{}: no constant {} to set; {}{known}", source.name, quoted(names), near.concat()))

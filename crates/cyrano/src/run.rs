@@ -86,10 +86,19 @@ impl Runner {
 
     /// Asks the engine of choice.
     pub fn ask(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        self.ask_one_of(&[Chosen::Explore, Chosen::Symbolic, Chosen::Interp], query, watch)
+    }
+
+    /// Asks the engine of choice, symbolic rather than explore if the choice is free: tests with many threads have too many states.
+    pub fn ask_symbolic_first(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        self.ask_one_of(&[Chosen::Symbolic, Chosen::Explore, Chosen::Interp], query, watch)
+    }
+
+    fn ask_one_of(&self, usual: &[Chosen], query: Query<'_>, watch: &dyn Watch) -> Answered {
         if let Some(stop) = self.stopped() {
             return unasked(stop.reason().to_owned());
         }
-        let (engine, note) = match self.choose(&query) {
+        let (engine, note) = match self.choose(usual, &query) {
             Ok(chosen) => chosen,
             Err(reason) => return unasked(reason),
         };
@@ -115,9 +124,9 @@ impl Runner {
     }
 
     /// The engine for a query, and why it is not the usual one; `Err` if there is none.
-    fn choose(&self, query: &Query<'_>) -> Result<(Chosen, Option<String>), String> {
+    fn choose(&self, usual: &[Chosen], query: &Query<'_>) -> Result<(Chosen, Option<String>), String> {
         let candidates: &[Chosen] = match self.engine {
-            EngineChoice::Auto => &[Chosen::Explore, Chosen::Symbolic, Chosen::Interp],
+            EngineChoice::Auto => usual,
             EngineChoice::Explore => &[Chosen::Explore],
             EngineChoice::Symbolic => &[Chosen::Symbolic],
             EngineChoice::Interp => &[Chosen::Interp],

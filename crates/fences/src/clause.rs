@@ -36,17 +36,23 @@ impl Candidate {
     }
 }
 
-/// All candidates that forbid an execution, each once, in order.
-pub(crate) fn clause(places: &Places, execution: &Execution, replayed: &Replayed) -> Result<Vec<Candidate>, String> {
+/// All candidates that forbid an execution of the program of this number, each once, in order.
+pub(crate) fn clause(
+    places: &Places,
+    program: usize,
+    execution: &Execution,
+    replayed: &Replayed,
+) -> Result<Vec<Candidate>, String> {
+    let chart = places.charts.get(program).ok_or("a counterexample is of a program that is not there")?;
     let mut clause = Vec::new();
-    for thread in 0..places.chart.threads.len() {
+    for thread in 0..chart.threads.len() {
         let thread = ThreadId::new(thread);
         let own = replayed.steps.iter().filter(|step| step.access.thread == thread && !step.overtook.is_empty());
         let own: Vec<_> = own.collect();
         if own.is_empty() {
             continue;
         }
-        let way = places.way(thread, execution, replayed)?;
+        let way = places.way(chart, thread, execution, replayed)?;
         for step in own {
             for overtaken in &step.overtook {
                 let kinds = FenceSet::from_first(overtaken.kind) & FenceSet::from_second(step.kind);

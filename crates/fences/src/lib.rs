@@ -19,12 +19,14 @@
 //!
 //! # What this crate does not know
 //!
-//! Which language the program is written in, and which engine judges it: both are behind [`Subject`]. [`source`] has what most subjects
-//! need for a program that is text: where a fence may stand, how it is written there, and what the change looks like.
+//! Which language the program is written in, and which engine judges it: both are behind [`Subject`], or behind [`Suite`] for several programs
+//! that come from one source. [`source`] has what most subjects need for a program that is text: where a fence may stand, how it is written
+//! there, and what the change looks like; [`c`] has the same for C.
 //!
 //! **Invariant:** whether a fence lies between two accesses is never guessed from line numbers. The program is built once with a fence
 //! at every position (`places`), and the threads of a counterexample are walked through that program (`walk`).
 
+pub mod c;
 mod clause;
 mod diff;
 mod fence;
@@ -32,10 +34,14 @@ mod hitting;
 mod outcome;
 mod places;
 mod search;
+mod shape;
 pub mod source;
 mod subject;
+mod suite;
 mod walk;
 
+#[cfg(test)]
+mod suite_tests;
 #[cfg(test)]
 mod tests;
 
@@ -43,11 +49,13 @@ pub use diff::unified_diff;
 pub use fence::{Costs, Fence, Position, merge, statement};
 pub use outcome::{Counterexample, Outcome, Repair, Verdict};
 pub use search::{Options, synthesise};
+pub use shape::same_but_for_fences;
 pub use subject::{Judgement, Subject, Wrong};
+pub use suite::{Ruling, Suite};
 
 /// The positions that make a difference: of those between which no access is ever performed, the first.
 ///
 /// This is the universe of [`synthesise`]; the error says why the program cannot be built with a fence everywhere.
-pub fn distinct_positions<S: Subject>(subject: &S) -> Result<Vec<Position>, String> {
-    places::Places::new(subject).map(|places| places.positions)
+pub fn distinct_positions<S: Suite>(suite: &S) -> Result<Vec<Position>, String> {
+    places::Places::new(suite).map(|places| places.positions)
 }

@@ -1,4 +1,4 @@
-//! The positions that make a difference, and the chart: the program with a fence at each of them.
+//! The positions that make a difference, and the charts: the programs with a fence at each of them.
 //!
 //! Two positions are the same place when in every copy of the code one follows the other in a straight line without an access between
 //! them: a fence orders the same pairs at either. Only the first of them is a candidate, or every set that has a
@@ -10,59 +10,68 @@ use cyrano_engine::{Execution, Replayed};
 use cyrano_ir::{FenceSet, Instr, Op, Program, Span, ThreadId};
 
 use crate::fence::{Fence, Position};
-use crate::subject::Subject;
+use crate::suite::Suite;
 use crate::walk::{Way, walk};
 
 /// A position that makes a difference: its number in [`Places::positions`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct PlaceId(pub(crate) usize);
 
-/// The places and the chart.
+/// The places and the charts.
 pub(crate) struct Places {
     /// One position per place, in source order.
     pub(crate) positions: Vec<Position>,
-    /// The program with a full fence at every position of the subject.
-    pub(crate) chart: Program,
+    /// For each of them whether it is one to avoid where the choice is free.
+    pub(crate) awkward: Vec<bool>,
+    /// Each program with a full fence at every position.
+    pub(crate) charts: Vec<Program>,
     /// The place of each position's offset.
     place_of: HashMap<usize, PlaceId>,
 }
 
 impl Places {
-    /// Builds the chart.
-    pub(crate) fn new<S: Subject>(subject: &S) -> Result<Self, String> {
-        let mut positions = subject.positions();
+    /// Builds the charts.
+    pub(crate) fn new<S: Suite>(suite: &S) -> Result<Self, String> {
+        let mut positions = suite.positions();
         positions.sort();
         positions.dedup_by_key(|position| position.at);
         let everywhere = |position: &Position| Fence { position: position.clone(), kind: FenceSet::FULL };
         let fences: Vec<Fence> = positions.iter().map(everywhere).collect();
-        let chart = subject.build(&fences)?;
-        let heads = heads(&chart, &positions);
+        let charts = suite.build(&fences)?;
+        let heads = heads(&charts, &positions);
         let firsts: BTreeSet<usize> = heads.values().copied().collect();
         let number: HashMap<usize, PlaceId> = firsts.iter().enumerate().map(|(n, at)| (*at, PlaceId(n))).collect();
         let place_of = heads.iter().map(|(at, head)| (*at, number[head])).collect();
         positions.retain(|position| firsts.contains(&position.at));
-        Ok(Self { positions, chart, place_of })
+        let awkward = positions.iter().map(|position| suite.is_awkward(position)).collect();
+        Ok(Self { positions, awkward, charts, place_of })
     }
 
-    /// Walks a thread of an execution through the chart.
-    pub(crate) fn way(&self, thread: ThreadId, execution: &Execution, replayed: &Replayed) -> Result<Way, String> {
-        let code = &self.chart.thread(thread).code;
+    /// Walks a thread of an execution through a chart.
+    pub(crate) fn way(
+        &self,
+        chart: &Program,
+        thread: ThreadId,
+        execution: &Execution,
+        replayed: &Replayed,
+    ) -> Result<Way, String> {
+        let code = &chart.thread(thread).code;
         let place = |pc: usize| code.get(pc).and_then(inserted).and_then(|at| self.place_of.get(&at).copied());
-        walk(&self.chart, thread, &place, execution, replayed)
+        walk(chart, thread, &place, execution, replayed)
     }
 }
 
 /// The offset of an inserted fence.
-fn inserted(instr: &Instr) -> Option<usize> {
+pub(crate) fn inserted(instr: &Instr) -> Option<usize> {
     let Span { start, end } = instr.span;
     (matches!(instr.op, Op::Fence(_)) && start == end).then_some(start as usize)
 }
 
-/// For each position that occurs in the chart the first one of its place.
-fn heads(chart: &Program, positions: &[Position]) -> HashMap<usize, usize> {
+/// For each position that occurs in a chart the first one of its place.
+fn heads(charts: &[Program], positions: &[Position]) -> HashMap<usize, usize> {
     let mut occurrences: HashMap<usize, usize> = HashMap::new();
     let mut followed: HashMap<(usize, usize), usize> = HashMap::new();
-    for thread in &chart.threads {
+    for thread in charts.iter().flat_map(|chart| &chart.threads) {
         for run in runs(&thread.code) {
             run.iter().for_each(|at| *occurrences.entry(*at).or_default() += 1);
             run.windows(2).for_each(|pair| *followed.entry((pair[0], pair[1])).or_default() += 1);
@@ -93,7 +102,12 @@ fn runs(code: &[Instr]) -> Vec<Vec<usize>> {
     let mut runs = vec![Vec::new()];
     for (pc, instr) in code.iter().enumerate() {
         let breaks = match instr.op {
-            Op::Assign { .. } | Op::Choose { .. } | Op::Fence(_) | Op::Assume(_) | Op::Assert { .. } => false,
+            Op::Assign { .. }
+            | Op::Choose { .. }
+            | Op::Fence(_)
+            | Op::Assume(_)
+            | Op::Assert { .. }
+            | Op::Limit { .. } => false,
             // An access, a branch, or the edge of a section or an operation.
             _ => true,
         };

@@ -11,6 +11,8 @@
 //! are answered by a complete exploration (TL2 under pso, executions not minimised: 3 rounds either way, 17 questions
 //! instead of 6). Minimising each execution does more for less.
 
+use std::collections::BTreeSet;
+
 use cyrano_ir::{FenceSet, Program};
 use cyrano_memory::Model;
 
@@ -19,10 +21,14 @@ use crate::fence::{Costs, Fence, merge};
 use crate::hitting::{Problem, minimum};
 use crate::outcome::{Counterexample, Outcome, Repair, Verdict};
 use crate::places::Places;
-use crate::subject::{Judgement, Subject, Wrong};
+use crate::subject::{Judgement, Wrong};
+use crate::suite::{Ruling, Suite};
 
 /// After so many rounds without a repair it is worth asking whether there is one at all.
 const PATIENCE: usize = 8;
+
+/// So many awkward positions weigh as much as one unit of cost.
+const TASTE: u32 = 1 << 10;
 
 /// How to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,16 +61,17 @@ impl Options {
     }
 }
 
-/// Finds fences that make the subject correct.
-pub fn synthesise<S: Subject>(subject: &S, options: &Options) -> Outcome<S::Evidence> {
+/// Finds fences that make all programs of the suite correct.
+pub fn synthesise<S: Suite>(suite: &S, options: &Options) -> Outcome<S::Evidence> {
     let mut search = Search {
-        subject,
+        suite,
         options,
         questions: 0,
         rounds: 0,
         counterexamples: Vec::new(),
         sets: Vec::new(),
         correct: Vec::new(),
+        sequential: BTreeSet::new(),
     };
     let end = search.run().unwrap_or_else(|end| end);
     let Search { questions, rounds, counterexamples, sets, .. } = search;
@@ -99,8 +106,8 @@ impl End {
     }
 }
 
-struct Search<'a, S: Subject> {
-    subject: &'a S,
+struct Search<'a, S: Suite> {
+    suite: &'a S,
     options: &'a Options,
     questions: usize,
     rounds: usize,
@@ -108,32 +115,42 @@ struct Search<'a, S: Subject> {
     sets: Vec<Repair>,
     /// Sets that the judge accepted, sorted each.
     correct: Vec<Vec<Candidate>>,
+    /// The programs that were judged under sequential consistency, where fences change nothing.
+    sequential: BTreeSet<usize>,
 }
 
-impl<S: Subject> Search<'_, S> {
+/// A counterexample and the number of the program that it is of.
+struct Found<E> {
+    program: usize,
+    wrong: Wrong<E>,
+}
+
+/// What came of a set.
+enum Trial<E> {
+    Correct,
+    Wrong(Found<E>),
+    Unknown(String),
+}
+
+impl<S: Suite> Search<'_, S> {
     /// Runs to the end; the two sides of the result differ only in that `?` may return one of them.
     fn run(&mut self) -> Result<End, End> {
-        let plain = self.build(&[])?;
-        let first = match self.ask(&plain) {
-            Judgement::Correct => return Ok(End::new(Verdict::AlreadyCorrect)),
-            Judgement::Unknown(reason) => return Err(End::because(Verdict::Unknown, reason)),
-            Judgement::Wrong(wrong) => wrong,
+        let first = match self.ask(&[])? {
+            Trial::Correct => return Ok(End::new(Verdict::AlreadyCorrect)),
+            Trial::Unknown(reason) => return Err(End::because(Verdict::Unknown, reason)),
+            Trial::Wrong(found) => found,
         };
-        self.questions += 1;
-        if let Judgement::Wrong(wrong) = self.subject.judge_sequentially(&plain) {
-            return Err(self.irreparable(wrong, "it goes wrong under sequential consistency as well"));
-        }
-        let places = Places::new(self.subject).map_err(|reason| End::because(Verdict::Unknown, reason))?;
+        let places = Places::new(self.suite).map_err(|reason| End::because(Verdict::Unknown, reason))?;
         let table = Table::new(&places, self.options);
         self.refine(&table, first)
     }
 
-    fn refine(&mut self, table: &Table<'_>, first: Wrong<S::Evidence>) -> Result<End, End> {
+    fn refine(&mut self, table: &Table<'_>, first: Found<S::Evidence>) -> Result<End, End> {
         let mut clauses: Vec<Vec<Candidate>> = Vec::new();
         let mut found: Vec<Vec<Candidate>> = Vec::new();
         clauses.push(self.learn(table, first, &[])?);
         while found.len() < self.options.sets {
-            let problem = Problem { costs: &table.costs, clauses: &clauses, blocked: &found };
+            let problem = Problem { costs: &table.weights, clauses: &clauses, blocked: &found };
             let Some(set) = minimum(&problem) else { return Ok(End::new(Verdict::Irreparable)) };
             if self.rounds >= self.options.rounds {
                 return Err(End::because(Verdict::Unknown, format!("no end after {} rounds", self.rounds)));
@@ -143,12 +160,12 @@ impl<S: Subject> Search<'_, S> {
                 self.try_everything(table)?;
             }
             match self.try_set(table, &set)? {
-                Judgement::Correct => {
+                Trial::Correct => {
                     self.sets.push(table.repair(&set, &clauses));
                     found.push(set);
                 }
-                Judgement::Wrong(wrong) => clauses.push(self.learn(table, wrong, &set)?),
-                Judgement::Unknown(reason) => return Err(End::because(Verdict::Unknown, reason)),
+                Trial::Wrong(wrong) => clauses.push(self.learn(table, wrong, &set)?),
+                Trial::Unknown(reason) => return Err(End::because(Verdict::Unknown, reason)),
             }
         }
         Ok(End { complete: false, ..End::new(Verdict::Repaired) })
@@ -157,10 +174,10 @@ impl<S: Subject> Search<'_, S> {
     /// Ends the search if not even all fences together help. The clauses would show it too, in the end.
     fn try_everything(&mut self, table: &Table<'_>) -> Result<(), End> {
         match self.try_set(table, &table.useful)? {
-            Judgement::Wrong(wrong) => {
-                Err(self.irreparable(wrong, "it goes wrong even with a fence at every position"))
+            Trial::Wrong(found) => {
+                Err(self.irreparable(found.wrong, "it goes wrong even with a fence at every position"))
             }
-            Judgement::Correct | Judgement::Unknown(_) => Ok(()),
+            Trial::Correct | Trial::Unknown(_) => Ok(()),
         }
     }
 
@@ -168,11 +185,12 @@ impl<S: Subject> Search<'_, S> {
     fn learn(
         &mut self,
         table: &Table<'_>,
-        wrong: Wrong<S::Evidence>,
+        found: Found<S::Evidence>,
         set: &[Candidate],
     ) -> Result<Vec<Candidate>, End> {
-        let clause = table.clause(&wrong, set)?;
-        let (clause, wrong) = if self.options.shrink { self.shrink(table, clause, wrong)? } else { (clause, wrong) };
+        let clause = table.clause(&found, set)?;
+        let (clause, found) = if self.options.shrink { self.shrink(table, clause, found)? } else { (clause, found) };
+        let wrong = found.wrong;
         if clause.is_empty() {
             return Err(self.irreparable(wrong, "it goes wrong without any reordering that a fence could forbid"));
         }
@@ -184,21 +202,21 @@ impl<S: Subject> Search<'_, S> {
         &mut self,
         table: &Table<'_>,
         mut clause: Vec<Candidate>,
-        mut wrong: Wrong<S::Evidence>,
-    ) -> Result<(Vec<Candidate>, Wrong<S::Evidence>), End> {
+        mut found: Found<S::Evidence>,
+    ) -> Result<(Vec<Candidate>, Found<S::Evidence>), End> {
         let mut needed: Vec<Candidate> = Vec::new();
         while let Some(tried) = clause.iter().copied().find(|candidate| !needed.contains(candidate)) {
             let keeps = |candidate: &Candidate| *candidate == tried || !clause.contains(candidate);
             let set: Vec<Candidate> = table.useful.iter().copied().filter(keeps).collect();
             match self.try_set(table, &set)? {
-                Judgement::Wrong(other) => {
+                Trial::Wrong(other) => {
                     clause = table.clause(&other, &set)?;
-                    wrong = other;
+                    found = other;
                 }
-                Judgement::Correct | Judgement::Unknown(_) => needed.push(tried),
+                Trial::Correct | Trial::Unknown(_) => needed.push(tried),
             }
         }
-        Ok((clause, wrong))
+        Ok((clause, found))
     }
 
     /// No fence prevents this counterexample. If a set was accepted before, somebody is wrong, and nothing is claimed.
@@ -211,34 +229,55 @@ impl<S: Subject> Search<'_, S> {
     }
 
     /// Puts a set to the judge, unless a part of it is known to be correct: more fences do no harm.
-    fn try_set(&mut self, table: &Table<'_>, set: &[Candidate]) -> Result<Judgement<S::Evidence>, End> {
+    fn try_set(&mut self, table: &Table<'_>, set: &[Candidate]) -> Result<Trial<S::Evidence>, End> {
         let within = |known: &Vec<Candidate>| known.iter().all(|candidate| set.binary_search(candidate).is_ok());
         if self.correct.iter().any(within) {
-            return Ok(Judgement::Correct);
+            return Ok(Trial::Correct);
         }
-        let program = self.build(&table.fences(set))?;
-        let judgement = self.ask(&program);
-        if matches!(judgement, Judgement::Correct) {
+        let trial = self.ask(&table.fences(set))?;
+        if matches!(trial, Trial::Correct) {
             self.correct.push(set.to_vec());
         }
-        Ok(judgement)
+        Ok(trial)
     }
 
-    fn build(&self, fences: &[Fence]) -> Result<Program, End> {
-        self.subject.build(&merge(fences)).map_err(|reason| End::because(Verdict::Unknown, reason))
-    }
-
-    fn ask(&mut self, program: &Program) -> Judgement<S::Evidence> {
+    /// Asks the judge; a program that is wrong for the first time is looked at under sequential consistency too, where no fence helps.
+    fn ask(&mut self, fences: &[Fence]) -> Result<Trial<S::Evidence>, End> {
+        let fences = merge(fences);
+        let programs = self.suite.build(&fences).map_err(|reason| End::because(Verdict::Unknown, reason))?;
         self.questions += 1;
-        self.subject.judge(program)
+        let Ruling { program, judgement } = self.suite.judge(&fences, &programs);
+        match judgement {
+            Judgement::Correct => Ok(Trial::Correct),
+            Judgement::Unknown(reason) => Ok(Trial::Unknown(reason)),
+            Judgement::Wrong(wrong) => {
+                self.judge_sequentially(&programs, program)?;
+                Ok(Trial::Wrong(Found { program, wrong }))
+            }
+        }
+    }
+
+    fn judge_sequentially(&mut self, programs: &[Program], number: usize) -> Result<(), End> {
+        if !self.sequential.insert(number) {
+            return Ok(());
+        }
+        self.questions += 1;
+        match self.suite.judge_sequentially(programs, number) {
+            Judgement::Wrong(wrong) => {
+                Err(self.irreparable(wrong, "it goes wrong under sequential consistency as well"))
+            }
+            Judgement::Correct | Judgement::Unknown(_) => Ok(()),
+        }
     }
 }
 
 /// The candidates: what they stand for and what they cost.
 struct Table<'a> {
     places: &'a Places,
-    /// By number, also of those that are not worth trying.
+    /// What each costs, by number, also those that are not worth trying.
     costs: Vec<u32>,
+    /// The same, so that of two sets with equal costs the one with fewer awkward positions is cheaper.
+    weights: Vec<u32>,
     /// Those that are.
     useful: Vec<Candidate>,
     kinds: FenceSet,
@@ -247,9 +286,12 @@ struct Table<'a> {
 impl<'a> Table<'a> {
     fn new(places: &'a Places, options: &Options) -> Self {
         let all = || Candidate::all(places.positions.len());
-        let costs = all().map(|candidate| options.costs.of(candidate.kind())).collect();
+        let costs: Vec<u32> = all().map(|candidate| options.costs.of(candidate.kind())).collect();
+        let awkward = |candidate: Candidate| u32::from(places.awkward[candidate.place().0]);
+        let weight = |candidate: Candidate| costs[candidate.0].saturating_mul(TASTE).saturating_add(awkward(candidate));
+        let weights = all().map(weight).collect();
         let useful = all().filter(|candidate| options.kinds.contains(candidate.kind())).collect();
-        Self { places, costs, useful, kinds: options.kinds }
+        Self { places, costs, weights, useful, kinds: options.kinds }
     }
 
     fn fence(&self, candidate: Candidate) -> Fence {
@@ -261,8 +303,9 @@ impl<'a> Table<'a> {
     }
 
     /// The clause of a counterexample to a set. That it misses the set is what makes the search end, so it is checked.
-    fn clause<E>(&self, wrong: &Wrong<E>, set: &[Candidate]) -> Result<Vec<Candidate>, End> {
-        let clause = clause(self.places, &wrong.execution, &wrong.replayed);
+    fn clause<E>(&self, found: &Found<E>, set: &[Candidate]) -> Result<Vec<Candidate>, End> {
+        let Found { program, wrong } = found;
+        let clause = clause(self.places, *program, &wrong.execution, &wrong.replayed);
         let mut clause = clause.map_err(|reason| End::because(Verdict::Unknown, reason))?;
         clause.retain(|candidate| self.kinds.contains(candidate.kind()));
         match clause.iter().find(|candidate| set.contains(candidate)) {

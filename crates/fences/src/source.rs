@@ -25,18 +25,18 @@ pub struct Patched {
     /// The text.
     pub text: String,
     /// What was inserted, in order.
-    pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<Piece>,
 }
 
 /// One inserted piece of text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Piece {
+pub(crate) struct Piece {
     /// Where it starts in the changed text.
-    start: usize,
+    pub(crate) start: usize,
     /// How long it is.
-    len: usize,
+    pub(crate) len: usize,
     /// The position of its fence, in the original.
-    at: usize,
+    pub(crate) at: usize,
 }
 
 /// Inserts fences; those at one position become one statement.

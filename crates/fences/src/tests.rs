@@ -16,9 +16,9 @@ use crate::{
 };
 
 /// Thread, overtaken access, overtaking access.
-type Reordering = (usize, u32, u32);
+pub(crate) type Reordering = (usize, u32, u32);
 
-struct TableSubject {
+pub(crate) struct TableSubject {
     threads: Vec<&'static str>,
     wrong: Vec<Vec<Reordering>>,
     /// What the judge says when no wrong execution is possible.
@@ -125,16 +125,16 @@ impl Subject for TableSubject {
     }
 }
 
-const ALL: Options =
+pub(crate) const ALL: Options =
     Options { sets: usize::MAX, costs: Costs::UNIFORM, kinds: FenceSet::FULL, shrink: true, rounds: usize::MAX };
 
-fn subject(threads: &[&'static str], wrong: &[&[Reordering]]) -> TableSubject {
+pub(crate) fn subject(threads: &[&'static str], wrong: &[&[Reordering]]) -> TableSubject {
     let wrong = wrong.iter().map(|execution| execution.to_vec()).collect();
     TableSubject { threads: threads.to_vec(), wrong, otherwise: Judgement::Correct }
 }
 
 /// A set of fences as text: `0:store-load 10:load-load`.
-fn show(fences: &[Fence]) -> String {
+pub(crate) fn show(fences: &[Fence]) -> String {
     let words: Vec<String> = fences.iter().map(|fence| format!("{}:{}", fence.position.at, fence.kind)).collect();
     words.join(" ")
 }

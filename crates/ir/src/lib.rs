@@ -15,6 +15,7 @@ pub mod expr;
 pub mod fence;
 pub mod ids;
 pub mod program;
+pub mod suggest;
 pub mod text;
 pub mod verify;
 

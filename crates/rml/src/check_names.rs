@@ -1,12 +1,12 @@
 //! Names inside bodies and constants: do they exist, and may they stand here?
 
+use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, Span};
 
 use crate::ast::{Expr, ExprKind, Name, VarKind};
 use crate::check::{Checker, Mode};
 use crate::names::{Names, Shape, Symbol, VarId};
 use crate::report::{Reported, Reports};
-use crate::suggest::closest;
 use crate::typing::{Atoms, Kind, kind_of};
 
 impl<'a> Atoms<'a> for Checker<'a, '_> {

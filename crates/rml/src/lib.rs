@@ -37,7 +37,6 @@ mod parse_stm;
 mod parse_stmt;
 mod program;
 mod report;
-mod suggest;
 mod token;
 mod typing;
 

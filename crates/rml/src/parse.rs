@@ -4,11 +4,11 @@
 //! or the next keyword that starts one, so that one mistake costs one message.
 //! **Invariant:** every loop either consumes a token or ends, and nesting is limited by [`MAX_NESTING`], so parsing always ends.
 
+use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, Span};
 
 use crate::ast::{File, Name};
 use crate::report::{Fallible, Reported, Reports};
-use crate::suggest::closest;
 use crate::token::Token;
 
 /// How deep statements, brackets and signs may nest.

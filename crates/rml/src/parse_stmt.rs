@@ -1,12 +1,12 @@
 //! Statements and blocks.
 
+use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, FenceSet, Span, TxEvent};
 
 use crate::ast::{Block, Call, Expr, Name, Place, Rhs, Rmw, RmwArgs, Stmt, StmtKind};
 use crate::lexer::unquote;
 use crate::parse::Parser;
 use crate::report::{Fallible, Reported};
-use crate::suggest::closest;
 use crate::token::Token;
 
 impl Parser<'_, '_> {

@@ -48,6 +48,9 @@ impl Gates {
                     }
                     _ => right_wrong,
                 };
+                // Where it counts and can never be computed, that is an error already; elsewhere the left side is the value.
+                let decides = matches!(op, BinOp::And | BinOp::Or) && right.range.values() == Some(&[]);
+                let right = if decides { Value::constant(0) } else { right };
                 let (value, fails) = self.binary(*op, &left, &right);
                 let wrong = self.or(left_wrong, right_wrong);
                 (value, self.or(wrong, fails))

@@ -189,9 +189,13 @@ impl<'a, 'g> Walk<'a, 'g> {
         let pc = InstrId(wait.instr.0 + 1);
         let key = loops.go(&begin, Some(wait.instr), pc);
         walk.todo.insert(key, Pending { pc, ways: vec![(wait.waits, state)] });
+        let vague_before = std::mem::take(&mut walk.run.vague_waits);
         walk.follow();
+        let vague = std::mem::replace(&mut walk.run.vague_waits, vague_before);
+        walk.run.vague_waits |= vague;
         let stuck = std::mem::take(&mut walk.stuck);
-        walk.gates.any(stuck)
+        // A section that another choice gets through is not stuck.
+        if vague { FALSE } else { walk.gates.any(stuck) }
     }
 
     fn loops(&self) -> &'a Loops {

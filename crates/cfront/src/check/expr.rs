@@ -1,11 +1,11 @@
 //! Expressions: names, places, members, conversions.
 
 use cyrano_ir::IntType;
+use cyrano_ir::suggest::closest;
 
 use super::{Checker, Fallible, Reported, Symbol};
 use crate::ast::{self, Name};
 use crate::source::{Loc, Problem};
-use crate::suggest::closest;
 use crate::tree::{Expr, ExprKind, Lvalue, LvalueKind};
 use crate::types::{INT, SIZE, StructId, Type};
 
@@ -91,8 +91,19 @@ impl Checker<'_> {
                 Ok(Expr::new(ExprKind::AddrOf(first), element.pointer(), loc))
             }
             Type::Void => Err(self.error(loc, "`void` has no value", "cannot be read")),
-            ty => Ok(Expr::new(ExprKind::Read(lvalue), ty, loc)),
+            ty => {
+                let ty = self.narrow_field(&lvalue).map_or(ty, Type::Int);
+                Ok(Expr::new(ExprKind::Read(lvalue), ty, loc))
+            }
         }
+    }
+
+    /// A bit-field of fewer bits than an `int` has is promoted to `int`, whatever it was declared with (C11, 6.3.1.1).
+    pub(super) fn narrow_field(&self, lvalue: &Lvalue) -> Option<IntType> {
+        let LvalueKind::Field(base, index) = &lvalue.kind else { return None };
+        let (Type::Struct(id), Type::Int(declared)) = (&base.ty, &lvalue.ty) else { return None };
+        let width = self.out.types.fields(*id).get(*index)?.bits.width;
+        (self.out.types.is_scalar(&base.ty) && width < INT.bits && declared.bits >= INT.bits).then_some(INT)
     }
 
     /// A place.

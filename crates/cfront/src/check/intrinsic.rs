@@ -2,12 +2,12 @@
 //!
 //! They are known by their names, however the file declares them, unless it gives them a body.
 
+use cyrano_ir::suggest::closest;
 use cyrano_ir::{BinOp, FenceSet};
 
 use super::{Checker, Fallible};
 use crate::ast::{self, Name};
 use crate::source::{Loc, Problem};
-use crate::suggest::closest;
 use crate::tree::{Expr, ExprKind, Intrinsic};
 use crate::types::{INT, MAX_WORDS, Type};
 

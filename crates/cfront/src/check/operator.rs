@@ -120,7 +120,8 @@ impl Checker<'_> {
     ) -> Fallible<Expr> {
         let target = self.target(target)?;
         let ty = target.ty.clone();
-        let calc = match (ty.promoted(), value.ty.promoted()) {
+        let promoted = self.narrow_field(&target).or(ty.promoted());
+        let calc = match (promoted, value.ty.promoted()) {
             (Some(a), Some(b)) if matches!(op, BinOp::Shl | BinOp::Shr) => {
                 Calc::Arith(op, a, Box::new(self.coerce(value, &Type::Int(b))?))
             }

@@ -1,9 +1,10 @@
 //! Statements: scopes, loops, labels and jumps.
 
 use super::{Checker, Fallible, Reported, Scope, Switch, Symbol};
+use cyrano_ir::suggest::closest;
+
 use crate::ast::{self, Name, Storage, TypeExpr};
 use crate::source::{Loc, Problem};
-use crate::suggest::closest;
 use crate::tree::{Expr, Label, LabelId, Loop, Stmt, StmtKind};
 use crate::types::Type;
 

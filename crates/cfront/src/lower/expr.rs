@@ -49,7 +49,7 @@ impl Lowerer<'_, '_> {
                 vec![arith::binary(BinOp::Div, bytes, size)]
             }
             ExprKind::Convert(inner) => self.convert(inner, &expr.ty),
-            ExprKind::Comma(list) => list.iter().map(|part| self.values(part)).last().unwrap_or_default(),
+            ExprKind::Comma(list) => self.comma(list),
             ExprKind::Assign(target, value) => self.assignment(target, value),
             ExprKind::Update { target, calc, gives_old } => vec![self.update(target, calc, *gives_old)],
             ExprKind::Call { func, args, position } => self.call(*func, args, *position),
@@ -57,6 +57,13 @@ impl Lowerer<'_, '_> {
             ExprKind::Aggregate(parts) => self.aggregate(parts, &expr.ty),
             ExprKind::Word(fields) => vec![self.word(fields, &expr.ty)],
         }
+    }
+
+    /// What goes wrong in the parts before the last goes wrong, though nobody looks at their values.
+    fn comma(&mut self, list: &[Expr]) -> Vec<LocalExpr> {
+        let Some((last, before)) = list.split_last() else { return Vec::new() };
+        before.iter().for_each(|part| self.discard(part));
+        self.values(last)
     }
 
     /// Two operands; the first is saved if the second changes something.

@@ -72,3 +72,11 @@ fn sizes_agree_with_pointer_arithmetic() {
             + (((uintptr_t)q - (uintptr_t)a) == 2 * sizeof(a[0])); }";
     assert_eq!(returns(source), [16 * 100 + 20 + 1]);
 }
+
+#[test]
+fn values_that_nobody_looks_at_still_go_wrong() {
+    assert!(fails("int g; int f(void) { return (1 / g, 2); }").contains("DivisionByZero"));
+    assert!(fails("int g; int f(void) { 1 / g; return 2; }").contains("DivisionByZero"));
+    assert!(fails("int g; int f(void) { (void)(1 / g); return 2; }").contains("DivisionByZero"));
+    assert!(fails("int g; int f(void) { for (int i = 0; i < 1; i++, 1 / g) {} return 2; }").contains("DivisionByZero"));
+}

@@ -97,6 +97,18 @@ fn several_fields_in_one_word() {
 }
 
 #[test]
+fn narrow_bit_fields_are_promoted_to_int() {
+    let bits = |then: &str| {
+        format!(
+            "struct f {{ unsigned a : 5; unsigned long b : 20; }}; int f(void) {{ struct f l = {{ 17, 3 }}; {then} }}"
+        )
+    };
+    assert_eq!(returns(&bits("return l.a < -1;")), [0]);
+    assert_eq!(returns(&bits("return (l.a - 18) / 2 + (int)(l.b - 4 < 0) * 10;")), [10]);
+    assert_eq!(returns(&bits("l.a /= -16; return (int)l.a;")), [31]);
+}
+
+#[test]
 fn a_word_is_one_access() {
     let source = "#include <cyrano.h>
         typedef cyrano_word struct { unsigned a : 4; unsigned b : 4; } w_t; w_t g;

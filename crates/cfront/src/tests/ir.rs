@@ -26,31 +26,31 @@ void push(stack_t *s, int v) {
         source,
         "p = push(&s, in {0, 1})\ntest T = ( p )\n",
         &expect![[r#"
-        program test.T
-        location "gap#0": gap = 0
-        location s.top = 0
-        location "gap#1": gap = 0
-        location "node#1.next" = -9223372036854775808
-        location "node#1.value" = -9223372036854775808
-        location "gap#2": gap = 0
-        array memory = "gap#0" of 6
-        thread thread1
-          register thread1.p1.v = 0
-          register %4 = -9223372036854775808
-          register %5 = -9223372036854775808
-          register %6 = -9223372036854775808
-          @0: thread1.p1.v := choose 0, 1
-          @1: operation begin p
-          @2: store "node#1.value", thread1.p1.v
-          @3: %4 := load s.top
-          @4: store "node#1.next", %4
-          @5: %5 := load "node#1.next"
-          @6: %6 := cas s.top, defined(%5), 24
-          @7: branch (defined(%6) == %5) then @8 else @3
-          @8: operation end
-          @9: halt
-        observe thread1.p1.v = thread1:thread1.p1.v
-    "#]],
+            program test.T
+            location "gap#0": gap = 0
+            location s.top: pointer = 0
+            location "gap#1": gap = 0
+            location "node#1.next": pointer = -9223372036854775808
+            location "node#1.value" = -9223372036854775808
+            location "gap#2": gap = 0
+            array memory = "gap#0" of 6
+            thread thread1
+              register thread1.p1.v = 0
+              register %4 = -9223372036854775808
+              register %5 = -9223372036854775808
+              register %6 = -9223372036854775808
+              @0: thread1.p1.v := choose 0, 1
+              @1: operation begin p
+              @2: store "node#1.value", thread1.p1.v
+              @3: %4 := load s.top
+              @4: store "node#1.next", %4
+              @5: %5 := load "node#1.next"
+              @6: %6 := cas s.top, defined(%5), 24
+              @7: branch (defined(%6) == %5) then @8 else @3
+              @8: operation end
+              @9: halt
+            observe thread1.p1.v = thread1:thread1.p1.v
+        "#]],
     );
 }
 

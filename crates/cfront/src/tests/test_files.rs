@@ -94,6 +94,13 @@ fn mistakes_in_a_tests_file() {
 }
 
 #[test]
+fn a_wrong_declaration_is_one_error() {
+    let unit = unit(QUEUE);
+    let errors = crate::tests("x = nowhere()\ntest T = ( x | xx )\n", &unit).expect_err("there is no such function");
+    assert_eq!(errors.len(), 1, "{errors:?}");
+}
+
+#[test]
 fn all_tests_are_all_of_them() {
     let unit = unit(QUEUE);
     let file = file(&unit, PREAMBLE);

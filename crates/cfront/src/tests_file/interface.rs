@@ -1,5 +1,6 @@
 //! Calls of C functions in the preamble: the function exists, and its arguments fit.
 
+use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, Span, WORD};
 
 use super::parse::{Parsed, Parser, Tokens, unexpected};
@@ -7,7 +8,6 @@ use super::scan::Kind;
 use super::{Argument, Call};
 use crate::arith;
 use crate::condition::parse_integer;
-use crate::suggest::closest;
 use crate::tree::FuncId;
 use crate::types::Type;
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, Span};
 
 use super::scan::{self, Kind, Token};
-use super::{Interface, Step, Test, TestFile};
+use super::{Call, Interface, Step, Test, TestFile};
 use crate::Unit;
-use crate::suggest::closest;
+use crate::tree::FuncId;
 
 /// The most operation calls of a test.
 const MAX_CALLS: usize = 200;
@@ -138,8 +139,8 @@ impl Parser<'_> {
             });
         }
         rest.expect("=")?;
-        let mut call = self.call(rest)?;
-        rest.done()?;
+        let call = self.call(rest).and_then(|call| rest.done().map(|()| call));
+        let mut call = call.inspect_err(|_| self.declare_anyway(&name.text))?;
         if name.text == "init" {
             call.result = None;
             self.interface.init.push(call);
@@ -152,6 +153,12 @@ impl Parser<'_> {
         }
         self.interface.operations.push(call);
         Ok(())
+    }
+
+    /// Tests may name an operation whose declaration is wrong; one error is enough.
+    fn declare_anyway(&mut self, name: &str) {
+        let call = Call { name: name.into(), func: FuncId(0), args: Vec::new(), result: None };
+        self.interface.operations.push(call);
     }
 
     fn finish(mut self) -> Result<TestFile, Vec<Diagnostic>> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use cyrano_criteria::oracle;
 
-use super::{Criterion, OutputArgs, RunArgs, seconds};
+use super::{Criterion, OutputArgs, RunArgs, TestArgs, seconds};
 
 const HISTORY_EXAMPLES: &str = "\
 A history file has one event a line; `#` starts a comment:
@@ -110,6 +110,8 @@ pub struct FenceArgs {
     #[arg(long, value_name = "OUT")]
     pub write: Option<PathBuf>,
     #[command(flatten)]
+    pub tests: TestArgs,
+    #[command(flatten)]
     pub run: RunArgs,
     #[command(flatten)]
     pub output: OutputArgs,
@@ -136,6 +138,8 @@ pub struct TablesArgs {
 pub enum Paper {
     /// Guerraoui, Henzinger, Singh: Model checking transactional memories (FOIL)
     Foil,
+    /// Burckhardt, Alur, Martin: Checking consistency of concurrent data types on relaxed memory models
+    Checkfence,
 }
 
 /// What a history of transactions may be judged by.

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use cyrano_ir::Property;
 use cyrano_memory::Model;
 use cyrano_report::{fences_json, fences_text};
 
@@ -10,7 +9,7 @@ use crate::args::{FenceArgs, Format};
 use crate::failure::Failure;
 use crate::program::Loaded;
 use crate::progress::Meter;
-use crate::repair::{Repaired, Task, repair};
+use crate::repair::{Case, Goal, Repaired, Task, repair};
 use crate::run::{Runner, VERSION};
 use crate::select::{Selected, select};
 use crate::specification::Specification;
@@ -20,16 +19,18 @@ use crate::{console, models, program};
 pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     let color = args.output.color;
     let models = models::resolve_all(&args.run.model, color)?;
-    let loaded = program::load(&args.file, &args.run.set, color)?;
-    let selected = select(&loaded, args.criterion.as_slice(), &models, color)?;
-    let runner = Runner::new(&args.run, selected.len())?;
-    let goals = goals(&runner, &loaded, selected)?;
-    if args.write.is_some() && goals.len() > 1 {
+    let loaded = program::load_all(&args.file, &args.run.set, &args.tests, color)?;
+    let specifications: Vec<Specification> = loaded.iter().map(|_| Specification::default()).collect();
+    let selected = loaded.iter().map(|loaded| select(loaded, args.criterion.as_slice(), &models, color));
+    let selected = selected.collect::<Result<Vec<_>, _>>()?;
+    let runner = Runner::new(&args.run, selected.first().map_or(1, Vec::len))?;
+    let tasks = tasks(&runner, &loaded, &specifications, selected)?;
+    if args.write.is_some() && tasks.len() > 1 {
         return Err(Failure::input("--write needs a single model; name it with --model"));
     }
-    let meter = Meter::new(goals.len(), &args.run, &args.output);
-    let results = runner.map(&goals, |at, (model, properties)| {
-        let result = repair(&Task { loaded: &loaded, model, properties, all: args.all }, &runner, &meter.watch(at));
+    let meter = Meter::new(tasks.len(), &args.run, &args.output);
+    let results = runner.map(&tasks, |at, (model, cases)| {
+        let result = repair(&Task { cases, model, all: args.all }, &runner, &meter.watch(at));
         meter.done(at, 0);
         result
     });
@@ -48,26 +49,37 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     Ok(exit_code(reports.iter().map(|report| report.verdict)))
 }
 
-/// What has to hold on each model. Fences change no serial execution, so the observations to compare with are those of the file
-/// as it is.
-fn goals(runner: &Runner, loaded: &Loaded, selected: Vec<Selected>) -> Result<Vec<(Model, Vec<Property>)>, Failure> {
-    let specification = Specification::default();
-    let mut goals: Vec<(Model, Vec<Property>)> = Vec::new();
-    for check in selected {
-        let (property, model) = match check {
-            Selected::Nothing { reason, .. } => return Err(Failure::input(reason)),
-            Selected::Run(property, model) => (property, model),
-            Selected::Observations(model) => {
-                let property = specification.property(runner, loaded, &());
-                (property.map_err(|why| Failure::input(format!("{}: {why}", loaded.source.name)))?, model)
+/// What has to hold on each model: of one program, or of one for each test. The observations of tests are mined when they are needed.
+fn tasks<'a>(
+    runner: &Runner,
+    loaded: &'a [Loaded],
+    specifications: &'a [Specification],
+    selected: Vec<Vec<Selected>>,
+) -> Result<Vec<(Model, Vec<Case<'a>>)>, Failure> {
+    let mut tasks: Vec<(Model, Vec<Case<'a>>)> = Vec::new();
+    for ((loaded, specification), selected) in loaded.iter().zip(specifications).zip(selected) {
+        for check in selected {
+            let (goal, model) = match check {
+                Selected::Nothing { reason, .. } => return Err(Failure::input(reason)),
+                Selected::Run(property, model) => (Goal::Property(property), model),
+                Selected::Observations(model) if loaded.test.is_some() => (Goal::Observations(specification), model),
+                Selected::Observations(model) => {
+                    let property = specification.property(runner, loaded, &());
+                    let why = |why| Failure::input(format!("{}: {why}", loaded.source.name));
+                    (Goal::Property(property.map_err(why)?), model)
+                }
+            };
+            if !tasks.iter().any(|(other, _)| *other == model) {
+                tasks.push((model.clone(), Vec::new()));
             }
-        };
-        match goals.iter_mut().find(|(other, _)| *other == model) {
-            Some((_, properties)) => properties.push(property),
-            None => goals.push((model, vec![property])),
+            let Some((_, cases)) = tasks.iter_mut().find(|(other, _)| *other == model) else { continue };
+            match cases.last_mut().filter(|case| std::ptr::eq(case.loaded, loaded)) {
+                Some(case) => case.goals.push(goal),
+                None => cases.push(Case { loaded, goals: vec![goal] }),
+            }
         }
     }
-    Ok(goals)
+    Ok(tasks)
 }
 
 fn write(args: &FenceArgs, path: &Path, text: Option<String>) -> Result<(), Failure> {

@@ -6,12 +6,13 @@ use cyrano_criteria::history::{History, Size};
 use cyrano_criteria::spec::automaton::Automaton;
 use cyrano_criteria::spec::compare::{CompareError, Comparison, compare};
 use cyrano_criteria::spec::named::{NAMES, NameError, named};
+use cyrano_ir::suggest;
 use cyrano_report::{SpecReport, spec_json, spec_text};
 
 use crate::args::{CompareArgs, Format, SpecArgs, SpecCommand};
+use crate::console;
 use crate::failure::Failure;
 use crate::run::{Runner, VERSION};
-use crate::{console, suggest};
 
 /// Runs the command.
 pub fn run(args: &SpecArgs) -> Result<u8, Failure> {
@@ -80,7 +81,7 @@ pub fn comparison(left: &str, right: &str, size: Size, runner: &Runner) -> Resul
 fn find(name: &str, size: Size) -> Result<Box<dyn Automaton>, Failure> {
     named(name, size).map_err(|error| match &error {
         NameError::Unknown(_) => {
-            let near = suggest::nearest(name, NAMES.iter().map(|(name, _)| *name));
+            let near = suggest::closest(name, NAMES.iter().map(|(name, _)| *name));
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             Failure::input(format!("{error}{near}"))
         }

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** whatever the paper says is a constant in the paper's own file; everything else is computed when the command runs.
 
+mod checkfence;
 mod foil;
 
 use cyrano_report::{TableReport, table_text, tables_json};
@@ -27,6 +28,7 @@ struct Recipe {
 pub fn run(args: &TablesArgs) -> Result<u8, Failure> {
     let (paper, recipes) = match args.paper {
         Paper::Foil => ("foil", foil::RECIPES),
+        Paper::Checkfence => ("checkfence", checkfence::RECIPES),
     };
     let wanted = |recipe: &&Recipe| args.only.as_ref().is_none_or(|text| recipe.title.contains(text.as_str()));
     let mut tables = Vec::new();

@@ -1,10 +1,10 @@
-//! "Did you mean …?", by edit distance.
+//! "Did you mean …?", by edit distance, for every front end and the command line.
 
 /// Names longer than this are not compared: the cost is quadratic and nobody misspells them by one letter.
 const MAX_LEN: usize = 64;
 
-/// The candidate closest to `word`, if it is close enough to be meant.
-pub(crate) fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+/// The candidate closest to `word`, if it is close enough to be meant, whatever the case of its letters.
+pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let len = word.chars().count();
     if len > MAX_LEN {
         return None;
@@ -18,7 +18,8 @@ pub(crate) fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c s
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, each swap counted once.
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let letters = |text: &str| text.to_lowercase().chars().collect::<Vec<char>>();
+    let (a, b) = (letters(a), letters(b));
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
     for i in 1..=a.len() {
         let mut row = vec![i];
@@ -45,6 +46,7 @@ mod tests {
         check("falg", Some("flag"));
         check("turm", Some("turn"));
         check("store-laod", Some("store-load"));
+        check("TURN", Some("turn"));
         check("y", None);
         check("counter", None);
     }

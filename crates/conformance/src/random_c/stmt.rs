@@ -1,0 +1,424 @@
+//! The statements of random C functions.
+//!
+//! The locals of a function are the integers `r0` to `r2` (0 at first, `r2` the argument), the undefined integer `u`, the pointers
+//! `t0` and `t1` (null at first), the word `v` (a copy of `w` once it is loaded) and the object `k`.
+
+use std::fmt::{self, Write};
+
+use proptest::prelude::*;
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// `place = value;`
+    Store(Place, Value),
+    /// `r = place;`
+    Load(u8, Place),
+    /// `r = value;`
+    Compute(u8, Value),
+    /// `pointer = target;`
+    StorePointer(Pointer, Target),
+    /// `t = pointer;`
+    LoadPointer(u8, Pointer),
+    /// `t = malloc(…)`, and both fields, only the value, or nothing is initialised.
+    Allocate(u8, u8),
+    /// `k = malloc(…)`, perhaps published, or freed.
+    Cell(u8),
+    /// `r = cas(&place, value, value);`
+    Cas(u8, Place, Value, Value),
+    /// `r = cas(&pointer, target, target);`
+    CasPointer(u8, Pointer, Target, Target),
+    /// `r = dcas(&x, &pointer, value, target, value, target);`
+    Dcas(u8, Pointer, [Value; 2], [Target; 2]),
+    /// `r = fetch_add(&place, c);`
+    FetchAdd(u8, Place, i8),
+    /// `r = exchange(&place, value);`
+    Exchange(u8, Place, Value),
+    /// What can be done with the packed word `w`: see `render`.
+    Word(u8, u8, Value),
+    /// What can be done with the marked pointer `m`: see `render`.
+    Mark(u8, u8),
+    /// A fence of the kinds whose bits are set.
+    Fence(u8),
+    /// `lock(&l); … unlock(&l);`
+    Locked(Vec<Stmt>),
+    /// `atomic { … }`
+    Atomic(Vec<Stmt>),
+    /// `if (condition) { … } else { … }`
+    If(Condition, Vec<Stmt>, Vec<Stmt>),
+    /// `for (int i = 0; i < 2; i++) { … }`, perhaps left early.
+    Twice(Vec<Stmt>, Option<Condition>),
+    /// `while (!cas(&x, r, value)) r = x;`
+    Retry(u8, Value),
+    /// `if (condition) return r;`
+    Return(Condition, u8),
+    /// `assert(condition);`
+    Assert(Condition),
+    /// `assume(condition);`
+    Assume(Condition),
+}
+
+/// An integer in memory.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// `x`, `y`, `s.a`, `s.b`, `n0.value`.
+    Named(u8),
+    /// `a[r & 1]`
+    Element(u8),
+    /// `a[r]`, which may be out of bounds.
+    AnyElement(u8),
+    /// `t->value`, which may be null.
+    Field(u8),
+    /// `p->value`: two loads.
+    Far,
+}
+
+/// An integer.
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    /// A constant.
+    Const(i8),
+    /// `r`
+    Reg(u8),
+    /// `r op r`, by number: see its `Display`.
+    Op(u8, u8, u8),
+    /// `u`: undefined.
+    Undefined,
+    /// `choose(0, 1)`
+    Choose,
+}
+
+/// A pointer in memory: `p`, `q`, `n0.next`, `t0->next`, `t1->next`.
+pub type Pointer = u8;
+
+/// A pointer: null, `&n0`, `t0`, `t1`.
+pub type Target = u8;
+
+/// A condition.
+#[derive(Clone, Copy, Debug)]
+pub enum Condition {
+    /// `r == c`
+    Equals(u8, i8),
+    /// `r < value`
+    Less(u8, Value),
+    /// `place != c`: a load within the condition.
+    Read(Place, i8),
+    /// `t0 != 0 && t0->value == c`
+    Guarded(u8, i8),
+    /// `t0 == t1`
+    Same,
+}
+
+fn reg() -> impl Strategy<Value = u8> {
+    0..3u8
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    prop_oneof![
+        12 => (0..2u8).prop_map(Place::Named),
+        3 => (2..5u8).prop_map(Place::Named),
+        1 => reg().prop_map(Place::Element),
+        1 => reg().prop_map(Place::AnyElement),
+        2 => (0..2u8).prop_map(Place::Field),
+        1 => Just(Place::Far),
+    ]
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        10 => (0..3i8).prop_map(Value::Const),
+        1 => Just(Value::Const(-1)),
+        8 => reg().prop_map(Value::Reg),
+        4 => (0..18u8, reg(), reg()).prop_map(|(op, l, r)| Value::Op(op, l, r)),
+        1 => Just(Value::Undefined),
+        1 => Just(Value::Choose),
+    ]
+}
+
+fn condition() -> impl Strategy<Value = Condition> {
+    prop_oneof![
+        4 => (reg(), 0..2i8).prop_map(|(r, c)| Condition::Equals(r, c)),
+        1 => (reg(), value()).prop_map(|(r, e)| Condition::Less(r, e)),
+        2 => (place(), 0..2i8).prop_map(|(x, c)| Condition::Read(x, c)),
+        1 => (0..2u8, 1..3i8).prop_map(|(t, c)| Condition::Guarded(t, c)),
+        1 => Just(Condition::Same),
+    ]
+}
+
+fn pointer() -> impl Strategy<Value = Pointer> {
+    prop_oneof![3 => Just(0u8), 2 => Just(1u8), 1 => 2..5u8]
+}
+
+fn target() -> impl Strategy<Value = Target> {
+    0..4u8
+}
+
+/// A statement that can stand in an atomic block.
+fn access() -> BoxedStrategy<Stmt> {
+    let two = || (0..2u8, reg());
+    prop_oneof![
+        8 => (place(), value()).prop_map(|(x, e)| Stmt::Store(x, e)),
+        8 => (reg(), place()).prop_map(|(r, x)| Stmt::Load(r, x)),
+        2 => (reg(), value()).prop_map(|(r, e)| Stmt::Compute(r, e)),
+        3 => (pointer(), target()).prop_map(|(x, t)| Stmt::StorePointer(x, t)),
+        4 => (0..2u8, pointer()).prop_map(|(t, x)| Stmt::LoadPointer(t, x)),
+        1 => (0..2u8, 0..3u8).prop_map(|(t, fields)| Stmt::Allocate(t, fields)),
+        1 => (reg(), place(), value(), value()).prop_map(|(r, x, e, n)| Stmt::Cas(r, x, e, n)),
+        1 => (reg(), pointer(), target(), target()).prop_map(|(r, x, e, n)| Stmt::CasPointer(r, x, e, n)),
+        1 => (reg(), place(), -1..3i8).prop_map(|(r, x, c)| Stmt::FetchAdd(r, x, c)),
+        1 => (reg(), place(), value()).prop_map(|(r, x, e)| Stmt::Exchange(r, x, e)),
+        1 => (0..5u8, reg(), value()).prop_map(|(what, r, e)| Stmt::Word(what, r, e)),
+        1 => (0..4u8, two()).prop_map(|(what, (t, _))| Stmt::Mark(what, t)),
+    ]
+    .boxed()
+}
+
+fn simple() -> BoxedStrategy<Stmt> {
+    let dcas = (reg(), pointer(), (value(), value()), (target(), target()));
+    prop_oneof![
+        24 => access(),
+        4 => (1..16u8).prop_map(Stmt::Fence),
+        1 => dcas.prop_map(|(r, x, e, t)| Stmt::Dcas(r, x, [e.0, e.1], [t.0, t.1])),
+        1 => (0..5u8).prop_map(Stmt::Cell),
+    ]
+    .boxed()
+}
+
+/// Any statement.
+pub fn stmt() -> BoxedStrategy<Stmt> {
+    let some = |least: usize, most: usize| prop::collection::vec(simple(), least..most);
+    let accesses = |most: usize| prop::collection::vec(access(), 1..most);
+    prop_oneof![
+        24 => simple(),
+        3 => (condition(), some(0, 3), some(0, 2)).prop_map(|(c, then, other)| Stmt::If(c, then, other)),
+        1 => some(1, 3).prop_map(Stmt::Locked),
+        1 => accesses(4).prop_map(Stmt::Atomic),
+        1 => (accesses(2), condition()).prop_map(|(mut all, c)| {
+            all.insert(0, Stmt::Assume(c));
+            Stmt::Atomic(all)
+        }),
+        1 => (some(1, 2), prop::option::of(condition())).prop_map(|(all, c)| Stmt::Twice(all, c)),
+        1 => (reg(), value()).prop_map(|(r, e)| Stmt::Retry(r, e)),
+        1 => (condition(), reg()).prop_map(|(c, r)| Stmt::Return(c, r)),
+        1 => condition().prop_map(Stmt::Assert),
+        1 => condition().prop_map(Stmt::Assume),
+    ]
+    .boxed()
+}
+
+/// How many accesses the statements may perform.
+pub fn accesses(stmts: &[Stmt]) -> usize {
+    stmts.iter().map(Stmt::accesses).sum()
+}
+
+/// Declares the locals of a function.
+pub fn locals(body: &[Stmt], out: &mut String) {
+    let mut text = String::new();
+    body.iter().for_each(|stmt| stmt.render(&mut text, 0));
+    let mentions = |name: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == name);
+    out.push_str("    int r0 = 0, r1 = 0, r2 = arg;\n");
+    let declarations = [("u", "int u;"), ("v", "word_t v;"), ("k", "cell_t *k;")];
+    for (_, declaration) in declarations.iter().filter(|(name, _)| mentions(name)) {
+        let _ = writeln!(out, "    {declaration}");
+    }
+    if mentions("t0") || mentions("t1") {
+        out.push_str("    node_t *t0 = 0, *t1 = 0;\n");
+    }
+}
+
+impl Stmt {
+    fn accesses(&self) -> usize {
+        match self {
+            Self::Store(x, _) | Self::Load(_, x) | Self::Cas(_, x, ..) => x.accesses(),
+            Self::FetchAdd(_, x, _) | Self::Exchange(_, x, _) => x.accesses(),
+            Self::StorePointer(..) | Self::LoadPointer(..) | Self::CasPointer(..) => 1,
+            Self::Allocate(_, fields) => usize::from(*fields),
+            Self::Cell(_) | Self::Dcas(..) => 2,
+            Self::Word(..) | Self::Mark(..) => 1,
+            Self::Compute(..) | Self::Fence(_) => 0,
+            Self::Locked(all) => 4 + accesses(all),
+            Self::Atomic(all) => accesses(all),
+            Self::If(c, a, b) => c.accesses() + accesses(a).max(accesses(b)),
+            Self::Twice(all, c) => 2 * (accesses(all) + c.map_or(0, |c| c.accesses())),
+            Self::Retry(..) => 4,
+            Self::Return(c, _) | Self::Assert(c) | Self::Assume(c) => c.accesses(),
+        }
+    }
+
+    /// The statement as C.
+    pub fn render(&self, out: &mut String, depth: usize) {
+        let pad = "    ".repeat(depth);
+        let block = |out: &mut String, stmts: &[Self], around: &str| {
+            let _ = writeln!(out, "{pad}{around}{{");
+            stmts.iter().for_each(|stmt| stmt.render(out, depth + 1));
+            let _ = writeln!(out, "{pad}}}");
+        };
+        match self {
+            Self::Atomic(all) => block(out, all, "atomic "),
+            Self::Locked(all) => {
+                let _ = writeln!(out, "{pad}lock(&l);");
+                block(out, all, "");
+                let _ = writeln!(out, "{pad}unlock(&l);");
+            }
+            Self::If(c, then, other) => {
+                block(out, then, &format!("if ({c}) "));
+                if !other.is_empty() {
+                    block(out, other, "else ");
+                }
+            }
+            Self::Twice(all, c) => {
+                let _ = writeln!(out, "{pad}for (int i = 0; i < 2; i++) {{");
+                all.iter().for_each(|stmt| stmt.render(out, depth + 1));
+                if let Some(c) = c {
+                    let _ = writeln!(out, "{pad}    if ({c}) break;");
+                }
+                let _ = writeln!(out, "{pad}}}");
+            }
+            simple => {
+                let _ = writeln!(out, "{pad}{}", simple.line());
+            }
+        }
+    }
+
+    /// A statement without parts, on one line.
+    fn line(&self) -> String {
+        match self {
+            Self::Store(x, e) => format!("{x} = {e};"),
+            Self::Load(r, x) => format!("r{r} = {x};"),
+            Self::Compute(r, e) => format!("r{r} = {e};"),
+            Self::StorePointer(x, t) => format!("{} = {};", pointer_name(*x), target_name(*t)),
+            Self::LoadPointer(t, x) => format!("t{t} = {};", pointer_name(*x)),
+            Self::Allocate(t, fields) => {
+                let value = if *fields >= 1 { format!(" t{t}->value = r2;") } else { String::new() };
+                let next = if *fields >= 2 { format!(" t{t}->next = 0;") } else { String::new() };
+                format!("t{t} = malloc(sizeof(node_t));{value}{next}")
+            }
+            Self::Cell(what) => cell(*what).to_owned(),
+            Self::Cas(r, x, e, n) => format!("r{r} = cas(&{x}, {e}, {n});"),
+            Self::CasPointer(r, x, e, n) => {
+                format!("r{r} = cas(&{}, {}, {});", pointer_name(*x), target_name(*e), target_name(*n))
+            }
+            Self::Dcas(r, x, [e, n], [s, t]) => {
+                let (x, s, t) = (pointer_name(*x), target_name(*s), target_name(*t));
+                format!("r{r} = dcas(&x, &{x}, {e}, {s}, {n}, {t});")
+            }
+            Self::FetchAdd(r, x, c) => format!("r{r} = fetch_add(&{x}, {c});"),
+            Self::Exchange(r, x, e) => format!("r{r} = exchange(&{x}, {e});"),
+            Self::Word(what, r, e) => word(*what, *r, *e),
+            Self::Mark(what, t) => mark(*what, *t),
+            Self::Fence(bits) => format!("fence(\"{}\");", fence_kinds(*bits)),
+            Self::Retry(r, e) => format!("while (!cas(&x, r{r}, {e})) r{r} = x;"),
+            Self::Return(c, r) => format!("if ({c}) return r{r};"),
+            Self::Assert(c) => format!("assert({c});"),
+            Self::Assume(c) => format!("assume({c});"),
+            Self::Locked(_) | Self::Atomic(_) | Self::If(..) | Self::Twice(..) => String::new(),
+        }
+    }
+}
+
+/// Objects that are freed: published, freed by whoever finds them, freed twice.
+fn cell(what: u8) -> &'static str {
+    match what {
+        0 => "k = malloc(sizeof(cell_t)); k->v = r2; c = k;",
+        1 => "k = c; free(k);",
+        2 => "k = exchange(&c, 0); if (k) { r0 = k->v; free(k); }",
+        3 => "k = malloc(sizeof(cell_t)); c = k;",
+        _ => "k = c; if (k) r1 = k->v;",
+    }
+}
+
+fn word(what: u8, r: u8, e: Value) -> String {
+    match what {
+        0 => "v = w;".to_owned(),
+        1 => format!("r{r} = (int)w.count;"),
+        2 => format!("w = (word_t){{ t0, {e} }};"),
+        3 => format!("v = w; r{r} = cas(&w, v, ((word_t){{ t1, v.count + 1 }}));"),
+        _ => format!("t0 = w.ptr; v.count = {e}; r{r} = (int)v.count;"),
+    }
+}
+
+fn mark(what: u8, t: u8) -> String {
+    match what {
+        0 => format!("m = (uintptr_t)t{t} | 1;"),
+        1 => format!("t{t} = (node_t *)(m & ~(uintptr_t)1);"),
+        2 => "r0 = (int)(m & 1);".to_owned(),
+        _ => format!("r1 = cas(&m, (uintptr_t)t{t}, (uintptr_t)t{t} | 1);"),
+    }
+}
+
+fn fence_kinds(bits: u8) -> String {
+    let kinds = ["load-load", "load-store", "store-load", "store-store"];
+    let chosen = kinds.iter().enumerate().filter(|(bit, _)| bits & (1 << bit) != 0);
+    chosen.map(|(_, kind)| *kind).collect::<Vec<_>>().join(" ")
+}
+
+fn pointer_name(pointer: Pointer) -> &'static str {
+    ["p", "q", "n0.next", "t0->next", "t1->next"][usize::from(pointer)]
+}
+
+fn target_name(target: Target) -> &'static str {
+    ["NULL", "&n0", "t0", "t1"][usize::from(target)]
+}
+
+impl Place {
+    fn accesses(self) -> usize {
+        if matches!(self, Self::Far) { 2 } else { 1 }
+    }
+}
+
+impl Condition {
+    fn accesses(self) -> usize {
+        match self {
+            Self::Equals(..) | Self::Less(..) | Self::Same => 0,
+            Self::Read(x, _) => x.accesses(),
+            Self::Guarded(..) => 1,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(n) => f.write_str(["x", "y", "s.a", "s.b", "n0.value"][usize::from(*n)]),
+            Self::Element(r) => write!(f, "a[r{r} & 1]"),
+            Self::AnyElement(r) => write!(f, "a[r{r}]"),
+            Self::Field(t) => write!(f, "t{t}->value"),
+            Self::Far => f.write_str("p->value"),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Const(c) => write!(f, "{c}"),
+            Self::Reg(r) => write!(f, "r{r}"),
+            Self::Undefined => f.write_str("u"),
+            Self::Choose => f.write_str("choose(0, 1)"),
+            Self::Op(op @ 0..10, l, r) => {
+                let op = ["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"][usize::from(*op)];
+                write!(f, "r{l} {op} r{r}")
+            }
+            Self::Op(10, l, r) => write!(f, "(r{l} > 0 && 2 / r{l} == r{r})"),
+            Self::Op(11, l, r) => write!(f, "(r{l} ? r{r} : !r{l})"),
+            Self::Op(12, l, r) => write!(f, "(int)((unsigned)r{l} - (unsigned)r{r} & 7)"),
+            Self::Op(13, l, r) => write!(f, "(r{l} < r{r}) - (r{r} < r{l})"),
+            Self::Op(14, l, r) => write!(f, "(unsigned char)(r{l} * 200 + r{r}) >> 6"),
+            Self::Op(15, l, _) => write!(f, "(~r{l} & 3)"),
+            Self::Op(16, l, _) => write!(f, "r{l} - r{l} + 1"),
+            Self::Op(_, l, r) => write!(f, "(signed char)(r{l} * 100) + r{r}"),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Equals(r, c) => write!(f, "r{r} == {c}"),
+            Self::Less(r, e) => write!(f, "r{r} < {e}"),
+            Self::Read(x, c) => write!(f, "{x} != {c}"),
+            Self::Guarded(t, c) => write!(f, "t{t} != 0 && t{t}->value == {c}"),
+            Self::Same => f.write_str("t0 == t1"),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! All programs of a source text, judged together.
+//!
+//! What a test finds out is not asked again: a program that is correct with some fences is correct with more, and the serial observations
+//! of a test are mined once. A set of fences is tried on the test that refused the last one first, then on the others from small to
+//! large, so that large tests see little but sets that are right.
+//!
+//! **Invariant:** every counterexample that the search learns from was confirmed by the reference interpreter on the program with the
+//! fences; one that is not confirmed ends the search with an internal error.
+
+use std::cell::{Cell, OnceCell, RefCell};
+
+use cyrano_engine::{Answer, Query, Question, Replayed, Verdict, Violation, Watch};
+use cyrano_fences::source::{self, Patched};
+use cyrano_fences::{Fence, Judgement, Position, Ruling, Suite, Wrong, c, same_but_for_fences};
+use cyrano_ir::{Program, Property};
+use cyrano_memory::Model;
+use cyrano_trace::Trace;
+
+use super::{Case, Goal, Task};
+use crate::args::ColorChoice;
+use crate::failure::{self, Failure};
+use crate::program::Loaded;
+use crate::run::{self, Answered, Runner};
+use crate::select::default_model;
+use crate::source::Source;
+
+/// A source text and what is to hold of its programs.
+pub(super) struct Text<'a> {
+    task: &'a Task<'a>,
+    /// The first program, whose source is that of all.
+    loaded: &'a Loaded,
+    runner: &'a Runner,
+    watch: &'a dyn Watch,
+    positions: OnceCell<Vec<Position>>,
+    /// For each program the sets of fences that it is known to be correct with.
+    correct: RefCell<Vec<Vec<Vec<Fence>>>>,
+    /// The program that refused the last set.
+    refused: Cell<Option<usize>>,
+    /// What went wrong on our side or on the user's; the search cannot carry it.
+    failure: RefCell<Option<Failure>>,
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn new(task: &'a Task<'a>, loaded: &'a Loaded, runner: &'a Runner, watch: &'a dyn Watch) -> Self {
+        Self {
+            task,
+            loaded,
+            runner,
+            watch,
+            positions: OnceCell::new(),
+            correct: RefCell::new(vec![Vec::new(); task.cases.len()]),
+            refused: Cell::new(None),
+            failure: RefCell::new(None),
+        }
+    }
+
+    /// What the search could not carry.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        self.failure.into_inner().map_or(Ok(()), Err)
+    }
+
+    fn insert(&self, fences: &[Fence]) -> Patched {
+        let insert = if self.loaded.source.is_c() { c::insert } else { source::insert };
+        insert(&self.loaded.source.text, fences)
+    }
+
+    fn compile(&self, text: &str) -> Option<Vec<Program>> {
+        let Source { name, dir, .. } = &self.loaded.source;
+        if !self.loaded.source.is_c() {
+            return cyrano_rml::compile(text, name, &self.loaded.set).ok().map(|program| vec![program]);
+        }
+        let source = Source { name: name.clone(), text: text.to_owned(), dir: dir.clone() };
+        let tests: Vec<_> = self.task.cases.iter().filter_map(|case| case.loaded.test.as_ref()).collect();
+        let compiled = crate::c::all_again(source, &self.loaded.set, &tests, ColorChoice::Never).ok()?;
+        Some(compiled.into_iter().map(|loaded| loaded.program).collect())
+    }
+
+    /// Whether the text with fences is the same but for them. In C a macro may be more than it seems.
+    fn is_faithful(&self, patched: &Patched) -> bool {
+        let Some(programs) = self.compile(&patched.text) else { return false };
+        let plain = self.task.cases.iter().map(|case| &case.loaded.program);
+        let same =
+            |(plain, program): (&Program, Program)| same_but_for_fences(plain, &patched.with_original_spans(program));
+        plain.zip(programs).all(same)
+    }
+
+    fn find_positions(&self) -> Vec<Position> {
+        let text = &self.loaded.source.text;
+        if !self.loaded.source.is_c() {
+            return source::positions(text, &|text| self.compile(text).is_some());
+        }
+        let found = c::positions(text, &|patched| self.is_faithful(patched));
+        if found.is_empty() {
+            let why = "no fence can be inserted: the file needs `#include <cyrano.h>`, and a function that is its own";
+            *self.failure.borrow_mut() = Some(Failure::input(format!("{}: {why}", self.loaded.source.name)));
+        }
+        found
+    }
+
+    /// The programs in the order in which they are judged.
+    fn order(&self, programs: &[Program]) -> Vec<usize> {
+        let effort = |number: &usize| {
+            let program = &programs[*number];
+            let code: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
+            (self.refused.get() != Some(*number), code.saturating_mul(code) << program.threads.len().min(8))
+        };
+        let mut order: Vec<usize> = (0..programs.len()).collect();
+        order.sort_by_key(effort);
+        order
+    }
+
+    fn is_known_correct(&self, number: usize, fences: &[Fence]) -> bool {
+        let has = |wanted: &Fence| {
+            fences.iter().any(|fence| fence.position.at == wanted.position.at && fence.kind.contains(wanted.kind))
+        };
+        self.correct.borrow()[number].iter().any(|known| known.iter().all(has))
+    }
+
+    fn judge_on(&self, number: usize, program: &Program, model: &Model) -> Judgement<Option<Trace>> {
+        let Case { loaded, goals } = &self.task.cases[number];
+        for goal in goals {
+            let property = match goal {
+                Goal::Property(property) => Ok(property.clone()),
+                Goal::Observations(specification) => specification.property(self.runner, loaded, self.watch),
+            };
+            let property = match property {
+                Ok(property) => property,
+                Err(reason) => return Judgement::Unknown(reason),
+            };
+            let query = Query { program, model, question: Question::Holds(&property) };
+            let Answered { answer, .. } = match loaded.test {
+                Some(_) => self.runner.ask_symbolic_first(query, self.watch),
+                None => self.runner.ask(query, self.watch),
+            };
+            match answer.verdict {
+                Verdict::Verified => {}
+                Verdict::Violated => return self.wrong(loaded, program, &property, model, &answer),
+                Verdict::Unknown | Verdict::Bounded | Verdict::Vacuous => {
+                    let reason = answer.reason.unwrap_or_default();
+                    let what = loaded.test_name().map_or("a check".to_owned(), |test| format!("the check of {test}"));
+                    return Judgement::Unknown(format!("{what} is {}: {reason}", answer.verdict.name()));
+                }
+            }
+        }
+        Judgement::Correct
+    }
+
+    fn wrong(
+        &self,
+        loaded: &Loaded,
+        program: &Program,
+        property: &Property,
+        model: &Model,
+        answer: &Answer,
+    ) -> Judgement<Option<Trace>> {
+        let violation = answer.violation.as_ref();
+        match run::proof(program, property, model, answer) {
+            Ok(Some(proof)) => {
+                let trace = run::trace(loaded, program, property, model, violation, &proof);
+                Judgement::Wrong(Wrong { execution: proof.execution, replayed: proof.replayed, evidence: Some(trace) })
+            }
+            Ok(None) if violation == Some(&Violation::NoWitness) => {
+                let replayed =
+                    Replayed { steps: Vec::new(), ends: Vec::new(), memory: Vec::new(), registers: Vec::new() };
+                Judgement::Wrong(Wrong { execution: Default::default(), replayed, evidence: None })
+            }
+            Ok(None) => self.fail("the violation came without an execution"),
+            Err(why) => self.fail(&why),
+        }
+    }
+
+    fn fail(&self, why: &str) -> Judgement<Option<Trace>> {
+        let text = format!("while fences were sought for {}, {why}", self.loaded.source.name);
+        *self.failure.borrow_mut() = Some(Failure::Internal(failure::bug(&text)));
+        Judgement::Unknown(why.to_owned())
+    }
+}
+
+impl Suite for Text<'_> {
+    type Evidence = Option<Trace>;
+
+    fn positions(&self) -> Vec<Position> {
+        self.positions.get_or_init(|| self.find_positions()).clone()
+    }
+
+    fn is_awkward(&self, position: &Position) -> bool {
+        self.loaded.source.is_c() && c::needs_braces(&self.loaded.source.text, position)
+    }
+
+    fn build(&self, fences: &[Fence]) -> Result<Vec<Program>, String> {
+        let patched = self.insert(fences);
+        let programs = self.compile(&patched.text).ok_or("the source with these fences does not compile")?;
+        Ok(programs.into_iter().map(|program| patched.with_original_spans(program)).collect())
+    }
+
+    fn judge(&self, fences: &[Fence], programs: &[Program]) -> Ruling<Option<Trace>> {
+        let mut ruling = Ruling::correct();
+        for number in self.order(programs) {
+            if self.is_known_correct(number, fences) {
+                continue;
+            }
+            let judgement = self.judge_on(number, &programs[number], self.task.model);
+            match judgement {
+                Judgement::Correct => self.correct.borrow_mut()[number].push(fences.to_vec()),
+                Judgement::Wrong(_) => {
+                    self.refused.set(Some(number));
+                    return Ruling { program: number, judgement };
+                }
+                // Another test may still show that the set is wrong.
+                Judgement::Unknown(_) if matches!(ruling.judgement, Judgement::Correct) => {
+                    ruling = Ruling { program: number, judgement };
+                }
+                Judgement::Unknown(_) => {}
+            }
+        }
+        ruling
+    }
+
+    fn judge_sequentially(&self, programs: &[Program], number: usize) -> Judgement<Option<Trace>> {
+        self.judge_on(number, &programs[number], &default_model())
+    }
+}
