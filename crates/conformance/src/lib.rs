@@ -6,7 +6,8 @@
 //!
 //! `cargo run --release -p cyrano-conformance -- random 20000` compares that many programs and writes each
 //! disagreement, shrunk, into `library/litmus/` or, where the native language has no words for it, into this crate's `programs/`;
-//! both are part of the corpus from then on.
+//! both are part of the corpus from then on. `random-c 2000` does the same with C programs ([`random_c`]) and all three engines, and prints
+//! the first disagreement, shrunk.
 
 pub mod compare;
 pub mod corpus;

@@ -6,6 +6,7 @@
 //! values, indices, division. A failure shrinks to fewer statements and can be read as C. [`agree`](agree::agree) compares the engines.
 
 pub mod agree;
+mod render;
 pub mod sequential;
 pub mod stmt;
 
@@ -72,7 +73,7 @@ impl RandomC {
         let mut out = PRELUDE.to_owned();
         for (number, body) in self.functions.iter().enumerate() {
             let _ = writeln!(out, "int f{number}(int arg, int *out)\n{{");
-            stmt::locals(body, &mut out);
+            render::locals(body, &mut out);
             body.iter().for_each(|stmt| stmt.render(&mut out, 1));
             out.push_str("    *out = r1;\n    return r0;\n}\n");
         }

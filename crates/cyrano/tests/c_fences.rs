@@ -97,7 +97,7 @@ fn hopeless_cases() {
     assert_eq!(done.code, 1, "{}", done.stdout);
     assert!(done.stdout.contains("irreparable") && done.stdout.contains("sequential consistency"), "{}", done.stdout);
     let bare = Place::new(&[
-        ("b.c", "int x, y; void p(void) { x = 1; y = 1; } int g(void) { int r = y; return 2 * r + x; }"),
+        ("b.c", "int x, y; void p(void) { x = 1; y = 1; } int g(void) { int r = y; return r ? 2 + x : 0; }"),
         ("b.tests", "p = p()\ng = g()\ntest M = ( p | g )\n"),
     ]);
     let done = bare.run("fence b.c --model pso");

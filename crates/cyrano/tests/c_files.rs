@@ -167,14 +167,30 @@ fn errors_of_the_program_are_shown_by_an_execution() {
 #[test]
 fn bad_input_is_named() {
     let both = "test T = ( f | f )";
-    check("int f(void) { return 1 +; }", both, 2, "f.c");
-    check("int f(void) { return f(); }", both, 2, "f.c");
-    check("int f(void) { return 0; }", "test T = ( f | g )", 2, "f.tests");
-    check("int f(void) { return 0; }", "g = nowhere()", 2, "f.tests");
+    check("int f(void) { return 1 +; }", both, 2, "syntax error: `;` is not expected here");
+    check("int f(void) { return f(); }", both, 2, "`f` is recursive: f calls f");
+    check("int f(void) { return helper(3); }", both, 2, "there is no function `helper`");
+    check("int f(void) { return 0; }", "test T = ( f | g )", 2, "there is no operation `g`");
+    check("int f(void) { return 0; }", "g = nowhere()", 2, "the C file has no function `nowhere`");
+    // Tests that call what is wrong are not reported as well.
+    check("int f(void) { return 0; }", "g = nowhere()\ntest T = ( f | g )", 2, "1 error in f.tests");
     check("int f(void) { return 0; }", "", 2, "there are no tests in this file");
     let place = Place::new(&[("f.c", "int x;")]);
     let done = place.run("check f.c");
     assert!(done.code == 2 && done.stderr.contains("f.tests: there is no such file"), "{}", done.stderr);
     let done = place.run("check lib:litmus/sb.rml --all-tests 2");
     assert!(done.code == 2 && done.stderr.contains("only C files have tests"), "{}", done.stderr);
+}
+
+/// A loop that nobody can show to end: a bound or the clock, and no wrong verdict.
+#[test]
+fn loops_without_an_end_are_not_verified() {
+    let source = "#include <cyrano.h>\nint x;\nint f(void)\n{\n    int i = 0;\n    while (x == 0)\n        i++;\n    return i;\n}\n";
+    let place = Place::new(&[("f.c", source), ("f.tests", "f = f()\ntest T = ( f | f )\n")]);
+    let done = place.run("check f.c --engine symbolic --model relaxed");
+    assert_eq!(done.code, 4, "{}{}", done.stdout, done.stderr);
+    assert!(done.stdout.contains("loops were unrolled 16 times"), "{}", done.stdout);
+    let done = place.run("check f.c --model relaxed --timeout 1");
+    assert_eq!(done.code, 3, "{}{}", done.stdout, done.stderr);
+    assert!(done.stdout.contains("time limit reached"), "{}", done.stdout);
 }

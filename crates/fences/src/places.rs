@@ -21,8 +21,6 @@ pub(crate) struct PlaceId(pub(crate) usize);
 pub(crate) struct Places {
     /// One position per place, in source order.
     pub(crate) positions: Vec<Position>,
-    /// For each of them whether it is one to avoid where the choice is free.
-    pub(crate) awkward: Vec<bool>,
     /// Each program with a full fence at every position.
     pub(crate) charts: Vec<Program>,
     /// The place of each position's offset.
@@ -43,8 +41,7 @@ impl Places {
         let number: HashMap<usize, PlaceId> = firsts.iter().enumerate().map(|(n, at)| (*at, PlaceId(n))).collect();
         let place_of = heads.iter().map(|(at, head)| (*at, number[head])).collect();
         positions.retain(|position| firsts.contains(&position.at));
-        let awkward = positions.iter().map(|position| suite.is_awkward(position)).collect();
-        Ok(Self { positions, awkward, charts, place_of })
+        Ok(Self { positions, charts, place_of })
     }
 
     /// Walks a thread of an execution through a chart.

@@ -27,8 +27,8 @@ use crate::suite::{Ruling, Suite};
 /// After so many rounds without a repair it is worth asking whether there is one at all.
 const PATIENCE: usize = 8;
 
-/// So many awkward positions weigh as much as one unit of cost.
-const TASTE: u32 = 1 << 10;
+/// So much distaste weighs as much as one unit of cost: more than a set of fences comes to.
+const TASTE: u32 = 1 << 12;
 
 /// How to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,7 +141,7 @@ impl<S: Suite> Search<'_, S> {
             Trial::Wrong(found) => found,
         };
         let places = Places::new(self.suite).map_err(|reason| End::because(Verdict::Unknown, reason))?;
-        let table = Table::new(&places, self.options);
+        let table = Table::new(self.suite, &places, self.options);
         self.refine(&table, first)
     }
 
@@ -276,7 +276,7 @@ struct Table<'a> {
     places: &'a Places,
     /// What each costs, by number, also those that are not worth trying.
     costs: Vec<u32>,
-    /// The same, so that of two sets with equal costs the one with fewer awkward positions is cheaper.
+    /// The same, so that of two sets with equal costs the one that a reader minds less is cheaper.
     weights: Vec<u32>,
     /// Those that are.
     useful: Vec<Candidate>,
@@ -284,14 +284,17 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(places: &'a Places, options: &Options) -> Self {
+    fn new<S: Suite>(suite: &S, places: &'a Places, options: &Options) -> Self {
         let all = || Candidate::all(places.positions.len());
-        let costs: Vec<u32> = all().map(|candidate| options.costs.of(candidate.kind())).collect();
-        let awkward = |candidate: Candidate| u32::from(places.awkward[candidate.place().0]);
-        let weight = |candidate: Candidate| costs[candidate.0].saturating_mul(TASTE).saturating_add(awkward(candidate));
-        let weights = all().map(weight).collect();
+        let costs = all().map(|candidate| options.costs.of(candidate.kind())).collect();
         let useful = all().filter(|candidate| options.kinds.contains(candidate.kind())).collect();
-        Self { places, costs, weights, useful, kinds: options.kinds }
+        let mut table = Self { places, costs, weights: Vec::new(), useful, kinds: options.kinds };
+        let weight = |candidate: Candidate| {
+            let cost = table.costs[candidate.0].saturating_mul(TASTE);
+            cost.saturating_add(suite.distaste(&table.fence(candidate)))
+        };
+        table.weights = all().map(weight).collect();
+        table
     }
 
     fn fence(&self, candidate: Candidate) -> Fence {

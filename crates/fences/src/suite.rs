@@ -16,9 +16,9 @@ pub trait Suite {
     /// Where a fence may stand.
     fn positions(&self) -> Vec<Position>;
 
-    /// Whether another position of the same worth would look better in the source.
-    fn is_awkward(&self, _: &Position) -> bool {
-        false
+    /// How much a reader would mind this fence, for the choice between sets of equal cost; 0 for not at all.
+    fn distaste(&self, _: &Fence) -> u32 {
+        0
     }
 
     /// All programs with these fences, in the same order each time; each is as [`Subject::build`] says.

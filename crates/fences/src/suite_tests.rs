@@ -21,8 +21,8 @@ impl Suite for Programs {
         self.subjects.iter().flat_map(Subject::positions).collect()
     }
 
-    fn is_awkward(&self, position: &Position) -> bool {
-        self.awkward.contains(&position.at)
+    fn distaste(&self, fence: &Fence) -> u32 {
+        u32::from(self.awkward.contains(&fence.position.at))
     }
 
     fn build(&self, fences: &[Fence]) -> Result<Vec<Program>, String> {

@@ -274,6 +274,14 @@ impl<'a> Ask<'a> {
                 Found::Nothing => {}
             }
         }
+        let mut vague_waits = encoding.run.vague_waits;
+        for waits in &encoding.run.setup_waits {
+            match solver.solve(&[*waits]) {
+                Found::Model => vague_waits = true,
+                Found::Stopped(stop) => return answer(Verdict::Unknown, Some(stop.reason().into())),
+                Found::Nothing => {}
+            }
+        }
         let (exercised, nothing) = match self.query.question {
             Question::Outcomes => return answer(Verdict::Verified, None),
             Question::Holds(Property::Assertions) => {
@@ -285,11 +293,11 @@ impl<'a> Ask<'a> {
         let reached = if assertions && self.problem.may_wait() { Found::Model } else { solver.solve(&[exercised]) };
         match (reached, self.query.question) {
             (Found::Stopped(stop), _) => answer(Verdict::Unknown, Some(stop.reason().into())),
-            (Found::Nothing, _) if !encoding.run.vague_waits => answer(Verdict::Vacuous, Some(nothing.into())),
+            (Found::Nothing, _) if !vague_waits => answer(Verdict::Vacuous, Some(nothing.into())),
             (Found::Model, Question::Holds(Property::Final { quantifier: Quantifier::Exists, .. })) => {
                 Answer { violation: Some(Violation::NoWitness), ..answer(Verdict::Violated, None) }
             }
-            (Found::Nothing | Found::Model, _) if encoding.run.vague_waits => {
+            (Found::Nothing | Found::Model, _) if vague_waits => {
                 let reason = "deadlocks were not looked for: a section that may wait has a choice or a loop, or the setup thread may wait";
                 answer(Verdict::Bounded, Some(reason.into()))
             }

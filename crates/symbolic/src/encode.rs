@@ -270,7 +270,6 @@ fn walk_all(set: &Setting<'_>, gates: &mut Gates) -> Run {
 
 /// No thread can go on, and some wait: each thread has ended or waits before a section that would get stuck on final memory.
 fn deadlock(set: &Setting<'_>, gates: &mut Gates, run: &mut Run) -> Lit {
-    run.vague_waits |= run.setup_waits;
     let mut blocked = vec![Vec::new(); set.program.threads.len()];
     let mut waiting = Vec::new();
     for number in 0..run.waits.len() {

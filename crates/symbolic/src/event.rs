@@ -162,6 +162,6 @@ pub(crate) struct Run {
     pub(crate) waits: Vec<Wait>,
     /// Whether a section that may wait was not looked at precisely.
     pub(crate) vague_waits: bool,
-    /// Constants do not rule out that the setup thread waits for ever.
-    pub(crate) setup_waits: bool,
+    /// Each says that the setup thread waits for ever at one of its conditions.
+    pub(crate) setup_waits: Vec<Lit>,
 }

@@ -11,7 +11,7 @@
 //!
 //! **Deadlocks** are looked for exactly: a section that a thread may wait before is run symbolically on final memory, and if every thread has
 //! ended or waits in vain, that is a deadlock. Where such a section contains a choice, or a loop that goes beyond its bound, or where
-//! constants do not rule out that the setup thread waits, the verdict is `bounded` and says so. An atomic section that never ends makes the verdict `bounded`
+//! the setup thread can wait for ever, the verdict is `bounded` and says so. An atomic section that never ends makes the verdict `bounded`
 //! like any loop; it is not reported as a divergence.
 //!
 //! **Invariant:** `verified` means that bounds are proven sufficient; every execution in an answer can be replayed by the reference

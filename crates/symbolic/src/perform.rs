@@ -104,7 +104,10 @@ impl Walk<'_, '_> {
             let stuck = self.gates.and(*guard, !holds);
             self.stuck.push(stuck);
         } else if state.memory.is_some() {
-            self.run.setup_waits |= self.gates.and(*guard, !holds) != FALSE;
+            let waits = self.gates.and(*guard, !holds);
+            if waits != FALSE {
+                self.run.setup_waits.push(waits);
+            }
         } else if state.in_section {
             self.gates.clause(&[!*guard, holds]);
         }

@@ -12,7 +12,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use cyrano_engine::{Answer, Query, Question, Replayed, Verdict, Violation, Watch};
 use cyrano_fences::source::{self, Patched};
 use cyrano_fences::{Fence, Judgement, Position, Ruling, Suite, Wrong, c, same_but_for_fences};
-use cyrano_ir::{Program, Property};
+use cyrano_ir::{FenceSet, Program, Property};
 use cyrano_memory::Model;
 use cyrano_trace::Trace;
 
@@ -183,8 +183,13 @@ impl Suite for Text<'_> {
         self.positions.get_or_init(|| self.find_positions()).clone()
     }
 
-    fn is_awkward(&self, position: &Position) -> bool {
-        self.loaded.source.is_c() && c::needs_braces(&self.loaded.source.text, position)
+    /// Braces are a larger change than a line. Between two read-modify-writes every kind does the same, and people write store-store
+    /// (CheckFence, Fig. 9, line 44).
+    fn distaste(&self, fence: &Fence) -> u32 {
+        let Source { text, .. } = &self.loaded.source;
+        let braces = self.loaded.source.is_c() && c::needs_braces(text, &fence.position);
+        let kind = self.loaded.source.is_c() && fence.kind != FenceSet::SS;
+        2 * u32::from(braces) + u32::from(kind)
     }
 
     fn build(&self, fences: &[Fence]) -> Result<Vec<Program>, String> {
