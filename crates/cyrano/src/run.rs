@@ -2,12 +2,13 @@
 //!
 //! **Invariant:** an execution leaves this file only after `cyrano_interp::confirm` has agreed to it.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use cyrano_engine::{Answer, Engine, Execution, Limits, Query, Question, Replayed, Stop, Verdict, Violation, Watch};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
-use cyrano_ir::{Program, Property};
+use cyrano_ir::{InstrId, Program, Property, ThreadId};
 use cyrano_memory::Model;
 use cyrano_report::CheckReport;
 use cyrano_symbolic::Symbolic;
@@ -187,7 +188,7 @@ impl Runner {
             specification: None,
             clauses,
             verdict: answer.verdict,
-            reason: answer.reason,
+            reason: answer.reason.map(|reason| reason + &lines(loaded, &answer.places)),
             reductions: answer.reductions.iter().map(|name| (*name).to_owned()).collect(),
             trace,
             explanation,
@@ -197,6 +198,21 @@ impl Runner {
     /// Whether the run has to end before the next question is asked.
     pub fn stopped(&self) -> Option<Stop> {
         self.limits.exceeded(0)
+    }
+}
+
+/// Where in the source a verdict's reason is to be found: ` (line 12)`.
+fn lines(loaded: &Loaded, places: &[(ThreadId, InstrId)]) -> String {
+    let line = |(thread, instr): &(ThreadId, InstrId)| {
+        let start = loaded.program.instr(*thread, *instr).span.start as usize;
+        loaded.source.text.get(..start).map(|before| before.matches('\n').count() + 1)
+    };
+    let lines: BTreeSet<usize> = places.iter().filter_map(line).collect();
+    let shown: Vec<String> = lines.iter().map(usize::to_string).collect();
+    match shown.len() {
+        0 => String::new(),
+        1 => format!(" (line {})", shown[0]),
+        _ => format!(" (lines {})", shown.join(", ")),
     }
 }
 
@@ -220,6 +236,7 @@ fn unasked(reason: String) -> Answered {
     let answer = Answer {
         verdict: Verdict::Unknown,
         reason: Some(reason),
+        places: Vec::new(),
         violation: None,
         execution: None,
         outcomes: Default::default(),

@@ -67,9 +67,7 @@ fn all_engines_agree() {
 fn a_model_no_explorer_runs_goes_to_the_symbolic_engine() {
     let report = json(&place().run("check sb.rml --model relaxed --format json"));
     assert_eq!(report["checks"][0]["engine"], "symbolic");
-    assert!(
-        report["checks"][0]["engine_note"].as_str().is_some_and(|note| note.starts_with("explore cannot run this"))
-    );
+    assert!(report["checks"][0]["engine_note"].is_null(), "the symbolic engine is as good a choice as any");
     let refused = place().run("check sb.rml --model relaxed --engine explore");
     assert_eq!(refused.code, 3);
     assert!(refused.stdout.contains("--engine interp"), "{}", refused.stdout);

@@ -160,6 +160,8 @@ pub struct Answer {
     pub verdict: Verdict,
     /// Why, where the verdict alone does not say it: the limit, the bound, what was not exercised.
     pub reason: Option<String>,
+    /// The instructions that the reason is about: where the loops start that were cut off.
+    pub places: Vec<(ThreadId, InstrId)>,
     /// What went wrong.
     pub violation: Option<Violation>,
     /// The execution that shows it; for a verified `exists`, the witness.

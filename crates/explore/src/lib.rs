@@ -168,6 +168,7 @@ impl Explore {
         let mut answer = Answer {
             verdict: Verdict::Verified,
             reason: None,
+            places: Vec::new(),
             violation: None,
             execution,
             outcomes: found.outcomes.clone(),

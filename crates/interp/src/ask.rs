@@ -61,6 +61,7 @@ fn answer(verdict: Verdict, reason: Option<String>) -> Answer {
     Answer {
         verdict,
         reason,
+        places: Vec::new(),
         violation: None,
         execution: None,
         outcomes: Default::default(),

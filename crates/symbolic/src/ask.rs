@@ -235,7 +235,10 @@ impl<'a> Ask<'a> {
                 let reason = "internal error: the program does not do what the solver's model says";
                 answer(Verdict::Unknown, Some(reason.into()))
             }
-            Err(Cut::Loops(loops)) => answer(Verdict::Bounded, Some(self.bound(&loops))),
+            Err(Cut::Loops(loops)) => {
+                let places = loops.iter().map(|key| (key.thread, key.head)).collect();
+                Answer { places, ..answer(Verdict::Bounded, Some(self.bound(&loops))) }
+            }
         };
         answer.outcomes = findings.outcomes;
         answer
@@ -249,10 +252,9 @@ impl<'a> Ask<'a> {
 
     /// The reason for a verdict that is bounded by loops.
     fn bound(&self, loops: &BTreeSet<LoopKey>) -> String {
-        let name = |key: &LoopKey| format!("{} {}", self.query.program.thread(key.thread).name, key.head);
-        let shown: Vec<String> = loops.iter().take(3).map(name).collect();
-        let more = if loops.len() > 3 { format!(" and {} more", loops.len() - 3) } else { String::new() };
-        format!("loops were unrolled {} times: at {}{more}", self.engine.iterations, shown.join(", "))
+        let names: BTreeSet<&str> = loops.iter().map(|key| &*self.query.program.thread(key.thread).name).collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        format!("loops of {} were unrolled {} times only", names.join(", "), self.engine.iterations)
     }
 
     /// The bounds are sufficient. What remains are limits of the program, and whether anything was exercised.
@@ -325,6 +327,7 @@ fn answer(verdict: Verdict, reason: Option<String>) -> Answer {
     Answer {
         verdict,
         reason,
+        places: Vec::new(),
         violation: None,
         execution: None,
         outcomes: BTreeSet::new(),

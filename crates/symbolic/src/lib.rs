@@ -118,6 +118,7 @@ impl Symbolic {
             let answer = Answer {
                 verdict: Verdict::Unknown,
                 reason: Some(reason),
+                places: Vec::new(),
                 violation: None,
                 execution: None,
                 outcomes: Default::default(),
