@@ -87,3 +87,11 @@ fn a_trace_that_never_gets_to_its_point_ends() {
     place.write("t.json", endless.as_bytes());
     assert!(matches!(place.run("replay t.json").code, 1 | 2));
 }
+
+#[test]
+fn values_without_an_end_are_named_when_a_limit_is_reached() {
+    let source = "threads { shared x; thread p { local r; loop { r := x; x := r + 1; } } }\ncheck assertions;\n";
+    let done = Place::new(&[("grow.rml", source)]).run("check grow.rml --model sc --timeout 1");
+    assert_eq!(done.code, 3, "{done:?}");
+    assert!(done.stdout.contains("the values of x may have no end"), "{}", done.stdout);
+}

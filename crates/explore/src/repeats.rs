@@ -19,11 +19,12 @@
 //!
 //! Leaving out one store after the other ends, and the execution at the end is among those that are explored.
 
-use cyrano_ir::{AccessKind, Addr, Expr, Op, Program};
+use cyrano_ir::{AccessKind, Expr, Op, Program};
 
 use crate::machine::Machine;
 use crate::state::{Entry, State, ThreadState, What};
 use crate::step::Successor;
+use crate::symmetry::cells;
 
 /// For each location, whether it is a transactional variable that only ever holds its initial value.
 pub(crate) fn constant_variables(program: &Program) -> Vec<bool> {
@@ -37,14 +38,7 @@ pub(crate) fn constant_variables(program: &Program) -> Vec<bool> {
             Op::Store { value: Expr::Const(value), .. } => Some(*value),
             _ => None,
         };
-        let targets = match addr {
-            Addr::Fixed(loc) => loc.index()..loc.index() + 1,
-            Addr::Indexed { array, .. } => {
-                let array = &program.arrays[array.index()];
-                array.base.index()..array.base.index() + array.len as usize
-            }
-        };
-        for loc in targets {
+        for loc in cells(program, addr) {
             constant[loc] &= stored == Some(program.locations[loc].init);
         }
     }

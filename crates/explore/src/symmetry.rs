@@ -334,7 +334,7 @@ fn base(place: &Place) -> usize {
 }
 
 /// The locations that an address may denote.
-fn cells(program: &Program, addr: &Addr) -> std::ops::Range<usize> {
+pub(crate) fn cells(program: &Program, addr: &Addr) -> std::ops::Range<usize> {
     match addr {
         Addr::Fixed(loc) => loc.index()..loc.index() + 1,
         Addr::Indexed { array, .. } => {

@@ -50,8 +50,10 @@ impl Stepper<'_> {
             entry.access() == Some(AccessKind::Load) && !data && !entry.chained
         };
         (0..queue.len()).find(|at| {
-            let own = *at == 0 || !queue[..*at].iter().rev().find(|e| e.access().is_some()).is_some_and(|e| e.chained);
-            candidate(&queue[*at]) && own && !self.wanted(state, thread, *at) && self.m.ready(queue, *at)
+            candidate(&queue[*at])
+                && !is_chained(queue, *at)
+                && !self.wanted(state, thread, *at)
+                && self.m.ready(queue, *at)
         })
     }
 
@@ -68,11 +70,18 @@ impl Stepper<'_> {
     }
 }
 
+/// Whether the access at this position belongs to the same atomic section as the one before it.
+fn is_chained(queue: &[Entry], at: usize) -> bool {
+    queue[..at].iter().rfind(|entry| entry.access().is_some()).is_some_and(|entry| entry.chained)
+}
+
 /// Sorts neighbouring stores by address.
 pub(crate) fn sort_stores(queue: &mut [Entry]) {
     let alone = |queue: &[Entry], at: usize| {
-        let chained_to = queue[..at].iter().rev().find(|entry| entry.access().is_some()).is_some_and(|e| e.chained);
-        queue[at].what == What::Access(AccessKind::Store) && queue[at].known() && !queue[at].chained && !chained_to
+        queue[at].what == What::Access(AccessKind::Store)
+            && queue[at].known()
+            && !queue[at].chained
+            && !is_chained(queue, at)
     };
     for end in 1..queue.len() {
         let mut at = end;
