@@ -9,6 +9,7 @@
 //! in one report; no input makes a pass panic or run on; every program that comes out passes [`cyrano_ir::verify()`].
 //! This crate knows neither memory models nor engines, and reads no files: included ones come through a [`Resolver`].
 
+mod addresses;
 mod all_tests;
 mod arith;
 mod ast;
@@ -67,11 +68,12 @@ pub fn parse(source: &str, name: &str, resolver: Resolver<'_>) -> Result<Unit, V
         return Err(problems.finish(&sources));
     }
     let Some(items) = convert::parse(&text, &mut problems) else { return Err(problems.finish(&sources)) };
-    let checked = check::check(&items, &sources, &mut problems);
+    let mut checked = check::check(&items, &sources, &mut problems);
     memory::check_globals(&checked, &mut problems);
     if !problems.is_empty() {
         return Err(problems.finish(&sources));
     }
+    checked.types.addresses = addresses::holders(&checked);
     let escapes = escape::Escapes::new(&checked);
     let (_, addresses) = memory::Memory::new(&checked, &sources);
     Ok(Unit { name: name.into(), checked, sources, escapes, addresses })

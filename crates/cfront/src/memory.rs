@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use cyrano_ir::{LocId, Location, Span, Ty, UNDEFINED, WORD};
 
+use crate::addresses::Holder;
 use crate::check::{Checked, fold};
 use crate::source::{Problem, Problems, Sources};
 use crate::types::Type;
@@ -29,8 +30,13 @@ impl Memory {
         let mut memory = Self { words: Vec::new(), counts: BTreeMap::new(), gaps: 0 };
         memory.gap();
         let mut addresses = Vec::new();
-        for global in &checked.globals {
+        for (at, global) in checked.globals.iter().enumerate() {
+            let first = memory.words.len();
             addresses.push(memory.object(checked, &global.ty, &global.name, 0, sources.span(global.loc)));
+            if checked.types.addresses.contains(&Holder::Global(at)) {
+                let words = memory.words[first..].iter_mut().filter(|word| word.ty == Ty::Int);
+                words.for_each(|word| word.ty = Ty::Pointer);
+            }
         }
         for (global, address) in checked.globals.iter().zip(&addresses) {
             for (offset, value) in &global.init {

@@ -3,8 +3,11 @@
 //! A struct whose fields share one word (a *word struct*) counts as a scalar. `sizeof` and pointer arithmetic follow this layout, so that
 //! they agree with each other, not with a C compiler.
 
+use std::collections::BTreeSet;
+
 use cyrano_ir::{IntType, Ty, WORD};
 
+use crate::addresses::Holder;
 use crate::source::Loc;
 
 /// The bits that a pointer takes in a word struct.
@@ -99,6 +102,8 @@ pub(crate) fn common(a: IntType, b: IntType) -> IntType {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Types {
     pub(crate) structs: Vec<StructDef>,
+    /// Integers that hold addresses, once that is known.
+    pub(crate) addresses: BTreeSet<Holder>,
 }
 
 impl Types {
@@ -164,8 +169,12 @@ impl Types {
                 (0..*len).for_each(|index| self.leaves(element, &format!("{name}[{index}]"), found));
             }
             Type::Struct(id) if !self.def(*id).word => {
-                for field in self.fields(*id) {
+                for (at, field) in self.fields(*id).iter().enumerate() {
+                    let first = found.len();
                     self.leaves(&field.ty, &format!("{name}.{}", field.name), found);
+                    if self.addresses.contains(&Holder::Field(id.0, at)) {
+                        found[first..].iter_mut().for_each(|(_, ty)| *ty = Ty::Pointer);
+                    }
                 }
             }
             Type::Pointer(_) => found.push((name.to_string(), Ty::Pointer)),

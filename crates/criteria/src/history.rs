@@ -4,7 +4,7 @@ use std::fmt;
 
 pub use self::parse::{Parsed, parse};
 
-mod parse;
+pub(crate) mod parse;
 #[cfg(test)]
 mod tests;
 

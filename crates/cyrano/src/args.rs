@@ -1,14 +1,19 @@
 //! Every command and option, each defined once: parser, help, man page and completions all come from here.
 
 mod c_tests;
+mod export;
+mod litmus;
 mod transactions;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use cyrano_ir::Progress;
 
 pub use c_tests::TestArgs;
-pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, Paper, SpecArgs, SpecCommand, TablesArgs};
+pub use export::ExportArgs;
+pub use litmus::{CompareModelsArgs, GenerateArgs, Language, LitmusArgs, LitmusCommand};
+pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, Paper, SpecArgs, SpecCommand, TablesArgs, TxCriterion};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,6 +23,7 @@ Examples:
   cyrano check lock.rml --save-trace bug.json    keep the counterexample
   cyrano replay bug.json                         and confirm it again later
   cyrano fence lib:stm/tl2.rml --model pso       minimal fences that repair it
+  cyrano litmus tests/ --model sc,tso            herd's litmus tests, a whole folder
   cyrano library list                            what is built in
   cyrano models                                  the memory models, explained
 
@@ -97,6 +103,12 @@ pub enum Command {
     History(HistoryArgs),
     /// Compare specifications of transactional memories
     Spec(SpecArgs),
+    /// Run litmus tests in herd's format
+    Litmus(LitmusArgs),
+    /// List the outcomes that one memory model allows and another forbids
+    Compare(CompareModelsArgs),
+    /// Write checks as formulas for other SAT solvers
+    Export(ExportArgs),
     /// Replay a saved trace in the reference interpreter
     Replay(ReplayArgs),
     /// Run a paper's experiments again and print our numbers beside the paper's
@@ -338,9 +350,25 @@ pub enum Criterion {
     Opacity,
     /// Every committed transaction fits into one serial order
     StrictSerializability,
+    /// A thread that runs alone commits, wherever the others stopped
+    SoloProgress,
+    /// A thread that runs alone commits if the others stopped between transactions
+    CrashFreeSoloProgress,
+    /// Every thread that keeps trying commits again and again
+    LocalProgress,
+    /// All three progress properties
+    Progress,
 }
 
 impl Criterion {
+    /// What it stands for, each with its own verdict.
+    pub fn parts(self) -> Vec<Self> {
+        match self {
+            Self::Progress => vec![Self::SoloProgress, Self::CrashFreeSoloProgress, Self::LocalProgress],
+            other => vec![other],
+        }
+    }
+
     /// The name, as `cyrano_ir::Property::criterion` has it.
     pub fn name(self) -> &'static str {
         match self {
@@ -351,6 +379,10 @@ impl Criterion {
             Self::Always => "always",
             Self::Opacity => "opacity",
             Self::StrictSerializability => "strict-serializability",
+            Self::SoloProgress => Progress::Solo.name(),
+            Self::CrashFreeSoloProgress => Progress::CrashFreeSolo.name(),
+            Self::LocalProgress => Progress::Local.name(),
+            Self::Progress => "progress",
         }
     }
 }

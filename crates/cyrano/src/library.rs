@@ -9,8 +9,8 @@ use crate::source::Source;
 
 static LIBRARY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../library");
 
-/// How the names of programs end.
-const ENDINGS: [&str; 2] = [".rml", ".c"];
+/// How the names of programs and histories end.
+const ENDINGS: [&str; 4] = [".rml", ".c", ".litmus", ".history"];
 
 /// One built-in file.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +29,12 @@ pub fn files() -> Vec<Entry> {
     entries
 }
 
-/// The programs of the library, sorted by name.
+/// The programs and histories of the library, sorted by name.
 pub fn programs() -> Vec<Entry> {
     files().into_iter().filter(|entry| ENDINGS.iter().any(|ending| entry.name.ends_with(ending))).collect()
 }
 
-/// The program of this name, with or without its ending.
+/// The program or history of this name, with or without its ending.
 pub fn find(name: &str) -> Result<Source, Failure> {
     let programs = programs();
     let stem = |entry: &Entry| ENDINGS.iter().find_map(|ending| entry.name.strip_suffix(ending));

@@ -9,10 +9,12 @@ mod c;
 mod cache;
 mod commands;
 mod console;
+mod counting;
 mod diagnostics;
 mod failure;
 mod interrupt;
 mod library;
+mod litmus;
 mod models;
 mod pool;
 mod program;
@@ -54,6 +56,9 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::History(args) => commands::history::run(args),
         Command::Spec(args) => commands::spec::run(args),
         Command::Tables(args) => commands::tables::run(args),
+        Command::Litmus(args) => commands::litmus::run(args),
+        Command::Compare(args) => commands::compare::run(args),
+        Command::Export(args) => commands::export::run(args),
         Command::Replay(args) => commands::replay::run(args),
         Command::Library(args) => commands::library::run(args),
         Command::Models(args) => commands::models::run(args),

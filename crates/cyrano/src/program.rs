@@ -43,7 +43,7 @@ impl Loaded {
 pub fn load(name: &str, set: &[(String, i64)], color: ColorChoice) -> Result<Loaded, Failure> {
     let source = source::program(name)?;
     if source.is_c() {
-        return Err(Failure::input(format!("{}: this command reads `.rml` files only", source.name)));
+        return Err(Failure::input(format!("{}: this command reads `.rml` and `.litmus` files only", source.name)));
     }
     compile(source, set, color)
 }
@@ -100,8 +100,11 @@ pub fn compile_saved(
     }
 }
 
-/// Compiles a program in the native language.
+/// Compiles a program in the native language, or a litmus test.
 pub fn compile(source: Source, set: &[(String, i64)], color: ColorChoice) -> Result<Loaded, Failure> {
+    if source.is_litmus() {
+        return crate::litmus::compile(source, set, color);
+    }
     match cyrano_rml::compile(&source.text, &source.name, set) {
         Ok(program) => Ok(Loaded { source, set: set.to_vec(), test: None, program }),
         Err(CompileError::Diagnostics(errors)) => Err(complain(&source, &errors, color)),

@@ -11,16 +11,19 @@ use cyrano_interp::Interp;
 use cyrano_ir::{InstrId, Program, Property, ThreadId};
 use cyrano_memory::Model;
 use cyrano_report::CheckReport;
-use cyrano_symbolic::Symbolic;
+use cyrano_symbolic::{Export, Symbolic};
 use cyrano_trace::{Parts, PropertyInfo, Trace};
 
 use crate::args::{EngineChoice, Reduction, RunArgs};
 use crate::failure::{self, Failure};
 use crate::program::Loaded;
-use crate::{interrupt, pool};
+use crate::{counting, interrupt, pool};
 
 /// The version in reports.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What the explorer gets at first for a program that may count for ever.
+const COUNTING_MEMORY: u64 = 32 << 20;
 
 /// What all questions of one run share.
 pub struct Runner {
@@ -72,6 +75,14 @@ impl Runner {
         Ok(Self { engine: EngineChoice::Auto, explore, symbolic, limits, workers: 1 })
     }
 
+    /// The same runner for one question, with at most this much time from now, and with this engine if one is given.
+    pub fn part(&self, timeout: Duration, engine: Option<EngineChoice>) -> Self {
+        let mut limits = self.limits.clone().with_timeout(Some(timeout));
+        limits.deadline = limits.deadline.into_iter().chain(self.limits.deadline).min();
+        let (explore, symbolic) = (self.explore.clone(), self.symbolic.clone());
+        Self { engine: engine.unwrap_or(self.engine), explore, symbolic, limits, workers: 1 }
+    }
+
     /// Does every job, some at a time; a panic in one is reported as a fault of ours.
     pub fn map<T: Sync, R: Send>(
         &self,
@@ -83,6 +94,38 @@ impl Runner {
             result.unwrap_or_else(|_| Err(Failure::Internal("no verdict: an engine failed (see above)".to_owned())))
         };
         pool::map(self.workers, jobs, guarded).into_iter().collect()
+    }
+
+    /// The same runner for programs that the explorer cannot exhaust: symbolic if the choice is free.
+    pub fn without_exploring(&self) -> Self {
+        let free = self.engine == EngineChoice::Auto;
+        self.part(Duration::MAX, free.then_some(EngineChoice::Symbolic))
+    }
+
+    /// Asks for all outcomes. Where a loop may count for ever, the explorer gets little memory before the symbolic engine has its turn, whose bounds name
+    /// the loop; if that comes to nothing, the explorer gets the rest.
+    pub fn mine(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        let limited = self.limits.memory.min(COUNTING_MEMORY);
+        if self.engine != EngineChoice::Auto || !counting::counts(query.program) {
+            return self.ask(query, watch);
+        }
+        let mut first = self.part(Duration::MAX, None);
+        first.limits.memory = limited;
+        let answered = first.ask(query, watch);
+        let reason = answered.answer.reason.as_deref().unwrap_or_default();
+        if !reason.starts_with(Stop::Memory.reason()) {
+            return answered;
+        }
+        let second = self.ask_symbolic_first(query, watch);
+        if second.answer.verdict != Verdict::Unknown || limited == self.limits.memory {
+            return second;
+        }
+        self.ask(query, watch)
+    }
+
+    /// The formula of a query; `Err` says why there is none.
+    pub fn export(&self, query: Query<'_>, bound: Option<usize>, watch: &dyn Watch) -> Result<Export, String> {
+        self.symbolic.export(query, bound, &self.limits, watch)
     }
 
     /// Asks the engine of choice.
@@ -202,7 +245,7 @@ impl Runner {
 }
 
 /// Where in the source a verdict's reason is to be found: ` (line 12)`.
-fn lines(loaded: &Loaded, places: &[(ThreadId, InstrId)]) -> String {
+pub fn lines(loaded: &Loaded, places: &[(ThreadId, InstrId)]) -> String {
     let line = |(thread, instr): &(ThreadId, InstrId)| {
         let start = loaded.program.instr(*thread, *instr).span.start as usize;
         loaded.source.text.get(..start).map(|before| before.matches('\n').count() + 1)
@@ -240,6 +283,7 @@ fn unasked(reason: String) -> Answered {
         violation: None,
         execution: None,
         outcomes: Default::default(),
+        clients: Default::default(),
         reductions: Vec::new(),
         stats: Default::default(),
     };

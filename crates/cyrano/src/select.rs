@@ -1,6 +1,6 @@
 //! Which checks run: what the file declares, narrowed or widened by the options.
 
-use cyrano_ir::{Diagnostic, Op, Program, Property, TxCriterion};
+use cyrano_ir::{Diagnostic, Op, Program, Progress, Property, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::args::{ColorChoice, Criterion};
@@ -62,12 +62,13 @@ pub fn select(
     models: &[Model],
     color: ColorChoice,
 ) -> Result<Vec<Selected>, Failure> {
+    let criteria: Vec<Criterion> = criteria.iter().flat_map(|criterion| criterion.parts()).collect();
     let mut declared = declarations(loaded, color)?;
     let mut selected = Vec::new();
     let file = &loaded.source.name;
     if !criteria.is_empty() {
         declared.retain(|check| criteria.iter().any(|criterion| criterion.name() == check.claim.criterion()));
-        for criterion in criteria {
+        for criterion in &criteria {
             let name = criterion.name();
             if declared.iter().any(|check| check.claim.criterion() == name) {
                 continue;
@@ -134,6 +135,11 @@ fn undeclared(criterion: Criterion, program: &Program) -> Option<Claim> {
         Criterion::Observations if !program.observed.is_empty() => Some(Claim::Observations),
         Criterion::Opacity | Criterion::StrictSerializability if !program.transactional.is_empty() => {
             TxCriterion::from_name(criterion.name()).map(|criterion| Claim::Property(Property::Transactions(criterion)))
+        }
+        Criterion::SoloProgress | Criterion::CrashFreeSoloProgress | Criterion::LocalProgress
+            if !program.transactional.is_empty() =>
+        {
+            Progress::from_name(criterion.name()).map(|progress| Claim::Property(Property::Progress(progress)))
         }
         _ => None,
     }

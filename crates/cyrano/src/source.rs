@@ -27,7 +27,16 @@ pub struct Source {
 impl Source {
     /// Whether it is a C file, by its ending.
     pub fn is_c(&self) -> bool {
-        Path::new(&self.name).extension().is_some_and(|ending| ending == "c")
+        self.ends("c")
+    }
+
+    /// Whether it is a litmus test in herd's format, by its ending.
+    pub fn is_litmus(&self) -> bool {
+        self.ends("litmus")
+    }
+
+    fn ends(&self, wanted: &str) -> bool {
+        Path::new(&self.name).extension().is_some_and(|ending| ending == wanted)
     }
 }
 
@@ -38,15 +47,19 @@ pub fn program(name: &str) -> Result<Source, Failure> {
         None => file(Path::new(name))?,
     };
     match Path::new(&source.name).extension().and_then(|ending| ending.to_str()) {
-        Some("rml" | "c") => Ok(source),
-        Some("litmus") => Err(Failure::input(format!(
-            "{}: `.litmus` files cannot be read yet; this version reads `.rml` and `.c`",
-            source.name
-        ))),
+        Some("rml" | "c" | "litmus") => Ok(source),
         _ => Err(Failure::input(format!(
-            "{}: the ending does not say which language this is; expected `.rml` or `.c`",
+            "{}: the ending does not say which language this is; expected `.rml`, `.c` or `.litmus`",
             source.name
         ))),
+    }
+}
+
+/// Reads a history: a path, or an entry of the built-in library.
+pub fn history(name: &str) -> Result<Source, Failure> {
+    match name.strip_prefix("lib:") {
+        Some(entry) => library::find(entry),
+        None => file(Path::new(name)),
     }
 }
 

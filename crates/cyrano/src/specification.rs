@@ -15,7 +15,7 @@ use cyrano_report::{CheckReport, SpecificationReport};
 use crate::cache;
 use crate::failure::Failure;
 use crate::program::Loaded;
-use crate::run::{Answered, Runner};
+use crate::run::{self, Answered, Runner};
 
 /// What the observations of one program are compared with, mined when it is first needed.
 #[derive(Default)]
@@ -29,6 +29,8 @@ struct Mined {
     allowed: BTreeSet<Vec<i64>>,
     /// Why there may be more.
     incomplete: Option<String>,
+    /// Whether loops go on beyond every bound that was tried.
+    endless: bool,
     report: SpecificationReport,
 }
 
@@ -61,7 +63,12 @@ impl Specification {
     ) -> Result<CheckReport, Failure> {
         let mined = self.mined(runner, loaded, watch);
         let property = Property::Observations(mined.allowed.clone());
-        let mut report = runner.check(loaded, &property, model, watch)?;
+        // The loops that mining could not exhaust are there under every model.
+        let mut report = if mined.endless {
+            runner.without_exploring().check(loaded, &property, model, watch)?
+        } else {
+            runner.check(loaded, &property, model, watch)?
+        };
         report.specification = Some(mined.report.clone());
         let missing = Violation::Observation { outcome: Vec::new() }.kind();
         let rests_on_it = report.explanation.as_ref().is_some_and(|explanation| explanation.kind == missing);
@@ -83,15 +90,17 @@ fn mine(runner: &Runner, loaded: &Loaded, reference: Option<&Loaded>, watch: &dy
         let (observations, seconds) = (allowed.len(), started.elapsed().as_secs_f64());
         let report =
             SpecificationReport { reference, observations, complete: true, engine: None, cached: true, seconds };
-        return Mined { allowed, incomplete: None, report };
+        return Mined { allowed, incomplete: None, endless: false, report };
     }
     let serial = cyrano_memory::named("serial").expect("serial is a named model");
     let query = Query { program: &source.program, model: &serial, question: Question::Outcomes };
-    let Answered { engine, answer, .. } = runner.ask(query, watch);
+    let Answered { engine, answer, .. } = runner.mine(query, watch);
     let complete = answer.verdict == Verdict::Verified;
+    let endless = answer.verdict == Verdict::Bounded && !answer.places.is_empty();
     let incomplete = (!complete).then(|| {
         let reason = answer.reason.unwrap_or_else(|| answer.verdict.name().to_owned());
-        format!("not all serial observations are known: {reason}")
+        let lines = run::lines(source, &answer.places);
+        format!("not all serial observations are known: {reason}{lines}")
     });
     if complete {
         cache::store(&source.program, &answer.outcomes);
@@ -104,5 +113,5 @@ fn mine(runner: &Runner, loaded: &Loaded, reference: Option<&Loaded>, watch: &dy
         cached: false,
         seconds: answer.stats.seconds,
     };
-    Mined { allowed: answer.outcomes, incomplete, report }
+    Mined { allowed: answer.outcomes, incomplete, endless, report }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use cyrano_ir::{EvalError, InstrId, Op, Program, ThreadId};
 
 use crate::execution::Execution;
+use crate::values::Calls;
+use crate::lasso::Lasso;
 
 /// What is known at the end of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -84,6 +86,8 @@ pub enum Violation {
     },
     /// The history of transactions up to and including the last step is not correct.
     Transactions,
+    /// A thread never commits again, for ever.
+    Lasso(Lasso),
     /// No thread can go on and some wait at an atomic section.
     Deadlock {
         /// The waiting threads.
@@ -118,6 +122,7 @@ impl Violation {
             Self::Error { .. } => "error",
             Self::AtomicDiverges { .. } => "divergence",
             Self::Transactions => "cycle",
+            Self::Lasso(_) => "lasso",
             Self::Deadlock { .. } => "deadlock",
             Self::Observation { .. } => "observation",
             Self::FinalState => "final-state",
@@ -168,6 +173,8 @@ pub struct Answer {
     pub execution: Option<Execution>,
     /// For outcomes: the valuations of the observed variables, in the order of `Program::observed`.
     pub outcomes: BTreeSet<Vec<i64>>,
+    /// For histories with values, where clients are told apart: what the clients had called when it went wrong.
+    pub clients: BTreeSet<Calls>,
     /// The reductions that were used.
     pub reductions: Vec<&'static str>,
     /// What it cost.

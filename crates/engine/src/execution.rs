@@ -56,6 +56,8 @@ pub struct StepFacts {
     pub source: Option<Source>,
     /// Which earlier accesses of its own thread it was performed before.
     pub overtook: Vec<Overtaking>,
+    /// What a call or a response names: arguments, or the reply.
+    pub said: Vec<i64>,
 }
 
 /// Where a value came from.

@@ -1,9 +1,19 @@
 //! The history of transactions that an execution performs.
 
 use cyrano_criteria::history::{Action, Event, History};
-use cyrano_ir::{AccessKind, Op, Program, TxEvent};
+use cyrano_criteria::oracle::Criterion;
+use cyrano_ir::{AccessKind, Op, Program, TxCriterion, TxEvent};
 
 use crate::execution::{Replayed, StepFacts};
+
+/// The criterion over conflicts of memory events; not every criterion has one.
+pub fn by_conflicts(criterion: TxCriterion) -> Option<Criterion> {
+    match criterion {
+        TxCriterion::Opacity => Some(Criterion::Opacity),
+        TxCriterion::StrictSerializability => Some(Criterion::StrictSerializability),
+        TxCriterion::Serializability | TxCriterion::SnapshotIsolation => None,
+    }
+}
 
 /// The events of a replayed execution that concern transactions, each with the number of its step.
 ///

@@ -9,10 +9,13 @@
 mod answer;
 mod execution;
 pub mod history;
+mod lasso;
 mod limits;
+pub mod values;
 
 pub use answer::{Answer, BEYOND_LIMIT, Blocked, Stats, Verdict, Violation, limit_reason};
 pub use execution::{Access, Execution, Overtaking, Replayed, Source, StepFacts, ThreadEnd};
+pub use lasso::{Extent, Fate, Lasso, client_choice};
 pub use limits::{Limits, Progress, Stop, Watch};
 
 use cyrano_ir::{Program, Property};
@@ -45,6 +48,15 @@ pub struct Refusal {
     pub reason: String,
     /// The name of an engine that can.
     pub instead: &'static str,
+}
+
+/// Axiom 9: a program without an order for the model cannot be run under it, by any engine.
+pub fn has_own_order(program: &Program, model: &Model) -> Result<(), Refusal> {
+    if !model.own_order || program.own_order(&model.name).is_some() {
+        return Ok(());
+    }
+    let reason = format!("{} is for algorithms that say themselves which of their statements stay in order", model.name);
+    Err(Refusal { reason, instead: "none" })
 }
 
 /// An engine.

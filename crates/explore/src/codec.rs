@@ -26,7 +26,7 @@ pub(crate) fn put(out: &mut Vec<u8>, value: i64) {
 
 /// Takes a number off the front.
 #[inline]
-fn take(bytes: &mut &[u8]) -> i64 {
+pub(crate) fn take(bytes: &mut &[u8]) -> i64 {
     let mut bits = 0u64;
     let mut shift = 0;
     loop {
@@ -71,6 +71,9 @@ impl Machine<'_> {
         if let (Some(monitor), Some(remembered)) = (&self.monitor, &state.monitor) {
             monitor.encode(remembered, out);
         }
+        if let (Some(values), Some(heard)) = (&self.values, &state.heard) {
+            values.encode(heard, out);
+        }
     }
 
     /// Reads a state back.
@@ -101,6 +104,9 @@ impl Machine<'_> {
             let (remembered, length) = monitor.decode(input).expect("a stored state has its monitor's");
             state.monitor = Some(remembered);
             *input = &input[length..];
+        }
+        if let (Some(values), Some(heard)) = (&self.values, &mut state.heard) {
+            values.decode(input, heard);
         }
         debug_assert!(input.is_empty(), "a state has trailing bytes");
     }

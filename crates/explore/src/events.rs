@@ -41,6 +41,7 @@ impl Stepper<'_> {
         successor.accesses.push(Access { thread: ThreadId::new(thread), index, read: None, written: None });
         self.observe(successor, action);
         if event != TxEvent::ReadFinish {
+            successor.ended = Some(event);
             successor.state.threads[thread].queue.iter_mut().for_each(|entry| entry.stale = true);
         }
         true

@@ -16,6 +16,8 @@ mod events;
 mod faults;
 mod local;
 mod machine;
+mod own;
+mod progress;
 mod queue;
 mod repeats;
 mod search;
@@ -29,6 +31,7 @@ mod symmetry;
 mod table;
 mod tidy;
 mod timestamps;
+mod values;
 mod variables;
 mod witness;
 
@@ -60,6 +63,10 @@ pub struct Explore {
     pub repeated_stores: bool,
     /// Deferred loads whose value nobody will look at are performed at once.
     pub dead_loads: bool,
+    /// Histories with values that no continuation can tell apart are one (criteria for transactions).
+    pub merged_histories: bool,
+    /// Client programs are told apart, and all wrong ones are listed (criteria for transactions, with values).
+    pub client_programs: bool,
     /// Neighbouring deferred stores are sorted where the model does not keep their order.
     pub sorted_stores: bool,
     /// A deliberate bug, for tests; without the feature `faults` it has no effect.
@@ -78,6 +85,8 @@ impl Default for Explore {
             repeated_stores: true,
             dead_loads: true,
             sorted_stores: true,
+            merged_histories: true,
+            client_programs: false,
             fault: None,
         }
     }
@@ -118,6 +127,9 @@ impl Explore {
         if machine.sorts {
             names.push("sorted-stores");
         }
+        if self.merged_histories && machine.values.is_some() {
+            names.push("merged-histories");
+        }
         names
     }
 }
@@ -139,6 +151,9 @@ impl Engine for Explore {
             Question::Holds(property) => Some(property),
             Question::Outcomes => None,
         };
+        if let Some(Property::Progress(progress)) = property {
+            return progress::ask(self, query, *progress, limits, watch);
+        }
         self.search(query, property, limits, watch)
     }
 }
@@ -172,6 +187,7 @@ impl Explore {
             violation: None,
             execution,
             outcomes: found.outcomes.clone(),
+            clients: found.clients.clone(),
             reductions: self.reductions(machine),
             stats: found.stats,
         };
@@ -212,7 +228,7 @@ fn vacuous(program: &Program, property: Option<&Property>, found: &Found) -> Opt
             let exercised = found.notes.asserted || search::can_wait(program);
             (!exercised).then_some("no execution reaches an assertion, and no thread can wait")
         }
-        Some(Property::Transactions(_)) => (!found.notes.committed).then_some("no transaction ever commits"),
+        Some(Property::Transactions(_) | Property::Progress(_)) => (!found.notes.committed).then_some("no transaction ever commits"),
         Some(Property::Final { .. } | Property::Observations(_)) => {
             (!found.ended).then_some("no execution runs to its end")
         }

@@ -4,9 +4,10 @@
 //! accesses are deferred, how many accesses a thread may defer, which values are timestamps.
 
 use cyrano_criteria::history::Size;
-use cyrano_criteria::monitor::{Criterion, Monitor};
+use cyrano_criteria::monitor::Monitor;
+use cyrano_engine::history::by_conflicts;
 use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{AccessKind, FinalVar, Op, Program, Property, ThreadId, TxCriterion};
+use cyrano_ir::{AccessKind, FinalVar, Op, OwnOrder, Program, Property, ThreadId};
 use cyrano_memory::Model;
 
 use crate::Explore;
@@ -15,6 +16,7 @@ use crate::repeats::constant_variables;
 use crate::state::State;
 use crate::symmetry::Symmetry;
 use crate::timestamps::Timestamps;
+use crate::values::Values;
 use crate::variables::{Renaming, symmetries};
 
 /// A program under a model.
@@ -30,6 +32,10 @@ pub(crate) struct Machine<'a> {
     pub timestamps: Option<Timestamps>,
     /// The criterion for transactions, if one is asked for.
     pub monitor: Option<Monitor>,
+    /// The criterion for histories with values, if one is asked for.
+    pub values: Option<Values>,
+    /// The program's own order, under a model that follows it; see `own`.
+    pub own_order: Option<&'a OwnOrder>,
     /// For each location its number among the transactional variables.
     pub variables: Vec<Option<u8>>,
     /// The renamings of threads that change nothing, if they are used.
@@ -76,7 +82,13 @@ impl<'a> Machine<'a> {
         if config.has_fault(Fault::KeepStores) {
             defers[AccessKind::Store as usize] = false;
         }
+        let own_order = program.own_order(&model.name).filter(|_| model.own_order);
+        if own_order.is_some() {
+            defers = [false; 3];
+        }
         let transactions = matches!(property, Some(Property::Transactions(_)));
+        let values = property.and_then(|p| Values::of(program, p, config.client_programs, config.merged_histories));
+        let by_conflicts = transactions && values.is_none();
         let mut machine = Self {
             program,
             model,
@@ -86,20 +98,22 @@ impl<'a> Machine<'a> {
             loads_wait: defers[AccessKind::Load as usize] || defers[AccessKind::Rmw as usize],
             timestamps: gap.map(|gap| Timestamps::new(program, gap)),
             judge_assertions: property.is_some_and(|property| !matches!(property, Property::Final { .. })),
-            monitor: property.and_then(|property| monitor(program, property)),
+            monitor: property.filter(|_| values.is_none()).and_then(|property| monitor(program, property)),
+            values,
+            own_order,
             variables: variables(program),
-            symmetry: (config.thread_symmetry && transactions).then(|| Symmetry::of(program)).flatten(),
+            symmetry: (config.thread_symmetry && by_conflicts).then(|| Symmetry::of(program)).flatten(),
             variable_symmetry: if config.variable_symmetry
                 && config.macro_steps
                 && config.dead_registers
-                && transactions
+                && by_conflicts
             {
                 symmetries(program)
             } else {
                 Vec::new()
             },
             lazy_choices: config.lazy_choices && config.macro_steps && transactions,
-            limits_repeats: config.repeated_stores && transactions && defers.contains(&true),
+            limits_repeats: config.repeated_stores && by_conflicts && defers.contains(&true),
             constant: constant_variables(program),
             sorts: config.sorted_stores
                 && defers[AccessKind::Store as usize]
@@ -142,6 +156,7 @@ impl<'a> Machine<'a> {
             threads: (0..self.program.threads.len()).map(|_| Default::default()).collect(),
             running: 0,
             monitor: self.monitor.as_ref().map(Monitor::initial),
+            heard: self.values.as_ref().map(|values| values.initial(self.program.threads.len())),
         }
     }
 
@@ -171,10 +186,7 @@ pub(crate) fn monitor(program: &Program, property: &Property) -> Option<Monitor>
         threads: u8::try_from(program.threads.len()).unwrap_or(u8::MAX),
         vars: u8::try_from(program.transactional.len()).unwrap_or(u8::MAX),
     };
-    let criterion = match criterion {
-        TxCriterion::Opacity => Criterion::Opacity,
-        TxCriterion::StrictSerializability => Criterion::StrictSerializability,
-    };
+    let criterion = by_conflicts(*criterion)?;
     Monitor::new(criterion, size).ok()
 }
 
@@ -224,7 +236,7 @@ fn exit_live(program: &Program, thread: ThreadId, property: Option<&Property>) -
     };
     match property {
         Some(Property::Final { cond, .. }) => cond.for_each_var(&mut |var| add(var)),
-        Some(Property::Assertions | Property::Transactions(_)) => {}
+        Some(Property::Assertions | Property::Transactions(_) | Property::Progress(_)) => {}
         None | Some(Property::Observations(_)) => program.observed.iter().for_each(|o| add(&o.var)),
     }
     live

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use cyrano_engine::values::Calls;
 use cyrano_engine::{Blocked, Limits, Progress, Stats, Stop, Violation, Watch};
 use cyrano_ir::{InstrId, LocId, Op, Program, Property, Quantifier, ThreadId, Ty};
 
@@ -10,6 +11,7 @@ use crate::faults::Fault;
 use crate::machine::Machine;
 use crate::state::State;
 use crate::step::{Notes, Stepper, Successors};
+use crate::values::Heard;
 use crate::table::{Batch, MAX_STATE, Record, Table};
 
 /// How often the limits are looked at, in expanded states.
@@ -22,6 +24,8 @@ pub(crate) struct Found {
     /// Whether some execution runs to its end.
     pub ended: bool,
     pub outcomes: BTreeSet<Vec<i64>>,
+    /// The calls of clients that went wrong, if they are told apart.
+    pub clients: BTreeSet<Calls>,
     pub notes: Notes,
     pub stats: Stats,
     /// When a limit was reached: the location with the largest value in the last state, if that is suspiciously large.
@@ -62,6 +66,7 @@ impl<'m, 'a> Search<'m, 'a> {
             hit: None,
             ended: false,
             outcomes: BTreeSet::new(),
+            clients: BTreeSet::new(),
             notes: Notes::default(),
             stats: Stats::default(),
             growing: None,
@@ -91,7 +96,8 @@ impl<'m, 'a> Search<'m, 'a> {
                 self.found.stats.depth += 1;
                 level_end = self.table.end();
             }
-            if self.found.hit.is_some() || self.limit(limits, watch) {
+            let go_on = self.m.config.client_programs && self.m.values.is_some();
+            if self.found.hit.is_some() && !go_on || self.limit(limits, watch) {
                 break;
             }
             self.expand(current);
@@ -169,6 +175,9 @@ impl<'m, 'a> Search<'m, 'a> {
         for successor in successors.iter_mut() {
             self.found.stats.transitions += 1;
             if let Some(violation) = &successor.event {
+                if self.m.config.client_programs && *violation == Violation::Transactions {
+                    self.found.clients.extend(successor.state.heard.as_ref().map(Heard::calls));
+                }
                 if self.m.judge_assertions && self.found.hit.is_none() {
                     self.found.hit =
                         Some(Hit { path: self.path(parent), violation: Some(violation.clone()), in_step: true });
@@ -195,7 +204,7 @@ impl<'m, 'a> Search<'m, 'a> {
                 let outcome = observed.iter().map(|o| self.m.final_value(state, o.var)).collect();
                 self.found.outcomes.insert(outcome);
             }
-            Some(Property::Assertions | Property::Transactions(_)) => {}
+            Some(Property::Assertions | Property::Transactions(_) | Property::Progress(_)) => {}
             Some(Property::Observations(allowed)) => {
                 let observed = &self.m.program.observed;
                 let outcome: Vec<i64> = observed.iter().map(|o| self.m.final_value(state, o.var)).collect();
@@ -226,6 +235,11 @@ impl<'m, 'a> Search<'m, 'a> {
         let setup = self.m.unfinished_setup(state);
         let started = |t: &usize| setup.is_none_or(|setup| setup == *t);
         for thread in (0..self.m.threads.len()).filter(started).filter(|t| !self.m.done(state, *t)) {
+            if self.m.own_order.is_some() {
+                let Some(instr) = self.m.own_blocked(state, thread) else { return };
+                blocked.push(Blocked { thread: ThreadId::new(thread), instr });
+                continue;
+            }
             let pc = state.threads[thread].pc;
             let waits = matches!(self.m.op(thread, pc), Op::AtomicBegin) && state.threads[thread].queue.is_empty();
             if !waits || self.opens(state, thread) {

@@ -166,6 +166,15 @@ impl Stepper<'_> {
                     Flow::Rest
                 }
             }
+            Op::Invoke { .. } => Flow::Rest,
+            Op::Respond(_) => {
+                // It happens at once; see `values`.
+                if !successor.state.threads[successor.thread].queue.is_empty() {
+                    return Flow::Rest;
+                }
+                self.speak(successor, pc);
+                Flow::To(pc + 1)
+            }
             Op::OperationBegin(_) => Flow::To(pc + 1),
             Op::OperationEnd => {
                 successor.state.running = 0;

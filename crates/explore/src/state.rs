@@ -22,6 +22,8 @@ pub(crate) struct State {
     pub threads: Vec<ThreadState>,
     /// What the criterion for transactions remembers, if one is being checked.
     pub monitor: Option<cyrano_criteria::monitor::State>,
+    /// What the criterion for histories with values remembers, if one is being checked.
+    pub heard: Option<crate::values::Heard>,
     /// Under a serial model, one more than the thread whose operation is under way, or 0.
     pub running: u16,
 }
@@ -146,6 +148,7 @@ impl Clone for State {
         self.threads.clone_from(&source.threads);
         self.running = source.running;
         self.monitor = source.monitor;
+        self.heard.clone_from(&source.heard);
     }
 }
 

@@ -15,7 +15,7 @@
 //!   accesses becomes a cycle of states instead of a hang.
 
 use cyrano_engine::{Access, Violation};
-use cyrano_ir::{AccessKind, EvalError, InstrId, Op, ThreadId};
+use cyrano_ir::{AccessKind, EvalError, InstrId, Op, ThreadId, TxEvent};
 
 use crate::faults::Fault;
 use crate::local::location;
@@ -37,8 +37,12 @@ pub(crate) struct Successor {
     pub accesses: Vec<Access>,
     /// The choices made, in order, each with its thread.
     pub choices: Vec<(usize, i64)>,
+    /// The choices made out of order, each with its thread and instruction; see `own`.
+    pub own_choices: Vec<(usize, u32, i64)>,
     /// Whose step it was.
     pub thread: usize,
+    /// How a transaction ended in it, if one did.
+    pub ended: Option<TxEvent>,
     /// What went wrong.
     pub event: Option<Violation>,
 }
@@ -70,9 +74,17 @@ impl Successors {
         new.state.clone_from(state);
         new.accesses.clear();
         new.choices.clear();
+        new.own_choices.clear();
         new.thread = thread;
+        new.ended = None;
         new.event = None;
         index
+    }
+
+    /// Adds a successor that was made elsewhere.
+    pub fn push(&mut self, successor: Successor) {
+        let index = self.slot();
+        self.pool[index] = successor;
     }
 
     /// A copy of a successor, at a choice.
@@ -135,6 +147,9 @@ impl<'m> Stepper<'m> {
     pub fn initial(&mut self, out: &mut Successors) {
         out.clear();
         out.start(&self.m.initial(), 0);
+        if self.m.own_order.is_some() {
+            return;
+        }
         if self.m.program.setup.is_some() {
             return self.start_setup(out);
         }
@@ -149,6 +164,9 @@ impl<'m> Stepper<'m> {
     /// All successors of a resting state.
     pub fn successors(&mut self, state: &State, out: &mut Successors) {
         out.clear();
+        if let Some(order) = self.m.own_order {
+            return (0..self.m.threads.len()).for_each(|thread| self.own_steps(order, state, thread, out));
+        }
         self.note_timestamps(state);
         if let Some(setup) = self.m.unfinished_setup(state) {
             self.perform_deferred(state, setup, out);
@@ -269,6 +287,13 @@ impl<'m> Stepper<'m> {
                 }
             }
             Op::Transaction(event) if !self.m.can_happen(&state.threads[thread].queue, *event) => {}
+            Op::Invoke { .. } | Op::Respond(_) => {
+                if state.threads[thread].queue.is_empty() {
+                    let index = out.start(state, thread);
+                    self.pass_call(out, index);
+                    self.hurry(out, index);
+                }
+            }
             _ => self.wake(state, thread, out),
         }
     }
@@ -293,14 +318,44 @@ impl<'m> Stepper<'m> {
         if self.m.limits_repeats && index + 1 == out.len() && self.m.repeats(state, out.at(index)) {
             return out.retract(index);
         }
+        let queue = out.at(index).state.threads[thread].queue.len();
+        if queue != state.threads[thread].queue.len() {
+            return;
+        }
+        if self.m.lazy_choices && queue == 0 && matches!(self.rests_at(out, index), Op::Invoke { .. }) {
+            self.pass_call(out, index);
+        }
+        self.hurry(out, index);
+    }
+
+    /// Where the thread of a successor rests.
+    fn rests_at(&self, out: &mut Successors, index: usize) -> &'m Op {
+        let successor = out.at(index);
+        self.m.op(successor.thread, successor.state.threads[successor.thread].pc)
+    }
+
+    /// A call begins, or a response comes, and the thread runs on.
+    fn pass_call(&mut self, out: &mut Successors, index: usize) {
+        let successor = out.at(index);
+        let thread = successor.thread;
+        let pc = successor.state.threads[thread].pc;
+        if successor.event.is_none() {
+            self.speak(successor, pc);
+            successor.state.threads[thread].pc = pc + 1;
+            self.settle(out, index, thread);
+        }
+    }
+
+    /// Where choices are lazy, performs the access that the thread of a successor rests at.
+    fn hurry(&mut self, out: &mut Successors, index: usize) {
+        let next = self.rests_at(out, index);
         let chosen = out.at(index);
-        let rests = &chosen.state.threads[thread];
-        let next = self.m.op(thread, rests.pc);
-        let nothing_deferred = rests.queue.len() == state.threads[thread].queue.len();
-        let lazy = self.m.lazy_choices && nothing_deferred && chosen.event.is_none();
+        let lazy = self.m.lazy_choices && chosen.event.is_none();
         if !lazy || next.access_kind().is_none_or(|kind| self.m.defers(kind)) {
             return;
         }
+        let thread = chosen.thread;
+        let rests = &chosen.state.threads[thread];
         let (between, pc, queue) = (chosen.clone(), rests.pc, rests.queue.len());
         if self.access_now(out.at(index), queue) {
             self.after_access(out.at(index), pc);

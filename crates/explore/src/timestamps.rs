@@ -103,7 +103,7 @@ pub(crate) fn observed(program: &Program, property: Option<&Property>) -> bool {
     };
     match property {
         None | Some(Property::Observations(_)) => program.observed.iter().any(|o| timed(&o.var)),
-        Some(Property::Assertions | Property::Transactions(_)) => false,
+        Some(Property::Assertions | Property::Transactions(_) | Property::Progress(_)) => false,
         Some(Property::Final { cond, .. }) => {
             let mut found = false;
             cond.for_each_var(&mut |var| found |= timed(var));

@@ -6,6 +6,7 @@
 use cyrano_engine::{Execution, Violation};
 
 use crate::machine::Machine;
+use crate::own;
 use crate::search::Hit;
 use crate::state::State;
 use crate::step::{Stepper, Successor, Successors};
@@ -17,6 +18,7 @@ pub(crate) fn execution(m: &Machine<'_>, hit: &Hit) -> (Execution, Option<Violat
         stepper: Stepper::new(m),
         successors: Successors::default(),
         execution: Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()] },
+        own_choices: Vec::new(),
         violation: None,
     };
     let mut state = None;
@@ -25,7 +27,15 @@ pub(crate) fn execution(m: &Machine<'_>, hit: &Hit) -> (Execution, Option<Violat
     }
     if hit.in_step {
         let wanted = |_: &mut Walk<'_>, successor: &Successor| same(&successor.event, &hit.violation);
-        walk.follow(state.as_ref(), wanted);
+        state = Some(walk.follow(state.as_ref(), wanted));
+    }
+    if let (Some(order), Some(state)) = (m.own_order, state) {
+        let violation = walk.violation.take();
+        for mut step in own::complete(&mut walk.stepper, order, state) {
+            walk.take(&mut step);
+        }
+        walk.violation = violation;
+        own::renumber(m, &mut walk.execution, &mut walk.own_choices);
     }
     let violation = walk.violation.take().or_else(|| hit.violation.clone());
     (walk.execution, violation)
@@ -42,6 +52,8 @@ struct Walk<'m> {
     stepper: Stepper<'m>,
     successors: Successors,
     execution: Execution,
+    /// Choices out of order.
+    own_choices: Vec<(usize, u32, i64)>,
     /// What goes wrong in the last step.
     violation: Option<Violation>,
 }
@@ -56,15 +68,21 @@ impl Walk<'_> {
         }
         let found = successors.iter_mut().find(|successor| wanted(self, successor));
         let successor = found.expect("every stored state was found from the one before it");
+        self.take(successor);
+        let state = std::mem::take(&mut successor.state);
+        self.successors = successors;
+        state
+    }
+
+    /// Adds a step to the execution.
+    fn take(&mut self, successor: &mut Successor) {
         self.violation = successor.event.take();
         self.execution.order.extend(&successor.accesses);
         let choices = std::mem::take(&mut successor.choices);
         for (thread, value) in choices {
             self.execution.choices[thread].push(value);
         }
-        let state = std::mem::take(&mut successor.state);
-        self.successors = successors;
-        state
+        self.own_choices.append(&mut successor.own_choices);
     }
 
     fn stored(&self, state: &State) -> Vec<u8> {

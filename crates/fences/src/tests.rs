@@ -75,6 +75,7 @@ impl TableSubject {
                 kind: self.kind(thread, first),
                 loc: Some(LocId(0)),
             }],
+            said: Vec::new(),
         };
         let steps = self.wrong[number].iter().map(step).collect();
         let replayed = Replayed { steps, ends: Vec::new(), memory: Vec::new(), registers: Vec::new() };

@@ -27,8 +27,8 @@ impl Engine for Interp {
         "interp"
     }
 
-    fn supports(&self, _: &Program, _: &Model) -> Result<(), Refusal> {
-        Ok(())
+    fn supports(&self, program: &Program, model: &Model) -> Result<(), Refusal> {
+        cyrano_engine::has_own_order(program, model)
     }
 
     fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
@@ -40,6 +40,10 @@ impl Engine for Interp {
             Question::Holds(Property::Assertions) => run.assertions(&mut meter),
             Question::Holds(Property::Transactions(_)) => {
                 let reason = "this engine replays histories of transactions but does not enumerate them";
+                answer(Verdict::Unknown, Some(reason.into()))
+            }
+            Question::Holds(Property::Progress(_)) => {
+                let reason = "this engine replays endless executions but does not look for them";
                 answer(Verdict::Unknown, Some(reason.into()))
             }
             Question::Holds(Property::Observations(allowed)) => run.observations(allowed, &mut meter),
@@ -65,6 +69,7 @@ fn answer(verdict: Verdict, reason: Option<String>) -> Answer {
         violation: None,
         execution: None,
         outcomes: Default::default(),
+        clients: Default::default(),
         reductions: Vec::new(),
         stats: Stats::default(),
     }

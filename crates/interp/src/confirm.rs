@@ -1,6 +1,6 @@
 //! Does a recorded execution show what is claimed?
 
-use cyrano_criteria::oracle::Criterion;
+use cyrano_criteria::values;
 use cyrano_engine::{Blocked, Execution, Replayed, Violation};
 use cyrano_ir::{EvalError, FinalExpr, FinalVar, LocId, Program, Property, Quantifier, ThreadId, TxCriterion};
 use cyrano_memory::Model;
@@ -8,6 +8,7 @@ use cyrano_memory::Model;
 use crate::error::ReplayError;
 use crate::goals::decides;
 use crate::issue;
+use crate::lasso;
 use crate::machine::Machine;
 use crate::order::{Placing, Written};
 use crate::replay::{Replay, Standing};
@@ -42,9 +43,13 @@ pub fn confirm(
                 return Err(ReplayError::AllowedOutcome);
             }
         }
-        (Property::Assertions | Property::Observations(_) | Property::Transactions(_), Some(violation)) => {
-            claim.goes_wrong(violation)?
+        (Property::Progress(progress), Some(Violation::Lasso(lasso))) => {
+            lasso::confirm(program, model, *progress, lasso, execution, &replayed.steps)?;
         }
+        (
+            Property::Assertions | Property::Observations(_) | Property::Transactions(_) | Property::Progress(_),
+            Some(violation),
+        ) => claim.goes_wrong(violation)?,
         (Property::Final { .. }, Some(Violation::NoWitness)) => return Err(ReplayError::NothingToReplay),
         (Property::Final { quantifier: Quantifier::Exists, cond, text }, None) => {
             claim.final_state(Quantifier::Exists, cond, text)?;
@@ -66,6 +71,7 @@ fn subject(violation: &Violation) -> Option<ThreadId> {
         | Violation::AtomicDiverges { thread, .. } => Some(*thread),
         Violation::Deadlock { .. }
         | Violation::Transactions
+        | Violation::Lasso(_)
         | Violation::Observation { .. }
         | Violation::FinalState
         | Violation::NoWitness => None,
@@ -93,12 +99,20 @@ impl<'p> Claim<'_, 'p> {
 
     /// The brute-force oracle rejects the history, and no shorter one.
     fn is_rejected(&self, criterion: TxCriterion) -> Result<(), ReplayError> {
-        let criterion = match criterion {
-            TxCriterion::Opacity => Criterion::Opacity,
-            TxCriterion::StrictSerializability => Criterion::StrictSerializability,
-        };
+        if self.program.has_calls() {
+            return self.is_rejected_by_values(criterion);
+        }
+        let criterion = cyrano_engine::history::by_conflicts(criterion).ok_or(ReplayError::OtherProperty)?;
         let (history, _) = cyrano_engine::history::history(self.program, self.replayed);
         let rejected = !cyrano_criteria::oracle::accepts(criterion, &history);
+        if rejected { Ok(()) } else { Err(ReplayError::HistoryIsFine { criterion: criterion.name() }) }
+    }
+
+    /// The same for a history with values.
+    fn is_rejected_by_values(&self, criterion: TxCriterion) -> Result<(), ReplayError> {
+        let criterion = values::Criterion::named(criterion.name()).ok_or(ReplayError::OtherProperty)?;
+        let history = cyrano_engine::values::history(self.program, self.replayed).history;
+        let rejected = history.is_some_and(|history| !values::oracle::accepts(criterion, &history));
         if rejected { Ok(()) } else { Err(ReplayError::HistoryIsFine { criterion: criterion.name() }) }
     }
 
@@ -120,9 +134,10 @@ impl<'p> Claim<'_, 'p> {
                 if endless { Ok(()) } else { Err(ReplayError::NotEndless { thread: self.name(*thread) }) }
             }
             Violation::Deadlock { blocked } => self.deadlock(blocked),
-            Violation::FinalState | Violation::Observation { .. } | Violation::Transactions => {
-                Err(ReplayError::OtherProperty)
-            }
+            Violation::FinalState
+            | Violation::Observation { .. }
+            | Violation::Transactions
+            | Violation::Lasso(_) => Err(ReplayError::OtherProperty),
             Violation::NoWitness => Err(ReplayError::NothingToReplay),
         }
     }

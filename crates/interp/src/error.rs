@@ -89,6 +89,8 @@ pub enum ReplayError {
     Condition { text: String },
     /// The history of transactions satisfies the criterion.
     HistoryIsFine { criterion: &'static str },
+    /// The execution is not the endless one that it is claimed to be.
+    NoLasso { why: String },
     /// The claim is of a kind that this property does not have.
     OtherProperty,
     /// The claim is that there is no execution, so there is nothing to replay.
@@ -190,6 +192,7 @@ impl ReplayError {
             Self::Broken { thread, error } => write!(f, "{thread} computes no final state: {error}"),
             Self::Condition { text } => write!(f, "the final state does not decide the condition {text}"),
             Self::HistoryIsFine { criterion } => write!(f, "the history of transactions satisfies {criterion}"),
+            Self::NoLasso { why } => write!(f, "it does not go on for ever as claimed: {why}"),
             Self::OtherProperty => f.write_str("the property has no such violation"),
             _ => f.write_str("the claim comes without an execution; there is nothing to replay"),
         }

@@ -26,6 +26,8 @@ pub(crate) struct Issued {
     /// Whether the value it writes is computed from the one it reads itself.
     pub(crate) computes: bool,
     pub(crate) unit: Option<u32>,
+    /// What a call or a response names, as far as it is known.
+    pub(crate) said: Vec<Option<i64>>,
 }
 
 /// The machine's accesses as events, in its own numbering.
@@ -80,10 +82,11 @@ fn event(machine: &Machine<'_>, number: usize) -> Event {
         computes: issued.computes,
         unit: issued.unit,
         unfinished: false,
+        said: issued.said.clone(),
     }
 }
 
-/// Axiom 1, with the events of transactions: these follow certain earlier accesses and precede all later ones.
+/// Axioms 1 and 9, with the events of transactions: these follow certain earlier accesses and precede all later ones.
 fn keeps(machine: &Machine<'_>, first: &Issued, second: &Issued) -> bool {
     if first.kind == AccessKind::Mark {
         return true;
@@ -93,7 +96,11 @@ fn keeps(machine: &Machine<'_>, first: &Issued, second: &Issued) -> bool {
             let data = machine.code.program.transactional.contains(&first.loc);
             event.follows(first.kind, data)
         }
-        _ => machine.code.model.keeps(first.kind, second.kind, first.loc == second.loc),
+        Op::Invoke { .. } | Op::Respond(_) => true,
+        _ => match machine.code.own_order {
+            Some(order) => order.precedes(machine.code.thread, first.instr, second.instr),
+            None => machine.code.model.keeps(first.kind, second.kind, first.loc == second.loc),
+        },
     }
 }
 

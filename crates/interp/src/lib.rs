@@ -20,6 +20,7 @@ mod error;
 mod eval;
 mod goals;
 mod issue;
+mod lasso;
 mod local;
 mod machine;
 mod meter;

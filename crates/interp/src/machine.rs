@@ -8,7 +8,8 @@
 //! everything later. An assertion adds nothing.
 
 use cyrano_ir::{
-    AccessKind, Addr, EvalError, FenceSet, InstrId, LocId, LocalExpr, Op, Place, Program, RegId, RmwOp, ThreadId,
+    AccessKind, Addr, EvalError, FenceSet, InstrId, LocId, LocalExpr, Op, OwnOrder, Place, Program, RegId, RmwOp,
+    ThreadId,
 };
 use cyrano_memory::Model;
 
@@ -26,6 +27,8 @@ pub(crate) struct Code<'p> {
     pub(crate) program: &'p Program,
     pub(crate) model: &'p Model,
     pub(crate) thread: ThreadId,
+    /// The program's own order, under a model that follows it (axiom 9).
+    pub(crate) own_order: Option<&'p OwnOrder>,
     /// Whether the whole thread is one unit of axiom 6.
     whole: bool,
 }
@@ -35,7 +38,8 @@ impl<'p> Code<'p> {
     pub(crate) fn new(program: &'p Program, model: &'p Model, thread: ThreadId) -> Self {
         let code = &program.thread(thread).code;
         let declares = code.iter().any(|instr| matches!(instr.op, Op::OperationBegin(_)));
-        Self { program, model, thread, whole: model.serial && !declares }
+        let own_order = program.own_order(&model.name).filter(|_| model.own_order);
+        Self { program, model, thread, own_order, whole: model.serial && !declares }
     }
 
     /// Whether the thread runs before all others.
@@ -190,6 +194,7 @@ impl<'p> Machine<'p> {
                 let mark = self.issued(LocId(0), AccessKind::Mark, EventSet::default());
                 self.events.push(mark);
             }
+            Op::Invoke { .. } | Op::Respond(_) => self.call(),
             Op::Fence(set) => self.fences.push((self.events.len(), *set)),
             op @ (Op::AtomicBegin | Op::AtomicEnd | Op::OperationBegin(_) | Op::OperationEnd) => self.bracket(op),
         }
@@ -320,7 +325,15 @@ impl<'p> Machine<'p> {
             control: self.control.clone(),
             computes: false,
             unit: self.unit(),
+            said: Vec::new(),
         }
+    }
+
+    /// A call or a response, with the values it names.
+    fn call(&mut self) {
+        let mut mark = self.issued(LocId(0), AccessKind::Mark, EventSet::default());
+        mark.said = self.op().operands().into_iter().map(|value| self.compute(value).0).collect();
+        self.events.push(mark);
     }
 
     fn store(&mut self, addr: &Addr, value: &LocalExpr) -> Step<'p> {

@@ -60,6 +60,8 @@ pub(crate) struct Event {
     pub(crate) unit: Option<u32>,
     /// Whether it is the last of an operation that its thread does not finish, under a serial model.
     pub(crate) unfinished: bool,
+    /// What a call or a response names, as far as it is known.
+    pub(crate) said: Vec<Option<i64>>,
 }
 
 /// The events of all threads, numbered thread by thread in program order.

@@ -232,7 +232,8 @@ impl<'p> Replay<'p> {
         let first = self.events.start[facts.thread.index()];
         let earlier = (first..event).filter(|earlier| !placing.placed.contains(*earlier));
         let overtook = earlier.map(|earlier| overtaking(&list[earlier])).collect();
-        StepFacts { access: *access, kind: facts.kind, instr: facts.instr, loc: facts.loc, source, overtook }
+        let said = facts.said.iter().copied().flatten().collect();
+        StepFacts { access: *access, kind: facts.kind, instr: facts.instr, loc: facts.loc, source, overtook, said }
     }
 
     /// The first access of a thread that is issued and not performed.

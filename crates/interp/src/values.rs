@@ -45,7 +45,7 @@ impl Candidates {
     /// What a load by the next instruction of this machine might return.
     ///
     /// A thread's own store counts only if it comes before the load: every model keeps a load before a later
-    /// store to its address. The last such store also hides the initial value and the thread's stores before it, unless the
+    /// store to its address, except those in which the program says itself what is kept. The last such store also hides the initial value and the thread's stores before it, unless the
     /// model lets the load overtake it without seeing it.
     pub(crate) fn of(&self, machine: &Machine<'_>, loc: LocId) -> Vec<i64> {
         let model = machine.code.model;
@@ -61,7 +61,7 @@ impl Candidates {
         }
         for (value, writers) in &self.written[loc.index()] {
             let others = writers.iter().any(|writer| writer != machine.code.thread.index());
-            if others && !values.contains(value) {
+            if (others || model.own_order) && !values.contains(value) {
                 values.push(*value);
             }
         }

@@ -55,23 +55,64 @@ pub enum TxCriterion {
     Opacity,
     /// The same for committed transactions only.
     StrictSerializability,
+    /// The same without real time.
+    Serializability,
+    /// Every committed transaction reads from one snapshot, and of two that overlap and write one location only one commits.
+    SnapshotIsolation,
 }
 
 impl TxCriterion {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Opacity, Self::StrictSerializability];
+    pub const ALL: [Self; 4] =
+        [Self::Opacity, Self::StrictSerializability, Self::Serializability, Self::SnapshotIsolation];
+
+    /// Those that are defined by conflicts between memory events, as well as by values.
+    pub const BY_CONFLICTS: [Self; 2] = [Self::Opacity, Self::StrictSerializability];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Opacity => "opacity",
             Self::StrictSerializability => "strict-serializability",
+            Self::Serializability => "serializability",
+            Self::SnapshotIsolation => "snapshot-isolation",
         }
     }
 
     /// The criterion with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|criterion| criterion.name() == name)
+    }
+}
+
+/// What a software transactional memory promises about getting done (Samand, section 6). In every one of them a client that goes on
+/// for ever without trying to commit is none of the memory's business.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Progress {
+    /// A thread that runs alone commits, wherever the others stopped.
+    Solo,
+    /// The same if the others stopped between transactions.
+    CrashFreeSolo,
+    /// Every thread commits again and again, as long as no other one crashes.
+    Local,
+}
+
+impl Progress {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Solo, Self::CrashFreeSolo, Self::Local];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Solo => "solo-progress",
+            Self::CrashFreeSolo => "crash-free-solo-progress",
+            Self::Local => "local-progress",
+        }
+    }
+
+    /// The property with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|progress| progress.name() == name)
     }
 }
 
@@ -82,6 +123,8 @@ pub enum Property {
     Assertions,
     /// Every history of transactions satisfies this criterion.
     Transactions(TxCriterion),
+    /// Transactions get done.
+    Progress(Progress),
     /// No final state shows an outcome other than these (CheckFence, section 2.2), no assertion fails, no computation goes wrong.
     Observations(BTreeSet<Vec<i64>>),
     /// A quantified condition over final states.
@@ -101,6 +144,7 @@ impl Property {
         match self {
             Self::Assertions => "assertions",
             Self::Transactions(criterion) => criterion.name(),
+            Self::Progress(progress) => progress.name(),
             Self::Observations(_) => "observations",
             Self::Final { quantifier, .. } => quantifier.name(),
         }

@@ -19,12 +19,13 @@ pub mod suggest;
 pub mod text;
 pub mod verify;
 
-pub use cond::{Check, FinalExpr, FinalVar, Observable, Property, Quantifier, TxCriterion};
+pub use cond::{Check, FinalExpr, FinalVar, Observable, Progress, Property, Quantifier, TxCriterion};
 pub use diagnostic::Diagnostic;
 pub use expr::{BinOp, EvalError, Expr, IntType, UNDEFINED, UnOp, WORD};
 pub use fence::{AccessKind, FenceSet};
 pub use ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
 pub use program::{
-    Addr, Instr, LocalExpr, Location, Op, Place, Program, Register, RmwOp, SharedArray, Thread, TxEvent, Ty,
+    Addr, Instr, LocalExpr, Location, Method, Op, OwnOrder, Place, Program, Register, RmwOp, SharedArray, Thread,
+    TxEvent, Ty, reply,
 };
 pub use verify::{VerifyError, verify};

@@ -24,8 +24,89 @@ pub struct Program {
     pub checks: Vec<Check>,
     /// The transactional variables, if this is a software transactional memory under its most general client.
     pub transactional: Vec<LocId>,
+    /// Orders between accesses that the program itself asks for, one for each model that follows it; see [`OwnOrder`].
+    pub orders: Vec<OwnOrder>,
     /// The constants of the instance (`threads`, `N`, …) with the values they had, for reports.
     pub constants: Vec<(String, i64)>,
+}
+
+/// For the model of this name, which accesses of a thread precede which.
+///
+/// The relation is transitive over *all* instructions and is applied to the executed ones: an order passes through an instruction
+/// that is not executed. Only programs whose threads have no jump back can have one, so that an instruction is executed at
+/// most once. Calls and responses are not mentioned: they are ordered with every access of their thread.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct OwnOrder {
+    /// The model's name.
+    pub model: String,
+    /// For each thread and each instruction the earlier instructions that precede it, ascending.
+    pub before: Vec<Vec<Vec<InstrId>>>,
+}
+
+impl OwnOrder {
+    /// Whether an instruction of a thread precedes another one.
+    #[inline]
+    pub fn precedes(&self, thread: ThreadId, first: InstrId, second: InstrId) -> bool {
+        let of_thread = self.before.get(thread.index());
+        of_thread.and_then(|t| t.get(second.index())).is_some_and(|before| before.binary_search(&first).is_ok())
+    }
+}
+
+/// What a call of a transactional memory returned instead of a value.
+pub mod reply {
+    /// The transaction was aborted.
+    pub const ABORTED: i64 = -1;
+    /// The transaction committed.
+    pub const COMMITTED: i64 = -2;
+    /// The write is done.
+    pub const OK: i64 = -3;
+    /// There was no call.
+    pub const NOTHING: i64 = -4;
+
+    /// The word for a code; none for a value.
+    pub fn word(code: i64) -> Option<&'static str> {
+        Some(match code {
+            ABORTED => "aborted",
+            COMMITTED => "committed",
+            OK => "ok",
+            NOTHING => "nothing",
+            _ => return None,
+        })
+    }
+}
+
+/// The methods of a transactional memory (Guerraoui and Kapalka).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Method {
+    /// Reads a location: one argument.
+    Read,
+    /// Writes a value to a location: two arguments.
+    Write,
+    /// Tries to commit: no argument.
+    Commit,
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Commit];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Commit => "commit",
+        }
+    }
+
+    /// How many arguments it takes.
+    pub fn arity(self) -> usize {
+        match self {
+            Self::Read => 1,
+            Self::Write => 2,
+            Self::Commit => 0,
+        }
+    }
 }
 
 /// One word of shared memory.
@@ -213,6 +294,16 @@ pub enum Op {
     Jump(InstrId),
     /// Something happens to the thread's transaction; a point in the memory order without an effect on memory.
     Transaction(TxEvent),
+    /// A call of a transactional memory begins; a point in the memory order, ordered with every access of its thread. The first
+    /// one after a response `aborted` or `committed` begins the thread's next transaction.
+    Invoke {
+        /// What is called.
+        method: Method,
+        /// With what.
+        args: Vec<LocalExpr>,
+    },
+    /// The call that was begun last returns a value of at least 0 or a code of [`reply`]; ordered like its beginning.
+    Respond(LocalExpr),
     /// The thread is done.
     Halt,
 }
@@ -305,6 +396,28 @@ impl Program {
         self.locations.iter().map(|l| l.init).collect()
     }
 
+    /// Whether its threads call a transactional memory, so that histories have values.
+    pub fn has_calls(&self) -> bool {
+        self.threads.iter().any(|t| t.code.iter().any(|instr| matches!(instr.op, Op::Invoke { .. })))
+    }
+
+    /// The same program with full fences in the place of calls and responses: what is left of them for a question that is not
+    /// about histories. Instructions keep their numbers.
+    pub fn without_calls(&self) -> Self {
+        let mut program = self.clone();
+        for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
+            if matches!(instr.op, Op::Invoke { .. } | Op::Respond(_)) {
+                instr.op = Op::Fence(FenceSet::FULL);
+            }
+        }
+        program
+    }
+
+    /// The order that the program asks for under a model.
+    pub fn own_order(&self, model: &str) -> Option<&OwnOrder> {
+        self.orders.iter().find(|order| order.model == model)
+    }
+
     /// Whether any register or location is a timestamp.
     pub fn has_timestamps(&self) -> bool {
         self.locations.iter().any(|l| l.ty == Ty::Timestamp)
@@ -313,10 +426,11 @@ impl Program {
 }
 
 impl Op {
-    /// The kind of memory access, if it is one. A transaction's event counts as one that neither reads nor writes.
+    /// The kind of memory access, if it is one. A transaction's event, a call or a response counts as one that neither reads nor
+    /// writes.
     pub fn event_kind(&self) -> Option<AccessKind> {
         match self {
-            Self::Transaction(_) => Some(AccessKind::Mark),
+            Self::Transaction(_) | Self::Invoke { .. } | Self::Respond(_) => Some(AccessKind::Mark),
             _ => self.access_kind(),
         }
     }
@@ -351,7 +465,8 @@ impl Op {
     /// The expressions it evaluates besides address and destination index.
     pub fn operands(&self) -> Vec<&LocalExpr> {
         match self {
-            Self::Assign { value, .. } | Self::Store { value, .. } => vec![value],
+            Self::Assign { value, .. } | Self::Store { value, .. } | Self::Respond(value) => vec![value],
+            Self::Invoke { args, .. } => args.iter().collect(),
             Self::Rmw { op, .. } => op.operands(),
             Self::Assume(cond) | Self::Assert { cond, .. } | Self::Limit { cond, .. } | Self::Branch { cond, .. } => {
                 vec![cond]

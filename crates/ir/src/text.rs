@@ -28,6 +28,8 @@
 //! register NAME [: timestamp] = INT
 //! @NUMBER: INSTRUCTION                           numbered from 0
 //! setup THREAD                                   the thread that runs before all others
+//! ordered MODEL                                  the program has its own order under a model
+//! order MODEL THREAD @N after @N, …              in which an instruction of a thread comes after these
 //! observe NAME = VARIABLE
 //! check assertions|observations (INT, …) …|exists E TEXT|never E TEXT|always E TEXT [on MODEL, …]
 //! ```
@@ -39,6 +41,7 @@
 //! [PLACE :=] cas ADDRESS, E, E     [PLACE :=] exchange ADDRESS, E     [PLACE :=] fetch_add ADDRESS, E
 //! fence none|load-load …    atomic begin|end    operation begin NAME    operation end
 //! assume E    assert E [TEXT]    limit E TEXT    branch E then @N else @N    jump @N    halt
+//! invoke read E    invoke write E, E    invoke commit    respond E
 //! ```
 //!
 //! A PLACE is a register or, with the register of element 0, an element of a local array: `"buf[0]"[i of 3]`.

@@ -22,6 +22,8 @@
 //! 9. **Gaps.** A gap is an element that an index may hit and nothing else: no register is one, and no fixed address,
 //!    observable, condition or transactional variable names one.
 //! 10. **Integers.** The integer types of `wrap` and `fit` have 1 to 64 bits.
+//! 11. **Own orders.** An order of the program's own has a list for each instruction, of earlier instructions in ascending order, and
+//!     no thread of such a program jumps back. Calls have as many arguments as their method takes.
 //!
 //! Invariants 6, 8 and 10 are checked as far as broken ids allow.
 

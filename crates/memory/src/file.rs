@@ -32,6 +32,7 @@ pub fn parse(source: &str, fallback_name: &str) -> Result<Model, Vec<Diagnostic>
             forwarding: true,
             dependencies: Dependencies::NONE,
             serial: false,
+            own_order: false,
         },
         seen: Vec::new(),
         errors: Vec::new(),

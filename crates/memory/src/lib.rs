@@ -33,6 +33,9 @@
 //!    that keep every load before later stores, have this already; for the others it is an axiom of its own.
 //! 8. **Setup.** In a program with a setup thread every access of that thread precedes every access of any other thread in `<M`,
 //!    and the others have started only if it has run to its end.
+//! 9. **Own orders.** With [`Model::own_order`] the axioms 1 and 3 keep nothing; instead `x <M y` if the program's own order for the
+//!    model says so (`Program::orders`), and every call of a transactional memory and every response is ordered with every
+//!    access of its thread. Without an order for the model the program cannot be run under it.
 //!
 //! The models differ in parameters only, so a user can write one down ([`file`]), and each engine asks the same questions.
 //!
@@ -40,6 +43,7 @@
 
 pub mod file;
 mod model;
+mod own;
 mod pso;
 mod relaxed;
 mod rmo;
@@ -55,7 +59,12 @@ pub fn all() -> Vec<Model> {
     vec![serial::model(), sc::model(), tso::model(), pso::model(), rmo::model(), sparc_rmo::model(), relaxed::model()]
 }
 
+/// The models for algorithms over base objects, strongest first.
+pub fn for_algorithms() -> Vec<Model> {
+    vec![own::inorder(), own::declared(), own::literal()]
+}
+
 /// The model with this name.
 pub fn named(name: &str) -> Option<Model> {
-    all().into_iter().find(|model| model.name == name)
+    all().into_iter().chain(for_algorithms()).find(|model| model.name == name)
 }

@@ -19,6 +19,8 @@ pub struct Model {
     pub dependencies: Dependencies,
     /// Whether whole operations are consecutive in the memory order.
     pub serial: bool,
+    /// Whether the program says itself which of its accesses stay in order (`Program::orders`), and nothing else does.
+    pub own_order: bool,
 }
 
 /// Which dependencies a model keeps.
@@ -55,7 +57,7 @@ impl Model {
     #[inline]
     pub fn keeps(&self, first: AccessKind, second: AccessKind, same_address: bool) -> bool {
         if same_address {
-            first == AccessKind::Rmw || self.same.orders(first, second)
+            first == AccessKind::Rmw && !self.own_order || self.same.orders(first, second)
         } else {
             self.different.orders(first, second)
         }
@@ -81,6 +83,9 @@ impl Model {
 
     /// Whether axiom 7 (no value out of thin air) has to be checked on its own, because order and dependencies do not imply it.
     pub fn may_invent_values(&self) -> bool {
+        if self.own_order {
+            return true;
+        }
         let loads_before_stores = self.keeps(AccessKind::Load, AccessKind::Store, false);
         let dependencies = self.dependencies.data && self.dependencies.address;
         !loads_before_stores && !dependencies

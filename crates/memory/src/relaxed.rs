@@ -13,5 +13,6 @@ pub(crate) fn model() -> Model {
         forwarding: true,
         dependencies: Dependencies::NONE,
         serial: false,
+        own_order: false,
     }
 }

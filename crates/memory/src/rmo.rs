@@ -17,5 +17,6 @@ pub(crate) fn model() -> Model {
         forwarding: true,
         dependencies: Dependencies::ALL,
         serial: false,
+        own_order: false,
     }
 }

@@ -13,5 +13,6 @@ pub(crate) fn model() -> Model {
         forwarding: false,
         dependencies: Dependencies::NONE,
         serial: true,
+        own_order: false,
     }
 }

@@ -13,5 +13,6 @@ pub(crate) fn model() -> Model {
         forwarding: true,
         dependencies: Dependencies { data: true, address: true, control: Control::Stores },
         serial: false,
+        own_order: false,
     }
 }

@@ -7,6 +7,7 @@ use cyrano_trace::{Conflict, End, Explanation, NamedValue, ReadFrom, Step, Trace
 
 use cyrano_ir::UNDEFINED;
 
+use crate::lasso;
 use crate::style::{Paint, Style, hang, pad, pad_left, width, wrap};
 
 /// A lane narrower than this is not worth having.
@@ -18,6 +19,8 @@ const RULE: &str = " │ ";
 /// A whole trace: the steps, what was reordered, where everybody ended, and why it matters.
 pub fn trace_text(trace: &Trace, style: Style) -> String {
     let mut out = String::new();
+    let first_round = lasso::first_round(trace);
+    let trace = first_round.as_ref().unwrap_or(trace);
     let names: Vec<&str> = trace
         .threads
         .iter()
@@ -36,7 +39,9 @@ pub fn trace_text(trace: &Trace, style: Style) -> String {
         stack(&mut out, trace, &names, number, style);
     }
     reorderings(&mut out, trace, style);
-    ends(&mut out, trace, style);
+    if !lasso::commands(&mut out, trace, style) {
+        ends(&mut out, trace, style);
+    }
     out.push('\n');
     hang(&mut out, "Why: ", &trace.explanation.sentence, style.columns());
     conflicts(&mut out, "     ", &trace.explanation, "steps", style);
@@ -88,6 +93,9 @@ impl<'a> Lanes<'a> {
             self.names.iter().zip(&self.lanes).map(|(name, lane)| style.paint(Paint::Strong, &pad(name, *lane)));
         self.line(out, "", &cells.collect::<Vec<_>>());
         for step in &self.trace.steps {
+            if lasso::starts_round(self.trace, step) {
+                out.push_str(lasso::AGAIN);
+            }
             let lane = self.names.iter().position(|name| *name == step.thread);
             let lane = lane.expect("every step's thread has a lane");
             let opening = opens(self.trace, step).map(|name| (String::new(), format!("┌ {name}")));
@@ -127,6 +135,9 @@ impl<'a> Lanes<'a> {
 fn stack(out: &mut String, trace: &Trace, names: &[&str], number: usize, style: Style) {
     let name_width = names.iter().map(|name| width(name)).max().unwrap_or(0);
     for step in &trace.steps {
+        if lasso::starts_round(trace, step) {
+            out.push_str(lasso::AGAIN);
+        }
         let n = pad_left(&step.n.to_string(), number);
         let lead = format!("  {n}  {}  ", pad(&step.thread, name_width));
         if let Some(name) = opens(trace, step) {

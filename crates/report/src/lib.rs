@@ -6,10 +6,13 @@
 //! This crate does not know how a verdict was reached, and it neither reads files nor prints.
 
 mod checks;
+mod exports;
 mod fences;
 mod history;
 mod json;
 mod lanes;
+mod lasso;
+mod litmus;
 mod models;
 mod outcomes;
 mod replay;
@@ -19,10 +22,12 @@ mod table;
 mod tables;
 
 pub use checks::{CheckReport, SpecificationReport, checks_text};
+pub use exports::{ExportReport, FormulaReport, exports_json, exports_text};
 pub use fences::{FenceInfo, FencesReport, fences_json, fences_text};
-pub use history::{HistoryReport, Rejected, history_json, history_text};
+pub use history::{Attempt, HistoryReport, Read, Reason, Rejected, Unjustified, history_json, history_text};
 pub use json::checks_json;
 pub use lanes::trace_text;
+pub use litmus::{LitmusReport, LitmusState, LitmusValue, litmus_json, litmus_text};
 pub use models::{ModelReport, models_json, models_text};
 pub use outcomes::{OutcomesReport, outcomes_json, outcomes_text};
 pub use replay::{ReplayReport, replay_json, replay_text};

@@ -3,7 +3,7 @@
 //! The one `threads` or `stm` block is flattened into [`File`], for nothing outside it declares variables.
 //! `else if` chains are flat lists and expressions carry their depth, so that no pass recurses deeper than the parser allowed.
 
-use cyrano_ir::{BinOp, FenceSet, Quantifier, Span, TxCriterion, TxEvent, Ty, UnOp};
+use cyrano_ir::{BinOp, FenceSet, Progress, Quantifier, Span, TxCriterion, TxEvent, Ty, UnOp};
 
 /// A name where it was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -288,6 +288,8 @@ pub(crate) struct CheckDecl {
 pub(crate) enum Claim {
     Assertions,
     Transactions(TxCriterion),
+    /// These, one after the other.
+    Progress(&'static [Progress]),
     /// A condition over final states, with its text.
     Final(Quantifier, Expr, String),
 }

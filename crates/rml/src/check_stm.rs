@@ -21,10 +21,11 @@ impl<'a> Checker<'a, '_> {
                 Claim::Transactions(criterion) if !is_stm => {
                     format!("`{}` is a property of an `stm`, not of `threads`", criterion.name())
                 }
+                Claim::Progress(_) if !is_stm => "progress is a property of an `stm`, not of `threads`".to_owned(),
                 _ => continue,
             };
             let help = match is_stm {
-                true => "check `opacity`, `strict-serializability` or `assertions`",
+                true => "check `opacity`, `strict-serializability`, `progress` or `assertions`",
                 false => "check `assertions`, or a condition over final states",
             };
             let diagnostic = Diagnostic::new(check.span, message, "not here").with_help(help);

@@ -11,6 +11,7 @@
 
 use cyrano_ir::{Diagnostic, Program, Span};
 
+pub mod algorithm;
 mod ast;
 mod budget;
 mod calls;
@@ -62,11 +63,7 @@ pub enum CompileError {
 
 /// Compiles a source text. `name` is the program's name; `set` gives constants other values than the source does, the last one counts.
 pub fn compile(source: &str, name: &str, set: &[(String, i64)]) -> Result<Program, CompileError> {
-    if source.len() > MAX_SOURCE {
-        let message = format!("file too large: {} bytes, at most {MAX_SOURCE} are read", source.len());
-        let diagnostic = Diagnostic::new(Span::default(), message, "the file");
-        return Err(CompileError::Diagnostics(vec![diagnostic]));
-    }
+    check_size(source)?;
     let mut reports = report::Reports::default();
     let tokens = lexer::lex(source, &mut reports);
     let file = parse::parse(source, tokens, &mut reports);
@@ -82,6 +79,15 @@ pub fn compile(source: &str, name: &str, set: &[(String, i64)]) -> Result<Progra
     }
     debug_assert_eq!(cyrano_ir::verify(&program), Ok(()), "the lowering broke an invariant of the IR");
     Ok(program)
+}
+
+fn check_size(source: &str) -> Result<(), CompileError> {
+    if source.len() <= MAX_SOURCE {
+        return Ok(());
+    }
+    let message = format!("file too large: {} bytes, at most {MAX_SOURCE} are read", source.len());
+    let diagnostic = Diagnostic::new(Span::default(), message, "the file");
+    Err(CompileError::Diagnostics(vec![diagnostic]))
 }
 
 fn check_set(file: &ast::File, set: &[(String, i64)]) -> Result<(), CompileError> {

@@ -30,15 +30,19 @@ pub(crate) struct Parser<'s, 'r> {
 
 /// Parses a file as far as possible.
 pub(crate) fn parse(source: &str, tokens: Vec<(Token, Span)>, reports: &mut Reports) -> File {
-    let mut parser =
-        Parser { source, tokens, at: 0, nesting: 0, gave_up: false, in_range: false, file: File::default(), reports };
+    let mut parser = Parser::new(source, tokens, reports);
     parser.items();
     parser.file.broken = !parser.reports.is_empty();
     parser.add_client();
     parser.file
 }
 
-impl<'s> Parser<'s, '_> {
+impl<'s, 'r> Parser<'s, 'r> {
+    /// A parser at the beginning of a file.
+    pub(crate) fn new(source: &'s str, tokens: Vec<(Token, Span)>, reports: &'r mut Reports) -> Self {
+        Self { source, tokens, at: 0, nesting: 0, gave_up: false, in_range: false, file: File::default(), reports }
+    }
+
     /// The next token.
     pub(crate) fn peek(&self) -> Token {
         self.tokens[self.at].0

@@ -8,10 +8,10 @@ use crate::report::Fallible;
 use crate::token::Token;
 
 /// How high an expression's tree may be (the text form of the IR reads 500); a chain `a + b + …` counts as high as it is long.
-const MAX_EXPR_DEPTH: u32 = 400;
+pub(crate) const MAX_EXPR_DEPTH: u32 = 400;
 
 /// The binary operator that a token stands for, and how tightly it binds.
-fn binary_op(token: Token) -> Option<(BinOp, u8)> {
+pub(crate) fn binary_op(token: Token) -> Option<(BinOp, u8)> {
     Some(match token {
         Token::OrOr | Token::Or => (BinOp::Or, 1),
         Token::AndAnd | Token::And => (BinOp::And, 2),
@@ -108,7 +108,8 @@ impl Parser<'_, '_> {
         Ok(Expr { kind, span: start, depth: 1 })
     }
 
-    fn integer(&mut self) -> Fallible<i64> {
+    /// The value of an integer token, which is not consumed unless it is wrong.
+    pub(crate) fn integer(&mut self) -> Fallible<i64> {
         let text = self.text(self.span());
         let digits = text.replace('_', "");
         let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {

@@ -246,7 +246,7 @@ impl Parser<'_, '_> {
             Token::Exists => Some(Quantifier::Exists),
             Token::Never => Some(Quantifier::Never),
             Token::Always | Token::Forall => Some(Quantifier::Always),
-            _ => return self.criterion().map(Claim::Transactions),
+            _ => return self.criterion(),
         };
         self.bump();
         let Some(quantifier) = quantifier else { return Ok(Claim::Assertions) };

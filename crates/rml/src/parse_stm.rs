@@ -4,9 +4,9 @@
 //! An stm says nothing about its threads. [`Parser::add_client`] gives it the constants `threads` and `vars`, unless it declares them, and a
 //! family of threads without statements, so that no other pass needs a second notion of a thread.
 
-use cyrano_ir::{Span, TxCriterion, Ty};
+use cyrano_ir::{Progress, Span, TxCriterion, Ty};
 
-use crate::ast::{Block, BlockKind, Command, Const, Expr, ExprKind, Name, Proc, ThreadDecl, VarDecl, VarKind};
+use crate::ast::{Block, BlockKind, Claim, Command, Const, Expr, ExprKind, Name, Proc, ThreadDecl, VarDecl, VarKind};
 use crate::parse::Parser;
 use crate::report::Fallible;
 use crate::token::Token;
@@ -15,6 +15,16 @@ use crate::token::Token;
 const PREDECLARED: [(&str, i64); 2] = [("threads", 2), ("vars", 2)];
 /// The name of the family of threads.
 const CLIENT: &str = "t";
+
+/// What may be claimed of transactions. `progress` stands for all progress properties.
+const CRITERIA: [(&str, fn() -> Claim); 6] = [
+    ("opacity", || Claim::Transactions(TxCriterion::Opacity)),
+    ("strict-serializability", || Claim::Transactions(TxCriterion::StrictSerializability)),
+    ("solo-progress", || Claim::Progress(&[Progress::Solo])),
+    ("crash-free-solo-progress", || Claim::Progress(&[Progress::CrashFreeSolo])),
+    ("local-progress", || Claim::Progress(&[Progress::Local])),
+    ("progress", || Claim::Progress(&Progress::ALL)),
+];
 
 impl Parser<'_, '_> {
     /// Whether a member of an stm is next that does not start with a keyword.
@@ -81,19 +91,21 @@ impl Parser<'_, '_> {
     }
 
     /// What transactions are checked for.
-    pub(crate) fn criterion(&mut self) -> Fallible<TxCriterion> {
-        let wanted = "`assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity` or `strict-serializability`";
-        let words =
-            ["assertions", "exists", "never", "always", "forall", "opacity", "strict", "strict-serializability"];
-        let known = TxCriterion::ALL.map(TxCriterion::name);
+    pub(crate) fn criterion(&mut self) -> Fallible<Claim> {
+        let wanted = "`assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`";
+        let mut words = vec!["assertions", "exists", "never", "always", "forall", "strict"];
+        let known: Vec<&str> = CRITERIA.iter().map(|(name, _)| *name).collect();
+        words.extend(&known);
         // Names are read word by word, so the first one tells whether a criterion is meant.
         let first = self.text(self.span());
         if !known.iter().any(|name| name.split('-').next() == Some(first)) {
             return Err(self.unexpected_word(wanted, &words));
         }
         let Name { text, span } = self.hyphenated(wanted)?;
-        TxCriterion::from_name(&text).ok_or_else(|| {
-            let help = format!("the criteria for transactions are `{}`", known.join("` and `"));
+        let found = CRITERIA.iter().find(|(name, _)| *name == text);
+        found.map(|(_, claim)| claim()).ok_or_else(|| {
+            let (last, others) = known.split_last().expect("there are criteria");
+            let help = format!("the criteria for transactions are `{}` and `{last}`", others.join("`, `"));
             self.complain(span, format!("unknown criterion `{text}`"), "not a criterion", &help)
         })
     }

@@ -38,12 +38,13 @@ pub(crate) fn lower_program(name: &str, names: &Names<'_>, checked: &Checked, re
     let observed = if has_finals { observe(&mut finals) } else { Vec::new() };
     let checks = names.file.checks.iter();
     let checks = checks.filter(|check| has_finals || !matches!(check.claim, Claim::Final(..)));
-    let checks = checks.filter_map(|check| lower_check(check, &mut finals)).collect();
+    let checks = checks.flat_map(|check| lower_check(check, &mut finals)).collect();
     let constants = names.file.consts.iter().zip(&names.consts);
     Program {
         name: name.to_owned(),
         threads: threads.into_iter().map(|lowered| lowered.thread).collect(),
         setup: None,
+        orders: Vec::new(),
         observed,
         checks,
         transactional: memory.transactional,
@@ -130,21 +131,23 @@ fn lower_threads(shared: &Shared<'_, '_>, reports: &mut Reports) -> Vec<LoweredT
     threads
 }
 
-fn lower_check<'a>(check: &'a CheckDecl, finals: &mut Finals<'a, '_>) -> Option<Check> {
-    let property = match &check.claim {
-        Claim::Assertions => Property::Assertions,
-        Claim::Transactions(criterion) => Property::Transactions(*criterion),
+fn lower_check<'a>(check: &'a CheckDecl, finals: &mut Finals<'a, '_>) -> Vec<Check> {
+    let properties = match &check.claim {
+        Claim::Assertions => vec![Property::Assertions],
+        Claim::Transactions(criterion) => vec![Property::Transactions(*criterion)],
+        Claim::Progress(all) => all.iter().copied().map(Property::Progress).collect(),
         Claim::Final(quantifier, written, text) => {
             let Ok(cond) = fold(written, finals) else {
                 finals.reports.skip(check.span);
-                return None;
+                return Vec::new();
             };
             let kind = finals.kind(&cond, written.span);
             truth(kind, written.span, finals.reports);
-            Property::Final { quantifier: *quantifier, cond, text: text.clone() }
+            vec![Property::Final { quantifier: *quantifier, cond, text: text.clone() }]
         }
     };
-    Some(Check { property, models: check.models.clone(), span: check.span })
+    let check = |property| Check { property, models: check.models.clone(), span: check.span };
+    properties.into_iter().map(check).collect()
 }
 
 /// The columns of an outcome.

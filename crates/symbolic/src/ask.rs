@@ -20,7 +20,7 @@ use crate::solver::{Batsat, Found, Solver};
 use crate::{Symbolic, SymbolicStats};
 
 /// The bound that every loop starts with.
-const FIRST: usize = 1;
+pub(crate) const FIRST: usize = 1;
 
 /// Why there is no complete answer.
 enum Cut {
@@ -53,8 +53,8 @@ pub(crate) struct Ask<'a> {
     query: Query<'a>,
     limits: &'a Limits,
     watch: &'a dyn Watch,
-    problem: Problem<'a>,
-    bounds: FxHashMap<LoopKey, usize>,
+    pub(crate) problem: Problem<'a>,
+    pub(crate) bounds: FxHashMap<LoopKey, usize>,
     given_up: BTreeSet<LoopKey>,
     pub(crate) stats: SymbolicStats,
 }
@@ -68,7 +68,7 @@ struct Last {
 impl<'a> Ask<'a> {
     /// Prepares a query.
     pub(crate) fn new(engine: &'a Symbolic, query: Query<'a>, limits: &'a Limits, watch: &'a dyn Watch) -> Self {
-        let problem = Problem::new(query.program, query.model, query.question, engine.ranges);
+        let problem = Problem::new(engine, query);
         let (bounds, given_up) = (FxHashMap::default(), BTreeSet::new());
         Self { engine, query, limits, watch, problem, bounds, given_up, stats: SymbolicStats::default() }
     }
@@ -89,6 +89,9 @@ impl<'a> Ask<'a> {
         };
         if self.engine.ranges {
             answer.reductions.push("ranges");
+        }
+        if self.engine.idle_iterations {
+            answer.reductions.push("idle-iterations");
         }
         answer
     }
@@ -117,6 +120,7 @@ impl<'a> Ask<'a> {
         stats.variables = encoding.formula.vars.into();
         stats.clauses = encoding.formula.len() as u64;
         stats.literals = encoding.formula.literals() as u64;
+        stats.instructions = encoding.run.instructions;
         stats.accesses = encoding.run.events.iter().filter(|event| !event.ghost).count() as u64;
         stats.loads = encoding.run.events.iter().filter(|event| !event.ghost && event.kind.reads()).count() as u64;
         stats.stores = encoding.run.events.iter().filter(|event| !event.ghost && event.kind.writes()).count() as u64;
@@ -331,6 +335,7 @@ fn answer(verdict: Verdict, reason: Option<String>) -> Answer {
         violation: None,
         execution: None,
         outcomes: BTreeSet::new(),
+        clients: BTreeSet::new(),
         reductions: Vec::new(),
         stats: Stats::default(),
     }

@@ -195,7 +195,8 @@ impl<'a> Machine<'a> {
             Op::Halt => return Flow::Stop,
             Op::AtomicBegin => self.before_section = Some((self.failed.len(), self.errors.len())),
             Op::AtomicEnd => self.before_section = None,
-            Op::Fence(_) | Op::OperationBegin(_) | Op::OperationEnd | Op::Transaction(_) => {}
+            Op::Fence(_) | Op::OperationBegin(_) | Op::OperationEnd => {}
+            Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => {}
         }
         self.go(next)
     }

@@ -1,15 +1,17 @@
 //! From a program, a model and bounds on its loops to a formula and a graph, and the literals that questions are about.
 
-use cyrano_engine::Question;
+use cyrano_engine::{Query, Question};
 use cyrano_ir::dataflow::{Liveness, exit_registers};
-use cyrano_ir::{AccessKind, FinalVar, LocId, Program, Property, Quantifier, RegId, ThreadId};
+use cyrano_ir::{AccessKind, InstrId, FinalVar, LocId, Program, Property, Quantifier, RegId, ThreadId};
 use cyrano_memory::Model;
 use rustc_hash::FxHashMap;
 
+use crate::Symbolic;
 use crate::arith::Computed;
 use crate::event::{Address, Event, LoopKey, Run, Sources, Unit};
 use crate::gates::{Formula, Gates};
 use crate::graph::{Graph, Node};
+use crate::idle;
 use crate::lit::{FALSE, Lit, TRUE};
 use crate::loops::Loops;
 use crate::order::Order;
@@ -27,6 +29,8 @@ pub(crate) struct Problem<'a> {
     pub(crate) ranges: bool,
     loops: Vec<Loops>,
     live: Vec<Liveness>,
+    /// For each loop of each thread whether its iterations can be idle.
+    idle: Vec<Vec<bool>>,
 }
 
 /// A formula, a graph, and what their models mean.
@@ -55,7 +59,8 @@ pub(crate) struct Encoding {
 
 impl<'a> Problem<'a> {
     /// A question.
-    pub(crate) fn new(program: &'a Program, model: &'a Model, question: Question<'a>, ranges: bool) -> Self {
+    pub(crate) fn new(engine: &Symbolic, query: Query<'a>) -> Self {
+        let Query { program, model, question } = query;
         let asked = asked(question);
         let live = program.thread_ids().map(|thread| {
             let mut exit = exit_registers(program, thread);
@@ -66,9 +71,15 @@ impl<'a> Problem<'a> {
             exit.extend(observed(program, thread));
             Liveness::new(program.thread(thread), exit)
         });
-        let live = live.collect();
-        let loops = program.threads.iter().map(Loops::new).collect();
-        Self { program, model, question, ranges, loops, live }
+        let live: Vec<Liveness> = live.collect();
+        let loops: Vec<Loops> = program.threads.iter().map(Loops::new).collect();
+        let threads = program.threads.iter().zip(&loops).zip(&live);
+        let idle = threads.map(|((thread, loops), live)| match engine.idle_iterations {
+            true => idle::candidates(thread, loops, live),
+            false => vec![false; loops.heads.len()],
+        });
+        let idle = idle.collect();
+        Self { program, model, question, ranges: engine.ranges, loops, live, idle }
     }
 
     /// Whether some section of the program may have to wait.
@@ -91,7 +102,7 @@ impl<'a> Problem<'a> {
         let mut run = walk_all(&set, &mut gates);
         let deadlock = if self.looks_for_deadlocks() { deadlock(&set, &mut gates, &mut run) } else { FALSE };
         let finals = self.final_words(&mut gates, &mut run, &words);
-        let mut order = Order::new(&run, self.model, &mut gates);
+        let mut order = Order::new(&run, self.program, self.model, &mut gates);
         values::encode(&mut order, &mut gates);
         let (nodes, threads) = (order.nodes.clone(), order.threads());
         let graph = order.graph;
@@ -99,7 +110,8 @@ impl<'a> Problem<'a> {
     }
 
     fn setting<'s>(&'s self, bound: &'s dyn Fn(LoopKey) -> usize, words: &'s [Range]) -> Setting<'s> {
-        Setting { program: self.program, model: self.model, loops: &self.loops, live: &self.live, bound, words }
+        let (loops, live, idle) = (&self.loops, &self.live, &self.idle);
+        Setting { program: self.program, model: self.model, loops, live, idle, bound, words }
     }
 
     /// What each word may hold (CheckFence, section 3.4): the initial value and what is ever stored there.
@@ -151,6 +163,7 @@ impl<'a> Problem<'a> {
                 run.units.push(Unit { thread, ends: vec![], is_operation: false, cuts: vec![], events });
                 run.events.push(Event {
                     thread,
+                    instr: InstrId(0),
                     kind: AccessKind::Load,
                     guard: TRUE,
                     address: Address::fixed(loc.0),
@@ -190,7 +203,7 @@ impl<'a> Problem<'a> {
         let observed: Vec<Value> = self.program.observed.iter().map(|observable| lookup(&observable.var)).collect();
         let mut undefined = FALSE;
         let target = match self.question {
-            Question::Outcomes | Question::Holds(Property::Transactions(_)) => complete,
+            Question::Outcomes | Question::Holds(Property::Transactions(_) | Property::Progress(_)) => complete,
             Question::Holds(Property::Assertions) => gates.or(wrong, deadlock),
             Question::Holds(Property::Observations(allowed)) => {
                 let other = none_of(&mut gates, &self.program.observed, &observed, allowed);

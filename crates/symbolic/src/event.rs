@@ -11,6 +11,7 @@ use crate::value::Value;
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     pub(crate) thread: ThreadId,
+    pub(crate) instr: InstrId,
     pub(crate) kind: AccessKind,
     /// Whether it is executed.
     pub(crate) guard: Lit,
@@ -143,6 +144,8 @@ pub(crate) struct LoopKey {
 /// What all threads do.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
+    /// How many instructions were followed.
+    pub(crate) instructions: u64,
     pub(crate) events: Vec<Event>,
     pub(crate) units: Vec<Unit>,
     /// The threads in order.

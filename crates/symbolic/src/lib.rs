@@ -27,8 +27,10 @@ mod decode;
 mod encode;
 mod eval;
 mod event;
+mod export;
 mod gates;
 mod graph;
+mod idle;
 mod lit;
 mod loops;
 mod order;
@@ -45,6 +47,7 @@ use cyrano_ir::{AccessKind, Op, Program, Property};
 use cyrano_memory::Model;
 use rustc_hash::FxHashMap;
 
+pub use export::{Export, LoopBound};
 pub use solver::OrderEncoding;
 
 /// The symbolic engine and its switches.
@@ -52,6 +55,8 @@ pub use solver::OrderEncoding;
 pub struct Symbolic {
     /// Whether ranges of values narrow words and addresses; without, every loaded value has 64 bits and may be any pointer.
     pub ranges: bool,
+    /// Whether a thread stops after an iteration that changes nothing instead of trying again.
+    pub idle_iterations: bool,
     /// How cycles are kept out of the memory order.
     pub order: OrderEncoding,
     /// How often a loop may be repeated at most before the verdict is `bounded`.
@@ -62,7 +67,7 @@ pub struct Symbolic {
 
 impl Default for Symbolic {
     fn default() -> Self {
-        Self { ranges: true, order: OrderEncoding::Theory, iterations: 16, check_lemmas: false }
+        Self { ranges: true, idle_iterations: true, order: OrderEncoding::Theory, iterations: 16, check_lemmas: false }
     }
 }
 
@@ -75,6 +80,8 @@ pub struct SymbolicStats {
     pub clauses: u64,
     /// Literals in clauses.
     pub literals: u64,
+    /// Instructions of the unrolled program.
+    pub instructions: u64,
     /// Accesses of the unrolled program.
     pub accesses: u64,
     /// Those that read.
@@ -111,9 +118,12 @@ impl Symbolic {
     /// Answers a query and tells what it cost.
     pub fn ask_with_stats(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> (Answer, SymbolicStats) {
         let refusal = self.supports(query.program, query.model).err().map(|refusal| refusal.reason);
-        let transactions = matches!(query.question, Question::Holds(Property::Transactions(_)));
-        let refusal =
-            refusal.or_else(|| transactions.then(|| "this engine does not judge histories of transactions".into()));
+        let beyond = match query.question {
+            Question::Holds(Property::Transactions(_)) => Some("this engine does not judge histories of transactions"),
+            Question::Holds(Property::Progress(_)) => Some("this engine does not judge progress"),
+            _ => None,
+        };
+        let refusal = refusal.or_else(|| beyond.map(str::to_owned));
         if let Some(reason) = refusal {
             let answer = Answer {
                 verdict: Verdict::Unknown,
@@ -122,6 +132,7 @@ impl Symbolic {
                 violation: None,
                 execution: None,
                 outcomes: Default::default(),
+                clients: Default::default(),
                 reductions: Vec::new(),
                 stats: Stats::default(),
             };
@@ -136,7 +147,7 @@ impl Symbolic {
     /// execution within these bounds shows what is asked about. The memory order is encoded by clauses.
     pub fn dimacs(&self, query: Query<'_>, iterations: usize) -> Result<String, Refusal> {
         self.supports(query.program, query.model)?;
-        let problem = encode::Problem::new(query.program, query.model, query.question, self.ranges);
+        let problem = encode::Problem::new(self, query);
         let encoding = problem.encode(&FxHashMap::default(), iterations);
         let mut formula = encoding.formula;
         cubic::encode(&mut formula, &encoding.graph);
@@ -152,7 +163,7 @@ impl Engine for Symbolic {
     fn supports(&self, program: &Program, model: &Model) -> Result<(), Refusal> {
         let refuse = |reason: &str, instead| Err(Refusal { reason: reason.into(), instead });
         let mut code = program.threads.iter().flat_map(|thread| &thread.code);
-        if code.any(|instr| matches!(instr.op, Op::Transaction(_))) {
+        if code.any(|instr| matches!(instr.op, Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_))) {
             return refuse(
                 "transactions are judged by their histories, which this engine does not enumerate",
                 "explore",

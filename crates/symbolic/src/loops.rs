@@ -99,6 +99,11 @@ impl Loops {
         Key(key)
     }
 
+    /// Whether an instruction belongs to a loop.
+    pub(crate) fn contains(&self, id: LoopId, pc: InstrId) -> bool {
+        self.places[pc.index()].loops.contains(&id)
+    }
+
     /// The loop whose head this is.
     pub(crate) fn head_of(&self, pc: InstrId) -> Option<LoopId> {
         let id = *self.places[pc.index()].loops.last()?;

@@ -6,6 +6,9 @@
 //! are decided by the model, which keeps two stores, and a load before a store, to one address in order. No axiom asks
 //! about any other pair, so nothing else needs a literal.
 //!
+//! Where the program has an order of its own (axiom 9), that order takes the place of kept pairs, and two accesses of one thread to one
+//! word that it leaves open get a literal like those of different threads.
+//!
 //! **Units are nodes.** All accesses of an atomic section, or of an operation under a serial model, share one node and are performed there in
 //! program order: that is axiom 6.
 //!
@@ -13,7 +16,7 @@
 //! of an edge says that both ends are executed. Where the order passed on would be kept anyway the literal is left out: the kinds of accesses are
 //! *transparent* if whatever the model keeps before and after them it keeps without them.
 
-use cyrano_ir::{AccessKind, FenceSet, ThreadId};
+use cyrano_ir::{AccessKind, FenceSet, OwnOrder, Program, ThreadId};
 use cyrano_memory::Model;
 
 use crate::eval::Taint;
@@ -28,6 +31,8 @@ const KINDS: [AccessKind; 3] = [AccessKind::Load, AccessKind::Store, AccessKind:
 pub(crate) struct Order<'a> {
     pub(crate) run: &'a Run,
     pub(crate) model: &'a Model,
+    /// The program's own order, under a model that follows it (axiom 9).
+    own: Option<&'a OwnOrder>,
     pub(crate) graph: Graph,
     /// The node of each event.
     pub(crate) nodes: Vec<Node>,
@@ -69,14 +74,15 @@ pub(crate) fn same_word(gates: &mut Gates, a: &Event, b: &Event) -> Lit {
 
 impl<'a> Order<'a> {
     /// The order that the axioms demand, before any load has seen a store.
-    pub(crate) fn new(run: &'a Run, model: &'a Model, gates: &mut Gates) -> Self {
+    pub(crate) fn new(run: &'a Run, program: &'a Program, model: &'a Model, gates: &mut Gates) -> Self {
         let mut graph = Graph::default();
         let units: Vec<Node> = run.units.iter().map(|_| graph.node()).collect();
         let nodes = run.events.iter().map(|event| event.unit.map_or_else(|| graph.node(), |unit| units[unit]));
         let nodes: Vec<Node> = nodes.collect();
         let alone = run.events.iter().map(|event| event.unit.is_none_or(|unit| run.units[unit].events.len() == 1));
         let alone = alone.collect();
-        let mut order = Self { run, model, graph, nodes, alone };
+        let own = program.own_order(&model.name).filter(|_| model.own_order);
+        let mut order = Self { run, model, own, graph, nodes, alone };
         for thread in &run.threads {
             order.kept_pairs(gates, &thread.items);
             order.fences(gates, &thread.items);
@@ -98,6 +104,9 @@ impl<'a> Order<'a> {
     /// Axiom 1.
     fn kept_pairs(&mut self, gates: &mut Gates, items: &[Item]) {
         let accesses: Vec<usize> = items.iter().filter_map(access).collect();
+        if let Some(own) = self.own {
+            return self.own_pairs(gates, &accesses, own);
+        }
         if KINDS.iter().all(|first| KINDS.iter().all(|second| keeps_always(self.model, *first, *second))) {
             accesses.windows(2).for_each(|pair| self.edge(TRUE, pair[0], pair[1]));
             return;
@@ -129,6 +138,37 @@ impl<'a> Order<'a> {
             }
             certain.push(before);
         }
+    }
+
+    /// Axiom 9. The order is closed under passing through what is not executed, so an access that is on its own may pass it on; a
+    /// unit could pass on what was asked for another of its accesses.
+    fn own_pairs(&mut self, gates: &mut Gates, accesses: &[usize], own: &OwnOrder) {
+        for (at, second) in accesses.iter().copied().enumerate() {
+            for first in accesses[..at].iter().copied() {
+                let (a, b) = (self.event(first), self.event(second));
+                if self.nodes[first] == self.nodes[second] || !own.precedes(a.thread, a.instr, b.instr) {
+                    continue;
+                }
+                let alone = self.alone[first] && self.alone[second];
+                let lit = if alone { TRUE } else { gates.and(a.guard, b.guard) };
+                self.edge(lit, first, second);
+            }
+        }
+    }
+
+    /// Whether the program's own order decides between two accesses of one thread; which is first then.
+    fn own_decides(&self, first: usize, second: usize) -> Option<Option<bool>> {
+        let own = self.own?;
+        let (a, b) = (self.event(first), self.event(second));
+        if a.thread != b.thread || a.ghost || b.ghost || self.nodes[first] == self.nodes[second] {
+            return None;
+        }
+        let decided = if own.precedes(a.thread, a.instr, b.instr) {
+            Some(true)
+        } else {
+            own.precedes(a.thread, b.instr, a.instr).then_some(false)
+        };
+        Some(decided)
     }
 
     /// Whether the model keeps two accesses in order, given that both are executed.
@@ -267,6 +307,12 @@ impl<'a> Order<'a> {
         if l.ghost {
             return Lit::from(!s.ghost || store < load);
         }
+        if let Some(decided) = self.own_decides(store, load) {
+            return match decided {
+                Some(first) => Lit::from(first),
+                None => self.graph.before(gates, self.nodes[store], self.nodes[load]),
+            };
+        }
         if s.thread == l.thread {
             let settled = self.model.forwarding || self.model.keeps(s.kind, l.kind, true);
             if store > load || settled || self.nodes[store] == self.nodes[load] {
@@ -281,6 +327,12 @@ impl<'a> Order<'a> {
         let (a, b) = (self.event(first), self.event(second));
         if a.ghost != b.ghost {
             return Lit::from(b.ghost);
+        }
+        if let Some(decided) = self.own_decides(first, second) {
+            return match decided {
+                Some(first) => Lit::from(first),
+                None => self.graph.before(gates, self.nodes[first], self.nodes[second]),
+            };
         }
         if a.thread == b.thread {
             return Lit::from(first < second);

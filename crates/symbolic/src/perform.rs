@@ -194,6 +194,7 @@ impl Walk<'_, '_> {
         let event = self.record(
             Event {
                 thread: self.thread,
+                instr: pc,
                 kind,
                 guard: *guard,
                 address,

@@ -132,7 +132,8 @@ impl Reading<'_, '_> {
             let Some((_, writes)) = &other.write else { continue };
             let foreign_ghost = other.ghost && (!event.ghost || other.unit != event.unit);
             let own = other.thread == event.thread && other.ghost == event.ghost;
-            let out_of_reach = own && (store > self.load || hidden.is_some_and(|hidden| store < hidden));
+            let later = store > self.load && !self.order.model.own_order;
+            let out_of_reach = own && (later || hidden.is_some_and(|hidden| store < hidden));
             // What a ghost's own section wrote hides everything in memory.
             let buried = event.ghost && !other.ghost && hidden.is_some();
             if foreign_ghost || out_of_reach || buried || !other.address.meets(&event.address) {

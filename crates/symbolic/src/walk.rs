@@ -4,10 +4,10 @@
 //! disjunction and its registers are chosen by them. Every loop is followed as often as its bound allows; a repetition that constants
 //! of the program decide is free. What would go on beyond is recorded in [`Run::exceeded`].
 //!
-//! **Where a thread may stop.** At a false `assume` or `limit`, at a computation of an address or a condition that goes wrong, at a bound; under
-//! a serial model before an operation; and before an atomic section that may have to wait. The guards of what follows are false then. So a
-//! model of the formula is a prefix of an execution in which everything issued has been performed; every prefix that an
-//! error can be seen in extends to one of these, because performing what is deferred in program order is always allowed.
+//! **Where a thread may stop.** At a false `assume` or `limit`, at a computation of an address or a condition that goes wrong, at a bound,
+//! after an iteration that is [idle](crate::idle); under a serial model before an operation; and before an atomic section that may have to wait. The guards
+//! of what follows are false then. So a model of the formula is a prefix of an execution in which everything issued has been performed; every prefix
+//! that an error can be seen in extends to one of these, because performing what is deferred in program order is always allowed.
 //!
 //! **The setup thread** runs alone. Every model keeps stores to one address, and a load before a later store to its address, in order, so
 //! if it also forwards (or keeps a store before a later load of its address) each load sees the last store before it in program order:
@@ -23,6 +23,7 @@ use cyrano_memory::{Control, Model};
 use crate::eval::{Registers, Taint};
 use crate::event::{Item, LoopKey, Run, ThreadRun, Unit, Wait};
 use crate::gates::Gates;
+use crate::idle::Mark;
 use crate::lit::{FALSE, Lit};
 use crate::loops::{Key, Loops};
 use crate::range::Range;
@@ -37,6 +38,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) model: &'a Model,
     pub(crate) loops: &'a [Loops],
     pub(crate) live: &'a [Liveness],
+    /// For each loop of each thread whether its iterations can be idle.
+    pub(crate) idle: &'a [Vec<bool>],
     /// How often each loop may be repeated.
     pub(crate) bound: &'a dyn Fn(LoopKey) -> usize,
     /// What each word may hold.
@@ -88,6 +91,7 @@ struct Head {
     /// How many repetitions so far were not certain.
     uncertain: usize,
     decided: (u32, u32),
+    mark: Mark,
 }
 
 /// What comes after an instruction.
@@ -206,6 +210,7 @@ impl<'a, 'g> Walk<'a, 'g> {
         while let Some((key, pending)) = self.todo.pop_first() {
             let pc = pending.pc;
             let (guard, state) = self.merge(pending.ways, Some(pc));
+            let guard = self.unless_idle(&key, pc, guard, &state);
             if guard != FALSE && self.may_repeat(&key, pc, guard, &state) {
                 self.block(key, pc, guard, state);
             }
@@ -248,6 +253,18 @@ impl<'a, 'g> Walk<'a, 'g> {
         State { registers, control: Taint::default(), unit: None, in_section: false, memory: None, decided: (0, 0) }
     }
 
+    /// The thread does not come back to the head of a loop after an idle iteration.
+    fn unless_idle(&mut self, key: &Key, pc: InstrId, guard: Lit, state: &State) -> Lit {
+        let candidate = self.loops().head_of(pc).filter(|id| self.set.idle[self.thread.index()][id.0 as usize]);
+        let whole = self.ghost || self.gates.dry || state.memory.is_some() || state.in_section;
+        if candidate.is_none() || whole || key.counts().last() == Some(&0) {
+            return guard;
+        }
+        let Some(last) = self.heads.get(&key.before()) else { return guard };
+        let effects = last.mark.effects(self.gates, self.run);
+        self.gates.and(guard, effects)
+    }
+
     /// Whether the bound allows the loop whose head this is to go round again.
     fn may_repeat(&mut self, key: &Key, pc: InstrId, guard: Lit, state: &State) -> bool {
         let Some(id) = self.loops().head_of(pc) else { return true };
@@ -257,7 +274,7 @@ impl<'a, 'g> Walk<'a, 'g> {
         let uncertain = match count {
             0 => 0,
             _ => {
-                let head = Head { guard: FALSE, uncertain: 0, decided: state.decided };
+                let head = Head { guard: FALSE, uncertain: 0, decided: state.decided, mark: Mark::of(self.run) };
                 let last = self.heads.get(&key.before()).copied().unwrap_or(head);
                 let by_constants = last.decided.0 < state.decided.0 && last.decided.1 == state.decided.1;
                 let certain = last.guard == guard && by_constants && count < CERTAIN;
@@ -275,7 +292,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             }
             return false;
         }
-        self.heads.insert(key.clone(), Head { guard, uncertain, decided: state.decided });
+        self.heads.insert(key.clone(), Head { guard, uncertain, decided: state.decided, mark: Mark::of(self.run) });
         true
     }
 
@@ -322,6 +339,7 @@ impl<'a, 'g> Walk<'a, 'g> {
     }
 
     fn step(&mut self, key: &Key, pc: InstrId, op: &Op, guard: &mut Lit, state: &mut State) -> Next {
+        self.run.instructions += u64::from(!self.ghost);
         match op {
             Op::Assign { dst, value } => self.assign(dst, value, guard, state),
             Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => self.access(pc, op, guard, state),
@@ -345,7 +363,8 @@ impl<'a, 'g> Walk<'a, 'g> {
                     self.run.units[unit].ends.push(*guard);
                 }
             }
-            Op::OperationBegin(_) | Op::OperationEnd | Op::Transaction(_) => {}
+            Op::OperationBegin(_) | Op::OperationEnd => {}
+            Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => {}
             Op::Choose { dst, from } => self.choice(dst, from, guard, state),
             Op::Assume(cond) => self.assume(cond, guard, state),
             Op::Limit { cond, .. } => self.limit(pc, cond, guard, state),

@@ -13,7 +13,7 @@ use crate::record::Parts;
 use crate::rerun::{self, Registers};
 use crate::schema::{Explanation, NamedValue};
 use crate::transactions;
-use crate::{observation, pointers};
+use crate::{lasso, observation, pointers};
 
 /// Why an `exists` is violated although there is no execution to show.
 pub fn no_witness(condition: &str) -> Explanation {
@@ -59,7 +59,8 @@ pub(crate) fn explain(parts: &Parts<'_>, lines: &Lines<'_>) -> Explanation {
         (Some(Violation::Observation { outcome }), Property::Observations(allowed)) => {
             observation::explain(parts.program, outcome, allowed)
         }
-        (_, Property::Assertions | Property::Observations(_)) => {
+        (Some(Violation::Lasso(lasso)), Property::Progress(progress)) => lasso::explain(parts, *progress, lasso),
+        (_, Property::Assertions | Property::Observations(_) | Property::Progress(_)) => {
             told.plain("witness", "The execution is as claimed.".to_owned())
         }
     }

@@ -9,6 +9,7 @@
 //! This crate knows neither engines nor output formats other than its own schema.
 
 mod explain;
+mod lasso;
 mod lines;
 mod minimise;
 mod model;
@@ -25,7 +26,7 @@ pub use minimise::minimise;
 pub use record::Parts;
 pub use restore::TraceError;
 pub use schema::{
-    BlockedInfo, Conflict, DependencyInfo, End, ErrorInfo, Explanation, ModelInfo, NamedValue, Overtaken, ProgramInfo,
+    BlockedInfo, Conflict, DependencyInfo, End, ErrorInfo, Explanation, ExtentInfo, LassoInfo, ModelInfo, NamedValue, Overtaken, ProgramInfo,
     PropertyInfo, ReadFrom, SCHEMA, Step, TestInfo, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
 };
 pub use transactions::explain_history;

@@ -24,6 +24,7 @@ impl From<&Model> for ModelInfo {
                 control: control.to_owned(),
             },
             serial: model.serial,
+            own_order: model.own_order,
         }
     }
 }
@@ -37,7 +38,7 @@ impl TryFrom<&ModelInfo> for Model {
             TraceError::new(format!("`{}` is not a kind of control dependency", info.dependencies.control))
         })?;
         let same = kinds(&info.same)?;
-        if !same.contains(FenceSet::LS | FenceSet::SS) {
+        if !info.own_order && !same.contains(FenceSet::LS | FenceSet::SS) {
             return Err(TraceError::new("its model does not keep load-store and store-store to the same address"));
         }
         Ok(Self {
@@ -52,6 +53,7 @@ impl TryFrom<&ModelInfo> for Model {
                 control: *control,
             },
             serial: info.serial,
+            own_order: info.own_order,
         })
     }
 }

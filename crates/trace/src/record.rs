@@ -70,7 +70,7 @@ impl Trace {
 impl From<&Property> for PropertyInfo {
     fn from(property: &Property) -> Self {
         let condition = match property {
-            Property::Assertions | Property::Transactions(_) | Property::Observations(_) => None,
+            Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::Observations(_) => None,
             Property::Final { text, .. } => Some(text.clone()),
         };
         let allowed = match property {
@@ -209,6 +209,7 @@ impl Recorder<'_> {
                 blocked: blocked.iter().map(|b| BlockedInfo { thread: name(b.thread), instr: b.instr.0 }).collect(),
             },
             Violation::Transactions => ViolationInfo::Cycle,
+            Violation::Lasso(lasso) => ViolationInfo::Lasso(crate::lasso::record(self.parts.program, lasso)),
             Violation::Observation { outcome } => ViolationInfo::Observation { outcome: outcome.clone() },
             Violation::FinalState => ViolationInfo::FinalState,
             Violation::NoWitness => return None,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use cyrano_engine::{Access, Blocked, Execution, Violation};
-use cyrano_ir::{EvalError, InstrId, Program, Property, ThreadId, TxCriterion};
+use cyrano_ir::{EvalError, InstrId, Program, Progress, Property, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::schema::{ErrorInfo, SCHEMA, Trace, ViolationInfo};
@@ -108,12 +108,18 @@ impl Trace {
         if let Some(criterion) = TxCriterion::from_name(&wanted.criterion) {
             return Ok(Property::Transactions(criterion));
         }
+        if let Some(progress) = Progress::from_name(&wanted.criterion) {
+            return Ok(Property::Progress(progress));
+        }
         if wanted.criterion == "observations" {
             return self.allowed_outcomes(program).map(Property::Observations);
         }
         let declared = program.checks.iter().map(|check| &check.property);
         let mut same = declared.filter(|property| match property {
-            Property::Assertions | Property::Transactions(_) | Property::Observations(_) => false,
+            Property::Assertions
+            | Property::Transactions(_)
+            | Property::Progress(_)
+            | Property::Observations(_) => false,
             Property::Final { text, .. } => {
                 property.criterion() == wanted.criterion && Some(text) == wanted.condition.as_ref()
             }
@@ -164,6 +170,7 @@ impl Trace {
                 Violation::Deadlock { blocked: waits.collect::<Result<_, TraceError>>()? }
             }
             ViolationInfo::Cycle => Violation::Transactions,
+            ViolationInfo::Lasso(info) => Violation::Lasso(crate::lasso::restore(info, self.thread_id(&info.thread)?)?),
             ViolationInfo::Observation { outcome } => Violation::Observation { outcome: outcome.clone() },
             ViolationInfo::FinalState => Violation::FinalState,
         }))

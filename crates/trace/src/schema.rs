@@ -64,6 +64,9 @@ pub struct ModelInfo {
     pub dependencies: DependencyInfo,
     /// Whether whole operations are consecutive.
     pub serial: bool,
+    /// Whether the program's own order takes the place of all pairs and dependencies.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_order: bool,
 }
 
 /// Which dependencies a model keeps.
@@ -105,7 +108,8 @@ pub struct TestInfo {
 /// What was asked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PropertyInfo {
-    /// `assertions`, `observations`, `exists`, `never`, `always`, `opacity`, `strict-serializability`.
+    /// `assertions`, `observations`, `exists`, `never`, `always`, `opacity`, `strict-serializability`,
+    /// `solo-progress`, `crash-free-solo-progress`, `local-progress`.
     pub criterion: String,
     /// The condition, where there is one.
     pub condition: Option<String>,
@@ -148,6 +152,8 @@ pub enum ViolationInfo {
     },
     /// The history of transactions is not correct.
     Cycle,
+    /// A thread never commits again, for ever: the steps have a stem and then the same round several times.
+    Lasso(LassoInfo),
     /// The final state shows an outcome that no serial execution has.
     Observation {
         /// The outcome.
@@ -155,6 +161,30 @@ pub enum ViolationInfo {
     },
     /// The final state is a forbidden one.
     FinalState,
+}
+
+/// An execution that goes on for ever.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LassoInfo {
+    /// The name of the thread that never commits again.
+    pub thread: String,
+    /// What happens to it instead: `aborts`, `waits` (takes steps within one command), `blocked` (waits at an atomic section).
+    pub fate: String,
+    /// What comes before the first round.
+    pub stem: ExtentInfo,
+    /// One round.
+    pub round: ExtentInfo,
+    /// How many rounds the trace has.
+    pub rounds: usize,
+}
+
+/// The size of a part of an execution.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ExtentInfo {
+    /// The number of steps.
+    pub steps: usize,
+    /// For each thread the number of choices.
+    pub choices: Vec<usize>,
 }
 
 /// An error of the checked program.
@@ -344,7 +374,7 @@ pub struct NamedValue {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Explanation {
     /// `assertion`, `error`, `undefined`, `divergence`, `deadlock`, `observation`, `final-state`, `witness`, `no-witness`,
-    /// `cycle`, `ill-formed`.
+    /// `cycle`, `ill-formed`, `lasso`.
     pub kind: String,
     /// One full sentence.
     pub sentence: String,

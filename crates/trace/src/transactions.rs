@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use cyrano_criteria::history::{History, Names};
 use cyrano_criteria::oracle::{self, Criterion, Edge, Outcome, Reason, Split, Wrong};
 use cyrano_engine::StepFacts;
-use cyrano_engine::history::history;
+use cyrano_engine::history::{by_conflicts, history};
 use cyrano_ir::{Op, Program, ThreadId, TxCriterion, TxEvent};
 
 use crate::record::Parts;
@@ -115,10 +115,7 @@ pub(crate) fn explain(parts: &Parts<'_>, criterion: TxCriterion) -> Option<Expla
         threads: parts.program.threads.iter().map(|thread| thread.name.clone()).collect(),
         variables: parts.program.transactional.iter().map(|loc| parts.program.location(*loc).name.clone()).collect(),
     };
-    let criterion = match criterion {
-        TxCriterion::Opacity => Criterion::Opacity,
-        TxCriterion::StrictSerializability => Criterion::StrictSerializability,
-    };
+    let criterion = by_conflicts(criterion)?;
     explain_history(criterion, &history, &names, &|event| steps[event] + 1).map(|(_, explanation)| explanation)
 }
 

@@ -80,6 +80,7 @@ fn replayed(execution: &Execution) -> Replayed {
         loc: LocId(loc),
         source,
         overtook,
+        said: vec![],
     };
     Replayed {
         steps: vec![

@@ -50,7 +50,7 @@ fn build(program: &Program, order: &[u16], criterion: TxCriterion) -> Trace {
         let read = kind.reads().then_some(0);
         let access = Access { thread: ThreadId(thread), index, read, written: kind.writes().then_some(1) };
         let source = (kind == AccessKind::Load).then_some(Source::Initial);
-        steps.push(StepFacts { access, kind, instr: InstrId(index), loc, source, overtook: vec![] });
+        steps.push(StepFacts { access, kind, instr: InstrId(index), loc, source, overtook: vec![], said: vec![] });
     }
     let execution =
         Execution { order: steps.iter().map(|facts| facts.access).collect(), choices: vec![vec![], vec![]] };

@@ -36,7 +36,7 @@ pub fn parse(source: &str) -> Result<Parsed, Vec<Diagnostic>> {
     match lines.next() {
         None => {
             let empty = Diagnostic::new(Span::new(0, source.len()), "this history is empty", "no line of a history");
-            reader.errors.push(empty.with_help("the first line is `history memory`"));
+            reader.errors.push(empty.with_help("the first line is `history memory` or `history values`"));
         }
         Some(words) => {
             if !reader.header(&words) {
@@ -52,10 +52,10 @@ pub fn parse(source: &str) -> Result<Parsed, Vec<Diagnostic>> {
 }
 
 /// A word and where it stands.
-type Word<'a> = (&'a str, Span);
+pub(crate) type Word<'a> = (&'a str, Span);
 
 /// The words of each line that has any.
-fn lines<'a>(source: &'a str) -> impl Iterator<Item = Vec<Word<'a>>> {
+pub(crate) fn lines<'a>(source: &'a str) -> impl Iterator<Item = Vec<Word<'a>>> {
     let located = move |word: &'a str| {
         let start = word.as_ptr() as usize - source.as_ptr() as usize;
         (word, Span::new(start, start + word.len()))
@@ -95,7 +95,8 @@ impl Reader {
                 false
             }
             _ => {
-                self.error(whole, "this is not a history", "not a first line", "the first line is `history memory`");
+                let help = "the first line is `history memory` or `history values`";
+                self.error(whole, "this is not a history", "not a first line", help);
                 false
             }
         }
@@ -175,7 +176,7 @@ impl Reader {
 }
 
 /// The index of a name, which is added if it is new; `None` if there are too many.
-fn position(names: &mut Vec<String>, name: &str) -> Option<u8> {
+pub(crate) fn position(names: &mut Vec<String>, name: &str) -> Option<u8> {
     let known = names.iter().position(|n| n == name);
     let index = known.unwrap_or(names.len());
     let index = u8::try_from(index).ok()?;
@@ -185,6 +186,6 @@ fn position(names: &mut Vec<String>, name: &str) -> Option<u8> {
     Some(index)
 }
 
-fn span_of(words: &[Word<'_>]) -> Span {
+pub(crate) fn span_of(words: &[Word<'_>]) -> Span {
     words.iter().map(|word| word.1).reduce(Span::to).unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use cyrano_criteria::oracle;
+use cyrano_criteria::{oracle, values};
 
 use super::{Criterion, OutputArgs, RunArgs, TestArgs, seconds};
 
@@ -16,11 +16,20 @@ A history file has one event a line; `#` starts a comment:
   2 store x
   2 commit
   1 rollback x        undoes thread 1's stores to x; also: cas, abort
+or, with calls and what they returned:
+  history values
+  init x 0            optional, before the first event
+  T1 inv read x       transaction T1 calls; T1 ret 1 is the reply (a value, ok, A aborted, C committed)
+  T2 write x 1        call and reply in one line
+  T1 ret 1
+  T2 commit C
 
-Every prefix is judged. Exit code 0: accepted by all criteria. 1: rejected by one.
+Every prefix is judged: memory events by conflicts (the first two criteria), values by what the reads returned.
+Exit code 0: accepted by all criteria. 1: rejected by one.
 
-Example:
-  cyrano history run.txt --criterion opacity,strict-serializability";
+Examples:
+  cyrano history run.txt --criterion opacity,strict-serializability
+  cyrano history lib:histories/h_ws";
 
 const COMPARE_EXAMPLES: &str = "\
 Exit code 0: the same histories. 1: different; shortest histories that show it are printed. 3: a limit was reached.
@@ -43,11 +52,11 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = HISTORY_EXAMPLES)]
 pub struct HistoryArgs {
-    /// The history
+    /// The history: a path, or `lib:NAME` for the built-in library
     #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// What to judge it by
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "opacity,strict-serializability")]
+    pub file: String,
+    /// What to judge it by; without it every criterion that its alphabet has
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub criterion: Vec<TxCriterion>,
     #[command(flatten)]
     pub output: OutputArgs,
@@ -149,13 +158,29 @@ pub enum TxCriterion {
     Opacity,
     /// Every committed transaction does
     StrictSerializability,
+    /// The same without real time (values only)
+    Serializability,
+    /// Committed transactions read one snapshot each, and the first committer wins (values only)
+    SnapshotIsolation,
 }
 
-impl From<TxCriterion> for oracle::Criterion {
-    fn from(criterion: TxCriterion) -> Self {
-        match criterion {
-            TxCriterion::Opacity => Self::Opacity,
-            TxCriterion::StrictSerializability => Self::StrictSerializability,
+impl TxCriterion {
+    /// The criterion for histories of memory events, if there is one.
+    pub fn for_memory(self) -> Option<oracle::Criterion> {
+        match self {
+            Self::Opacity => Some(oracle::Criterion::Opacity),
+            Self::StrictSerializability => Some(oracle::Criterion::StrictSerializability),
+            Self::Serializability | Self::SnapshotIsolation => None,
+        }
+    }
+
+    /// The criterion for histories of values.
+    pub fn for_values(self) -> values::Criterion {
+        match self {
+            Self::Opacity => values::Criterion::Opacity,
+            Self::StrictSerializability => values::Criterion::StrictSerializability,
+            Self::Serializability => values::Criterion::Serializability,
+            Self::SnapshotIsolation => values::Criterion::SnapshotIsolation,
         }
     }
 }

@@ -27,10 +27,10 @@ fn list() -> String {
     programs.iter().map(|entry| format!("lib:{:columns$}  {}\n", entry.name, sentence(entry))).collect()
 }
 
-/// The first comment line; `NAME: ` before the sentence only repeats the file's name.
+/// The first comment line (`//` in programs, `#` in histories); `NAME: ` before the sentence only repeats the file's name.
 fn sentence(entry: &Entry) -> &'static str {
     let first = entry.text.lines().next().unwrap_or("");
-    let comment = first.strip_prefix("//").map_or("", str::trim);
+    let comment = first.strip_prefix("//").or_else(|| first.strip_prefix("# ")).map_or("", str::trim);
     comment.split_once(": ").map_or(comment, |(_, sentence)| sentence)
 }
 

@@ -1,10 +1,14 @@
 //! One file per command. A command gathers what it needs, has it computed, prints the result and returns the exit code.
 
 pub mod check;
+pub mod compare;
+pub mod export;
 pub mod fence;
 pub mod generate;
 pub mod history;
 pub mod library;
+pub mod litmus;
+pub mod litmus_generate;
 pub mod models;
 pub mod outcomes;
 pub mod replay;

@@ -5,7 +5,7 @@ use super::line::{Line, Result};
 use super::names::{Names, starts_instruction};
 use crate::fence::FenceSet;
 use crate::ids::{ArrayId, LocId, RegId};
-use crate::program::{Addr, LocalExpr, Op, Place, RmwOp, TxEvent};
+use crate::program::{Addr, LocalExpr, Method, Op, Place, RmwOp, TxEvent};
 
 /// What the names in an instruction can refer to.
 pub(super) struct Scope<'a> {
@@ -40,6 +40,8 @@ impl Scope<'_> {
             "rfin" => Op::Transaction(TxEvent::ReadFinish),
             "commit" => Op::Transaction(TxEvent::Commit),
             "abort" => Op::Transaction(TxEvent::Abort),
+            "invoke" => self.invoke(line)?,
+            "respond" => Op::Respond(self.expr(line)?),
             "fence" => Op::Fence(fence(line)?),
             "atomic" if begins(line)? => Op::AtomicBegin,
             "atomic" => Op::AtomicEnd,
@@ -56,6 +58,21 @@ impl Scope<'_> {
             "halt" => Op::Halt,
             word => self.rmw(word, None, line)?,
         })
+    }
+
+    /// A call with its arguments.
+    fn invoke(&self, line: &mut Line) -> Result<Op> {
+        let word = line.any_word()?;
+        let method = Method::ALL.into_iter().find(|method| method.name() == word);
+        let method = method.ok_or(format!("`{word}` is no method"))?;
+        let mut args = Vec::new();
+        for number in 0..method.arity() {
+            if number > 0 {
+                line.symbol(",")?;
+            }
+            args.push(self.expr(line)?);
+        }
+        Ok(Op::Invoke { method, args })
     }
 
     /// What follows `dst :=`.

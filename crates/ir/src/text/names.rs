@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::lex::quote;
 
 /// Words that start an instruction or its right side, where a name could stand too.
-const WORDS: [&str; 19] = [
+const WORDS: [&str; 21] = [
     "abort",
     "assert",
     "assume",
@@ -18,10 +18,12 @@ const WORDS: [&str; 19] = [
     "fence",
     "fetch_add",
     "halt",
+    "invoke",
     "jump",
     "limit",
     "load",
     "operation",
+    "respond",
     "rfin",
     "rollback",
     "store",

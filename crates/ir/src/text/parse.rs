@@ -10,9 +10,9 @@ use super::code::Scope;
 use super::lex::lex;
 use super::line::{Line, Result};
 use super::names::Names;
-use crate::cond::{Check, FinalVar, Observable, Property, Quantifier, TxCriterion};
+use crate::cond::{Check, FinalVar, Observable, Progress, Property, Quantifier, TxCriterion};
 use crate::ids::{LocId, RegId, ThreadId};
-use crate::program::{Instr, Location, Program, Register, SharedArray, Thread};
+use crate::program::{Instr, Location, OwnOrder, Program, Register, SharedArray, Thread};
 
 /// Reads a program.
 pub fn parse(text: &str) -> std::result::Result<Program, TextError> {
@@ -76,6 +76,11 @@ impl Reader {
                 let thread = line.reference("thread", &self.threads)?;
                 self.program.setup = Some(ThreadId(thread));
             }
+            "ordered" => {
+                let before = self.program.threads.iter().map(|t| vec![Vec::new(); t.code.len()]).collect();
+                self.program.orders.push(OwnOrder { model: line.name()?, before });
+            }
+            "order" => self.order(line)?,
             "transactional" => {
                 let loc = LocId(line.reference("location", &self.locations)?);
                 self.program.transactional.push(loc);
@@ -109,6 +114,21 @@ impl Reader {
         let len = line.number()?;
         self.arrays.push(&name);
         self.program.arrays.push(SharedArray { name, base, len });
+        Ok(())
+    }
+
+    fn order(&mut self, line: &mut Line) -> Result<()> {
+        let model = line.name()?;
+        let thread: u16 = line.reference("thread", &self.threads)?;
+        let instr = line.instr_id()?;
+        line.word("after")?;
+        let mut before = vec![line.instr_id()?];
+        while line.take_symbol(",") {
+            before.push(line.instr_id()?);
+        }
+        let order = self.program.orders.iter_mut().find(|order| order.model == model);
+        let slot = order.and_then(|o| o.before.get_mut(usize::from(thread))?.get_mut(instr.index()));
+        *slot.ok_or(format!("there is no order for `{model}`, or no instruction {instr}"))? = before;
         Ok(())
     }
 
@@ -147,6 +167,11 @@ impl Reader {
                 let name = line.name()?;
                 let criterion = TxCriterion::from_name(&name);
                 Property::Transactions(criterion.ok_or(format!("`{name}` is no criterion for transactions"))?)
+            }
+            "progress" => {
+                let name = line.name()?;
+                let progress = Progress::from_name(&name);
+                Property::Progress(progress.ok_or(format!("`{name}` is no progress property"))?)
             }
             "observations" => Property::Observations(rows(line)?),
             "exists" => self.condition(Quantifier::Exists, line)?,

@@ -26,6 +26,16 @@ pub fn print(program: &Program) -> String {
     if let Some(setup) = program.setup {
         out.plain(format_args!("setup {}", printer.threads.to(setup.index())));
     }
+    for order in &program.orders {
+        out.plain(format_args!("ordered {}", written(&order.model)));
+        for (thread, instrs) in order.before.iter().enumerate() {
+            for (instr, before) in instrs.iter().enumerate().filter(|(_, before)| !before.is_empty()) {
+                let before: Vec<_> = before.iter().map(ToString::to_string).collect();
+                let (model, thread) = (written(&order.model), printer.threads.to(thread));
+                out.plain(format_args!("order {model} {thread} @{instr} after {}", before.join(", ")));
+            }
+        }
+    }
     for observable in &program.observed {
         let var = printer.final_var(observable.var);
         out.plain(format_args!("observe {} = {var}", written(&observable.name)));
@@ -98,6 +108,7 @@ impl Printer {
     fn check(&self, check: &Check) -> String {
         let mut out = match &check.property {
             Property::Transactions(criterion) => format!("transactions {}", written(criterion.name())),
+            Property::Progress(progress) => format!("progress {}", written(progress.name())),
             property => property.criterion().to_owned(),
         };
         match &check.property {
@@ -108,7 +119,7 @@ impl Printer {
             Property::Observations(allowed) => {
                 allowed.iter().for_each(|row| out.push_str(&format!(" ({})", numbers(row))));
             }
-            Property::Assertions | Property::Transactions(_) => {}
+            Property::Assertions | Property::Transactions(_) | Property::Progress(_) => {}
         }
         if !check.models.is_empty() {
             let models: Vec<_> = check.models.iter().map(|m| written(m)).collect();
@@ -168,6 +179,11 @@ impl Code<'_> {
             }
             Op::Jump(target) => format!("jump {target}"),
             Op::Transaction(event) => event.name().into(),
+            Op::Invoke { method, args } => {
+                let args: Vec<_> = args.iter().map(|e| self.expr(e)).collect();
+                format!("invoke {} {}", method.name(), args.join(", ")).trim_end().into()
+            }
+            Op::Respond(value) => format!("respond {}", self.expr(value)),
             Op::Halt => "halt".into(),
         }
     }

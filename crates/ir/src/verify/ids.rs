@@ -3,7 +3,7 @@
 use super::Errors;
 use crate::cond::{FinalVar, Property};
 use crate::ids::{ArrayId, InstrId, LocId, RegId};
-use crate::program::{Addr, LocalExpr, Op, Place, Program, Thread, Ty};
+use crate::program::{Addr, LocalExpr, Op, OwnOrder, Place, Program, Thread, Ty};
 
 /// Checks arrays, observables and the conditions of checks.
 pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
@@ -24,6 +24,7 @@ pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
     if let Some(setup) = program.setup.filter(|setup| setup.index() >= program.threads.len()) {
         errors.push(format!("setup: there is no thread {setup}"));
     }
+    program.orders.iter().for_each(|order| check_order(program, order, errors));
     for observable in &program.observed {
         if let Some(problem) = missing(program, observable.var) {
             errors.push(format!("observed `{}`: {problem}", observable.name));
@@ -31,6 +32,29 @@ pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
     }
     for check in &program.checks {
         check_property(program, &check.property, errors);
+    }
+}
+
+/// Checks that an order fits the code: one list per instruction, of earlier ones, ascending; and no jump back.
+fn check_order(program: &Program, order: &OwnOrder, errors: &mut Errors) {
+    let fits = order.before.len() == program.threads.len()
+        && order.before.iter().zip(&program.threads).all(|(before, thread)| before.len() == thread.code.len());
+    let lists = || order.before.iter().flat_map(|thread| thread.iter().enumerate());
+    let earlier = |(at, before): (usize, &Vec<InstrId>)| {
+        before.is_sorted_by(|a, b| a < b) && before.last().is_none_or(|last| last.index() < at)
+    };
+    if !fits || !lists().all(earlier) {
+        errors.push(format!("the order for `{}` does not fit the code", order.model));
+    }
+    for thread in &program.threads {
+        let back = thread.code.iter().enumerate().any(|(pc, instr)| match &instr.op {
+            Op::Jump(to) => to.index() <= pc,
+            Op::Branch { then_to, else_to, .. } => then_to.index() <= pc || else_to.index() <= pc,
+            _ => false,
+        });
+        if back {
+            errors.push(format!("thread `{}` jumps back, so it cannot have an order of its own", thread.name));
+        }
     }
 }
 
@@ -47,7 +71,7 @@ fn check_property(program: &Program, property: &Property, errors: &mut Errors) {
                 errors.push(format!("check observations: an outcome of {} values for {columns} columns", row.len()));
             }
         }
-        Property::Assertions | Property::Transactions(_) => {}
+        Property::Assertions | Property::Transactions(_) | Property::Progress(_) => {}
     }
 }
 
@@ -84,6 +108,9 @@ struct Problems<'a> {
 impl Problems<'_> {
     fn op(&mut self, op: &Op) {
         match op {
+            Op::Invoke { method, args } if args.len() != method.arity() => {
+                self.found.push(format!("{} arguments for `{}`", args.len(), method.name()));
+            }
             Op::Choose { from, .. } if from.is_empty() => {
                 self.found.push("a choice from no values".into());
             }

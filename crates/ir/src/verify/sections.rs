@@ -60,7 +60,9 @@ fn problems(op: &Op, inside: Inside) -> Vec<&'static str> {
             (atomic, "an operation ends within an atomic section"),
         ],
         Op::Fence(_) => &[(atomic, "a fence within an atomic section")],
-        Op::Transaction(_) => &[(atomic, "a transaction's event within an atomic section")],
+        Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => {
+            &[(atomic, "a transaction's event within an atomic section")]
+        }
         Op::Halt => &[
             (atomic, "the thread halts within an atomic section"),
             (operation, "the thread halts within an operation"),

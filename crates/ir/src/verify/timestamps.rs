@@ -109,6 +109,9 @@ impl Typing {
             Op::Assume(_) | Op::Assert { .. } | Op::Limit { .. } | Op::Branch { .. } => {
                 self.expect_int(kinds[0], "a condition");
             }
+            Op::Invoke { .. } | Op::Respond(_) => {
+                kinds.iter().for_each(|kind| self.expect_int(*kind, "what a call takes or returns"));
+            }
             _ => {}
         }
     }

@@ -2,8 +2,8 @@
 
 use cyrano_ir::{
     Addr, ArrayId, BinOp, Check, Expr, FenceSet, FinalExpr, FinalVar, Instr, InstrId, IntType, LocId, LocalExpr,
-    Location, Observable, Op, Place, Program, Property, Quantifier, RegId, Register, RmwOp, SharedArray, Span, Thread,
-    ThreadId, TxCriterion, TxEvent, Ty, UnOp,
+    Location, Method, Observable, Op, OwnOrder, Place, Program, Progress, Property, Quantifier, RegId, Register, RmwOp, SharedArray,
+    Span, Thread, ThreadId, TxCriterion, TxEvent, Ty, UnOp,
 };
 
 /// Names that are easy to get wrong in the text form.
@@ -89,6 +89,16 @@ impl Random {
 
     /// A program.
     pub fn program(&mut self) -> Program {
+        let mut program = self.plain_program();
+        if self.one_in(3) {
+            let before = |r: &mut Self, t: &Thread| t.code.iter().map(|_| r.many(4, |r| InstrId(r.id()))).collect();
+            let before = program.threads.iter().map(|t| before(self, t)).collect();
+            program.orders.push(OwnOrder { model: self.name(), before });
+        }
+        program
+    }
+
+    fn plain_program(&mut self) -> Program {
         Program {
             name: self.name(),
             locations: self.many(5, |r| Location { name: r.name(), init: r.value(), ty: r.ty(), span: r.span() }),
@@ -103,12 +113,14 @@ impl Random {
             checks: self.many(4, Self::check),
             constants: self.many(3, |r| (r.name(), r.value())),
             transactional: self.many(2, |r| LocId(r.id())),
+            orders: Vec::new(),
         }
     }
 
     fn check(&mut self) -> Check {
         let quantifier = self.pick(&[Quantifier::Exists, Quantifier::Never, Quantifier::Always]);
-        let property = match self.below(6) {
+        let property = match self.below(7) {
+            6 => Property::Progress(self.pick(&Progress::ALL)),
             0 => Property::Assertions,
             5 => Property::Observations(self.many(3, |r| r.many(3, Self::value)).into_iter().collect()),
             1 => Property::Transactions(self.pick(&TxCriterion::ALL)),
@@ -170,7 +182,7 @@ impl Random {
     }
 
     fn op(&mut self) -> Op {
-        match self.below(17) {
+        match self.below(19) {
             0 => Op::Assign { dst: self.place(2), value: self.local(4) },
             1 => Op::Load { dst: self.place(2), addr: self.addr() },
             2 => Op::Store { addr: self.addr(), value: self.local(3), rollback: self.one_in(3) },
@@ -193,6 +205,11 @@ impl Random {
             13 => Op::Jump(InstrId(self.id())),
             14 => Op::Transaction(TxEvent::ALL[self.below(3)].0),
             15 => Op::Limit { cond: self.local(3), what: self.name() },
+            16 => {
+                let method = self.pick(&Method::ALL);
+                Op::Invoke { method, args: (0..method.arity()).map(|_| self.local(3)).collect() }
+            }
+            17 => Op::Respond(self.local(3)),
             _ => Op::Halt,
         }
     }

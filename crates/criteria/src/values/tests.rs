@@ -1,0 +1,8 @@
+//! The fast decision against the definitions, the text form, the library's histories and what is said about them.
+
+mod agreement;
+mod decisions;
+mod generate;
+mod library;
+mod mutants;
+mod texts;

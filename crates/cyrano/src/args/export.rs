@@ -1,0 +1,46 @@
+//! `cyrano export`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Criterion, OutputArgs, RunArgs, TestArgs};
+
+const EXAMPLES: &str = "\
+Writes each check as a propositional formula in DIMACS form, so that any SAT solver can confirm a verdict or try what takes
+too long here. Comments in the file say what satisfiable and unsatisfiable mean. The order of accesses is encoded by clauses
+(transitivity for every triple), so that files grow with the cube of the number of accesses.
+Without --bound the question is answered first; its loops have the bounds that were found sufficient.
+
+Exit code 0: all formulas were written. 3: some check has none.
+
+Examples:
+  cyrano export lib:datatypes/msn.c --test T0 --model relaxed --dimacs formulas/
+  cyrano export lib:datatypes/snark.c --test Dq --model relaxed --bound 2 --dimacs formulas/";
+
+/// `cyrano export`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct ExportArgs {
+    /// Files whose checks are wanted: paths, or `lib:NAME` for the built-in library
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+    /// The directory for the formulas, one `.cnf` file for each check; it is created if need be
+    #[arg(long, value_name = "DIR", required = true)]
+    pub dimacs: PathBuf,
+    /// Repeat every loop at most this often and solve nothing
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000))]
+    pub bound: Option<u16>,
+    /// Only checks of these kinds
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub criterion: Vec<Criterion>,
+    /// Compare observations with the serial ones of this program instead, which has the same tests
+    #[arg(long, value_name = "FILE")]
+    pub reference: Option<String>,
+    #[command(flatten)]
+    pub tests: TestArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

@@ -1,0 +1,258 @@
+//! `cyrano export`: checks as formulas in files.
+//!
+//! **Invariant:** a file says what its formula is about and what an answer means; what the engine found out about it stands in the comments and the
+//! report, never in the clauses.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use cyrano_engine::{Query, Question, Verdict};
+use cyrano_ir::{Property, Quantifier};
+use cyrano_memory::Model;
+use cyrano_report::{ExportReport, FormulaReport, exports_json, exports_text};
+use cyrano_symbolic::Export;
+
+use crate::args::{EngineChoice, ExportArgs, Format};
+use crate::failure::Failure;
+use crate::program::{self, Loaded};
+use crate::progress::{JobWatch, Meter};
+use crate::run::{self, Runner, VERSION};
+use crate::select::{Selected, select};
+use crate::specification::Specification;
+use crate::{console, models};
+
+/// A program, and what its observations are compared with.
+struct Subject {
+    loaded: Loaded,
+    specification: Specification,
+}
+
+struct Job {
+    subject: usize,
+    selected: Selected,
+    path: PathBuf,
+}
+
+/// Runs the command.
+pub fn run(args: &ExportArgs) -> Result<u8, Failure> {
+    if !matches!(args.run.engine, EngineChoice::Auto | EngineChoice::Symbolic) {
+        return Err(Failure::input("only the symbolic engine makes formulas"));
+    }
+    let (subjects, jobs) = gather(args)?;
+    std::fs::create_dir_all(&args.dimacs).map_err(|error| cannot_write(&args.dimacs, &error))?;
+    let runner = Runner::new(&args.run, jobs.len())?;
+    let meter = Meter::new(jobs.len(), &args.run, &args.output);
+    let reports = runner.map(&jobs, |at, job| {
+        let report = one(args, &runner, &subjects[job.subject], job, &meter.watch(at));
+        meter.done(at, 0);
+        report
+    });
+    meter.finish();
+    let reports = reports?;
+    let text = match args.output.format {
+        Format::Json => exports_json(&reports, VERSION),
+        Format::Text => exports_text(&reports, console::style(&args.output)),
+    };
+    console::print(&text)?;
+    let all = reports.iter().all(|report| report.formula.is_some());
+    Ok(if all { Verdict::Verified } else { Verdict::Unknown }.exit_code())
+}
+
+fn gather(args: &ExportArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
+    let color = args.output.color;
+    let models = models::resolve_all(&args.run.model, color)?;
+    let (mut subjects, mut jobs, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for file in &args.files {
+        for loaded in program::load_all(file, &args.run.set, &args.tests, color)? {
+            let specification = match &args.reference {
+                None => Specification::default(),
+                Some(reference) => Specification::of(program::load_reference(reference, &loaded, color)?),
+            };
+            for selected in select(&loaded, &args.criterion, &models, color)? {
+                let path = args.dimacs.join(unused(&name(&loaded, &selected), &mut names));
+                jobs.push(Job { subject: subjects.len(), selected, path });
+            }
+            subjects.push(Subject { loaded, specification });
+        }
+    }
+    Ok((subjects, jobs))
+}
+
+/// `msn.T0.relaxed.observations`, without what file systems may not like.
+fn name(loaded: &Loaded, selected: &Selected) -> String {
+    let (criterion, model) = what(selected);
+    let stem = Path::new(&loaded.source.name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let parts = [Some(stem), loaded.test_name(), model.map(|model| model.name.clone()), Some(criterion.to_owned())];
+    let clean = |part: String| {
+        let words =
+            part.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '\'').map(|w| w.replace('\'', "p"));
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
+    };
+    parts.into_iter().flatten().map(clean).collect::<Vec<_>>().join(".")
+}
+
+/// A name that was not given yet, with its ending.
+fn unused(name: &str, names: &mut BTreeSet<String>) -> String {
+    let numbered = (1..).map(|number| if number == 1 { name.to_owned() } else { format!("{name}-{number}") });
+    // Case does not tell files apart everywhere.
+    let free = numbered.into_iter().find(|name| names.insert(name.to_lowercase()));
+    format!("{}.cnf", free.unwrap_or_default())
+}
+
+fn what(selected: &Selected) -> (&'static str, Option<&Model>) {
+    match selected {
+        Selected::Run(property, model) => (property.criterion(), Some(model)),
+        Selected::Observations(model) => ("observations", Some(model)),
+        Selected::Nothing { criterion, .. } => (criterion, None),
+    }
+}
+
+fn one(
+    args: &ExportArgs,
+    runner: &Runner,
+    subject: &Subject,
+    job: &Job,
+    watch: &JobWatch<'_>,
+) -> Result<ExportReport, Failure> {
+    let Subject { loaded, specification } = subject;
+    let (criterion, model) = what(&job.selected);
+    let mut report = ExportReport {
+        file: loaded.source.name.clone(),
+        test: loaded.test_name(),
+        model: model.map(|model| model.name.clone()),
+        criterion: criterion.to_owned(),
+        formula: None,
+        reason: None,
+    };
+    let asked = match &job.selected {
+        Selected::Run(property, model) => Ok((property.clone(), model)),
+        Selected::Observations(model) => specification.property(runner, loaded, watch).map(|it| (it, model)),
+        Selected::Nothing { reason, .. } => Err(reason.clone()),
+    };
+    let made = asked.and_then(|(property, model)| {
+        let query = Query { program: &loaded.program, model, question: Question::Holds(&property) };
+        let export = runner.export(query, args.bound.map(usize::from), watch)?;
+        Ok((property, export))
+    });
+    match made {
+        Err(reason) => report.reason = Some(reason),
+        Ok((property, export)) => {
+            let comments = comments(&report, loaded, &property, &export);
+            let text = format!("{comments}{}", export.dimacs);
+            std::fs::write(&job.path, text).map_err(|error| cannot_write(&job.path, &error))?;
+            report.reason = export.answer.as_ref().and_then(|answer| reason(loaded, answer));
+            report.formula = Some(FormulaReport {
+                path: job.path.display().to_string(),
+                variables: export.variables,
+                clauses: export.clauses,
+                satisfiable: satisfiable(&export),
+                verdict: export.answer.as_ref().map(|answer| answer.verdict),
+                bound: export.default_bound,
+                loops: bounds(loaded, &export),
+            });
+        }
+    }
+    Ok(report)
+}
+
+fn reason(loaded: &Loaded, answer: &cyrano_engine::Answer) -> Option<String> {
+    answer.reason.as_ref().map(|reason| format!("{reason}{}", run::lines(loaded, &answer.places)))
+}
+
+/// Whether the formula is satisfiable, by the engine's own answer.
+fn satisfiable(export: &Export) -> Option<bool> {
+    let answer = export.answer.as_ref()?;
+    (answer.verdict != Verdict::Unknown).then_some(answer.execution.is_some())
+}
+
+/// The thread, the line and the bound of each loop that may be repeated more often than the others.
+fn bounds(loaded: &Loaded, export: &Export) -> Vec<(String, usize, usize)> {
+    let shown = |bound: &cyrano_symbolic::LoopBound| {
+        let start = loaded.program.instr(bound.thread, bound.head).span.start as usize;
+        let line = loaded.source.text.get(..start).map_or(0, |before| before.matches('\n').count() + 1);
+        (loaded.program.thread(bound.thread).name.clone(), line, bound.bound)
+    };
+    export.loops.iter().map(shown).collect()
+}
+
+/// What the file is about.
+fn comments(report: &ExportReport, loaded: &Loaded, property: &Property, export: &Export) -> String {
+    let mut lines = vec![format!("written by cyrano {VERSION}"), format!("file: {}", report.file)];
+    lines.extend(report.test.iter().map(|test| format!("test: {test}")));
+    lines.extend(loaded.set.iter().map(|(name, value)| format!("set: {name}={value}")));
+    lines.extend(report.model.iter().map(|model| format!("model: {model}")));
+    lines.push(format!("criterion: {}", criterion(property)));
+    let times = |bound: usize| if bound == 1 { "once".to_owned() } else { format!("{bound} times") };
+    lines.push(format!("bounds: every loop is repeated at most {}", times(export.default_bound)));
+    for (thread, line, bound) in bounds(loaded, export) {
+        lines.push(format!("bounds: except in {thread}, the loop of line {line}: {}", times(bound)));
+    }
+    lines.push(sufficient(export).to_owned());
+    let [yes, no] = meaning(property);
+    lines.push(format!("satisfiable: {yes}"));
+    lines.push(format!("unsatisfiable: {no}"));
+    match &export.answer {
+        Some(answer) => {
+            let why = reason(loaded, answer).map(|reason| format!(" ({reason})")).unwrap_or_default();
+            lines.push(format!("verdict of cyrano: {}{why}", answer.verdict.name()));
+        }
+        None => lines.push("verdict of cyrano: not asked for".to_owned()),
+    }
+    let clean = |line: String| line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
+    lines.into_iter().map(|line| format!("c {}\n", clean(line))).collect()
+}
+
+fn criterion(property: &Property) -> String {
+    match property {
+        Property::Observations(allowed) => format!("observations, {} of them serial", allowed.len()),
+        Property::Final { text, .. } => format!("{} ({text})", property.criterion()),
+        _ => property.criterion().to_owned(),
+    }
+}
+
+fn sufficient(export: &Export) -> &'static str {
+    let Some(answer) = &export.answer else { return "bounds: given; executions that go beyond them are left out" };
+    match answer.verdict {
+        Verdict::Unknown => "bounds: those of an unfinished search; executions that go beyond them are left out",
+        Verdict::Bounded => "bounds: not known to be sufficient; executions that go beyond them are left out",
+        _ if answer.execution.is_some() => "bounds: those with which an execution was found",
+        _ => "bounds: sufficient, no execution goes beyond them",
+    }
+}
+
+/// What it means if there is a model and if there is none.
+fn meaning(property: &Property) -> [&'static str; 2] {
+    match property {
+        Property::Final { quantifier: Quantifier::Exists, .. } => [
+            "some execution within the bounds ends as the condition says: it holds",
+            "no execution within the bounds does",
+        ],
+        Property::Observations(_) => [
+            "some execution within the bounds shows an observation that is not serial, goes wrong or gets stuck: violated",
+            "no execution within the bounds does: verified, if the bounds are sufficient",
+        ],
+        _ => [
+            "some execution within the bounds violates the criterion: violated",
+            "no execution within the bounds does: verified, if the bounds are sufficient",
+        ],
+    }
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("{}: cannot be written: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_file_is_written_twice() {
+        let mut names = BTreeSet::new();
+        let mut next = |name: &str| unused(name, &mut names);
+        assert_eq!(
+            [next("a.sc"), next("a.sc"), next("A.sc"), next("b")],
+            ["a.sc.cnf", "a.sc-2.cnf", "A.sc-3.cnf", "b.cnf"]
+        );
+    }
+}

@@ -1,0 +1,263 @@
+//! `cyrano litmus`: tests in herd's format, many at a time.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use cyrano_engine::{Query, Question, Verdict};
+use cyrano_litmus::ast::{Arch, Quantifier};
+use cyrano_litmus::{Judgement, Observation, Shown, Test};
+use cyrano_memory::Model;
+use cyrano_report::{LitmusReport, LitmusState, LitmusValue, litmus_json, litmus_text};
+
+use crate::args::{EngineChoice, Format, LitmusArgs, LitmusCommand};
+use crate::failure::{BAD_INPUT, Failure, INTERNAL};
+use crate::progress::Meter;
+use crate::run::{Answered, Runner, VERSION};
+use crate::source::{self, Source};
+use crate::{console, litmus, models};
+
+/// One test under one model; no model where the test could not be read and none was asked for.
+struct Job<'a> {
+    source: &'a Source,
+    test: &'a Result<Test, String>,
+    model: Model,
+}
+
+/// Runs the command.
+pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
+    if let Some(LitmusCommand::Generate(args)) = &args.command {
+        return super::litmus_generate::run(args);
+    }
+    let color = args.output.color;
+    let chosen = models::resolve_all(&args.run.model, color)?;
+    let expected = args.expect.as_deref().map(expectations).transpose()?.unwrap_or_default();
+    let sources = litmus::gather(&args.paths)?;
+    let compile = |source: &Source| cyrano_litmus::compile(&source.text).map_err(|errors| litmus::reason(source, &errors));
+    let tests: Vec<(&Source, Result<Test, String>)> = sources.iter().map(|source| (source, compile(source))).collect();
+    let mut jobs = Vec::new();
+    for (source, test) in &tests {
+        let default = if chosen.is_empty() { vec![default_model(test)] } else { Vec::new() };
+        let models = chosen.iter().cloned().chain(default);
+        jobs.extend(models.map(|model| Job { source, test, model }));
+    }
+    let runner = Runner::new(&args.run, jobs.len())?;
+    let meter = Meter::new(jobs.len(), &args.run, &args.output);
+    let reports = runner.map(&jobs, |at, job| {
+        let mut report = one(args, &runner, job, &meter, at);
+        expect(&mut report, &expected);
+        meter.done(at, 0);
+        Ok(report)
+    });
+    meter.finish();
+    let reports = reports?;
+    let text = match args.output.format {
+        Format::Json => litmus_json(&reports, VERSION),
+        Format::Text => litmus_text(&reports, !args.output.quiet, console::style(&args.output)),
+    };
+    console::print(&text)?;
+    Ok(exit_code(&reports))
+}
+
+/// The model of a test if the command line names none: what the machine does, or no relaxation at all.
+fn default_model(test: &Result<Test, String>) -> Model {
+    let name = match test {
+        Ok(test) if test.head.arch == Arch::C => "sc",
+        _ => "tso",
+    };
+    cyrano_memory::named(name).expect("this is a named model")
+}
+
+fn exit_code(reports: &[LitmusReport]) -> u8 {
+    let any = |wanted: fn(&LitmusReport) -> bool| reports.iter().any(wanted);
+    if any(|report| report.disagreement.is_some()) {
+        INTERNAL
+    } else if any(|report| report.differs) {
+        Verdict::Violated.exit_code()
+    } else if any(|report| report.observation.is_none() && !report.refused) {
+        Verdict::Unknown.exit_code()
+    } else if any(|report| report.refused) {
+        BAD_INPUT
+    } else {
+        0
+    }
+}
+
+fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usize) -> LitmusReport {
+    let mut report =
+        LitmusReport { file: job.source.name.clone(), model: job.model.name.clone(), ..LitmusReport::default() };
+    let test = match job.test {
+        Ok(test) => test,
+        Err(reason) => {
+            let stem = Path::new(&report.file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            report.name = cyrano_litmus::name(&job.source.text).or(stem).unwrap_or_default();
+            report.reason = Some(reason.clone());
+            report.refused = true;
+            return report;
+        }
+    };
+    report.name.clone_from(&test.head.name);
+    report.condition = Some(test.condition.quantifier.name());
+    report.kind = Some(test.condition.quantifier.kind());
+    report.text.clone_from(&test.condition.text);
+    report.columns = test.columns.iter().map(|column| column.name.clone()).collect();
+    let query = Query { program: &test.program, model: &job.model, question: Question::Outcomes };
+    let answered = runner.part(args.test_timeout, None).ask(query, &meter.watch(at));
+    fill(&mut report, test, &answered);
+    if args.compare {
+        compare(args, runner, query, &answered, &mut report, meter, at);
+    }
+    report
+}
+
+/// What an answer says about a test.
+fn fill(report: &mut LitmusReport, test: &Test, answered: &Answered) {
+    let answer = &answered.answer;
+    report.engine.clone_from(&answered.engine);
+    report.seconds = answer.stats.seconds;
+    report.reason.clone_from(&answer.reason);
+    report.refused = answered.engine.is_none() && !report.reason.as_deref().is_some_and(|reason| reason.contains("limit"));
+    let judgement = match test.judge(&answer.outcomes) {
+        Ok(judgement) => judgement,
+        Err(error) => {
+            report.reason = Some(format!("the condition cannot be evaluated: {error}"));
+            report.refused = true;
+            return;
+        }
+    };
+    if let Some(violation) = &answer.violation {
+        report.reason = Some(format!("an execution goes wrong: {violation:?}"));
+        report.refused = true;
+        return;
+    }
+    let complete = answer.verdict == Verdict::Verified;
+    let (observation, holds) = decided(&judgement, test.condition.quantifier, complete);
+    report.observation = observation.map(Observation::name);
+    report.holds = holds;
+    if report.observation.is_some() {
+        report.reason = None;
+    }
+    let value = |shown: &Shown| match shown {
+        Shown::Int(value) => LitmusValue::Int(*value),
+        Shown::Address(name) => LitmusValue::Address(name.clone()),
+    };
+    let states = judgement.states.iter();
+    report.states = states
+        .map(|state| LitmusState { values: state.values.iter().map(value).collect(), holds: state.holds })
+        .collect();
+}
+
+/// What is certain: final states that were not found can only add to those that were.
+fn decided(judgement: &Judgement, quantifier: Quantifier, complete: bool) -> (Option<Observation>, Option<bool>) {
+    let observation = judgement.observation();
+    let certain = complete || observation == Observation::Sometimes;
+    let holds = judgement.holds(quantifier);
+    let settled = complete
+        || match quantifier {
+            Quantifier::Exists => holds,
+            Quantifier::NotExists | Quantifier::Forall => !holds,
+        };
+    (certain.then_some(observation), settled.then_some(holds))
+}
+
+/// Asks the other engines and compares sets of outcomes.
+fn compare(
+    args: &LitmusArgs,
+    runner: &Runner,
+    query: Query<'_>,
+    first: &Answered,
+    report: &mut LitmusReport,
+    meter: &Meter,
+    at: usize,
+) {
+    if first.answer.verdict != Verdict::Verified {
+        return;
+    }
+    report.compared.extend(first.engine.clone());
+    for engine in [EngineChoice::Explore, EngineChoice::Symbolic, EngineChoice::Interp] {
+        let answered = runner.part(args.test_timeout, Some(engine)).ask(query, &meter.watch(at));
+        let Some(name) = &answered.engine else { continue };
+        if answered.answer.verdict != Verdict::Verified || report.compared.contains(name) {
+            continue;
+        }
+        report.compared.push(name.clone());
+        if answered.answer.outcomes != first.answer.outcomes {
+            let (own, other) = (first.answer.outcomes.len(), answered.answer.outcomes.len());
+            let who = first.engine.as_deref().unwrap_or_default();
+            let text = format!("{who} finds {own} outcomes and {name} {other}, or other ones");
+            report.disagreement = Some(text);
+        }
+    }
+}
+
+/// The expectations of a file, by name and perhaps model.
+type Expected = BTreeMap<(String, Option<String>), String>;
+
+/// Reads lines `name verdict` or `name model verdict`; herd's lines `Observation name verdict …` will do too.
+fn expectations(path: &Path) -> Result<Expected, Failure> {
+    let file = source::file(path)?;
+    let mut expected = Expected::new();
+    for (at, line) in file.text.lines().enumerate() {
+        let plain = line.split('#').next().unwrap_or_default();
+        let words: Vec<&str> = plain.split_whitespace().collect();
+        let (name, model, verdict) = match words.as_slice() {
+            [] => continue,
+            ["Observation", name, verdict, ..] => (*name, None, *verdict),
+            [name, verdict] => (*name, None, *verdict),
+            [name, model, verdict] => (*name, Some((*model).to_owned()), *verdict),
+            _ => return Err(bad_line(&file, at, "expected `name verdict`")),
+        };
+        if accepts(verdict, &LitmusReport::default()).is_none() {
+            let known = "Never, Sometimes, Always, Allowed, Forbidden, Ok, No or Refused";
+            return Err(bad_line(&file, at, &format!("`{verdict}` is not a verdict; expected {known}")));
+        }
+        expected.insert((name.to_owned(), model), verdict.to_owned());
+    }
+    Ok(expected)
+}
+
+fn bad_line(file: &Source, at: usize, what: &str) -> Failure {
+    Failure::input(format!("{}: line {}: {what}", file.name, at + 1))
+}
+
+/// Whether a verdict fits a result; nothing if it is not a verdict at all.
+fn accepts(verdict: &str, report: &LitmusReport) -> Option<bool> {
+    let observation = report.observation;
+    Some(match verdict.to_ascii_lowercase().as_str() {
+        "never" | "sometimes" | "always" => observation.is_some_and(|found| found.eq_ignore_ascii_case(verdict)),
+        "allowed" | "allow" => matches!(observation, Some("Sometimes" | "Always")),
+        "forbidden" | "forbid" => observation == Some("Never"),
+        "ok" => report.holds == Some(true),
+        "no" => report.holds == Some(false),
+        "refused" => report.refused,
+        _ => return None,
+    })
+}
+
+fn expect(report: &mut LitmusReport, expected: &Expected) {
+    let own = expected.get(&(report.name.clone(), Some(report.model.clone())));
+    let Some(verdict) = own.or_else(|| expected.get(&(report.name.clone(), None))) else { return };
+    report.expected = Some(verdict.clone());
+    report.differs = accepts(verdict, report) == Some(false);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partial_knowledge_is_used_and_not_stretched() {
+        let judgement = |positive, negative| Judgement { states: Vec::new(), positive, negative };
+        let check = |positive, negative, quantifier, complete, expected| {
+            assert_eq!(decided(&judgement(positive, negative), quantifier, complete), expected);
+        };
+        use Observation::{Always, Never, Sometimes};
+        check(1, 2, Quantifier::Exists, false, (Some(Sometimes), Some(true)));
+        check(0, 2, Quantifier::Exists, false, (None, None));
+        check(0, 2, Quantifier::Exists, true, (Some(Never), Some(false)));
+        check(2, 0, Quantifier::Exists, false, (None, Some(true)));
+        check(2, 0, Quantifier::Forall, false, (None, None));
+        check(2, 0, Quantifier::Forall, true, (Some(Always), Some(true)));
+        check(0, 1, Quantifier::Forall, false, (None, Some(false)));
+        check(0, 1, Quantifier::NotExists, false, (None, None));
+    }
+}

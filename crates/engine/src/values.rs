@@ -1,0 +1,84 @@
+//! The history of calls and responses that an execution of a program with a transactional memory performs.
+
+use cyrano_criteria::values::{Action, Call, Event, History, Reply};
+use cyrano_ir::{Method, Op, Program, reply as codes};
+
+use crate::execution::Replayed;
+
+/// The calls of each thread of a client, in the order in which it makes them.
+pub type Calls = Vec<Vec<Call>>;
+
+/// How large histories of a program can get.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Size {
+    /// Transactions of one thread at most.
+    pub per_thread: usize,
+    /// Locations of the transactional memory.
+    pub locations: usize,
+}
+
+/// How large histories of a program can get: its constants `txns` and `locs` say so.
+pub fn size(program: &Program) -> Size {
+    let constant = |name: &str| {
+        let found = program.constants.iter().find(|(n, _)| n == name);
+        found.and_then(|(_, value)| usize::try_from(*value).ok()).unwrap_or(1).max(1)
+    };
+    Size { per_thread: constant("txns"), locations: constant("locs") }
+}
+
+/// A call with its arguments.
+pub fn call(method: Method, args: &[i64]) -> Call {
+    let loc = args.first().and_then(|loc| u8::try_from(*loc).ok()).unwrap_or(u8::MAX);
+    match method {
+        Method::Read => Call::Read(loc),
+        Method::Write => Call::Write(loc, args.get(1).copied().unwrap_or(0)),
+        Method::Commit => Call::Commit,
+    }
+}
+
+/// A response from its code.
+pub fn reply(code: i64) -> Reply {
+    match code {
+        codes::ABORTED => Reply::Aborted,
+        codes::COMMITTED => Reply::Committed,
+        codes::OK => Reply::Ok,
+        value => Reply::Value(value),
+    }
+}
+
+/// The events of a replayed execution, each with the number of its step and its thread, and for each transaction its thread.
+pub struct Spoken {
+    /// The history; nothing if it is not well-formed.
+    pub history: Option<History>,
+    /// The step of each event.
+    pub steps: Vec<usize>,
+    /// The thread of each transaction, in the order in which they begin.
+    pub threads: Vec<usize>,
+}
+
+/// What the threads said in an execution. Transactions are numbered in the order in which they begin.
+pub fn history(program: &Program, replayed: &Replayed) -> Spoken {
+    let mut running: Vec<Option<u8>> = vec![None; program.threads.len()];
+    let mut spoken = Spoken { history: None, steps: Vec::new(), threads: Vec::new() };
+    let mut events = Vec::new();
+    for (step, facts) in replayed.steps.iter().enumerate() {
+        let thread = facts.access.thread;
+        let lane = &mut running[thread.index()];
+        let action = match &program.instr(thread, facts.instr).op {
+            Op::Invoke { method, .. } => Action::Invoke(call(*method, &facts.said)),
+            Op::Respond(_) => Action::Respond(reply(facts.said.first().copied().unwrap_or(codes::NOTHING))),
+            _ => continue,
+        };
+        let tx = *lane.get_or_insert_with(|| {
+            spoken.threads.push(thread.index());
+            u8::try_from(spoken.threads.len() - 1).unwrap_or(u8::MAX)
+        });
+        if matches!(action, Action::Respond(Reply::Aborted | Reply::Committed)) {
+            *lane = None;
+        }
+        events.push(Event { tx, action });
+        spoken.steps.push(step);
+    }
+    spoken.history = History::new(vec![0; size(program).locations], events).ok();
+    spoken
+}

@@ -1,0 +1,241 @@
+//! Out-of-order execution by the program's own order (axiom 9 of `cyrano_memory`; Lesani and Palsberg, section 4).
+//!
+//! The code of a thread falls into *regions*, from one barrier to the next: a call, a response, a full fence. Within a region a thread
+//! performs its accesses in any order that the program's own order allows. Its part of the state is where the region starts, the registers
+//! there, and which accesses of the region have been performed with what they read (kept in the queue, by
+//! instruction). Everything else is computed from that by walking the region's code ([`look`]): which registers are known, which
+//! instructions are surely executed, surely not, or maybe.
+//!
+//! **Exactness.** An access may be performed when all that surely comes before it has been and its address and operands are known; `supports`
+//! refuses orders that let an access go before what its operands come from. An access that is only *maybe* executed may be
+//! performed as well: that is a guess, and when it turns out wrong the state is dropped. An access that the order puts before one that
+//! was performed already may not be performed any more; if it turns out that it has to be, there is no way on. So an execution survives exactly if
+//! the order of its accesses extends the program's own order on what is executed.
+//!
+//! **Steps.** A step makes the choices that come first, passes the call that comes next, performs one access, and passes the
+//! response if the region ends with it; see `values` for why the call waits for the access and the response does not wait.
+
+use cyrano_engine::{Access, Violation};
+use cyrano_ir::{AccessKind, InstrId, Op, OwnOrder, ThreadId};
+
+use crate::machine::Machine;
+use crate::own::look::{Look, Ready, eval, location, look, set};
+use crate::queue::modify;
+use crate::state::{Data, Entry, State, What};
+use crate::step::{Stepper, Successor, Successors, record_error};
+
+mod look;
+mod supports;
+mod witness;
+
+pub(crate) use supports::supports;
+pub(crate) use witness::{complete, renumber};
+
+impl Machine<'_> {
+    fn look(&self, state: &State, thread: usize, order: &OwnOrder) -> Look {
+        let t = &state.threads[thread];
+        let base = self.threads[thread].base;
+        let registers = self.program.threads[thread].registers.len();
+        look(self.program, thread, order, &t.queue, t.pc, &state.regs[base..base + registers])
+    }
+
+    /// The section that a thread waits at, if it has nothing else to do.
+    pub(crate) fn own_blocked(&self, state: &State, thread: usize) -> Option<InstrId> {
+        let look = self.look(state, thread, self.own_order?);
+        let [ready] = &look.ready[..] else { return None };
+        let section = matches!(self.op(thread, ready.pc), Op::AtomicBegin);
+        (section && look.choices.is_empty() && !look.wrong).then_some(InstrId(ready.pc))
+    }
+}
+
+impl Stepper<'_> {
+    /// All steps of a thread.
+    pub(crate) fn own_steps(&mut self, order: &OwnOrder, state: &State, thread: usize, out: &mut Successors) {
+        if self.m.done(state, thread) {
+            return;
+        }
+        let start = Successor { state: state.clone(), thread, ..Successor::default() };
+        let mut work = vec![(start, false)];
+        while let Some((successor, acted)) = work.pop() {
+            if successor.event.is_some() {
+                out.push(successor);
+                continue;
+            }
+            self.own_step(order, successor, acted, &mut work, out);
+        }
+    }
+
+    fn own_step(
+        &mut self,
+        order: &OwnOrder,
+        mut successor: Successor,
+        acted: bool,
+        work: &mut Vec<(Successor, bool)>,
+        out: &mut Successors,
+    ) {
+        let thread = successor.thread;
+        let look = self.m.look(&successor.state, thread, order);
+        if look.wrong {
+            return;
+        }
+        if let Some(pc) = look.limited {
+            self.limited(thread, pc);
+        }
+        if look.limited.is_some() || look.dropped {
+            // Others may go on; this thread does not.
+            return if acted {
+                out.push(successor)
+            };
+        }
+        if let Some((pc, error)) = look.error {
+            record_error(&mut successor.event, thread, pc, error);
+            return work.push((successor, true));
+        }
+        if let Some(choice) = look.choices.iter().find(|choice| choice.certain) {
+            return if acted { out.push(successor) } else { self.fork_choice(successor, choice.pc, work) };
+        }
+        if let Some((pc, regs)) = look.exit {
+            self.notes.asserted |= look.asserted;
+            if let Some(instr) = look.failed.filter(|_| self.m.judge_assertions) {
+                let failed = Violation::Assertion { thread: ThreadId::new(thread), instr: InstrId(instr) };
+                successor.event = Some(failed);
+            }
+            return self.leave_region(successor, acted, pc, &regs, work, out);
+        }
+        if acted {
+            return out.push(successor);
+        }
+        for ready in &look.ready {
+            self.perform_own(&successor, ready, work);
+        }
+        for choice in &look.choices {
+            self.fork_choice(successor.clone(), choice.pc, work);
+        }
+    }
+
+    /// Makes a choice in each possible way.
+    fn fork_choice(&mut self, successor: Successor, pc: u32, work: &mut Vec<(Successor, bool)>) {
+        let Op::Choose { from, .. } = self.m.op(successor.thread, pc) else { return };
+        for value in from.iter().rev() {
+            let mut chosen = successor.clone();
+            chosen.own_choices.push((successor.thread, pc, *value));
+            insert(&mut chosen.state, successor.thread, pc, *value);
+            work.push((chosen, false));
+        }
+    }
+
+    /// Everything in the region is done: passes the barrier, or rests before it.
+    fn leave_region(
+        &mut self,
+        mut successor: Successor,
+        mut acted: bool,
+        pc: u32,
+        regs: &[i64],
+        work: &mut Vec<(Successor, bool)>,
+        out: &mut Successors,
+    ) {
+        let thread = successor.thread;
+        let base = self.m.threads[thread].base;
+        successor.state.regs[base..base + regs.len()].copy_from_slice(regs);
+        successor.state.threads[thread].pc = pc;
+        successor.state.threads[thread].queue.clear();
+        let op = self.m.op(thread, pc);
+        let rests = match op {
+            Op::Halt => true,
+            Op::Invoke { .. } => acted,
+            _ => false,
+        };
+        if rests || successor.event.is_some() {
+            return out.push(successor);
+        }
+        if crate::values::speaks(op) {
+            self.speak(&mut successor, pc);
+            acted |= matches!(op, Op::Respond(_));
+            if let Some(said) = successor.accesses.last_mut() {
+                said.index = pc;
+            }
+        }
+        successor.state.threads[thread].pc = pc + 1;
+        work.push((successor, acted));
+    }
+
+    /// Performs an access or an atomic section, if it can be.
+    fn perform_own(&mut self, successor: &Successor, ready: &Ready, work: &mut Vec<(Successor, bool)>) {
+        let thread = successor.thread;
+        let mut next = successor.clone();
+        let mut regs = ready.regs.clone();
+        if !matches!(self.m.op(thread, ready.pc), Op::AtomicBegin) {
+            if self.access_own(&mut next, ready.pc, &mut regs) {
+                work.push((next, true));
+            }
+            return;
+        }
+        for pc in ready.pc + 1.. {
+            let op = self.m.op(thread, pc);
+            let open = match op {
+                Op::AtomicEnd => break,
+                Op::Assume(cond) => matches!(eval(cond, &regs), Some(Ok(holds)) if holds != 0),
+                Op::Limit { cond, .. } => {
+                    let holds = matches!(eval(cond, &regs), Some(Ok(holds)) if holds != 0);
+                    if !holds {
+                        self.limited(thread, pc);
+                    }
+                    holds
+                }
+                Op::Assign { dst, value } => {
+                    // What goes wrong in here is found when the region is looked at again.
+                    let value = eval(value, &regs).map(|value| value.unwrap_or(0));
+                    value.is_some() && set(dst, &mut regs, value).is_ok()
+                }
+                Op::Assert { .. } => true,
+                _ => self.access_own(&mut next, pc, &mut regs),
+            };
+            if !open {
+                return;
+            }
+        }
+        work.push((next, true));
+    }
+
+    /// Performs one access; false if something that it needs is not known.
+    fn access_own(&mut self, next: &mut Successor, pc: u32, regs: &mut [Option<i64>]) -> bool {
+        let thread = next.thread;
+        let op = self.m.op(thread, pc);
+        let (Some(kind), Some(addr)) = (op.access_kind(), op.addr()) else { return false };
+        let Some(Ok(loc)) = location(self.m.program, addr, regs) else { return false };
+        let mut operands = op.operands().into_iter().map(|operand| eval(operand, regs));
+        let mut operand = || operands.next().map_or(Some(0), |value| value.map(|value| value.unwrap_or(0)));
+        let (Some(first), Some(second)) = (operand(), operand()) else { return false };
+        let cell = &mut next.state.memory[loc as usize];
+        let old = *cell;
+        let mut access = Access { thread: ThreadId::new(thread), index: pc, read: None, written: None };
+        match kind {
+            AccessKind::Load => access.read = Some(old),
+            AccessKind::Store => access.written = Some(first),
+            AccessKind::Rmw => {
+                access.read = Some(old);
+                access.written = modify(op, old, first, second).unwrap_or_else(|error| {
+                    record_error(&mut next.event, thread, pc, error);
+                    Some(0)
+                });
+            }
+            AccessKind::Mark => return false,
+        }
+        if let Some(value) = access.written {
+            *cell = value;
+        }
+        if let Some(Err(error)) = op.dst().map(|dst| set(dst, regs, access.read)) {
+            record_error(&mut next.event, thread, pc, error);
+        }
+        next.accesses.push(access);
+        insert(&mut next.state, thread, pc, access.read.unwrap_or(0));
+        true
+    }
+}
+
+/// Notes that something was performed.
+fn insert(state: &mut State, thread: usize, pc: u32, value: i64) {
+    let queue = &mut state.threads[thread].queue;
+    let at = queue.partition_point(|entry| entry.instr < pc);
+    queue.insert(at, Entry::new(What::Assign, pc, 0, Data::Known(value, 0)));
+}

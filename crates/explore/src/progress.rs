@@ -1,0 +1,171 @@
+//! Progress of transactions (Samand, section 6): does a thread that keeps trying commit?
+//!
+//! The client of each thread is free to choose any commands, so these are questions about every program. What would excuse a memory
+//! is ruled out: a client that goes on for ever without an `end` and without an abort (a *parasitic* one) is nobody's fault, and
+//! a thread *crashes* if it stops within a transaction. The violations are infinite executions in which from some point on a thread does
+//! not commit although it is neither parasitic nor crashing:
+//! - `solo-progress`: all others stopped, wherever they were;
+//! - `crash-free-solo-progress`: all others stopped, none of them within a transaction;
+//! - `local-progress`: every other thread goes on ending transactions, or stopped outside of them.
+//!
+//! Not to commit means to abort again and again, to take steps within one command for ever, or to wait for ever at a closed atomic
+//! section. The paper counts a process with an unfinished operation as crashing; here that is the memory's fault.
+//!
+//! **Exactness.** The state graph is finite, so such an execution exists exactly if there is one that ends in a cycle
+//! ([`mod@cycles`]). It is decided for models in which nothing is deferred (`sc` and others like it): elsewhere a cycle
+//! would also have to perform every deferred access some time, which is not looked at, and the answer is `unknown`.
+//! Of the reductions, `dead-registers` and `timestamps` relate states that can do the same steps for ever, so that cycles of stored
+//! states are infinite executions and the other way round; where clocks grow, such an execution never repeats a state, but what it
+//! does. `macro-steps` leaves out states between which no other thread can tell a difference; a loop without accesses stays a
+//! cycle, and each step has at most one `commit` or `abort`, which is kept with it. Symmetries are not used: a cycle of classes of
+//! states may exchange the threads. Neither are `lazy-choices` and `repeated-stores`, which are made for safety.
+
+mod cycles;
+mod graph;
+mod walk;
+
+use cyrano_engine::client_choice;
+use cyrano_engine::{Answer, Fate, Lasso, Limits, Query, Stats, Stop, Verdict, Violation, Watch, limit_reason};
+use cyrano_ir::{InstrId, Progress, Property, ThreadId};
+
+use crate::machine::Machine;
+use crate::search::Hit;
+use crate::{Explore, LARGEST_GAP, witness};
+use cycles::{Cycle, Want};
+use graph::{Graph, MOST_THREADS, Threads};
+
+/// Answers a question about progress.
+pub(crate) fn ask(
+    config: &Explore,
+    query: Query<'_>,
+    progress: Progress,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Answer {
+    let Query { program, model, .. } = query;
+    let property = Property::Progress(progress);
+    let mut gap = (config.timestamps && program.has_timestamps()).then_some(1);
+    loop {
+        let machine = Machine::new(program, model, config, Some(&property), limits.deferred, gap);
+        if let Some((verdict, reason)) = cannot(&machine) {
+            return answer(verdict, Some(reason), Vec::new(), Stats::default());
+        }
+        let graph = Graph::build(&machine, limits, watch);
+        if graph.notes.gap_too_small {
+            gap = gap.map(|gap| gap * 2).filter(|gap| *gap <= LARGEST_GAP);
+            continue;
+        }
+        return judge(&machine, graph, progress, limits);
+    }
+}
+
+/// Why the question is not answered, if it is not.
+fn cannot(machine: &Machine<'_>) -> Option<(Verdict, String)> {
+    let program = machine.program;
+    if program.thread_ids().any(|thread| client_choice(program, thread).is_none()) {
+        return Some((Verdict::Vacuous, "only the clients of an stm make progress in this sense".to_owned()));
+    }
+    if machine.defers_any() || machine.model.serial {
+        let reason =
+            format!("progress is decided where nothing is deferred, under sc; {} is another model", machine.model.name);
+        return Some((Verdict::Unknown, reason));
+    }
+    let many = program.threads.len() > MOST_THREADS;
+    many.then(|| (Verdict::Unknown, format!("progress is decided for up to {MOST_THREADS} threads")))
+}
+
+fn answer(verdict: Verdict, reason: Option<String>, reductions: Vec<&'static str>, stats: Stats) -> Answer {
+    Answer {
+        verdict,
+        reason,
+        places: Vec::new(),
+        violation: None,
+        execution: None,
+        outcomes: Default::default(),
+        clients: Default::default(),
+        reductions,
+        stats,
+    }
+}
+
+fn judge(machine: &Machine<'_>, graph: Graph, progress: Progress, limits: &Limits) -> Answer {
+    let started = std::time::Instant::now();
+    let mut found = answer(Verdict::Verified, None, machine.config.reductions(machine), graph.stats);
+    if let Some((node, violation)) = &graph.wrong {
+        let nodes = node.map(|node| graph.path(node)).unwrap_or_default();
+        let path = nodes.into_iter().map(|node| graph.bytes(node).to_vec()).collect();
+        let hit = Hit { path, violation: Some(violation.clone()), in_step: true };
+        let (execution, violation) = witness::execution(machine, &hit);
+        return Answer { verdict: Verdict::Violated, violation, execution: Some(execution), ..found };
+    }
+    if let Some(stop) = graph.stop {
+        return Answer { verdict: Verdict::Unknown, reason: Some(stop.reason().to_owned()), ..found };
+    }
+    match lasso(machine, &graph, progress, limits) {
+        Err(stop) => {
+            found.verdict = Verdict::Unknown;
+            found.reason = Some(stop.reason().to_owned());
+        }
+        Ok(Some((want, cycle))) => {
+            let (execution, stem, round) = walk::execution(machine, &graph, &cycle);
+            let thread = ThreadId::new(usize::from(want.thread));
+            let lasso = Lasso { thread, fate: want.fate, stem, round, rounds: walk::ROUNDS };
+            found.verdict = Verdict::Violated;
+            found.violation = Some(Violation::Lasso(lasso));
+            found.execution = Some(execution);
+        }
+        Ok(None) if graph.notes.limited.is_some() => {
+            found.verdict = Verdict::Bounded;
+            let reason = |(thread, pc)| limit_reason(machine.program, ThreadId::new(thread), InstrId(pc));
+            found.reason = graph.notes.limited.map(reason);
+        }
+        Ok(None) if !graph.commits => {
+            found.verdict = Verdict::Vacuous;
+            found.reason = Some("no transaction ever commits".to_owned());
+        }
+        Ok(None) => {}
+    }
+    found.stats.seconds += started.elapsed().as_secs_f64();
+    found
+}
+
+/// A violation, if there is one.
+fn lasso(m: &Machine<'_>, graph: &Graph, progress: Progress, limits: &Limits) -> Result<Option<(Want, Cycle)>, Stop> {
+    let limited = graph.notes.limited.is_some();
+    for want in wants(m.threads.len(), progress) {
+        if let Some(stop) = limits.exceeded(graph.size()) {
+            return Err(stop);
+        }
+        // A section may be closed by a `limit` alone.
+        if limited && want.fate == Fate::Blocked {
+            continue;
+        }
+        if let Some(cycle) = cycles::find(graph, &want) {
+            return Ok(Some((want, cycle)));
+        }
+    }
+    Ok(None)
+}
+
+/// The kinds of cycles that violate a property. Those in which most threads go on come first.
+fn wants(threads: usize, progress: Progress) -> Vec<Want> {
+    let all: Threads = Threads::MAX >> (MOST_THREADS - threads);
+    let mut wants = Vec::new();
+    for fate in Fate::ALL {
+        for thread in 0..threads {
+            let others = all & !(1 << thread);
+            let mut want =
+                |active: Threads, idle: Threads| wants.push(Want { thread: thread as u8, fate, active, idle });
+            match progress {
+                Progress::Solo => want(0, 0),
+                Progress::CrashFreeSolo => want(0, others),
+                Progress::Local => {
+                    let mut subsets: Vec<Threads> = (0..=all).filter(|set| set & !others == 0).collect();
+                    subsets.sort_by_key(|set| std::cmp::Reverse(set.count_ones()));
+                    subsets.into_iter().for_each(|active| want(active, others & !active));
+                }
+            }
+        }
+    }
+    wants
+}

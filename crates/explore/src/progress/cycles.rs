@@ -1,0 +1,244 @@
+//! Fair cycles: strongly connected components of a part of the graph, and short cycles through one of them.
+//!
+//! A [`Want`] says which nodes and edges a cycle may use and which kinds of edges it has to contain. A cycle that satisfies it
+//! exists exactly if some strongly connected component of the part of the graph that may be used has, for every kind, an edge with
+//! both ends in the component: within a component one can go from each of these edges to the next and back to the start.
+
+use cyrano_engine::Fate;
+use cyrano_ir::TxEvent;
+use rustc_hash::FxHashMap;
+
+use super::graph::{Edge, Graph, Threads};
+
+/// What the search needs for each node.
+pub(crate) const PER_NODE: usize = 4 * size_of::<u32>();
+
+/// How many places a cycle is started from before the shortest one is taken.
+const MOST_STARTS: usize = 256;
+
+const NONE: u32 = u32::MAX;
+
+/// A kind of cycle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Want {
+    /// The thread that does not commit.
+    pub thread: u8,
+    pub fate: Fate,
+    /// The others that keep ending transactions; the rest takes no step.
+    pub active: Threads,
+    /// The threads that have no transaction under way.
+    pub idle: Threads,
+}
+
+impl Want {
+    fn node(&self, graph: &Graph, node: u32) -> bool {
+        let at = node as usize;
+        let blocked = graph.blocked[at] & (1 << self.thread) != 0;
+        graph.busy[at] & self.idle == 0 && (blocked || self.fate != Fate::Blocked)
+    }
+
+    fn edge(&self, edge: &Edge) -> bool {
+        if edge.thread != self.thread {
+            return self.active & (1 << edge.thread) != 0;
+        }
+        match self.fate {
+            Fate::Aborts => edge.ended != Some(TxEvent::Commit),
+            Fate::Waits => edge.ended.is_none() && !edge.choice,
+            Fate::Blocked => false,
+        }
+    }
+
+    /// What a cycle with this edge has: bit 0 for the thread itself, then one for every thread that keeps ending transactions.
+    fn has(&self, edge: &Edge) -> u32 {
+        if edge.thread == self.thread {
+            let counts = self.fate == Fate::Waits || edge.ended == Some(TxEvent::Abort);
+            u32::from(counts)
+        } else if edge.ended.is_some() {
+            2 << edge.thread
+        } else {
+            0
+        }
+    }
+
+    fn all(&self) -> u32 {
+        u32::from(self.fate != Fate::Blocked) | u32::from(self.active) << 1
+    }
+
+    fn successors<'g>(&self, graph: &'g Graph, node: u32) -> impl Iterator<Item = Edge> + use<'g> {
+        let want = *self;
+        graph.edges(node).iter().copied().filter(move |edge| want.edge(edge) && want.node(graph, edge.to))
+    }
+}
+
+/// A cycle: where it starts and its edges. Without edges, a thread is blocked there for ever.
+#[derive(Clone, Debug)]
+pub(crate) struct Cycle {
+    pub start: u32,
+    pub edges: Vec<Edge>,
+}
+
+/// A short cycle of this kind that is near an initial state, if there is any.
+pub(crate) fn find(graph: &Graph, want: &Want) -> Option<Cycle> {
+    let nodes = 0..graph.len() as u32;
+    if want.all() == 0 {
+        let start = { nodes }.find(|node| want.node(graph, *node))?;
+        return Some(Cycle { start, edges: Vec::new() });
+    }
+    let components = Components::of(graph, want);
+    let good = components.satisfying(graph, want);
+    let starts = nodes.filter(|node| good.get(components.of[*node as usize] as usize) == Some(&true));
+    let mut best: Option<(usize, Cycle)> = None;
+    for start in starts.take(MOST_STARTS) {
+        let stem = graph.path(start).len() - 1;
+        let limit = best.as_ref().map_or(usize::MAX, |(length, _)| length.saturating_sub(stem));
+        if let Some(edges) = shortest(graph, want, start, limit) {
+            best = Some((stem + edges.len(), Cycle { start, edges }));
+        }
+    }
+    best.map(|(_, cycle)| cycle)
+}
+
+/// The shortest cycle through `start` that has everything, if it is shorter than `limit`.
+fn shortest(graph: &Graph, want: &Want, start: u32, limit: usize) -> Option<Vec<Edge>> {
+    let mut from: FxHashMap<(u32, u32), (u32, u32, Edge)> = FxHashMap::default();
+    let mut level = vec![(start, 0)];
+    let mut length = 0;
+    while !level.is_empty() && length + 1 < limit {
+        let mut next = Vec::new();
+        for (node, has) in level {
+            for edge in want.successors(graph, node) {
+                let reached = (edge.to, has | want.has(&edge));
+                if let std::collections::hash_map::Entry::Vacant(slot) = from.entry(reached) {
+                    slot.insert((node, has, edge));
+                    next.push(reached);
+                }
+                if reached == (start, want.all()) {
+                    return Some(unwind(&from, start, reached));
+                }
+            }
+        }
+        level = next;
+        length += 1;
+    }
+    None
+}
+
+/// The edges from the start, where nothing has been met yet, to the end.
+fn unwind(from: &FxHashMap<(u32, u32), (u32, u32, Edge)>, start: u32, end: (u32, u32)) -> Vec<Edge> {
+    let mut edges = Vec::new();
+    let mut current = end;
+    while let Some((node, has, edge)) = from.get(&current) {
+        edges.push(*edge);
+        current = (*node, *has);
+        if current == (start, 0) {
+            break;
+        }
+    }
+    edges.reverse();
+    edges
+}
+
+/// Strongly connected components.
+struct Components {
+    /// For each node its component; [`NONE`] if it may not be used.
+    of: Vec<u32>,
+    count: usize,
+}
+
+impl Components {
+    /// Tarjan's algorithm, with a stack of its own.
+    fn of(graph: &Graph, want: &Want) -> Self {
+        let mut tarjan = Tarjan {
+            graph,
+            want,
+            index: vec![NONE; graph.len()],
+            low: vec![NONE; graph.len()],
+            stack: Vec::new(),
+            calls: Vec::new(),
+            visited: 0,
+            found: Self { of: vec![NONE; graph.len()], count: 0 },
+        };
+        for root in 0..graph.len() as u32 {
+            if tarjan.index[root as usize] == NONE && want.node(graph, root) {
+                tarjan.visit(root);
+            }
+        }
+        tarjan.found
+    }
+
+    /// For each component, whether it has an edge of every kind.
+    fn satisfying(&self, graph: &Graph, want: &Want) -> Vec<bool> {
+        let mut has = vec![0; self.count];
+        for node in 0..graph.len() as u32 {
+            let own = self.of[node as usize];
+            if own == NONE {
+                continue;
+            }
+            let inside = want.successors(graph, node).filter(|edge| self.of[edge.to as usize] == own);
+            inside.for_each(|edge| has[own as usize] |= want.has(&edge));
+        }
+        has.into_iter().map(|has| has == want.all()).collect()
+    }
+}
+
+struct Tarjan<'g> {
+    graph: &'g Graph,
+    want: &'g Want,
+    index: Vec<u32>,
+    low: Vec<u32>,
+    stack: Vec<u32>,
+    /// The nodes being visited, each with the number of its next edge.
+    calls: Vec<(u32, usize)>,
+    visited: u32,
+    found: Components,
+}
+
+impl Tarjan<'_> {
+    fn enter(&mut self, node: u32) {
+        self.index[node as usize] = self.visited;
+        self.low[node as usize] = self.visited;
+        self.visited += 1;
+        self.stack.push(node);
+        self.calls.push((node, 0));
+    }
+
+    fn visit(&mut self, root: u32) {
+        self.enter(root);
+        while let Some((node, next)) = self.calls.last_mut() {
+            let (node, edge) = (*node, self.graph.edges(*node).get(*next).copied());
+            *next += 1;
+            match edge {
+                None => self.leave(node),
+                Some(edge) if !self.want.edge(&edge) || !self.want.node(self.graph, edge.to) => {}
+                Some(Edge { to, .. }) if self.index[to as usize] == NONE => self.enter(to),
+                Some(Edge { to, .. }) => {
+                    if self.found.of[to as usize] == NONE {
+                        self.lower(node, self.index[to as usize]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn lower(&mut self, node: u32, to: u32) {
+        let low = &mut self.low[node as usize];
+        *low = (*low).min(to);
+    }
+
+    fn leave(&mut self, node: u32) {
+        self.calls.pop();
+        let low = self.low[node as usize];
+        if let Some((caller, _)) = self.calls.last() {
+            self.lower(*caller, low);
+        }
+        if low == self.index[node as usize] {
+            while let Some(member) = self.stack.pop() {
+                self.found.of[member as usize] = self.found.count as u32;
+                if member == node {
+                    break;
+                }
+            }
+            self.found.count += 1;
+        }
+    }
+}

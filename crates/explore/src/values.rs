@@ -1,0 +1,226 @@
+//! Histories with values in a search: what calls and responses add to what the criterion has to remember.
+//!
+//! A response happens as soon as its call has nothing left to do, and a call begins only when its first access is performed. No
+//! violation is lost. Compare with a history of the same accesses in which some response comes later or some call begins earlier: up to any
+//! of its events the first history has the same responses and more, and more transactions of it precede others in
+//! real time; its pending calls are some of those of the other, and an invocation never makes a history wrong
+//! (`cyrano_criteria::values::holds`). So whatever order justifies the first history, cut down to the responses of the other,
+//! justifies that one.
+//!
+//! *Merged histories* (reduction `merged-histories`): two histories with the same digest are one, for the criteria depend on
+//! nothing else; `Digest::forget` drops what no later event can make matter.
+
+use std::cell::RefCell;
+
+use cyrano_criteria::values::{Call, Criterion, Digest, Reply, holds};
+use cyrano_engine::values::Calls;
+use cyrano_engine::{Access, Violation};
+use cyrano_ir::{Op, Program, Property, ThreadId, reply};
+use rustc_hash::FxHashMap;
+
+use crate::codec::{put, take};
+use crate::local::eval;
+use crate::step::{Stepper, Successor};
+
+/// The criterion, and what is the same for all states.
+pub(crate) struct Values {
+    criterion: Criterion,
+    empty: Digest,
+    init: Vec<i64>,
+    /// How many transactions a thread can have.
+    per_thread: u8,
+    /// Whether states remember the calls themselves, so that client programs can be told apart.
+    pub programs: bool,
+    /// Whether digests forget what no longer matters.
+    forget: bool,
+    memo: RefCell<FxHashMap<Vec<i64>, bool>>,
+}
+
+/// What a state remembers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Heard {
+    digest: Digest,
+    lanes: Vec<Lane>,
+}
+
+/// Where a thread stands.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Lane {
+    /// How many of its transactions have ended.
+    ended: u8,
+    /// The call that has no response yet.
+    call: Option<Call>,
+    /// All of its calls so far, if they are remembered.
+    calls: Vec<Call>,
+}
+
+impl Values {
+    /// For a property of transactions of a program that calls a transactional memory.
+    pub fn of(program: &Program, property: &Property, programs: bool, forget: bool) -> Option<Self> {
+        let Property::Transactions(criterion) = property else { return None };
+        if !program.has_calls() {
+            return None;
+        }
+        let size = cyrano_engine::values::size(program);
+        let init = vec![0; size.locations];
+        let empty = Digest::new(size.per_thread * program.threads.len(), size.locations).ok()?;
+        let criterion = Criterion::named(criterion.name())?;
+        let per_thread = u8::try_from(size.per_thread).ok()?;
+        Some(Self { criterion, empty, init, per_thread, programs, forget, memo: RefCell::default() })
+    }
+
+    /// Nothing has happened.
+    pub fn initial(&self, threads: usize) -> Heard {
+        Heard { digest: self.empty.clone(), lanes: vec![Lane::default(); threads] }
+    }
+
+    fn transaction(&self, thread: usize, lane: &Lane) -> u8 {
+        thread as u8 * self.per_thread + lane.ended.min(self.per_thread - 1)
+    }
+
+    fn holds(&self, digest: &Digest) -> bool {
+        let mut key = Vec::with_capacity(digest.len_in_words());
+        digest.encode(&mut key);
+        if let Some(known) = self.memo.borrow().get(&key) {
+            return *known;
+        }
+        let holds = holds(self.criterion, digest, &self.init);
+        self.memo.borrow_mut().insert(key, holds);
+        holds
+    }
+
+    fn invoke(&self, heard: &mut Heard, thread: usize, call: Call) {
+        let tx = self.transaction(thread, &heard.lanes[thread]);
+        heard.digest.invoke(tx, call);
+        let lane = &mut heard.lanes[thread];
+        lane.call = Some(call);
+        if self.programs {
+            lane.calls.push(call);
+        }
+    }
+
+    /// Whether the history is still right.
+    fn respond(&self, heard: &mut Heard, thread: usize, reply: Reply) -> bool {
+        let tx = self.transaction(thread, &heard.lanes[thread]);
+        let lane = &mut heard.lanes[thread];
+        let Some(call) = lane.call.take() else { return true };
+        heard.digest.respond(tx, call, reply);
+        if matches!(reply, Reply::Aborted | Reply::Committed) {
+            lane.ended += 1;
+        }
+        let right = !self.criterion.judges(call, reply) || self.holds(&heard.digest);
+        if self.forget {
+            heard.digest.forget(self.criterion);
+        }
+        right
+    }
+
+    /// Appends the bytes of what a state remembers.
+    pub fn encode(&self, heard: &Heard, out: &mut Vec<u8>) {
+        let mut words = Vec::with_capacity(heard.digest.len_in_words());
+        heard.digest.encode(&mut words);
+        words.iter().for_each(|word| put(out, *word));
+        for lane in &heard.lanes {
+            put(out, lane.ended.into());
+            put_call(out, lane.call);
+            if self.programs {
+                put(out, lane.calls.len() as i64);
+                lane.calls.iter().for_each(|call| put_call(out, Some(*call)));
+            }
+        }
+    }
+
+    /// Reads it back.
+    pub fn decode(&self, input: &mut &[u8], heard: &mut Heard) {
+        let words: Vec<i64> = (0..self.empty.len_in_words()).map(|_| take(input)).collect();
+        heard.digest.decode(&words);
+        for lane in &mut heard.lanes {
+            lane.ended = take(input) as u8;
+            lane.call = take_call(input);
+            lane.calls.clear();
+            if self.programs {
+                let calls = take(input);
+                lane.calls.extend((0..calls).filter_map(|_| take_call(input)));
+            }
+        }
+    }
+}
+
+impl Heard {
+    /// The calls of each thread so far.
+    pub fn calls(&self) -> Calls {
+        self.lanes.iter().map(|lane| lane.calls.clone()).collect()
+    }
+}
+
+fn put_call(out: &mut Vec<u8>, call: Option<Call>) {
+    match call {
+        None => put(out, 0),
+        Some(Call::Commit) => put(out, 1),
+        Some(Call::Read(loc)) => put(out, 2 + 2 * i64::from(loc)),
+        Some(Call::Write(loc, value)) => {
+            put(out, 3 + 2 * i64::from(loc));
+            put(out, value);
+        }
+    }
+}
+
+fn take_call(input: &mut &[u8]) -> Option<Call> {
+    match take(input) {
+        0 => None,
+        1 => Some(Call::Commit),
+        code if code % 2 == 0 => Some(Call::Read(((code - 2) / 2) as u8)),
+        code => Some(Call::Write(((code - 3) / 2) as u8, take(input))),
+    }
+}
+
+impl Stepper<'_> {
+    /// A call or a response at `pc`, which comes next, happens.
+    pub(crate) fn speak(&mut self, successor: &mut Successor, pc: u32) {
+        let thread = successor.thread;
+        let state = &mut successor.state;
+        let index = state.threads[thread].issued;
+        state.threads[thread].issued += 1;
+        successor.accesses.push(Access { thread: ThreadId::new(thread), index, read: None, written: None });
+        let base = self.m.threads[thread].base;
+        let value = |expr| eval(expr, &state.regs[base..]);
+        let op = self.m.op(thread, pc);
+        let said: Result<Vec<i64>, _> = op.operands().into_iter().map(value).collect();
+        let said = match said {
+            Ok(said) => said,
+            Err(error) => return crate::step::record_error(&mut successor.event, thread, pc, error),
+        };
+        self.notes.committed |= matches!(op, Op::Respond(_)) && said == [reply::COMMITTED];
+        let (Some(values), Some(heard)) = (&self.m.values, &mut state.heard) else { return };
+        match op {
+            Op::Invoke { method, .. } => values.invoke(heard, thread, cyrano_engine::values::call(*method, &said)),
+            _ => {
+                if !values.respond(heard, thread, cyrano_engine::values::reply(said[0])) {
+                    successor.event.get_or_insert(Violation::Transactions);
+                }
+            }
+        }
+    }
+}
+
+/// Whether an instruction is a call or a response.
+pub(crate) fn speaks(op: &Op) -> bool {
+    matches!(op, Op::Invoke { .. } | Op::Respond(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_survive() {
+        let calls = [None, Some(Call::Commit), Some(Call::Read(3)), Some(Call::Write(2, 7)), Some(Call::Write(0, 0))];
+        let mut bytes = Vec::new();
+        calls.iter().for_each(|call| put_call(&mut bytes, *call));
+        let mut input = &bytes[..];
+        for call in calls {
+            assert_eq!(take_call(&mut input), call);
+        }
+        assert!(input.is_empty());
+    }
+}

@@ -1,0 +1,177 @@
+//! Conditions over final states, and what a final state shows.
+
+use cyrano_ir::{
+    BinOp, Check, Diagnostic, Expr, FinalExpr, FinalVar, IntType, Observable, Program, Property, UnOp,
+};
+
+use crate::Column;
+use crate::ast::{Condition, Prop, Quantifier, Right, Value, Var};
+use crate::code::{binary, wrap};
+use crate::layout::Layout;
+
+/// What a register or location is in the finished program.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolved {
+    /// How it is shown: `0:EAX`, `x`.
+    pub(crate) name: String,
+    pub(crate) var: FinalVar,
+    /// The type of its values as the condition sees them.
+    pub(crate) ty: IntType,
+    /// Whether the program keeps more bits than the condition sees, or keeps them in another form.
+    pub(crate) narrowed: bool,
+}
+
+impl Resolved {
+    fn value(&self) -> FinalExpr {
+        let var = Expr::Var(self.var);
+        if self.narrowed { Expr::unary(UnOp::Wrap(self.ty), var) } else { var }
+    }
+
+    /// A constant as a value of this type; `None` if no value of the type can be meant.
+    fn constant(&self, value: i64) -> Option<i64> {
+        let fits = self.ty.bits == 64 || (-(1i64 << (self.ty.bits - 1))..1i64 << self.ty.bits).contains(&value);
+        fits.then(|| self.ty.wrap(value))
+    }
+}
+
+/// Finds what a name means.
+pub(crate) type Resolve<'r> = dyn FnMut(&Var) -> Result<Resolved, Diagnostic> + 'r;
+
+/// What a condition became.
+pub(crate) struct Finals {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) observed: Vec<Observable>,
+    pub(crate) prop: FinalExpr,
+    pub(crate) filter: Option<FinalExpr>,
+}
+
+/// Lowers a condition.
+pub(crate) fn lower(condition: &Condition, layout: &Layout, resolve: &mut Resolve<'_>) -> Result<Finals, Vec<Diagnostic>> {
+    let mut lowering = Lowering { layout, resolve, seen: Vec::new(), errors: Vec::new() };
+    for var in &condition.locations {
+        lowering.var(var);
+    }
+    let prop = lowering.prop(&condition.prop);
+    let filter = condition.filter.as_ref().map(|filter| lowering.prop(filter));
+    let Lowering { mut seen, errors, .. } = lowering;
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    // Registers first, thread by thread, as herd does.
+    seen.sort_by_key(|resolved| match resolved.var {
+        FinalVar::Reg(thread, _) => (0, thread.index()),
+        FinalVar::Loc(_) => (1, 0),
+    });
+    let mut observed: Vec<Observable> = Vec::new();
+    let mut columns = Vec::new();
+    for resolved in seen {
+        let at = observed.iter().position(|known| known.var == resolved.var).unwrap_or_else(|| {
+            observed.push(Observable { name: resolved.name.clone(), var: resolved.var });
+            observed.len() - 1
+        });
+        let view = resolved.narrowed.then_some(resolved.ty);
+        columns.push(Column { name: resolved.name, at, view, pointer: false });
+    }
+    Ok(Finals { columns, observed, prop, filter })
+}
+
+struct Lowering<'l, 'r> {
+    layout: &'l Layout,
+    resolve: &'l mut Resolve<'r>,
+    /// What was named, each once.
+    seen: Vec<Resolved>,
+    errors: Vec<Diagnostic>,
+}
+
+impl Lowering<'_, '_> {
+    fn var(&mut self, var: &Var) -> Option<Resolved> {
+        match (self.resolve)(var) {
+            Ok(resolved) => {
+                if self.seen.iter().all(|known| known.name != resolved.name) {
+                    self.seen.push(resolved.clone());
+                }
+                Some(resolved)
+            }
+            Err(error) => {
+                self.errors.push(error);
+                None
+            }
+        }
+    }
+
+    fn prop(&mut self, prop: &Prop) -> FinalExpr {
+        match prop {
+            Prop::Const(value) => Expr::Const((*value).into()),
+            Prop::Eq(left, right) => self.equation(left, right),
+            Prop::Not(inner) => Expr::unary(UnOp::Not, self.prop(inner)),
+            Prop::And(left, right) => Expr::binary(BinOp::And, self.prop(left), self.prop(right)),
+            Prop::Or(left, right) => Expr::binary(BinOp::Or, self.prop(left), self.prop(right)),
+            Prop::Implies(left, right) => {
+                let not = Expr::unary(UnOp::Not, self.prop(left));
+                Expr::binary(BinOp::Or, not, self.prop(right))
+            }
+        }
+    }
+
+    fn equation(&mut self, left: &Var, right: &Right) -> FinalExpr {
+        let left = self.var(left);
+        let right = match right {
+            Right::Value(Value::Int(value)) => left.as_ref().and_then(|left| left.constant(*value)).map(Expr::Const),
+            Right::Value(Value::Address(name)) => match self.layout.find(&name.text) {
+                Some(number) => Some(Expr::Const(crate::layout::address(number))),
+                None => {
+                    let message = format!("condition: there is no location `{}`", name.text);
+                    self.errors.push(Diagnostic::new(name.span, message, "expected a number or a location's address"));
+                    None
+                }
+            },
+            Right::Var(var) => self.var(var).map(|resolved| resolved.value()),
+        };
+        match (left, right) {
+            (Some(left), Some(right)) => binary(BinOp::Eq, left.value(), right),
+            _ => Expr::Const(0),
+        }
+    }
+}
+
+/// The property that `cyrano check` checks.
+pub(crate) fn check(condition: &Condition, finals: &Finals) -> Check {
+    let (prop, filter) = (finals.prop.clone(), finals.filter.clone());
+    let with = |filter: Option<FinalExpr>, prop| match filter {
+        Some(filter) => Expr::binary(BinOp::And, filter, prop),
+        None => prop,
+    };
+    let (quantifier, cond) = match condition.quantifier {
+        Quantifier::Exists => (cyrano_ir::Quantifier::Exists, with(filter, prop)),
+        Quantifier::NotExists => (cyrano_ir::Quantifier::Never, with(filter, prop)),
+        Quantifier::Forall => {
+            let cond = match filter {
+                Some(filter) => Expr::binary(BinOp::Or, Expr::unary(UnOp::Not, filter), prop),
+                None => prop,
+            };
+            (cyrano_ir::Quantifier::Always, cond)
+        }
+    };
+    let text = condition.text.trim_start_matches(condition.quantifier.name()).trim().to_owned();
+    Check { property: Property::Final { quantifier, cond, text }, models: Vec::new(), span: condition.span }
+}
+
+/// Renumbers locations once it is known whether there is a gap before them.
+pub(crate) fn settle(program: &mut Program, layout: &Layout) {
+    for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
+        use cyrano_ir::{Addr, Op};
+        if let Op::Load { addr, .. } | Op::Store { addr, .. } | Op::Rmw { addr, .. } = &mut instr.op
+            && let Addr::Fixed(loc) = addr
+        {
+            *loc = layout.id(loc.index());
+        }
+    }
+}
+
+/// A constant of a type, from an initial state.
+pub(crate) fn initial(ty: IntType, value: i64) -> i64 {
+    match wrap::<()>(ty, Expr::Const(value)) {
+        Expr::Const(value) => value,
+        _ => value,
+    }
+}

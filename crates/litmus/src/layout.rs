@@ -1,0 +1,99 @@
+//! Shared memory: the locations of a test, their initial values, their addresses.
+//!
+//! Tests without pointers have plain locations. In the others memory is one array, so that an access through a register can reach every
+//! location: location number `i` has the address `(i + 1) * WORD`, and the word at address 0 is a gap.
+
+use std::collections::BTreeMap;
+
+use cyrano_ir::{Addr, ArrayId, Expr, IntType, LocId, LocalExpr, Location, SharedArray, Span, Ty, UnOp, WORD};
+
+use crate::ast::Name;
+
+/// The locations of a test.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    /// In the order in which they were first named.
+    pub(crate) cells: Vec<Cell>,
+    numbers: BTreeMap<String, usize>,
+    /// Whether any address is a value or is computed.
+    pub(crate) pointers: bool,
+}
+
+/// One location.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub(crate) name: String,
+    pub(crate) init: i64,
+    pub(crate) span: Span,
+    /// Its type, once it is known.
+    pub(crate) ty: Option<IntType>,
+    /// Whether its address is a value somewhere.
+    pub(crate) taken: bool,
+    /// Whether it holds an address, as far as declarations say.
+    pub(crate) pointer: bool,
+}
+
+impl Layout {
+    /// The number of the location of this name, which is made if need be.
+    pub(crate) fn number(&mut self, name: &Name) -> usize {
+        if let Some(number) = self.numbers.get(&name.text) {
+            return *number;
+        }
+        let number = self.cells.len();
+        self.numbers.insert(name.text.clone(), number);
+        let (name, span) = (name.text.clone(), name.span);
+        self.cells.push(Cell { name, init: 0, span, ty: None, taken: false, pointer: false });
+        number
+    }
+
+    /// The number of a location that is there already.
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        self.numbers.get(name).copied()
+    }
+
+    /// The address of a location, which from now on is a value.
+    pub(crate) fn address(&mut self, name: &Name) -> i64 {
+        let number = self.number(name);
+        self.pointers = true;
+        self.cells[number].taken = true;
+        address(number)
+    }
+
+    /// An access to a location of fixed address. The number is replaced by [`Layout::id`] in the end.
+    pub(crate) fn fixed(number: usize) -> Addr {
+        Addr::Fixed(LocId::new(number))
+    }
+
+    /// An access through a pointer.
+    pub(crate) fn through(&mut self, pointer: LocalExpr) -> Addr {
+        self.pointers = true;
+        Addr::Indexed { array: ArrayId(0), index: Expr::unary(UnOp::Target, pointer) }
+    }
+
+    /// The id of a location in the finished program.
+    pub(crate) fn id(&self, number: usize) -> LocId {
+        LocId::new(number + usize::from(self.pointers))
+    }
+
+    /// The tables of the finished program.
+    pub(crate) fn tables(&self) -> (Vec<Location>, Vec<SharedArray>) {
+        let cells = self.cells.iter().map(|cell| Location {
+            name: cell.name.clone(),
+            init: cell.init,
+            ty: if cell.pointer { Ty::Pointer } else { Ty::Int },
+            span: cell.span,
+        });
+        if !self.pointers {
+            return (cells.collect(), Vec::new());
+        }
+        let gap = Location { name: "%null".to_owned(), init: 0, ty: Ty::Gap, span: Span::default() };
+        let locations: Vec<Location> = std::iter::once(gap).chain(cells).collect();
+        let len = u32::try_from(locations.len()).unwrap_or(u32::MAX);
+        (locations, vec![SharedArray { name: "memory".to_owned(), base: LocId(0), len }])
+    }
+}
+
+/// The address of location number `number`.
+pub(crate) fn address(number: usize) -> i64 {
+    i64::try_from(number + 1).unwrap_or(i64::MAX / WORD) * WORD
+}

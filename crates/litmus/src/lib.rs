@@ -1,0 +1,161 @@
+//! Litmus tests in herd's format: X86, X86_64 and C, from text to the IR; and tests made from cycles of relations.
+//!
+//! A test is a head (`head`), an initial state (`init`), threads (`x86`, `c`) and a quantified condition over final states (`condition`,
+//! `finals`). [`compile`] makes an [`cyrano_ir::Program`] of it; [`Test::judge`] says what a set of outcomes means for the condition.
+//! `docs/litmus.md` is the reference.
+//!
+//! **Invariants:** everything that is wrong with or unsupported in a file is reported with its place, never guessed; no input makes
+//! a pass panic or run on; every program that comes out passes [`cyrano_ir::verify()`].
+//! This crate knows neither memory models nor engines: an instruction that is a fence on the machine is a fence in the program.
+
+pub mod ast;
+pub mod c;
+mod code;
+mod condition;
+mod cursor;
+mod finals;
+mod head;
+mod init;
+mod judge;
+mod layout;
+mod pointers;
+mod token;
+pub mod x86;
+
+use cyrano_ir::{Diagnostic, FinalExpr, IntType, Program, Span};
+
+use ast::{Arch, Condition, Head, Init};
+use cursor::Cursor;
+pub use judge::{Judgement, Observation, Shown, State};
+use layout::Layout;
+use token::Mode;
+
+/// The largest source file, in bytes.
+pub const MAX_SOURCE: usize = 1 << 20;
+
+/// A compiled test.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// Its head.
+    pub head: Head,
+    /// Its initial state, as written.
+    pub init: Vec<Init>,
+    /// Its threads, as written.
+    pub code: Code,
+    /// Its condition, as written.
+    pub condition: Condition,
+    /// The program.
+    pub program: Program,
+    /// What a final state shows, in the order of the program's `observed`, some of it perhaps twice.
+    pub columns: Vec<Column>,
+    prop: FinalExpr,
+    filter: Option<FinalExpr>,
+}
+
+/// The threads of a test, as written.
+#[derive(Clone, Debug)]
+pub enum Code {
+    /// In assembly.
+    X86(Vec<x86::ast::Thread>),
+    /// In C.
+    C(Vec<c::ast::Function>),
+}
+
+/// One thing that a final state shows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Column {
+    /// How the test names it: `0:EAX`, `x`.
+    pub name: String,
+    /// Its place in an outcome.
+    pub at: usize,
+    /// The part of the value that is meant, if it is not all of it.
+    pub view: Option<IntType>,
+    /// Whether it may hold an address.
+    pub pointer: bool,
+}
+
+/// Compiles a test. `name` is for messages only; the test's name is in its head.
+pub fn compile(source: &str) -> Result<Test, Vec<Diagnostic>> {
+    if source.len() > MAX_SOURCE {
+        let message = format!("file too large: {} bytes, at most {MAX_SOURCE} are read", source.len());
+        return Err(vec![Diagnostic::new(Span::default(), message, "the file")]);
+    }
+    let one = |error| vec![error];
+    let (head, at) = head::read(source).map_err(one)?;
+    let mut cursor = Cursor::new(source, at, Mode::Litmus, "initial state").map_err(one)?;
+    let inits = init::read(&mut cursor).map_err(one)?;
+    cursor.enter("code");
+    match head.arch {
+        Arch::C => compile_c(source, head, inits, cursor.at()),
+        Arch::X86 | Arch::X86_64 => compile_x86(source, head, inits, cursor),
+    }
+}
+
+fn compile_x86(source: &str, head: Head, inits: Vec<Init>, mut cursor: Cursor<'_>) -> Result<Test, Vec<Diagnostic>> {
+    let mut threads = x86::read(&mut cursor, head.arch)?;
+    let condition = condition::read(&mut cursor, source).map_err(|error| vec![error])?;
+    let mut layout = Layout::default();
+    let (lowered, finals) = x86::lower(head.arch, &inits, &mut threads, &condition, &mut layout)?;
+    finish(head, inits, Code::X86(threads), condition, lowered, finals, &layout)
+}
+
+fn compile_c(source: &str, head: Head, inits: Vec<Init>, at: usize) -> Result<Test, Vec<Diagnostic>> {
+    let one = |error| vec![error];
+    let mut cursor = Cursor::new(source, at, Mode::C, "code").map_err(one)?;
+    let functions = c::read(&mut cursor)?;
+    let mut cursor = Cursor::new(source, cursor.at(), Mode::Litmus, "condition").map_err(one)?;
+    let condition = condition::read(&mut cursor, source).map_err(one)?;
+    let mut layout = Layout::default();
+    let (lowered, finals) = c::lower(&inits, &functions, &condition, &mut layout)?;
+    finish(head, inits, Code::C(functions), condition, lowered, finals, &layout)
+}
+
+fn finish(
+    head: Head,
+    init: Vec<Init>,
+    code: Code,
+    condition: Condition,
+    threads: Vec<cyrano_ir::Thread>,
+    finals: finals::Finals,
+    layout: &Layout,
+) -> Result<Test, Vec<Diagnostic>> {
+    let (locations, arrays) = layout.tables();
+    let check = finals::check(&condition, &finals);
+    let mut program = Program {
+        name: head.name.clone(),
+        locations,
+        arrays,
+        threads,
+        observed: finals.observed,
+        checks: vec![check],
+        ..Program::default()
+    };
+    finals::settle(&mut program, layout);
+    pointers::mark(&mut program);
+    let mut columns = finals.columns;
+    for column in &mut columns {
+        column.pointer = pointers::is_pointer(&program, program.observed[column.at].var);
+    }
+    if let Err(errors) = cyrano_ir::verify(&program) {
+        let errors = errors.iter().map(|error| Diagnostic::new(Span::default(), error.to_string(), "the whole test"));
+        return Err(errors.collect());
+    }
+    Ok(Test { head, init, code, condition, program, columns, prop: finals.prop, filter: finals.filter })
+}
+
+/// The line and column of an offset, from 1.
+pub fn line_column(source: &str, offset: usize) -> (usize, usize) {
+    let mut end = offset.min(source.len());
+    while !source.is_char_boundary(end) {
+        end -= 1;
+    }
+    let before = &source[..end];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+    (line, column)
+}
+
+/// The name in the head of a test, if the head can be read at all.
+pub fn name(source: &str) -> Option<String> {
+    head::read(source).ok().map(|(head, _)| head.name)
+}

@@ -1,0 +1,142 @@
+//! Tests in assembly, X86 and X86_64.
+
+pub mod ast;
+mod flags;
+mod lower;
+mod operand;
+mod parse;
+mod registers;
+mod sizes;
+
+use cyrano_ir::{Diagnostic, FinalVar, IntType, Thread, ThreadId};
+
+use crate::ast::{Arch, Condition, Init, Name, Value, Var};
+use crate::code::signed;
+use crate::finals::{self, Finals, Resolved};
+use crate::layout::Layout;
+use ast::Register;
+pub(crate) use parse::read;
+use registers::Word;
+
+/// More threads than this are not a litmus test.
+const MAX_THREADS: usize = 64;
+
+/// Lowers a test: its threads and its condition.
+pub(crate) fn lower(
+    arch: Arch,
+    inits: &[Init],
+    threads: &mut [ast::Thread],
+    condition: &Condition,
+    layout: &mut Layout,
+) -> Result<(Vec<Thread>, Finals), Vec<Diagnostic>> {
+    if threads.len() > MAX_THREADS {
+        let message = format!("code: {} threads; at most {MAX_THREADS} are supported", threads.len());
+        return Err(vec![Diagnostic::new(condition.span, message, "the test")]);
+    }
+    sizes::resolve(arch, inits, threads, layout)?;
+    for init in inits {
+        if let (Var::Loc(name), Some(value)) = (&init.var, &init.value) {
+            let value = match value {
+                Value::Int(value) => *value,
+                Value::Address(name) => layout.address(name),
+            };
+            let number = layout.number(name);
+            let ty = layout.cells[number].ty.unwrap_or(signed(32));
+            layout.cells[number].init = finals::initial(ty, value);
+        }
+    }
+    let inits = lower::register_inits(inits, threads.len(), arch)?;
+    let mut lowered = Vec::new();
+    let mut errors = Vec::new();
+    for (number, (thread, inits)) in threads.iter().zip(&inits).enumerate() {
+        match lower::lower(number as i64, thread, inits, arch, layout) {
+            Ok(thread) => lowered.push(thread),
+            Err(mut more) => errors.append(&mut more),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    declare(condition, layout);
+    let known = layout.clone();
+    let finals = finals::lower(condition, &known, &mut |var| resolve(var, arch, &mut lowered, &known))?;
+    let finished = lowered.into_iter().enumerate().map(|(number, thread)| thread.code.finish(format!("P{number}")));
+    Ok((finished.collect(), finals))
+}
+
+/// Makes the locations that only the condition names, as herd does; addresses have to be those of something.
+fn declare(condition: &Condition, layout: &mut Layout) {
+    use crate::ast::{Prop, Right};
+    fn walk(prop: &Prop, layout: &mut Layout) {
+        match prop {
+            Prop::Const(_) => {}
+            Prop::Eq(left, right) => {
+                for var in [Some(left), if let Right::Var(var) = right { Some(var) } else { None }].into_iter().flatten() {
+                    if let Var::Loc(name) = var {
+                        layout.number(name);
+                    }
+                }
+            }
+            Prop::Not(inner) => walk(inner, layout),
+            Prop::And(left, right) | Prop::Or(left, right) | Prop::Implies(left, right) => {
+                walk(left, layout);
+                walk(right, layout);
+            }
+        }
+    }
+    for var in &condition.locations {
+        if let Var::Loc(name) = var {
+            layout.number(name);
+        }
+    }
+    walk(&condition.prop, layout);
+    if let Some(filter) = &condition.filter {
+        walk(filter, layout);
+    }
+}
+
+/// A register by its name in an initial state or condition.
+fn register(arch: Arch, name: &Name) -> Result<Register, Diagnostic> {
+    let plain = name.text.trim_start_matches('%');
+    match registers::lookup(arch, plain) {
+        Word::Register(register) => Ok(register),
+        Word::Refused(why) => Err(Diagnostic::new(name.span, why, "not supported")),
+        Word::Other if name.text.starts_with('%') && arch == Arch::X86 => {
+            Ok(Register { name: name.text.clone(), bits: 32 })
+        }
+        Word::Other => Err(Diagnostic::new(name.span, format!("there is no register `{plain}`"), "not a register")),
+    }
+}
+
+fn resolve(var: &Var, arch: Arch, threads: &mut [lower::Lowered], layout: &Layout) -> Result<Resolved, Diagnostic> {
+    match var {
+        Var::Reg { thread, name } => {
+            let register = register(arch, name)?;
+            let count = threads.len();
+            let at = usize::try_from(*thread).ok().filter(|at| *at < count);
+            let Some(at) = at else {
+                let message = format!("condition: there is no thread {thread}");
+                return Err(Diagnostic::new(name.span, message, format!("the test has {count} threads")));
+            };
+            let width = threads[at].widths.get(&register.name).copied().unwrap_or(32);
+            let id = lower::find(&mut threads[at].code, &register.name);
+            // A register of 64 bits that was only used as one of 32 has its upper half clear.
+            let (ty, narrowed) = match (register.bits, width) {
+                (64, 32) => (IntType { bits: 32, signed: false }, true),
+                (32, 64) => (signed(32), true),
+                (bits, _) => (signed(bits), false),
+            };
+            let shown = format!("{thread}:{}", name.text.trim_start_matches('%'));
+            Ok(Resolved { name: shown, var: FinalVar::Reg(ThreadId::new(at), id), ty, narrowed })
+        }
+        Var::Loc(name) => {
+            let Some(number) = layout.find(&name.text) else {
+                let message = format!("condition: there is no location `{}`", name.text);
+                return Err(Diagnostic::new(name.span, message, "not a location"));
+            };
+            let ty = layout.cells[number].ty.unwrap_or(signed(32));
+            let (name, var) = (name.text.clone(), FinalVar::Loc(layout.id(number)));
+            Ok(Resolved { name, var, ty, narrowed: false })
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Litmus tests: herd's summary for each, a table of all, and `cyrano.litmus/1`.
+
+use cyrano_trace::Tool;
+use serde::{Serialize, Serializer};
+
+use crate::json::{to_json, tool};
+use crate::style::{Paint, Style, hang};
+use crate::table::{Cell, Row, table};
+
+/// What became of one test under one model.
+#[derive(Clone, Debug, Default)]
+pub struct LitmusReport {
+    /// The file.
+    pub file: String,
+    /// The test's name.
+    pub name: String,
+    /// The model's name.
+    pub model: String,
+    /// The engine that answered.
+    pub engine: Option<String>,
+    /// `exists`, `~exists` or `forall`; unknown if the test could not be read.
+    pub condition: Option<&'static str>,
+    /// `Allowed`, `Forbidden` or `Required`, as herd calls the three.
+    pub kind: Option<&'static str>,
+    /// The condition as written.
+    pub text: String,
+    /// `Never`, `Sometimes` or `Always`; nothing if the test was refused or is undecided.
+    pub observation: Option<&'static str>,
+    /// Whether the quantified condition holds, where that is known.
+    pub holds: Option<bool>,
+    /// Why there is no observation.
+    pub reason: Option<String>,
+    /// Whether the test was refused, by its front end or by every engine.
+    pub refused: bool,
+    /// What a state shows.
+    pub columns: Vec<String>,
+    /// The final states.
+    pub states: Vec<LitmusState>,
+    /// How long the engine took.
+    pub seconds: f64,
+    /// What was expected.
+    pub expected: Option<String>,
+    /// Whether that is not what came out.
+    pub differs: bool,
+    /// How engines disagree, if several were asked.
+    pub disagreement: Option<String>,
+    /// Which engines were asked, if several were.
+    pub compared: Vec<String>,
+}
+
+/// A final state.
+#[derive(Clone, Debug)]
+pub struct LitmusState {
+    /// One value per column.
+    pub values: Vec<LitmusValue>,
+    /// Whether the proposition holds in it.
+    pub holds: bool,
+}
+
+/// A value: a number, or the name of the location whose address it is.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum LitmusValue {
+    /// A number.
+    Int(i64),
+    /// An address.
+    Address(String),
+}
+
+impl std::fmt::Display for LitmusValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Address(name) => f.write_str(name),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Results<'a> {
+    schema: &'static str,
+    tool: Tool,
+    tests: Vec<Result<'a>>,
+}
+
+#[derive(Serialize)]
+struct Result<'a> {
+    file: &'a str,
+    name: &'a str,
+    model: &'a str,
+    engine: Option<&'a str>,
+    observation: Option<&'static str>,
+    condition: Option<&'static str>,
+    proposition: Option<&'a str>,
+    holds: Option<bool>,
+    refused: bool,
+    reason: Option<&'a str>,
+    positive: Option<usize>,
+    negative: Option<usize>,
+    outcomes: Vec<Valuation<'a>>,
+    seconds: f64,
+    expected: Option<&'a str>,
+    differs: bool,
+    engines: &'a [String],
+    disagreement: Option<&'a str>,
+}
+
+struct Valuation<'a>(&'a [String], &'a [LitmusValue]);
+
+impl Serialize for Valuation<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().zip(self.1))
+    }
+}
+
+impl LitmusReport {
+    fn positive(&self) -> usize {
+        self.states.iter().filter(|state| state.holds).count()
+    }
+
+    fn negative(&self) -> usize {
+        self.states.len() - self.positive()
+    }
+
+    /// One word for what came out.
+    fn outcome(&self) -> &'static str {
+        match self.observation {
+            Some(observation) => observation,
+            None if self.refused => "refused",
+            None => "unknown",
+        }
+    }
+}
+
+/// All results as one JSON object.
+pub fn litmus_json(results: &[LitmusReport], version: &str) -> String {
+    let tests = results.iter().map(|report| {
+        let decided = report.observation.is_some();
+        Result {
+            file: &report.file,
+            name: &report.name,
+            model: &report.model,
+            engine: report.engine.as_deref(),
+            observation: report.observation,
+            condition: report.condition,
+            proposition: report.condition.is_some().then_some(report.text.as_str()),
+            holds: report.holds,
+            refused: report.refused,
+            reason: report.reason.as_deref(),
+            positive: decided.then(|| report.positive()),
+            negative: decided.then(|| report.negative()),
+            outcomes: report.states.iter().map(|state| Valuation(&report.columns, &state.values)).collect(),
+            seconds: report.seconds,
+            expected: report.expected.as_deref(),
+            differs: report.differs,
+            engines: &report.compared,
+            disagreement: report.disagreement.as_deref(),
+        }
+    });
+    to_json(&Results { schema: "cyrano.litmus/1", tool: tool(version), tests: tests.collect() })
+}
+
+/// All results as text; `details` asks for herd's summary of each test before the table.
+pub fn litmus_text(results: &[LitmusReport], details: bool, style: Style) -> String {
+    let mut out = String::new();
+    let several = results.iter().any(|report| report.model != results[0].model);
+    if details {
+        for report in results {
+            summary(&mut out, report, several, style);
+            out.push('\n');
+        }
+    }
+    rows(&mut out, results, style);
+    totals(&mut out, results, style);
+    out
+}
+
+/// herd's lines; counts are of states, not of executions.
+fn summary(out: &mut String, report: &LitmusReport, several: bool, style: Style) {
+    let title = format!("Test {} {}", report.name, report.kind.unwrap_or("Refused"));
+    let model = if several { format!(" ({})", report.model) } else { String::new() };
+    out.push_str(&style.paint(Paint::Strong, &format!("{title}{model}")));
+    out.push('\n');
+    if let Some(reason) = &report.reason {
+        for line in reason.lines() {
+            hang(out, "  ", line, style.columns());
+        }
+    }
+    if report.observation.is_none() && report.states.is_empty() {
+        return;
+    }
+    out.push_str(&format!("States {}\n", report.states.len()));
+    for state in &report.states {
+        let cells = report.columns.iter().zip(&state.values).map(|(name, value)| format!("{name}={value};"));
+        out.push_str(&cells.collect::<Vec<_>>().join(" "));
+        out.push('\n');
+    }
+    match report.holds {
+        Some(true) => out.push_str("Ok\n"),
+        Some(false) => out.push_str("No\n"),
+        None => out.push_str("Undecided\n"),
+    }
+    let (positive, negative) = (report.positive(), report.negative());
+    out.push_str(&format!("Witnesses\nPositive: {positive} Negative: {negative}\n"));
+    out.push_str(&format!("Condition {}\n", report.text));
+    out.push_str(&format!("Observation {} {} {positive} {negative}\n", report.name, report.outcome()));
+    out.push_str(&format!("Time {} {:.2}\n", report.name, report.seconds));
+}
+
+fn rows(out: &mut String, results: &[LitmusReport], style: Style) {
+    let expected = results.iter().any(|report| report.expected.is_some());
+    let rows: Vec<Row> = results.iter().map(|report| row(report, expected)).collect();
+    let mut header = vec!["test", "model", "condition", "observation", "holds", "states", "engine"];
+    if expected {
+        header.push("expected");
+    }
+    table(out, &header, &rows, style);
+}
+
+fn row(report: &LitmusReport, expected: bool) -> Row {
+    let paint = match (report.observation, report.differs) {
+        (_, true) => Some(Paint::Bad),
+        (None, _) => Some(Paint::Unsure),
+        _ => None,
+    };
+    let mut observation = Cell::left(report.outcome());
+    observation.paint = paint;
+    let holds = match report.holds {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "-",
+    };
+    let mut cells = vec![
+        Cell::left(report.name.clone()),
+        Cell::left(report.model.clone()),
+        Cell::left(report.condition.unwrap_or("-")),
+        observation,
+        Cell::left(holds),
+        Cell::right(report.states.len().to_string()),
+        Cell::left(report.engine.clone().unwrap_or_else(|| "-".to_owned())),
+    ];
+    if expected {
+        let mark = if report.differs { " (differs)" } else { "" };
+        cells.push(Cell::left(format!("{}{mark}", report.expected.as_deref().unwrap_or("-"))));
+    }
+    let mut notes: Vec<String> = report.reason.iter().map(|reason| format!("{}: {reason}", report.file)).collect();
+    notes.extend(report.disagreement.clone());
+    Row { cells, notes }
+}
+
+fn totals(out: &mut String, results: &[LitmusReport], style: Style) {
+    let count = |wanted: &dyn Fn(&LitmusReport) -> bool| results.iter().filter(|report| wanted(report)).count();
+    let mut parts = Vec::new();
+    for word in ["Never", "Sometimes", "Always", "refused", "unknown"] {
+        let number = count(&|report| report.outcome() == word);
+        if number > 0 {
+            parts.push(format!("{number} {word}"));
+        }
+    }
+    let expected = count(&|report| report.expected.is_some());
+    if expected > 0 {
+        parts.push(format!("{expected} with an expectation, {} differ", count(&|report| report.differs)));
+    }
+    let compared = count(&|report| report.compared.len() > 1);
+    if compared > 0 {
+        let disagreements = count(&|report| report.disagreement.is_some());
+        parts.push(format!("{compared} answered by several engines, {disagreements} disagreements"));
+    }
+    let noun = if results.len() == 1 { "result" } else { "results" };
+    hang(out, "", &format!("{} {noun}: {}", results.len(), parts.join(", ")), style.columns());
+}

@@ -1,0 +1,149 @@
+//! `algorithm` files: transactional memories over base objects, with labelled statements and declared orders (Lesani and Palsberg,
+//! *Proving Non-opacity*, sections 3 to 5), their clients, and all clients of a size.
+//!
+//! The passes: syntax (`parse`, `tree`), what is wrong whatever the client is (`check`), and for each client one program: constants, shared
+//! memory (`memory`), the threads with all methods inlined and all loops unrolled (`client`, `lower`, `sets`, `objects`),
+//! and the orders that it asks for (`order`). `docs/algorithms.md` is the reference.
+//!
+//! **Invariants:** every error of a file is reported, once; a program's threads have no jump back; every program passes
+//! [`cyrano_ir::verify()`].
+
+mod assemble;
+mod build;
+mod check;
+mod check_client;
+mod check_stmt;
+mod client;
+mod constants;
+mod lower;
+mod memory;
+mod objects;
+mod order;
+mod parse;
+mod parse_client;
+mod parse_stmt;
+mod sets;
+mod space;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use cyrano_ir::{InstrId, Program, Span};
+
+use crate::CompileError;
+use crate::report::Reports;
+pub use order::{Mode, OrderPair};
+pub use space::{ClientSpace, Values};
+
+/// A program to check: an algorithm with one client, or with all clients of a size.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// The client's name, or `clients-2x1x3` for all clients of 2 threads with 1 transaction of 3 operations each.
+    pub name: String,
+    /// The program, with its checks and its own orders.
+    pub program: Program,
+    /// The size, if it is about all clients of one.
+    pub clients: Option<ClientSpace>,
+    layout: order::Layout,
+}
+
+impl Test {
+    /// The same program with other declared orders.
+    pub fn with_orders(&self, declared: &[OrderPair]) -> Program {
+        let orders = self.layout.orders(&self.program, declared);
+        Program { orders, ..self.program.clone() }
+    }
+
+    /// For each thread the instructions that a label stands for.
+    pub fn labelled(&self, label: &str) -> Vec<Vec<InstrId>> {
+        let Some(number) = self.layout.labels.iter().position(|known| known == label) else {
+            return vec![Vec::new(); self.program.threads.len()];
+        };
+        let here = |mark: &build::Mark| mark.context.labels.iter().any(|label| *label as usize == number);
+        let of_thread = |marks: &Vec<build::Mark>| {
+            let found = marks.iter().enumerate().filter(|(_, mark)| here(mark));
+            found.map(|(at, _)| InstrId::new(at)).collect()
+        };
+        self.layout.marks.iter().map(of_thread).collect()
+    }
+
+    /// The labels that stand for an instruction of a thread, outermost first.
+    pub fn labels_at(&self, thread: usize, instr: InstrId) -> Vec<&str> {
+        let mark = self.layout.marks.get(thread).and_then(|marks| marks.get(instr.index()));
+        let labels = mark.into_iter().flat_map(|mark| &mark.context.labels);
+        labels.filter_map(|label| Some(self.layout.labels.get(*label as usize)?.as_str())).collect()
+    }
+
+    /// The orders between labels that would add something to a mode, given those that are declared: some access of the first stands before
+    /// some access of the second in a call, and nothing puts the two in order yet. Where the two share a loop, both kinds are listed.
+    pub fn candidates(&self, mode: Mode, declared: &[OrderPair]) -> Vec<OrderPair> {
+        assemble::candidates(&self.program, &self.layout, mode, declared)
+    }
+}
+
+/// What order synthesis needs to know about a file.
+#[derive(Clone, Debug)]
+pub struct Orders {
+    /// The labels with where they stand, in the order of the text.
+    pub labels: Vec<(String, Span)>,
+    /// The declared orders with where they stand.
+    pub declared: Vec<(OrderPair, Span)>,
+    /// The brace that closes the algorithm: further orders can be declared before it.
+    pub end: Span,
+}
+
+/// Whether the source has an `algorithm` block, by its tokens.
+pub fn is_algorithm(source: &str) -> bool {
+    use crate::token::Token;
+    if source.len() > crate::MAX_SOURCE || !source.contains("algorithm") {
+        return false;
+    }
+    let tokens = crate::lexer::lex(source, &mut Reports::default());
+    let mut depth = 0i64;
+    for pair in tokens.windows(2) {
+        let [(token, span), (next, _)] = pair else { continue };
+        match token {
+            Token::OpenBrace => depth += 1,
+            Token::CloseBrace => depth -= 1,
+            Token::Ident if depth == 0 && *next == Token::Ident && &source[span.range()] == "algorithm" => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Parses, checks and lowers everything in a file: a test for each client that some check is about (for every client, if there is no
+/// check), and one for each size of clients. `set` gives constants other values than the source does, and `threads`, `txns`, `ops`,
+/// `locs` and `retry` to the sizes.
+pub fn tests(name: &str, source: &str, set: &[(String, i64)]) -> Result<Vec<Test>, CompileError> {
+    let (file, mut reports) = read(source)?;
+    assemble::check_set(&file, set)?;
+    let tests = assemble::tests(name, &file, set, &mut reports);
+    finish(reports)?;
+    Ok(tests)
+}
+
+/// The labels and declared orders of a file.
+pub fn orders(source: &str) -> Result<Orders, CompileError> {
+    let (file, reports) = read(source)?;
+    finish(reports)?;
+    Ok(assemble::orders(&file))
+}
+
+fn read(source: &str) -> Result<(tree::File, Reports), CompileError> {
+    crate::check_size(source)?;
+    let mut reports = Reports::default();
+    let file = parse::parse(source, &mut reports);
+    if reports.is_empty() {
+        check::check(&file, &mut reports);
+    }
+    if !reports.is_empty() {
+        return Err(CompileError::Diagnostics(reports.finish()));
+    }
+    Ok((file, reports))
+}
+
+fn finish(reports: Reports) -> Result<(), CompileError> {
+    if reports.is_empty() { Ok(()) } else { Err(CompileError::Diagnostics(reports.finish())) }
+}

@@ -1,0 +1,413 @@
+//! From a checked file to its tests: which programs there are, and one program from its threads.
+
+use std::collections::{BTreeSet, HashMap};
+
+use cyrano_ir::{
+    Addr, Check, Diagnostic, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Op, Program, Property, RegId, Span,
+    ThreadId,
+};
+
+use super::check::for_each_stmt;
+use super::client::{ThreadPlan, space_values, written};
+use super::constants::Constants;
+use super::lower::Lower;
+use super::memory::{Memory, Written};
+use super::order::{Layout, Mode, OrderPair, calls, paired};
+use super::space::{ClientSpace, SETTABLE, Values, space};
+use super::tree::*;
+use super::{Orders, Test};
+use crate::CompileError;
+use crate::budget::Budget;
+use crate::report::{Fallible, Reported, Reports};
+
+/// The model of a check that names none.
+const DEFAULT_MODEL: &str = "declared";
+
+/// Values may be given for constants and, if some check is about all clients, for their size.
+pub(super) fn check_set(file: &File, set: &[(String, i64)]) -> Result<(), CompileError> {
+    let Some(algorithm) = &file.algorithm else { return Ok(()) };
+    let consts = file.consts.iter().chain(&algorithm.params).chain(&algorithm.consts);
+    let mut known: Vec<String> = consts.map(|(name, _)| name.text.clone()).collect();
+    if file.checks.iter().any(|check| matches!(check.about, About::All(..))) {
+        let more = SETTABLE.iter().map(|name| (*name).to_owned());
+        known.extend(more.filter(|name| !known.contains(name)).collect::<Vec<_>>());
+    }
+    let names: Vec<_> = set.iter().map(|(name, _)| name.clone()).filter(|name| !known.contains(name)).collect();
+    if names.is_empty() { Ok(()) } else { Err(CompileError::UnknownConstants { names, known }) }
+}
+
+/// The labels and orders of a file.
+pub(super) fn orders(file: &File) -> Orders {
+    let mut orders = Orders { labels: Vec::new(), declared: Vec::new(), end: Span::default() };
+    let Some(algorithm) = &file.algorithm else { return orders };
+    for method in &algorithm.methods {
+        for_each_stmt(&method.body, &mut |stmt| {
+            orders.labels.extend(stmt.label.iter().map(|label| (label.text.clone(), label.span)));
+        });
+    }
+    orders.declared = algorithm.orders.iter().map(|order| (pair(order), order.span)).collect();
+    orders.end = algorithm.close;
+    orders
+}
+
+fn pair(order: &OrderDecl) -> OrderPair {
+    OrderPair { first: order.first.text.clone(), second: order.second.text.clone(), each: order.each }
+}
+
+/// One program to make.
+struct Plan<'a> {
+    name: String,
+    threads: Vec<ThreadPlan<'a>>,
+    /// How often each transaction of each thread is run again.
+    retries: Vec<Vec<u32>>,
+    client: Option<&'a Client>,
+    space: Option<ClientSpace>,
+    checks: Vec<&'a CheckDecl>,
+    span: Span,
+}
+
+impl Plan<'_> {
+    fn transactions(&self) -> usize {
+        let named = self.retries.iter().flatten().map(|retry| *retry as usize + 1).sum();
+        self.space.as_ref().map_or(named, ClientSpace::transactions)
+    }
+}
+
+/// Makes every test of a file.
+pub(super) fn tests(name: &str, file: &File, set: &[(String, i64)], reports: &mut Reports) -> Vec<Test> {
+    let Some(algorithm) = &file.algorithm else { return Vec::new() };
+    let labels = label_numbers(algorithm);
+    let maker = Maker { name, file, algorithm, set, labels: &labels };
+    let spaces = maker.spaces(reports);
+    if maker.probe(reports).is_err() {
+        return Vec::new();
+    }
+    let Ok(spaces) = spaces else { return Vec::new() };
+    let mut tests = Vec::new();
+    for plan in maker.plans(&spaces, reports) {
+        tests.extend(maker.test(&plan, reports));
+    }
+    tests
+}
+
+fn label_numbers(algorithm: &Algorithm) -> HashMap<&str, u32> {
+    let mut labels = HashMap::new();
+    for method in &algorithm.methods {
+        for_each_stmt(&method.body, &mut |stmt| {
+            if let Some(label) = &stmt.label {
+                let next = u32::try_from(labels.len()).unwrap_or(u32::MAX);
+                labels.insert(label.text.as_str(), next);
+            }
+        });
+    }
+    labels
+}
+
+struct Maker<'a> {
+    name: &'a str,
+    file: &'a File,
+    algorithm: &'a Algorithm,
+    set: &'a [(String, i64)],
+    labels: &'a HashMap<&'a str, u32>,
+}
+
+/// A size of clients, and the checks about it.
+type Sized<'a> = (ClientSpace, Span, Vec<&'a CheckDecl>);
+
+impl<'a> Maker<'a> {
+    fn constants(&self, threads: usize, txns: usize, reports: &mut Reports) -> Fallible<Constants> {
+        Constants::new(self.file, self.algorithm, self.set, (threads, txns), reports)
+    }
+
+    /// The sizes that checks are about, each once.
+    fn spaces(&self, reports: &mut Reports) -> Fallible<Vec<Sized<'a>>> {
+        let constants = self.constants(1, 1, reports)?;
+        let mut spaces: Vec<Sized<'a>> = Vec::new();
+        let mut failed = false;
+        for check in &self.file.checks {
+            let About::All(decl, span) = &check.about else { continue };
+            match space(decl, *span, &constants, self.set, reports) {
+                Ok(found) => match spaces.iter_mut().find(|(known, ..)| *known == found) {
+                    Some((_, _, checks)) => checks.push(check),
+                    None => spaces.push((found, *span, vec![check])),
+                },
+                Err(_) => failed = true,
+            }
+        }
+        if failed { Err(Reported) } else { Ok(spaces) }
+    }
+
+    fn plans<'p>(&'p self, spaces: &'p [Sized<'a>], reports: &mut Reports) -> Vec<Plan<'p>> {
+        let mut plans = Vec::new();
+        for (index, client) in self.file.clients.iter().enumerate() {
+            let about = |check: &&CheckDecl| match &check.about {
+                About::Last(last) => *last == Some(index),
+                About::Named(names) => names.iter().any(|name| name.text == client.name.text),
+                About::All(..) => false,
+            };
+            let checks: Vec<_> = self.file.checks.iter().filter(about).collect();
+            if checks.is_empty() && !self.file.checks.is_empty() {
+                continue;
+            }
+            let Ok(retries) = self.retries(client, reports) else { continue };
+            plans.push(Plan {
+                name: client.name.text.clone(),
+                threads: client.threads.iter().map(ThreadPlan::Named).collect(),
+                retries,
+                client: Some(client),
+                space: None,
+                checks,
+                span: client.name.span,
+            });
+        }
+        let locs = self.constants(1, 1, reports).ok().and_then(|constants| constants.get("locs")).unwrap_or(0);
+        for (space, span, checks) in spaces {
+            let name = space.name(u32::try_from(locs).unwrap_or(0));
+            plans.push(all_clients(name, space, *span, checks.clone()));
+        }
+        plans
+    }
+
+    fn retries(&self, client: &Client, reports: &mut Reports) -> Fallible<Vec<Vec<u32>>> {
+        let constants = self.constants(1, 1, reports)?;
+        let mut one = |tx: &Tx| {
+            let Some(retry) = &tx.retry else { return Ok(0) };
+            let value = constants.eval(retry, reports)?;
+            u32::try_from(value).ok().filter(|value| *value <= 64).ok_or_else(|| {
+                let diagnostic = Diagnostic::new(retry.span, format!("a transaction cannot be run {value} times again"), "out of range");
+                reports.add(diagnostic.with_help("write a number from 0 to 64"))
+            })
+        };
+        client.threads.iter().map(|thread| thread.txns.iter().map(&mut one).collect()).collect()
+    }
+
+    /// Lowers every method once, so that what no client calls is checked as well, and looks whether each order applies.
+    fn probe(&self, reports: &mut Reports) -> Fallible<()> {
+        let constants = self.constants(1, 1, reports)?;
+        let locs = constants.locs(self.algorithm.name.span, reports)?;
+        let space = ClientSpace {
+            threads: 1,
+            txns: 1..=1,
+            ops: 2..=2,
+            locs: u8::try_from(locs.min(2)).unwrap_or(1),
+            values: Values::Distinct,
+            retry: 0,
+        };
+        let plan = all_clients("probe".to_owned(), &space, self.algorithm.name.span, Vec::new());
+        let test = self.test(&plan, reports)?;
+        let mut failed = Ok(());
+        for order in &self.algorithm.orders {
+            let declared = test.layout.resolve(&[pair(order)]);
+            let Some((forward, backward)) = declared.first().map(|order| test.layout.applies(*order)) else { continue };
+            if !forward {
+                failed = Err(self.never_applies(order, backward, reports));
+            }
+        }
+        failed
+    }
+
+    fn never_applies(&self, order: &OrderDecl, backward: bool, reports: &mut Reports) -> Reported {
+        let (first, second) = (&order.first.text, &order.second.text);
+        if !backward {
+            let message = format!("`{first} < {second}` never applies");
+            let label = match order.each {
+                true => "no loop contains both of them in one call",
+                false => "the two never stand in one call",
+            };
+            return reports.add(Diagnostic::new(order.span, message, label).with_help("remove it, or order other labels"));
+        }
+        let opposite = |other: &&OrderDecl| other.first.text == *second && other.second.text == *first;
+        let message = format!("cyclic order: `{second}` stands before `{first}` in the text");
+        let mut diagnostic = Diagnostic::new(order.span, message, "an order follows the text");
+        match self.algorithm.orders.iter().find(opposite) {
+            Some(other) if other.span != order.span => {
+                diagnostic = diagnostic.with_related(other.span, "and this is the opposite");
+            }
+            _ => {
+                let mut spans = Vec::new();
+                for method in &self.algorithm.methods {
+                    for_each_stmt(&method.body, &mut |stmt| {
+                        spans.extend(stmt.label.iter().filter(|label| label.text == *second).map(|label| label.span));
+                    });
+                }
+                for span in spans {
+                    diagnostic = diagnostic.with_related(span, format!("`{second}` is here"));
+                }
+            }
+        }
+        reports.add(diagnostic.with_help(format!("write `{second} < {first}`, or remove it")))
+    }
+
+    fn test(&self, plan: &Plan<'_>, reports: &mut Reports) -> Fallible<Test> {
+        let constants = self.constants(plan.threads.len(), plan.transactions(), reports)?;
+        let values: Written = match (&plan.client, &plan.space) {
+            (Some(client), _) => written(client, &constants, reports),
+            (None, Some(space)) => Some(space_values(space)),
+            (None, None) => None,
+        };
+        let memory = Memory::new(self.algorithm, &constants, (plan.threads.len(), &values), reports)?;
+        // How many pairs a set can hold is known once everything is inlined, so everything is inlined twice.
+        let none = vec![1; self.algorithm.locals.len()];
+        let (_, depths) = self.program(plan, &constants, memory.clone(), &none, reports)?;
+        let (mut test, _) = self.program(plan, &constants, memory, &depths, reports)?;
+        self.add_checks(plan, &constants, &mut test.program, reports)?;
+        let declared: Vec<_> = self.algorithm.orders.iter().map(pair).collect();
+        test.program.orders = test.layout.orders(&test.program, &declared);
+        debug_assert_eq!(cyrano_ir::verify(&test.program), Ok(()), "the lowering broke an invariant of the IR");
+        Ok(test)
+    }
+
+    fn program(
+        &self,
+        plan: &Plan<'_>,
+        constants: &Constants,
+        mut memory: Memory,
+        depths: &[u32],
+        reports: &mut Reports,
+    ) -> Fallible<(Test, Vec<u32>)> {
+        let budget = Budget::default();
+        let mut program = Program { name: self.name.to_owned(), constants: constants.shown.clone(), ..Program::default() };
+        let mut layout = Layout { labels: vec![String::new(); self.labels.len()], ..Layout::default() };
+        for (label, number) in self.labels {
+            layout.labels[*number as usize] = (*label).to_owned();
+        }
+        let mut most = vec![0u32; depths.len()];
+        let mut first = 1;
+        for (index, thread) in plan.threads.iter().enumerate() {
+            let known = (constants, self.labels);
+            let place = (index, plan.threads.len());
+            let mut lower = Lower::new(self.algorithm, known, &mut memory, (&budget, reports), place);
+            lower.lay_out(depths)?;
+            let retries = plan.retries.get(index).map(Vec::as_slice).unwrap_or_default();
+            lower.client_thread(*thread, retries, first)?;
+            first = lower.tx + 1;
+            most.iter_mut().zip(&lower.most).for_each(|(most, of_thread)| *most = (*most).max(*of_thread));
+            layout.owners.push(lower.owners());
+            lower.build.thread.name = format!("t{}", index + 1);
+            layout.marks.push(lower.build.marks);
+            program.threads.push(lower.build.thread);
+        }
+        memory.finish(self.algorithm, &mut program);
+        fix_addresses(&mut program);
+        if let Some(locations) = u32::try_from(program.locations.len()).ok()
+            && let Err(Some(diagnostic)) = budget.charge_locations(locations, plan.span)
+        {
+            return Err(reports.add(diagnostic));
+        }
+        Ok((Test { name: plan.name.clone(), program, clients: plan.space.clone(), layout }, most))
+    }
+
+    fn add_checks(
+        &self,
+        plan: &Plan<'_>,
+        constants: &Constants,
+        program: &mut Program,
+        reports: &mut Reports,
+    ) -> Fallible<()> {
+        let results = results(plan, program);
+        program.observed =
+            results.iter().map(|(name, var)| Observable { name: (*name).to_owned(), var: *var }).collect();
+        for check in &plan.checks {
+            let property = match &check.claim {
+                Claim::Plain(property) => property.clone(),
+                Claim::Final(quantifier, cond, text) => {
+                    let cond = condition(cond, &results, constants, reports)?;
+                    Property::Final { quantifier: *quantifier, cond, text: text.clone() }
+                }
+            };
+            let models = match check.models.is_empty() {
+                true => vec![DEFAULT_MODEL.to_owned()],
+                false => check.models.clone(),
+            };
+            program.checks.push(Check { property, models, span: check.span });
+        }
+        Ok(())
+    }
+}
+
+fn all_clients<'p>(name: String, space: &'p ClientSpace, span: Span, checks: Vec<&'p CheckDecl>) -> Plan<'p> {
+    Plan {
+        name,
+        threads: vec![ThreadPlan::Any(space, span); space.threads.into()],
+        retries: Vec::new(),
+        client: None,
+        space: Some(space.clone()),
+        checks,
+        span,
+    }
+}
+
+/// The results of a named client, in the order of the text.
+fn results<'p>(plan: &Plan<'p>, program: &Program) -> Vec<(&'p str, FinalVar)> {
+    let mut results = Vec::new();
+    for (index, thread) in plan.client.iter().flat_map(|client| &client.threads).enumerate() {
+        for name in thread.txns.iter().flat_map(|tx| &tx.calls).filter_map(|call| call.result.as_ref()) {
+            let registers = &program.threads[index].registers;
+            if let Some(at) = registers.iter().position(|register| register.name == name.text) {
+                results.push((name.text.as_str(), FinalVar::Reg(ThreadId::new(index), RegId::new(at))));
+            }
+        }
+    }
+    results
+}
+
+fn condition(
+    expr: &Expr,
+    results: &[(&str, FinalVar)],
+    constants: &Constants,
+    reports: &mut Reports,
+) -> Fallible<FinalExpr> {
+    Ok(match &expr.kind {
+        ExprKind::Int(value) => IrExpr::Const(*value),
+        ExprKind::Name(name) => match results.iter().find(|(known, _)| *known == name.text) {
+            Some((_, var)) => IrExpr::Var(*var),
+            None => IrExpr::Const(constants.eval(expr, reports)?),
+        },
+        ExprKind::Tuple(_) | ExprKind::In(..) => return Err(Reported),
+        ExprKind::Unary(op, arg) => IrExpr::unary(*op, condition(arg, results, constants, reports)?),
+        ExprKind::Binary(op, left, right) => {
+            let left = condition(left, results, constants, reports)?;
+            IrExpr::binary(*op, left, condition(right, results, constants, reports)?)
+        }
+    })
+}
+
+/// Elements with constant indices are fixed locations; an index that is out of range stays and is an error when it is met.
+fn fix_addresses(program: &mut Program) {
+    let arrays = &program.arrays;
+    for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
+        let (Op::Load { addr, .. } | Op::Store { addr, .. } | Op::Rmw { addr, .. }) = &mut instr.op else { continue };
+        let Addr::Indexed { array, index: IrExpr::Const(index) } = addr else { continue };
+        let array = &arrays[array.index()];
+        if let Ok(index) = u32::try_from(*index)
+            && index < array.len
+        {
+            *addr = Addr::Fixed(LocId(array.base.0 + index));
+        }
+    }
+}
+
+/// See [`Test::candidates`].
+pub(super) fn candidates(program: &Program, layout: &Layout, mode: Mode, declared: &[OrderPair]) -> Vec<OrderPair> {
+    let order = layout.order(program, mode, &layout.resolve(declared));
+    let mut found: BTreeSet<(u32, u32, bool)> = BTreeSet::new();
+    for (thread, marks) in layout.marks.iter().enumerate() {
+        let code = &program.threads[thread].code;
+        for call in calls(marks) {
+            let accesses: Vec<_> = call.filter(|at| code[*at].op.access_kind().is_some()).collect();
+            for second in &accesses {
+                let kept = &order.before[thread][*second];
+                let earlier = accesses.iter().take_while(|first| *first < second);
+                for first in earlier.filter(|first| kept.iter().all(|kept| kept.index() != **first)) {
+                    let contexts = (&marks[*first].context, &marks[*second].context);
+                    for (a, b) in contexts.0.labels.iter().flat_map(|a| contexts.1.labels.iter().map(move |b| (*a, *b))) {
+                        found.extend((a != b || !contexts.0.loops.is_empty()).then_some((a, b, false)));
+                        found.extend((a != b && paired(true, contexts.0, contexts.1)).then_some((a, b, true)));
+                    }
+                }
+            }
+        }
+    }
+    let name = |label: u32| layout.labels[label as usize].clone();
+    found.into_iter().map(|(a, b, each)| OrderPair { first: name(a), second: name(b), each }).collect()
+}

@@ -1,0 +1,179 @@
+//! The code of one thread while it is made, and for each instruction what the orders need to know about it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cyrano_ir::{BinOp, Expr, Instr, InstrId, LocalExpr, Op, Place, RegId, Register, Span, Thread, Ty};
+
+use crate::budget::Budget;
+use crate::report::{Fallible, Reported, Reports};
+
+/// Where an instruction stands.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Context {
+    /// The call of the client that it belongs to; none between calls.
+    pub(super) call: Option<u32>,
+    /// The branches of the conditions and loops around it.
+    pub(super) guards: Vec<u32>,
+    /// The branches that decide whether an earlier `return` of its methods was taken.
+    pub(super) early: Vec<u32>,
+    /// The labels that stand for it.
+    pub(super) labels: Vec<u32>,
+    /// The loops around it and which iteration of each, outermost first.
+    pub(super) loops: Vec<(u32, u32)>,
+}
+
+/// Which base object an instruction touches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Touch {
+    pub(super) object: usize,
+    /// Which element, if that is a constant.
+    pub(super) element: Option<i64>,
+    /// Whether it is a read of a basic register that has helpers.
+    pub(super) basic_read: bool,
+}
+
+/// What an instruction does to a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Lock {
+    Acquire,
+    Release,
+}
+
+/// What the orders need to know about an instruction.
+#[derive(Clone, Debug)]
+pub(super) struct Mark {
+    pub(super) context: Arc<Context>,
+    /// The first instruction of the atomic section that it belongs to, or itself.
+    pub(super) group: u32,
+    pub(super) touch: Option<Touch>,
+    pub(super) lock: Option<Lock>,
+    /// Earlier instructions that it follows in any case.
+    pub(super) after: Vec<u32>,
+}
+
+/// The code so far.
+#[derive(Default)]
+pub(super) struct Builder {
+    pub(super) thread: Thread,
+    pub(super) marks: Vec<Mark>,
+    names: HashMap<String, RegId>,
+    pub(super) context: Context,
+    shared: Option<Arc<Context>>,
+    /// The atomic section that is being made.
+    pub(super) group: Option<u32>,
+    pub(super) touch: Option<Touch>,
+    pub(super) lock: Option<Lock>,
+    pub(super) after: Vec<u32>,
+    pub(super) calls: u32,
+    pub(super) loops: u32,
+}
+
+impl Builder {
+    /// Adds an instruction.
+    pub(super) fn emit(&mut self, op: Op, span: Span, budget: &Budget, reports: &mut Reports) -> Fallible<u32> {
+        match budget.charge_instruction(span) {
+            Ok(()) => {}
+            Err(Some(diagnostic)) => return Err(reports.add(diagnostic)),
+            Err(None) => return Err(Reported),
+        }
+        let at = self.here();
+        let context = match &self.shared {
+            Some(shared) if **shared == self.context => Arc::clone(shared),
+            _ => Arc::new(self.context.clone()),
+        };
+        self.shared = Some(Arc::clone(&context));
+        let after = std::mem::take(&mut self.after);
+        let group = self.group.unwrap_or(at);
+        self.marks.push(Mark { context, group, touch: self.touch, lock: self.lock, after });
+        self.thread.code.push(Instr { op, span });
+        Ok(at)
+    }
+
+    /// The number of the next instruction.
+    pub(super) fn here(&self) -> u32 {
+        u32::try_from(self.thread.code.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Lets jumps go to the next instruction: the target of a jump, the second one of a branch.
+    pub(super) fn land(&mut self, from: &[u32]) {
+        let here = InstrId(self.here());
+        for at in from {
+            match &mut self.thread.code[*at as usize].op {
+                Op::Jump(target) => *target = here,
+                Op::Branch { else_to, .. } => *else_to = here,
+                _ => {}
+            }
+        }
+    }
+
+    /// Lets the first target of branches be the next instruction.
+    pub(super) fn land_then(&mut self, from: &[u32]) {
+        let here = InstrId(self.here());
+        for at in from {
+            if let Op::Branch { then_to, .. } = &mut self.thread.code[*at as usize].op {
+                *then_to = here;
+            }
+        }
+    }
+
+    /// The register of this name.
+    pub(super) fn register(&mut self, name: &str, init: i64) -> RegId {
+        self.registers(name, 1, init)
+    }
+
+    /// So many registers in a row.
+    pub(super) fn registers(&mut self, name: &str, len: u32, init: i64) -> RegId {
+        if let Some(found) = self.names.get(name) {
+            return *found;
+        }
+        let base = RegId::new(self.thread.registers.len());
+        for index in 0..len {
+            let name = if len == 1 { name.to_owned() } else { format!("{name}[{index}]") };
+            self.thread.registers.push(Register { name, init, ty: Ty::Int });
+        }
+        self.names.insert(name.to_owned(), base);
+        base
+    }
+}
+
+/// The expression for a register.
+pub(super) fn var(reg: RegId) -> LocalExpr {
+    Expr::Var(Place::Reg(reg))
+}
+
+/// A constant.
+pub(super) fn int(value: i64) -> LocalExpr {
+    Expr::Const(value)
+}
+
+/// One of the registers in a row.
+pub(super) fn element(base: RegId, len: u32, index: LocalExpr) -> Place {
+    match index {
+        Expr::Const(at) if (0..i64::from(len)).contains(&at) => Place::Reg(RegId(base.0 + at as u32)),
+        index if len == 1 && index == int(0) => Place::Reg(base),
+        index => Place::Elem { base, len, index: Box::new(index) },
+    }
+}
+
+/// A binary operation, computed if both sides are constants and it can be.
+pub(super) fn binary(op: BinOp, left: LocalExpr, right: LocalExpr) -> LocalExpr {
+    match (op, &left, &right) {
+        (BinOp::Add, Expr::Const(0), _) => return right,
+        (BinOp::Add | BinOp::Sub, _, Expr::Const(0)) | (BinOp::Mul | BinOp::Div, _, Expr::Const(1)) => return left,
+        (BinOp::And, Expr::Const(0), _) => return int(0),
+        (BinOp::Or, Expr::Const(0), _) => return right,
+        (_, Expr::Const(a), Expr::Const(b)) => {
+            if let Ok(value) = op.apply(*a, *b) {
+                return int(value);
+            }
+        }
+        _ => {}
+    }
+    Expr::binary(op, left, right)
+}
+
+/// The disjunction of truth values.
+pub(super) fn any(parts: impl IntoIterator<Item = LocalExpr>) -> LocalExpr {
+    parts.into_iter().reduce(|all, part| binary(BinOp::Or, all, part)).unwrap_or(int(0))
+}

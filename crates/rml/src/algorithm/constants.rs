@@ -1,0 +1,110 @@
+//! The constants of one instance: what the file declares, what the user set, and what the client determines.
+
+use std::collections::HashMap;
+
+use cyrano_ir::{BinOp, Diagnostic, EvalError, Expr as IrExpr, Span};
+
+use super::check::REPLIES;
+use super::tree::*;
+use crate::report::{Fallible, Reported, Reports};
+
+/// The constants with their values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Constants {
+    values: HashMap<String, i64>,
+    /// Those of the instance, for reports.
+    pub(super) shown: Vec<(String, i64)>,
+}
+
+impl Constants {
+    /// The constants for so many threads and transactions.
+    pub(super) fn new(
+        file: &File,
+        algorithm: &Algorithm,
+        set: &[(String, i64)],
+        (threads, txns): (usize, usize),
+        reports: &mut Reports,
+    ) -> Fallible<Self> {
+        let mut constants = Self::default();
+        constants.values.extend(REPLIES.iter().map(|(word, code)| ((*word).to_owned(), *code)));
+        let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+        for (name, value) in [("threads", number(threads)), ("txns", number(txns))] {
+            constants.add(name, value);
+        }
+        for (name, value) in file.consts.iter().chain(&algorithm.params).chain(&algorithm.consts) {
+            let given = set.iter().rev().find(|(given, _)| *given == name.text);
+            let value = match given {
+                Some((_, value)) => *value,
+                None => constants.eval(value, reports)?,
+            };
+            constants.add(&name.text, value);
+        }
+        Ok(constants)
+    }
+
+    fn add(&mut self, name: &str, value: i64) {
+        self.values.insert(name.to_owned(), value);
+        self.shown.push((name.to_owned(), value));
+    }
+
+    /// The value of a constant.
+    pub(super) fn get(&self, name: &str) -> Option<i64> {
+        self.values.get(name).copied()
+    }
+
+    /// The number of locations, at least 1.
+    pub(super) fn locs(&self, span: Span, reports: &mut Reports) -> Fallible<u32> {
+        size(self.get("locs").unwrap_or(0), span, reports)
+    }
+
+    /// The value of a constant expression.
+    pub(super) fn eval(&self, expr: &Expr, reports: &mut Reports) -> Fallible<i64> {
+        match &expr.kind {
+            ExprKind::Int(value) => Ok(*value),
+            ExprKind::Name(name) => self.get(&name.text).ok_or_else(|| {
+                let message = format!("the constant `{}` is used before it is declared", name.text);
+                reports.add(Diagnostic::new(name.span, message, "not known here").with_help("move its declaration up"))
+            }),
+            ExprKind::Tuple(_) | ExprKind::In(..) => {
+                Err(reports.add(Diagnostic::new(expr.span, "this is not a constant", "not a constant")))
+            }
+            ExprKind::Unary(op, arg) => {
+                let folded: IrExpr<()> = IrExpr::unary(*op, IrExpr::Const(self.eval(arg, reports)?));
+                settle(&folded, expr.span, reports)
+            }
+            ExprKind::Binary(op, left, right) => {
+                let left = self.eval(left, reports)?;
+                if matches!((op, left != 0), (BinOp::And, false) | (BinOp::Or, true)) {
+                    return Ok((*op == BinOp::Or).into());
+                }
+                let right = self.eval(right, reports)?;
+                let folded: IrExpr<()> = IrExpr::binary(*op, IrExpr::Const(left), IrExpr::Const(right));
+                settle(&folded, expr.span, reports)
+            }
+        }
+    }
+}
+
+fn settle(expr: &IrExpr<()>, span: Span, reports: &mut Reports) -> Fallible<i64> {
+    expr.eval(&mut |()| Ok(0)).map_err(|error| wrong(error, span, reports))
+}
+
+/// Reports a computation with constants that goes wrong.
+pub(super) fn wrong(error: EvalError, span: Span, reports: &mut Reports) -> Reported {
+    reports.add(Diagnostic::new(span, format!("{error} in a constant expression"), "computed here"))
+}
+
+/// The most that one array, set or map may have.
+const MAX_SIZE: i64 = 10_000;
+
+/// A number of elements.
+pub(super) fn size(value: i64, span: Span, reports: &mut Reports) -> Fallible<u32> {
+    match u32::try_from(value) {
+        Ok(size) if size > 0 && value <= MAX_SIZE => Ok(size),
+        _ => {
+            let message = format!("there cannot be {value} of these");
+            let help = format!("write a number from 1 to {MAX_SIZE}");
+            Err(reports.add(Diagnostic::new(span, message, "this many").with_help(help)))
+        }
+    }
+}

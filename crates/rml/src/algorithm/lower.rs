@@ -1,0 +1,335 @@
+//! The lowering of methods: every call is inlined where it stands, every loop unrolled, and nothing jumps back.
+//!
+//! A method's locals are registers that all of its inlined copies share, for a method is never active twice and a local is never used before
+//! it is assigned. Parameters and binders whose value is known are constants.
+
+use std::collections::HashMap;
+
+use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span};
+
+use super::build::{Builder, binary, int, var};
+use super::constants::{Constants, wrong};
+use super::memory::Memory;
+use super::sets::SetShape;
+use super::tree::*;
+use crate::ast::Name;
+use crate::budget::Budget;
+use crate::report::{Fallible, Reported, Reports};
+
+/// An active method.
+struct Frame<'a> {
+    method: &'a Method,
+    /// Parameters and binders with their values, innermost last.
+    bound: Vec<(&'a str, LocalExpr)>,
+    result: RegId,
+    /// Jumps to its end.
+    ends: Vec<u32>,
+    /// How many conditions stood around its call.
+    guards: usize,
+}
+
+/// Makes the code of one thread.
+pub(super) struct Lower<'a, 'm> {
+    pub(super) algorithm: &'a Algorithm,
+    pub(super) constants: &'m Constants,
+    pub(super) memory: &'m mut Memory,
+    pub(super) reports: &'m mut Reports,
+    pub(super) budget: &'m Budget,
+    pub(super) labels: &'m HashMap<&'a str, u32>,
+    pub(super) build: Builder,
+    /// Which thread, and of how many.
+    pub(super) thread: usize,
+    pub(super) threads: usize,
+    /// The number of the running transaction.
+    pub(super) tx: i64,
+    /// The sets and maps, none for integers.
+    pub(super) sets: Vec<Option<SetShape>>,
+    /// How many elements each of them has at most, here and ever.
+    pub(super) adds: Vec<u32>,
+    pub(super) most: Vec<u32>,
+    frames: Vec<Frame<'a>>,
+}
+
+impl<'a, 'm> Lower<'a, 'm> {
+    /// A thread without code. The other parts are filled in by the client.
+    pub(super) fn new(
+        algorithm: &'a Algorithm,
+        (constants, labels): (&'m Constants, &'m HashMap<&'a str, u32>),
+        memory: &'m mut Memory,
+        (budget, reports): (&'m Budget, &'m mut Reports),
+        (thread, threads): (usize, usize),
+    ) -> Self {
+        let none = vec![0; algorithm.locals.len()];
+        Self {
+            algorithm,
+            constants,
+            memory,
+            reports,
+            budget,
+            labels,
+            build: Builder::default(),
+            thread,
+            threads,
+            tx: 0,
+            sets: Vec::new(),
+            adds: none.clone(),
+            most: none,
+            frames: Vec::new(),
+        }
+    }
+
+    /// Adds an instruction.
+    pub(super) fn emit(&mut self, op: Op, span: Span) -> Fallible<u32> {
+        self.build.emit(op, span, self.budget, self.reports)
+    }
+
+    /// `dst := value`.
+    pub(super) fn assign(&mut self, dst: Place, value: LocalExpr, span: Span) -> Fallible<u32> {
+        self.emit(Op::Assign { dst, value }, span)
+    }
+
+    /// A branch whose first target is the next instruction; the second one lands later.
+    pub(super) fn branch(&mut self, cond: LocalExpr, span: Span) -> Fallible<u32> {
+        let next = cyrano_ir::InstrId(self.build.here() + 1);
+        self.emit(Op::Branch { cond, then_to: next, else_to: next }, span)
+    }
+
+    /// A jump that lands later.
+    pub(super) fn jump(&mut self, span: Span) -> Fallible<u32> {
+        let next = cyrano_ir::InstrId(self.build.here() + 1);
+        self.emit(Op::Jump(next), span)
+    }
+
+    /// Inlines a method; the register that holds its result.
+    pub(super) fn call(&mut self, name: &str, args: Vec<LocalExpr>, span: Span) -> Fallible<RegId> {
+        let method = self.algorithm.methods.iter().find(|method| method.name.text == name).ok_or(Reported)?;
+        let result = self.build.register(&format!("{name}.result"), 0);
+        let mut bound = Vec::new();
+        for (param, arg) in method.params.iter().zip(args) {
+            let value = match arg {
+                IrExpr::Const(value) => int(value),
+                other => {
+                    let register = self.build.register(&format!("{name}.{}", param.text), 0);
+                    self.assign(Place::Reg(register), other, span)?;
+                    var(register)
+                }
+            };
+            bound.push((param.text.as_str(), value));
+        }
+        let guards = self.build.context.guards.len();
+        let early = self.build.context.early.len();
+        self.frames.push(Frame { method, bound, result, ends: Vec::new(), guards });
+        let done = self.block(&method.body);
+        self.build.context.early.truncate(early);
+        if let Some(frame) = self.frames.pop() {
+            self.build.land(&frame.ends);
+        }
+        done.map(|()| result)
+    }
+
+    fn block(&mut self, stmts: &'a [Stmt]) -> Fallible<()> {
+        stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt) -> Fallible<()> {
+        let label = stmt.label.as_ref().and_then(|label| self.labels.get(label.text.as_str()).copied());
+        match &stmt.kind {
+            StmtKind::If { arms, otherwise } => self.branches(arms, otherwise.as_deref(), label, stmt.span),
+            StmtKind::Foreach(foreach) => self.foreach(foreach, label, stmt.span),
+            _ => self.labelled(label, |lower| lower.simple(stmt)),
+        }
+    }
+
+    /// Makes something for which a label stands.
+    pub(super) fn labelled<T>(
+        &mut self,
+        label: Option<u32>,
+        make: impl FnOnce(&mut Self) -> Fallible<T>,
+    ) -> Fallible<T> {
+        self.build.context.labels.extend(label);
+        let made = make(self);
+        if label.is_some() {
+            self.build.context.labels.pop();
+        }
+        made
+    }
+
+    fn simple(&mut self, stmt: &'a Stmt) -> Fallible<()> {
+        match &stmt.kind {
+            StmtKind::Assign(name, rhs) => {
+                let target = self.target(name)?;
+                let value = self.right(rhs, Some(target), stmt.span)?;
+                if value != var(target) {
+                    self.assign(Place::Reg(target), value, stmt.span)?;
+                }
+            }
+            StmtKind::Do(rhs) => {
+                self.right(rhs, None, stmt.span)?;
+            }
+            StmtKind::Return(rhs) => {
+                let value = self.right(rhs, None, stmt.span)?;
+                let result = self.frames.last().ok_or(Reported)?.result;
+                self.assign(Place::Reg(result), value, stmt.span)?;
+                let end = self.jump(stmt.span)?;
+                let frame = self.frames.last_mut().ok_or(Reported)?;
+                frame.ends.push(end);
+                let context = &mut self.build.context;
+                let deciding: Vec<u32> = context.guards[frame.guards..].to_vec();
+                for guard in deciding {
+                    if !context.early.contains(&guard) {
+                        context.early.push(guard);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The register that an assignment writes.
+    fn target(&mut self, name: &Name) -> Fallible<RegId> {
+        if self.algorithm.locals.iter().any(|local| local.name.text == name.text) {
+            return Ok(self.build.register(&name.text, 0));
+        }
+        let method = &self.frames.last().ok_or(Reported)?.method.name.text;
+        Ok(self.build.register(&format!("{method}.{}", name.text), 0))
+    }
+
+    fn right(&mut self, rhs: &'a Rhs, into: Option<RegId>, span: Span) -> Fallible<LocalExpr> {
+        match rhs {
+            Rhs::Expr(expr) => self.expr(expr),
+            Rhs::Call(name, args) => {
+                let args = self.exprs(args)?;
+                Ok(var(self.call(&name.text, args, span)?))
+            }
+            Rhs::New(name, args) => {
+                let args = self.exprs(args)?;
+                self.new_record(&name.text, args, into, span)
+            }
+            Rhs::Access(access) => self.access(access, into, span),
+        }
+    }
+
+    fn branches(
+        &mut self,
+        arms: &'a [(Expr, Vec<Stmt>)],
+        otherwise: Option<&'a [Stmt]>,
+        label: Option<u32>,
+        span: Span,
+    ) -> Fallible<()> {
+        let before = self.adds.clone();
+        let mut after = before.clone();
+        let guards = self.build.context.guards.len();
+        let mut ends = Vec::new();
+        let bodies = arms.iter().map(|(cond, body)| (Some(cond), body.as_slice()));
+        let mut bodies = bodies.chain(otherwise.map(|body| (None, body))).peekable();
+        while let Some((cond, body)) = bodies.next() {
+            let mut test = None;
+            if let Some(cond) = cond {
+                let folded = self.expr(cond)?;
+                let at = self.labelled(label, |lower| lower.branch(folded, cond.span))?;
+                self.build.context.guards.push(at);
+                test = Some(at);
+            }
+            self.adds.clone_from(&before);
+            self.block(body)?;
+            after.iter_mut().zip(&self.adds).for_each(|(most, adds)| *most = (*most).max(*adds));
+            if let Some(test) = test {
+                if bodies.peek().is_some() {
+                    ends.push(self.jump(span)?);
+                }
+                self.build.land(&[test]);
+            }
+        }
+        self.build.land(&ends);
+        self.build.context.guards.truncate(guards);
+        self.adds = after;
+        Ok(())
+    }
+
+    /// Several expressions.
+    pub(super) fn exprs(&mut self, exprs: &'a [Expr]) -> Fallible<Vec<LocalExpr>> {
+        exprs.iter().map(|expr| self.expr(expr)).collect()
+    }
+
+    /// An expression over the running method's names.
+    pub(super) fn expr(&mut self, expr: &'a Expr) -> Fallible<LocalExpr> {
+        match &expr.kind {
+            ExprKind::Int(value) => Ok(int(*value)),
+            ExprKind::Name(name) => self.name(name),
+            ExprKind::Tuple(_) => Err(Reported),
+            ExprKind::In(element, set) => {
+                let parts = self.parts(element)?;
+                self.contains(&set.text, parts)
+            }
+            ExprKind::Unary(op, arg) => {
+                let arg = self.expr(arg)?;
+                self.settle(IrExpr::unary(*op, arg), expr.span)
+            }
+            ExprKind::Binary(op, left, right) => {
+                let left = self.expr(left)?;
+                if matches!((op, &left), (BinOp::Or, IrExpr::Const(value)) if *value != 0) {
+                    return Ok(int(1));
+                }
+                let right = self.expr(right)?;
+                let made = binary(*op, left, right);
+                self.settle(made, expr.span)
+            }
+        }
+    }
+
+    /// The components of an element.
+    pub(super) fn parts(&mut self, element: &'a Expr) -> Fallible<Vec<LocalExpr>> {
+        match &element.kind {
+            ExprKind::Tuple(parts) => self.exprs(parts),
+            _ => Ok(vec![self.expr(element)?]),
+        }
+    }
+
+    /// Computes an operation on constants.
+    pub(super) fn settle(&mut self, expr: LocalExpr, span: Span) -> Fallible<LocalExpr> {
+        let constant = match &expr {
+            IrExpr::Unary(_, arg) => matches!(**arg, IrExpr::Const(_)),
+            IrExpr::Binary(_, left, right) => matches!((&**left, &**right), (IrExpr::Const(_), IrExpr::Const(_))),
+            _ => false,
+        };
+        if !constant {
+            return Ok(expr);
+        }
+        expr.eval(&mut |_| Ok(0)).map(int).map_err(|error| wrong(error, span, self.reports))
+    }
+
+    /// What a name stands for.
+    pub(super) fn name(&mut self, name: &Name) -> Fallible<LocalExpr> {
+        let text = name.text.as_str();
+        if text == "tx" {
+            return Ok(int(self.tx));
+        }
+        let frame = self.frames.last().ok_or(Reported)?;
+        if let Some((_, value)) = frame.bound.iter().rev().find(|(bound, _)| *bound == text) {
+            return Ok(value.clone());
+        }
+        if let Some(value) = self.constants.get(text) {
+            return Ok(int(value));
+        }
+        Ok(var(self.target(name)?))
+    }
+
+    /// Brings binders into scope while something is made.
+    pub(super) fn with_binders(&mut self, binders: Vec<(&'a str, LocalExpr)>, body: &'a [Stmt]) -> Fallible<()> {
+        let frame = self.frames.last_mut().ok_or(Reported)?;
+        let before = frame.bound.len();
+        frame.bound.extend(binders);
+        let done = self.block(body);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.bound.truncate(before);
+        }
+        done
+    }
+
+    /// The register of a binder.
+    pub(super) fn binder(&mut self, name: &Name) -> Fallible<RegId> {
+        let method = &self.frames.last().ok_or(Reported)?.method.name.text;
+        Ok(self.build.register(&format!("{method}.{}", name.text), 0))
+    }
+}

@@ -1,0 +1,317 @@
+//! The orders `declared` and `literal`: which accesses of a call stay in the order of the text (Samand, section 4).
+//!
+//! A static relation over all instructions of one inlined call, closed under transitivity, so that an order passes through what is not
+//! executed; of the closure only pairs of accesses are kept. The accesses of one atomic section are one. Every edge goes
+//! from an earlier to a later instruction, so one pass from the front computes the closure.
+//!
+//! | edge | `declared` | `literal` |
+//! |---|---|---|
+//! | a condition or loop, and what stands inside | yes | yes |
+//! | a condition that can lead to an earlier `return`, and what follows in that method | yes | no |
+//! | a register's value, and its use | yes | yes |
+//! | a local set or map: one use after another | yes | only a use after what it depends on |
+//! | a lock, and what follows; what precedes, and an unlock | yes | yes |
+//! | two accesses that may be of one base object | yes | no (two reads of one basic register: yes) |
+//! | declared orders | yes | yes |
+//!
+//! Two reads of one basic register by one thread keep their order in every mode, for its helpers know one read of each thread.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use cyrano_ir::dataflow::{Write, reads, successors, writes};
+use cyrano_ir::{InstrId, OwnOrder, Program, RegId, Thread};
+
+use super::build::{Context, Lock, Mark, Touch};
+
+/// An order between labels.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct OrderPair {
+    /// What this label stands for
+    pub first: String,
+    /// stays before what this one stands for,
+    pub second: String,
+    /// in every iteration of the loops around both, if true; else wherever the second follows the first within a call.
+    pub each: bool,
+}
+
+/// The two modes that the program itself has an order for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Control, early returns included, data, locks, accesses of one object, declared orders.
+    Declared,
+    /// Enclosing conditions, data, locks, declared orders.
+    Literal,
+}
+
+impl Mode {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Declared, Self::Literal];
+
+    /// The model's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::Literal => "literal",
+        }
+    }
+}
+
+/// What the orders need to know about a program.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layout {
+    /// Per thread and instruction.
+    pub(super) marks: Vec<Vec<Mark>>,
+    /// Per thread and register: the set or map that it belongs to.
+    pub(super) owners: Vec<Vec<Option<u32>>>,
+    pub(super) labels: Vec<String>,
+}
+
+/// A declared order by the numbers of its labels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Declared {
+    pub(super) first: u32,
+    pub(super) second: u32,
+    pub(super) each: bool,
+}
+
+impl Layout {
+    /// The orders by the numbers of their labels; those between unknown labels are left out.
+    pub(super) fn resolve(&self, pairs: &[OrderPair]) -> Vec<Declared> {
+        let number = |label: &str| u32::try_from(self.labels.iter().position(|known| known == label)?).ok();
+        let known = |pair: &OrderPair| {
+            Some(Declared { first: number(&pair.first)?, second: number(&pair.second)?, each: pair.each })
+        };
+        pairs.iter().filter_map(known).collect()
+    }
+
+    /// The program's orders with these declared ones.
+    pub(super) fn orders(&self, program: &Program, pairs: &[OrderPair]) -> Vec<OwnOrder> {
+        let declared = self.resolve(pairs);
+        Mode::ALL.into_iter().map(|mode| self.order(program, mode, &declared)).collect()
+    }
+
+    /// The program's order in a mode.
+    pub(super) fn order(&self, program: &Program, mode: Mode, declared: &[Declared]) -> OwnOrder {
+        let before = program.threads.iter().zip(&self.marks).zip(&self.owners).map(|((thread, marks), owners)| {
+            let mut before = vec![Vec::new(); thread.code.len()];
+            for call in calls(marks) {
+                Call { thread, marks, owners, call, mode, declared }.close(&mut before);
+            }
+            before
+        });
+        OwnOrder { model: mode.name().to_owned(), before: before.collect() }
+    }
+
+    /// Whether an order ever applies: to a pair in the order of the text, and to one against it.
+    pub(super) fn applies(&self, order: Declared) -> (bool, bool) {
+        let (mut forward, mut backward) = (false, false);
+        for marks in &self.marks {
+            for call in calls(marks) {
+                let of = |label: u32| call.clone().filter(move |at| marks[*at].context.labels.contains(&label));
+                for first in of(order.first) {
+                    for second in of(order.second) {
+                        if paired(order.each, &marks[first].context, &marks[second].context) {
+                            forward |= first < second;
+                            backward |= second < first;
+                        }
+                    }
+                }
+            }
+        }
+        (forward, backward)
+    }
+}
+
+/// The instructions of each call.
+pub(super) fn calls(marks: &[Mark]) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut last = None;
+    for (at, mark) in marks.iter().enumerate() {
+        let call = mark.context.call;
+        match ranges.last_mut() {
+            Some(range) if call.is_some() && call == last => range.end = at + 1,
+            _ if call.is_some() => ranges.push(at..at + 1),
+            _ => {}
+        }
+        last = call;
+    }
+    ranges
+}
+
+/// Whether `order each` pairs two places: they share a loop, and every loop that they share is in one iteration.
+pub(super) fn paired(each: bool, first: &Context, second: &Context) -> bool {
+    if !each {
+        return true;
+    }
+    let common = first.loops.iter().zip(&second.loops).take_while(|(a, b)| a == b).count();
+    let next = (first.loops.get(common), second.loops.get(common));
+    let apart = matches!(next, (Some((a, _)), Some((b, _))) if a == b);
+    common > 0 && !apart
+}
+
+/// One call of one thread.
+struct Call<'p> {
+    thread: &'p Thread,
+    marks: &'p [Mark],
+    owners: &'p [Option<u32>],
+    call: Range<usize>,
+    mode: Mode,
+    declared: &'p [Declared],
+}
+
+impl Call<'_> {
+    /// Computes the closure and adds it to what precedes each access.
+    fn close(&self, before: &mut [Vec<InstrId>]) {
+        let start = self.call.start;
+        let edges = self.edges();
+        let words = self.call.len().div_ceil(64);
+        let mut reach: Vec<Vec<u64>> = vec![vec![0; words]; self.call.len()];
+        let mut first = start;
+        while first < self.call.end {
+            let group = self.marks[first].group;
+            let mut last = first;
+            while last + 1 < self.call.end && self.marks[last + 1].group == group {
+                last += 1;
+            }
+            let mut all = vec![0u64; words];
+            for from in (first..=last).flat_map(|at| &edges[at - start]).filter(|from| **from < first) {
+                // Whoever precedes one of a section precedes all of it.
+                let whole = self.marks[*from].group as usize;
+                for member in (whole.max(start)..first).take_while(|at| self.marks[*at].group as usize == whole) {
+                    all[(member - start) / 64] |= 1 << ((member - start) % 64);
+                }
+                let earlier = std::mem::take(&mut reach[*from - start]);
+                all.iter_mut().zip(&earlier).for_each(|(word, other)| *word |= other);
+                reach[*from - start] = earlier;
+            }
+            for at in first..=last {
+                reach[at - start].clone_from(&all);
+            }
+            first = last + 1;
+        }
+        for at in self.call.clone().filter(|at| self.is_access(*at)) {
+            let group = self.marks[at].group;
+            let precedes = |earlier: &usize| {
+                let inside = earlier - start;
+                self.marks[*earlier].group == group || reach[at - start][inside / 64] >> (inside % 64) & 1 == 1
+            };
+            let earlier = (start..at).filter(|earlier| self.is_access(*earlier));
+            before[at] = earlier.filter(precedes).map(InstrId::new).collect();
+        }
+    }
+
+    fn is_access(&self, at: usize) -> bool {
+        self.thread.code[at].op.access_kind().is_some()
+    }
+
+    /// For each instruction earlier ones that it follows.
+    fn edges(&self) -> Vec<Vec<usize>> {
+        let mut edges = self.data();
+        let mut last_use: HashMap<u32, usize> = HashMap::new();
+        let (mut touched, mut acquired): (Vec<(usize, Touch)>, Vec<usize>) = (Vec::new(), Vec::new());
+        for at in self.call.clone() {
+            let mark = &self.marks[at];
+            let to = &mut edges[at - self.call.start];
+            let explicit = mark.context.guards.iter().chain(&mark.after);
+            to.extend(explicit.map(|from| *from as usize));
+            to.extend(&acquired);
+            if mark.lock == Some(Lock::Release) {
+                to.extend(self.call.start..at);
+            }
+            if self.mode == Mode::Declared {
+                to.extend(mark.context.early.iter().map(|from| *from as usize));
+                for set in self.sets_used(at) {
+                    to.extend(last_use.insert(set, at));
+                }
+            }
+            if let Some(touch) = mark.touch.filter(|_| self.is_access(at)) {
+                to.extend(touched.iter().filter(|(_, other)| self.kept(other, &touch)).map(|(from, _)| *from));
+                touched.push((at, touch));
+            }
+            if mark.lock == Some(Lock::Acquire) {
+                acquired.push(at);
+            }
+            self.add_declared(at, to);
+        }
+        for (offset, to) in edges.iter_mut().enumerate() {
+            to.retain(|from| (self.call.start..self.call.start + offset).contains(from));
+        }
+        edges
+    }
+
+    fn add_declared(&self, at: usize, to: &mut Vec<usize>) {
+        let context = &self.marks[at].context;
+        for order in self.declared.iter().filter(|order| context.labels.contains(&order.second)) {
+            let earlier = (self.call.start..at).filter(|from| {
+                let from = &self.marks[*from].context;
+                from.labels.contains(&order.first) && paired(order.each, from, context)
+            });
+            to.extend(earlier);
+        }
+    }
+
+    /// Whether two touches of base objects keep their order.
+    fn kept(&self, first: &Touch, second: &Touch) -> bool {
+        let apart = matches!((first.element, second.element), (Some(a), Some(b)) if a != b);
+        let same = first.object == second.object && !apart;
+        same && (self.mode == Mode::Declared || (first.basic_read && second.basic_read))
+    }
+
+    fn sets_used(&self, at: usize) -> Vec<u32> {
+        let mut used = Vec::new();
+        let mut note = |register: RegId| used.extend(self.owners.get(register.index()).copied().flatten());
+        reads(&self.thread.code[at].op, &mut note);
+        writes(&self.thread.code[at].op).into_iter().flat_map(Write::registers).for_each(note);
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+
+    /// For each instruction the ones that may have written a register that it reads.
+    fn data(&self) -> Vec<Vec<usize>> {
+        type Defs = HashMap<RegId, Vec<usize>>;
+        let start = self.call.start;
+        let mut states: Vec<Option<Defs>> = vec![None; self.call.len() + 1];
+        states[0] = Some(Defs::new());
+        let mut edges = Vec::with_capacity(self.call.len());
+        for at in self.call.clone() {
+            let Some(mut defs) = states[at - start].take() else {
+                edges.push(Vec::new());
+                continue;
+            };
+            let op = &self.thread.code[at].op;
+            let mut from = Vec::new();
+            reads(op, &mut |register| from.extend(defs.get(&register).into_iter().flatten().copied()));
+            from.sort_unstable();
+            from.dedup();
+            edges.push(from);
+            if let Some(write) = writes(op) {
+                for register in write.registers() {
+                    let known = defs.entry(register).or_default();
+                    if write.is_definite() {
+                        known.clear();
+                    }
+                    known.push(at);
+                }
+            }
+            for next in successors(op, InstrId::new(at)).map(InstrId::index).filter(|next| self.call.contains(next)) {
+                merge(&mut states[next - start], &defs);
+            }
+        }
+        edges
+    }
+}
+
+fn merge(into: &mut Option<HashMap<RegId, Vec<usize>>>, defs: &HashMap<RegId, Vec<usize>>) {
+    let Some(known) = into else {
+        *into = Some(defs.clone());
+        return;
+    };
+    for (register, from) in defs {
+        let all = known.entry(*register).or_default();
+        all.extend(from);
+        all.sort_unstable();
+        all.dedup();
+    }
+}

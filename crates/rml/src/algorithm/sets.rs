@@ -1,0 +1,332 @@
+//! Sets and maps of a transaction, in registers.
+//!
+//! A map, or a set of single values, has one slot for each of its keys: whether it is there, and its value. A set of pairs has
+//! for each first component how many second components it holds, and as many slots for them as the client can fill.
+//! The order of insertion is kept only where a loop asks for it, so that it makes no difference between states otherwise.
+//! A loop is unrolled as often as there can be elements where it stands; it goes over the elements that are there when it begins.
+
+use cyrano_ir::{BinOp, LocalExpr, Op, Place, RegId, Span};
+
+use super::build::{any, binary, element, int, var};
+use super::check::for_each_stmt;
+use super::constants::size;
+use super::lower::Lower;
+use super::tree::*;
+use crate::report::{Fallible, Reported};
+
+/// A set or map in registers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SetShape {
+    /// The number of keys, or of first components.
+    keys: u32,
+    /// The slots of a key: 1 unless it is a set of pairs.
+    depth: u32,
+    pairs: bool,
+    /// Per key: whether it is there, or how many of its slots are taken.
+    has: RegId,
+    /// Per slot: the value. A set of single values has none.
+    values: Option<RegId>,
+    /// The slots in the order of insertion, and how many there are.
+    order: Option<(RegId, RegId)>,
+}
+
+impl SetShape {
+    fn slots(&self) -> u32 {
+        self.keys * self.depth
+    }
+
+    /// Whether a slot is taken.
+    fn taken(&self, slot: u32) -> LocalExpr {
+        let key = var(RegId(self.has.0 + slot / self.depth));
+        match self.pairs {
+            true => binary(BinOp::Lt, int((slot % self.depth).into()), key),
+            false => key,
+        }
+    }
+
+    /// All of its registers.
+    fn registers(&self) -> Vec<u32> {
+        let run = |base: RegId, len: u32| base.0..base.0 + len;
+        let mut all: Vec<u32> = run(self.has, self.keys).collect();
+        all.extend(self.values.into_iter().flat_map(|base| run(base, self.slots())));
+        all.extend(self.order.into_iter().flat_map(|(base, size)| run(base, self.slots()).chain(run(size, 1))));
+        all
+    }
+}
+
+impl<'a> Lower<'a, '_> {
+    /// Gives every set, map and integer of a transaction its registers; `depths` are the slots that sets of pairs need.
+    pub(super) fn lay_out(&mut self, depths: &[u32]) -> Fallible<()> {
+        for (index, local) in self.algorithm.locals.iter().enumerate() {
+            let name = &local.name.text;
+            if local.kind == LocalKind::Int {
+                let init = self.initial(local)?;
+                self.build.register(name, init);
+                self.sets.push(None);
+                continue;
+            }
+            let keys = match &local.len {
+                Some(len) => size(self.constants.eval(len, self.reports)?, len.span, self.reports)?,
+                None => self.constants.locs(local.name.span, self.reports)?,
+            };
+            let (pairs, ordered) = self.uses(index);
+            let depth = if pairs { depths[index].max(1) } else { 1 };
+            let has = self.build.registers(&format!("{name}.has"), keys, 0);
+            let valued = pairs || local.kind == LocalKind::Map;
+            let values = valued.then(|| self.build.registers(&format!("{name}.value"), keys * depth, 0));
+            let order = ordered.then(|| {
+                let base = self.build.registers(&format!("{name}.order"), keys * depth, 0);
+                (base, self.build.register(&format!("{name}.size"), 0))
+            });
+            self.sets.push(Some(SetShape { keys, depth, pairs, has, values, order }));
+        }
+        Ok(())
+    }
+
+    fn initial(&mut self, local: &TxLocal) -> Fallible<i64> {
+        local.init.as_ref().map_or(Ok(0), |init| self.constants.eval(init, self.reports))
+    }
+
+    /// Whether a set holds pairs, and whether a loop goes over it in the order of insertion.
+    fn uses(&self, index: usize) -> (bool, bool) {
+        let name = &self.algorithm.locals[index].name.text;
+        let (mut pairs, mut ordered) = (false, false);
+        for method in &self.algorithm.methods {
+            for_each_stmt(&method.body, &mut |stmt| match &stmt.kind {
+                StmtKind::Foreach(foreach) if foreach.set.text == *name => {
+                    ordered |= foreach.order == LoopOrder::Insertion;
+                    pairs |= foreach.binders.len() == 2 && !foreach.arrow;
+                }
+                StmtKind::Do(Rhs::Access(access)) if access.object.text == *name => {
+                    pairs |= access.args.iter().any(|arg| matches!(arg.kind, ExprKind::Tuple(_)));
+                }
+                _ => {}
+            });
+        }
+        (pairs, ordered)
+    }
+
+    /// Which set or map a register belongs to.
+    pub(super) fn owners(&self) -> Vec<Option<u32>> {
+        let mut owners = vec![None; self.build.thread.registers.len()];
+        for (index, shape) in self.sets.iter().enumerate() {
+            for register in shape.iter().flat_map(SetShape::registers) {
+                owners[register as usize] = u32::try_from(index).ok();
+            }
+        }
+        owners
+    }
+
+    /// Empties everything at the beginning of a transaction; what the thread begins with is empty already.
+    pub(super) fn reset(&mut self, first: bool, span: Span) -> Fallible<()> {
+        self.adds.iter_mut().for_each(|adds| *adds = 0);
+        if first {
+            return Ok(());
+        }
+        for index in 0..self.sets.len() {
+            let (registers, value) = match &self.sets[index] {
+                Some(shape) => (shape.registers(), 0),
+                None => {
+                    let local = &self.algorithm.locals[index];
+                    let value = self.initial(local)?;
+                    (vec![self.build.register(&local.name.text, value).0], value)
+                }
+            };
+            for register in registers {
+                self.assign(Place::Reg(RegId(register)), int(value), span)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn shape(&self, name: &str) -> Fallible<(usize, SetShape)> {
+        let index = self.algorithm.locals.iter().position(|local| local.name.text == name).ok_or(Reported)?;
+        Ok((index, self.sets.get(index).copied().flatten().ok_or(Reported)?))
+    }
+
+    /// Whether an element, or a key, is there.
+    pub(super) fn contains(&mut self, name: &str, parts: Vec<LocalExpr>) -> Fallible<LocalExpr> {
+        let (_, shape) = self.shape(name)?;
+        let mut parts = parts.into_iter();
+        let key = parts.next().ok_or(Reported)?;
+        let has = LocalExpr::Var(element(shape.has, shape.keys, key.clone()));
+        let (true, Some(second), Some(values)) = (shape.pairs, parts.next(), shape.values) else { return Ok(has) };
+        let first = binary(BinOp::Mul, key, int(shape.depth.into()));
+        Ok(any((0..shape.depth).map(|slot| {
+            let taken = binary(BinOp::Lt, int(slot.into()), has.clone());
+            let at = binary(BinOp::Add, first.clone(), int(slot.into()));
+            let value = LocalExpr::Var(element(values, shape.slots(), at));
+            binary(BinOp::And, taken, binary(BinOp::Eq, value, second.clone()))
+        })))
+    }
+
+    /// `put`, `get` or `add`.
+    pub(super) fn set_access(&mut self, access: &'a Access, span: Span) -> Fallible<LocalExpr> {
+        let (index, shape) = self.shape(&access.object.text)?;
+        if access.method.text == "get" {
+            let key = self.expr(access.args.first().ok_or(Reported)?)?;
+            let cond = self.contains(&access.object.text, vec![key.clone()])?;
+            let message = Some(format!("`{}` has no such key", access.object.text));
+            self.emit(Op::Assert { cond, message }, span)?;
+            return Ok(LocalExpr::Var(element(shape.values.ok_or(Reported)?, shape.keys, key)));
+        }
+        let mut parts = Vec::new();
+        for arg in &access.args {
+            parts.extend(self.parts(arg)?);
+        }
+        self.adds[index] += 1;
+        self.most[index] = self.most[index].max(self.adds[index]);
+        if shape.pairs { self.add_pair(&access.object.text, shape, parts, span)? } else { self.put(shape, parts, span)? }
+        Ok(int(0))
+    }
+
+    fn put(&mut self, shape: SetShape, parts: Vec<LocalExpr>, span: Span) -> Fallible<()> {
+        let mut parts = parts.into_iter();
+        let key = parts.next().ok_or(Reported)?;
+        let has = element(shape.has, shape.keys, key.clone());
+        if shape.order.is_some() {
+            let there = self.branch(LocalExpr::unary(cyrano_ir::UnOp::Not, LocalExpr::Var(has.clone())), span)?;
+            self.build.context.guards.push(there);
+            self.remember(shape, key.clone(), span)?;
+            self.build.context.guards.pop();
+            self.build.land(&[there]);
+        }
+        self.assign(has, int(1), span)?;
+        if let (Some(values), Some(value)) = (shape.values, parts.next()) {
+            self.assign(element(values, shape.keys, key), value, span)?;
+        }
+        Ok(())
+    }
+
+    fn add_pair(&mut self, name: &str, shape: SetShape, parts: Vec<LocalExpr>, span: Span) -> Fallible<()> {
+        let [key, value] = parts.as_slice() else { return Err(Reported) };
+        let there = self.contains(name, parts.clone())?;
+        let skip = self.branch(LocalExpr::unary(cyrano_ir::UnOp::Not, there), span)?;
+        self.build.context.guards.push(skip);
+        let has = element(shape.has, shape.keys, key.clone());
+        let taken = LocalExpr::Var(has.clone());
+        let slot = binary(BinOp::Mul, key.clone(), int(shape.depth.into()));
+        let slot = if shape.depth == 1 { slot } else { binary(BinOp::Add, slot, taken.clone()) };
+        let values = shape.values.ok_or(Reported)?;
+        self.assign(element(values, shape.slots(), slot.clone()), value.clone(), span)?;
+        if shape.order.is_some() {
+            self.remember(shape, slot, span)?;
+        }
+        self.assign(has, binary(BinOp::Add, taken, int(1)), span)?;
+        self.build.context.guards.pop();
+        self.build.land(&[skip]);
+        Ok(())
+    }
+
+    fn remember(&mut self, shape: SetShape, slot: LocalExpr, span: Span) -> Fallible<()> {
+        let Some((order, size)) = shape.order else { return Ok(()) };
+        self.assign(element(order, shape.slots(), var(size)), slot, span)?;
+        self.assign(Place::Reg(size), binary(BinOp::Add, var(size), int(1)), span)?;
+        Ok(())
+    }
+
+    /// Unrolls a loop.
+    pub(super) fn foreach(&mut self, foreach: &'a Foreach, label: Option<u32>, span: Span) -> Fallible<()> {
+        let (index, shape) = self.shape(&foreach.set.text)?;
+        let most = self.adds[index].min(shape.slots());
+        let id = self.build.loops;
+        self.build.loops += 1;
+        let guards = self.build.context.guards.len();
+        let mut ends = Vec::new();
+        let rounds = if foreach.order == LoopOrder::Index { shape.slots() } else { most };
+        let left = format!("%left{}.{}", self.build.context.loops.len(), shape.slots());
+        let left = self.build.registers(&left, shape.slots(), 0);
+        if most > 0 && foreach.order != LoopOrder::Insertion {
+            // A loop goes over what is there when it begins, whatever its body adds.
+            for slot in 0..shape.slots() {
+                let register = Place::Reg(RegId(left.0 + slot));
+                self.labelled(label, |lower| lower.assign(register, shape.taken(slot), span))?;
+            }
+        }
+        let size = self.size_before(shape, (label, most), span)?;
+        for round in 0..if most == 0 { 0 } else { rounds } {
+            self.build.context.loops.push((id, round));
+            let more = match foreach.order {
+                LoopOrder::Index => var(RegId(left.0 + round)),
+                LoopOrder::Insertion => binary(BinOp::Lt, int(round.into()), var(size)),
+                LoopOrder::Any => any((0..shape.slots()).map(|slot| var(RegId(left.0 + slot)))),
+            };
+            let test = self.labelled(label, |lower| lower.branch(more, span))?;
+            self.build.context.guards.push(test);
+            let slot = self.labelled(label, |lower| lower.slot(foreach.order, shape, (left, round), span))?;
+            let binders = self.labelled(label, |lower| lower.bind(foreach, shape, slot, span))?;
+            self.with_binders(binders, &foreach.body)?;
+            self.build.context.loops.pop();
+            if foreach.order == LoopOrder::Index {
+                self.build.land(&[test]);
+                self.build.context.guards.truncate(guards);
+            } else {
+                ends.push(test);
+            }
+        }
+        self.build.land(&ends);
+        self.build.context.guards.truncate(guards);
+        Ok(())
+    }
+
+    /// The number of elements when the loop begins, where the loop goes by it.
+    fn size_before(&mut self, shape: SetShape, (label, most): (Option<u32>, u32), span: Span) -> Fallible<RegId> {
+        let Some((_, size)) = shape.order.filter(|_| most > 0) else { return Ok(shape.has) };
+        let kept = self.build.register(&format!("%size{}", self.build.context.loops.len()), 0);
+        self.labelled(label, |lower| lower.assign(Place::Reg(kept), var(size), span))?;
+        Ok(kept)
+    }
+
+    /// Which slot a round is about.
+    fn slot(
+        &mut self,
+        order: LoopOrder,
+        shape: SetShape,
+        (left, round): (RegId, u32),
+        span: Span,
+    ) -> Fallible<LocalExpr> {
+        let slots = shape.slots();
+        match (order, shape.order) {
+            (LoopOrder::Index, _) => return Ok(int(round.into())),
+            (LoopOrder::Insertion, Some((base, _))) => {
+                return Ok(LocalExpr::Var(element(base, slots, int(round.into()))));
+            }
+            _ if slots == 1 => {
+                self.assign(Place::Reg(left), int(0), span)?;
+                return Ok(int(0));
+            }
+            _ => {}
+        }
+        let slot = self.build.register(&format!("%slot{}", self.build.context.loops.len()), 0);
+        self.emit(Op::Choose { dst: Place::Reg(slot), from: (0..i64::from(slots)).collect() }, span)?;
+        let chosen = element(left, slots, var(slot));
+        self.emit(Op::Assume(LocalExpr::Var(chosen.clone())), span)?;
+        self.assign(chosen, int(0), span)?;
+        Ok(var(slot))
+    }
+
+    /// What the binders stand for in this round.
+    fn bind(
+        &mut self,
+        foreach: &'a Foreach,
+        shape: SetShape,
+        slot: LocalExpr,
+        span: Span,
+    ) -> Fallible<Vec<(&'a str, LocalExpr)>> {
+        let key = binary(BinOp::Div, slot.clone(), int(shape.depth.into()));
+        let value = shape.values.map(|values| LocalExpr::Var(element(values, shape.slots(), slot)));
+        let mut bound = Vec::new();
+        for (binder, value) in foreach.binders.iter().zip([Some(key), value]) {
+            let value = match value.ok_or(Reported)? {
+                LocalExpr::Const(value) => int(value),
+                other => {
+                    let register = self.binder(binder)?;
+                    self.assign(Place::Reg(register), other, span)?;
+                    var(register)
+                }
+            };
+            bound.push((binder.text.as_str(), value));
+        }
+        Ok(bound)
+    }
+}

@@ -1,0 +1,209 @@
+//! The reduction `idle-iterations`: with and without it the engine finds the same, within the same bounds.
+//!
+//! An execution without idle iterations is within the bounds that the original was within. So for the same number of iterations outcome sets are
+//! equal and so is whether something goes wrong; only what is proven may differ.
+
+use cyrano_conformance::{corpus, limits};
+use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
+use cyrano_interp::Interp;
+use cyrano_ir::{Program, Property};
+use cyrano_memory::Model;
+use cyrano_symbolic::Symbolic;
+use proptest::prelude::*;
+
+fn engine(idle_iterations: bool) -> Symbolic {
+    Symbolic { idle_iterations, iterations: 2, check_lemmas: true, ..Symbolic::default() }
+}
+
+fn compile(source: &str) -> Program {
+    match cyrano_rml::compile(source, "test", &[]) {
+        Ok(program) => program,
+        Err(error) => panic!("does not compile: {error:?}\n{source}"),
+    }
+}
+
+fn ask(engine: &dyn Engine, program: &Program, model: &Model, question: Question<'_>, seconds: f64) -> Answer {
+    engine.ask(Query { program, model, question }, &limits(seconds, 2), &())
+}
+
+/// Compares what is found with and without the reduction, and what the reference finds in the time it has.
+fn agrees(program: &Program, model: &Model) -> Result<(), String> {
+    let fail = |what: &str, on: &Answer, off: &Answer| {
+        let (a, b) = ((on.verdict, &on.reason, &on.outcomes), (off.verdict, &off.reason, &off.outcomes));
+        Err(format!("{}, {what}: {a:?} with, {b:?} without", model.name))
+    };
+    let both = |question| [true, false].map(|idle| ask(&engine(idle), program, model, question, 60.0));
+    let [on, off] = both(Question::Outcomes);
+    if on.outcomes != off.outcomes || on.verdict.gravity() > off.verdict.gravity() {
+        return fail("outcomes", &on, &off);
+    }
+    let slow = ask(&Interp, program, model, Question::Outcomes, 0.3);
+    let complete = slow.verdict != Verdict::Verified || slow.outcomes == on.outcomes;
+    if !slow.outcomes.is_subset(&on.outcomes) && on.verdict == Verdict::Verified || !complete {
+        return fail("the reference", &on, &slow);
+    }
+    let property = Property::Assertions;
+    let [on, off] = both(Question::Holds(&property));
+    if (on.verdict == Verdict::Violated) != (off.verdict == Verdict::Violated) {
+        return fail("assertions", &on, &off);
+    }
+    // Nothing is exercised or something is: bounds do not change that, unless they are all that stands in the way.
+    if on.verdict == Verdict::Vacuous && off.verdict == Verdict::Verified {
+        return fail("assertions", &on, &off);
+    }
+    for answer in [on, off] {
+        let Some(execution) = &answer.execution else { continue };
+        let confirmed = cyrano_interp::confirm(program, model, &property, answer.violation.as_ref(), execution);
+        confirmed.map_err(|error| format!("{}: does not replay: {error}", model.name))?;
+    }
+    Ok(())
+}
+
+fn agrees_everywhere(source: &str) -> Result<(), String> {
+    let program = compile(source);
+    cyrano_memory::all()
+        .iter()
+        .try_for_each(|model| agrees(&program, model))
+        .map_err(|error| format!("{error}\n{source}"))
+}
+
+fn verdict(source: &str, model: &str, question: Question<'_>, idle: bool) -> Verdict {
+    let model = cyrano_memory::named(model).expect("a model");
+    ask(&engine(idle), &compile(source), &model, question, 60.0).verdict
+}
+
+/// A reader that polls a flag is done with after the iteration in which it sees it.
+#[test]
+fn polling_needs_no_bound() {
+    let source = "threads {
+        shared data, flag;
+        local r, d;
+        thread writer { data := 1; fence(store-store); flag := 1; }
+        thread reader { loop { r := flag; if r = 1 { break; } } fence(load-load); d := data; }
+    }
+    observe reader.d;";
+    for model in ["sc", "tso", "pso", "rmo", "relaxed"] {
+        assert_eq!(verdict(source, model, Question::Outcomes, true), Verdict::Verified, "{model}");
+        assert_eq!(verdict(source, model, Question::Outcomes, false), Verdict::Bounded, "{model}");
+    }
+    assert_eq!(agrees_everywhere(source), Ok(()));
+}
+
+/// The assertion fails, and the other thread, which waits for what comes after it, can do nothing but idle.
+#[test]
+fn an_error_is_seen_beside_a_thread_that_idles_for_ever() {
+    let source = "threads {
+        shared x, y;
+        local r;
+        thread p { r := y; assert r = 1; assume r = 1; x := 1; }
+        thread q { loop { r := x; if r = 1 { break; } } }
+    }
+    check assertions;";
+    for model in ["sc", "relaxed"] {
+        let property = Property::Assertions;
+        assert_eq!(verdict(source, model, Question::Holds(&property), true), Verdict::Violated, "{model}");
+    }
+    assert_eq!(agrees_everywhere(source), Ok(()));
+}
+
+/// What keeps an iteration from being idle; each of these fails if that is not looked at.
+#[test]
+fn iterations_that_are_not_idle() {
+    let bodies = [
+        // A register that is looked at later.
+        "loop { s := x; if s != r { break; } r := s + 1; }",
+        // Two iterations store different things.
+        "loop { r := x; if r = 1 { break; } y := r + 1; }",
+        "loop { r := x; if r = 1 { break; } s := fetch_add(y, 1); }",
+        // A compare-and-swap that succeeds once.
+        "loop { r := x; if r = 1 { break; } s := cas(y, 0, 2); }",
+        // An assertion that fails only in an iteration that is not the last one.
+        "loop { r := x; if r = 1 { break; } s := y; assert s != 1; }",
+        // A computation that goes wrong there.
+        "loop { r := x; if r = 1 { break; } s := y; s := 1 / (1 - s); }",
+        // A loop in a loop.
+        "loop { r := x; if r = 1 { break; } loop { s := y; if s = 1 { break; } } y := 2; }",
+        "loop { r := x; if r = 1 { break; } loop { s := y; if s != 0 { break; } s := cas(y, 0, 2); } }",
+    ];
+    for body in bodies {
+        let source = format!(
+            "threads {{
+                shared x, y;
+                local r, s;
+                thread p {{ {body} }}
+                thread q {{ x := 1; y := 1; r := y; }}
+            }}
+            observe x, y, p.s, q.r;"
+        );
+        assert_eq!(agrees_everywhere(&source), Ok(()));
+    }
+}
+
+/// The library's queue: the same observations with and without, and the same verdict.
+#[test]
+fn the_queue_agrees() {
+    let folder = corpus::folder().join("datatypes");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("the library can be read");
+    for file in ["msn.c", "msn_unfenced.c"] {
+        let unit = cyrano_cfront::parse(&read(file), file, &|_| None).expect("the library compiles");
+        let tests = format!("{}\ntest pair = ( e | e )\ntest after = e ( d | d )\n", read("msn.tests"));
+        let tests = cyrano_cfront::tests(&tests, &unit).expect("the tests are right");
+        for name in ["T0", "pair", "after"] {
+            let program = unit.program(tests.test(name).expect("there is such a test")).expect("it becomes a program");
+            for model in cyrano_memory::all() {
+                let [on, off] = [true, false].map(|idle_iterations| {
+                    let engine = Symbolic { idle_iterations, ..Symbolic::default() };
+                    ask(&engine, &program, &model, Question::Outcomes, 60.0)
+                });
+                assert_eq!(on.verdict, Verdict::Verified, "{file} {name} {}: {:?}", model.name, on.reason);
+                assert_eq!(on.outcomes, off.outcomes, "{file} {name} {}", model.name);
+            }
+        }
+    }
+}
+
+/// A statement of a random thread.
+fn statement() -> BoxedStrategy<String> {
+    let var = || prop_oneof![Just("x"), Just("y"), Just("z")];
+    let reg = || prop_oneof![Just("r"), Just("s"), Just("t")];
+    let simple = prop_oneof![
+        3 => (var(), 1..3).prop_map(|(x, v)| format!("{x} := {v};")),
+        1 => (var(), reg()).prop_map(|(x, r)| format!("{x} := {r} + 1;")),
+        3 => (reg(), var()).prop_map(|(r, x)| format!("{r} := {x};")),
+        1 => (reg(), var(), 0..2).prop_map(|(r, x, v)| format!("{r} := cas({x}, {v}, 2);")),
+        1 => (reg(), 0..3).prop_map(|(r, v)| format!("assert {r} != {v};")),
+        1 => (reg(), 0..3).prop_map(|(r, v)| format!("assume {r} != {v};")),
+        1 => prop_oneof![Just("load-load"), Just("store-store"), Just("store-load")].prop_map(|f| format!("fence({f});")),
+        1 => (reg(), var(), var()).prop_map(|(r, x, y)| format!("atomic {{ {r} := {x}; {y} := 1; }}")),
+        1 => (reg(), var()).prop_map(|(r, x)| format!("atomic {{ {r} := {x}; assume {r} != 0; }}")),
+        1 => reg().prop_map(|r| format!("choose {r} in 0..1;")),
+    ]
+    .boxed();
+    let rest = prop::collection::vec(simple.clone(), 0..3);
+    let spin = (reg(), var(), 0..2, rest)
+        .prop_map(|(r, x, v, rest)| format!("loop {{ {r} := {x}; if {r} != {v} {{ break; }} {} }}", rest.join(" ")));
+    prop_oneof![2 => simple, 3 => spin].boxed()
+}
+
+fn cases() -> u32 {
+    std::env::var("CYRANO_SYMBOLIC_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_loops_agree(
+        p in prop::collection::vec(statement(), 1..4),
+        q in prop::collection::vec(statement(), 1..4),
+        observed in prop_oneof![Just("p.r, q.r"), Just("p.r, p.s, q.t"), Just("x, y"), Just("x, q.s")],
+    ) {
+        let source = format!(
+            "threads {{\nshared x, y, z;\nlocal r, s, t;\nthread p {{\n{}\n}}\nthread q {{\n{}\n}}\n}}\nobserve {observed};",
+            p.join("\n"), q.join("\n")
+        );
+        if let Err(error) = agrees_everywhere(&source) {
+            return Err(TestCaseError::fail(error));
+        }
+    }
+}
