@@ -1,4 +1,4 @@
-//! Which integers are addresses: fields and globals of an integer type that hold pointers, with marks in their low bits perhaps, for
+//! Which integers are addresses: fields and variables of an integer type that hold pointers, with marks in their low bits perhaps, for
 //! people who read executions. It changes no value.
 //!
 //! Values flow by assignments, arguments, results and read-modify-writes; all that flows into one another is one class. A class holds addresses if a
@@ -25,7 +25,7 @@ pub(crate) enum Holder {
     Result(usize),
 }
 
-/// The fields and globals of an integer type that hold addresses.
+/// Where integers are kept that are addresses.
 pub(crate) fn holders(checked: &Checked) -> BTreeSet<Holder> {
     let mut flow = Flow { checked, func: FuncId(0), parents: BTreeMap::new(), facts: BTreeMap::new() };
     for (at, global) in checked.globals.iter().enumerate() {
@@ -41,14 +41,17 @@ pub(crate) fn holders(checked: &Checked) -> BTreeSet<Holder> {
     }
     for (at, function) in checked.functions.iter().enumerate() {
         flow.func = FuncId(at);
+        // What no function calls is for tests, which may pass any number.
+        let called = checked.functions.iter().any(|caller| caller.calls.iter().any(|(callee, _)| callee.0 == at));
+        for param in 0..if called { 0 } else { function.params.len() } {
+            flow.note(Holder::Local(at, param), Facts { address: false, number: true });
+        }
         if let Some(body) = &function.body {
             flow.stmt(body);
         }
     }
     let known: Vec<Holder> = flow.facts.keys().copied().collect();
-    let kept = known.into_iter().filter(|holder| matches!(holder, Holder::Field(..) | Holder::Global(_)));
-    let kept: Vec<Holder> = kept.collect();
-    kept.into_iter().filter(|holder| flow.fact(*holder) == Facts { address: true, number: false }).collect()
+    known.into_iter().filter(|holder| flow.fact(*holder) == Facts { address: true, number: false }).collect()
 }
 
 /// What flows into a class or out of it.

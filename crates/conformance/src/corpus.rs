@@ -1,7 +1,7 @@
 //! The library's files and what their headers promise.
 //!
 //! A header line `//@ MODEL: VERDICT [outcomes N]` says what the file's checks give under a model; `skip` instead of a verdict
-//! says that nobody knows, and the comment above it why.
+//! says that nobody knows, and the comment above it why. `//@ MODEL PROPERTY: VERDICT` is about a progress property of an stm.
 
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,17 @@ pub struct Expectation {
     pub outcomes: Option<usize>,
 }
 
+/// A promise about a progress property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// Under this model
+    pub model: String,
+    /// this property
+    pub property: String,
+    /// has this verdict.
+    pub verdict: String,
+}
+
 /// One file.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -28,6 +39,8 @@ pub struct Entry {
     pub source: String,
     /// What its header promises.
     pub expectations: Vec<Expectation>,
+    /// What it promises about progress.
+    pub progress: Vec<Promise>,
 }
 
 /// The library's folder in the source tree.
@@ -76,8 +89,23 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> anyhow::Result<()> {
 fn read(path: &Path) -> anyhow::Result<Entry> {
     let source = std::fs::read_to_string(path)?;
     let lines = source.lines().filter_map(|line| line.trim().strip_prefix("//@"));
-    let expectations = lines.map(parse).collect::<anyhow::Result<_>>()?;
-    Ok(Entry { path: path.into(), source, expectations })
+    let (mut expectations, mut progress) = (Vec::new(), Vec::new());
+    for line in lines {
+        match promise(line) {
+            Some(promise) => progress.push(promise),
+            None => expectations.push(parse(line)?),
+        }
+    }
+    Ok(Entry { path: path.into(), source, expectations, progress })
+}
+
+/// A line with a property after the model.
+fn promise(line: &str) -> Option<Promise> {
+    let (about, verdict) = line.split_once(':')?;
+    let (model, property) = about.trim().split_once(' ')?;
+    let words = [model, property, verdict].map(|word| word.trim().to_owned());
+    let [model, property, verdict] = words;
+    Some(Promise { model, property, verdict })
 }
 
 fn parse(line: &str) -> anyhow::Result<Expectation> {

@@ -13,6 +13,9 @@ pub mod compare;
 pub mod corpus;
 pub mod dress;
 pub mod generate;
+pub mod naive;
 pub mod random_c;
+pub mod random_x86;
+pub mod store_buffers;
 
 pub use compare::{Disagreement, compare, compare_with, limits, outcomes_grow};

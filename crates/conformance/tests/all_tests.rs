@@ -98,6 +98,56 @@ fn bugs_of_the_algorithm_are_found() {
     }
 }
 
+/// msn with counted pointers and a spare node that is used again.
+const REUSE: &str = include_str!("../c/msn_reuse.c");
+
+/// The first test of so many calls that shows a bug under sc, and whether all before it were decided.
+fn found_on_sc(source: &str, calls: std::ops::RangeInclusive<usize>) -> (Option<String>, bool) {
+    let (unit, file) = unit(source);
+    let mut tests = cyrano_cfront::all_tests(&file, *calls.end());
+    tests.retain(|test| calls.contains(&test.calls()));
+    let [serial, sc] = ["serial", "sc"].map(|name| cyrano_memory::named(name).expect("a named model"));
+    let mut decided = true;
+    for test in &tests {
+        let program = unit.program(test).expect("the test compiles");
+        let query = Query { program: &program, model: &serial, question: Question::Outcomes };
+        let mined = Explore::default().ask(query, &limits(20.0, 3), &());
+        assert_eq!(mined.verdict, Verdict::Verified, "mining {test}");
+        let property = Property::Observations(mined.outcomes);
+        let query = Query { program: &program, model: &sc, question: Question::Holds(&property) };
+        let answer = Explore::default().ask(query, &limits(20.0, 3), &());
+        if answer.verdict == Verdict::Violated {
+            let execution = answer.execution.as_ref().expect("an execution");
+            let confirmed = cyrano_interp::confirm(&program, &sc, &property, answer.violation.as_ref(), execution);
+            assert!(confirmed.is_ok(), "{test}: {confirmed:?}");
+            return (Some(test.to_string()), decided);
+        }
+        decided &= answer.verdict == Verdict::Verified;
+    }
+    (None, decided)
+}
+
+/// Where nodes are used again, the re-checks matter. Without that of `q->head`, a dequeue takes the field of a node that has become another one
+/// for its successor and reports an empty queue: four calls show it. Without that of `q->tail`, an enqueue links its node behind one that is about
+/// to be enqueued again, and a dequeue misses it: this takes five calls.
+#[test]
+fn missing_re_checks_are_found_where_nodes_are_used_again() {
+    assert_eq!(found_on_sc(REUSE, 2..=4), (None, true));
+    let without = |check: &str| {
+        assert_eq!(REUSE.matches(check).count(), 1, "`{check}` is not there once");
+        REUSE.replace(check, "{")
+    };
+    let (head, tail) = (without("if (head == q->head) {"), without("if (tail == q->tail) {"));
+    assert_eq!(found_on_sc(&head, 2..=3), (None, true));
+    let (shown, _) = found_on_sc(&head, 4..=4);
+    println!("without the re-check of q->head: {shown:?}");
+    assert!(shown.is_some(), "nothing shows that the re-check of q->head is missing");
+    assert_eq!(found_on_sc(&tail, 2..=4), (None, true));
+    let (shown, _) = found_on_sc(&tail, 5..=5);
+    println!("without the re-check of q->tail: {shown:?}");
+    assert!(shown.is_some(), "nothing shows that the re-check of q->tail is missing");
+}
+
 /// What is not a bug here, though a queue that reuses memory needs it, or a fast one.
 ///
 /// The re-checks of `q->tail` and `q->head` keep a thread from using a node that was freed and used again in the meantime; memory is never

@@ -36,7 +36,7 @@ Which checks run:
   Without --model and --criterion: the file's own `check` declarations (without `on`: sc).
   --model M        those that name M; if none does, every property of the file on M.
   --criterion C    only the file's checks of that kind; `assertions` works on any file,
-                   `opacity` and `strict-serializability` on any `stm`,
+                   `opacity`, `strict-serializability`, `progress` on any `stm`,
                    `observations` on any file that observes something.
 C files:
   Every test of the tests file beside it, `observations`, on the models that its header names
@@ -348,8 +348,12 @@ pub enum Criterion {
     Always,
     /// Every transaction, aborted ones too, fits into one serial order
     Opacity,
-    /// Every committed transaction fits into one serial order
+    /// Every committed transaction fits into one serial order that keeps real time
     StrictSerializability,
+    /// Every committed transaction fits into one serial order
+    Serializability,
+    /// Every committed transaction reads one snapshot, and of two that overlap and write one location only one commits
+    SnapshotIsolation,
     /// A thread that runs alone commits, wherever the others stopped
     SoloProgress,
     /// A thread that runs alone commits if the others stopped between transactions
@@ -379,6 +383,8 @@ impl Criterion {
             Self::Always => "always",
             Self::Opacity => "opacity",
             Self::StrictSerializability => "strict-serializability",
+            Self::Serializability => "serializability",
+            Self::SnapshotIsolation => "snapshot-isolation",
             Self::SoloProgress => Progress::Solo.name(),
             Self::CrashFreeSoloProgress => Progress::CrashFreeSolo.name(),
             Self::LocalProgress => Progress::Local.name(),

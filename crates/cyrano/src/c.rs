@@ -119,7 +119,7 @@ impl File {
         program.constants = size.iter().map(|(name, number)| ((*name).to_owned(), count(*number))).collect();
         program.constants.push((OBJECTS.to_owned(), self.bounds.objects.into()));
         let test = TestInfo { name: test.name.clone(), tests: tests.to_owned(), includes: self.includes.clone() };
-        Ok(Loaded { source: self.source.clone(), set: self.set.clone(), test: Some(test), program })
+        Ok(Loaded { source: self.source.clone(), set: self.set.clone(), test: Some(test), program, clients: None })
     }
 }
 

@@ -17,7 +17,7 @@ pub fn compile(source: Source, set: &[(String, i64)], color: ColorChoice) -> Res
         return Err(Failure::input(format!("{}: no constant `{name}` to set; litmus tests have none", source.name)));
     }
     match cyrano_litmus::compile(&source.text) {
-        Ok(Test { program, .. }) => Ok(Loaded { source, set: Vec::new(), test: None, program }),
+        Ok(Test { program, .. }) => Ok(Loaded { source, set: Vec::new(), test: None, program, clients: None }),
         Err(errors) => Err(program::complain(&source, &errors, color)),
     }
 }

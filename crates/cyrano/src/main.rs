@@ -4,9 +4,11 @@
 //! interpreter has confirmed the execution behind it; the exit code is that of the gravest verdict (0 verified, 1 violated,
 //! 2 bad input, 3 unknown, 4 bounded, 5 vacuous), 70 for a fault of Cyrano itself and 130 after a second interrupt.
 
+mod algorithm;
 mod args;
 mod c;
 mod cache;
+mod clients;
 mod commands;
 mod console;
 mod counting;

@@ -1,14 +1,17 @@
 //! From a file's name to a compiled program.
 
+use std::borrow::Cow;
+
 use cyrano_ir::suggest;
-use cyrano_ir::{Diagnostic, Program};
+use cyrano_ir::{Diagnostic, Program, Property};
 use cyrano_rml::CompileError;
+use cyrano_rml::algorithm::ClientSpace;
 use cyrano_trace::TestInfo;
 
 use crate::args::{ColorChoice, TestArgs};
 use crate::failure::Failure;
 use crate::source::{self, Source};
-use crate::{c, console, diagnostics};
+use crate::{algorithm, c, console, diagnostics};
 
 /// A program with the text it came from.
 #[derive(Clone, Debug)]
@@ -21,12 +24,23 @@ pub struct Loaded {
     pub test: Option<TestInfo>,
     /// The program.
     pub program: Program,
+    /// The clients that it stands for, if it is an algorithm with all clients of a size.
+    pub clients: Option<ClientSpace>,
 }
 
 impl Loaded {
     /// The test's name.
     pub fn test_name(&self) -> Option<String> {
         self.test.as_ref().map(|test| test.name.clone())
+    }
+
+    /// The program for a question: calls and responses matter to criteria for transactions only.
+    pub fn for_question(&self, property: Option<&Property>) -> Cow<'_, Self> {
+        let about_calls = matches!(property, Some(Property::Transactions(_)));
+        if about_calls || !self.program.has_calls() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self { program: self.program.without_calls(), ..self.clone() })
     }
 
     /// The size of the instance, for reports; a constant of the file's own takes precedence.
@@ -59,8 +73,11 @@ pub fn load_all(
     if source.is_c() {
         return c::load(source, set, tests, color);
     }
+    if algorithm::is_algorithm(&source) {
+        return algorithm::load(source, set, tests, color);
+    }
     if tests.is_given() {
-        return Err(Failure::input(format!("{}: only C files have tests", source.name)));
+        return Err(Failure::input(format!("{}: only C files and algorithms have tests", source.name)));
     }
     compile(source, set, color).map(|loaded| vec![loaded])
 }
@@ -95,6 +112,7 @@ pub fn compile_saved(
     color: ColorChoice,
 ) -> Result<Loaded, Failure> {
     match test {
+        Some(test) if algorithm::is_algorithm(&source) => algorithm::again(source, set, &test.name, color),
         Some(test) => c::again(source, set, test, color),
         None => compile(source, set, color),
     }
@@ -106,9 +124,16 @@ pub fn compile(source: Source, set: &[(String, i64)], color: ColorChoice) -> Res
         return crate::litmus::compile(source, set, color);
     }
     match cyrano_rml::compile(&source.text, &source.name, set) {
-        Ok(program) => Ok(Loaded { source, set: set.to_vec(), test: None, program }),
-        Err(CompileError::Diagnostics(errors)) => Err(complain(&source, &errors, color)),
-        Err(CompileError::UnknownConstants { names, known }) => Err(unknown_constants(&source, &names, &known)),
+        Ok(program) => Ok(Loaded { source, set: set.to_vec(), test: None, program, clients: None }),
+        Err(error) => Err(uncompiled(&source, error, color)),
+    }
+}
+
+/// The failure for a program in the native language that does not compile.
+pub fn uncompiled(source: &Source, error: CompileError, color: ColorChoice) -> Failure {
+    match error {
+        CompileError::Diagnostics(errors) => complain(source, &errors, color),
+        CompileError::UnknownConstants { names, known } => unknown_constants(source, &names, &known),
     }
 }
 

@@ -10,14 +10,14 @@ use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{InstrId, Program, Property, ThreadId};
 use cyrano_memory::Model;
-use cyrano_report::CheckReport;
+use cyrano_report::{CheckReport, ClientsReport};
 use cyrano_symbolic::{Export, Symbolic};
 use cyrano_trace::{Parts, PropertyInfo, Trace};
 
 use crate::args::{EngineChoice, Reduction, RunArgs};
 use crate::failure::{self, Failure};
 use crate::program::Loaded;
-use crate::{counting, interrupt, pool};
+use crate::{clients, counting, interrupt, pool};
 
 /// The version in reports.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -202,8 +202,10 @@ impl Runner {
         model: &Model,
         watch: &dyn Watch,
     ) -> Result<CheckReport, Failure> {
+        let loaded = &*loaded.for_question(Some(property));
         let query = Query { program: &loaded.program, model, question: Question::Holds(property) };
-        let Answered { engine, note, clauses, answer } = self.ask(query, watch);
+        let Answered { engine, note, clauses, mut answer } = self.ask(query, watch);
+        let clients = self.count_clients(loaded, query, &mut answer, watch);
         let who = engine.as_deref().unwrap_or("no engine");
         let trace = evidence(loaded, property, model, &answer).map_err(|why| {
             let what = property.criterion();
@@ -229,6 +231,7 @@ impl Runner {
             engine_note: note,
             instance: loaded.instance(),
             specification: None,
+            clients,
             clauses,
             verdict: answer.verdict,
             reason: answer.reason.map(|reason| reason + &lines(loaded, &answer.places)),
@@ -236,6 +239,33 @@ impl Runner {
             trace,
             explanation,
         })
+    }
+
+    /// How many of all clients of a size are wrong. Where some are, a second search tells them apart, and its smallest one is shown.
+    fn count_clients(
+        &self,
+        loaded: &Loaded,
+        query: Query<'_>,
+        answer: &mut Answer,
+        watch: &dyn Watch,
+    ) -> Option<ClientsReport> {
+        let space = loaded.clients.as_ref()?;
+        let total = clients::total(space).to_string();
+        if answer.violation != Some(Violation::Transactions) || space.retry > 0 {
+            let wrong = (answer.verdict == Verdict::Verified).then(|| "0".to_owned());
+            return Some(ClientsReport { total, complete: wrong.is_some(), wrong, smallest: None });
+        }
+        let seconds = answer.stats.seconds;
+        let explore = Explore { client_programs: true, ..self.explore.clone() };
+        let all = explore.ask(query, &self.limits, watch);
+        let complete = all.reason.is_none();
+        let wrong = Some(clients::wrong(space, &all.clients).to_string());
+        let smallest = clients::smallest(&all.clients).map(clients::in_words);
+        if all.execution.is_some() {
+            *answer = Answer { reason: None, ..all };
+            answer.stats.seconds += seconds;
+        }
+        Some(ClientsReport { total, wrong, complete, smallest })
     }
 
     /// Whether the run has to end before the next question is asked.

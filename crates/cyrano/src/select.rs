@@ -63,6 +63,13 @@ pub fn select(
     color: ColorChoice,
 ) -> Result<Vec<Selected>, Failure> {
     let criteria: Vec<Criterion> = criteria.iter().flat_map(|criterion| criterion.parts()).collect();
+    if let Some(model) = models.iter().find(|model| !suits(&loaded.program, model)) {
+        let known = cyrano_memory::for_algorithms();
+        let known: Vec<&str> = known.iter().map(|model| model.name.as_str()).collect();
+        let (file, name, known) = (&loaded.source.name, &model.name, known.join(", "));
+        let why = "its base objects are linearizable, and it says itself which statements stay in order";
+        return Err(Failure::input(format!("{file}: an algorithm is not run under {name}: {why}; use {known} or sc")));
+    }
     let mut declared = declarations(loaded, color)?;
     let mut selected = Vec::new();
     let file = &loaded.source.name;
@@ -102,9 +109,16 @@ pub fn select(
     Ok(runs)
 }
 
+/// Whether a model makes sense for a program: algorithms over base objects have their own, and others cannot use these.
+fn suits(program: &Program, model: &Model) -> bool {
+    program.orders.is_empty() || model.own_order || ["sc", "inorder"].contains(&model.name.as_str())
+}
+
 /// What is checked if the file declares nothing.
 fn default_claim(loaded: &Loaded) -> Option<Claim> {
-    if loaded.test.is_some() {
+    if loaded.program.has_calls() {
+        Some(Claim::Property(Property::Transactions(TxCriterion::Opacity)))
+    } else if loaded.test.is_some() {
         Some(Claim::Observations)
     } else if !loaded.program.transactional.is_empty() {
         Some(Claim::Property(Property::Transactions(TxCriterion::Opacity)))
@@ -116,6 +130,9 @@ fn default_claim(loaded: &Loaded) -> Option<Claim> {
 /// The models for what the file does not declare: those that its header promises a verdict for (`//@ tso: verified`), for a C
 /// file, which has no declarations.
 fn default_models(loaded: &Loaded) -> Vec<Model> {
+    if !loaded.program.orders.is_empty() {
+        return cyrano_memory::named("declared").into_iter().collect();
+    }
     let lines = loaded.source.text.lines().filter(|_| loaded.test.is_some());
     let promises = lines.filter_map(|line| line.trim().strip_prefix("//@")?.split_once(':'));
     let named = promises.filter_map(|(model, _)| cyrano_memory::named(model.trim()));
@@ -134,6 +151,14 @@ fn undeclared(criterion: Criterion, program: &Program) -> Option<Claim> {
         Criterion::Assertions => Some(Claim::Property(Property::Assertions)),
         Criterion::Observations if !program.observed.is_empty() => Some(Claim::Observations),
         Criterion::Opacity | Criterion::StrictSerializability if !program.transactional.is_empty() => {
+            TxCriterion::from_name(criterion.name()).map(|criterion| Claim::Property(Property::Transactions(criterion)))
+        }
+        Criterion::Opacity
+        | Criterion::StrictSerializability
+        | Criterion::Serializability
+        | Criterion::SnapshotIsolation
+            if program.has_calls() =>
+        {
             TxCriterion::from_name(criterion.name()).map(|criterion| Claim::Property(Property::Transactions(criterion)))
         }
         Criterion::SoloProgress | Criterion::CrashFreeSoloProgress | Criterion::LocalProgress
@@ -182,7 +207,7 @@ fn declarations(loaded: &Loaded, color: ColorChoice) -> Result<Vec<Declared>, Fa
             }
         }
         if check.models.is_empty() {
-            models.push(default_model());
+            models.extend(default_models(loaded).into_iter().take(1));
         }
         declared.push(Declared { claim: Claim::Property(check.property.clone()), models });
     }

@@ -14,14 +14,43 @@ fn json(place: &Place, line: &str) -> (i32, Value) {
 fn write_skew_is_told_in_full() {
     let done = Place::new(&[]).run("history lib:histories/h_ws");
     assert_eq!(done.code, 1, "{done:?}");
-    expect_test::expect![""].assert_eq(&done.stdout);
+    expect_test::expect![[r#"
+        lib:histories/h_ws.history (16 events)
+          opacity: rejected at event 16, line 22: T2 ret C
+            Why: No serial order explains that T1 read 1 from y and T2 read 1 from x.
+                 T1, T2: T2 read 1 from x, which is -1 (T1 wrote it)
+                 T2, T1: T1 read 1 from y, which is -1 (T2 wrote it)
+          strict-serializability: rejected at event 16, line 22: T2 ret C
+            Why: No serial order explains that T1 read 1 from y and T2 read 1 from x.
+                 T1, T2: T2 read 1 from x, which is -1 (T1 wrote it)
+                 T2, T1: T1 read 1 from y, which is -1 (T2 wrote it)
+          serializability: rejected at event 16, line 22: T2 ret C
+            Why: No serial order explains that T1 read 1 from y and T2 read 1 from x.
+                 T1, T2: T2 read 1 from x, which is -1 (T1 wrote it)
+                 T2, T1: T1 read 1 from y, which is -1 (T2 wrote it)
+          snapshot-isolation: accepted
+            Order: T1 snapshot, T2 snapshot, T1 commit, T2 commit
+    "#]]
+    .assert_eq(&done.stdout);
 }
 
 #[test]
 fn lost_updates_are_told_with_instants() {
     let done = Place::new(&[]).run("history lib:histories/lost_update --criterion snapshot-isolation");
     assert_eq!(done.code, 1, "{done:?}");
-    expect_test::expect![""].assert_eq(&done.stdout);
+    expect_test::expect![[r#"
+        lib:histories/lost_update.history (12 events)
+          snapshot-isolation: rejected at event 12, line 14: T2 commit C
+            Why: No order of snapshots and commits explains that T1 read 0 from x, T2 read 0 from x and T1
+                 and T2 both wrote x.
+                 T1 snapshot, T1 commit, T2 snapshot, T2 commit: T2 read 0 from x, which is 1 (T1 wrote it)
+                 T1 snapshot, T2 snapshot, T1 commit, T2 commit: T1 commits between the snapshot and the
+                 commit of T2, and T1 and T2 both wrote x (one other order too)
+                 T1 snapshot, T2 snapshot, T2 commit, T1 commit: T2 commits between the snapshot and the
+                 commit of T1, and T1 and T2 both wrote x (one other order too)
+                 T2 snapshot, T2 commit, T1 snapshot, T1 commit: T1 read 0 from x, which is 1 (T2 wrote it)
+    "#]]
+    .assert_eq(&done.stdout);
 }
 
 #[test]
@@ -83,7 +112,7 @@ fn bad_files_and_bad_usage() {
         ),
         ("history memory.txt --criterion serializability,snapshot-isolation", &["serializability, snapshot-isolation"]),
         ("history other.txt", &["`memory` and `values`"]),
-        ("history lib:histories/h_w", &["did you mean `lib:histories/h_w"]),
+        ("history lib:histories/lost_updat.history", &["did you mean `lib:histories/lost_update.history`"]),
         ("check lib:histories/h_ws", &["expected `.rml`"]),
     ] {
         let done = place.run(line);

@@ -195,6 +195,8 @@ impl Explore {
         if let Some(hit) = &found.hit {
             answer.violation = violation.unwrap_or_else(|| hit.violation.clone());
             answer.verdict = if hit.violation.is_some() { Verdict::Violated } else { Verdict::Verified };
+            // Where all wrong clients are looked for, a hit is not the end.
+            answer.reason = found.stop.filter(|_| self.client_programs).map(|stop| stop.reason().to_owned());
         } else if let Some(stop) = found.stop {
             answer.verdict = Verdict::Unknown;
             let growing = found.growing.map(|(loc, value)| {

@@ -3,6 +3,9 @@
 //! What a step needs to know about an instruction is computed here once: which registers are live before it, which kinds of
 //! accesses are deferred, how many accesses a thread may defer, which values are timestamps.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use cyrano_criteria::history::Size;
 use cyrano_criteria::monitor::Monitor;
 use cyrano_engine::history::by_conflicts;
@@ -10,8 +13,11 @@ use cyrano_ir::dataflow::Liveness;
 use cyrano_ir::{AccessKind, FinalVar, Op, OwnOrder, Program, Property, ThreadId};
 use cyrano_memory::Model;
 
+use rustc_hash::FxHashMap;
+
 use crate::Explore;
 use crate::faults::Fault;
+use crate::own::OwnRegion;
 use crate::repeats::constant_variables;
 use crate::state::State;
 use crate::symmetry::Symmetry;
@@ -36,6 +42,8 @@ pub(crate) struct Machine<'a> {
     pub values: Option<Values>,
     /// The program's own order, under a model that follows it; see `own`.
     pub own_order: Option<&'a OwnOrder>,
+    /// The regions of threads that were met, by thread and first instruction; see `own`.
+    pub regions: RefCell<FxHashMap<(usize, u32), Rc<OwnRegion>>>,
     /// For each location its number among the transactional variables.
     pub variables: Vec<Option<u8>>,
     /// The renamings of threads that change nothing, if they are used.
@@ -101,6 +109,7 @@ impl<'a> Machine<'a> {
             monitor: property.filter(|_| values.is_none()).and_then(|property| monitor(program, property)),
             values,
             own_order,
+            regions: RefCell::default(),
             variables: variables(program),
             symmetry: (config.thread_symmetry && by_conflicts).then(|| Symmetry::of(program)).flatten(),
             variable_symmetry: if config.variable_symmetry

@@ -15,33 +15,44 @@
 //! **Steps.** A step makes the choices that come first, passes the call that comes next, performs one access, and passes the
 //! response if the region ends with it; see `values` for why the call waits for the access and the response does not wait.
 
+use std::rc::Rc;
+
 use cyrano_engine::{Access, Violation};
 use cyrano_ir::{AccessKind, InstrId, Op, OwnOrder, ThreadId};
 
 use crate::machine::Machine;
 use crate::own::look::{Look, Ready, eval, location, look, set};
+use crate::own::region::Region;
 use crate::queue::modify;
 use crate::state::{Data, Entry, State, What};
 use crate::step::{Stepper, Successor, Successors, record_error};
 
 mod look;
+mod region;
 mod supports;
 mod witness;
 
+pub(crate) use region::Region as OwnRegion;
 pub(crate) use supports::supports;
 pub(crate) use witness::{complete, renumber};
 
 impl Machine<'_> {
-    fn look(&self, state: &State, thread: usize, order: &OwnOrder) -> Look {
-        let t = &state.threads[thread];
+    /// The region that a thread is in.
+    fn region(&self, thread: usize, start: u32, order: &OwnOrder) -> Rc<Region> {
+        let mut regions = self.regions.borrow_mut();
+        let make = || Rc::new(Region::new(self.program, ThreadId::new(thread), start, order));
+        regions.entry((thread, start)).or_insert_with(make).clone()
+    }
+
+    fn look(&self, state: &State, thread: usize, region: &Region) -> Look {
         let base = self.threads[thread].base;
-        let registers = self.program.threads[thread].registers.len();
-        look(self.program, thread, order, &t.queue, t.pc, &state.regs[base..base + registers])
+        look(self.program, region, &state.threads[thread].queue, &state.regs[base..])
     }
 
     /// The section that a thread waits at, if it has nothing else to do.
     pub(crate) fn own_blocked(&self, state: &State, thread: usize) -> Option<InstrId> {
-        let look = self.look(state, thread, self.own_order?);
+        let region = self.region(thread, state.threads[thread].pc, self.own_order?);
+        let look = self.look(state, thread, &region);
         let [ready] = &look.ready[..] else { return None };
         let section = matches!(self.op(thread, ready.pc), Op::AtomicBegin);
         (section && look.choices.is_empty() && !look.wrong).then_some(InstrId(ready.pc))
@@ -74,7 +85,8 @@ impl Stepper<'_> {
         out: &mut Successors,
     ) {
         let thread = successor.thread;
-        let look = self.m.look(&successor.state, thread, order);
+        let region = self.m.region(thread, successor.state.threads[thread].pc, order);
+        let look = self.m.look(&successor.state, thread, &region);
         if look.wrong {
             return;
         }
@@ -100,13 +112,17 @@ impl Stepper<'_> {
                 let failed = Violation::Assertion { thread: ThreadId::new(thread), instr: InstrId(instr) };
                 successor.event = Some(failed);
             }
-            return self.leave_region(successor, acted, pc, &regs, work, out);
+            let base = self.m.threads[thread].base;
+            for (register, value) in region.registers.iter().zip(regs) {
+                successor.state.regs[base + *register as usize] = value;
+            }
+            return self.leave_region(successor, acted, pc, work, out);
         }
         if acted {
             return out.push(successor);
         }
         for ready in &look.ready {
-            self.perform_own(&successor, ready, work);
+            self.perform_own(&successor, &region, ready, work);
         }
         for choice in &look.choices {
             self.fork_choice(successor.clone(), choice.pc, work);
@@ -130,13 +146,10 @@ impl Stepper<'_> {
         mut successor: Successor,
         mut acted: bool,
         pc: u32,
-        regs: &[i64],
         work: &mut Vec<(Successor, bool)>,
         out: &mut Successors,
     ) {
         let thread = successor.thread;
-        let base = self.m.threads[thread].base;
-        successor.state.regs[base..base + regs.len()].copy_from_slice(regs);
         successor.state.threads[thread].pc = pc;
         successor.state.threads[thread].queue.clear();
         let op = self.m.op(thread, pc);
@@ -160,18 +173,24 @@ impl Stepper<'_> {
     }
 
     /// Performs an access or an atomic section, if it can be.
-    fn perform_own(&mut self, successor: &Successor, ready: &Ready, work: &mut Vec<(Successor, bool)>) {
+    fn perform_own(
+        &mut self,
+        successor: &Successor,
+        region: &Region,
+        ready: &Ready,
+        work: &mut Vec<(Successor, bool)>,
+    ) {
         let thread = successor.thread;
         let mut next = successor.clone();
         let mut regs = ready.regs.clone();
-        if !matches!(self.m.op(thread, ready.pc), Op::AtomicBegin) {
-            if self.access_own(&mut next, ready.pc, &mut regs) {
+        if !matches!(region.op(ready.pc), Op::AtomicBegin) {
+            if self.access_own(&mut next, region, ready.pc, &mut regs) {
                 work.push((next, true));
             }
             return;
         }
         for pc in ready.pc + 1.. {
-            let op = self.m.op(thread, pc);
+            let op = region.op(pc);
             let open = match op {
                 Op::AtomicEnd => break,
                 Op::Assume(cond) => matches!(eval(cond, &regs), Some(Ok(holds)) if holds != 0),
@@ -188,7 +207,7 @@ impl Stepper<'_> {
                     value.is_some() && set(dst, &mut regs, value).is_ok()
                 }
                 Op::Assert { .. } => true,
-                _ => self.access_own(&mut next, pc, &mut regs),
+                _ => self.access_own(&mut next, region, pc, &mut regs),
             };
             if !open {
                 return;
@@ -198,9 +217,9 @@ impl Stepper<'_> {
     }
 
     /// Performs one access; false if something that it needs is not known.
-    fn access_own(&mut self, next: &mut Successor, pc: u32, regs: &mut [Option<i64>]) -> bool {
+    fn access_own(&mut self, next: &mut Successor, region: &Region, pc: u32, regs: &mut [Option<i64>]) -> bool {
         let thread = next.thread;
-        let op = self.m.op(thread, pc);
+        let op = region.op(pc);
         let (Some(kind), Some(addr)) = (op.access_kind(), op.addr()) else { return false };
         let Some(Ok(loc)) = location(self.m.program, addr, regs) else { return false };
         let mut operands = op.operands().into_iter().map(|operand| eval(operand, regs));

@@ -6,10 +6,11 @@
 //! not commit although it is neither parasitic nor crashing:
 //! - `solo-progress`: all others stopped, wherever they were;
 //! - `crash-free-solo-progress`: all others stopped, none of them within a transaction;
-//! - `local-progress`: every other thread goes on ending transactions, or stopped outside of them.
+//! - `local-progress`: every other thread goes on ending transactions, or stopped outside of them, or cannot get out of a command.
 //!
 //! Not to commit means to abort again and again, to take steps within one command for ever, or to wait for ever at a closed atomic
-//! section. The paper counts a process with an unfinished operation as crashing; here that is the memory's fault.
+//! section. The paper counts a process with an unfinished operation as crashing; here that is the memory's fault, whoever's operation
+//! it is.
 //!
 //! **Exactness.** The state graph is finite, so such an execution exists exactly if there is one that ends in a cycle
 //! ([`mod@cycles`]). It is decided for models in which nothing is deferred (`sc` and others like it): elsewhere a cycle
@@ -31,8 +32,8 @@ use cyrano_ir::{InstrId, Progress, Property, ThreadId};
 use crate::machine::Machine;
 use crate::search::Hit;
 use crate::{Explore, LARGEST_GAP, witness};
-use cycles::{Cycle, Want};
-use graph::{Graph, MOST_THREADS, Threads};
+use cycles::{Cycle, Role, Want};
+use graph::{Graph, MOST_THREADS};
 
 /// Answers a question about progress.
 pub(crate) fn ask(
@@ -106,10 +107,9 @@ fn judge(machine: &Machine<'_>, graph: Graph, progress: Progress, limits: &Limit
             found.verdict = Verdict::Unknown;
             found.reason = Some(stop.reason().to_owned());
         }
-        Ok(Some((want, cycle))) => {
+        Ok(Some((thread, fate, cycle))) => {
             let (execution, stem, round) = walk::execution(machine, &graph, &cycle);
-            let thread = ThreadId::new(usize::from(want.thread));
-            let lasso = Lasso { thread, fate: want.fate, stem, round, rounds: walk::ROUNDS };
+            let lasso = Lasso { thread: ThreadId::new(thread), fate, stem, round, rounds: walk::ROUNDS };
             found.verdict = Verdict::Violated;
             found.violation = Some(Violation::Lasso(lasso));
             found.execution = Some(execution);
@@ -129,43 +129,49 @@ fn judge(machine: &Machine<'_>, graph: Graph, progress: Progress, limits: &Limit
     found
 }
 
-/// A violation, if there is one.
-fn lasso(m: &Machine<'_>, graph: &Graph, progress: Progress, limits: &Limits) -> Result<Option<(Want, Cycle)>, Stop> {
-    let limited = graph.notes.limited.is_some();
-    for want in wants(m.threads.len(), progress) {
-        if let Some(stop) = limits.exceeded(graph.size()) {
-            return Err(stop);
-        }
-        // A section may be closed by a `limit` alone.
-        if limited && want.fate == Fate::Blocked {
-            continue;
-        }
-        if let Some(cycle) = cycles::find(graph, &want) {
-            return Ok(Some((want, cycle)));
+/// A violation, if there is one: the thread, what happens to it, and how.
+fn lasso(
+    m: &Machine<'_>,
+    graph: &Graph,
+    progress: Progress,
+    limits: &Limits,
+) -> Result<Option<(usize, Fate, Cycle)>, Stop> {
+    // A section may be closed by a `limit` alone, so that a thread in front of it is not really blocked.
+    let blocked = graph.notes.limited.is_none() && graph.blocked.iter().any(|set| *set != 0);
+    for fate in Fate::ALL.into_iter().filter(|fate| blocked || *fate != Fate::Blocked) {
+        for thread in 0..m.threads.len() {
+            for want in wants(m.threads.len(), thread, fate, progress, blocked) {
+                if let Some(stop) = limits.exceeded(graph.size()) {
+                    return Err(stop);
+                }
+                if let Some(cycle) = cycles::find(graph, &want) {
+                    return Ok(Some((thread, fate, cycle)));
+                }
+            }
         }
     }
     Ok(None)
 }
 
-/// The kinds of cycles that violate a property. Those in which most threads go on come first.
-fn wants(threads: usize, progress: Progress) -> Vec<Want> {
-    let all: Threads = Threads::MAX >> (MOST_THREADS - threads);
-    let mut wants = Vec::new();
-    for fate in Fate::ALL {
-        for thread in 0..threads {
-            let others = all & !(1 << thread);
-            let mut want =
-                |active: Threads, idle: Threads| wants.push(Want { thread: thread as u8, fate, active, idle });
-            match progress {
-                Progress::Solo => want(0, 0),
-                Progress::CrashFreeSolo => want(0, others),
-                Progress::Local => {
-                    let mut subsets: Vec<Threads> = (0..=all).filter(|set| set & !others == 0).collect();
-                    subsets.sort_by_key(|set| std::cmp::Reverse(set.count_ones()));
-                    subsets.into_iter().for_each(|active| want(active, others & !active));
-                }
-            }
-        }
+/// The kinds of cycles in which this happens to a thread. Those in which most of the others get done come first.
+fn wants(threads: usize, thread: usize, fate: Fate, progress: Progress, blocked: bool) -> Vec<Want> {
+    let others: &[Role] = match progress {
+        Progress::Solo => &[Role::Still],
+        Progress::CrashFreeSolo => &[Role::Idle],
+        Progress::Local if blocked => &[Role::Ends, Role::Idle, Role::Waits, Role::Blocked],
+        Progress::Local => &[Role::Ends, Role::Idle, Role::Waits],
+    };
+    let own = match fate {
+        Fate::Aborts => Role::Aborts,
+        Fate::Waits => Role::Waits,
+        Fate::Blocked => Role::Blocked,
+    };
+    let mut all: Vec<Vec<Role>> = vec![Vec::new()];
+    for at in 0..threads {
+        let here = if at == thread { &[own][..] } else { others };
+        let longer = |given: &Vec<Role>, role: &Role| [&given[..], &[*role]].concat();
+        all = all.iter().flat_map(|given| here.iter().map(move |role| longer(given, role))).collect();
     }
-    wants
+    all.sort_by_key(|roles| roles.iter().filter(|role| **role != Role::Ends).count());
+    all.iter().map(|roles| Want::new(roles)).collect()
 }

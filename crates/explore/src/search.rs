@@ -11,8 +11,8 @@ use crate::faults::Fault;
 use crate::machine::Machine;
 use crate::state::State;
 use crate::step::{Notes, Stepper, Successors};
-use crate::values::Heard;
 use crate::table::{Batch, MAX_STATE, Record, Table};
+use crate::values::Heard;
 
 /// How often the limits are looked at, in expanded states.
 const CHECK_EVERY: u64 = 1024;
@@ -57,6 +57,8 @@ pub(crate) struct Search<'m, 'a> {
     scratch: Vec<i64>,
     found: Found,
     expanded: u64,
+    /// The smallest client that went wrong so far, where clients are told apart.
+    smallest: Option<Calls>,
 }
 
 impl<'m, 'a> Search<'m, 'a> {
@@ -82,6 +84,7 @@ impl<'m, 'a> Search<'m, 'a> {
             scratch: Vec::new(),
             found,
             expanded: 0,
+            smallest: None,
         }
     }
 
@@ -175,8 +178,15 @@ impl<'m, 'a> Search<'m, 'a> {
         for successor in successors.iter_mut() {
             self.found.stats.transitions += 1;
             if let Some(violation) = &successor.event {
-                if self.m.config.client_programs && *violation == Violation::Transactions {
-                    self.found.clients.extend(successor.state.heard.as_ref().map(Heard::calls));
+                let calls = successor.state.heard.as_ref().filter(|_| *violation == Violation::Transactions);
+                if let Some(calls) = calls.filter(|_| self.m.config.client_programs).map(Heard::calls) {
+                    let size = |calls: &Calls| calls.iter().map(Vec::len).sum::<usize>();
+                    let better = |best: &Calls| (size(&calls), &calls) < (size(best), best);
+                    if self.smallest.as_ref().is_none_or(better) {
+                        self.found.hit = None;
+                        self.smallest = Some(calls.clone());
+                    }
+                    self.found.clients.insert(calls);
                 }
                 if self.m.judge_assertions && self.found.hit.is_none() {
                     self.found.hit =
@@ -247,7 +257,8 @@ impl<'m, 'a> Search<'m, 'a> {
             }
             blocked.push(Blocked { thread: ThreadId::new(thread), instr: InstrId(pc) });
         }
-        if self.m.judge_assertions && self.found.hit.is_none() {
+        let out_of_order = self.m.own_order.is_some() && !matches!(self.property, Some(Property::Assertions));
+        if self.m.judge_assertions && self.found.hit.is_none() && !out_of_order {
             let violation = Some(Violation::Deadlock { blocked });
             self.found.hit = Some(Hit { path: self.path(record), violation, in_step: false });
         }

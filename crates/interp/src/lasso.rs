@@ -224,7 +224,10 @@ impl<'a> Claim<'a> {
             let fair = match progress {
                 Progress::Solo => still,
                 Progress::CrashFreeSolo => still && !self.is_busy(other),
-                Progress::Local => ends || still && !self.is_busy(other),
+                Progress::Local => {
+                    let stuck = || Ok(self.suffers(other, Fate::Waits)? || self.suffers(other, Fate::Blocked)?);
+                    ends || still && !self.is_busy(other) || stuck()?
+                }
             };
             if !fair {
                 return no_lasso(format!("{} does not do its part", self.program.thread(other).name));
@@ -236,17 +239,22 @@ impl<'a> Claim<'a> {
     /// The thread does not commit, and that is not its client's fault.
     fn gets_nowhere(&self) -> Result<(), ReplayError> {
         let Lasso { thread, fate, .. } = self.lasso;
+        let name = &self.program.thread(*thread).name;
+        let shown = self.suffers(*thread, *fate)?;
+        if shown { Ok(()) } else { no_lasso(format!("{name} does not do what is claimed in a round")) }
+    }
+
+    /// Whether this happens to a thread in a round.
+    fn suffers(&self, thread: ThreadId, fate: Fate) -> Result<bool, ReplayError> {
         let (before, after) = (self.snapshot(0)?, self.snapshot(1)?);
         let (before, after) = (&before.threads[thread.index()], &after.threads[thread.index()]);
-        let ends: Vec<TxEvent> = self.round_of(*thread).filter_map(|step| self.ended(step)).collect();
-        let steps = self.round_of(*thread).count();
-        let shown = match fate {
+        let ends: Vec<TxEvent> = self.round_of(thread).filter_map(|step| self.ended(step)).collect();
+        let steps = self.round_of(thread).count();
+        Ok(match fate {
             Fate::Aborts => ends.contains(&TxEvent::Abort) && !ends.contains(&TxEvent::Commit),
             Fate::Waits => ends.is_empty() && before.commands == after.commands && (steps > 0 || before.endless),
             Fate::Blocked => steps == 0 && self.stays_blocked(&before.machine),
-        };
-        let name = &self.program.thread(*thread).name;
-        if shown { Ok(()) } else { no_lasso(format!("{name} does not do what is claimed in a round")) }
+        })
     }
 
     /// Whether the section that a thread stands at is closed after the stem and after every step of a round.

@@ -152,8 +152,20 @@ pub(crate) fn check(condition: &Condition, finals: &Finals) -> Check {
             (cyrano_ir::Quantifier::Always, cond)
         }
     };
-    let text = condition.text.trim_start_matches(condition.quantifier.name()).trim().to_owned();
+    let text = condition.text.trim_start_matches(condition.quantifier.name()).trim();
+    let text = unwrapped(text).unwrap_or(text).to_owned();
     Check { property: Property::Final { quantifier, cond, text }, models: Vec::new(), span: condition.span }
+}
+
+/// The text between parentheses that enclose all of it.
+fn unwrapped(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('(')?.strip_suffix(')')?;
+    let mut depth = 0i32;
+    let closed = inner.chars().any(|letter| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        depth < 0
+    });
+    (!closed).then_some(inner.trim())
 }
 
 /// Renumbers locations once it is known whether there is a gap before them.

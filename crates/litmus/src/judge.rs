@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cyrano_ir::{EvalError, FinalExpr, FinalVar, WORD};
+use cyrano_ir::{Addr, BinOp, EvalError, Expr, FinalExpr, FinalVar, LocalExpr, Op, UnOp, WORD};
 
 use crate::Test;
 use crate::ast::Quantifier;
@@ -95,6 +95,32 @@ impl Test {
         let negative = states.len() - positive;
         let states = states.into_iter().map(|(values, holds)| State { values, holds }).collect();
         Ok(Judgement { states, positive, negative })
+    }
+
+    /// Whether some execution may go wrong (a pointer to nothing, a division by zero, an overflow of 64 bits), which outcomes alone do
+    /// not tell.
+    pub fn can_go_wrong(&self) -> bool {
+        fn partial(expr: &LocalExpr) -> bool {
+            use BinOp::{Add, Div, Mul, Rem, Shl, Shr, Sub};
+            match expr {
+                Expr::Const(_) | Expr::Var(_) => false,
+                // A result that is brought into 32 bits was computed from operands of 32 bits.
+                Expr::Unary(UnOp::Wrap(ty), inner) if ty.bits <= 32 => match &**inner {
+                    Expr::Binary(Add | Sub | Mul, left, right) => partial(left) || partial(right),
+                    inner => partial(inner),
+                },
+                Expr::Unary(UnOp::Target | UnOp::Neg, _) => true,
+                Expr::Unary(_, inner) => partial(inner),
+                Expr::Binary(Add | Sub | Mul | Div | Rem | Shl | Shr, ..) => true,
+                Expr::Binary(_, left, right) => partial(left) || partial(right),
+            }
+        }
+        let indexed = |op: &Op| match op.addr() {
+            Some(Addr::Indexed { index, .. }) => partial(index),
+            _ => false,
+        };
+        let mut code = self.program.threads.iter().flat_map(|thread| &thread.code);
+        code.any(|instr| indexed(&instr.op) || instr.op.operands().into_iter().any(partial))
     }
 
     /// What a final state shows, in the order of the columns.

@@ -14,6 +14,7 @@ mod code;
 mod condition;
 mod cursor;
 mod finals;
+pub mod generate;
 mod head;
 mod init;
 mod judge;

@@ -40,6 +40,8 @@ pub struct CheckReport {
     pub reason: Option<String>,
     /// What the observations were compared with.
     pub specification: Option<SpecificationReport>,
+    /// How many of all clients of a size are wrong.
+    pub clients: Option<ClientsReport>,
     /// The size of the formula, if there was one.
     pub clauses: Option<u64>,
     /// What it cost; `None` if no engine ran.
@@ -50,6 +52,32 @@ pub struct CheckReport {
     pub trace: Option<Trace>,
     /// Why, also where there is no execution to show.
     pub explanation: Option<Explanation>,
+}
+
+/// All clients of a size, and those of them that are wrong. The numbers are exact, however large.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ClientsReport {
+    /// How many there are.
+    pub total: String,
+    /// How many of them are wrong; none if that is not known.
+    pub wrong: Option<String>,
+    /// Whether these are all.
+    pub complete: bool,
+    /// The smallest wrong one, as far as it got.
+    pub smallest: Option<String>,
+}
+
+impl ClientsReport {
+    /// In words.
+    pub fn sentence(&self) -> Option<String> {
+        let grouped = |digits: &str| digits.parse::<u64>().map_or_else(|_| digits.to_owned(), count);
+        let wrong = self.wrong.as_deref()?;
+        let least = if self.complete { "" } else { "at least " };
+        let total = grouped(&self.total);
+        let smallest = self.smallest.as_ref().map(|smallest| format!("; the smallest: {smallest}"));
+        let verb = if wrong == "0" { "none" } else { &format!("{least}{}", grouped(wrong)) };
+        Some(format!("{verb} of {total} clients can go wrong{}", smallest.unwrap_or_default()))
+    }
 }
 
 /// A specification that was mined from serial executions (CheckFence, section 2.2).
@@ -135,7 +163,8 @@ fn file_table(out: &mut String, checks: &[CheckReport], style: Style) {
 fn row(check: &CheckReport) -> Row {
     let dash = || "-".to_owned();
     let stat = |show: &dyn Fn(&Stats) -> String| check.stats.as_ref().map_or_else(dash, show);
-    let notes = [check.reason.as_ref(), check.engine_note.as_ref()];
+    let clients = check.clients.as_ref().and_then(ClientsReport::sentence);
+    let notes = [check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref()];
     Row {
         cells: vec![
             Cell::left(check.verdict.name()).paint(paint(check.verdict)),

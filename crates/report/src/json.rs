@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cyrano_trace::{Explanation, Tool, Trace};
 use serde::Serialize;
 
-use crate::checks::{CheckReport, SpecificationReport};
+use crate::checks::{CheckReport, ClientsReport, SpecificationReport};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -35,6 +35,8 @@ struct Check<'a> {
     peak_bytes: Option<u64>,
     reductions: &'a [String],
     specification: Option<&'a SpecificationReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clients: Option<&'a ClientsReport>,
     trace: Option<&'a Trace>,
     explanation: Option<&'a Explanation>,
 }
@@ -77,6 +79,7 @@ fn check(check: &CheckReport) -> Check<'_> {
         peak_bytes: stats.map(|s| s.peak_bytes),
         reductions: &check.reductions,
         specification: check.specification.as_ref(),
+        clients: check.clients.as_ref(),
         trace: check.trace.as_ref(),
         explanation: check.explanation.as_ref(),
     }

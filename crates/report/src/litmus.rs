@@ -170,7 +170,7 @@ pub fn litmus_text(results: &[LitmusReport], details: bool, style: Style) -> Str
             out.push('\n');
         }
     }
-    rows(&mut out, results, style);
+    rows(&mut out, results, !details, style);
     totals(&mut out, results, style);
     out
 }
@@ -207,9 +207,9 @@ fn summary(out: &mut String, report: &LitmusReport, several: bool, style: Style)
     out.push_str(&format!("Time {} {:.2}\n", report.name, report.seconds));
 }
 
-fn rows(out: &mut String, results: &[LitmusReport], style: Style) {
+fn rows(out: &mut String, results: &[LitmusReport], reasons: bool, style: Style) {
     let expected = results.iter().any(|report| report.expected.is_some());
-    let rows: Vec<Row> = results.iter().map(|report| row(report, expected)).collect();
+    let rows: Vec<Row> = results.iter().map(|report| row(report, expected, reasons)).collect();
     let mut header = vec!["test", "model", "condition", "observation", "holds", "states", "engine"];
     if expected {
         header.push("expected");
@@ -217,7 +217,8 @@ fn rows(out: &mut String, results: &[LitmusReport], style: Style) {
     table(out, &header, &rows, style);
 }
 
-fn row(report: &LitmusReport, expected: bool) -> Row {
+/// One row; reasons stand below it unless they were printed already.
+fn row(report: &LitmusReport, expected: bool, reasons: bool) -> Row {
     let paint = match (report.observation, report.differs) {
         (_, true) => Some(Paint::Bad),
         (None, _) => Some(Paint::Unsure),
@@ -243,7 +244,8 @@ fn row(report: &LitmusReport, expected: bool) -> Row {
         let mark = if report.differs { " (differs)" } else { "" };
         cells.push(Cell::left(format!("{}{mark}", report.expected.as_deref().unwrap_or("-"))));
     }
-    let mut notes: Vec<String> = report.reason.iter().map(|reason| format!("{}: {reason}", report.file)).collect();
+    let lines = report.reason.iter().filter(|_| reasons).flat_map(|reason| reason.lines());
+    let mut notes: Vec<String> = lines.map(|line| format!("{}: {line}", report.file)).collect();
     notes.extend(report.disagreement.clone());
     Row { cells, notes }
 }

@@ -15,6 +15,7 @@ mod check_client;
 mod check_stmt;
 mod client;
 mod constants;
+mod loops;
 mod lower;
 mod memory;
 mod objects;

@@ -290,6 +290,11 @@ impl Parser<'_, '_> {
         if self.peek() != Token::Ident {
             return Err(self.unexpected(wanted));
         }
+        Ok(self.joined())
+    }
+
+    /// The next word, whatever it is, and those that are joined to it by hyphens.
+    pub(crate) fn joined(&mut self) -> Name {
         let mut span = self.bump();
         while self.peek() == Token::Minus && self.span().start == span.end {
             span = span.to(self.bump());
@@ -297,6 +302,6 @@ impl Parser<'_, '_> {
                 span = span.to(self.bump());
             }
         }
-        Ok(Name { text: self.text(span).to_owned(), span })
+        Name { text: self.text(span).to_owned(), span }
     }
 }

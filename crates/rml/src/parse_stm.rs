@@ -16,8 +16,11 @@ const PREDECLARED: [(&str, i64); 2] = [("threads", 2), ("vars", 2)];
 /// The name of the family of threads.
 const CLIENT: &str = "t";
 
+/// A criterion's name, and what it claims.
+type Criterion = (&'static str, fn() -> Claim);
+
 /// What may be claimed of transactions. `progress` stands for all progress properties.
-const CRITERIA: [(&str, fn() -> Claim); 6] = [
+const CRITERIA: [Criterion; 6] = [
     ("opacity", || Claim::Transactions(TxCriterion::Opacity)),
     ("strict-serializability", || Claim::Transactions(TxCriterion::StrictSerializability)),
     ("solo-progress", || Claim::Progress(&[Progress::Solo])),
@@ -92,7 +95,8 @@ impl Parser<'_, '_> {
 
     /// What transactions are checked for.
     pub(crate) fn criterion(&mut self) -> Fallible<Claim> {
-        let wanted = "`assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`";
+        let wanted =
+            "`assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`";
         let mut words = vec!["assertions", "exists", "never", "always", "forall", "strict"];
         let known: Vec<&str> = CRITERIA.iter().map(|(name, _)| *name).collect();
         words.extend(&known);
@@ -101,7 +105,8 @@ impl Parser<'_, '_> {
         if !known.iter().any(|name| name.split('-').next() == Some(first)) {
             return Err(self.unexpected_word(wanted, &words));
         }
-        let Name { text, span } = self.hyphenated(wanted)?;
+        // `local` is a keyword elsewhere.
+        let Name { text, span } = self.joined();
         let found = CRITERIA.iter().find(|(name, _)| *name == text);
         found.map(|(_, claim)| claim()).ok_or_else(|| {
             let (last, others) = known.split_last().expect("there are criteria");

@@ -1,9 +1,12 @@
 //! From a query to an answer: lazy unrolling around an incremental solver (CheckFence, sections 3.2 and 3.3).
 //!
 //! In each round all loops have bounds. The solver is asked for an execution that shows what is asked about *or* takes a loop beyond its bound. What it
-//! shows is noted and not asked for again. When nothing is left, there is no further answer within the bounds; if no loop went beyond its bound, the
-//! bounds are proven sufficient and the answer is complete. Otherwise the bounds of those loops grow, up to a limit which
-//! makes the verdict `bounded`.
+//! shows is noted and not asked for again. When nothing is left and no loop went beyond its bound, the bounds are proven
+//! sufficient and the answer is complete. Otherwise the bounds of those loops grow, up to a limit which makes the verdict `bounded`.
+//!
+//! Once a loop has gone beyond its bound the bounds are known to be too small, and proving that nothing else is there would be in vain. The round goes on
+//! for a little while, because small bounds are where bugs are found quickly and other loops may have to grow as well, and makes room for the next.
+//! Threads that run the same code usually need the same bounds, so theirs grow together; bounds that are larger than needed do no harm.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -21,6 +24,9 @@ use crate::{Symbolic, SymbolicStats};
 
 /// The bound that every loop starts with.
 pub(crate) const FIRST: usize = 1;
+
+/// How many decisions a round goes on for when its bounds are known to be too small.
+const PATIENCE: u64 = 20_000;
 
 /// Why there is no complete answer.
 enum Cut {
@@ -163,15 +169,20 @@ impl<'a> Ask<'a> {
         findings.outcomes.iter().for_each(|outcome| block(encoding, solver, outcome));
         let mut beyond = BTreeSet::new();
         let mut asked = self.pose(encoding, solver, &beyond);
+        let mut patience = PATIENCE;
         loop {
-            match solver.solve(&[asked]) {
-                Found::Stopped(stop) => return Err(Cut::Stopped(stop)),
-                Found::Nothing => return Ok(beyond),
-                Found::Model => {}
+            let found = match beyond.is_empty() {
+                true => Some(solver.solve(&[asked])),
+                false => solver.solve_within(&[asked], &mut patience),
+            };
+            match found {
+                Some(Found::Stopped(stop)) => return Err(Cut::Stopped(stop)),
+                Some(Found::Nothing) | None => return Ok(beyond),
+                Some(Found::Model) => {}
             }
             let exceeded = encoding.exceeded.iter().filter(|(_, lit)| solver.value(*lit)).map(|(key, _)| *key);
             let known = beyond.len();
-            beyond.extend(exceeded.filter(|key| !self.given_up.contains(key)));
+            beyond.extend(exceeded.filter(|key| !self.given_up.contains(key)).flat_map(|key| self.problem.twins(key)));
             if beyond.len() > known {
                 asked = self.pose(encoding, solver, &beyond);
             }

@@ -1,5 +1,7 @@
 //! From a program, a model and bounds on its loops to a formula and a graph, and the literals that questions are about.
 
+use std::mem::discriminant;
+
 use cyrano_engine::{Query, Question};
 use cyrano_ir::dataflow::{Liveness, exit_registers};
 use cyrano_ir::{AccessKind, InstrId, FinalVar, LocId, Program, Property, Quantifier, RegId, ThreadId};
@@ -80,6 +82,16 @@ impl<'a> Problem<'a> {
         });
         let idle = idle.collect();
         Self { program, model, question, ranges: engine.ranges, loops, live, idle }
+    }
+
+    /// The same loop in all threads whose code differs from this one's in nothing but operands.
+    pub(crate) fn twins(&self, key: LoopKey) -> impl Iterator<Item = LoopKey> {
+        let kinds = |thread: ThreadId| self.program.thread(thread).code.iter().map(|instr| discriminant(&instr.op));
+        let same = move |other: &ThreadId| {
+            let heads = |thread: ThreadId| &self.loops[thread.index()].heads;
+            heads(*other) == heads(key.thread) && kinds(*other).eq(kinds(key.thread))
+        };
+        self.program.thread_ids().filter(same).map(move |thread| LoopKey { thread, ..key })
     }
 
     /// Whether some section of the program may have to wait.

@@ -49,6 +49,8 @@ pub(crate) trait Solver {
     fn add(&mut self, clause: &[Lit]);
     /// Looks for an assignment in which all of these hold.
     fn solve(&mut self, assumptions: &[Lit]) -> Found;
+    /// The same with at most so many decisions, which are counted down; none if that was not enough.
+    fn solve_within(&mut self, assumptions: &[Lit], decisions: &mut u64) -> Option<Found>;
     /// The value in the assignment that was found last.
     fn value(&self, lit: Lit) -> bool;
     /// What it cost.
@@ -59,7 +61,9 @@ pub(crate) trait Solver {
 struct Budget {
     limits: Limits,
     bytes: u64,
-    calls: std::cell::Cell<u32>,
+    calls: std::cell::Cell<u64>,
+    /// The number of calls after which the search is given up.
+    last_call: std::cell::Cell<u64>,
     stopped: std::cell::Cell<Option<Stop>>,
 }
 
@@ -79,7 +83,7 @@ impl Callbacks for Budget {
         if calls.is_multiple_of(64) && self.stopped.get().is_none() {
             self.stopped.set(self.limits.exceeded(self.bytes));
         }
-        self.stopped.get().is_some()
+        self.stopped.get().is_some() || calls >= self.last_call.get()
     }
 }
 
@@ -104,7 +108,8 @@ impl Batsat {
         };
         let loaded = Acyclic::load(graph, formula.vars);
         let bytes = 3 * formula.bytes() + 64 * u64::from(formula.vars) + loaded.theory.bytes();
-        let budget = Budget { limits: limits.clone(), bytes, calls: Default::default(), stopped: Default::default() };
+        let (calls, stopped) = Default::default();
+        let budget = Budget { limits: limits.clone(), bytes, calls, last_call: u64::MAX.into(), stopped };
         let mut this =
             Self { solver: batsat::Solver::new(SolverOpts::default(), budget), theory: loaded.theory, vars: 0 };
         this.theory.check = check;
@@ -151,6 +156,18 @@ impl Solver for Batsat {
         } else {
             Found::Stopped(self.solver.cb().stopped.get().unwrap_or(Stop::Timeout))
         }
+    }
+
+    fn solve_within(&mut self, assumptions: &[Lit], decisions: &mut u64) -> Option<Found> {
+        let budget = self.solver.cb();
+        let before = budget.calls.get();
+        budget.last_call.set(before + *decisions);
+        let found = self.solve(assumptions);
+        let budget = self.solver.cb();
+        budget.last_call.set(u64::MAX);
+        *decisions = decisions.saturating_sub(budget.calls.get() - before);
+        let tired = matches!(found, Found::Stopped(_)) && budget.stopped.get().is_none();
+        (!tired).then_some(found)
     }
 
     fn value(&self, lit: Lit) -> bool {

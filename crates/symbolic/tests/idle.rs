@@ -139,6 +139,39 @@ fn iterations_that_are_not_idle() {
     }
 }
 
+/// What goes wrong in the first iteration is seen only because of a store after the loop that is performed before it: the thread must not stop
+/// there, though nothing else happens in that iteration.
+#[test]
+fn what_goes_wrong_may_rest_on_what_comes_later() {
+    for check in ["assert s != 1;", "s := 1 / (1 - s);"] {
+        let source = format!(
+            "threads {{
+                shared x, y, z;
+                local r, s, t;
+                thread p {{ loop {{ r := x; if r = 1 {{ break; }} s := y; {check} }} z := 1; }}
+                thread q {{ x := 1; t := z; if t = 1 {{ y := 1; }} }}
+            }}
+            check assertions;"
+        );
+        let property = Property::Assertions;
+        assert_eq!(verdict(&source, "relaxed", Question::Holds(&property), true), Verdict::Violated, "{check}");
+        assert_eq!(agrees_everywhere(&source), Ok(()));
+    }
+}
+
+/// Nobody sees the middle of a section, also if it goes round in there.
+#[test]
+fn sections_do_not_stop_half_way() {
+    let source = "threads {
+        shared x, y;
+        local r;
+        thread p { atomic { y := 1; loop { r := x; if r = 1 { break; } } y := 0; } }
+        thread q { r := y; assert r = 0; x := 1; }
+    }
+    check assertions;";
+    assert_eq!(agrees_everywhere(source), Ok(()));
+}
+
 /// The library's queue: the same observations with and without, and the same verdict.
 #[test]
 fn the_queue_agrees() {
@@ -146,11 +179,11 @@ fn the_queue_agrees() {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("the library can be read");
     for file in ["msn.c", "msn_unfenced.c"] {
         let unit = cyrano_cfront::parse(&read(file), file, &|_| None).expect("the library compiles");
-        let tests = format!("{}\ntest pair = ( e | e )\ntest after = e ( d | d )\n", read("msn.tests"));
+        let tests = format!("{}\ntest pair = ( e | e )\n", read("msn.tests"));
         let tests = cyrano_cfront::tests(&tests, &unit).expect("the tests are right");
-        for name in ["T0", "pair", "after"] {
+        for name in ["T0", "pair"] {
             let program = unit.program(tests.test(name).expect("there is such a test")).expect("it becomes a program");
-            for model in cyrano_memory::all() {
+            for model in ["sc", "relaxed"].map(|name| cyrano_memory::named(name).expect("a model")) {
                 let [on, off] = [true, false].map(|idle_iterations| {
                     let engine = Symbolic { idle_iterations, ..Symbolic::default() };
                     ask(&engine, &program, &model, Question::Outcomes, 60.0)

@@ -51,7 +51,9 @@ pub(crate) fn explain(parts: &Parts<'_>, progress: Progress, lasso: &Lasso) -> E
     };
     let meaning = match progress {
         Progress::Solo => "a thread that runs alone does not get done because of where the others stopped",
-        Progress::CrashFreeSolo => "a thread that runs alone does not get done although nobody else is in a transaction",
+        Progress::CrashFreeSolo => {
+            "a thread that runs alone does not get done although nobody else is in a transaction"
+        }
         Progress::Local => "a thread that keeps trying does not get done although no other one is in its way for ever",
     };
     Explanation {
@@ -94,6 +96,10 @@ impl Told<'_> {
         }
         if ends.contains(&TxEvent::Abort) {
             return format!("{name} aborts in every round");
+        }
+        let chooses = round.choices.get(thread.index()).is_some_and(|choices| *choices > 0);
+        if chooses || own(stem.steps, stem.steps + round.steps).next().is_some() {
+            return format!("{name} goes on within one command for ever");
         }
         let since = own(0, stem.steps).collect::<Vec<_>>();
         let mut since = since.into_iter().rev().take_while(|step| self.ended(step).is_none());

@@ -26,7 +26,8 @@ pub use minimise::minimise;
 pub use record::Parts;
 pub use restore::TraceError;
 pub use schema::{
-    BlockedInfo, Conflict, DependencyInfo, End, ErrorInfo, Explanation, ExtentInfo, LassoInfo, ModelInfo, NamedValue, Overtaken, ProgramInfo,
-    PropertyInfo, ReadFrom, SCHEMA, Step, TestInfo, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
+    BlockedInfo, Conflict, DependencyInfo, End, ErrorInfo, Explanation, ExtentInfo, LassoInfo, ModelInfo, NamedValue,
+    Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA, Step, TestInfo, ThreadInfo, Tool, Trace, TransactionInfo,
+    ViolationInfo,
 };
 pub use transactions::explain_history;

@@ -16,14 +16,22 @@ pub(crate) fn shown(program: &Program, ty: Ty, value: i64) -> Option<String> {
     }
 }
 
-/// The name of the object that starts at a word, or else of the word.
+/// The name of the largest object that starts at a word: of the whole, of a part, or of the word itself.
 fn target(program: &Program, word: usize) -> Option<&str> {
     // Memory is one array, and its elements are the program's locations from the array's base on.
     let at = program.arrays.first()?.base.index() + word;
     let location = program.locations.get(at).filter(|location| location.ty != Ty::Gap)?;
-    let starts = at.checked_sub(1).and_then(|before| program.locations.get(before)).is_some_and(|l| l.ty == Ty::Gap);
-    let object = location.name.split(['.', '[']).next().unwrap_or_default();
-    Some(if starts { object } else { &location.name })
+    let before = at.checked_sub(1).and_then(|before| program.locations.get(before)).filter(|l| l.ty != Ty::Gap);
+    let mut name = location.name.as_str();
+    while let Some(end) = name.rfind(['.', '[']) {
+        let whole = &name[..end];
+        let inside = |other: &str| other.strip_prefix(whole).is_some_and(|rest| rest.starts_with(['.', '[']));
+        if before.is_some_and(|before| inside(&before.name)) {
+            break;
+        }
+        name = whole;
+    }
+    Some(name)
 }
 
 #[cfg(test)]
@@ -40,15 +48,27 @@ mod tests {
             word("queue.tail", Ty::Pointer),
             word("gap#1", Ty::Gap),
             word("node#1.value", Ty::Int),
+            word("node#1.ends[0].key", Ty::Int),
+            word("node#1.ends[0].next", Ty::Pointer),
+            word("node#1.ends[1].key", Ty::Int),
         ];
-        let memory = SharedArray { name: "memory".to_owned(), base: LocId(0), len: 5 };
+        let memory = SharedArray { name: "memory".to_owned(), base: LocId(0), len: 8 };
         let program = Program { locations, arrays: vec![memory], ..Program::default() };
         let shown = |value| shown(&program, Ty::Pointer, value);
-        let expect = [(0, "null"), (8, "&queue"), (16, "&queue.tail"), (32, "&node#1"), (33, "&node#1 | 1")];
+        let expect = [
+            (0, "null"),
+            (8, "&queue"),
+            (16, "&queue.tail"),
+            (32, "&node#1"),
+            (33, "&node#1 | 1"),
+            (40, "&node#1.ends"),
+            (48, "&node#1.ends[0].next"),
+            (56, "&node#1.ends[1]"),
+        ];
         for (value, text) in expect {
             assert_eq!(shown(value).as_deref(), Some(text));
         }
-        for nothing in [24, 40, -8, UNDEFINED] {
+        for nothing in [24, 64, -8, UNDEFINED] {
             assert_eq!(shown(nothing), None, "{nothing}");
         }
         assert_eq!(super::shown(&program, Ty::Int, 8), None);

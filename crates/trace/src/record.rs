@@ -70,7 +70,9 @@ impl Trace {
 impl From<&Property> for PropertyInfo {
     fn from(property: &Property) -> Self {
         let condition = match property {
-            Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::Observations(_) => None,
+            Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::Observations(_) => {
+                None
+            }
             Property::Final { text, .. } => Some(text.clone()),
         };
         let allowed = match property {

@@ -116,10 +116,9 @@ impl Trace {
         }
         let declared = program.checks.iter().map(|check| &check.property);
         let mut same = declared.filter(|property| match property {
-            Property::Assertions
-            | Property::Transactions(_)
-            | Property::Progress(_)
-            | Property::Observations(_) => false,
+            Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::Observations(_) => {
+                false
+            }
             Property::Final { text, .. } => {
                 property.criterion() == wanted.criterion && Some(text) == wanted.condition.as_ref()
             }

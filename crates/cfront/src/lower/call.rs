@@ -3,6 +3,7 @@
 use cyrano_ir::{Expr as Ir, LocalExpr, Op, Place, UNDEFINED};
 
 use super::{Frame, Lowerer, MAX_REGISTERS, Spot};
+use crate::addresses::Holder;
 use crate::escape::strip;
 use crate::tree::{Expr, ExprKind, FuncId, LocalId, Lvalue, LvalueKind};
 use crate::types::Type;
@@ -146,7 +147,10 @@ impl Lowerer<'_, '_> {
         } else {
             let in_parts = checked.types.is_scalar(&local.ty) && self.shared.escapes.in_parts(func, id);
             let init = if in_parts { 0 } else { UNDEFINED };
-            self.variable_registers(&name, &local.ty, init).unwrap_or(Spot::Values(Vec::new()))
+            // An integer that is an address is shown like a pointer.
+            let address = checked.types.addresses.contains(&Holder::Local(func.0, id.0)) && local.ty.is_integer();
+            let ty = if address { Type::Void.pointer() } else { local.ty.clone() };
+            self.variable_registers(&name, &ty, init).unwrap_or(Spot::Values(Vec::new()))
         };
         if let Some(slot) = self.frame().and_then(|frame| frame.locals.get_mut(id.0)) {
             *slot = Some(spot.clone());

@@ -161,4 +161,6 @@ fn other_integers_are_numbers() {
     check_addresses("void f(void) { top = (uintptr_t)&n; fetch_add(&top, 8); }", &[]);
     check_addresses("void f(void) { uintptr_t *p = &top; top = (uintptr_t)&n; *p = 16; }", &[]);
     check_addresses("void f(void) { total = (uintptr_t)&n >> 3; }", &[]);
+    // A test may pass any number.
+    check_addresses("void f(uintptr_t v) { if (v == 0) v = (uintptr_t)&n; top = v; }", &[]);
 }

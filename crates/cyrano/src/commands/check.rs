@@ -114,6 +114,7 @@ fn one(
             verdict: Verdict::Vacuous,
             reason: Some(reason.clone()),
             specification: None,
+            clients: None,
             clauses: None,
             stats: None,
             reductions: Vec::new(),

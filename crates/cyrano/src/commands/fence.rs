@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cyrano_ir::Property;
 use cyrano_memory::Model;
 use cyrano_report::{fences_json, fences_text};
 
@@ -61,6 +62,8 @@ fn tasks<'a>(
         for check in selected {
             let (goal, model) = match check {
                 Selected::Nothing { reason, .. } => return Err(Failure::input(reason)),
+                // A fence forbids executions and adds none; that nobody gets done is not a matter of reordering.
+                Selected::Run(Property::Progress(_), _) => continue,
                 Selected::Run(property, model) => (Goal::Property(property), model),
                 Selected::Observations(model) if loaded.test.is_some() => (Goal::Observations(specification), model),
                 Selected::Observations(model) => {
@@ -78,6 +81,9 @@ fn tasks<'a>(
                 None => cases.push(Case { loaded, goals: vec![goal] }),
             }
         }
+    }
+    if tasks.is_empty() {
+        return Err(Failure::input("nothing to repair: fences do not help against a lack of progress"));
     }
     Ok(tasks)
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use cyrano_engine::{Query, Question, Verdict};
+use cyrano_engine::{Query, Question, Verdict, Violation};
+use cyrano_ir::Property;
 use cyrano_litmus::ast::{Arch, Quantifier};
 use cyrano_litmus::{Judgement, Observation, Shown, Test};
 use cyrano_memory::Model;
@@ -101,12 +102,29 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
     report.text.clone_from(&test.condition.text);
     report.columns = test.columns.iter().map(|column| column.name.clone()).collect();
     let query = Query { program: &test.program, model: &job.model, question: Question::Outcomes };
-    let answered = runner.part(args.test_timeout, None).ask(query, &meter.watch(at));
+    let own = runner.part(args.test_timeout, None);
+    if test.can_go_wrong()
+        && let Some(reason) = goes_wrong(&own.ask(Query { question: Question::Holds(&Property::Assertions), ..query }, &()))
+    {
+        report.reason = Some(reason);
+        report.refused = true;
+        return report;
+    }
+    let answered = own.ask(query, &meter.watch(at));
     fill(&mut report, test, &answered);
     if args.compare {
         compare(args, runner, query, &answered, &mut report, meter, at);
     }
     report
+}
+
+/// Why a test has no meaning, if some execution computes nonsense.
+fn goes_wrong(answered: &Answered) -> Option<String> {
+    match &answered.answer.violation {
+        Some(Violation::Error { thread, error, .. }) => Some(format!("an execution goes wrong in P{}: {error}", thread.0)),
+        Some(violation) => Some(format!("an execution goes wrong: {}", violation.kind())),
+        None => None,
+    }
 }
 
 /// What an answer says about a test.
@@ -124,11 +142,6 @@ fn fill(report: &mut LitmusReport, test: &Test, answered: &Answered) {
             return;
         }
     };
-    if let Some(violation) = &answer.violation {
-        report.reason = Some(format!("an execution goes wrong: {violation:?}"));
-        report.refused = true;
-        return;
-    }
     let complete = answer.verdict == Verdict::Verified;
     let (observation, holds) = decided(&judgement, test.condition.quantifier, complete);
     report.observation = observation.map(Observation::name);

@@ -1,9 +1,77 @@
-//! `cyrano litmus generate`.
+//! `cyrano litmus generate`: tests from cycles of relations.
 
-use crate::args::GenerateArgs;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use cyrano_litmus::generate::{Cycle, Relation};
+
+use crate::args::{GenerateArgs, Language};
+use crate::console;
 use crate::failure::Failure;
 
 /// Runs the command.
-pub fn run(_args: &GenerateArgs) -> Result<u8, Failure> {
-    Err(Failure::input("pending"))
+pub fn run(args: &GenerateArgs) -> Result<u8, Failure> {
+    let cycles = if args.cycles.is_empty() { all(args)? } else { given(&args.cycles)? };
+    let (mut tests, mut left_out) = (BTreeMap::new(), Vec::new());
+    for cycle in &cycles {
+        let text = match args.arch {
+            Language::X86 => cycle.x86(),
+            Language::Rml => cycle.rml(),
+        };
+        match text {
+            Ok(text) => _ = tests.insert(cycle.name(), text),
+            Err(why) => left_out.push(format!("{cycle}: {why}")),
+        }
+    }
+    for line in &left_out {
+        console::error(&format!("left out: {line}"));
+    }
+    if tests.is_empty() {
+        return Err(Failure::input("there is no cycle of these relations"));
+    }
+    match &args.output {
+        None => console::print(&tests.into_values().collect::<Vec<_>>().join("\n"))?,
+        Some(dir) => {
+            let ending = if args.arch == Language::X86 { "litmus" } else { "rml" };
+            write(dir, ending, &tests)?;
+            console::print(&format!("{} tests written to {}\n", tests.len(), dir.display()))?;
+        }
+    }
+    Ok(0)
+}
+
+fn given(texts: &[String]) -> Result<Vec<Cycle>, Failure> {
+    let cycle = |text: &String| Cycle::parse(text).map_err(|why| Failure::input(format!("`{text}` is no test: {why}")));
+    texts.iter().map(cycle).collect()
+}
+
+fn all(args: &GenerateArgs) -> Result<Vec<Cycle>, Failure> {
+    let mut relations = Vec::new();
+    for name in &args.relations {
+        let relation = Relation::parse(name.trim());
+        relations.push(relation.ok_or_else(|| Failure::input(format!("there is no relation `{name}`")))?);
+    }
+    if relations.is_empty() {
+        relations = Relation::basic();
+    }
+    if args.same {
+        relations.extend(Relation::same());
+    }
+    if args.fences {
+        relations.extend(Relation::fences(args.arch == Language::X86));
+    }
+    if args.dependencies {
+        relations.extend(Relation::dependencies());
+    }
+    Ok(Cycle::all(&relations, args.length.into(), args.threads.into()))
+}
+
+fn write(dir: &Path, ending: &str, tests: &BTreeMap<String, String>) -> Result<(), Failure> {
+    let failed = |path: &Path, error: std::io::Error| Failure::input(format!("{}: cannot be written: {error}", path.display()));
+    std::fs::create_dir_all(dir).map_err(|error| failed(dir, error))?;
+    for (name, text) in tests {
+        let path = dir.join(format!("{name}.{ending}"));
+        std::fs::write(&path, text).map_err(|error| failed(&path, error))?;
+    }
+    Ok(())
 }

@@ -39,6 +39,7 @@ pub fn run(args: &OutcomesArgs) -> Result<u8, Failure> {
 }
 
 fn one(runner: &Runner, loaded: &Loaded, model: &Model, meter: &Meter, job: usize) -> OutcomesReport {
+    let loaded = &*loaded.for_question(None);
     let query = Query { program: &loaded.program, model, question: Question::Outcomes };
     let Answered { engine, note, answer, .. } = runner.ask(query, &meter.watch(job));
     OutcomesReport {

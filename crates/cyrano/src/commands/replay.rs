@@ -20,6 +20,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, Failure> {
     let loaded = program::compile_saved(source, &set, trace.program.test.as_ref(), args.output.color)?;
     let model = trace.memory_model().map_err(unusable)?;
     let property = trace.find_property(&loaded.program).map_err(unusable)?;
+    let loaded = loaded.for_question(Some(&property));
     let violation = trace.find_violation(&loaded.program).map_err(unusable)?;
     let execution = trace.execution().map_err(unusable)?;
     let confirmed = cyrano_interp::confirm(&loaded.program, &model, &property, violation.as_ref(), &execution);

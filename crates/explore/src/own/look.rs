@@ -6,8 +6,9 @@
 //! executed in any case, 0 if in no case, and something in between as long as that is open. Weights are sums of powers of one half, which floating point numbers
 //! hold exactly for as many open branches in a row as a region can have (`MOST_OPEN`).
 
-use cyrano_ir::{EvalError, Expr, FenceSet, InstrId, LocalExpr, Op, OwnOrder, Place, Program, ThreadId};
+use cyrano_ir::{EvalError, LocalExpr, Op, Place, Program};
 
+use crate::own::region::{Region, Units, is_barrier};
 use crate::state::{Data, Entry};
 
 /// How many branches in a row may be open.
@@ -57,48 +58,40 @@ struct Arrival {
     regs: Vec<Option<i64>>,
 }
 
-/// An access that was met.
-struct Met {
-    pc: u32,
-    weight: f64,
-    done: bool,
-}
-
 struct Walk<'a> {
     program: &'a Program,
-    thread: ThreadId,
-    order: &'a OwnOrder,
+    region: &'a Region,
     /// What was performed in the region, by instruction.
     done: &'a [Entry],
+    /// The units that were performed.
+    performed: Units,
     look: Look,
     arrivals: Vec<Arrival>,
-    met: Vec<Met>,
+    /// The units met so far that are executed in any case and have not been performed.
+    waiting: Units,
+    /// How many of the entries in `done` were met.
+    met: usize,
+    /// Whether an access or a choice was met that has not been performed.
+    open: bool,
     exits: Vec<(u32, f64, Vec<Option<i64>>)>,
-    open_choices: usize,
 }
 
-/// Whether a region ends at this instruction.
-pub(crate) fn is_barrier(op: &Op) -> bool {
-    match op {
-        Op::Invoke { .. } | Op::Respond(_) | Op::Halt => true,
-        Op::Fence(set) => set.contains(FenceSet::FULL),
-        _ => false,
-    }
-}
-
-/// Looks at the region that starts at `pc` with these registers.
-pub(crate) fn look(program: &Program, thread: usize, order: &OwnOrder, done: &[Entry], pc: u32, regs: &[i64]) -> Look {
-    let regs = regs.iter().map(|value| Some(*value)).collect();
+/// Looks at a region with these registers of the thread at its start.
+pub(crate) fn look(program: &Program, region: &Region, done: &[Entry], regs: &[i64]) -> Look {
+    let regs = region.registers.iter().map(|register| Some(regs[*register as usize])).collect();
+    let mut performed = Units::default();
+    done.iter().filter_map(|entry| region.unit(entry.instr)).for_each(|unit| performed.insert(unit));
     let mut walk = Walk {
         program,
-        thread: ThreadId::new(thread),
-        order,
+        region,
         done,
+        performed,
         look: Look::default(),
-        arrivals: vec![Arrival { pc, weight: 1.0, regs }],
-        met: Vec::new(),
+        arrivals: vec![Arrival { pc: region.start, weight: 1.0, regs }],
+        waiting: Units::default(),
+        met: 0,
+        open: false,
         exits: Vec::new(),
-        open_choices: 0,
     };
     while let Some(arrival) = walk.next_arrival() {
         walk.run(arrival);
@@ -179,10 +172,6 @@ pub(crate) fn set(place: &Place, regs: &mut [Option<i64>], new: Option<i64>) -> 
 }
 
 impl Walk<'_> {
-    fn op(&self, pc: u32) -> &'_ Op {
-        &self.program.instr(self.thread, InstrId(pc)).op
-    }
-
     /// What was performed at an instruction.
     fn done_at(&self, pc: u32) -> Option<i64> {
         let at = self.done.binary_search_by_key(&pc, |entry| entry.instr).ok()?;
@@ -221,8 +210,8 @@ impl Walk<'_> {
             if self.arrivals.iter().any(|other| other.pc == pc) {
                 return self.arrive(pc, weight, regs);
             }
-            let program = self.program;
-            let op = &program.instr(self.thread, InstrId(pc)).op;
+            let region = self.region;
+            let op = region.op(pc);
             if is_barrier(op) {
                 self.exits.push((pc, weight, regs));
                 return;
@@ -296,7 +285,7 @@ impl Walk<'_> {
     /// Whether the way goes on.
     fn assume(&mut self, pc: u32, cond: &LocalExpr, weight: f64, regs: &[Option<i64>]) -> bool {
         match eval(cond, regs) {
-            Some(Ok(0)) if weight == 1.0 && matches!(self.op(pc), Op::Limit { .. }) => {
+            Some(Ok(0)) if weight == 1.0 && matches!(self.region.op(pc), Op::Limit { .. }) => {
                 self.look.limited.get_or_insert(pc);
                 false
             }
@@ -314,9 +303,8 @@ impl Walk<'_> {
 
     fn choice(&mut self, pc: u32, dst: &Place, weight: f64, regs: &mut [Option<i64>]) {
         let made = self.done_at(pc);
-        self.met.push(Met { pc, weight, done: made.is_some() });
+        self.meet(made.is_some());
         if made.is_none() {
-            self.open_choices += 1;
             self.look.choices.push(Choice { pc, certain: weight == 1.0 });
         }
         if let Err(error) = set(dst, regs, made) {
@@ -326,10 +314,16 @@ impl Walk<'_> {
 
     fn access(&mut self, pc: u32, op: &Op, weight: f64, regs: &mut [Option<i64>]) {
         let done = self.done_at(pc);
-        if done.is_none() && self.may_come_next(pc) {
-            self.offer(pc, op, weight, regs);
+        let unit = self.region.unit(pc).unwrap_or_default();
+        self.meet(done.is_some());
+        if done.is_none() {
+            if self.may_come_next(unit) {
+                self.offer(pc, op, weight, regs);
+            } else {
+                self.late(unit, weight);
+            }
+            self.wait(unit, weight);
         }
-        self.met.push(Met { pc, weight, done: done.is_some() });
         if let Some(dst) = op.dst()
             && let Err(error) = set(dst, regs, done)
         {
@@ -356,32 +350,53 @@ impl Walk<'_> {
         }
     }
 
-    /// Axiom 9: nothing that precedes it is executed in any case and still to come, and nothing that it precedes has been performed.
-    /// What precedes it and may yet turn out to be executed rules itself out by coming too late.
-    fn may_come_next(&self, pc: u32) -> bool {
-        let is_access = |pc: u32| self.op(pc).access_kind().is_some();
-        let waits = |met: &Met| !met.done && met.weight == 1.0 && is_access(met.pc) && self.precedes(met.pc, pc);
-        let late = |done: &Entry| done.instr > pc && is_access(done.instr) && self.precedes(pc, done.instr);
-        !self.met.iter().any(waits) && !self.done.iter().any(late)
+    /// Something was met that can be performed.
+    fn meet(&mut self, done: bool) {
+        if done {
+            self.met += 1;
+        } else {
+            self.open = true;
+        }
     }
 
-    fn precedes(&self, first: u32, second: u32) -> bool {
-        self.order.precedes(self.thread, InstrId(first), InstrId(second))
+    fn wait(&mut self, unit: usize, weight: f64) {
+        if weight == 1.0 {
+            self.waiting.insert(unit);
+        }
+    }
+
+    /// Axiom 9: nothing that precedes it is executed in any case and still to come, and nothing that it precedes has been performed.
+    /// What precedes it and may yet turn out to be executed rules itself out by coming too late.
+    fn may_come_next(&self, unit: usize) -> bool {
+        let region = self.region;
+        (region.before[unit] & self.waiting).is_empty() && (region.after[unit] & self.performed).is_empty()
+    }
+
+    /// Notes a unit that comes too late and has to come.
+    fn late(&mut self, unit: usize, weight: f64) {
+        self.look.wrong |= weight == 1.0 && !(self.region.after[unit] & self.performed).is_empty();
     }
 
     /// An atomic section, which is performed as a whole or not at all. Returns where it ends.
     fn section(&mut self, begin: u32, weight: f64, regs: &mut [Option<i64>]) -> u32 {
-        let program = self.program;
-        let code = &program.thread(self.thread).code;
-        let end = (begin as usize..code.len()).find(|at| matches!(code[*at].op, Op::AtomicEnd));
-        let end = end.map_or(code.len(), |end| end + 1) as u32;
-        let accesses = || (begin..end).filter(|pc| code[*pc as usize].op.access_kind().is_some());
-        let done = accesses().next().is_some_and(|first| self.done_at(first).is_some());
-        if !done && accesses().all(|pc| self.may_come_next(pc)) {
-            self.look.ready.push(Ready { pc: begin, regs: regs.to_vec() });
+        let region = self.region;
+        let length = region.code[(begin - region.start) as usize..].iter().position(|op| matches!(op, Op::AtomicEnd));
+        let end = begin + length.map_or(1, |length| length as u32 + 1);
+        let accesses = || (begin..end).filter(|pc| region.unit(*pc).is_some());
+        if let Some(unit) = accesses().next().and_then(|first| region.unit(first)) {
+            let done = accesses().next().is_some_and(|first| self.done_at(first).is_some());
+            accesses().for_each(|_| self.meet(done));
+            if !done {
+                if self.may_come_next(unit) {
+                    self.look.ready.push(Ready { pc: begin, regs: regs.to_vec() });
+                } else {
+                    self.late(unit, weight);
+                }
+                self.wait(unit, weight);
+            }
         }
         for pc in begin + 1..end - 1 {
-            let op = &code[pc as usize].op;
+            let op = region.op(pc);
             match op {
                 Op::Assign { .. } | Op::Assert { .. } => self.compute(pc, op, weight, regs),
                 _ if op.access_kind().is_some() => {
@@ -393,15 +408,14 @@ impl Walk<'_> {
                 _ => {}
             }
         }
-        self.met.extend(accesses().map(|pc| Met { pc, weight, done }));
         end
     }
 
     fn finish(mut self) -> Look {
-        let met = |entry: &Entry| self.met.iter().any(|met| met.pc == entry.instr);
-        self.look.wrong = !self.done.iter().all(met);
-        let all_done = self.met.iter().all(|met| met.done) && self.open_choices == 0;
-        if all_done && let [(pc, weight, regs)] = &self.exits[..] {
+        self.look.wrong |= self.met != self.done.len();
+        if !self.open
+            && let [(pc, weight, regs)] = &self.exits[..]
+        {
             debug_assert!(*weight == 1.0, "nothing is open where everything is done");
             self.look.exit = Some((*pc, regs.iter().map(|value| value.unwrap_or(0)).collect()));
         }
@@ -417,26 +431,4 @@ fn merge(mut one: Arrival, other: &Arrival) -> Arrival {
         }
     }
     one
-}
-
-/// Whether an expression mentions a register at all, for the check in `supports`.
-pub(crate) fn registers_of(expr: &LocalExpr, visit: &mut impl FnMut(usize)) {
-    fn place(place: &Place, visit: &mut impl FnMut(usize)) {
-        match place {
-            Place::Reg(reg) => visit(reg.index()),
-            Place::Elem { base, len, index } => {
-                (0..*len as usize).for_each(|i| visit(base.index() + i));
-                registers_of(index, visit);
-            }
-        }
-    }
-    match expr {
-        Expr::Const(_) => {}
-        Expr::Var(p) => place(p, visit),
-        Expr::Unary(_, inner) => registers_of(inner, visit),
-        Expr::Binary(_, a, b) => {
-            registers_of(a, visit);
-            registers_of(b, visit);
-        }
-    }
 }

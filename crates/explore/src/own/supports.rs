@@ -4,7 +4,7 @@ use cyrano_engine::Refusal;
 use cyrano_ir::dataflow::{successors, writes};
 use cyrano_ir::{Addr, FenceSet, InstrId, Op, OwnOrder, Place, Program, ThreadId};
 
-use crate::own::look::{is_barrier, registers_of};
+use crate::own::region::{MOST_UNITS, is_barrier, largest, registers_of};
 
 /// Refuses what [`super::look`] cannot represent: an access that may go before the loads that its address or its operands come from,
 /// atomic sections with branches or choices, partial fences, timestamps.
@@ -15,6 +15,9 @@ pub(crate) fn supports(program: &Program, order: &OwnOrder) -> Result<(), Refusa
     }
     for thread in program.thread_ids() {
         let name = &program.thread(thread).name;
+        if largest(program, thread) > MOST_UNITS {
+            return refuse(format!("thread {name} has more than {MOST_UNITS} accesses between two barriers"));
+        }
         if let Some(pc) = odd_section(program, thread) {
             return refuse(format!("instruction {pc} of thread {name} decides within an atomic section"));
         }

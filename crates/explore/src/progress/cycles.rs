@@ -4,11 +4,10 @@
 //! exists exactly if some strongly connected component of the part of the graph that may be used has, for every kind, an edge with
 //! both ends in the component: within a component one can go from each of these edges to the next and back to the start.
 
-use cyrano_engine::Fate;
 use cyrano_ir::TxEvent;
 use rustc_hash::FxHashMap;
 
-use super::graph::{Edge, Graph, Threads};
+use super::graph::{Edge, Graph, MOST_THREADS, Threads};
 
 /// What the search needs for each node.
 pub(crate) const PER_NODE: usize = 4 * size_of::<u32>();
@@ -16,52 +15,73 @@ pub(crate) const PER_NODE: usize = 4 * size_of::<u32>();
 /// How many places a cycle is started from before the shortest one is taken.
 const MOST_STARTS: usize = 256;
 
+/// A round is easier to read if it starts where no transaction is under way: worth so many steps for each of them.
+const FOR_EACH_OPEN: usize = 4;
+
 const NONE: u32 = u32::MAX;
+
+/// What a thread does in a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    /// It ends transactions.
+    Ends,
+    /// It aborts and does not commit.
+    Aborts,
+    /// It takes steps, all within one command.
+    Waits,
+    /// It stands at an atomic section that is closed.
+    Blocked,
+    /// It takes no step.
+    Still,
+    /// The same, with no transaction under way.
+    Idle,
+}
 
 /// A kind of cycle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Want {
-    /// The thread that does not commit.
-    pub thread: u8,
-    pub fate: Fate,
-    /// The others that keep ending transactions; the rest takes no step.
-    pub active: Threads,
-    /// The threads that have no transaction under way.
-    pub idle: Threads,
+    roles: [Role; MOST_THREADS],
+    /// The threads that have no transaction under way, those that are blocked, and those that have something to do.
+    idle: Threads,
+    blocked: Threads,
+    moving: Threads,
 }
 
 impl Want {
+    pub fn new(given: &[Role]) -> Self {
+        let mut roles = [Role::Still; MOST_THREADS];
+        roles[..given.len()].copy_from_slice(given);
+        let with = |wanted: &[Role]| {
+            let threads = roles.iter().enumerate().filter(|(_, role)| wanted.contains(role));
+            threads.fold(0, |set: Threads, (thread, _)| set | 1 << thread)
+        };
+        let moving = with(&[Role::Ends, Role::Aborts, Role::Waits]);
+        Self { roles, idle: with(&[Role::Idle]), blocked: with(&[Role::Blocked]), moving }
+    }
+
     fn node(&self, graph: &Graph, node: u32) -> bool {
         let at = node as usize;
-        let blocked = graph.blocked[at] & (1 << self.thread) != 0;
-        graph.busy[at] & self.idle == 0 && (blocked || self.fate != Fate::Blocked)
+        graph.busy[at] & self.idle == 0 && graph.blocked[at] & self.blocked == self.blocked
     }
 
     fn edge(&self, edge: &Edge) -> bool {
-        if edge.thread != self.thread {
-            return self.active & (1 << edge.thread) != 0;
-        }
-        match self.fate {
-            Fate::Aborts => edge.ended != Some(TxEvent::Commit),
-            Fate::Waits => edge.ended.is_none() && !edge.choice,
-            Fate::Blocked => false,
+        match self.roles[usize::from(edge.thread)] {
+            Role::Ends => true,
+            Role::Aborts => edge.ended != Some(TxEvent::Commit),
+            Role::Waits => edge.ended.is_none() && !edge.choice,
+            Role::Blocked | Role::Still | Role::Idle => false,
         }
     }
 
-    /// What a cycle with this edge has: bit 0 for the thread itself, then one for every thread that keeps ending transactions.
-    fn has(&self, edge: &Edge) -> u32 {
-        if edge.thread == self.thread {
-            let counts = self.fate == Fate::Waits || edge.ended == Some(TxEvent::Abort);
-            u32::from(counts)
-        } else if edge.ended.is_some() {
-            2 << edge.thread
-        } else {
-            0
-        }
-    }
-
-    fn all(&self) -> u32 {
-        u32::from(self.fate != Fate::Blocked) | u32::from(self.active) << 1
+    /// The thread that does what it has to do in this step, as a set.
+    fn has(&self, edge: &Edge) -> Threads {
+        let does = match self.roles[usize::from(edge.thread)] {
+            Role::Ends => edge.ended.is_some(),
+            Role::Aborts => edge.ended == Some(TxEvent::Abort),
+            Role::Waits => true,
+            Role::Blocked | Role::Still | Role::Idle => false,
+        };
+        Threads::from(does) << edge.thread
     }
 
     fn successors<'g>(&self, graph: &'g Graph, node: u32) -> impl Iterator<Item = Edge> + use<'g> {
@@ -80,7 +100,7 @@ pub(crate) struct Cycle {
 /// A short cycle of this kind that is near an initial state, if there is any.
 pub(crate) fn find(graph: &Graph, want: &Want) -> Option<Cycle> {
     let nodes = 0..graph.len() as u32;
-    if want.all() == 0 {
+    if want.moving == 0 {
         let start = { nodes }.find(|node| want.node(graph, *node))?;
         return Some(Cycle { start, edges: Vec::new() });
     }
@@ -89,18 +109,22 @@ pub(crate) fn find(graph: &Graph, want: &Want) -> Option<Cycle> {
     let starts = nodes.filter(|node| good.get(components.of[*node as usize] as usize) == Some(&true));
     let mut best: Option<(usize, Cycle)> = None;
     for start in starts.take(MOST_STARTS) {
-        let stem = graph.path(start).len() - 1;
-        let limit = best.as_ref().map_or(usize::MAX, |(length, _)| length.saturating_sub(stem));
+        let busy = graph.busy[start as usize].count_ones() as usize;
+        let before = graph.path(start).len() - 1 + busy * FOR_EACH_OPEN;
+        let limit = best.as_ref().map_or(usize::MAX, |(effort, _)| effort.saturating_sub(before));
         if let Some(edges) = shortest(graph, want, start, limit) {
-            best = Some((stem + edges.len(), Cycle { start, edges }));
+            best = Some((before + edges.len(), Cycle { start, edges }));
         }
     }
     best.map(|(_, cycle)| cycle)
 }
 
+/// A node, and the threads that have done what they have to do on the way there.
+type Met = (u32, Threads);
+
 /// The shortest cycle through `start` that has everything, if it is shorter than `limit`.
 fn shortest(graph: &Graph, want: &Want, start: u32, limit: usize) -> Option<Vec<Edge>> {
-    let mut from: FxHashMap<(u32, u32), (u32, u32, Edge)> = FxHashMap::default();
+    let mut from: FxHashMap<Met, (Met, Edge)> = FxHashMap::default();
     let mut level = vec![(start, 0)];
     let mut length = 0;
     while !level.is_empty() && length + 1 < limit {
@@ -109,10 +133,10 @@ fn shortest(graph: &Graph, want: &Want, start: u32, limit: usize) -> Option<Vec<
             for edge in want.successors(graph, node) {
                 let reached = (edge.to, has | want.has(&edge));
                 if let std::collections::hash_map::Entry::Vacant(slot) = from.entry(reached) {
-                    slot.insert((node, has, edge));
+                    slot.insert(((node, has), edge));
                     next.push(reached);
                 }
-                if reached == (start, want.all()) {
+                if reached == (start, want.moving) {
                     return Some(unwind(&from, start, reached));
                 }
             }
@@ -124,12 +148,12 @@ fn shortest(graph: &Graph, want: &Want, start: u32, limit: usize) -> Option<Vec<
 }
 
 /// The edges from the start, where nothing has been met yet, to the end.
-fn unwind(from: &FxHashMap<(u32, u32), (u32, u32, Edge)>, start: u32, end: (u32, u32)) -> Vec<Edge> {
+fn unwind(from: &FxHashMap<Met, (Met, Edge)>, start: u32, end: Met) -> Vec<Edge> {
     let mut edges = Vec::new();
     let mut current = end;
-    while let Some((node, has, edge)) = from.get(&current) {
+    while let Some((before, edge)) = from.get(&current) {
         edges.push(*edge);
-        current = (*node, *has);
+        current = *before;
         if current == (start, 0) {
             break;
         }
@@ -168,7 +192,7 @@ impl Components {
 
     /// For each component, whether it has an edge of every kind.
     fn satisfying(&self, graph: &Graph, want: &Want) -> Vec<bool> {
-        let mut has = vec![0; self.count];
+        let mut has: Vec<Threads> = vec![0; self.count];
         for node in 0..graph.len() as u32 {
             let own = self.of[node as usize];
             if own == NONE {
@@ -177,7 +201,7 @@ impl Components {
             let inside = want.successors(graph, node).filter(|edge| self.of[edge.to as usize] == own);
             inside.for_each(|edge| has[own as usize] |= want.has(&edge));
         }
-        has.into_iter().map(|has| has == want.all()).collect()
+        has.into_iter().map(|has| has == want.moving).collect()
     }
 }
 

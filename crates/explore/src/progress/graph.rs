@@ -17,7 +17,7 @@ use crate::state::State;
 use crate::step::{Notes, Stepper, Successor, Successors};
 
 /// A set of threads, one bit each.
-pub(crate) type Threads = u16;
+pub(crate) type Threads = u8;
 
 /// More threads than this are refused.
 pub(crate) const MOST_THREADS: usize = Threads::BITS as usize;
@@ -152,7 +152,7 @@ impl Graph {
 fn hash(bytes: &[u8], busy: Threads) -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     hasher.write(bytes);
-    hasher.write_u16(busy);
+    hasher.write_u8(busy);
     hasher.finish()
 }
 

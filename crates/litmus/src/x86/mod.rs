@@ -60,8 +60,23 @@ pub(crate) fn lower(
     declare(condition, layout);
     let known = layout.clone();
     let finals = finals::lower(condition, &known, &mut |var| resolve(var, arch, &mut lowered, &known))?;
-    let finished = lowered.into_iter().enumerate().map(|(number, thread)| thread.code.finish(format!("P{number}")));
+    let finished = lowered.into_iter().enumerate().map(|(number, mut thread)| {
+        for register in &mut thread.code.registers {
+            register.name = shown(&register.name, thread.widths.get(&register.name).copied().unwrap_or(32));
+        }
+        thread.code.finish(format!("P{number}"))
+    });
     Ok((finished.collect(), finals))
+}
+
+/// A register's name as people know it: `EAX` or `RAX` for `AX`.
+fn shown(name: &str, width: u8) -> String {
+    match (registers::is_old(name), width) {
+        (true, 64) => format!("R{name}"),
+        (true, _) => format!("E{name}"),
+        (false, 32) if name.starts_with('R') => format!("{name}D"),
+        _ => name.to_owned(),
+    }
 }
 
 /// Makes the locations that only the condition names, as herd does; addresses have to be those of something.

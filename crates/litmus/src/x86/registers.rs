@@ -6,6 +6,11 @@ use crate::ast::Arch;
 /// The eight registers that x86 has always had.
 const OLD: [&str; 8] = ["AX", "BX", "CX", "DX", "SI", "DI", "SP", "BP"];
 
+/// Whether it is one of the registers that x86 has always had.
+pub(crate) fn is_old(name: &str) -> bool {
+    OLD.contains(&name)
+}
+
 /// What a word is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Word {

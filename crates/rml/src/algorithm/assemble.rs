@@ -246,10 +246,15 @@ impl<'a> Maker<'a> {
             (None, None) => None,
         };
         let memory = Memory::new(self.algorithm, &constants, (plan.threads.len(), &values), reports)?;
-        // How many pairs a set can hold is known once everything is inlined, so everything is inlined twice.
-        let none = vec![1; self.algorithm.locals.len()];
-        let (_, depths) = self.program(plan, &constants, memory.clone(), &none, reports)?;
-        let (mut test, _) = self.program(plan, &constants, memory, &depths, reports)?;
+        // How many pairs a set can hold is known once everything is inlined, so that is done until it fits.
+        let mut depths = vec![1; self.algorithm.locals.len()];
+        let mut test = loop {
+            let (test, most) = self.program(plan, &constants, memory.clone(), &depths, reports)?;
+            if most.iter().zip(&depths).all(|(most, depth)| most <= depth) {
+                break test;
+            }
+            depths.iter_mut().zip(&most).for_each(|(depth, most)| *depth = (*depth).max(*most));
+        };
         self.add_checks(plan, &constants, &mut test.program, reports)?;
         let declared: Vec<_> = self.algorithm.orders.iter().map(pair).collect();
         test.program.orders = test.layout.orders(&test.program, &declared);

@@ -113,7 +113,7 @@ impl<'a> Checker<'a, '_> {
         }
         for shared in &self.algorithm.shared {
             match &shared.init {
-                Some(Init::New(record, args, _)) => {
+                Some(Init::New(record, args)) => {
                     self.new_record(record, args.len());
                     args.iter().for_each(|arg| self.constant(arg));
                 }

@@ -191,22 +191,16 @@ impl<'a> Lower<'a, '_> {
             let code = self.choose_code(space, &codes, (may_commit, may_stop), (place, attempt), span)?;
             if may_stop {
                 stops.push(self.branch(IrExpr::binary(BinOp::Eq, var(code), int(codes.stop())), span)?);
-                self.build.land(&stops[stops.len() - 1..]);
             }
             if may_commit {
                 commits.push(self.branch(IrExpr::binary(BinOp::Eq, var(code), int(codes.commit())), span)?);
-                self.build.land(&commits[commits.len() - 1..]);
             }
             let result = self.any_call(&codes, code, span)?;
-            let leave = self.leave_if_aborted(result, span)?;
-            self.build.land(&[leave]);
-            aborted.push(leave);
+            aborted.push(self.leave_if_aborted(result, span)?);
         }
         self.build.land_then(&commits);
         let result = self.invoke(TmMethod::Commit, Vec::new(), span)?;
-        let leave = self.leave_if_aborted(result, span)?;
-        self.build.land(&[leave]);
-        aborted.push(leave);
+        aborted.push(self.leave_if_aborted(result, span)?);
         Ok(aborted)
     }
 
@@ -246,18 +240,18 @@ impl<'a> Lower<'a, '_> {
 
     /// Calls the method that was chosen; the register of its result.
     fn any_call(&mut self, codes: &Codes, code: RegId, span: Span) -> Fallible<RegId> {
-        let before = self.adds.clone();
+        let before = self.contents.clone();
         let result = self.build.register("%reply", 0);
         let writes = self.branch(IrExpr::binary(BinOp::Lt, var(code), int(codes.locs)), span)?;
         let read = self.invoke(TmMethod::Read, vec![var(code)], span)?;
         self.assign(Place::Reg(result), var(read), span)?;
         let done = self.jump(span)?;
         self.build.land(&[writes]);
-        let after_read = std::mem::replace(&mut self.adds, before);
+        let after_read = std::mem::replace(&mut self.contents, before);
         let write = self.invoke(TmMethod::Write, codes.write_args(code), span)?;
         self.assign(Place::Reg(result), var(write), span)?;
         self.build.land(&[done]);
-        self.adds.iter_mut().zip(after_read).for_each(|(adds, other)| *adds = (*adds).max(other));
+        self.contents.iter_mut().zip(&after_read).for_each(|(all, other)| all.join(other));
         Ok(result)
     }
 }

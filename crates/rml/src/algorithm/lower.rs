@@ -10,7 +10,7 @@ use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span};
 use super::build::{Builder, binary, int, var};
 use super::constants::{Constants, wrong};
 use super::memory::Memory;
-use super::sets::SetShape;
+use super::sets::{Contents, SetShape};
 use super::tree::*;
 use crate::ast::Name;
 use crate::budget::Budget;
@@ -44,8 +44,9 @@ pub(super) struct Lower<'a, 'm> {
     pub(super) tx: i64,
     /// The sets and maps, none for integers.
     pub(super) sets: Vec<Option<SetShape>>,
-    /// How many elements each of them has at most, here and ever.
-    pub(super) adds: Vec<u32>,
+    /// What each of them can hold here.
+    pub(super) contents: Vec<Contents>,
+    /// How often one key of each of them may have been added at most, anywhere.
     pub(super) most: Vec<u32>,
     frames: Vec<Frame<'a>>,
 }
@@ -59,7 +60,7 @@ impl<'a, 'm> Lower<'a, 'm> {
         (budget, reports): (&'m Budget, &'m mut Reports),
         (thread, threads): (usize, usize),
     ) -> Self {
-        let none = vec![0; algorithm.locals.len()];
+        let locals = algorithm.locals.len();
         Self {
             algorithm,
             constants,
@@ -72,8 +73,8 @@ impl<'a, 'm> Lower<'a, 'm> {
             threads,
             tx: 0,
             sets: Vec::new(),
-            adds: none.clone(),
-            most: none,
+            contents: vec![Contents::default(); locals],
+            most: vec![0; locals],
             frames: Vec::new(),
         }
     }
@@ -217,7 +218,7 @@ impl<'a, 'm> Lower<'a, 'm> {
         label: Option<u32>,
         span: Span,
     ) -> Fallible<()> {
-        let before = self.adds.clone();
+        let before = self.contents.clone();
         let mut after = before.clone();
         let guards = self.build.context.guards.len();
         let mut ends = Vec::new();
@@ -231,9 +232,9 @@ impl<'a, 'm> Lower<'a, 'm> {
                 self.build.context.guards.push(at);
                 test = Some(at);
             }
-            self.adds.clone_from(&before);
+            self.contents.clone_from(&before);
             self.block(body)?;
-            after.iter_mut().zip(&self.adds).for_each(|(most, adds)| *most = (*most).max(*adds));
+            after.iter_mut().zip(&self.contents).for_each(|(all, one)| all.join(one));
             if let Some(test) = test {
                 if bodies.peek().is_some() {
                     ends.push(self.jump(span)?);
@@ -243,7 +244,7 @@ impl<'a, 'm> Lower<'a, 'm> {
         }
         self.build.land(&ends);
         self.build.context.guards.truncate(guards);
-        self.adds = after;
+        self.contents = after;
         Ok(())
     }
 

@@ -142,7 +142,7 @@ impl Memory {
         match &shared.init {
             None => Ok(vec![0; len]),
             Some(Init::Value(value)) => Ok(vec![constants.eval(value, reports)?; len]),
-            Some(Init::New(record, args, _)) => {
+            Some(Init::New(record, args)) => {
                 let mut values = Vec::new();
                 for arg in args {
                     values.push(constants.eval(arg, reports)?);

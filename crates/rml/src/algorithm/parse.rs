@@ -243,7 +243,7 @@ impl Parser<'_, '_> {
         if self.eat_word("new") {
             let record = self.name()?;
             let args = self.list(Token::OpenParen, Token::CloseParen, Self::value)?;
-            return Ok(Init::New(record, args, self.since(start)));
+            return Ok(Init::New(record, args));
         }
         if !self.eat(Token::OpenBrace) {
             return Ok(Init::Value(self.value()?));

@@ -3,9 +3,11 @@
 //! A map, or a set of single values, has one slot for each of its keys: whether it is there, and its value. A set of pairs has
 //! for each first component how many second components it holds, and as many slots for them as the client can fill.
 //! The order of insertion is kept only where a loop asks for it, so that it makes no difference between states otherwise.
-//! A loop is unrolled as often as there can be elements where it stands; it goes over the elements that are there when it begins.
+//! While code is made, [`Contents`] knows what can be in each of them at that point, so that loops (`loops`) are unrolled no further.
 
-use cyrano_ir::{BinOp, LocalExpr, Op, Place, RegId, Span};
+use std::collections::BTreeMap;
+
+use cyrano_ir::{BinOp, LocalExpr, Op, Place, RegId, Span, UnOp};
 
 use super::build::{any, binary, element, int, var};
 use super::check::for_each_stmt;
@@ -20,23 +22,69 @@ pub(super) struct SetShape {
     /// The number of keys, or of first components.
     keys: u32,
     /// The slots of a key: 1 unless it is a set of pairs.
-    depth: u32,
+    pub(super) depth: u32,
     pairs: bool,
     /// Per key: whether it is there, or how many of its slots are taken.
     has: RegId,
     /// Per slot: the value. A set of single values has none.
-    values: Option<RegId>,
+    pub(super) values: Option<RegId>,
     /// The slots in the order of insertion, and how many there are.
-    order: Option<(RegId, RegId)>,
+    pub(super) order: Option<(RegId, RegId)>,
+}
+
+/// What a set or map can hold at some point: how often each key may have been added, and how often some key that is known only
+/// when the program runs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Contents {
+    known: BTreeMap<u32, u32>,
+    unknown: u32,
+}
+
+impl Contents {
+    fn add(&mut self, key: &LocalExpr, keys: u32) {
+        match key {
+            LocalExpr::Const(key) if (0..i64::from(keys)).contains(key) => *self.known.entry(*key as u32).or_default() += 1,
+            _ => self.unknown += 1,
+        }
+    }
+
+    /// What one of the two allows.
+    pub(super) fn join(&mut self, other: &Self) {
+        for (key, adds) in &other.known {
+            let known = self.known.entry(*key).or_default();
+            *known = (*known).max(*adds);
+        }
+        self.unknown = self.unknown.max(other.unknown);
+    }
+
+    /// How often one key may have been added at most.
+    pub(super) fn deepest(&self) -> u32 {
+        self.known.values().max().copied().unwrap_or(0) + self.unknown
+    }
+
+    /// The slots that can be taken.
+    pub(super) fn slots(&self, shape: SetShape) -> Vec<u32> {
+        let of_key = |key: u32| {
+            let adds = self.known.get(&key).copied().unwrap_or(0) + self.unknown;
+            (0..adds.min(shape.depth)).map(move |slot| key * shape.depth + slot)
+        };
+        (0..shape.keys).flat_map(of_key).collect()
+    }
+
+    /// How many slots can be taken at once.
+    pub(super) fn most(&self, shape: SetShape) -> usize {
+        let known: u32 = self.known.values().map(|adds| (*adds).min(shape.depth)).sum();
+        self.slots(shape).len().min((known + self.unknown) as usize)
+    }
 }
 
 impl SetShape {
-    fn slots(&self) -> u32 {
+    pub(super) fn slots(&self) -> u32 {
         self.keys * self.depth
     }
 
     /// Whether a slot is taken.
-    fn taken(&self, slot: u32) -> LocalExpr {
+    pub(super) fn taken(&self, slot: u32) -> LocalExpr {
         let key = var(RegId(self.has.0 + slot / self.depth));
         match self.pairs {
             true => binary(BinOp::Lt, int((slot % self.depth).into()), key),
@@ -119,7 +167,7 @@ impl<'a> Lower<'a, '_> {
 
     /// Empties everything at the beginning of a transaction; what the thread begins with is empty already.
     pub(super) fn reset(&mut self, first: bool, span: Span) -> Fallible<()> {
-        self.adds.iter_mut().for_each(|adds| *adds = 0);
+        self.contents.fill(Contents::default());
         if first {
             return Ok(());
         }
@@ -139,7 +187,8 @@ impl<'a> Lower<'a, '_> {
         Ok(())
     }
 
-    fn shape(&self, name: &str) -> Fallible<(usize, SetShape)> {
+    /// A set or map by its name.
+    pub(super) fn shape(&self, name: &str) -> Fallible<(usize, SetShape)> {
         let index = self.algorithm.locals.iter().position(|local| local.name.text == name).ok_or(Reported)?;
         Ok((index, self.sets.get(index).copied().flatten().ok_or(Reported)?))
     }
@@ -174,8 +223,8 @@ impl<'a> Lower<'a, '_> {
         for arg in &access.args {
             parts.extend(self.parts(arg)?);
         }
-        self.adds[index] += 1;
-        self.most[index] = self.most[index].max(self.adds[index]);
+        self.contents[index].add(parts.first().ok_or(Reported)?, shape.keys);
+        self.most[index] = self.most[index].max(self.contents[index].deepest());
         if shape.pairs { self.add_pair(&access.object.text, shape, parts, span)? } else { self.put(shape, parts, span)? }
         Ok(int(0))
     }
@@ -185,7 +234,7 @@ impl<'a> Lower<'a, '_> {
         let key = parts.next().ok_or(Reported)?;
         let has = element(shape.has, shape.keys, key.clone());
         if shape.order.is_some() {
-            let there = self.branch(LocalExpr::unary(cyrano_ir::UnOp::Not, LocalExpr::Var(has.clone())), span)?;
+            let there = self.branch(LocalExpr::unary(UnOp::Not, LocalExpr::Var(has.clone())), span)?;
             self.build.context.guards.push(there);
             self.remember(shape, key.clone(), span)?;
             self.build.context.guards.pop();
@@ -201,7 +250,7 @@ impl<'a> Lower<'a, '_> {
     fn add_pair(&mut self, name: &str, shape: SetShape, parts: Vec<LocalExpr>, span: Span) -> Fallible<()> {
         let [key, value] = parts.as_slice() else { return Err(Reported) };
         let there = self.contains(name, parts.clone())?;
-        let skip = self.branch(LocalExpr::unary(cyrano_ir::UnOp::Not, there), span)?;
+        let skip = self.branch(LocalExpr::unary(UnOp::Not, there), span)?;
         self.build.context.guards.push(skip);
         let has = element(shape.has, shape.keys, key.clone());
         let taken = LocalExpr::Var(has.clone());
@@ -223,110 +272,5 @@ impl<'a> Lower<'a, '_> {
         self.assign(element(order, shape.slots(), var(size)), slot, span)?;
         self.assign(Place::Reg(size), binary(BinOp::Add, var(size), int(1)), span)?;
         Ok(())
-    }
-
-    /// Unrolls a loop.
-    pub(super) fn foreach(&mut self, foreach: &'a Foreach, label: Option<u32>, span: Span) -> Fallible<()> {
-        let (index, shape) = self.shape(&foreach.set.text)?;
-        let most = self.adds[index].min(shape.slots());
-        let id = self.build.loops;
-        self.build.loops += 1;
-        let guards = self.build.context.guards.len();
-        let mut ends = Vec::new();
-        let rounds = if foreach.order == LoopOrder::Index { shape.slots() } else { most };
-        let left = format!("%left{}.{}", self.build.context.loops.len(), shape.slots());
-        let left = self.build.registers(&left, shape.slots(), 0);
-        if most > 0 && foreach.order != LoopOrder::Insertion {
-            // A loop goes over what is there when it begins, whatever its body adds.
-            for slot in 0..shape.slots() {
-                let register = Place::Reg(RegId(left.0 + slot));
-                self.labelled(label, |lower| lower.assign(register, shape.taken(slot), span))?;
-            }
-        }
-        let size = self.size_before(shape, (label, most), span)?;
-        for round in 0..if most == 0 { 0 } else { rounds } {
-            self.build.context.loops.push((id, round));
-            let more = match foreach.order {
-                LoopOrder::Index => var(RegId(left.0 + round)),
-                LoopOrder::Insertion => binary(BinOp::Lt, int(round.into()), var(size)),
-                LoopOrder::Any => any((0..shape.slots()).map(|slot| var(RegId(left.0 + slot)))),
-            };
-            let test = self.labelled(label, |lower| lower.branch(more, span))?;
-            self.build.context.guards.push(test);
-            let slot = self.labelled(label, |lower| lower.slot(foreach.order, shape, (left, round), span))?;
-            let binders = self.labelled(label, |lower| lower.bind(foreach, shape, slot, span))?;
-            self.with_binders(binders, &foreach.body)?;
-            self.build.context.loops.pop();
-            if foreach.order == LoopOrder::Index {
-                self.build.land(&[test]);
-                self.build.context.guards.truncate(guards);
-            } else {
-                ends.push(test);
-            }
-        }
-        self.build.land(&ends);
-        self.build.context.guards.truncate(guards);
-        Ok(())
-    }
-
-    /// The number of elements when the loop begins, where the loop goes by it.
-    fn size_before(&mut self, shape: SetShape, (label, most): (Option<u32>, u32), span: Span) -> Fallible<RegId> {
-        let Some((_, size)) = shape.order.filter(|_| most > 0) else { return Ok(shape.has) };
-        let kept = self.build.register(&format!("%size{}", self.build.context.loops.len()), 0);
-        self.labelled(label, |lower| lower.assign(Place::Reg(kept), var(size), span))?;
-        Ok(kept)
-    }
-
-    /// Which slot a round is about.
-    fn slot(
-        &mut self,
-        order: LoopOrder,
-        shape: SetShape,
-        (left, round): (RegId, u32),
-        span: Span,
-    ) -> Fallible<LocalExpr> {
-        let slots = shape.slots();
-        match (order, shape.order) {
-            (LoopOrder::Index, _) => return Ok(int(round.into())),
-            (LoopOrder::Insertion, Some((base, _))) => {
-                return Ok(LocalExpr::Var(element(base, slots, int(round.into()))));
-            }
-            _ if slots == 1 => {
-                self.assign(Place::Reg(left), int(0), span)?;
-                return Ok(int(0));
-            }
-            _ => {}
-        }
-        let slot = self.build.register(&format!("%slot{}", self.build.context.loops.len()), 0);
-        self.emit(Op::Choose { dst: Place::Reg(slot), from: (0..i64::from(slots)).collect() }, span)?;
-        let chosen = element(left, slots, var(slot));
-        self.emit(Op::Assume(LocalExpr::Var(chosen.clone())), span)?;
-        self.assign(chosen, int(0), span)?;
-        Ok(var(slot))
-    }
-
-    /// What the binders stand for in this round.
-    fn bind(
-        &mut self,
-        foreach: &'a Foreach,
-        shape: SetShape,
-        slot: LocalExpr,
-        span: Span,
-    ) -> Fallible<Vec<(&'a str, LocalExpr)>> {
-        let key = binary(BinOp::Div, slot.clone(), int(shape.depth.into()));
-        let value = shape.values.map(|values| LocalExpr::Var(element(values, shape.slots(), slot)));
-        let mut bound = Vec::new();
-        for (binder, value) in foreach.binders.iter().zip([Some(key), value]) {
-            let value = match value.ok_or(Reported)? {
-                LocalExpr::Const(value) => int(value),
-                other => {
-                    let register = self.binder(binder)?;
-                    self.assign(Place::Reg(register), other, span)?;
-                    var(register)
-                }
-            };
-            bound.push((binder.text.as_str(), value));
-        }
-        Ok(bound)
     }
 }

@@ -1,7 +1,5 @@
 //! The syntax tree of an `algorithm` file: what was written, with spans everywhere and no names resolved.
 
-use std::ops::RangeInclusive;
-
 use cyrano_ir::{BinOp, Property, Quantifier, Span, UnOp};
 
 use crate::ast::Name;
@@ -109,7 +107,7 @@ pub(crate) enum Init {
     /// One value per element; with `..` at the end the last one fills the rest.
     List { values: Vec<Expr>, fill: bool, span: Span },
     /// A record of its own for each element.
-    New(Name, Vec<Expr>, Span),
+    New(Name, Vec<Expr>),
 }
 
 /// What a transaction keeps for itself.
@@ -308,6 +306,3 @@ pub(crate) struct Bound {
     pub(crate) last: Option<Expr>,
     pub(crate) span: Span,
 }
-
-/// The numbers between two, as many as a bound allows.
-pub(crate) type Count = RangeInclusive<u8>;

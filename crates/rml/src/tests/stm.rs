@@ -15,7 +15,8 @@ const LOCK: &str = "stm lock {
   end { if mine == 0 { abort } mine := 0; l := 0; commit }
 }
 check opacity on sc, tso;
-check strict-serializability;";
+check strict-serializability;
+check crash-free-solo-progress on sc; check progress;";
 
 /// In the manner of TL2: lazy versions, locks at commit, a global clock.
 pub(super) const TL2: &str = "stm tl2 {
@@ -112,6 +113,10 @@ fn client_and_commands() {
           @26: jump @0                           // commit
         check transactions opacity on sc, tso
         check transactions "strict-serializability"
+        check progress "crash-free-solo-progress" on sc
+        check progress "solo-progress"
+        check progress "crash-free-solo-progress"
+        check progress "local-progress"
     "#]],
     );
 }

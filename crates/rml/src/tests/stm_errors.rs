@@ -82,6 +82,29 @@ fn what_belongs_in_an_stm() {
 }
 
 #[test]
+fn progress_belongs_to_an_stm() {
+    check_errors(
+        "threads { shared x; thread p { x := 1 } }
+         check local-progress on sc; check lone-progress; check solo-progres;",
+        expect![[r#"
+            error: progress is a property of an `stm`, not of `threads`
+              2 |          check local-progress on sc; check lone-progress; check solo-progres;
+                |          ^^^^^^^^^^^^^^^^^^^^^^^^^^ not here
+              1 | threads { shared x; thread p { x := 1 } }
+                | ^^^^^^^ this is `threads`
+              help: check `assertions`, or a condition over final states
+            error: expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`, found `lone`
+              2 |          check local-progress on sc; check lone-progress; check solo-progres;
+                |                                            ^^^^ expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`
+            error: unknown criterion `solo-progres`
+              2 |          check local-progress on sc; check lone-progress; check solo-progres;
+                |                                                                 ^^^^^^^^^^^^ not a criterion
+              help: the criteria for transactions are `opacity`, `strict-serializability`, `solo-progress`, `crash-free-solo-progress`, `local-progress` and `progress`
+        "#]],
+    );
+}
+
+#[test]
 fn what_belongs_in_threads() {
     check_stm(
         "read(v) { rfin } write(v) { } end { commit }
@@ -120,20 +143,20 @@ fn what_belongs_in_threads() {
                 |                              ^^^^^^^^^^^^^^^^^^^^^^^ not here
               1 | stm s { data g[vars]; read(v) { rfin } write(v) { } end { commit } }
                 |     ^ this is `stm`
-              help: check `opacity`, `strict-serializability` or `assertions`
+              help: check `opacity`, `strict-serializability`, `progress` or `assertions`
             error: the threads of an stm never end, so there are no final states
               2 |          observe g, nothing; check never (g[0] == 1); check exists (l == 1) on sc; check opaque; check strict-serial;
                 |                                                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^ not here
               1 | stm s { data g[vars]; read(v) { rfin } write(v) { } end { commit } }
                 |     ^ this is `stm`
-              help: check `opacity`, `strict-serializability` or `assertions`
-            error: expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity` or `strict-serializability`, found `opaque`
+              help: check `opacity`, `strict-serializability`, `progress` or `assertions`
+            error: expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`, found `opaque`
               2 |          observe g, nothing; check never (g[0] == 1); check exists (l == 1) on sc; check opaque; check strict-serial;
-                |                                                                                          ^^^^^^ expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity` or `strict-serializability`
+                |                                                                                          ^^^^^^ expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`
             error: unknown criterion `strict-serial`
               2 |          observe g, nothing; check never (g[0] == 1); check exists (l == 1) on sc; check opaque; check strict-serial;
                 |                                                                                                        ^^^^^^^^^^^^^ not a criterion
-              help: the criteria for transactions are `opacity` and `strict-serializability`
+              help: the criteria for transactions are `opacity`, `strict-serializability`, `solo-progress`, `crash-free-solo-progress`, `local-progress` and `progress`
         "#]],
     );
 }

@@ -23,7 +23,7 @@ fn files() -> Vec<(String, String, Parsed)> {
 }
 
 /// What the header says about a criterion: `accepted`, or `rejected at N`.
-fn promised<'a>(text: &'a str, criterion: Criterion) -> Option<&'a str> {
+fn promised(text: &str, criterion: Criterion) -> Option<&str> {
     let start = format!("#@ {}: ", criterion.name());
     text.lines().find_map(|line| line.strip_prefix(start.as_str()))
 }

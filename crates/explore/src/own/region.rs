@@ -1,0 +1,237 @@
+//! The code between two barriers, prepared: registers renumbered so that there are few, accesses numbered, the order as sets.
+
+use std::ops::{BitAnd, BitOrAssign};
+
+use cyrano_ir::dataflow::successors;
+use cyrano_ir::{Addr, FenceSet, InstrId, LocalExpr, Op, OwnOrder, Place, Program, RegId, RmwOp, ThreadId};
+
+/// How many accesses and sections a region may have.
+pub(crate) const MOST_UNITS: usize = 256;
+
+/// A set of units: accesses, or whole atomic sections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Units([u64; MOST_UNITS / 64]);
+
+impl Units {
+    pub fn insert(&mut self, unit: usize) {
+        self.0[unit / 64] |= 1 << (unit % 64);
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+}
+
+impl BitAnd for Units {
+    type Output = Self;
+
+    fn bitand(mut self, other: Self) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a &= b);
+        self
+    }
+}
+
+impl BitOrAssign for Units {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a |= b);
+    }
+}
+
+/// A region.
+pub(crate) struct Region {
+    pub start: u32,
+    /// The instructions from the start to the last one that can be reached, with the region's own registers.
+    pub code: Vec<Op>,
+    /// For each register of the region the thread's.
+    pub registers: Vec<u32>,
+    /// For each instruction the unit that it belongs to, if it is an access.
+    pub units: Vec<Option<u16>>,
+    /// For each unit those that precede it.
+    pub before: Vec<Units>,
+    /// For each unit those that it precedes.
+    pub after: Vec<Units>,
+}
+
+/// Whether a region ends at this instruction.
+pub(crate) fn is_barrier(op: &Op) -> bool {
+    match op {
+        Op::Invoke { .. } | Op::Respond(_) | Op::Halt => true,
+        Op::Fence(set) => set.contains(FenceSet::FULL),
+        _ => false,
+    }
+}
+
+impl Region {
+    pub fn op(&self, pc: u32) -> &Op {
+        &self.code[(pc - self.start) as usize]
+    }
+
+    pub fn unit(&self, pc: u32) -> Option<usize> {
+        self.units[(pc - self.start) as usize].map(usize::from)
+    }
+
+    /// The region of a thread that starts here.
+    pub fn new(program: &Program, thread: ThreadId, start: u32, order: &OwnOrder) -> Self {
+        let code = &program.thread(thread).code;
+        let end = end(program, thread, start);
+        let ops = || code[start as usize..=end].iter().map(|instr| &instr.op);
+        let mut touched = vec![false; program.thread(thread).registers.len()];
+        ops().filter(|op| !is_barrier(op)).for_each(|op| touch(op, &mut touched));
+        let registers: Vec<u32> = (0..touched.len()).filter(|r| touched[*r]).map(|r| r as u32).collect();
+        let mut new = vec![0; touched.len()];
+        registers.iter().enumerate().for_each(|(at, register)| new[*register as usize] = at as u32);
+        let rename = |op: &Op| if is_barrier(op) { op.clone() } else { renamed(op, &new) };
+        let units = units(ops());
+        let (before, after) = sets(thread, start, &units, order);
+        Self { start, code: ops().map(rename).collect(), registers, units, before, after }
+    }
+}
+
+/// The last instruction of a region.
+fn end(program: &Program, thread: ThreadId, start: u32) -> usize {
+    let code = &program.thread(thread).code;
+    let mut reached = vec![false; code.len()];
+    let mut work = vec![start as usize];
+    let mut end = start as usize;
+    while let Some(pc) = work.pop() {
+        if std::mem::replace(&mut reached[pc], true) {
+            continue;
+        }
+        end = end.max(pc);
+        if !is_barrier(&code[pc].op) {
+            work.extend(successors(&code[pc].op, InstrId::new(pc)).map(InstrId::index));
+        }
+    }
+    end
+}
+
+/// The most units that a region of a thread has.
+pub(crate) fn largest(program: &Program, thread: ThreadId) -> usize {
+    let code = &program.thread(thread).code;
+    let starts = std::iter::once(0).chain((0..code.len()).filter(|pc| is_barrier(&code[*pc].op)).map(|pc| pc + 1));
+    let size = |start: usize| {
+        let end = end(program, thread, start as u32);
+        let ops = code[start..=end].iter().map(|instr| &instr.op);
+        units(ops).iter().flatten().max().map_or(0, |last| usize::from(*last) + 1)
+    };
+    starts.filter(|start| *start < code.len()).map(size).max().unwrap_or(0)
+}
+
+fn units<'a>(ops: impl Iterator<Item = &'a Op>) -> Vec<Option<u16>> {
+    let mut next = 0;
+    let mut inside = false;
+    let unit = |op: &Op| {
+        match op {
+            Op::AtomicBegin => inside = true,
+            Op::AtomicEnd => {
+                inside = false;
+                next += 1;
+            }
+            _ => {}
+        }
+        let found = op.access_kind().map(|_| next);
+        if found.is_some() && !inside {
+            next += 1;
+        }
+        found
+    };
+    ops.map(unit).collect()
+}
+
+fn sets(thread: ThreadId, start: u32, units: &[Option<u16>], order: &OwnOrder) -> (Vec<Units>, Vec<Units>) {
+    let count = units.iter().flatten().max().map_or(0, |last| usize::from(*last) + 1);
+    let (mut before, mut after) = (vec![Units::default(); count], vec![Units::default(); count]);
+    let list = &order.before[thread.index()];
+    for (at, unit) in units.iter().enumerate() {
+        let Some(second) = unit.map(usize::from) else { continue };
+        for first in &list[start as usize + at] {
+            let first = first.0.checked_sub(start).and_then(|at| units[at as usize]).map(usize::from);
+            if let Some(first) = first.filter(|first| *first != second) {
+                before[second].insert(first);
+                after[first].insert(second);
+            }
+        }
+    }
+    (before, after)
+}
+
+fn touch(op: &Op, touched: &mut [bool]) {
+    let mut take = |register: usize| touched[register] = true;
+    op.operands().into_iter().for_each(|operand| registers_of(operand, &mut take));
+    if let Some(Addr::Indexed { index, .. }) = op.addr() {
+        registers_of(index, &mut take);
+    }
+    if let Some(dst) = op.dst() {
+        place_registers(dst, &mut take);
+    }
+}
+
+/// Calls `visit` on every register that an expression may read.
+pub(crate) fn registers_of(expr: &LocalExpr, visit: &mut impl FnMut(usize)) {
+    expr.for_each_var(&mut |place| place_registers(place, &mut *visit));
+}
+
+fn place_registers(place: &Place, visit: &mut dyn FnMut(usize)) {
+    match place {
+        Place::Reg(reg) => visit(reg.index()),
+        Place::Elem { base, len, index } => {
+            (0..*len as usize).for_each(|i| visit(base.index() + i));
+            index.for_each_var(&mut |inner| place_registers(inner, visit));
+        }
+    }
+}
+
+/// The same instruction with other registers.
+fn renamed(op: &Op, new: &[u32]) -> Op {
+    let expr = |e: &LocalExpr| renamed_expr(e, new);
+    let dst = |p: &Place| renamed_place(p, new);
+    match op {
+        Op::Assign { dst: d, value } => Op::Assign { dst: dst(d), value: expr(value) },
+        Op::Load { dst: d, addr } => Op::Load { dst: dst(d), addr: renamed_addr(addr, new) },
+        Op::Store { addr, value, rollback } => {
+            Op::Store { addr: renamed_addr(addr, new), value: expr(value), rollback: *rollback }
+        }
+        Op::Rmw { dst: d, addr, op } => {
+            let op = match op {
+                RmwOp::Cas { expected, new } => RmwOp::Cas { expected: expr(expected), new: expr(new) },
+                RmwOp::Exchange(value) => RmwOp::Exchange(expr(value)),
+                RmwOp::FetchAdd(value) => RmwOp::FetchAdd(expr(value)),
+            };
+            Op::Rmw { dst: d.as_ref().map(dst), addr: renamed_addr(addr, new), op }
+        }
+        Op::Choose { dst: d, from } => Op::Choose { dst: dst(d), from: from.clone() },
+        Op::Assume(cond) => Op::Assume(expr(cond)),
+        Op::Assert { cond, message } => Op::Assert { cond: expr(cond), message: message.clone() },
+        Op::Limit { cond, what } => Op::Limit { cond: expr(cond), what: what.clone() },
+        Op::Branch { cond, then_to, else_to } => Op::Branch { cond: expr(cond), then_to: *then_to, else_to: *else_to },
+        other => other.clone(),
+    }
+}
+
+fn renamed_addr(addr: &Addr, new: &[u32]) -> Addr {
+    match addr {
+        Addr::Fixed(loc) => Addr::Fixed(*loc),
+        Addr::Indexed { array, index } => Addr::Indexed { array: *array, index: renamed_expr(index, new) },
+    }
+}
+
+fn renamed_expr(expr: &LocalExpr, new: &[u32]) -> LocalExpr {
+    match expr {
+        LocalExpr::Const(value) => LocalExpr::Const(*value),
+        LocalExpr::Var(place) => LocalExpr::Var(renamed_place(place, new)),
+        LocalExpr::Unary(op, inner) => LocalExpr::Unary(*op, Box::new(renamed_expr(inner, new))),
+        LocalExpr::Binary(op, a, b) => {
+            LocalExpr::Binary(*op, Box::new(renamed_expr(a, new)), Box::new(renamed_expr(b, new)))
+        }
+    }
+}
+
+/// Elements of a local array are all touched if one is, and stay next to each other.
+fn renamed_place(place: &Place, new: &[u32]) -> Place {
+    match place {
+        Place::Reg(reg) => Place::Reg(RegId(new[reg.index()])),
+        Place::Elem { base, len, index } => {
+            Place::Elem { base: RegId(new[base.index()]), len: *len, index: Box::new(renamed_expr(index, new)) }
+        }
+    }
+}
