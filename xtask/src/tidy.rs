@@ -20,6 +20,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("engine", &["ir", "memory", "criteria"]),
     ("rml", &["ir"]),
     ("cfront", &["ir"]),
+    ("litmus", &["ir"]),
     ("interp", &["ir", "memory", "criteria", "engine"]),
     ("explore", &["ir", "memory", "criteria", "engine"]),
     ("symbolic", &["ir", "memory", "criteria", "engine"]),
@@ -29,21 +30,22 @@ const MAP: &[(&str, &[&str])] = &[
     (
         "cyrano",
         &[
-            "ir", "memory", "criteria", "engine", "rml", "cfront", "interp", "explore", "symbolic", "fences", "trace",
-            "report",
+            "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences",
+            "trace", "report",
         ],
     ),
-    ("conformance", &["ir", "memory", "engine", "rml", "cfront", "interp", "explore", "symbolic"]),
+    ("conformance", &["ir", "memory", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic"]),
 ];
 
 /// Crates that must not print or read files.
 const NO_IO: &[&str] = &[
-    "ir", "memory", "criteria", "engine", "rml", "cfront", "interp", "explore", "symbolic", "fences", "trace", "report",
+    "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences", "trace",
+    "report",
 ];
 
 /// Crates that must not serialise.
 const NO_SERDE: &[&str] =
-    &["ir", "memory", "criteria", "engine", "rml", "cfront", "interp", "explore", "symbolic", "fences"];
+    &["ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences"];
 
 /// The longest a source file may be.
 const LONGEST: usize = 600;

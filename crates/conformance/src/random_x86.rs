@@ -32,16 +32,20 @@ pub fn test(seed: u64) -> String {
         columns.push(thread(&mut stream, length));
     }
     let rows = columns.iter().map(Vec::len).max().unwrap_or(0);
-    let mut text = format!("X86 random{seed}\n{{ x={}; y=0; 0:EDI=x; 1:EDI=y; p=x; }}\n", stream.below(2));
+    let mut text = format!(
+        "X86 random{seed}\n{{ x={}; y=0; 0:EDI=x; 1:EDI=y; 0:ESI=x; 1:ESI=x; {}p=x; }}\n",
+        stream.below(2),
+        if threads == 3 { "2:EDI=x; 2:ESI=y; " } else { "" }
+    );
     let heads: Vec<String> = (0..threads).map(|number| format!(" P{number} ")).collect();
     text.push_str(&format!("{};\n", heads.join("|")));
     for row in 0..rows {
         let cells: Vec<&str> = columns.iter().map(|column| column.get(row).map_or("", String::as_str)).collect();
         text.push_str(&format!(" {} ;\n", cells.join(" | ")));
     }
-    let registers = (0..threads).flat_map(|number| ["EAX", "EBX", "ECX"].map(|name| format!("{number}:{name}")));
+    let registers = (0..threads).flat_map(|number| ["EAX", "EBX", "ECX", "ESI"].map(|name| format!("{number}:{name}")));
     let shown: Vec<String> = registers.chain(["x".into(), "y".into(), "p".into()]).collect();
-    text.push_str(&format!("locations [{};]\nexists (x=1 \\/ 0:EAX=y)\n", shown.join("; ")));
+    text.push_str(&format!("locations [{};]\nexists (x=1 \\/ 0:ESI=y)\n", shown.join("; ")));
     text
 }
 
@@ -67,7 +71,7 @@ fn thread(stream: &mut Stream, length: usize) -> Vec<String> {
 }
 
 fn instruction(stream: &mut Stream) -> String {
-    let mem = stream.pick(&["[x]", "[x]", "[y]", "[y]", "[EDI]"]);
+    let mem = stream.pick(&["[x]", "[x]", "[y]", "[y]", "[EDI]", "[ESI]"]);
     let reg = stream.pick(&["EAX", "EBX", "ECX"]);
     let other = stream.pick(&["EAX", "EBX", "ECX"]);
     let value = stream.below(3) as i64 - 1;
@@ -89,7 +93,7 @@ fn instruction(stream: &mut Stream) -> String {
         17 => stream.pick(&["MFENCE", "SFENCE", "LFENCE", "MFENCE"]).to_owned(),
         18 => format!("CMOV{} {reg},{mem}", stream.pick(&["E", "NE", "B", "G"])),
         _ => match stream.below(3) {
-            0 => format!("MOV {reg},[p]"),
+            0 => "MOV ESI,[p]".to_owned(),
             1 => "MOV [p],$y".to_owned(),
             _ => format!("{alu} {reg},{other}"),
         },

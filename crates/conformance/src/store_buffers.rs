@@ -3,7 +3,7 @@
 //! It runs the instructions as the parser read them and shares nothing with the lowering, the axioms or the engines: each thread has
 //! registers, flags and a first-in first-out buffer of stores; a load looks into its own buffer first; a locked instruction, an
 //! exchange with memory and `MFENCE` wait until the buffer is empty (Owens, Sarkar, Sewell: "A better x86 memory model: x86-TSO").
-//! Without buffers the same machine is sequentially consistent.
+//! If a thread waits for its buffer after every store, the same machine is sequentially consistent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,10 +75,8 @@ impl Machine<'_> {
     }
 
     fn start(&self, test: &Test) -> Result<State, String> {
-        let mut state = State {
-            memory: vec![0; self.names.len()],
-            threads: vec![Local::default(); self.threads.len()],
-        };
+        let mut state =
+            State { memory: vec![0; self.names.len()], threads: vec![Local::default(); self.threads.len()] };
         for init in &test.init {
             let value = match &init.value {
                 Some(Value::Int(value)) => *value as u64,
@@ -151,7 +149,9 @@ impl Machine<'_> {
         let drains = instr.lock
             || matches!(&instr.op, Op::Xchg { a, b } if a.is_mem() || b.is_mem())
             || matches!(instr.op, Op::Fence(FenceSet::FULL));
-        if drains && !local.buffer.is_empty() {
+        // Without buffers each store reaches memory before the next instruction, but not at once: an instruction that reads and writes
+        // memory without `LOCK` does so in two steps.
+        if (drains || !self.buffered) && !local.buffer.is_empty() {
             return Ok(None);
         }
         run.execute(instr, drains)?;
@@ -274,7 +274,9 @@ impl Run<'_> {
 
     fn value(&mut self, operand: &Operand, bits: u8) -> Result<u64, String> {
         Ok(match operand {
-            Operand::Reg(register) => low(self.local().registers.get(&register.name).copied().unwrap_or(0), register.bits),
+            Operand::Reg(register) => {
+                low(self.local().registers.get(&register.name).copied().unwrap_or(0), register.bits)
+            }
             Operand::Imm(value) => low(*value as u64, bits),
             Operand::Address(name) => address(self.machine.location(&name.text)?),
             Operand::Mem(mem) => {
@@ -288,10 +290,12 @@ impl Run<'_> {
     fn set(&mut self, operand: &Operand, value: u64, bits: u8, direct: bool) -> Result<(), String> {
         match operand {
             // Writing 32 bits of a register clears the others.
-            Operand::Reg(register) => _ = self.local().registers.insert(register.name.clone(), low(value, register.bits)),
+            Operand::Reg(register) => {
+                _ = self.local().registers.insert(register.name.clone(), low(value, register.bits))
+            }
             Operand::Mem(mem) => {
                 let location = self.target(mem)?;
-                if direct || !self.machine.buffered {
+                if direct {
                     self.state.memory[location] = low(value, bits);
                 } else {
                     self.local().buffer.push((location, low(value, bits)));

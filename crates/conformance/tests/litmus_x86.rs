@@ -25,7 +25,10 @@ fn check(test: &Test, source: &str) {
         let missing: Vec<_> = expected.difference(&found).collect();
         let wrong: Vec<_> = found.difference(&expected).collect();
         let names: Vec<&str> = test.columns.iter().map(|column| column.name.as_str()).collect();
-        assert!(missing.is_empty() && wrong.is_empty(), "{model}: {names:?}\nmissing {missing:?}\nwrong {wrong:?}\n{source}");
+        assert!(
+            missing.is_empty() && wrong.is_empty(),
+            "{model}: {names:?}\nmissing {missing:?}\nwrong {wrong:?}\n{source}"
+        );
     }
 }
 

@@ -113,11 +113,11 @@ mod tests {
     #[test]
     fn counters_are_found_and_other_loops_are_not() {
         check("i := i + 1; x := i", false);
-        check("while x == 0 { i := i + 1 }", true);
-        check("while x == 0 { l := i + 1; i := l }", true);
-        check("while x == 0 { l := y; y := l + 1 }", true);
-        check("while x == 0 { l := fetch_add(y, 1) }", true);
-        check("while x == 0 { l := y }", false);
-        check("while x == 0 { l := y; m := l }", false);
+        check("while m == 0 { i := i + 1; m := x }", true);
+        check("while m == 0 { l := i + 1; i := l; m := x }", true);
+        check("while m == 0 { l := y; y := l + 1; m := x }", true);
+        check("while m == 0 { l := fetch_add(y, 1); m := x }", true);
+        check("while m == 0 { l := y; m := x }", false);
+        check("while m == 0 { l := y; m := l }", false);
     }
 }

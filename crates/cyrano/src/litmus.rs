@@ -1,5 +1,6 @@
 //! Litmus tests: from a file to a test, and from a folder to files.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cyrano_ir::Diagnostic;
@@ -25,16 +26,13 @@ pub fn compile(source: Source, set: &[(String, i64)], color: ColorChoice) -> Res
 /// The tests that these paths name, in order, each once; whatever is wrong with any path is said at once.
 pub fn gather(paths: &[String]) -> Result<Vec<Source>, Failure> {
     let mut sources: Vec<Source> = Vec::new();
+    let mut known = BTreeSet::new();
     let mut errors = Vec::new();
     for path in paths {
         match one(path) {
             Ok(found) if found.is_empty() => errors.push(format!("error: {path}: there is no `.litmus` file here")),
             Ok(found) => {
-                for source in found {
-                    if sources.iter().all(|known| known.name != source.name) {
-                        sources.push(source);
-                    }
-                }
+                sources.extend(found.into_iter().filter(|source| known.insert(source.name.clone())));
             }
             Err(failure) => errors.push(failure.message().to_owned()),
         }
@@ -45,7 +43,8 @@ pub fn gather(paths: &[String]) -> Result<Vec<Source>, Failure> {
 fn one(path: &str) -> Result<Vec<Source>, Failure> {
     if let Some(entry) = path.strip_prefix("lib:") {
         let folder = format!("{}/", entry.trim_end_matches('/'));
-        let inside = library::programs().into_iter().filter(|e| e.name.starts_with(&folder) && e.name.ends_with(".litmus"));
+        let inside =
+            library::programs().into_iter().filter(|e| e.name.starts_with(&folder) && e.name.ends_with(".litmus"));
         let found: Vec<Source> = inside
             .map(|entry| Source { name: format!("lib:{}", entry.name), text: entry.text.to_owned(), dir: None })
             .collect();

@@ -3,6 +3,7 @@
 //! A fence is inserted into the text and the text is compiled again, so whatever is found is a program that a user can have. A C file
 //! is repaired for all its tests together ([`suite`]).
 
+mod orders;
 mod suite;
 
 use std::time::Instant;
@@ -18,6 +19,7 @@ use crate::failure::Failure;
 use crate::program::Loaded;
 use crate::run::Runner;
 use crate::specification::Specification;
+pub use orders::repair_orders;
 use suite::Text;
 
 /// How many sets are listed at most.
@@ -98,6 +100,7 @@ pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Rep
         minimal: outcome.minimal,
         complete: task.all && outcome.complete,
         sets: outcome.sets.iter().map(|set| infos(&outcome, &set.fences, &set.prevents)).collect(),
+        orders: None,
         diff,
         trace: match outcome.verdict {
             cyrano_fences::Verdict::Irreparable => {
@@ -127,6 +130,7 @@ fn infos(outcome: &Outcome<Option<Trace>>, fences: &[Fence], prevents: &[usize])
             line: fence.position.line,
             place: "after",
             kind: kind.to_owned(),
+            order: None,
             program: fence.position.program.clone(),
             prevents: words(fence),
         }

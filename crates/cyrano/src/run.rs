@@ -128,8 +128,12 @@ impl Runner {
         self.symbolic.export(query, bound, &self.limits, watch)
     }
 
-    /// Asks the engine of choice.
+    /// Asks the engine of choice: the explorer if the choice is free, but for what programs with an order of their own end in, for
+    /// a thread that chooses among all orders of its statements has too many states.
     pub fn ask(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        if query.model.own_order && !query.program.has_calls() {
+            return self.ask_symbolic_first(query, watch);
+        }
         self.ask_one_of(&[Chosen::Explore, Chosen::Symbolic, Chosen::Interp], query, watch)
     }
 

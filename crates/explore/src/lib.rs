@@ -230,7 +230,9 @@ fn vacuous(program: &Program, property: Option<&Property>, found: &Found) -> Opt
             let exercised = found.notes.asserted || search::can_wait(program);
             (!exercised).then_some("no execution reaches an assertion, and no thread can wait")
         }
-        Some(Property::Transactions(_) | Property::Progress(_)) => (!found.notes.committed).then_some("no transaction ever commits"),
+        Some(Property::Transactions(_) | Property::Progress(_)) => {
+            (!found.notes.committed).then_some("no transaction ever commits")
+        }
         Some(Property::Final { .. } | Property::Observations(_)) => {
             (!found.ended).then_some("no execution runs to its end")
         }

@@ -31,6 +31,7 @@ mod clause;
 mod diff;
 mod fence;
 mod hitting;
+mod orders;
 mod outcome;
 mod places;
 mod search;
@@ -47,6 +48,7 @@ mod tests;
 
 pub use diff::unified_diff;
 pub use fence::{Costs, Fence, Position, merge, statement};
+pub use orders::{OrderSet, Orderable, OrdersOutcome, synthesise_orders};
 pub use outcome::{Counterexample, Outcome, Repair, Verdict};
 pub use search::{Options, synthesise};
 pub use shape::same_but_for_fences;

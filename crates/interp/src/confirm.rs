@@ -134,10 +134,9 @@ impl<'p> Claim<'_, 'p> {
                 if endless { Ok(()) } else { Err(ReplayError::NotEndless { thread: self.name(*thread) }) }
             }
             Violation::Deadlock { blocked } => self.deadlock(blocked),
-            Violation::FinalState
-            | Violation::Observation { .. }
-            | Violation::Transactions
-            | Violation::Lasso(_) => Err(ReplayError::OtherProperty),
+            Violation::FinalState | Violation::Observation { .. } | Violation::Transactions | Violation::Lasso(_) => {
+                Err(ReplayError::OtherProperty)
+            }
             Violation::NoWitness => Err(ReplayError::NothingToReplay),
         }
     }

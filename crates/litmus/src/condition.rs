@@ -102,6 +102,7 @@ pub(crate) fn prop(cursor: &mut Cursor<'_>) -> Parse<Prop> {
     cursor.nested(|cursor| {
         let mut left = conjunction(cursor)?;
         while either(cursor, "\\/", "|")? {
+            cursor.term()?;
             left = Prop::Or(Box::new(left), Box::new(conjunction(cursor)?));
         }
         Ok(left)
@@ -111,6 +112,7 @@ pub(crate) fn prop(cursor: &mut Cursor<'_>) -> Parse<Prop> {
 fn conjunction(cursor: &mut Cursor<'_>) -> Parse<Prop> {
     let mut left = implication(cursor)?;
     while either(cursor, "/\\", "&")? {
+        cursor.term()?;
         left = Prop::And(Box::new(left), Box::new(implication(cursor)?));
     }
     Ok(left)
@@ -167,7 +169,7 @@ fn equation(cursor: &mut Cursor<'_>) -> Parse<Prop> {
     cursor.eat("*")?;
     let left = init::var(cursor)?;
     if cursor.is("(") {
-        let message = "condition: only registers and locations can be compared";
+        let message = "only registers and locations can be compared";
         return Err(Diagnostic::new(left.span(), message, "not supported"));
     }
     let equal = if cursor.eat("=")? || cursor.eat("==")? {

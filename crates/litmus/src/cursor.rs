@@ -10,6 +10,9 @@ pub(crate) type Parse<T> = Result<T, Diagnostic>;
 /// No expression or statement needs to be nested deeper; recursion stops here.
 pub(crate) const MAX_DEPTH: usize = 128;
 
+/// No section needs more operators; trees are walked recursively, so their size is limited as well.
+const MAX_TERMS: usize = 2_000;
+
 /// Reads tokens.
 #[derive(Clone)]
 pub(crate) struct Cursor<'s> {
@@ -18,6 +21,7 @@ pub(crate) struct Cursor<'s> {
     /// The section's name, for messages.
     section: &'static str,
     depth: usize,
+    terms: usize,
 }
 
 impl<'s> Cursor<'s> {
@@ -25,7 +29,7 @@ impl<'s> Cursor<'s> {
     pub(crate) fn new(source: &'s str, at: usize, mode: Mode, section: &'static str) -> Parse<Self> {
         let mut scanner = Scanner::new(source, at, mode);
         let next = scanner.next()?;
-        Ok(Self { scanner, next, section, depth: 0 })
+        Ok(Self { scanner, next, section, depth: 0, terms: 0 })
     }
 
     /// The next token, which stays.
@@ -120,6 +124,16 @@ impl<'s> Cursor<'s> {
             _ => self.next.span,
         };
         Diagnostic::new(span, format!("{section}: expected {expected}, found {found}"), "unexpected")
+    }
+
+    /// Counts an operator.
+    pub(crate) fn term(&mut self) -> Parse<()> {
+        self.terms += 1;
+        if self.terms > MAX_TERMS {
+            let message = format!("{}: more than {MAX_TERMS} operators", self.section);
+            return Err(Diagnostic::new(self.next.span, message, "from here on"));
+        }
+        Ok(())
     }
 
     /// Reads something that may contain itself.

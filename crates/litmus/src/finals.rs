@@ -1,8 +1,6 @@
 //! Conditions over final states, and what a final state shows.
 
-use cyrano_ir::{
-    BinOp, Check, Diagnostic, Expr, FinalExpr, FinalVar, IntType, Observable, Program, Property, UnOp,
-};
+use cyrano_ir::{BinOp, Check, Diagnostic, Expr, FinalExpr, FinalVar, IntType, Observable, Program, Property, UnOp};
 
 use crate::Column;
 use crate::ast::{Condition, Prop, Quantifier, Right, Value, Var};
@@ -46,7 +44,11 @@ pub(crate) struct Finals {
 }
 
 /// Lowers a condition.
-pub(crate) fn lower(condition: &Condition, layout: &Layout, resolve: &mut Resolve<'_>) -> Result<Finals, Vec<Diagnostic>> {
+pub(crate) fn lower(
+    condition: &Condition,
+    layout: &Layout,
+    resolve: &mut Resolve<'_>,
+) -> Result<Finals, Vec<Diagnostic>> {
     let mut lowering = Lowering { layout, resolve, seen: Vec::new(), errors: Vec::new() };
     for var in &condition.locations {
         lowering.var(var);

@@ -18,7 +18,7 @@ pub(crate) fn read(source: &str) -> Parse<(Head, usize)> {
     let word_len = line.find(char::is_whitespace).unwrap_or(line.len());
     let (word, name) = (&line[..word_len], line[word_len..].trim());
     let name = name.split("(*").next().unwrap_or_default().trim();
-    let span = Span::new(start, start + word_len.max(1));
+    let span = Span::new(start, (start + word_len.max(1)).min(source.len()));
     let arch = arch(word, span)?;
     if name.is_empty() {
         let what = "head: the first line has no name for the test";
@@ -53,8 +53,8 @@ fn info(source: &str, mut at: usize, head: &mut Head) -> Parse<usize> {
         let line = rest.lines().next().unwrap_or_default();
         if rest.starts_with('{') {
             return Ok(at);
-        } else if rest.starts_with('"') {
-            let end = rest[1..].find('"').ok_or_else(|| {
+        } else if let Some(text) = rest.strip_prefix('"') {
+            let end = text.find('"').ok_or_else(|| {
                 Diagnostic::new(Span::new(at, at + 1), "head: this text has no closing quote", "opened here")
             })?;
             at += end + 2;

@@ -75,6 +75,11 @@ impl Layout {
         LocId::new(number + usize::from(self.pointers))
     }
 
+    /// The locations whose address is a value somewhere.
+    pub(crate) fn taken(&self) -> Vec<LocId> {
+        (0..self.cells.len()).filter(|number| self.cells[*number].taken).map(|number| self.id(number)).collect()
+    }
+
     /// The tables of the finished program.
     pub(crate) fn tables(&self) -> (Vec<Location>, Vec<SharedArray>) {
         let cells = self.cells.iter().map(|cell| Location {

@@ -20,6 +20,8 @@ mod init;
 mod judge;
 mod layout;
 mod pointers;
+#[cfg(test)]
+mod tests;
 mod token;
 pub mod x86;
 
@@ -132,7 +134,12 @@ fn finish(
         ..Program::default()
     };
     finals::settle(&mut program, layout);
-    pointers::mark(&mut program);
+    pointers::mark(&mut program, &layout.taken());
+    let computed = pointers::arithmetic(&program);
+    if !computed.is_empty() {
+        let message = "this computes with an address, and a test does not say where locations lie";
+        return Err(computed.into_iter().map(|span| Diagnostic::new(span, message, "not supported")).collect());
+    }
     let mut columns = finals.columns;
     for column in &mut columns {
         column.pointer = pointers::is_pointer(&program, program.observed[column.at].var);

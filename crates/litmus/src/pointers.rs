@@ -1,13 +1,48 @@
-//! Which registers and locations may hold an address, so that people see names and not numbers. Nothing else depends on it.
+//! Which registers and locations may hold an address: people see names and not numbers, and computing with one is refused.
 
-use cyrano_ir::{Addr, Expr, FinalVar, LocalExpr, Op, Place, Program, RegId, RmwOp, ThreadId, Ty};
+use cyrano_ir::{Addr, Expr, FinalVar, LocId, LocalExpr, Op, Place, Program, RegId, RmwOp, Span, ThreadId, Ty, UnOp};
 
-/// Marks everything that an address may flow to, starting from what is marked already.
-pub(crate) fn mark(program: &mut Program) {
+/// Marks everything that an address may flow to, starting from what is marked already. Only the locations in `taken` have an
+/// address that is a value.
+pub(crate) fn mark(program: &mut Program, taken: &[LocId]) {
     if program.arrays.is_empty() {
         return;
     }
-    while step(program) {}
+    while step(program, taken) {}
+}
+
+/// Where a program computes with an address. Equality and following it are fine, and so is `p - p`: anything else depends on
+/// where locations lie, which a test does not say.
+pub(crate) fn arithmetic(program: &Program) -> Vec<Span> {
+    let mut found = Vec::new();
+    for thread in program.thread_ids() {
+        for instr in &program.thread(thread).code {
+            let index = match instr.op.addr() {
+                Some(Addr::Indexed { index, .. }) => computes(program, thread, index),
+                _ => false,
+            };
+            if index || instr.op.operands().into_iter().any(|operand| computes(program, thread, operand)) {
+                found.push(instr.span);
+            }
+        }
+    }
+    found.dedup();
+    found
+}
+
+fn computes(program: &Program, thread: ThreadId, value: &LocalExpr) -> bool {
+    use cyrano_ir::BinOp::{And, Eq, Ne, Or};
+    match value {
+        Expr::Const(_) | Expr::Var(_) => false,
+        Expr::Unary(UnOp::Neg, inner) => carries(program, thread, inner) || computes(program, thread, inner),
+        Expr::Unary(_, inner) => computes(program, thread, inner),
+        Expr::Binary(_, left, right) if left == right => computes(program, thread, left),
+        Expr::Binary(op, left, right) => {
+            let addresses = carries(program, thread, left) || carries(program, thread, right);
+            let inside = computes(program, thread, left) || computes(program, thread, right);
+            inside || addresses && !matches!(op, Eq | Ne | And | Or)
+        }
+    }
 }
 
 /// Whether a variable of a final state may hold an address.
@@ -19,11 +54,11 @@ pub(crate) fn is_pointer(program: &Program, var: FinalVar) -> bool {
     ty == Ty::Pointer
 }
 
-fn step(program: &mut Program) -> bool {
+fn step(program: &mut Program, taken: &[LocId]) -> bool {
     let mut found = Vec::new();
     for thread in program.thread_ids() {
         for instr in &program.thread(thread).code {
-            flows(program, thread, &instr.op, &mut found);
+            flows(program, thread, &instr.op, taken, &mut found);
         }
     }
     let mut changed = false;
@@ -40,7 +75,7 @@ fn step(program: &mut Program) -> bool {
     changed
 }
 
-fn flows(program: &Program, thread: ThreadId, op: &Op, found: &mut Vec<FinalVar>) {
+fn flows(program: &Program, thread: ThreadId, op: &Op, taken: &[LocId], found: &mut Vec<FinalVar>) {
     let holds = |value: &LocalExpr| carries(program, thread, value);
     let into = |dst: Option<&Place>, found: &mut Vec<FinalVar>| {
         if let Some(Place::Reg(reg)) = dst {
@@ -49,10 +84,10 @@ fn flows(program: &Program, thread: ThreadId, op: &Op, found: &mut Vec<FinalVar>
     };
     match op {
         Op::Assign { dst, value } if holds(value) => into(Some(dst), found),
-        Op::Load { dst, addr } if loaded(program, addr) => into(Some(dst), found),
-        Op::Store { addr, value, .. } if holds(value) => stored(program, addr, found),
+        Op::Load { dst, addr } if loaded(program, addr, taken) => into(Some(dst), found),
+        Op::Store { addr, value, .. } if holds(value) => stored(addr, taken, found),
         Op::Rmw { dst, addr, op } => {
-            if loaded(program, addr) {
+            if loaded(program, addr, taken) {
                 into(dst.as_ref(), found);
             }
             let value = match op {
@@ -60,27 +95,24 @@ fn flows(program: &Program, thread: ThreadId, op: &Op, found: &mut Vec<FinalVar>
                 RmwOp::Exchange(value) | RmwOp::FetchAdd(value) => value,
             };
             if holds(value) {
-                stored(program, addr, found);
+                stored(addr, taken, found);
             }
         }
         _ => {}
     }
 }
 
-fn loaded(program: &Program, addr: &Addr) -> bool {
+fn loaded(program: &Program, addr: &Addr, taken: &[LocId]) -> bool {
     match addr {
         Addr::Fixed(loc) => program.location(*loc).ty == Ty::Pointer,
-        Addr::Indexed { .. } => program.locations.iter().any(|location| location.ty == Ty::Pointer),
+        Addr::Indexed { .. } => taken.iter().any(|loc| program.location(*loc).ty == Ty::Pointer),
     }
 }
 
-fn stored(program: &Program, addr: &Addr, found: &mut Vec<FinalVar>) {
+fn stored(addr: &Addr, taken: &[LocId], found: &mut Vec<FinalVar>) {
     match addr {
         Addr::Fixed(loc) => found.push(FinalVar::Loc(*loc)),
-        Addr::Indexed { .. } => {
-            let all = (0..program.locations.len()).map(|at| FinalVar::Loc(cyrano_ir::LocId::new(at)));
-            found.extend(all);
-        }
+        Addr::Indexed { .. } => found.extend(taken.iter().map(|loc| FinalVar::Loc(*loc))),
     }
 }
 

@@ -184,7 +184,11 @@ mod tests {
     fn sections_have_their_own_grammar() {
         check("a || (* b (* c *) *) d", Mode::Litmus, &["a", "|", "|", "d"]);
         check("f(*x) || y // z", Mode::C, &["f", "(", "*", "x", ")", "||", "y"]);
-        check("0:EAX=0x1F /\\ ~(x<>-1)", Mode::Litmus, &["0", ":", "EAX", "=", "0x1F", "/\\", "~", "(", "x", "<>", "-", "1", ")"]);
+        check(
+            "0:EAX=0x1F /\\ ~(x<>-1)",
+            Mode::Litmus,
+            &["0", ":", "EAX", "=", "0x1F", "/\\", "~", "(", "x", "<>", "-", "1", ")"],
+        );
         check("\"Pod WR\" x", Mode::Litmus, &["\"Pod WR\"", "x"]);
     }
 

@@ -96,7 +96,12 @@ pub fn compare_text(report: &CompareReport, details: bool, style: Style) -> Stri
         let noun = if model.count == 1 { "outcome" } else { "outcomes" };
         let more = if model.complete { "" } else { ", there may be more" };
         let reason = model.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-        hang(&mut out, &format!("{}: ", model.model), &format!("{} {noun}{more}{reason}", model.count), style.columns());
+        hang(
+            &mut out,
+            &format!("{}: ", model.model),
+            &format!("{} {noun}{more}{reason}", model.count),
+            style.columns(),
+        );
     }
     if report.outcomes.is_empty() {
         out.push_str("No outcome tells these models apart.\n");

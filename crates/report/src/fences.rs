@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::json::{to_json, tool};
 use crate::lanes::trace_text;
+use crate::orders::{OrdersReport, orders_text};
 use crate::style::{Paint, Style, count, hang};
 
 /// What a search for fences found.
@@ -26,6 +27,8 @@ pub struct FencesReport {
     pub complete: bool,
     /// The sets, cheapest first.
     pub sets: Vec<Vec<FenceInfo>>,
+    /// What is known about the orders that an algorithm declares already.
+    pub orders: Option<OrdersReport>,
     /// The change of the source that the first set asks for.
     pub diff: Option<String>,
     /// The execution that no fence prevents, if it is irreparable.
@@ -36,16 +39,19 @@ pub struct FencesReport {
     pub seconds: f64,
 }
 
-/// One fence.
+/// One fence, or one order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FenceInfo {
-    /// The line of the original that it stands behind.
+    /// The line of the original that it stands behind; for an order, the line of the brace that it stands before.
     pub line: usize,
-    /// Always `after`.
+    /// `after`, or for an order `before`.
     #[serde(rename = "where")]
     pub place: &'static str,
-    /// `store-store`, `load-load`, …; several at one place are joined by commas.
+    /// `store-store`, `load-load`, …; several at one place are joined by commas; `order` for an order.
     pub kind: String,
+    /// The order as it is written, if it is one: `R03 < R09`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
     /// The thread, procedure or command that it is in.
     pub program: Option<String>,
     /// What goes wrong without it alone, in words.
@@ -69,6 +75,8 @@ struct Result<'a> {
     minimal: bool,
     complete: bool,
     sets: &'a [Vec<FenceInfo>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orders: Option<&'a OrdersReport>,
     diff: Option<&'a str>,
     questions: usize,
     seconds: f64,
@@ -87,6 +95,7 @@ pub fn fences_json(results: &[FencesReport], version: &str) -> String {
         minimal: report.minimal,
         complete: report.complete,
         sets: &report.sets,
+        orders: report.orders.as_ref(),
         diff: report.diff.as_deref(),
         questions: report.questions,
         seconds: report.seconds,
@@ -138,7 +147,11 @@ fn one(out: &mut String, report: &FencesReport, details: bool, style: Style) {
         }
     }
     if !report.sets.is_empty() && !report.minimal {
-        hang(out, "  ", "It was not shown that every fence is needed.", style.columns());
+        let noun = if report.orders.is_some() { "order" } else { "fence" };
+        hang(out, "  ", &format!("It was not shown that every {noun} is needed."), style.columns());
+    }
+    if let Some(orders) = &report.orders {
+        orders_text(out, orders, details, style);
     }
     if details {
         if let Some(diff) = &report.diff {
@@ -152,7 +165,11 @@ fn one(out: &mut String, report: &FencesReport, details: bool, style: Style) {
 
 fn describe(out: &mut String, lead: &str, fence: &FenceInfo, details: bool, style: Style) {
     let inside = fence.program.as_ref().map(|program| format!(" ({program})")).unwrap_or_default();
-    hang(out, lead, &format!("fence({}) {} line {}{inside}", fence.kind, fence.place, fence.line), style.columns());
+    let words = match &fence.order {
+        Some(order) => format!("order {order}"),
+        None => format!("fence({}) {} line {}{inside}", fence.kind, fence.place, fence.line),
+    };
+    hang(out, lead, &words, style.columns());
     for words in fence.prevents.iter().filter(|_| details) {
         hang(out, &format!("{}  without it: ", " ".repeat(lead.len())), words, style.columns());
     }

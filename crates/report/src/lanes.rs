@@ -99,7 +99,15 @@ impl<'a> Lanes<'a> {
             let lane = self.names.iter().position(|name| *name == step.thread);
             let lane = lane.expect("every step's thread has a lane");
             let opening = opens(self.trace, step).map(|name| (String::new(), format!("┌ {name}")));
-            let lines = self.cell(step, lane).into_iter().enumerate();
+            let mut lines = self.cell(step, lane);
+            let before = step.n.checked_sub(2).and_then(|at| self.trace.steps.get(at));
+            if lines.len() > 1
+                && before.is_some_and(|before| before.thread == step.thread && title(before) == title(step))
+            {
+                // Several accesses of one statement.
+                lines.remove(0);
+            }
+            let lines = lines.into_iter().enumerate();
             let lines = lines.map(|(at, text)| (if at == 0 { step.n.to_string() } else { String::new() }, text));
             for (number, text) in opening.into_iter().chain(lines) {
                 let cells = self.lanes.iter().enumerate().map(|(other, columns)| {
@@ -125,7 +133,8 @@ impl<'a> Lanes<'a> {
                 let mut lines = vec![clip(&title(step), columns)];
                 let effects = wrap(&effect(step), columns.saturating_sub(4));
                 let indent = if step.transaction.is_some() && !ends_transaction(step) { "┊   " } else { "    " };
-                lines.extend(effects.iter().map(|line| format!("{indent}{line}")));
+                let effects = effects.iter().filter(|line| !line.is_empty());
+                lines.extend(effects.map(|line| format!("{indent}{line}")));
                 lines
             }
         }
@@ -161,7 +170,13 @@ fn title(step: &Step) -> String {
         Some(_) => "┊ ",
         None => "",
     };
-    format!("{bar}{}: {}", step.line, step.text)
+    let text = if speaks(step) { step.event.as_deref().unwrap_or_default() } else { &step.text };
+    format!("{bar}{}: {text}", step.line)
+}
+
+/// Whether it is a call of a transactional memory or a response.
+fn speaks(step: &Step) -> bool {
+    step.event.as_deref().is_some_and(|event| event.starts_with("call ") || event.starts_with("returns "))
 }
 
 /// The name of the transaction whose first step this is.
@@ -171,7 +186,7 @@ fn opens<'a>(trace: &'a Trace, step: &Step) -> Option<&'a str> {
 }
 
 fn ends_transaction(step: &Step) -> bool {
-    matches!(step.event.as_deref(), Some("commit" | "abort"))
+    matches!(step.event.as_deref(), Some("commit" | "abort" | "returns committed" | "returns aborted"))
 }
 
 /// `x ← 1`, `y → 0 (initial)`, `x → 0 (initial) ← 1`, `x ← 0 (rollback)`, `T1 commits`.
@@ -180,6 +195,7 @@ fn effect(step: &Step) -> String {
     match step.event.as_deref() {
         Some("commit") => return format!("{transaction} commits"),
         Some("abort") => return format!("{transaction} aborts"),
+        Some(_) if speaks(step) => return String::new(),
         Some(_) => return "the read is finished".to_owned(),
         None => {}
     }

@@ -143,7 +143,7 @@ pub fn litmus_json(results: &[LitmusReport], version: &str) -> String {
             engine: report.engine.as_deref(),
             observation: report.observation,
             condition: report.condition,
-            proposition: report.condition.is_some().then_some(report.text.as_str()),
+            proposition: report.condition.map(|word| report.text.trim_start_matches(word).trim()),
             holds: report.holds,
             refused: report.refused,
             reason: report.reason.as_deref(),

@@ -10,7 +10,9 @@
 
 mod assemble;
 mod build;
+mod candidates;
 mod check;
+mod check_access;
 mod check_client;
 mod check_stmt;
 mod client;
@@ -23,6 +25,7 @@ mod order;
 mod parse;
 mod parse_client;
 mod parse_stmt;
+mod probe;
 mod sets;
 mod space;
 mod tree;
@@ -79,7 +82,7 @@ impl Test {
     /// The orders between labels that would add something to a mode, given those that are declared: some access of the first stands before
     /// some access of the second in a call, and nothing puts the two in order yet. Where the two share a loop, both kinds are listed.
     pub fn candidates(&self, mode: Mode, declared: &[OrderPair]) -> Vec<OrderPair> {
-        assemble::candidates(&self.program, &self.layout, mode, declared)
+        candidates::candidates(&self.program, &self.layout, mode, declared)
     }
 }
 

@@ -4,7 +4,7 @@ use std::mem::discriminant;
 
 use cyrano_engine::{Query, Question};
 use cyrano_ir::dataflow::{Liveness, exit_registers};
-use cyrano_ir::{AccessKind, InstrId, FinalVar, LocId, Program, Property, Quantifier, RegId, ThreadId};
+use cyrano_ir::{AccessKind, FinalVar, InstrId, LocId, Program, Property, Quantifier, RegId, ThreadId};
 use cyrano_memory::Model;
 use rustc_hash::FxHashMap;
 

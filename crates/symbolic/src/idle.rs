@@ -11,14 +11,15 @@
 //! **Argument.** Take an execution and leave out all accesses, fences, choices and sections of an idle iteration; keep the memory order between the rest.
 //!
 //! - The thread does the rest as before: it starts from the head with the same live registers, which hold the same values, computed from the same loads.
-//! - Kept pairs, fences between two accesses, dependencies (registers have the same sources; control has fewer), sections and axiom 7 ask for a subset of
-//!   what they asked for. Values: no store is gone, and which stores a load sees depends on the order of the load and of stores only.
+//! - Kept pairs, the program's own order, fences between two accesses, dependencies (registers have the same sources; control has fewer), sections and
+//!   axiom 7 ask for a subset of what they asked for. Values: no store is gone, and which stores a load sees depends on the order of the load and of stores only.
 //! - Final memory, final registers that matter, errors, assertions, limits, and threads that wait before a section are the same.
 //!
 //! So whatever can be asked about is shown by an execution without idle iterations, but for threads that never come to an end: in a prefix that shows an
 //! error another thread may be left with nothing but idle iterations. Therefore idle iterations are not forbidden: a thread
 //! *stops* after the first one, which is the end of a prefix like any other ([`crate::walk`]). It has not halted, so it
-//! shows no outcome and no deadlock, and under a serial model its operation is unfinished. A loop that can only idle needs no bound: going round for ever is not an outcome.
+//! shows no outcome and no deadlock, and under a serial model its operation is unfinished.
+//! A loop that can only idle needs no bound: going round for ever is not an outcome.
 //!
 //! Range analysis does not use this: under some models its ranges must not rest on which stores are executed.
 

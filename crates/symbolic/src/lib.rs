@@ -3,7 +3,7 @@
 //! The way of a query:
 //!
 //! - `loops` finds the loops of each thread, `walk` and `perform` follow the unrolled code symbolically (`eval`, `arith` over `value`s of bits; `gates`
-//!   shares what is computed twice), once without clauses until `range`s settle and once for real;
+//!   shares what is computed twice), once without clauses until `range`s settle and once for real; iterations that change nothing are `idle`;
 //! - `order` turns axioms 1, 2, 3, 5 and 6 of `cyrano_memory` into a `graph` that has to be acyclic, `values` turns axioms 4 and 7 into
 //!   clauses and edges, `encode` adds the question;
 //! - `solver` looks for models, with the theory `acyclic` or the clauses of `cubic`; `ask` raises the bounds of loops while some execution

@@ -36,6 +36,7 @@ pub(crate) fn access(line: usize, kind: AccessKind, op: &Op, location: Option<&s
         (AccessKind::Rmw, Op::Rmw { op: RmwOp::FetchAdd(_), .. }) => "fetch_add on",
         (AccessKind::Rmw, _) => "read-modify-write of",
         (AccessKind::Mark, Op::Transaction(event)) => return format!("line {line}'s {}", event.name()),
+        (AccessKind::Mark, Op::Invoke { method, .. }) => return format!("line {line}'s call of {}", method.name()),
         (AccessKind::Mark, _) => return format!("line {line}'s event"),
     };
     let place = location.unwrap_or("an address not known by then");

@@ -8,6 +8,7 @@
 //!
 //! This crate knows neither engines nor output formats other than its own schema.
 
+mod calls;
 mod explain;
 mod lasso;
 mod lines;

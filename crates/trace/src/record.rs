@@ -4,7 +4,7 @@ use cyrano_engine::{Execution, Replayed, Source, StepFacts, ThreadEnd, Violation
 use cyrano_ir::{AccessKind, EvalError, InstrId, LocId, Op, Program, Property, ThreadId, Ty};
 use cyrano_memory::Model;
 
-use crate::explain;
+use crate::{calls, explain};
 use crate::lines::Lines;
 use crate::pointers;
 use crate::schema::{
@@ -121,7 +121,7 @@ impl Recorder<'_> {
             location,
             event: match &instr.op {
                 Op::Transaction(event) => Some(event.name().to_owned()),
-                _ => None,
+                op => calls::event(op, facts),
             },
             rollback: matches!(instr.op, Op::Store { rollback: true, .. }),
             transaction: self.blocks.name(at),
@@ -153,7 +153,9 @@ impl Recorder<'_> {
         let declared = self.parts.program.thread(thread);
         let values = &self.parts.replayed.registers[thread.index()];
         let registers = declared.registers.iter().zip(values);
-        let named = registers.filter(|(register, _)| !register.name.starts_with('%'));
+        // The locals of an algorithm's methods and its sets are `method.name` and `set.part[i]`; the results of its clients are plain.
+        let plain = |name: &str| self.parts.program.orders.is_empty() || !name.contains('.');
+        let named = registers.filter(|(register, _)| !register.name.starts_with('%') && plain(&register.name));
         ThreadInfo {
             name: declared.name.clone(),
             choices: self.parts.execution.choices.get(thread.index()).cloned().unwrap_or_default(),

@@ -13,6 +13,7 @@ use cyrano_engine::StepFacts;
 use cyrano_engine::history::{by_conflicts, history};
 use cyrano_ir::{Op, Program, ThreadId, TxCriterion, TxEvent};
 
+use crate::calls;
 use crate::record::Parts;
 use crate::rerun;
 use crate::schema::{Conflict, Explanation, TransactionInfo};
@@ -29,15 +30,25 @@ impl Blocks {
     pub(crate) fn new(parts: &Parts<'_>) -> Self {
         let (program, steps) = (parts.program, &parts.replayed.steps);
         let mut blocks = Self { transactions: Vec::new(), of: vec![None; steps.len()] };
-        if program.transactional.is_empty() {
+        let found: Vec<(ThreadId, Outcome)> = if program.has_calls() {
+            let outcome = |ended: Option<bool>| match ended {
+                None => Outcome::Unfinished,
+                Some(true) => Outcome::Committed,
+                Some(false) => Outcome::Aborted,
+            };
+            let all = calls::transactions(parts).into_iter();
+            all.map(|(thread, ended)| (ThreadId::new(thread), outcome(ended))).collect()
+        } else if !program.transactional.is_empty() {
+            let all = judged(parts).transactions.into_iter();
+            all.map(|transaction| (ThreadId(transaction.thread.into()), transaction.outcome)).collect()
+        } else {
             return blocks;
-        }
+        };
         let mut numbers: HashMap<(ThreadId, usize), usize> = HashMap::new();
-        for transaction in judged(parts).transactions {
-            let thread = ThreadId(transaction.thread.into());
+        for (thread, outcome) in found {
             let earlier = blocks.transactions.iter().filter(|(other, _)| *other == thread).count();
             numbers.insert((thread, earlier), blocks.transactions.len());
-            blocks.transactions.push((thread, transaction.outcome));
+            blocks.transactions.push((thread, outcome));
         }
         for (at, facts) in steps.iter().enumerate() {
             let thread = facts.access.thread;
@@ -95,11 +106,11 @@ pub(crate) fn commands(parts: &Parts<'_>, thread: ThreadId) -> Vec<String> {
 fn transactions_before(program: &Program, steps: &[StepFacts], facts: &StepFacts) -> usize {
     let own = steps.iter().filter(|other| other.access.thread == facts.access.thread);
     let earlier = own.filter(|other| other.access.index < facts.access.index);
-    earlier.filter(|other| ends(&program.instr(other.access.thread, other.instr).op)).count()
+    earlier.filter(|other| ends(&program.instr(other.access.thread, other.instr).op, other)).count()
 }
 
-fn ends(op: &Op) -> bool {
-    matches!(op, Op::Transaction(TxEvent::Commit | TxEvent::Abort))
+fn ends(op: &Op, facts: &StepFacts) -> bool {
+    matches!(op, Op::Transaction(TxEvent::Commit | TxEvent::Abort)) || calls::ends(op, facts).is_some()
 }
 
 /// The transactions of the history, numbered as in the words about it.
@@ -110,6 +121,9 @@ fn judged(parts: &Parts<'_>) -> Split {
 
 /// Why the history of the execution is not correct; `None` if it is.
 pub(crate) fn explain(parts: &Parts<'_>, criterion: TxCriterion) -> Option<Explanation> {
+    if parts.program.has_calls() {
+        return calls::explain(parts, criterion);
+    }
     let (history, steps) = history(parts.program, parts.replayed);
     let names = Names {
         threads: parts.program.threads.iter().map(|thread| thread.name.clone()).collect(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cyrano_engine::{Query, Question, Verdict};
 use cyrano_ir::{BinOp, Expr, FinalExpr, Program, Property, Quantifier};
 use cyrano_memory::Model;
-use cyrano_report::{ComparedModel, ComparedOutcome, CompareReport, compare_json, compare_text};
+use cyrano_report::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
 
 use crate::args::{CompareModelsArgs, Format};
 use crate::failure::Failure;

@@ -10,11 +10,11 @@ use crate::args::{FenceArgs, Format};
 use crate::failure::Failure;
 use crate::program::Loaded;
 use crate::progress::Meter;
-use crate::repair::{Case, Goal, Repaired, Task, repair};
+use crate::repair::{Case, Goal, Repaired, Task, repair, repair_orders};
 use crate::run::{Runner, VERSION};
 use crate::select::{Selected, select};
 use crate::specification::Specification;
-use crate::{console, models, program};
+use crate::{algorithm, console, models, program};
 
 /// Runs the command.
 pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
@@ -23,7 +23,11 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     let loaded = program::load_all(&args.file, &args.run.set, &args.tests, color)?;
     let specifications: Vec<Specification> = loaded.iter().map(|_| Specification::default()).collect();
     let selected = loaded.iter().map(|loaded| select(loaded, args.criterion.as_slice(), &models, color));
-    let selected = selected.collect::<Result<Vec<_>, _>>()?;
+    let mut selected = selected.collect::<Result<Vec<_>, _>>()?;
+    let ordered = loaded.first().is_some_and(|loaded| algorithm::is_algorithm(&loaded.source));
+    if ordered {
+        leave_out_nothing(&mut selected);
+    }
     let runner = Runner::new(&args.run, selected.first().map_or(1, Vec::len))?;
     let tasks = tasks(&runner, &loaded, &specifications, selected)?;
     if args.write.is_some() && tasks.len() > 1 {
@@ -31,7 +35,11 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     }
     let meter = Meter::new(tasks.len(), &args.run, &args.output);
     let results = runner.map(&tasks, |at, (model, cases)| {
-        let result = repair(&Task { cases, model, all: args.all }, &runner, &meter.watch(at));
+        let task = Task { cases, model, all: args.all };
+        let result = match ordered {
+            true => repair_orders(&task, &runner, &meter.watch(at)),
+            false => repair(&task, &runner, &meter.watch(at)),
+        };
         meter.done(at, 0);
         result
     });
@@ -48,6 +56,14 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
         write(args, path, texts.into_iter().flatten().next())?;
     }
     Ok(exit_code(reports.iter().map(|report| report.verdict)))
+}
+
+/// Clients that a criterion says nothing about do not matter as long as it says something about others.
+fn leave_out_nothing(selected: &mut [Vec<Selected>]) {
+    let nothing = |check: &Selected| matches!(check, Selected::Nothing { .. });
+    if selected.iter().flatten().any(|check| !nothing(check)) {
+        selected.iter_mut().for_each(|checks| checks.retain(|check| !nothing(check)));
+    }
 }
 
 /// What has to hold on each model: of one program, or of one for each test. The observations of tests are mined when they are needed.
@@ -90,7 +106,7 @@ fn tasks<'a>(
 
 fn write(args: &FenceArgs, path: &Path, text: Option<String>) -> Result<(), Failure> {
     let Some(text) = text else {
-        console::note(&args.output, "nothing written: there are no fences to insert");
+        console::note(&args.output, "nothing written: there is nothing to insert");
         return Ok(());
     };
     let written = std::fs::write(path, text);

@@ -29,6 +29,10 @@ fn list() -> String {
 
 /// The first comment line (`//` in programs, `#` in histories); `NAME: ` before the sentence only repeats the file's name.
 fn sentence(entry: &Entry) -> &'static str {
+    if entry.name.ends_with(".litmus") {
+        // A text in quotes stands in the head of a test.
+        return entry.text.split('"').nth(1).unwrap_or("");
+    }
     let first = entry.text.lines().next().unwrap_or("");
     let comment = first.strip_prefix("//").or_else(|| first.strip_prefix("# ")).map_or("", str::trim);
     comment.split_once(": ").map_or(comment, |(_, sentence)| sentence)

@@ -33,7 +33,8 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
     let chosen = models::resolve_all(&args.run.model, color)?;
     let expected = args.expect.as_deref().map(expectations).transpose()?.unwrap_or_default();
     let sources = litmus::gather(&args.paths)?;
-    let compile = |source: &Source| cyrano_litmus::compile(&source.text).map_err(|errors| litmus::reason(source, &errors));
+    let compile =
+        |source: &Source| cyrano_litmus::compile(&source.text).map_err(|errors| litmus::reason(source, &errors));
     let tests: Vec<(&Source, Result<Test, String>)> = sources.iter().map(|source| (source, compile(source))).collect();
     let mut jobs = Vec::new();
     for (source, test) in &tests {
@@ -104,13 +105,21 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
     let query = Query { program: &test.program, model: &job.model, question: Question::Outcomes };
     let own = runner.part(args.test_timeout, None);
     if test.can_go_wrong()
-        && let Some(reason) = goes_wrong(&own.ask(Query { question: Question::Holds(&Property::Assertions), ..query }, &()))
+        && let Some(reason) =
+            goes_wrong(&own.ask(Query { question: Question::Holds(&Property::Assertions), ..query }, &()))
     {
         report.reason = Some(reason);
         report.refused = true;
         return report;
     }
-    let answered = own.ask(query, &meter.watch(at));
+    let mut answered = own.ask(query, &meter.watch(at));
+    if answered.answer.verdict != Verdict::Verified && args.run.engine == EngineChoice::Auto {
+        // Another engine may not need the bound that this one reached.
+        let second = runner.part(args.test_timeout, Some(EngineChoice::Symbolic)).ask(query, &meter.watch(at));
+        if second.answer.verdict == Verdict::Verified {
+            answered = second;
+        }
+    }
     fill(&mut report, test, &answered);
     if args.compare {
         compare(args, runner, query, &answered, &mut report, meter, at);
@@ -121,7 +130,9 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
 /// Why a test has no meaning, if some execution computes nonsense.
 fn goes_wrong(answered: &Answered) -> Option<String> {
     match &answered.answer.violation {
-        Some(Violation::Error { thread, error, .. }) => Some(format!("an execution goes wrong in P{}: {error}", thread.0)),
+        Some(Violation::Error { thread, error, .. }) => {
+            Some(format!("an execution goes wrong in P{}: {error}", thread.0))
+        }
         Some(violation) => Some(format!("an execution goes wrong: {}", violation.kind())),
         None => None,
     }
@@ -133,7 +144,8 @@ fn fill(report: &mut LitmusReport, test: &Test, answered: &Answered) {
     report.engine.clone_from(&answered.engine);
     report.seconds = answer.stats.seconds;
     report.reason.clone_from(&answer.reason);
-    report.refused = answered.engine.is_none() && !report.reason.as_deref().is_some_and(|reason| reason.contains("limit"));
+    report.refused =
+        answered.engine.is_none() && !report.reason.as_deref().is_some_and(|reason| reason.contains("limit"));
     let judgement = match test.judge(&answer.outcomes) {
         Ok(judgement) => judgement,
         Err(error) => {

@@ -67,7 +67,8 @@ fn all(args: &GenerateArgs) -> Result<Vec<Cycle>, Failure> {
 }
 
 fn write(dir: &Path, ending: &str, tests: &BTreeMap<String, String>) -> Result<(), Failure> {
-    let failed = |path: &Path, error: std::io::Error| Failure::input(format!("{}: cannot be written: {error}", path.display()));
+    let failed =
+        |path: &Path, error: std::io::Error| Failure::input(format!("{}: cannot be written: {error}", path.display()));
     std::fs::create_dir_all(dir).map_err(|error| failed(dir, error))?;
     for (name, text) in tests {
         let path = dir.join(format!("{name}.{ending}"));

@@ -84,20 +84,43 @@ pub struct Expr {
 pub enum ExprKind {
     Int(i64),
     Name(String),
-    Load { from: Box<Expr>, order: Order },
+    Load {
+        from: Box<Expr>,
+        order: Order,
+    },
     Neg(Box<Expr>),
     Not(Box<Expr>),
     Flip(Box<Expr>),
     Binary(BinOp, Box<Expr>, Box<Expr>),
     /// `&&` (true) or `||` (false).
     Lazy(bool, Box<Expr>, Box<Expr>),
-    Exchange { at: Box<Expr>, value: Box<Expr>, order: Order },
+    Exchange {
+        at: Box<Expr>,
+        value: Box<Expr>,
+        order: Order,
+    },
     /// The old value.
-    Cas { at: Box<Expr>, expected: Box<Expr>, new: Box<Expr>, order: Order },
+    Cas {
+        at: Box<Expr>,
+        expected: Box<Expr>,
+        new: Box<Expr>,
+        order: Order,
+    },
     /// Whether it succeeded; what was found goes to where `expected` points.
-    CasStrong { at: Box<Expr>, expected: Box<Expr>, new: Box<Expr>, order: Order },
+    CasStrong {
+        at: Box<Expr>,
+        expected: Box<Expr>,
+        new: Box<Expr>,
+        order: Order,
+    },
     /// The old value, or the new one.
-    Fetch { at: Box<Expr>, op: BinOp, value: Box<Expr>, order: Order, new: bool },
+    Fetch {
+        at: Box<Expr>,
+        op: BinOp,
+        value: Box<Expr>,
+        order: Order,
+        new: bool,
+    },
     /// The address of a local variable; only `CasStrong` takes it.
     AddressOf(String),
 }

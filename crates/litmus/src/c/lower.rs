@@ -142,7 +142,11 @@ impl Lower<'_> {
         }
         match self.locals.get(&name.text) {
             Some((_, known)) if *known != ty => {
-                self.wrong(name.span, format!("`{}` has another type elsewhere in this thread", name.text), "declared again");
+                self.wrong(
+                    name.span,
+                    format!("`{}` has another type elsewhere in this thread", name.text),
+                    "declared again",
+                );
             }
             Some(_) => {}
             None => {
@@ -319,8 +323,12 @@ impl Lower<'_> {
                 let expected = self.converted(expected, ty, expr.span)?;
                 Value { expr: var(self.cas(target, expected, new, *order, expr.span)?), ty }
             }
-            ExprKind::CasStrong { at, expected, new, order } => return self.cas_strong(at, expected, new, *order, expr.span),
-            ExprKind::Fetch { at, op, value, order, new } => return self.fetch(at, *op, value, (*order, *new), expr.span),
+            ExprKind::CasStrong { at, expected, new, order } => {
+                return self.cas_strong(at, expected, new, *order, expr.span);
+            }
+            ExprKind::Fetch { at, op, value, order, new } => {
+                return self.fetch(at, *op, value, (*order, *new), expr.span);
+            }
         })
     }
 

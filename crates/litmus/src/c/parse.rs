@@ -48,7 +48,14 @@ impl Parser<'_, '_> {
             if self.cursor.eat("void")? {
                 continue;
             }
-            let ty = types::read(self.cursor)?;
+            let ty = match types::read(self.cursor) {
+                Ok(ty) => ty,
+                Err(error) => {
+                    self.errors.push(error);
+                    self.skip_parameter()?;
+                    continue;
+                }
+            };
             let name = self.name("the name of a parameter")?;
             match ty.target() {
                 Some(target) => params.push((name, target)),
@@ -65,6 +72,20 @@ impl Parser<'_, '_> {
         Ok(Function { params, body: self.block()? })
     }
 
+    /// Goes on behind the next comma, or at the end of the list, which has to be there.
+    fn skip_parameter(&mut self) -> Parse<()> {
+        while !self.cursor.is(")") {
+            if self.cursor.eat(",")? {
+                return Ok(());
+            }
+            if self.cursor.is_end() || self.cursor.is("{") {
+                return Err(self.cursor.unexpected("`)`"));
+            }
+            self.cursor.take()?;
+        }
+        Ok(())
+    }
+
     fn name(&mut self, what: &str) -> Parse<Name> {
         let token = self.cursor.word(what)?;
         Ok(Name { text: token.text.to_owned(), span: token.span })
@@ -75,7 +96,8 @@ impl Parser<'_, '_> {
         let open = self.cursor.expect("{")?;
         let mut list = Vec::new();
         while !self.cursor.eat("}")? {
-            if self.cursor.is_end() {
+            let condition = ["exists", "forall"].iter().any(|word| self.cursor.is_word(word));
+            if condition || self.cursor.is_end() {
                 return Err(Diagnostic::new(open.span, "code: this `{` is not closed", "opened here"));
             }
             self.statement(&mut list)?;
@@ -217,7 +239,9 @@ impl Parser<'_, '_> {
                     list.push(Stmt::Store { to: *from, value, order: Order::Plain, span: start.to(end) });
                     Ok(())
                 }
-                _ => Err(Diagnostic::new(target.span, "expected `*x` or a variable before `=`", "cannot be assigned to")),
+                _ => {
+                    Err(Diagnostic::new(target.span, "expected `*x` or a variable before `=`", "cannot be assigned to"))
+                }
             };
         }
         let found = self.cursor.peek();
@@ -250,6 +274,7 @@ impl Parser<'_, '_> {
             && self.cursor.peek().kind == Kind::Mark
         {
             self.cursor.take()?;
+            self.cursor.term()?;
             let right = self.deeper(|parser| parser.expr(power + 1))?;
             let span = left.span.to(right.span);
             let kind = match operator {

@@ -108,6 +108,11 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Parse<Type> {
         span = span.to(token.span);
         cursor.take()?;
     }
+    let token = cursor.peek();
+    if words.is_empty() && token.kind == crate::token::Kind::Word {
+        let message = format!("the type `{}` is not supported", token.text);
+        return Err(Diagnostic::new(token.span, message, "this type"));
+    }
     let (int, atomic) = from_words(&words, span)?;
     Ok(Type { int, atomic, pointers })
 }

@@ -231,7 +231,10 @@ mod tests {
             (events.collect::<Vec<_>>(), shape.finals)
         };
         let (some, none) = (Some, None::<i64>);
-        assert_eq!(values("PodWR Fre PodWR Fre"), (vec![vec![some(1), some(0)], vec![some(1), some(0)]], vec![none, none]));
+        assert_eq!(
+            values("PodWR Fre PodWR Fre"),
+            (vec![vec![some(1), some(0)], vec![some(1), some(0)]], vec![none, none])
+        );
         let (events, finals) = values("PodWW Wse PodWW Wse");
         assert_eq!(finals, [Some(2), Some(2)]);
         assert_eq!(events.concat().iter().flatten().sum::<i64>(), 6);

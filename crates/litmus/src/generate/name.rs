@@ -92,6 +92,6 @@ mod tests {
         check("SSdWW Rfe DpAddrdR Fre", "MP+ss+addr");
         check("PodWR Fre MFencedWR Fre", "SB+mfence+po");
         check("MFencedWR Fre PodWR Fre", "SB+mfence+po");
-        check("PosWR Fre PodWR Fre PodWR Fre", "poswr-fre-podwr-fre-podwr-fre");
+        check("PosWR Fre PodWR Fre PodWR Fre", "podwr-fre-podwr-fre-poswr-fre");
     }
 }

@@ -68,6 +68,7 @@ fn value(flag: Flag, result: &Result<'_>) -> LocalExpr {
     let (a, b, value) = ((*a).clone(), (*b).clone(), (*value).clone());
     let zero = Expr::Const(0);
     match (flag, kind) {
+        (Flag::Zf, Kind::Sub) => binary(BinOp::Eq, a, b),
         (Flag::Zf, _) => binary(BinOp::Eq, value, zero),
         (Flag::Sf, _) => binary(BinOp::Lt, value, zero),
         (Flag::Cf | Flag::Of, Kind::Logic) => zero,

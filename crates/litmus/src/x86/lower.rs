@@ -273,7 +273,12 @@ impl Lower<'_> {
     }
 
     /// Replaces the value of an operand; returns its old value. `value` computes the new one from the old one.
-    fn update(&mut self, dst: &Operand, lock: bool, value: impl FnOnce(LocalExpr) -> LocalExpr) -> (LocalExpr, LocalExpr) {
+    fn update(
+        &mut self,
+        dst: &Operand,
+        lock: bool,
+        value: impl FnOnce(LocalExpr) -> LocalExpr,
+    ) -> (LocalExpr, LocalExpr) {
         match dst {
             Operand::Mem(mem) => {
                 let addr = self.addr(mem);
@@ -303,8 +308,9 @@ impl Lower<'_> {
 
     fn alu(&mut self, alu: Alu, dst: &Operand, src: &Operand, lock: bool, bits: u8) {
         let src = match src {
-            // The destination may be the source, which is about to change.
-            Operand::Reg(_) if !self.flags.is_empty() || dst == src => {
+            // One and the same register is its own old value, so that its address minus itself is seen to be 0.
+            Operand::Reg(_) if dst == src => var(self.code.temporary(0)),
+            Operand::Reg(_) if !self.flags.is_empty() => {
                 let copy = self.code.temporary(1);
                 let value = self.value(src, bits, 1);
                 self.code.assign(copy, value);
@@ -415,13 +421,16 @@ impl Lower<'_> {
     }
 }
 
+/// The registers of a thread that have initial values.
+pub(crate) type RegisterInits<'i> = Vec<(Register, &'i Init)>;
+
 /// The registers that an initial state gives values to, by thread.
-pub(crate) fn register_inits<'i>(
-    inits: &'i [Init],
+pub(crate) fn register_inits(
+    inits: &[Init],
     threads: usize,
     arch: Arch,
-) -> Result<Vec<Vec<(Register, &'i Init)>>, Vec<Diagnostic>> {
-    let mut lists: Vec<Vec<(Register, &Init)>> = vec![Vec::new(); threads];
+) -> Result<Vec<RegisterInits<'_>>, Vec<Diagnostic>> {
+    let mut lists: Vec<RegisterInits<'_>> = vec![Vec::new(); threads];
     let mut errors = Vec::new();
     for init in inits {
         let Var::Reg { thread, name } = &init.var else { continue };

@@ -86,7 +86,9 @@ fn declare(condition: &Condition, layout: &mut Layout) {
         match prop {
             Prop::Const(_) => {}
             Prop::Eq(left, right) => {
-                for var in [Some(left), if let Right::Var(var) = right { Some(var) } else { None }].into_iter().flatten() {
+                for var in
+                    [Some(left), if let Right::Var(var) = right { Some(var) } else { None }].into_iter().flatten()
+                {
                     if let Var::Loc(name) = var {
                         layout.number(name);
                     }

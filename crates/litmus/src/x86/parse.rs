@@ -151,10 +151,14 @@ fn refuse_early(mnemonic: &str, token: Token<'_>) -> Parse<()> {
         Err(Diagnostic::new(token.span, message, "not supported"))
     };
     match mnemonic {
-        "MOVNTI" | "MOVNTIL" | "MOVNTIQ" | "MOVNTDQA" | "MOVNTDQ" => refuse("non-temporal accesses have an order of their own"),
+        "MOVNTI" | "MOVNTIL" | "MOVNTIQ" | "MOVNTDQA" | "MOVNTDQ" => {
+            refuse("non-temporal accesses have an order of their own")
+        }
         "CLFLUSH" | "CLFLUSHOPT" | "CLWB" => refuse("caches are not modelled"),
         "UXCH" | "UXCHB" | "UXCHW" | "UXCHL" | "UXCHQ" => refuse("no machine has it"),
-        _ if mnemonic.starts_with("SET") => refuse("it writes a single byte, and accesses of mixed sizes are not supported"),
+        _ if mnemonic.starts_with("SET") => {
+            refuse("it writes a single byte, and accesses of mixed sizes are not supported")
+        }
         _ if decode(mnemonic).is_some() => Ok(()),
         _ => {
             let message = format!("there is no instruction `{}`, or it is not supported", token.text);
@@ -295,8 +299,12 @@ fn operation(base: Base, raw: &Raw, order: Order) -> Result<Op, Box<Diagnostic>>
         if swapped {
             operands.swap(0, 1);
         }
-        if matches!(base, Base::Cmov(_)) && order == Order::Att && !operands.iter().any(|(operand, _)| operand.is_mem()) {
-            return Err(wrong(raw.span, "which of these registers is moved to which differs between herd and assemblers"));
+        if matches!(base, Base::Cmov(_)) && order == Order::Att && !operands.iter().any(|(operand, _)| operand.is_mem())
+        {
+            return Err(wrong(
+                raw.span,
+                "which of these registers is moved to which differs between herd and assemblers",
+            ));
         }
         if operands.iter().all(|(operand, _)| operand.is_mem()) {
             return Err(wrong(raw.span, "no instruction of x86 has two operands in memory"));

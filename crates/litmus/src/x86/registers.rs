@@ -31,9 +31,9 @@ pub(crate) fn lookup(arch: Arch, word: &str) -> Word {
         (Arch::X86, _) if new && bits != 64 => Word::Other,
         (Arch::X86, 64) => Word::Refused(format!("`{word}` has 64 bits, and X86 tests have registers of 32 bits")),
         (_, 32 | 64) => Word::Register(Register { name, bits }),
-        (_, bits) => {
-            Word::Refused(format!("`{word}` is a part of {bits} bits of a register; accesses of mixed sizes are not supported"))
-        }
+        (_, bits) => Word::Refused(format!(
+            "`{word}` is a part of {bits} bits of a register; accesses of mixed sizes are not supported"
+        )),
     }
 }
 

@@ -28,7 +28,8 @@ pub(crate) fn bits_of(ty: &TypeName, arch: Arch) -> Result<u8, Diagnostic> {
         }
     };
     if bits < 32 || bits > word {
-        let message = format!("initial state: `{}` has {bits} bits; accesses of mixed sizes are not supported", ty.base);
+        let message =
+            format!("initial state: `{}` has {bits} bits; accesses of mixed sizes are not supported", ty.base);
         return Err(Diagnostic::new(ty.span, message, "this type"));
     }
     Ok(bits)
@@ -129,7 +130,8 @@ impl Sizes<'_> {
         };
         let Var::Loc(name) = &init.var else { return };
         let number = self.layout.number(name);
-        let pointer = matches!(init.value, Some(Value::Address(_))) || init.ty.as_ref().is_some_and(|ty| ty.pointers > 0);
+        let pointer =
+            matches!(init.value, Some(Value::Address(_))) || init.ty.as_ref().is_some_and(|ty| ty.pointers > 0);
         self.layout.cells[number].pointer |= pointer;
         match bits {
             Some(bits) => self.fix(number, bits, name.span),
@@ -180,8 +182,10 @@ impl Sizes<'_> {
             }
             Some(known) if known.bits != bits => {
                 let name = &cell.name;
-                let message =
-                    format!("`{name}` has {} bits and is accessed as {bits}; mixed sizes are not supported", known.bits);
+                let message = format!(
+                    "`{name}` has {} bits and is accessed as {bits}; mixed sizes are not supported",
+                    known.bits
+                );
                 let error = Diagnostic::new(span, message, format!("{bits} bits"));
                 let first = self.places.get(&number).copied().unwrap_or(span);
                 self.errors.push(error.with_related(first, format!("{} bits", known.bits)));

@@ -1,10 +1,10 @@
 //! From a checked file to its tests: which programs there are, and one program from its threads.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use cyrano_ir::{
-    Addr, Check, Diagnostic, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Op, Program, Property, RegId, Span,
-    ThreadId,
+    Addr, Check, Diagnostic, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Op, Program, Property, RegId,
+    Span, ThreadId,
 };
 
 use super::check::for_each_stmt;
@@ -12,8 +12,8 @@ use super::client::{ThreadPlan, space_values, written};
 use super::constants::Constants;
 use super::lower::Lower;
 use super::memory::{Memory, Written};
-use super::order::{Layout, Mode, OrderPair, calls, paired};
-use super::space::{ClientSpace, SETTABLE, Values, space};
+use super::order::{Layout, OrderPair};
+use super::space::{ClientSpace, SETTABLE, space};
 use super::tree::*;
 use super::{Orders, Test};
 use crate::CompileError;
@@ -50,12 +50,13 @@ pub(super) fn orders(file: &File) -> Orders {
     orders
 }
 
-fn pair(order: &OrderDecl) -> OrderPair {
+/// An order by the names of its labels.
+pub(super) fn pair(order: &OrderDecl) -> OrderPair {
     OrderPair { first: order.first.text.clone(), second: order.second.text.clone(), each: order.each }
 }
 
 /// One program to make.
-struct Plan<'a> {
+pub(super) struct Plan<'a> {
     name: String,
     threads: Vec<ThreadPlan<'a>>,
     /// How often each transaction of each thread is run again.
@@ -103,10 +104,10 @@ fn label_numbers(algorithm: &Algorithm) -> HashMap<&str, u32> {
     labels
 }
 
-struct Maker<'a> {
+pub(super) struct Maker<'a> {
     name: &'a str,
     file: &'a File,
-    algorithm: &'a Algorithm,
+    pub(super) algorithm: &'a Algorithm,
     set: &'a [(String, i64)],
     labels: &'a HashMap<&'a str, u32>,
 }
@@ -115,7 +116,7 @@ struct Maker<'a> {
 type Sized<'a> = (ClientSpace, Span, Vec<&'a CheckDecl>);
 
 impl<'a> Maker<'a> {
-    fn constants(&self, threads: usize, txns: usize, reports: &mut Reports) -> Fallible<Constants> {
+    pub(super) fn constants(&self, threads: usize, txns: usize, reports: &mut Reports) -> Fallible<Constants> {
         Constants::new(self.file, self.algorithm, self.set, (threads, txns), reports)
     }
 
@@ -174,71 +175,18 @@ impl<'a> Maker<'a> {
             let Some(retry) = &tx.retry else { return Ok(0) };
             let value = constants.eval(retry, reports)?;
             u32::try_from(value).ok().filter(|value| *value <= 64).ok_or_else(|| {
-                let diagnostic = Diagnostic::new(retry.span, format!("a transaction cannot be run {value} times again"), "out of range");
+                let diagnostic = Diagnostic::new(
+                    retry.span,
+                    format!("a transaction cannot be run {value} times again"),
+                    "out of range",
+                );
                 reports.add(diagnostic.with_help("write a number from 0 to 64"))
             })
         };
         client.threads.iter().map(|thread| thread.txns.iter().map(&mut one).collect()).collect()
     }
 
-    /// Lowers every method once, so that what no client calls is checked as well, and looks whether each order applies.
-    fn probe(&self, reports: &mut Reports) -> Fallible<()> {
-        let constants = self.constants(1, 1, reports)?;
-        let locs = constants.locs(self.algorithm.name.span, reports)?;
-        let space = ClientSpace {
-            threads: 1,
-            txns: 1..=1,
-            ops: 2..=2,
-            locs: u8::try_from(locs.min(2)).unwrap_or(1),
-            values: Values::Distinct,
-            retry: 0,
-        };
-        let plan = all_clients("probe".to_owned(), &space, self.algorithm.name.span, Vec::new());
-        let test = self.test(&plan, reports)?;
-        let mut failed = Ok(());
-        for order in &self.algorithm.orders {
-            let declared = test.layout.resolve(&[pair(order)]);
-            let Some((forward, backward)) = declared.first().map(|order| test.layout.applies(*order)) else { continue };
-            if !forward {
-                failed = Err(self.never_applies(order, backward, reports));
-            }
-        }
-        failed
-    }
-
-    fn never_applies(&self, order: &OrderDecl, backward: bool, reports: &mut Reports) -> Reported {
-        let (first, second) = (&order.first.text, &order.second.text);
-        if !backward {
-            let message = format!("`{first} < {second}` never applies");
-            let label = match order.each {
-                true => "no loop contains both of them in one call",
-                false => "the two never stand in one call",
-            };
-            return reports.add(Diagnostic::new(order.span, message, label).with_help("remove it, or order other labels"));
-        }
-        let opposite = |other: &&OrderDecl| other.first.text == *second && other.second.text == *first;
-        let message = format!("cyclic order: `{second}` stands before `{first}` in the text");
-        let mut diagnostic = Diagnostic::new(order.span, message, "an order follows the text");
-        match self.algorithm.orders.iter().find(opposite) {
-            Some(other) if other.span != order.span => {
-                diagnostic = diagnostic.with_related(other.span, "and this is the opposite");
-            }
-            _ => {
-                let mut spans = Vec::new();
-                for method in &self.algorithm.methods {
-                    for_each_stmt(&method.body, &mut |stmt| {
-                        spans.extend(stmt.label.iter().filter(|label| label.text == *second).map(|label| label.span));
-                    });
-                }
-                for span in spans {
-                    diagnostic = diagnostic.with_related(span, format!("`{second}` is here"));
-                }
-            }
-        }
-        reports.add(diagnostic.with_help(format!("write `{second} < {first}`, or remove it")))
-    }
-
-    fn test(&self, plan: &Plan<'_>, reports: &mut Reports) -> Fallible<Test> {
+    pub(super) fn test(&self, plan: &Plan<'_>, reports: &mut Reports) -> Fallible<Test> {
         let constants = self.constants(plan.threads.len(), plan.transactions(), reports)?;
         let values: Written = match (&plan.client, &plan.space) {
             (Some(client), _) => written(client, &constants, reports),
@@ -271,7 +219,8 @@ impl<'a> Maker<'a> {
         reports: &mut Reports,
     ) -> Fallible<(Test, Vec<u32>)> {
         let budget = Budget::default();
-        let mut program = Program { name: self.name.to_owned(), constants: constants.shown.clone(), ..Program::default() };
+        let mut program =
+            Program { name: self.name.to_owned(), constants: constants.shown.clone(), ..Program::default() };
         let mut layout = Layout { labels: vec![String::new(); self.labels.len()], ..Layout::default() };
         for (label, number) in self.labels {
             layout.labels[*number as usize] = (*label).to_owned();
@@ -330,7 +279,13 @@ impl<'a> Maker<'a> {
     }
 }
 
-fn all_clients<'p>(name: String, space: &'p ClientSpace, span: Span, checks: Vec<&'p CheckDecl>) -> Plan<'p> {
+/// The program of all clients of a size.
+pub(super) fn all_clients<'p>(
+    name: String,
+    space: &'p ClientSpace,
+    span: Span,
+    checks: Vec<&'p CheckDecl>,
+) -> Plan<'p> {
     Plan {
         name,
         threads: vec![ThreadPlan::Any(space, span); space.threads.into()],
@@ -390,29 +345,4 @@ fn fix_addresses(program: &mut Program) {
             *addr = Addr::Fixed(LocId(array.base.0 + index));
         }
     }
-}
-
-/// See [`Test::candidates`].
-pub(super) fn candidates(program: &Program, layout: &Layout, mode: Mode, declared: &[OrderPair]) -> Vec<OrderPair> {
-    let order = layout.order(program, mode, &layout.resolve(declared));
-    let mut found: BTreeSet<(u32, u32, bool)> = BTreeSet::new();
-    for (thread, marks) in layout.marks.iter().enumerate() {
-        let code = &program.threads[thread].code;
-        for call in calls(marks) {
-            let accesses: Vec<_> = call.filter(|at| code[*at].op.access_kind().is_some()).collect();
-            for second in &accesses {
-                let kept = &order.before[thread][*second];
-                let earlier = accesses.iter().take_while(|first| *first < second);
-                for first in earlier.filter(|first| kept.iter().all(|kept| kept.index() != **first)) {
-                    let contexts = (&marks[*first].context, &marks[*second].context);
-                    for (a, b) in contexts.0.labels.iter().flat_map(|a| contexts.1.labels.iter().map(move |b| (*a, *b))) {
-                        found.extend((a != b || !contexts.0.loops.is_empty()).then_some((a, b, false)));
-                        found.extend((a != b && paired(true, contexts.0, contexts.1)).then_some((a, b, true)));
-                    }
-                }
-            }
-        }
-    }
-    let name = |label: u32| layout.labels[label as usize].clone();
-    found.into_iter().map(|(a, b, each)| OrderPair { first: name(a), second: name(b), each }).collect()
 }

@@ -13,12 +13,8 @@ use crate::ast::Name;
 use crate::report::Reports;
 
 /// The words for what a call returns instead of a value, and `nothing` for a call that never happened.
-pub(super) const REPLIES: [(&str, i64); 4] = [
-    ("aborted", reply::ABORTED),
-    ("committed", reply::COMMITTED),
-    ("ok", reply::OK),
-    ("nothing", reply::NOTHING),
-];
+pub(super) const REPLIES: [(&str, i64); 4] =
+    [("aborted", reply::ABORTED), ("committed", reply::COMMITTED), ("ok", reply::OK), ("nothing", reply::NOTHING)];
 
 /// What a name means everywhere in the algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -151,8 +147,12 @@ impl<'a> Checker<'a, '_> {
         for_each_name(expr, &mut |name| {
             let known = matches!(self.globals.get(name.text.as_str()), Some((Global::Const, _)));
             if !known && !is_builtin(&name.text) {
-                let consts: Vec<_> =
-                    self.globals.iter().filter(|(_, (global, _))| *global == Global::Const).map(|(name, _)| *name).collect();
+                let consts: Vec<_> = self
+                    .globals
+                    .iter()
+                    .filter(|(_, (global, _))| *global == Global::Const)
+                    .map(|(name, _)| *name)
+                    .collect();
                 self.unknown("constant", name, &consts);
             }
         });

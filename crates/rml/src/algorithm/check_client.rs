@@ -81,7 +81,8 @@ fn client_call(call: &ClientCall, own: &HashSet<&str>, checker: &mut Checker<'_,
         return checker.unknown("method that clients call", &call.method, &known);
     };
     if call.args.len() != method.arity() {
-        let message = format!("`{}` takes {}, not {}", method.name(), count(method.arity(), "argument"), call.args.len());
+        let message =
+            format!("`{}` takes {}, not {}", method.name(), count(method.arity(), "argument"), call.args.len());
         checker.complain(call.span, message, "wrong number of arguments", "`read(i)`, `write(i, v)` and `commit()`");
     }
     for arg in &call.args {
@@ -105,7 +106,12 @@ fn value_name(name: &Name, own: &HashSet<&str>, checker: &mut Checker<'_, '_>) {
 fn no_sets(expr: &Expr, checker: &mut Checker<'_, '_>) {
     match &expr.kind {
         ExprKind::In(..) | ExprKind::Tuple(_) => {
-            checker.complain(expr.span, "sets are known inside methods only", "not here", "compare results and constants");
+            checker.complain(
+                expr.span,
+                "sets are known inside methods only",
+                "not here",
+                "compare results and constants",
+            );
         }
         ExprKind::Unary(_, arg) => no_sets(arg, checker),
         ExprKind::Binary(_, left, right) => {

@@ -89,6 +89,7 @@ impl<'a> Lower<'a, '_> {
         self.branch(IrExpr::binary(BinOp::Eq, var(result), int(reply::ABORTED)), span)
     }
 
+    /// Reports constants that are no location or no value.
     fn in_range(&mut self, call: &ClientCall, args: &[LocalExpr]) -> Fallible<()> {
         let locs = i64::from(self.constants.locs(self.algorithm.name.span, self.reports)?);
         for (position, (arg, expr)) in args.iter().zip(&call.args).enumerate() {
@@ -101,7 +102,7 @@ impl<'a> Lower<'a, '_> {
                 let what = if position == 0 { "location" } else { "value to write" };
                 let message = format!("there is no {what} {value}");
                 let diagnostic = cyrano_ir::Diagnostic::new(expr.span, message, "out of range");
-                return Err(self.reports.add(diagnostic.with_help(help)));
+                self.reports.add(diagnostic.with_help(help));
             }
         }
         Ok(())

@@ -102,8 +102,7 @@ impl Memory {
             };
             let init = memory.initial(shared, len as usize, constants, reports)?;
             let name = shared.name.text.clone();
-            let array =
-                Array { name, init, scalar: shared.len.is_none(), span: shared.name.span, record: None };
+            let array = Array { name, init, scalar: shared.len.is_none(), span: shared.name.span, record: None };
             let object = memory.object(&shared.ty, array, stored.contains(shared.name.text.as_str()));
             memory.shared.insert(shared.name.text.clone(), object);
         }
@@ -197,7 +196,8 @@ impl Memory {
         let shared = algorithm.shared.iter().map(|shared| (&shared.name, &shared.ty, &self.shared));
         let fields = algorithm.records.iter().flat_map(|record| &record.fields);
         let fields = fields.map(|(name, ty)| (name, &**ty, &self.fields));
-        let all: Vec<_> = shared.chain(fields).filter_map(|(name, ty, of)| Some((name, ty, *of.get(&name.text)?))).collect();
+        let all: Vec<_> =
+            shared.chain(fields).filter_map(|(name, ty, of)| Some((name, ty, *of.get(&name.text)?))).collect();
         for (name, ty, index) in all {
             let object = &self.objects[index];
             if object.helpers.is_none() {
@@ -221,7 +221,9 @@ impl Memory {
             };
             domain.sort_unstable();
             domain.dedup();
-            if domain.len() < 2 {
+            // A client that writes nothing has nothing to overlap with.
+            let writes = written.as_ref().is_none_or(|written| !written.is_empty());
+            if domain.len() < 2 && writes {
                 return Err(vacuous(name.span, &name.text, &domain, reports));
             }
             self.objects[index].domain = domain;

@@ -160,9 +160,7 @@ impl Parser<'_, '_> {
                 }
                 Token::Const => self.constants().map(|found| to.consts.extend(found)),
                 Token::Shared => self.declarations(Self::shared_object).map(|found| to.shared.extend(found)),
-                _ if self.at_word("txlocal") => {
-                    self.declarations(Self::tx_local).map(|found| to.locals.extend(found))
-                }
+                _ if self.at_word("txlocal") => self.declarations(Self::tx_local).map(|found| to.locals.extend(found)),
                 _ if self.at_word("order") => self.orders().map(|found| to.orders.extend(found)),
                 _ if self.at_word("record") => self.record().map(|found| to.records.push(found)),
                 _ if self.at_word("method") => self.method().map(|found| to.methods.push(found)),
@@ -205,9 +203,9 @@ impl Parser<'_, '_> {
         let len = if arrays { self.array_length()? } else { None };
         let policy = self.policy(kind)?;
         let domain = if self.eat_word("of") {
-            let first = self.value()?;
+            let first = self.sum()?;
             self.expect(Token::Dots)?;
-            Some((first, self.value()?))
+            Some((first, self.sum()?))
         } else {
             None
         };

@@ -227,6 +227,11 @@ impl Parser<'_, '_> {
         Ok(expr)
     }
 
+    /// A value without comparisons, so that `=` may follow.
+    pub(super) fn sum(&mut self) -> Fallible<Expr> {
+        self.nested(|p| p.loose(8))
+    }
+
     fn loose(&mut self, loosest: u8) -> Fallible<Expr> {
         let start = self.span();
         let mut left = self.tight()?;
@@ -285,9 +290,7 @@ impl Parser<'_, '_> {
                 let span = self.bump();
                 return Err(self.complain(span, "a call stands alone on the right side of `:=`", "not here", help));
             }
-            Token::Ident | Token::Threads => {
-                ExprKind::Name(Name { text: self.text(start).to_owned(), span: start })
-            }
+            Token::Ident | Token::Threads => ExprKind::Name(Name { text: self.text(start).to_owned(), span: start }),
             Token::OpenParen => return self.parenthesised(),
             _ => return Err(self.unexpected("an expression")),
         };

@@ -43,7 +43,9 @@ pub(super) struct Contents {
 impl Contents {
     fn add(&mut self, key: &LocalExpr, keys: u32) {
         match key {
-            LocalExpr::Const(key) if (0..i64::from(keys)).contains(key) => *self.known.entry(*key as u32).or_default() += 1,
+            LocalExpr::Const(key) if (0..i64::from(keys)).contains(key) => {
+                *self.known.entry(*key as u32).or_default() += 1
+            }
             _ => self.unknown += 1,
         }
     }
@@ -225,7 +227,11 @@ impl<'a> Lower<'a, '_> {
         }
         self.contents[index].add(parts.first().ok_or(Reported)?, shape.keys);
         self.most[index] = self.most[index].max(self.contents[index].deepest());
-        if shape.pairs { self.add_pair(&access.object.text, shape, parts, span)? } else { self.put(shape, parts, span)? }
+        if shape.pairs {
+            self.add_pair(&access.object.text, shape, parts, span)?
+        } else {
+            self.put(shape, parts, span)?
+        }
         Ok(int(0))
     }
 

@@ -100,7 +100,9 @@ pub(super) fn space(
     let locs = bound("locs", &decl.locs, all, 1);
     let retry = bound("retry", &decl.retry, 0, 0);
     let (threads, txns, ops, locs, retry) = (threads?, txns?, ops?, locs?, retry?);
-    for (range, written, name) in [(&threads, &decl.threads, "threads"), (&locs, &decl.locs, "locs"), (&retry, &decl.retry, "retry")] {
+    for (range, written, name) in
+        [(&threads, &decl.threads, "threads"), (&locs, &decl.locs, "locs"), (&retry, &decl.retry, "retry")]
+    {
         if range.start() != range.end() {
             let at = written.as_ref().map_or(span, |bound| bound.span);
             let diagnostic = Diagnostic::new(at, format!("`{name}` is one number"), "a range");

@@ -105,7 +105,11 @@ pub(crate) struct Shared {
 pub(crate) enum Init {
     Value(Expr),
     /// One value per element; with `..` at the end the last one fills the rest.
-    List { values: Vec<Expr>, fill: bool, span: Span },
+    List {
+        values: Vec<Expr>,
+        fill: bool,
+        span: Span,
+    },
     /// A record of its own for each element.
     New(Name, Vec<Expr>),
 }

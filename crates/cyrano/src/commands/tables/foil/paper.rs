@@ -182,6 +182,7 @@ mod tests {
             line: 1,
             place: "after",
             kind: (*kind).to_owned(),
+            order: None,
             program: Some((*program).to_owned()),
             prevents: Vec::new(),
         };

@@ -1,0 +1,214 @@
+//! An algorithm over base objects as something that can be repaired with declared orders, and which of its orders it could do without
+//! (Lesani and Palsberg, *Proving Non-opacity*, sections 4 and 5: the orders that an algorithm relies on).
+//!
+//! First everything is judged in the order of the text: what goes wrong there no order repairs. Then orders are sought as fences are
+//! ([`cyrano_fences::synthesise_orders`]). With the orders that were found in place, the same search among those that the file
+//! declares finds the fewest that are needed; the others can go together.
+
+mod candidates;
+mod judge;
+
+use std::time::Instant;
+
+use cyrano_engine::Watch;
+use cyrano_fences::{Judgement, OrdersOutcome, Verdict, synthesise_orders, unified_diff};
+use cyrano_report::{DeclaredOrder, FenceInfo, FencesReport, OrdersReport};
+use cyrano_rml::algorithm::{self, Mode, OrderPair, Orders, Test};
+
+use super::{Case, MOST_SETS, Repaired, Task, sentence};
+use crate::args::ColorChoice;
+use crate::failure::Failure;
+use crate::program::{self, Loaded};
+use crate::run::Runner;
+use candidates::{Choice, allows, insert, written};
+use judge::{Judge, Shown};
+
+/// What came of the search.
+struct Found {
+    outcome: OrdersOutcome<Shown>,
+    sets: Vec<Vec<OrderPair>>,
+    orders: Option<OrdersReport>,
+}
+
+/// Finds orders for one mode of execution.
+pub fn repair_orders(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Repaired, Failure> {
+    let start = Instant::now();
+    let Some(Case { loaded, .. }) = task.cases.first() else {
+        return Err(Failure::input("there is nothing to repair"));
+    };
+    let uncompiled = |error| program::uncompiled(&loaded.source, error, ColorChoice::Never);
+    let orders = algorithm::orders(&loaded.source.text).map_err(uncompiled)?;
+    let tests = algorithm::tests(&loaded.source.name, &loaded.source.text, &loaded.set).map_err(uncompiled)?;
+    let mode = Mode::ALL.into_iter().find(|mode| mode.name() == task.model.name);
+    let judge = Judge::new(task, clients(task, tests)?, mode, runner, watch);
+    let found = match hopeless(task, &judge)? {
+        Some(found) => found,
+        None => search(task, &judge, loaded, &orders)?,
+    };
+    Ok(repaired(task, loaded, &orders, found, start))
+}
+
+/// For each case its client.
+fn clients(task: &Task<'_>, tests: Vec<Test>) -> Result<Vec<Test>, Failure> {
+    let client = |case: &Case<'_>| {
+        let name = case.loaded.test_name().unwrap_or_default();
+        let found = tests.iter().find(|test| test.name == name).cloned();
+        found.ok_or_else(|| Failure::input(format!("{}: there is no client `{name}`", case.loaded.source.name)))
+    };
+    task.cases.iter().map(client).collect()
+}
+
+/// The result if something goes wrong in the order of the text.
+fn hopeless(task: &Task<'_>, judge: &Judge<'_>) -> Result<Option<Found>, Failure> {
+    let wrong = judge.wrong_in_order()?;
+    if wrong.is_empty() {
+        return Ok(None);
+    }
+    let name = |case: usize| task.cases[case].loaded.test_name().unwrap_or_default();
+    let names: Vec<String> = wrong.iter().map(|shown| name(shown.case)).collect();
+    let rest = (0..task.cases.len()).map(name).filter(|name| !names.contains(name));
+    let rest: Vec<String> = rest.collect();
+    let verb = if names.len() == 1 { "goes" } else { "go" };
+    let mut reason = format!("{} {verb} wrong in the order of the text as well, so no order helps", names.join(", "));
+    if !rest.is_empty() {
+        reason.push_str(&format!("; --test {} leaves out what cannot be repaired", rest.join(",")));
+    }
+    let outcome = OrdersOutcome {
+        verdict: Verdict::Irreparable,
+        reason: Some(reason),
+        sets: Vec::new(),
+        complete: true,
+        questions: task.cases.iter().map(|case| case.goals.len()).sum(),
+        counterexamples: wrong.into_iter().take(1).collect(),
+    };
+    Ok(Some(Found { outcome, sets: Vec::new(), orders: None }))
+}
+
+fn search(task: &Task<'_>, judge: &Judge<'_>, loaded: &Loaded, orders: &Orders) -> Result<Found, Failure> {
+    let choice = Choice::all(judge, &loaded.source, &loaded.set, orders);
+    let mut outcome = synthesise_orders(&choice, if task.all { MOST_SETS } else { 1 });
+    judge.finish()?;
+    outcome.questions += task.cases.iter().map(|case| case.goals.len()).sum::<usize>();
+    let pairs = |set: &[usize]| set.iter().map(|number| choice.candidates[*number].clone()).collect();
+    let sets: Vec<Vec<OrderPair>> = outcome.sets.iter().map(|set| pairs(&set.orders)).collect();
+    let decided = matches!(outcome.verdict, Verdict::Repaired | Verdict::AlreadyCorrect);
+    let mut report = None;
+    if decided && judge.mode.is_some() {
+        let added = sets.first().cloned().unwrap_or_default();
+        let (declared, questions) = superfluous(judge, loaded, orders, added)?;
+        outcome.questions += questions;
+        report = Some(declared);
+    }
+    Ok(Found { outcome, sets, orders: report })
+}
+
+/// Which of the declared orders can go, with the added ones in place, and how many questions it took to know.
+fn superfluous(
+    judge: &Judge<'_>,
+    loaded: &Loaded,
+    orders: &Orders,
+    added: Vec<OrderPair>,
+) -> Result<(OrdersReport, usize), Failure> {
+    let declared: Vec<OrderPair> = orders.declared.iter().map(|(pair, _)| pair.clone()).collect();
+    let choice = Choice::among(judge, added.clone(), declared.clone());
+    let outcome = synthesise_orders(&choice, 1);
+    judge.finish()?;
+    let mut questions = outcome.questions;
+    let needed = match outcome.verdict {
+        Verdict::AlreadyCorrect => Some(Vec::new()),
+        Verdict::Repaired => outcome.sets.first().map(|set| set.orders.clone()),
+        Verdict::Irreparable | Verdict::Unknown => None,
+    };
+    let mut report = OrdersReport {
+        tests: judge.tests.iter().map(|test| test.name.clone()).collect(),
+        declared: Vec::new(),
+        droppable: needed.as_ref().map(|needed| {
+            let dropped = (0..declared.len()).filter(|number| !needed.contains(number));
+            dropped.map(|number| written(&declared[number])).collect()
+        }),
+        reason: outcome.reason.clone(),
+    };
+    for (number, (pair, span)) in orders.declared.iter().enumerate() {
+        let rest: Vec<OrderPair> =
+            (0..declared.len()).filter(|other| *other != number).map(|other| declared[other].clone()).collect();
+        let rest = [added.clone(), rest].concat();
+        let dropped = needed.as_ref().is_some_and(|needed| !needed.contains(&number));
+        let known = outcome.counterexamples.iter().find(|shown| allows(judge, shown, &rest)).cloned();
+        let (superfluous, shown) = match known {
+            _ if dropped => (Some(true), None),
+            Some(shown) => (Some(false), Some(shown)),
+            None => {
+                questions += 1;
+                match judge.judge(&rest) {
+                    Judgement::Correct => (Some(true), None),
+                    Judgement::Wrong(wrong) => (Some(false), Some(wrong.evidence)),
+                    Judgement::Unknown(_) => (None, None),
+                }
+            }
+        };
+        let line = line(&loaded.source.text, span.start as usize);
+        let prevents = shown.and_then(|shown| shown.trace).map(|trace| sentence(&trace));
+        report.declared.push(DeclaredOrder { order: written(pair), line, superfluous, prevents });
+    }
+    judge.finish()?;
+    Ok((report, questions))
+}
+
+fn line(text: &str, at: usize) -> usize {
+    text.get(..at).map_or(1, |before| before.matches('\n').count() + 1)
+}
+
+fn repaired(task: &Task<'_>, loaded: &Loaded, orders: &Orders, found: Found, start: Instant) -> Repaired {
+    let Found { outcome, sets, orders: declared } = found;
+    let name = &loaded.source.name;
+    let text = sets.first().map(|set| insert(&loaded.source.text, orders, set));
+    let diff = text.as_ref().map(|new| {
+        let ordered = format!("{name} ({})", task.model.name);
+        unified_diff(&loaded.source.text, new, name, &ordered)
+    });
+    let end = line(&loaded.source.text, orders.end.start as usize);
+    let info = |pair: &OrderPair, shown: Option<usize>| {
+        let trace = shown.and_then(|number| outcome.counterexamples.get(number)?.trace.as_ref());
+        FenceInfo {
+            line: end,
+            place: "before",
+            kind: "order".to_owned(),
+            order: Some(written(pair)),
+            program: None,
+            prevents: trace.map(sentence).into_iter().collect(),
+        }
+    };
+    let infos = |(set, proven): (&Vec<OrderPair>, &cyrano_fences::OrderSet)| {
+        set.iter().zip(&proven.prevents).map(|(pair, shown)| info(pair, *shown)).collect()
+    };
+    let report = FencesReport {
+        file: name.clone(),
+        model: task.model.name.clone(),
+        criterion: criteria(task),
+        verdict: outcome.verdict.name(),
+        reason: outcome.reason.clone(),
+        minimal: outcome.minimal(),
+        complete: task.all && outcome.complete,
+        sets: sets.iter().zip(&outcome.sets).map(infos).collect(),
+        orders: declared,
+        diff,
+        trace: match outcome.verdict {
+            Verdict::Irreparable => outcome.counterexamples.last().and_then(|shown| shown.trace.clone()),
+            _ => None,
+        },
+        questions: outcome.questions,
+        seconds: start.elapsed().as_secs_f64(),
+    };
+    Repaired { report, text }
+}
+
+/// What has to hold: `never, opacity`.
+fn criteria(task: &Task<'_>) -> String {
+    let mut criteria: Vec<&str> = Vec::new();
+    for goal in task.cases.iter().flat_map(|case| &case.goals) {
+        if !criteria.contains(&goal.criterion()) {
+            criteria.push(goal.criterion());
+        }
+    }
+    criteria.join(", ")
+}

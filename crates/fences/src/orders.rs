@@ -1,0 +1,320 @@
+//! Minimal sets of orders that make an algorithm correct, found by counterexamples.
+//!
+//! The algorithms of Lesani and Palsberg (*Proving Non-opacity*, section 4) run out of order but for the orders that they declare. As with
+//! fences, an order only takes executions away, so the loop of `search` carries over: guess a cheapest set that hits all
+//! clauses, put it to the judge, learn a clause or have a repair.
+//!
+//! What differs is how a clause comes about. An order is closed under transitivity, also through statements that are not executed, so two
+//! orders together may forbid an execution that neither forbids alone, and the candidates that forbid it alone are not all that
+//! matter. So the set that was refused is *grown*: candidates are added as long as the execution stays possible. A set that
+//! forbids the execution cannot be a part of the grown one, for orders only take away; it has one of the candidates that are left
+//! out, and these are the clause. (The same duality of correction sets and hitting sets as in `search`.)
+//!
+//! **Invariant:** a clause misses the set that was refused, or the search ends: the counterexample ignores an order.
+
+use crate::clause::Candidate;
+use crate::hitting::{Problem, minimum};
+use crate::outcome::Verdict;
+use crate::subject::Judgement;
+
+/// So many units of taste weigh as much as one order.
+const ORDER: u32 = 1 << 16;
+
+/// An algorithm that can be given orders, by their numbers, and a judge.
+pub trait Orderable {
+    /// A counterexample.
+    type Wrong;
+
+    /// How many candidates there are.
+    fn candidates(&self) -> usize;
+
+    /// How much a candidate forbids, for the choice between sets of equal size: the less, the better.
+    fn strength(&self, candidate: usize) -> u32;
+
+    /// Whether the algorithm is correct with these orders.
+    fn judge(&self, set: &[usize]) -> Judgement<Self::Wrong>;
+
+    /// Whether a counterexample stays possible with these orders. More orders never make it possible again.
+    fn allows(&self, wrong: &Self::Wrong, set: &[usize]) -> bool;
+
+    /// The candidates of these that forbid a counterexample on their own.
+    fn forbidding(&self, wrong: &Self::Wrong, among: &[usize]) -> Vec<usize> {
+        among.iter().copied().filter(|candidate| !self.allows(wrong, &[*candidate])).collect()
+    }
+}
+
+/// What a search for orders found.
+#[derive(Clone, Debug)]
+pub struct OrdersOutcome<W> {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Why, where the verdict alone does not say it.
+    pub reason: Option<String>,
+    /// The sets, smallest first; each is minimal by inclusion, the first one has the fewest orders.
+    pub sets: Vec<OrderSet>,
+    /// Whether these are all that are minimal by inclusion.
+    pub complete: bool,
+    /// How many questions the judge was asked.
+    pub questions: usize,
+    /// The counterexamples that were found on the way; the last one is the one that no order prevents, if it is irreparable.
+    pub counterexamples: Vec<W>,
+}
+
+impl<W> OrdersOutcome<W> {
+    /// Whether each order of each set was shown to be needed.
+    pub fn minimal(&self) -> bool {
+        !self.sets.is_empty() && self.sets.iter().all(|set| set.prevents.iter().all(Option::is_some))
+    }
+}
+
+/// A set of orders that makes the algorithm correct.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OrderSet {
+    /// The numbers of the orders, ascending.
+    pub orders: Vec<usize>,
+    /// For each order the number of a counterexample that the others of the set allow.
+    pub prevents: Vec<Option<usize>>,
+}
+
+/// Finds up to `most` minimal sets of orders.
+pub fn synthesise_orders<A: Orderable>(algorithm: &A, most: usize) -> OrdersOutcome<A::Wrong> {
+    let mut search = Search { algorithm, questions: 0, clauses: Vec::new(), wrong: Vec::new(), found: Vec::new() };
+    let end = search.run(most);
+    let sets: Vec<OrderSet> = search.found.iter().map(|set| search.proven(set)).collect();
+    let verdict = if sets.is_empty() { end.verdict } else { Verdict::Repaired };
+    OrdersOutcome {
+        verdict,
+        reason: end.reason,
+        sets,
+        complete: end.complete,
+        questions: search.questions,
+        counterexamples: search.wrong,
+    }
+}
+
+/// Why the search is over. The verdict is the one that holds if no set was found.
+struct End {
+    verdict: Verdict,
+    reason: Option<String>,
+    complete: bool,
+}
+
+impl End {
+    fn unknown(reason: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Unknown, reason: Some(reason.into()), complete: false }
+    }
+}
+
+struct Search<'a, A: Orderable> {
+    algorithm: &'a A,
+    questions: usize,
+    clauses: Vec<Vec<Candidate>>,
+    wrong: Vec<A::Wrong>,
+    found: Vec<Vec<Candidate>>,
+}
+
+impl<A: Orderable> Search<'_, A> {
+    fn run(&mut self, most: usize) -> End {
+        let strength = |candidate| self.algorithm.strength(candidate).min(ORDER >> 6);
+        let costs: Vec<u32> = (0..self.algorithm.candidates()).map(|n| ORDER + strength(n)).collect();
+        while self.found.len() < most {
+            let problem = Problem { costs: &costs, clauses: &self.clauses, blocked: &self.found };
+            let Some(set) = minimum(&problem) else {
+                let reason = self.found.is_empty().then(|| "it goes wrong whatever is kept in order".to_owned());
+                return End { verdict: Verdict::Irreparable, reason, complete: true };
+            };
+            self.questions += 1;
+            match self.algorithm.judge(&numbers(&set)) {
+                Judgement::Correct if set.is_empty() => {
+                    return End { verdict: Verdict::AlreadyCorrect, reason: None, complete: true };
+                }
+                Judgement::Correct => self.found.push(set),
+                Judgement::Unknown(reason) => return End::unknown(reason),
+                Judgement::Wrong(wrong) => {
+                    let wrong = wrong.evidence;
+                    let clause = clause(self.algorithm, &wrong, &set);
+                    self.wrong.push(wrong);
+                    match clause {
+                        Some(clause) if clause.is_empty() && self.found.is_empty() => {
+                            let reason = Some("it goes wrong without anything that an order could forbid".to_owned());
+                            return End { verdict: Verdict::Irreparable, reason, complete: true };
+                        }
+                        Some(clause) if clause.is_empty() => return End::unknown("the judge contradicts itself"),
+                        Some(clause) => self.clauses.push(clause),
+                        None => return End::unknown("a counterexample ignores an order that was asked for"),
+                    }
+                }
+            }
+        }
+        End { verdict: Verdict::Repaired, reason: None, complete: false }
+    }
+
+    fn proven(&self, set: &[Candidate]) -> OrderSet {
+        let orders = numbers(set);
+        let without = |order: &usize| {
+            let rest: Vec<usize> = orders.iter().copied().filter(|other| other != order).collect();
+            self.wrong.iter().position(|wrong| self.algorithm.allows(wrong, &rest))
+        };
+        let prevents = orders.iter().map(without).collect();
+        OrderSet { orders, prevents }
+    }
+}
+
+fn numbers(set: &[Candidate]) -> Vec<usize> {
+    set.iter().map(|candidate| candidate.0).collect()
+}
+
+/// The candidates outside a maximal set that contains the refused one and allows its counterexample; none if the refused one does not.
+fn clause<A: Orderable>(algorithm: &A, wrong: &A::Wrong, refused: &[Candidate]) -> Option<Vec<Candidate>> {
+    let refused = numbers(refused);
+    if !algorithm.allows(wrong, &refused) {
+        return None;
+    }
+    let others: Vec<usize> = (0..algorithm.candidates()).filter(|candidate| !refused.contains(candidate)).collect();
+    let mut left_out = algorithm.forbidding(wrong, &others);
+    let innocent: Vec<usize> = others.into_iter().filter(|candidate| !left_out.contains(candidate)).collect();
+    let mut grown = refused;
+    grow(algorithm, wrong, &mut grown, &innocent, &mut left_out);
+    left_out.sort_unstable();
+    Some(left_out.into_iter().map(Candidate).collect())
+}
+
+/// Adds what can be added, all at once if possible; each half, if not.
+fn grow<A: Orderable>(
+    algorithm: &A,
+    wrong: &A::Wrong,
+    grown: &mut Vec<usize>,
+    more: &[usize],
+    left_out: &mut Vec<usize>,
+) {
+    if more.is_empty() {
+        return;
+    }
+    let all: Vec<usize> = grown.iter().chain(more).copied().collect();
+    if algorithm.allows(wrong, &all) {
+        *grown = all;
+    } else if let [single] = more {
+        left_out.push(*single);
+    } else {
+        let (first, second) = more.split_at(more.len() / 2);
+        grow(algorithm, wrong, grown, first, left_out);
+        grow(algorithm, wrong, grown, second, left_out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::subject::Wrong;
+    use cyrano_engine::{Execution, Replayed};
+    use proptest::prelude::*;
+
+    /// Executions, each with the sets of orders that forbid it: it is forbidden by whatever contains one of these.
+    struct Table {
+        candidates: usize,
+        executions: Vec<Vec<BTreeSet<usize>>>,
+    }
+
+    impl Table {
+        fn possible(&self, number: usize, set: &[usize]) -> bool {
+            !self.executions[number].iter().any(|ways| ways.iter().all(|order| set.contains(order)))
+        }
+
+        fn correct(&self, set: &[usize]) -> bool {
+            (0..self.executions.len()).all(|number| !self.possible(number, set))
+        }
+
+        /// All minimal sets, by trying every one.
+        fn brute_force(&self) -> BTreeSet<Vec<usize>> {
+            let subsets = (0..1usize << self.candidates)
+                .map(|bits| (0..self.candidates).filter(|n| bits >> n & 1 == 1).collect::<Vec<usize>>());
+            let correct: Vec<Vec<usize>> = subsets.filter(|set| self.correct(set)).collect();
+            let smaller = |set: &Vec<usize>, other: &Vec<usize>| {
+                other.len() < set.len() && other.iter().all(|order| set.contains(order))
+            };
+            correct.iter().filter(|set| !correct.iter().any(|other| smaller(set, other))).cloned().collect()
+        }
+    }
+
+    impl Orderable for Table {
+        type Wrong = usize;
+
+        fn candidates(&self) -> usize {
+            self.candidates
+        }
+
+        fn strength(&self, candidate: usize) -> u32 {
+            candidate as u32
+        }
+
+        fn judge(&self, set: &[usize]) -> Judgement<usize> {
+            match (0..self.executions.len()).find(|number| self.possible(*number, set)) {
+                None => Judgement::Correct,
+                Some(evidence) => {
+                    let replayed =
+                        Replayed { steps: Vec::new(), ends: Vec::new(), memory: Vec::new(), registers: Vec::new() };
+                    Judgement::Wrong(Wrong { execution: Execution::default(), replayed, evidence })
+                }
+            }
+        }
+
+        fn allows(&self, wrong: &usize, set: &[usize]) -> bool {
+            self.possible(*wrong, set)
+        }
+    }
+
+    fn table(candidates: usize, executions: &[&[&[usize]]]) -> Table {
+        let sets = |ways: &&[&[usize]]| ways.iter().map(|way| way.iter().copied().collect()).collect();
+        Table { candidates, executions: executions.iter().map(sets).collect() }
+    }
+
+    fn check(table: &Table) {
+        let outcome = synthesise_orders(table, usize::MAX);
+        let found: BTreeSet<Vec<usize>> = outcome.sets.iter().map(|set| set.orders.clone()).collect();
+        let expected = table.brute_force();
+        match outcome.verdict {
+            Verdict::AlreadyCorrect => assert_eq!(expected, [vec![]].into()),
+            Verdict::Irreparable => assert!(expected.is_empty()),
+            Verdict::Repaired => {
+                assert_eq!(found, expected);
+                assert!(outcome.complete && outcome.minimal());
+            }
+            Verdict::Unknown => panic!("{:?}", outcome.reason),
+        }
+        assert!(outcome.sets.is_sorted_by_key(|set| set.orders.len()));
+        for set in &outcome.sets {
+            for (order, shown) in set.orders.iter().zip(&set.prevents) {
+                let rest: Vec<usize> = set.orders.iter().copied().filter(|other| other != order).collect();
+                assert!(shown.is_some_and(|shown| table.possible(outcome.counterexamples[shown], &rest)));
+            }
+        }
+    }
+
+    #[test]
+    fn orders_that_help_only_together() {
+        check(&table(3, &[&[&[0, 1]]]));
+        check(&table(3, &[&[&[0, 1], &[2]]]));
+        check(&table(3, &[&[&[0], &[1]], &[&[1, 2]]]));
+    }
+
+    #[test]
+    fn nothing_to_find() {
+        check(&table(3, &[]));
+        check(&table(3, &[&[&[0]], &[]]));
+        let hopeless = synthesise_orders(&table(2, &[&[]]), 1);
+        assert_eq!(hopeless.verdict, Verdict::Irreparable);
+        assert_eq!(hopeless.reason.as_deref(), Some("it goes wrong without anything that an order could forbid"));
+    }
+
+    proptest! {
+        #[test]
+        fn as_brute_force(
+            executions in proptest::collection::vec(
+                proptest::collection::vec(proptest::collection::btree_set(0usize..6, 1..4), 1..4), 0..6),
+        ) {
+            check(&Table { candidates: 6, executions });
+        }
+    }
+}
