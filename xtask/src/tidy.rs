@@ -39,8 +39,8 @@ const MAP: &[(&str, &[&str])] = &[
 
 /// Crates that must not print or read files.
 const NO_IO: &[&str] = &[
-    "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences", "trace",
-    "report",
+    "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences",
+    "trace", "report",
 ];
 
 /// Crates that must not serialise.

@@ -288,10 +288,10 @@ fn closure(nodes: usize, edges: &[&Edge]) -> Vec<Vec<u64>> {
     while changed {
         changed = false;
         for edge in edges {
-            for word in 0..nodes.div_ceil(64) {
-                let merged = reach[edge.from][word] | reach[edge.to][word];
-                changed |= merged != reach[edge.from][word];
-                reach[edge.from][word] = merged;
+            let further = reach[edge.to].clone();
+            for (known, more) in reach[edge.from].iter_mut().zip(further) {
+                changed |= more & !*known != 0;
+                *known |= more;
             }
         }
     }

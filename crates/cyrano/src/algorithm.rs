@@ -54,11 +54,5 @@ fn compile(source: &Source, set: &[(String, i64)], color: ColorChoice) -> Result
 
 fn loaded(source: &Source, set: &[(String, i64)], test: Test) -> Loaded {
     let info = TestInfo { name: test.name, tests: String::new(), includes: Default::default() };
-    Loaded {
-        source: source.clone(),
-        set: set.to_vec(),
-        test: Some(info),
-        program: test.program,
-        clients: test.clients,
-    }
+    Loaded { source: source.clone(), set: set.to_vec(), test: Some(info), program: test.program, clients: test.clients }
 }

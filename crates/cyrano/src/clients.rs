@@ -53,11 +53,7 @@ impl Shape {
             Values::Among(values) => values.len() as u128,
         };
         let range = |range: &std::ops::RangeInclusive<u8>| (u32::from(*range.start()), u32::from(*range.end()));
-        Self {
-            txns: range(&space.txns),
-            ops: range(&space.ops),
-            choices: u128::from(space.locs) * (1 + values),
-        }
+        Self { txns: range(&space.txns), ops: range(&space.ops), choices: u128::from(space.locs) * (1 + values) }
     }
 
     /// How many programs of a thread begin with these calls. Calls that repeat a transaction do not count; there are none where clients
@@ -140,10 +136,7 @@ mod tests {
         for n in space.txns.clone() {
             let mut all = vec![vec![]];
             for _ in 0..n {
-                all = all
-                    .iter()
-                    .flat_map(|p: &Vec<Call>| blocks.iter().map(move |b| [&p[..], b].concat()))
-                    .collect();
+                all = all.iter().flat_map(|p: &Vec<Call>| blocks.iter().map(move |b| [&p[..], b].concat())).collect();
             }
             threads.extend(all);
         }
@@ -164,8 +157,10 @@ mod tests {
             assert_eq!(total(&space), (all.len() * all.len()) as u128);
             for seed in 0..40 {
                 let found = prefixes(seed, &all);
-                let hit = |a: &Vec<Call>, b: &Vec<Call>| found.iter().any(|c| a.starts_with(&c[0]) && b.starts_with(&c[1]));
-                let expected = all.iter().flat_map(|a| all.iter().map(move |b| (a, b))).filter(|(a, b)| hit(a, b)).count();
+                let hit =
+                    |a: &Vec<Call>, b: &Vec<Call>| found.iter().any(|c| a.starts_with(&c[0]) && b.starts_with(&c[1]));
+                let expected =
+                    all.iter().flat_map(|a| all.iter().map(move |b| (a, b))).filter(|(a, b)| hit(a, b)).count();
                 assert_eq!(wrong(&space, &found), expected as u128, "seed {seed}: {found:?}");
             }
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use cyrano_ir::{EvalError, InstrId, Op, Program, ThreadId};
 
 use crate::execution::Execution;
-use crate::values::Calls;
 use crate::lasso::Lasso;
+use crate::values::Calls;
 
 /// What is known at the end of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -55,7 +55,8 @@ pub fn has_own_order(program: &Program, model: &Model) -> Result<(), Refusal> {
     if !model.own_order || program.own_order(&model.name).is_some() {
         return Ok(());
     }
-    let reason = format!("{} is for algorithms that say themselves which of their statements stay in order", model.name);
+    let reason =
+        format!("{} is for algorithms that say themselves which of their statements stay in order", model.name);
     Err(Refusal { reason, instead: "none" })
 }
 

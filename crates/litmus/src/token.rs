@@ -114,7 +114,7 @@ impl<'s> Scanner<'s> {
             let rest = self.rest();
             if rest.starts_with("(*") && self.mode == Mode::Litmus {
                 self.at = comment_end(self.source, self.at)?;
-            } else if rest.starts_with("//") {
+            } else if rest.starts_with("//") || rest.starts_with('#') && self.mode == Mode::Litmus {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if rest.starts_with("/*") {
                 let end = rest.find("*/").map(|end| self.at + end + 2);

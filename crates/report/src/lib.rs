@@ -24,8 +24,8 @@ mod table;
 mod tables;
 
 pub use checks::{CheckReport, ClientsReport, SpecificationReport, checks_text};
-pub use exports::{ExportReport, FormulaReport, exports_json, exports_text};
 pub use compare::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
+pub use exports::{ExportReport, FormulaReport, exports_json, exports_text};
 pub use fences::{FenceInfo, FencesReport, fences_json, fences_text};
 pub use history::{Attempt, HistoryReport, Read, Reason, Rejected, Unjustified, history_json, history_text};
 pub use json::checks_json;

@@ -39,7 +39,8 @@ pub(crate) fn orders_text(out: &mut String, report: &OrdersReport, details: bool
         None => hang(out, "  ", "Which declared orders are superfluous is not known.", columns),
         Some([]) => hang(out, "  ", "Every declared order is needed.", columns),
         Some(orders) => {
-            let all = if orders.len() == report.declared.len() { "All declared orders" } else { "Declared orders that" };
+            let all =
+                if orders.len() == report.declared.len() { "All declared orders" } else { "Declared orders that" };
             let together = if orders.len() > 1 { " together" } else { "" };
             let words = format!("{all} can be dropped{together}: {}", orders.join(", "));
             hang(out, "  ", &words, columns);

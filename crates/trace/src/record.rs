@@ -4,7 +4,6 @@ use cyrano_engine::{Execution, Replayed, Source, StepFacts, ThreadEnd, Violation
 use cyrano_ir::{AccessKind, EvalError, InstrId, LocId, Op, Program, Property, ThreadId, Ty};
 use cyrano_memory::Model;
 
-use crate::{calls, explain};
 use crate::lines::Lines;
 use crate::pointers;
 use crate::schema::{
@@ -12,6 +11,7 @@ use crate::schema::{
     TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
 };
 use crate::transactions::{self, Blocks};
+use crate::{calls, explain};
 
 /// What a trace is made of.
 #[derive(Clone, Copy, Debug)]

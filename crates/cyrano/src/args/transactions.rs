@@ -42,11 +42,13 @@ const FENCE_EXAMPLES: &str = "\
 For each model: fences of least cost that make the file's checks hold, each shown to be needed, as a unified diff.
 Without --model: the models that the file's own checks name.
 Exit code 0: repaired, or correct as it is. 1: no fences help. 3: unknown (a limit was reached).
+For an `algorithm` file: declared orders instead of fences, and which of those that it has are superfluous.
 
 Examples:
   cyrano fence lib:stm/tl2.rml --model pso
   cyrano fence lib:litmus/mp.rml --model pso,rmo --all
-  cyrano fence mylock.rml --model tso --write mylock_tso.rml";
+  cyrano fence mylock.rml --model tso --write mylock_tso.rml
+  cyrano fence lib:tm-objects/core_mcrt_fixed.rml --model declared --criterion never";
 
 /// `cyrano history`.
 #[derive(Args, Debug)]
@@ -149,6 +151,8 @@ pub enum Paper {
     Foil,
     /// Burckhardt, Alur, Martin: Checking consistency of concurrent data types on relaxed memory models
     Checkfence,
+    /// Lesani, Palsberg: Proving non-opacity (Samand)
+    Samand,
 }
 
 /// What a history of transactions may be judged by.

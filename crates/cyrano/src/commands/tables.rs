@@ -4,6 +4,7 @@
 
 mod checkfence;
 mod foil;
+mod samand;
 
 use cyrano_report::{TableReport, table_text, tables_json};
 
@@ -29,6 +30,7 @@ pub fn run(args: &TablesArgs) -> Result<u8, Failure> {
     let (paper, recipes) = match args.paper {
         Paper::Foil => ("foil", foil::RECIPES),
         Paper::Checkfence => ("checkfence", checkfence::RECIPES),
+        Paper::Samand => ("samand", samand::RECIPES),
     };
     let wanted = |recipe: &&Recipe| args.only.as_ref().is_none_or(|text| recipe.title.contains(text.as_str()));
     let mut tables = Vec::new();

@@ -11,11 +11,11 @@ mod judge;
 use std::time::Instant;
 
 use cyrano_engine::Watch;
-use cyrano_fences::{Judgement, OrdersOutcome, Verdict, synthesise_orders, unified_diff};
+use cyrano_fences::{Judgement, OrderSet, OrdersOutcome, Verdict, synthesise_orders, unified_diff};
 use cyrano_report::{DeclaredOrder, FenceInfo, FencesReport, OrdersReport};
 use cyrano_rml::algorithm::{self, Mode, OrderPair, Orders, Test};
 
-use super::{Case, MOST_SETS, Repaired, Task, sentence};
+use super::{Case, MOST_SETS, Repaired, Task};
 use crate::args::ColorChoice;
 use crate::failure::Failure;
 use crate::program::{self, Loaded};
@@ -26,8 +26,10 @@ use judge::{Judge, Shown};
 /// What came of the search.
 struct Found {
     outcome: OrdersOutcome<Shown>,
-    sets: Vec<Vec<OrderPair>>,
-    orders: Option<OrdersReport>,
+    /// The first set.
+    added: Option<Vec<OrderPair>>,
+    sets: Vec<Vec<FenceInfo>>,
+    declared: Option<OrdersReport>,
 }
 
 /// Finds orders for one mode of execution.
@@ -81,7 +83,7 @@ fn hopeless(task: &Task<'_>, judge: &Judge<'_>) -> Result<Option<Found>, Failure
         questions: task.cases.iter().map(|case| case.goals.len()).sum(),
         counterexamples: wrong.into_iter().take(1).collect(),
     };
-    Ok(Some(Found { outcome, sets: Vec::new(), orders: None }))
+    Ok(Some(Found { outcome, added: None, sets: Vec::new(), declared: None }))
 }
 
 fn search(task: &Task<'_>, judge: &Judge<'_>, loaded: &Loaded, orders: &Orders) -> Result<Found, Failure> {
@@ -89,17 +91,55 @@ fn search(task: &Task<'_>, judge: &Judge<'_>, loaded: &Loaded, orders: &Orders) 
     let mut outcome = synthesise_orders(&choice, if task.all { MOST_SETS } else { 1 });
     judge.finish()?;
     outcome.questions += task.cases.iter().map(|case| case.goals.len()).sum::<usize>();
-    let pairs = |set: &[usize]| set.iter().map(|number| choice.candidates[*number].clone()).collect();
-    let sets: Vec<Vec<OrderPair>> = outcome.sets.iter().map(|set| pairs(&set.orders)).collect();
-    let decided = matches!(outcome.verdict, Verdict::Repaired | Verdict::AlreadyCorrect);
-    let mut report = None;
-    if decided && judge.mode.is_some() {
-        let added = sets.first().cloned().unwrap_or_default();
-        let (declared, questions) = superfluous(judge, loaded, orders, added)?;
+    let end = line(&loaded.source.text, orders.end.start as usize);
+    let info = |set: &OrderSet| infos(judge, &choice, &outcome.counterexamples, set, end);
+    let sets = outcome.sets.iter().map(info).collect();
+    let first = outcome.sets.first();
+    let added = first.map(|set| set.orders.iter().map(|number| choice.candidates[*number].clone()).collect());
+    let mut declared = None;
+    if matches!(outcome.verdict, Verdict::Repaired | Verdict::AlreadyCorrect) && judge.mode.is_some() {
+        let (report, questions) = superfluous(judge, loaded, orders, added.clone().unwrap_or_default())?;
         outcome.questions += questions;
-        report = Some(declared);
+        declared = Some(report);
     }
-    Ok(Found { outcome, sets, orders: report })
+    Ok(Found { outcome, added, sets, declared })
+}
+
+/// One set as it is told, with what goes wrong without each of its orders.
+fn infos(judge: &Judge<'_>, choice: &Choice<'_>, shown: &[Shown], set: &OrderSet, line: usize) -> Vec<FenceInfo> {
+    let all = choice.with(&set.orders);
+    let info = |(number, prevents): (&usize, &Option<usize>)| FenceInfo {
+        line,
+        place: "before",
+        kind: "order".to_owned(),
+        order: Some(written(&choice.candidates[*number])),
+        program: None,
+        prevents: prevents.and_then(|at| in_words(judge, shown.get(at)?, &all)).into_iter().collect(),
+    };
+    set.orders.iter().zip(&set.prevents).map(info).collect()
+}
+
+/// What a counterexample shows, by which client, and what it performs against these orders.
+fn in_words(judge: &Judge<'_>, shown: &Shown, declared: &[OrderPair]) -> Option<String> {
+    let trace = shown.trace.as_ref()?;
+    let test = &judge.tests[shown.case];
+    let order = judge.order(shown.case, declared);
+    let mut moves: Vec<String> = Vec::new();
+    for (thread, first, second) in &shown.overtaken {
+        let label = |instr| test.labels_at(thread.index(), instr).last().map(|label| (*label).to_owned());
+        let (Some(early), Some(late)) = (label(*second), label(*first)) else { continue };
+        let words = format!("{early} before {late}");
+        if order.precedes(*thread, *first, *second) && !moves.contains(&words) {
+            moves.push(words);
+        }
+    }
+    let sentence = &trace.explanation.sentence;
+    let name = &test.name;
+    Some(if moves.is_empty() {
+        format!("{name}: {sentence}")
+    } else {
+        format!("{name}, {}: {sentence}", moves.join(", "))
+    })
 }
 
 /// Which of the declared orders can go, with the added ones in place, and how many questions it took to know.
@@ -132,6 +172,7 @@ fn superfluous(
         let rest: Vec<OrderPair> =
             (0..declared.len()).filter(|other| *other != number).map(|other| declared[other].clone()).collect();
         let rest = [added.clone(), rest].concat();
+        let all = [&rest[..], &declared[number..=number]].concat();
         let dropped = needed.as_ref().is_some_and(|needed| !needed.contains(&number));
         let known = outcome.counterexamples.iter().find(|shown| allows(judge, shown, &rest)).cloned();
         let (superfluous, shown) = match known {
@@ -147,7 +188,7 @@ fn superfluous(
             }
         };
         let line = line(&loaded.source.text, span.start as usize);
-        let prevents = shown.and_then(|shown| shown.trace).map(|trace| sentence(&trace));
+        let prevents = shown.and_then(|shown| in_words(judge, &shown, &all));
         report.declared.push(DeclaredOrder { order: written(pair), line, superfluous, prevents });
     }
     judge.finish()?;
@@ -159,28 +200,13 @@ fn line(text: &str, at: usize) -> usize {
 }
 
 fn repaired(task: &Task<'_>, loaded: &Loaded, orders: &Orders, found: Found, start: Instant) -> Repaired {
-    let Found { outcome, sets, orders: declared } = found;
+    let Found { outcome, added, sets, declared } = found;
     let name = &loaded.source.name;
-    let text = sets.first().map(|set| insert(&loaded.source.text, orders, set));
+    let text = added.map(|set| insert(&loaded.source.text, orders, &set));
     let diff = text.as_ref().map(|new| {
         let ordered = format!("{name} ({})", task.model.name);
         unified_diff(&loaded.source.text, new, name, &ordered)
     });
-    let end = line(&loaded.source.text, orders.end.start as usize);
-    let info = |pair: &OrderPair, shown: Option<usize>| {
-        let trace = shown.and_then(|number| outcome.counterexamples.get(number)?.trace.as_ref());
-        FenceInfo {
-            line: end,
-            place: "before",
-            kind: "order".to_owned(),
-            order: Some(written(pair)),
-            program: None,
-            prevents: trace.map(sentence).into_iter().collect(),
-        }
-    };
-    let infos = |(set, proven): (&Vec<OrderPair>, &cyrano_fences::OrderSet)| {
-        set.iter().zip(&proven.prevents).map(|(pair, shown)| info(pair, *shown)).collect()
-    };
     let report = FencesReport {
         file: name.clone(),
         model: task.model.name.clone(),
@@ -189,7 +215,7 @@ fn repaired(task: &Task<'_>, loaded: &Loaded, orders: &Orders, found: Found, sta
         reason: outcome.reason.clone(),
         minimal: outcome.minimal(),
         complete: task.all && outcome.complete,
-        sets: sets.iter().zip(&outcome.sets).map(infos).collect(),
+        sets,
         orders: declared,
         diff,
         trace: match outcome.verdict {

@@ -228,11 +228,7 @@ impl Walk<'_> {
                 Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => self.access(pc, op, weight, &mut regs),
                 Op::Choose { dst, .. } => self.choice(pc, dst, weight, &mut regs),
                 Op::Assign { .. } | Op::Assert { .. } => self.compute(pc, op, weight, &mut regs),
-                Op::Assume(cond) | Op::Limit { cond, .. } => {
-                    if !self.assume(pc, cond, weight, &regs) {
-                        weight = 0.0;
-                    }
-                }
+                Op::Assume(cond) | Op::Limit { cond, .. } if !self.assume(pc, cond, weight, &regs) => weight = 0.0,
                 _ => {}
             }
             if weight == 0.0 {

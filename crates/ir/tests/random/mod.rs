@@ -2,8 +2,8 @@
 
 use cyrano_ir::{
     Addr, ArrayId, BinOp, Check, Expr, FenceSet, FinalExpr, FinalVar, Instr, InstrId, IntType, LocId, LocalExpr,
-    Location, Method, Observable, Op, OwnOrder, Place, Program, Progress, Property, Quantifier, RegId, Register, RmwOp, SharedArray,
-    Span, Thread, ThreadId, TxCriterion, TxEvent, Ty, UnOp,
+    Location, Method, Observable, Op, OwnOrder, Place, Program, Progress, Property, Quantifier, RegId, Register, RmwOp,
+    SharedArray, Span, Thread, ThreadId, TxCriterion, TxEvent, Ty, UnOp,
 };
 
 /// Names that are easy to get wrong in the text form.

@@ -188,6 +188,7 @@ pub fn report(verdict: Verdict, model: &str, property: &str, trace: Option<Trace
     CheckReport {
         test: None,
         specification: None,
+        clients: None,
         clauses: None,
         file: "sb.rml".into(),
         model: Some(model.into()),

@@ -21,11 +21,12 @@ pub(super) fn candidates(program: &Program, layout: &Layout, mode: Mode, declare
                     if code[second].op.access_kind().is_none() || kept.binary_search(&InstrId::new(first)).is_ok() {
                         continue;
                     }
-                    let contexts = (&marks[first].context, &marks[second].context);
-                    for (a, b) in contexts.0.labels.iter().flat_map(|a| contexts.1.labels.iter().map(move |b| (*a, *b)))
-                    {
-                        found.extend((a != b || !contexts.0.loops.is_empty()).then_some((a, b, false)));
-                        found.extend((a != b && paired(true, contexts.0, contexts.1)).then_some((a, b, true)));
+                    let contexts = (&*marks[first].context, &*marks[second].context);
+                    let each = paired(true, contexts.0, contexts.1);
+                    let looped = !contexts.0.loops.is_empty();
+                    for (a, b) in pairs(&contexts.0.labels, &contexts.1.labels) {
+                        found.extend((a != b || looped).then_some((a, b, false)));
+                        found.extend((a != b && each).then_some((a, b, true)));
                     }
                 }
             }
@@ -33,6 +34,14 @@ pub(super) fn candidates(program: &Program, layout: &Layout, mode: Mode, declare
     }
     let name = |label: u32| layout.labels[label as usize].clone();
     found.into_iter().map(|(a, b, each)| OrderPair { first: name(a), second: name(b), each }).collect()
+}
+
+/// The pairs of labels that tell two places apart: a label of a call that contains both of them says nothing about the two.
+fn pairs(first: &[u32], second: &[u32]) -> Vec<(u32, u32)> {
+    let common = first.iter().zip(second).take_while(|(a, b)| a == b).count();
+    let own = |labels: &[u32]| labels[common.min(labels.len().saturating_sub(1))..].to_vec();
+    let second = own(second);
+    own(first).into_iter().flat_map(|a| second.iter().map(move |b| (a, *b))).collect()
 }
 
 /// The later instructions of a call that an execution may have as well.

@@ -16,6 +16,9 @@ use crate::report::Reports;
 pub(super) const REPLIES: [(&str, i64); 4] =
     [("aborted", reply::ABORTED), ("committed", reply::COMMITTED), ("ok", reply::OK), ("nothing", reply::NOTHING)];
 
+/// How many methods, and how many orders, an algorithm may have: some checks compare them all.
+const MAX_MEMBERS: usize = 500;
+
 /// What a name means everywhere in the algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Global {
@@ -41,6 +44,13 @@ pub(super) fn check(file: &File, reports: &mut Reports) {
         return;
     };
     let mut checker = Checker { algorithm, globals: HashMap::new(), arity: HashMap::new(), reports };
+    for (count, what) in [(algorithm.methods.len(), "methods"), (algorithm.orders.len(), "orders")] {
+        if count > MAX_MEMBERS {
+            let message = format!("this algorithm has {count} {what}, at most {MAX_MEMBERS} are allowed");
+            checker.reports.add(Diagnostic::new(algorithm.name.span, message, "too large"));
+            return;
+        }
+    }
     checker.declare(file);
     checker.records();
     checker.required();

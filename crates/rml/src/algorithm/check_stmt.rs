@@ -252,9 +252,8 @@ impl<'a> Checker<'a, '_> {
             "commit" => (&["committed", "aborted"], "`commit` returns `committed` or `aborted`"),
             _ => return,
         };
-        let mut words = HashMap::new();
-        self.returned(method, &mut words, 0);
-        let mut wrong: Vec<_> = words.into_iter().filter(|(word, _)| !allowed.contains(&word.as_str())).collect();
+        let mut wrong: Vec<_> =
+            self.returned(method).into_iter().filter(|(word, _)| !allowed.contains(&word.as_str())).collect();
         wrong.sort();
         for (word, span) in wrong {
             if word == "0" && method.name.text == TmMethod::Read.name() {
@@ -265,27 +264,29 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// The words, and `0` for integers, that a method returns.
-    fn returned(&self, method: &'a Method, words: &mut HashMap<String, Span>, depth: usize) {
-        if depth > self.algorithm.methods.len() {
-            return;
-        }
-        for_each_stmt(&method.body, &mut |stmt| match &stmt.kind {
-            StmtKind::Return(Rhs::Expr(expr)) => match &expr.kind {
-                ExprKind::Name(name) if REPLIES.iter().any(|(word, _)| *word == name.text) => {
-                    words.insert(name.text.clone(), name.span);
-                }
-                ExprKind::Int(_) => {
-                    words.insert("0".to_owned(), expr.span);
+    /// The words, and `0` for integers, that a method returns, itself or by what it calls last.
+    fn returned(&self, method: &'a Method) -> HashMap<String, Span> {
+        let (mut words, mut seen, mut work) = (HashMap::new(), HashSet::new(), vec![method]);
+        while let Some(method) = work.pop() {
+            if !seen.insert(method.name.text.as_str()) {
+                continue;
+            }
+            for_each_stmt(&method.body, &mut |stmt| match &stmt.kind {
+                StmtKind::Return(Rhs::Expr(expr)) => match &expr.kind {
+                    ExprKind::Name(name) if REPLIES.iter().any(|(word, _)| *word == name.text) => {
+                        words.insert(name.text.clone(), name.span);
+                    }
+                    ExprKind::Int(_) => {
+                        words.insert("0".to_owned(), expr.span);
+                    }
+                    _ => {}
+                },
+                StmtKind::Return(Rhs::Call(name, _)) => {
+                    work.extend(self.algorithm.methods.iter().filter(|called| called.name.text == name.text));
                 }
                 _ => {}
-            },
-            StmtKind::Return(Rhs::Call(name, _)) => {
-                if let Some(called) = self.algorithm.methods.iter().find(|called| called.name.text == name.text) {
-                    self.returned(called, words, depth + 1);
-                }
-            }
-            _ => {}
-        });
+            });
+        }
+        words
     }
 }

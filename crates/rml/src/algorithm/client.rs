@@ -13,6 +13,9 @@ use super::space::{ClientSpace, Values};
 use super::tree::*;
 use crate::report::{Fallible, Reported};
 
+/// How many instructions one call may have: the orders compare them pair by pair.
+const MAX_CALL: u32 = 4_000;
+
 /// What one client thread is.
 #[derive(Clone, Copy)]
 pub(super) enum ThreadPlan<'a> {
@@ -145,9 +148,16 @@ impl<'a> Lower<'a, '_> {
         self.emit(Op::Invoke { method, args: args.clone() }, span)?;
         self.build.context.call = Some(self.build.calls);
         self.build.calls += 1;
+        let first = self.build.here();
         let result = self.call(method.name(), args, span);
         self.build.context.call = None;
         let result = result?;
+        if self.build.here() - first > MAX_CALL {
+            let message = format!("a call of `{}` is too large: more than {MAX_CALL} instructions", method.name());
+            let diagnostic =
+                cyrano_ir::Diagnostic::new(span, message, "too large once methods are inlined and loops unrolled");
+            return Err(self.reports.add(diagnostic.with_help("use fewer locations or operations")));
+        }
         self.emit(Op::Respond(var(result)), span)?;
         self.emit(Op::OperationEnd, span)?;
         Ok(result)

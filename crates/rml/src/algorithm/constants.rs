@@ -52,9 +52,9 @@ impl Constants {
         self.values.get(name).copied()
     }
 
-    /// The number of locations, at least 1.
+    /// The number of locations.
     pub(super) fn locs(&self, span: Span, reports: &mut Reports) -> Fallible<u32> {
-        size(self.get("locs").unwrap_or(0), span, reports)
+        size(self.get("locs").unwrap_or(0), MAX_KEYS, span, reports)
     }
 
     /// The value of a constant expression.
@@ -94,16 +94,18 @@ pub(super) fn wrong(error: EvalError, span: Span, reports: &mut Reports) -> Repo
     reports.add(Diagnostic::new(span, format!("{error} in a constant expression"), "computed here"))
 }
 
-/// The most that one array, set or map may have.
-const MAX_SIZE: i64 = 10_000;
+/// The most elements that an array may have.
+pub(super) const MAX_ARRAY: u32 = 10_000;
+/// The most keys that a set or map may have; conditions mention each of them.
+pub(super) const MAX_KEYS: u32 = 64;
 
-/// A number of elements.
-pub(super) fn size(value: i64, span: Span, reports: &mut Reports) -> Fallible<u32> {
+/// A number of elements, at least 1.
+pub(super) fn size(value: i64, most: u32, span: Span, reports: &mut Reports) -> Fallible<u32> {
     match u32::try_from(value) {
-        Ok(size) if size > 0 && value <= MAX_SIZE => Ok(size),
+        Ok(size) if (1..=most).contains(&size) => Ok(size),
         _ => {
             let message = format!("there cannot be {value} of these");
-            let help = format!("write a number from 1 to {MAX_SIZE}");
+            let help = format!("write a number from 1 to {most}");
             Err(reports.add(Diagnostic::new(span, message, "this many").with_help(help)))
         }
     }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span};
+use cyrano_ir::{BinOp, Diagnostic, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span};
 
 use super::build::{Builder, binary, int, var};
 use super::constants::{Constants, wrong};
@@ -15,6 +15,9 @@ use super::tree::*;
 use crate::ast::Name;
 use crate::budget::Budget;
 use crate::report::{Fallible, Reported, Reports};
+
+/// How deep statements may nest once everything is inlined.
+const MAX_DEPTH: u32 = 300;
 
 /// An active method.
 struct Frame<'a> {
@@ -49,6 +52,7 @@ pub(super) struct Lower<'a, 'm> {
     /// How often one key of each of them may have been added at most, anywhere.
     pub(super) most: Vec<u32>,
     frames: Vec<Frame<'a>>,
+    depth: u32,
 }
 
 impl<'a, 'm> Lower<'a, 'm> {
@@ -76,6 +80,7 @@ impl<'a, 'm> Lower<'a, 'm> {
             contents: vec![Contents::default(); locals],
             most: vec![0; locals],
             frames: Vec::new(),
+            depth: 0,
         }
     }
 
@@ -129,7 +134,16 @@ impl<'a, 'm> Lower<'a, 'm> {
     }
 
     fn block(&mut self, stmts: &'a [Stmt]) -> Fallible<()> {
-        stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+        if self.depth >= MAX_DEPTH {
+            let span = stmts.first().map_or(self.algorithm.name.span, |stmt| stmt.span);
+            let message = format!("nested more than {MAX_DEPTH} levels deep once methods are inlined");
+            let diagnostic = Diagnostic::new(span, message, "too deep");
+            return Err(self.reports.add(diagnostic.with_help("call fewer methods from one another")));
+        }
+        self.depth += 1;
+        let done = stmts.iter().try_for_each(|stmt| self.stmt(stmt));
+        self.depth -= 1;
+        done
     }
 
     fn stmt(&mut self, stmt: &'a Stmt) -> Fallible<()> {

@@ -11,9 +11,12 @@ use std::collections::{HashMap, HashSet};
 use cyrano_ir::{ArrayId, Diagnostic, LocId, Location, Program, SharedArray, Span, Ty};
 
 use super::check::for_each_stmt;
-use super::constants::{Constants, size};
+use super::constants::{Constants, MAX_ARRAY, size};
 use super::tree::*;
 use crate::report::{Fallible, Reports};
+
+/// How many words of memory all base objects together may take.
+const MAX_WORDS: usize = 200_000;
 
 /// A base object, an array of them, or a field of a record.
 #[derive(Clone, Debug)]
@@ -97,9 +100,14 @@ impl Memory {
         }
         for shared in &algorithm.shared {
             let len = match &shared.len {
-                Some(len) => size(constants.eval(len, reports)?, len.span, reports)?,
+                Some(len) => size(constants.eval(len, reports)?, MAX_ARRAY, len.span, reports)?,
                 None => 1,
             };
+            let words: usize = memory.arrays.iter().map(|array| array.init.len()).sum();
+            if words > MAX_WORDS {
+                let message = format!("the base objects need more than {MAX_WORDS} words");
+                return Err(reports.add(Diagnostic::new(shared.name.span, message, "the limit is reached here")));
+            }
             let init = memory.initial(shared, len as usize, constants, reports)?;
             let name = shared.name.text.clone();
             let array = Array { name, init, scalar: shared.len.is_none(), span: shared.name.span, record: None };

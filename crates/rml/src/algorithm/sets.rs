@@ -7,14 +7,17 @@
 
 use std::collections::BTreeMap;
 
-use cyrano_ir::{BinOp, LocalExpr, Op, Place, RegId, Span, UnOp};
+use cyrano_ir::{BinOp, Diagnostic, LocalExpr, Op, Place, RegId, Span, UnOp};
 
 use super::build::{any, binary, element, int, var};
 use super::check::for_each_stmt;
-use super::constants::size;
+use super::constants::{MAX_KEYS, size};
 use super::lower::Lower;
 use super::tree::*;
 use crate::report::{Fallible, Reported};
+
+/// The most pairs that a set may have room for; conditions mention each of them.
+const MAX_SLOTS: u32 = 256;
 
 /// A set or map in registers.
 #[derive(Clone, Copy, Debug)]
@@ -116,11 +119,16 @@ impl<'a> Lower<'a, '_> {
                 continue;
             }
             let keys = match &local.len {
-                Some(len) => size(self.constants.eval(len, self.reports)?, len.span, self.reports)?,
+                Some(len) => size(self.constants.eval(len, self.reports)?, MAX_KEYS, len.span, self.reports)?,
                 None => self.constants.locs(local.name.span, self.reports)?,
             };
             let (pairs, ordered) = self.uses(index);
             let depth = if pairs { depths[index].max(1) } else { 1 };
+            if keys * depth > MAX_SLOTS {
+                let message = format!("the client may add more than {MAX_SLOTS} pairs to `{name}`");
+                let diagnostic = Diagnostic::new(local.name.span, message, "too large");
+                return Err(self.reports.add(diagnostic.with_help("use fewer locations or operations")));
+            }
             let has = self.build.registers(&format!("{name}.has"), keys, 0);
             let valued = pairs || local.kind == LocalKind::Map;
             let values = valued.then(|| self.build.registers(&format!("{name}.value"), keys * depth, 0));

@@ -3,9 +3,9 @@
 mod clients;
 mod diagnostics;
 mod library;
+mod limits;
 mod orders;
 mod semantics;
-mod scratch;
 mod soup;
 
 use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};

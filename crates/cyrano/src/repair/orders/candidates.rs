@@ -61,17 +61,23 @@ impl<'a> Choice<'a> {
         found.sort_by_key(|pair| (distance(pair), !pair.each, place.get(pair.first.as_str()).copied()));
         let found = writable(source, set, orders, &found);
         let fixed = orders.declared.iter().map(|(pair, _)| pair.clone()).collect();
-        Self::among(judge, fixed, found).distinct()
+        let in_text = |pair: &OrderPair| {
+            let at = |label: &str| place.get(label).copied();
+            (at(&pair.first), at(&pair.second))
+        };
+        Self::among(judge, fixed, found).distinct(in_text)
     }
 
-    /// Of those with the same effect only the first; none of those without one.
-    fn distinct(self) -> Self {
+    /// Of those with the same effect only the first, none of those without one, sorted by this key.
+    fn distinct<K: Ord>(self, key: impl Fn(&OrderPair) -> K) -> Self {
         let Self { judge, fixed, candidates, effects, .. } = self;
         let mut seen: BTreeSet<&Vec<BTreeSet<Pair>>> = BTreeSet::new();
         let useful = |effect: &&Vec<BTreeSet<Pair>>| effect.iter().any(|pairs| !pairs.is_empty());
         let kept: Vec<bool> = effects.iter().map(|effect| useful(&effect) && seen.insert(effect)).collect();
         let kept = candidates.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(candidate, _)| candidate);
-        Self::among(judge, fixed, kept.collect())
+        let mut kept: Vec<OrderPair> = kept.collect();
+        kept.sort_by_key(key);
+        Self::among(judge, fixed, kept)
     }
 
     /// The fixed orders with these candidates.
@@ -165,8 +171,7 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let start = text.find("}//").expect("the brace is marked");
-        let orders =
-            Orders { labels: Vec::new(), declared: Vec::new(), end: cyrano_ir::Span::new(start, start + 1) };
+        let orders = Orders { labels: Vec::new(), declared: Vec::new(), end: cyrano_ir::Span::new(start, start + 1) };
         let pair = |first: &str, second: &str, each| OrderPair { first: first.into(), second: second.into(), each };
         let more = [pair("A", "B", false), pair("C", "D", true)];
         assert_eq!(insert(text, &orders, &more), expected);

@@ -59,16 +59,7 @@ impl<'a> Judge<'a> {
         watch: &'a dyn Watch,
     ) -> Self {
         let correct = RefCell::new(vec![Vec::new(); task.cases.len()]);
-        Self {
-            task,
-            tests,
-            mode,
-            runner,
-            watch,
-            correct,
-            refused: Cell::new(None),
-            failure: RefCell::new(None),
-        }
+        Self { task, tests, mode, runner, watch, correct, refused: Cell::new(None), failure: RefCell::new(None) }
     }
 
     /// What a search could not carry.
@@ -130,12 +121,10 @@ impl<'a> Judge<'a> {
         for goal in goals {
             let property = match goal {
                 Goal::Property(property) => property.clone(),
-                Goal::Observations(specification) => {
-                    match specification.property(self.runner, loaded, self.watch) {
-                        Ok(property) => property,
-                        Err(reason) => return Judgement::Unknown(reason),
-                    }
-                }
+                Goal::Observations(specification) => match specification.property(self.runner, loaded, self.watch) {
+                    Ok(property) => property,
+                    Err(reason) => return Judgement::Unknown(reason),
+                },
             };
             match self.ask(case, &program, &property, model) {
                 Judgement::Correct => {}

@@ -335,9 +335,11 @@ fn clients() {
     check(
         &with("client P { thread { tx { read(2); write(0, 0 - 1); commit(); } } } check opacity;"),
         expect![[r#"
-        there is no location 2 [`2`: out of range]
-          help: the locations are 0 to 1
-    "#]],
+            there is no location 2 [`2`: out of range]
+              help: the locations are 0 to 1
+            there is no value to write -1 [`0 - 1`: out of range]
+              help: values are integers of at least 0
+        "#]],
     );
     check(
         &with("client P { thread { tx retry 99 { write(0, 0 - 1); } } } check opacity;"),

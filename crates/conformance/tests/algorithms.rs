@@ -1,0 +1,177 @@
+//! Algorithms over base objects: the library's header verdicts, agreement of the engines in every mode, and mutants that the sweep
+//! over all clients has to catch.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use cyrano_conformance::limits;
+use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
+use cyrano_explore::Explore;
+use cyrano_interp::confirm;
+use cyrano_ir::{Program, Property, TxCriterion};
+use cyrano_memory::Model;
+use cyrano_rml::algorithm::{Test, tests};
+use cyrano_symbolic::Symbolic;
+
+fn library() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/tm-objects");
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).expect("the folder").filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "rml"));
+    files.sort();
+    assert!(files.len() >= 8, "{files:?}");
+    files
+}
+
+fn read(path: &Path) -> (String, String) {
+    let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+    (name, std::fs::read_to_string(path).expect("a text"))
+}
+
+fn compile(name: &str, text: &str, set: &[(&str, i64)]) -> Vec<Test> {
+    let set: Vec<(String, i64)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    tests(name, text, &set).unwrap_or_else(|error| panic!("{name}: {error:?}"))
+}
+
+fn model(name: &str) -> Model {
+    cyrano_memory::named(name).expect("a model")
+}
+
+/// Asks the engine that the command line would ask, and has a violation replayed.
+fn judge(program: &Program, property: &Property, model: &Model, seconds: f64) -> Answer {
+    let plain = program.without_calls();
+    let about_calls = matches!(property, Property::Transactions(_));
+    let (program, engine): (&Program, &dyn Engine) = match (about_calls, model.own_order) {
+        (true, _) => (program, &Explore::default()),
+        (false, true) => (&plain, &Symbolic::default()),
+        (false, false) => (&plain, &Explore::default()),
+    };
+    let query = Query { program, model, question: Question::Holds(property) };
+    let answer = engine.ask(query, &limits(seconds, 4), &());
+    if let (Some(violation), Some(execution)) = (&answer.violation, &answer.execution) {
+        confirm(program, model, property, Some(violation), execution).expect("the violation is replayed");
+    }
+    answer
+}
+
+/// The property of a test that a header line is about.
+fn property(test: &Test, criterion: &str) -> Property {
+    if let Some(criterion) = TxCriterion::from_name(criterion) {
+        return Property::Transactions(criterion);
+    }
+    let checks = test.program.checks.iter().map(|check| &check.property);
+    let mut found = checks.filter(|property| property.criterion() == criterion);
+    found.next().unwrap_or_else(|| panic!("{} has no `{criterion}`", test.name)).clone()
+}
+
+#[test]
+fn headers_tell_the_truth() {
+    let mut judged = 0;
+    for path in library() {
+        let (name, text) = read(&path);
+        let compiled = compile(&name, &text, &[]);
+        for line in text.lines().filter_map(|line| line.strip_prefix("//@ ")) {
+            let Some((what, promised)) = line.split_once(": ") else { continue };
+            let [test, criterion, mode] = what.split(' ').collect::<Vec<_>>()[..] else { continue };
+            let found = compiled.iter().find(|t| t.name == test);
+            let found = found.unwrap_or_else(|| panic!("{name}: no test `{test}`"));
+            let answer = judge(&found.program, &property(found, criterion), &model(mode), 60.0);
+            assert_eq!(answer.verdict.name(), promised.trim(), "{name}: {line} ({:?})", answer.reason);
+            judged += 1;
+        }
+    }
+    assert!(judged >= 30, "{judged} header lines");
+}
+
+fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> Option<BTreeSet<Vec<i64>>> {
+    engine.supports(program, model).unwrap_or_else(|refusal| panic!("{}", refusal.reason));
+    let query = Query { program, model, question: Question::Outcomes };
+    let answer = engine.ask(query, &limits(4.0, 4), &());
+    (answer.verdict == Verdict::Verified).then_some(answer.outcomes)
+}
+
+/// The clients of a sample: one or two operations in each of two transactions.
+fn sample() -> Vec<String> {
+    let ops = ["a := read(0);", "b := read(1);", "write(0, 1);", "write(1, 2);", "c := read(0);"];
+    let mut clients = Vec::new();
+    for (n, first) in ops.iter().enumerate() {
+        for (m, second) in ops.iter().enumerate().filter(|(m, _)| (n * 3 + m) % 4 == 0) {
+            let other = ops[(n + 2 * m + 1) % ops.len()];
+            let renamed = |text: &str, to: [&str; 3]| {
+                let text = text.replace("a :=", &format!("{} :=", to[0]));
+                text.replace("b :=", &format!("{} :=", to[1])).replace("c :=", &format!("{} :=", to[2]))
+            };
+            let (second, other) = (renamed(second, ["d", "e", "f"]), renamed(other, ["g", "h", "k"]));
+            clients.push(format!(
+                "client Sample {{ thread {{ tx {{ {first} r := commit(); }} }}\n\
+                 thread {{ tx {{ {second} {other} s := commit(); }} }} }}\n\
+                 check never (r == nothing && s == nothing);\n",
+            ));
+        }
+    }
+    clients
+}
+
+#[test]
+fn engines_agree_on_a_sample_of_clients_in_every_mode() {
+    let mut compared = 0;
+    for path in library() {
+        let (name, text) = read(&path);
+        let algorithm = &text[..text.find("\nclient ").expect("clients")];
+        let small = name.contains("mcrt");
+        for client in sample().iter().step_by(if small { 2 } else { 4 }) {
+            let source = format!("{algorithm}\n{client}");
+            let compiled = compile(&name, &source, &[]);
+            let program = compiled[0].program.without_calls();
+            for mode in ["inorder", "declared", "literal"] {
+                let model = model(mode);
+                let Some(solved) = outcomes(&Symbolic::default(), &program, &model) else { continue };
+                let Some(explored) = outcomes(&Explore::default(), &program, &model) else { continue };
+                assert_eq!(explored, solved, "{name} under {mode}: {client}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 30, "{compared} compared");
+}
+
+/// Whether the sweep over all clients of two operations is fine.
+fn sweep(name: &str, text: &str) -> Verdict {
+    let compiled = compile(name, text, &[]);
+    let all = compiled.iter().find(|test| test.clients.is_some()).expect("a check for all clients");
+    judge(&all.program, &Property::Transactions(TxCriterion::Opacity), &model("inorder"), 120.0).verdict
+}
+
+#[test]
+fn mutants_are_caught_by_the_sweep() {
+    let mutants: [(&str, &[(&str, &str)]); 2] = [
+        (
+            "core_mcrt_repaired.rml",
+            &[
+                ("seen != cver", "0 == 1"),
+                ("C09: ver[i].write(cver + 1)", "C09: ver[i].write(cver)"),
+                ("N02: ver[i].write(cver + 1)", "N02: ver[i].write(cver)"),
+                ("A03: r[i].write(v)", "A03: cver := 0"),
+                ("W04: if (!locked)", "W04: if (0 == 1)"),
+            ],
+        ),
+        (
+            "core_dstm_fixed.rml",
+            &[
+                ("D04: state[owner].cas(running, aborted)", "D04: state[owner].cas(running, running)"),
+                ("C03: if (!valid)", "C03: if (0 == 1)"),
+                ("R11: if (!valid)", "R11: if (0 == 1)"),
+            ],
+        ),
+    ];
+    for (name, edits) in mutants {
+        let path = library().into_iter().find(|path| path.ends_with(name)).expect("the file");
+        let (_, text) = read(&path);
+        assert_eq!(sweep(name, &text), Verdict::Verified, "{name}");
+        for (from, to) in edits {
+            let mutant = text.replace(from, to);
+            assert_ne!(mutant, text, "{name}: `{from}`");
+            assert_eq!(sweep(name, &mutant), Verdict::Violated, "{name}: `{from}` → `{to}`");
+        }
+    }
+}
