@@ -175,3 +175,35 @@ fn mutants_are_caught_by_the_sweep() {
         }
     }
 }
+
+#[test]
+fn reductions_change_nothing() {
+    let on = Explore::default();
+    let off = [
+        Explore { merged_histories: false, ..on.clone() },
+        Explore { client_symmetry: false, ..on.clone() },
+        Explore { lazy_choices: false, ..on.clone() },
+        Explore { macro_steps: false, ..on.clone() },
+        Explore { dead_registers: false, ..on.clone() },
+        Explore { client_programs: true, ..on.clone() },
+    ];
+    for (file, ops) in [("core_mcrt.rml", 2), ("core_mcrt_fixed.rml", 2), ("core_mcrt_repaired.rml", 1), ("tl2.rml", 1)]
+    {
+        let path = library().into_iter().find(|path| path.ends_with(file)).expect("the file");
+        let (name, text) = read(&path);
+        let compiled = compile(&name, &text, &[("ops", ops)]);
+        let all = compiled.iter().find(|test| test.clients.is_some()).expect("a check for all clients");
+        for criterion in TxCriterion::ALL {
+            let property = Property::Transactions(criterion);
+            let model = model("inorder");
+            let query = Query { program: &all.program, model: &model, question: Question::Holds(&property) };
+            let ask = |explore: &Explore| explore.ask(query, &limits(60.0, 4), &());
+            let expected = ask(&on).verdict;
+            for explore in &off {
+                assert_eq!(ask(explore).verdict, expected, "{name}, {}: {explore:?}", criterion.name());
+            }
+            let told = |merged| ask(&Explore { client_programs: true, merged_histories: merged, ..on.clone() }).clients;
+            assert_eq!(told(true), told(false), "{name}, {}", criterion.name());
+        }
+    }
+}

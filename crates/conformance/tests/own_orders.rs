@@ -134,10 +134,10 @@ impl Random {
     fn order(&mut self, code: &[Instr]) -> Vec<Vec<InstrId>> {
         let mut before = vec![vec![false; code.len()]; code.len()];
         let density = self.below(6);
-        for second in 0..code.len() {
-            for first in 0..second {
+        for (second, row) in before.iter_mut().enumerate() {
+            for (first, precedes) in row.iter_mut().enumerate().take(second) {
                 let random = self.below(10) < density;
-                before[second][first] = random || depends(code, first, second);
+                *precedes = random || depends(code, first, second);
             }
         }
         for middle in 0..code.len() {

@@ -331,6 +331,14 @@ pub enum Reduction {
     DeadLoads,
     /// Neighbouring deferred stores are sorted where the model does not keep their order
     SortedStores,
+    /// Histories with values that no continuation can tell apart are one
+    MergedHistories,
+    /// Of clients that differ by a renaming of threads, locations or values one is looked at
+    ClientSymmetry,
+    /// Iterations of a loop that change nothing are left out (symbolic engine)
+    IdleIterations,
+    /// What values and addresses can be is worked out beforehand (symbolic engine)
+    Ranges,
 }
 
 /// A kind of check.

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use cyrano_criteria::values::Call;
 use cyrano_engine::values::Calls;
+use cyrano_ir::Interchangeable;
 use cyrano_rml::algorithm::{ClientSpace, Values};
 
 /// How many clients of a size there are.
@@ -16,10 +17,59 @@ pub fn total(space: &ClientSpace) -> u128 {
     (0..space.threads).fold(1, |all: u128, _| all.saturating_mul(one))
 }
 
-/// How many of them begin with some of these calls.
-pub fn wrong(space: &ClientSpace, found: &BTreeSet<Calls>) -> u128 {
-    let tuples: Vec<&[Vec<Call>]> = found.iter().map(Vec::as_slice).collect();
+/// How many of them begin with some of these calls, or with what they become when interchangeable things are renamed.
+pub fn wrong(space: &ClientSpace, found: &BTreeSet<Calls>, renames: &Interchangeable) -> u128 {
+    let all: BTreeSet<Calls> = found.iter().flat_map(|calls| renamed(space, calls, renames)).collect();
+    let tuples: Vec<&[Vec<Call>]> = all.iter().map(Vec::as_slice).collect();
     Shape::new(space).union(&tuples, space.threads.into())
+}
+
+/// A client under every renaming. Where every write has its own value, the place says which, and the value is left out.
+fn renamed(space: &ClientSpace, calls: &Calls, renames: &Interchangeable) -> Vec<Calls> {
+    let identity = |n: usize| vec![(0..n).collect::<Vec<usize>>()];
+    let threads = if renames.threads { permutations(calls.len()) } else { identity(calls.len()) };
+    let locs = usize::from(space.locs);
+    let locations = if renames.locations { permutations(locs) } else { identity(locs) };
+    let values = permutations(renames.values.len());
+    let distinct = space.values == Values::Distinct;
+    let mut all = Vec::new();
+    for ((threads, locations), values) in threads
+        .iter()
+        .flat_map(|t| locations.iter().map(move |l| (t, l)))
+        .flat_map(|both| values.iter().map(move |v| (both, v)))
+    {
+        let loc = |loc: u8| locations.get(usize::from(loc)).map_or(loc, |new| *new as u8);
+        let value = |value: i64| match renames.values.iter().position(|known| *known == value) {
+            _ if distinct => 0,
+            Some(rank) => renames.values[values[rank]],
+            None => value,
+        };
+        let call = |call: &Call| match *call {
+            Call::Read(at) => Call::Read(loc(at)),
+            Call::Write(at, written) => Call::Write(loc(at), value(written)),
+            Call::Commit => Call::Commit,
+        };
+        let mut client: Calls = vec![Vec::new(); calls.len()];
+        for (thread, own) in calls.iter().enumerate() {
+            client[threads[thread]] = own.iter().map(call).collect();
+        }
+        all.push(client);
+    }
+    all
+}
+
+/// All permutations of so many numbers.
+fn permutations(n: usize) -> Vec<Vec<usize>> {
+    if n == 0 {
+        return vec![Vec::new()];
+    }
+    let shorter = permutations(n - 1);
+    let insert = |order: &Vec<usize>, at: usize| {
+        let mut order = order.clone();
+        order.insert(at, n - 1);
+        order
+    };
+    shorter.iter().flat_map(|order| (0..n).map(move |at| insert(order, at))).collect()
 }
 
 /// The shortest of these, and among them the first.
@@ -161,7 +211,12 @@ mod tests {
                     |a: &Vec<Call>, b: &Vec<Call>| found.iter().any(|c| a.starts_with(&c[0]) && b.starts_with(&c[1]));
                 let expected =
                     all.iter().flat_map(|a| all.iter().map(move |b| (a, b))).filter(|(a, b)| hit(a, b)).count();
-                assert_eq!(wrong(&space, &found), expected as u128, "seed {seed}: {found:?}");
+                let none = Interchangeable::default();
+                assert_eq!(wrong(&space, &found, &none), expected as u128, "seed {seed}: {found:?}");
+                let all = Interchangeable { threads: true, locations: true, values: vec![] };
+                let orbit: BTreeSet<Calls> = found.iter().flat_map(|calls| renamed(&space, calls, &all)).collect();
+                assert!(orbit.len() >= found.len() / 4 && orbit.len() <= 4 * found.len());
+                assert_eq!(wrong(&space, &found, &all), wrong(&space, &orbit, &none), "seed {seed}: {found:?}");
             }
         }
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use cyrano_engine::{Answer, Engine, Execution, Limits, Query, Question, Replayed, Stop, Verdict, Violation, Watch};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
-use cyrano_ir::{InstrId, Program, Property, ThreadId};
+use cyrano_ir::{InstrId, Interchangeable, Program, Property, ThreadId};
 use cyrano_memory::Model;
 use cyrano_report::{CheckReport, ClientsReport};
 use cyrano_symbolic::{Export, Symbolic};
@@ -65,6 +65,8 @@ impl Runner {
         limits.iterations = args.iterations.map_or(limits.iterations, usize::from);
         let mut symbolic = Symbolic::default();
         symbolic.iterations = args.iterations.map_or(symbolic.iterations, usize::from);
+        symbolic.idle_iterations = !args.no_reduction.contains(&Reduction::IdleIterations);
+        symbolic.ranges = !args.no_reduction.contains(&Reduction::Ranges);
         Ok(Self { engine: args.engine, explore: explorer(&args.no_reduction), symbolic, limits, workers })
     }
 
@@ -260,10 +262,12 @@ impl Runner {
             return Some(ClientsReport { total, complete: wrong.is_some(), wrong, smallest: None });
         }
         let seconds = answer.stats.seconds;
+        let off = Interchangeable::default();
+        let renames = if self.explore.client_symmetry { &loaded.program.interchangeable } else { &off };
         let explore = Explore { client_programs: true, ..self.explore.clone() };
         let all = explore.ask(query, &self.limits, watch);
         let complete = all.reason.is_none();
-        let wrong = Some(clients::wrong(space, &all.clients).to_string());
+        let wrong = Some(clients::wrong(space, &all.clients, renames).to_string());
         let smallest = clients::smallest(&all.clients).map(clients::in_words);
         if all.execution.is_some() {
             *answer = Answer { reason: None, ..all };
@@ -305,6 +309,8 @@ fn explorer(off: &[Reduction]) -> Explore {
         repeated_stores: !off.contains(&Reduction::RepeatedStores),
         dead_loads: !off.contains(&Reduction::DeadLoads),
         sorted_stores: !off.contains(&Reduction::SortedStores),
+        merged_histories: !off.contains(&Reduction::MergedHistories),
+        client_symmetry: !off.contains(&Reduction::ClientSymmetry),
         ..Explore::default()
     }
 }

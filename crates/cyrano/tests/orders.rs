@@ -134,8 +134,8 @@ fn the_patterns_of_the_paper() {
         let cell = |at: usize| row["cells"][at].as_str().unwrap_or_default();
         // In order, every claim holds.
         let (paper, inorder) = (cell(2), cell(4));
-        let expected = if paper == "seen" { "seen" } else { "not seen" };
-        assert_eq!(inorder, expected, "{row}");
+        let expected = if paper == "seen" { "seen, " } else { "not seen, " };
+        assert!(inorder.starts_with(expected), "{row}");
     }
     let fixed = rows.iter().find(|row| row["cells"][0] == "Fixed Core McRT" && row["cells"][1] == "P_WE");
     let note = fixed.map(|row| row["notes"][0].to_string()).unwrap_or_default();

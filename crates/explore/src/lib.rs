@@ -38,7 +38,7 @@ mod witness;
 pub use faults::Fault;
 
 use cyrano_engine::{Answer, Engine, Limits, Query, Question, Refusal, Verdict, Violation, Watch, limit_reason};
-use cyrano_ir::{InstrId, Program, Property, Quantifier, ThreadId};
+use cyrano_ir::{InstrId, Interchangeable, Program, Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
 
 use machine::Machine;
@@ -65,6 +65,8 @@ pub struct Explore {
     pub dead_loads: bool,
     /// Histories with values that no continuation can tell apart are one (criteria for transactions).
     pub merged_histories: bool,
+    /// Of clients that differ by a renaming of threads, locations or values one is looked at (criteria for transactions, with values).
+    pub client_symmetry: bool,
     /// Client programs are told apart, and all wrong ones are listed (criteria for transactions, with values).
     pub client_programs: bool,
     /// Neighbouring deferred stores are sorted where the model does not keep their order.
@@ -86,6 +88,7 @@ impl Default for Explore {
             dead_loads: true,
             sorted_stores: true,
             merged_histories: true,
+            client_symmetry: true,
             client_programs: false,
             fault: None,
         }
@@ -126,6 +129,9 @@ impl Explore {
         }
         if machine.sorts {
             names.push("sorted-stores");
+        }
+        if machine.values.as_ref().is_some_and(|values| values.renames != Interchangeable::default()) {
+            names.push("client-symmetry");
         }
         if self.merged_histories && machine.values.is_some() {
             names.push("merged-histories");

@@ -95,7 +95,7 @@ impl<'a> Machine<'a> {
             defers = [false; 3];
         }
         let transactions = matches!(property, Some(Property::Transactions(_)));
-        let values = property.and_then(|p| Values::of(program, p, config.client_programs, config.merged_histories));
+        let values = property.and_then(|p| Values::of(program, p, config));
         let by_conflicts = transactions && values.is_none();
         let mut machine = Self {
             program,

@@ -163,6 +163,9 @@ impl Stepper<'_> {
         }
         if crate::values::speaks(op) {
             self.speak(&mut successor, pc);
+            if successor.dropped {
+                return;
+            }
             acted |= matches!(op, Op::Respond(_));
             if let Some(said) = successor.accesses.last_mut() {
                 said.index = pc;

@@ -175,7 +175,7 @@ impl<'m, 'a> Search<'m, 'a> {
 
     /// Puts successors into the batch; one that went wrong is a hit or, if nobody asked, the end of its path.
     fn collect(&mut self, parent: Record, successors: &mut Successors) {
-        for successor in successors.iter_mut() {
+        for successor in successors.iter_mut().filter(|successor| !successor.dropped) {
             self.found.stats.transitions += 1;
             if let Some(violation) = &successor.event {
                 let calls = successor.state.heard.as_ref().filter(|_| *violation == Violation::Transactions);

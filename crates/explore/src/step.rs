@@ -43,6 +43,8 @@ pub(crate) struct Successor {
     pub thread: usize,
     /// How a transaction ended in it, if one did.
     pub ended: Option<TxEvent>,
+    /// Whether another successor stands for it.
+    pub dropped: bool,
     /// What went wrong.
     pub event: Option<Violation>,
 }
@@ -77,6 +79,7 @@ impl Successors {
         new.own_choices.clear();
         new.thread = thread;
         new.ended = None;
+        new.dropped = false;
         new.event = None;
         index
     }
@@ -342,7 +345,9 @@ impl<'m> Stepper<'m> {
         if successor.event.is_none() {
             self.speak(successor, pc);
             successor.state.threads[thread].pc = pc + 1;
-            self.settle(out, index, thread);
+            if !successor.dropped {
+                self.settle(out, index, thread);
+            }
         }
     }
 
@@ -350,7 +355,7 @@ impl<'m> Stepper<'m> {
     fn hurry(&mut self, out: &mut Successors, index: usize) {
         let next = self.rests_at(out, index);
         let chosen = out.at(index);
-        let lazy = self.m.lazy_choices && chosen.event.is_none();
+        let lazy = self.m.lazy_choices && chosen.event.is_none() && !chosen.dropped;
         if !lazy || next.access_kind().is_none_or(|kind| self.m.defers(kind)) {
             return;
         }

@@ -7,6 +7,11 @@
 //! (`cyrano_criteria::values::holds`). So whatever order justifies the first history, cut down to the responses of the other,
 //! justifies that one.
 //!
+//! *Client symmetry* (reduction `client-symmetry`): where threads, locations or values are interchangeable (`Program::interchangeable`), an execution
+//! of a client can be renamed so that threads make their first calls in order, and so that the first new location, or value, that somebody
+//! names is always the smallest that nobody has named. The renamed execution is one of the renamed client, and the criteria do not look at
+//! names. So calls that would break this order are left out; whoever counts wrong clients has to rename back.
+//!
 //! *Merged histories* (reduction `merged-histories`): two histories with the same digest are one, for the criteria depend on
 //! nothing else; `Digest::forget` drops what no later event can make matter.
 
@@ -15,9 +20,10 @@ use std::cell::RefCell;
 use cyrano_criteria::values::{Call, Criterion, Digest, Reply, holds};
 use cyrano_engine::values::Calls;
 use cyrano_engine::{Access, Violation};
-use cyrano_ir::{Op, Program, Property, ThreadId, reply};
+use cyrano_ir::{Interchangeable, Op, Program, Property, ThreadId, reply};
 use rustc_hash::FxHashMap;
 
+use crate::Explore;
 use crate::codec::{put, take};
 use crate::local::eval;
 use crate::step::{Stepper, Successor};
@@ -33,6 +39,8 @@ pub(crate) struct Values {
     pub programs: bool,
     /// Whether digests forget what no longer matters.
     forget: bool,
+    /// What clients may exchange, if that is used.
+    pub renames: Interchangeable,
     memo: RefCell<FxHashMap<Vec<i64>, bool>>,
 }
 
@@ -41,6 +49,8 @@ pub(crate) struct Values {
 pub(crate) struct Heard {
     digest: Digest,
     lanes: Vec<Lane>,
+    /// How many of the interchangeable locations and values have been named, the smallest first.
+    named: (u8, u8),
 }
 
 /// Where a thread stands.
@@ -48,6 +58,8 @@ pub(crate) struct Heard {
 struct Lane {
     /// How many of its transactions have ended.
     ended: u8,
+    /// Whether it has made a call, where threads are interchangeable.
+    begun: bool,
     /// The call that has no response yet.
     call: Option<Call>,
     /// All of its calls so far, if they are remembered.
@@ -56,7 +68,7 @@ struct Lane {
 
 impl Values {
     /// For a property of transactions of a program that calls a transactional memory.
-    pub fn of(program: &Program, property: &Property, programs: bool, forget: bool) -> Option<Self> {
+    pub fn of(program: &Program, property: &Property, config: &Explore) -> Option<Self> {
         let Property::Transactions(criterion) = property else { return None };
         if !program.has_calls() {
             return None;
@@ -66,12 +78,14 @@ impl Values {
         let empty = Digest::new(size.per_thread * program.threads.len(), size.locations).ok()?;
         let criterion = Criterion::named(criterion.name())?;
         let per_thread = u8::try_from(size.per_thread).ok()?;
-        Some(Self { criterion, empty, init, per_thread, programs, forget, memo: RefCell::default() })
+        let renames = if config.client_symmetry { program.interchangeable.clone() } else { Interchangeable::default() };
+        let (programs, forget) = (config.client_programs, config.merged_histories);
+        Some(Self { criterion, empty, init, per_thread, programs, forget, renames, memo: RefCell::default() })
     }
 
     /// Nothing has happened.
     pub fn initial(&self, threads: usize) -> Heard {
-        Heard { digest: self.empty.clone(), lanes: vec![Lane::default(); threads] }
+        Heard { digest: self.empty.clone(), lanes: vec![Lane::default(); threads], named: (0, 0) }
     }
 
     fn transaction(&self, thread: usize, lane: &Lane) -> u8 {
@@ -89,7 +103,11 @@ impl Values {
         holds
     }
 
-    fn invoke(&self, heard: &mut Heard, thread: usize, call: Call) {
+    /// Whether the call is one that has to be looked at.
+    fn invoke(&self, heard: &mut Heard, thread: usize, call: Call) -> bool {
+        if !self.is_canonical(heard, thread, call) {
+            return false;
+        }
         let tx = self.transaction(thread, &heard.lanes[thread]);
         heard.digest.invoke(tx, call);
         let lane = &mut heard.lanes[thread];
@@ -97,6 +115,25 @@ impl Values {
         if self.programs {
             lane.calls.push(call);
         }
+        true
+    }
+
+    /// Notes what a call names; false if something smaller should have been named first.
+    fn is_canonical(&self, heard: &mut Heard, thread: usize, call: Call) -> bool {
+        if self.renames.threads {
+            if heard.lanes[..thread].iter().any(|lane| !lane.begun) {
+                return false;
+            }
+            heard.lanes[thread].begun = true;
+        }
+        let (loc, value) = match call {
+            Call::Read(loc) => (Some(loc), None),
+            Call::Write(loc, value) => (Some(loc), Some(value)),
+            Call::Commit => (None, None),
+        };
+        let loc = loc.filter(|_| self.renames.locations);
+        let rank = value.and_then(|value| self.renames.values.iter().position(|known| *known == value));
+        name(&mut heard.named.0, loc) && name(&mut heard.named.1, rank.map(|rank| rank as u8))
     }
 
     /// Whether the history is still right.
@@ -120,7 +157,14 @@ impl Values {
         let mut words = Vec::with_capacity(heard.digest.len_in_words());
         heard.digest.encode(&mut words);
         words.iter().for_each(|word| put(out, *word));
+        if self.renames.locations || !self.renames.values.is_empty() {
+            put(out, heard.named.0.into());
+            put(out, heard.named.1.into());
+        }
         for lane in &heard.lanes {
+            if self.renames.threads {
+                put(out, lane.begun.into());
+            }
             put(out, lane.ended.into());
             put_call(out, lane.call);
             if self.programs {
@@ -134,7 +178,13 @@ impl Values {
     pub fn decode(&self, input: &mut &[u8], heard: &mut Heard) {
         let words: Vec<i64> = (0..self.empty.len_in_words()).map(|_| take(input)).collect();
         heard.digest.decode(&words);
+        if self.renames.locations || !self.renames.values.is_empty() {
+            heard.named = (take(input) as u8, take(input) as u8);
+        }
         for lane in &mut heard.lanes {
+            if self.renames.threads {
+                lane.begun = take(input) != 0;
+            }
             lane.ended = take(input) as u8;
             lane.call = take_call(input);
             lane.calls.clear();
@@ -151,6 +201,15 @@ impl Heard {
     pub fn calls(&self) -> Calls {
         self.lanes.iter().map(|lane| lane.calls.clone()).collect()
     }
+}
+
+/// Names the number `new`, of which `named` are in use: the smallest ones.
+fn name(named: &mut u8, new: Option<u8>) -> bool {
+    let Some(new) = new else { return true };
+    if new == *named {
+        *named += 1;
+    }
+    new < *named
 }
 
 fn put_call(out: &mut Vec<u8>, call: Option<Call>) {
@@ -193,7 +252,10 @@ impl Stepper<'_> {
         self.notes.committed |= matches!(op, Op::Respond(_)) && said == [reply::COMMITTED];
         let (Some(values), Some(heard)) = (&self.m.values, &mut state.heard) else { return };
         match op {
-            Op::Invoke { method, .. } => values.invoke(heard, thread, cyrano_engine::values::call(*method, &said)),
+            Op::Invoke { method, .. } => {
+                let call = cyrano_engine::values::call(*method, &said);
+                successor.dropped |= !values.invoke(heard, thread, call);
+            }
             _ => {
                 if !values.respond(heard, thread, cyrano_engine::values::reply(said[0])) {
                     successor.event.get_or_insert(Violation::Transactions);

@@ -66,7 +66,7 @@ impl Walk<'_> {
             Some(state) => self.stepper.successors(state, &mut successors),
             None => self.stepper.initial(&mut successors),
         }
-        let found = successors.iter_mut().find(|successor| wanted(self, successor));
+        let found = successors.iter_mut().find(|successor| !successor.dropped && wanted(self, successor));
         let successor = found.expect("every stored state was found from the one before it");
         self.take(successor);
         let state = std::mem::take(&mut successor.state);

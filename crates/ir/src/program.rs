@@ -26,8 +26,22 @@ pub struct Program {
     pub transactional: Vec<LocId>,
     /// Orders between accesses that the program itself asks for, one for each model that follows it; see [`OwnOrder`].
     pub orders: Vec<OwnOrder>,
+    /// What the clients of a transactional memory may exchange without changing anything.
+    pub interchangeable: Interchangeable,
     /// The constants of the instance (`threads`, `N`, …) with the values they had, for reports.
     pub constants: Vec<(String, i64)>,
+}
+
+/// What may be renamed in all clients of a size: the program with its names exchanged is the same program, because it only copies, compares for
+/// equality and indexes by them. Only programs that call a transactional memory have any.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Interchangeable {
+    /// The threads, with their transactions, and where every write has its own value, their values.
+    pub threads: bool,
+    /// The locations of the transactional memory.
+    pub locations: bool,
+    /// These values, ascending; the initial value is not among them.
+    pub values: Vec<i64>,
 }
 
 /// For the model of this name, which accesses of a thread precede which.

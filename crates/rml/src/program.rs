@@ -45,6 +45,7 @@ pub(crate) fn lower_program(name: &str, names: &Names<'_>, checked: &Checked, re
         threads: threads.into_iter().map(|lowered| lowered.thread).collect(),
         setup: None,
         orders: Vec::new(),
+        interchangeable: Default::default(),
         observed,
         checks,
         transactional: memory.transactional,

@@ -120,7 +120,7 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
             answered = second;
         }
     }
-    fill(&mut report, test, &answered);
+    fill(&mut report, test, &answered, own.stopped().is_some());
     if args.compare {
         compare(args, runner, query, &answered, &mut report, meter, at);
     }
@@ -138,14 +138,13 @@ fn goes_wrong(answered: &Answered) -> Option<String> {
     }
 }
 
-/// What an answer says about a test.
-fn fill(report: &mut LitmusReport, test: &Test, answered: &Answered) {
+/// What an answer says about a test; without an engine it was refused, unless the run was `stopped` before.
+fn fill(report: &mut LitmusReport, test: &Test, answered: &Answered, stopped: bool) {
     let answer = &answered.answer;
     report.engine.clone_from(&answered.engine);
     report.seconds = answer.stats.seconds;
     report.reason.clone_from(&answer.reason);
-    report.refused =
-        answered.engine.is_none() && !report.reason.as_deref().is_some_and(|reason| reason.contains("limit"));
+    report.refused = answered.engine.is_none() && !stopped;
     let judgement = match test.judge(&answer.outcomes) {
         Ok(judgement) => judgement,
         Err(error) => {

@@ -80,6 +80,12 @@ impl Reader {
                 let before = self.program.threads.iter().map(|t| vec![Vec::new(); t.code.len()]).collect();
                 self.program.orders.push(OwnOrder { model: line.name()?, before });
             }
+            "interchangeable" => match &*line.any_word()? {
+                "threads" => self.program.interchangeable.threads = true,
+                "locations" => self.program.interchangeable.locations = true,
+                "values" => self.program.interchangeable.values = line.numbers()?,
+                other => return Err(format!("`{other}` are never interchangeable")),
+            },
             "order" => self.order(line)?,
             "transactional" => {
                 let loc = LocId(line.reference("location", &self.locations)?);

@@ -7,7 +7,7 @@ use super::names::{References, written};
 use crate::cond::{Check, FinalVar, Property};
 use crate::expr::{Expr, UnOp};
 use crate::ids::{RegId, Span};
-use crate::program::{Addr, LocalExpr, Op, Place, Program, RmwOp, Thread, Ty};
+use crate::program::{Addr, Interchangeable, LocalExpr, Op, Place, Program, RmwOp, Thread, Ty};
 
 /// The program in text form.
 pub fn print(program: &Program) -> String {
@@ -25,6 +25,16 @@ pub fn print(program: &Program) -> String {
     }
     if let Some(setup) = program.setup {
         out.plain(format_args!("setup {}", printer.threads.to(setup.index())));
+    }
+    let Interchangeable { threads, locations, values } = &program.interchangeable;
+    if *threads {
+        out.plain(format_args!("interchangeable threads"));
+    }
+    if *locations {
+        out.plain(format_args!("interchangeable locations"));
+    }
+    if !values.is_empty() {
+        out.plain(format_args!("interchangeable values {}", numbers(values)));
     }
     for order in &program.orders {
         out.plain(format_args!("ordered {}", written(&order.model)));

@@ -11,7 +11,7 @@ use cyrano_ir::{Addr, BinOp, Diagnostic, Expr, FenceSet, IntType, LocalExpr, Reg
 use super::ast::{self, ExprKind, Function, Order, Stmt, Type};
 use super::convert::{arithmetic, convert, literal};
 use crate::ast::Name;
-use crate::code::{Code, Label, binary, var};
+use crate::code::{Code, Label, var};
 use crate::layout::Layout;
 
 /// A value and its type.
@@ -50,29 +50,29 @@ pub(crate) fn lower(function: &Function, layout: &mut Layout) -> Result<Lowered,
     if lower.errors.is_empty() { Ok(Lowered { code: lower.code, locals: lower.locals }) } else { Err(lower.errors) }
 }
 
-struct Lower<'l> {
+pub(super) struct Lower<'l> {
     layout: &'l mut Layout,
-    code: Code,
+    pub(super) code: Code,
     /// The parameters: the location that each points to, and its type.
-    params: BTreeMap<String, (usize, Type)>,
-    locals: BTreeMap<String, (RegId, Type)>,
+    pub(super) params: BTreeMap<String, (usize, Type)>,
+    pub(super) locals: BTreeMap<String, (RegId, Type)>,
     /// How many temporaries the statement has used.
     temporaries: usize,
     errors: Vec<Diagnostic>,
 }
 
 /// A place in memory.
-struct Target {
-    addr: Addr,
-    ty: Type,
+pub(super) struct Target {
+    pub(super) addr: Addr,
+    pub(super) ty: Type,
 }
 
 impl Lower<'_> {
-    fn wrong(&mut self, span: Span, message: impl Into<String>, label: &str) {
+    pub(super) fn wrong(&mut self, span: Span, message: impl Into<String>, label: &str) {
         self.errors.push(Diagnostic::new(span, message, label));
     }
 
-    fn temporary(&mut self) -> RegId {
+    pub(super) fn temporary(&mut self) -> RegId {
         self.temporaries += 1;
         self.code.temporary(self.temporaries - 1)
     }
@@ -184,7 +184,7 @@ impl Lower<'_> {
     }
 
     /// A value as one of another type.
-    fn converted(&mut self, value: Value, ty: Type, span: Span) -> Option<LocalExpr> {
+    pub(super) fn converted(&mut self, value: Value, ty: Type, span: Span) -> Option<LocalExpr> {
         match convert(&value, ty) {
             Ok(expr) => Some(expr),
             Err(message) => {
@@ -195,20 +195,20 @@ impl Lower<'_> {
     }
 
     /// Puts the fence before an access; whether one has to follow.
-    fn open(&mut self, order: Order, ty: Type) -> bool {
+    pub(super) fn open(&mut self, order: Order, ty: Type) -> bool {
         let full = order == Order::SeqCst || order == Order::Plain && ty.atomic && ty.pointers == 0;
         self.close(full);
         full
     }
 
-    fn close(&mut self, full: bool) {
+    pub(super) fn close(&mut self, full: bool) {
         if full {
             self.code.fence(FenceSet::FULL);
         }
     }
 
     /// At most one of these may access memory, for their order is open.
-    fn sequenced(&mut self, list: &[&ast::Expr]) {
+    pub(super) fn sequenced(&mut self, list: &[&ast::Expr]) {
         let mut accessing = list.iter().filter(|expr| expr.accesses());
         if let (Some(_), Some(second)) = (accessing.next(), accessing.next()) {
             let message = "C leaves open which of these accesses comes first; use one statement for each";
@@ -217,7 +217,7 @@ impl Lower<'_> {
     }
 
     /// What a pointer points to.
-    fn target(&mut self, pointer: &ast::Expr) -> Option<Target> {
+    pub(super) fn target(&mut self, pointer: &ast::Expr) -> Option<Target> {
         if let ExprKind::Name(name) = &pointer.kind
             && let Some((number, ty)) = self.params.get(name)
         {
@@ -256,7 +256,7 @@ impl Lower<'_> {
     }
 
     /// Evaluates an expression. A loaded value goes to `into` if that is of its type, so that no copy is needed.
-    fn value(&mut self, expr: &ast::Expr, into: Option<(RegId, Type)>) -> Option<Value> {
+    pub(super) fn value(&mut self, expr: &ast::Expr, into: Option<(RegId, Type)>) -> Option<Value> {
         let ty = Type::INT;
         Some(match &expr.kind {
             ExprKind::Int(value) => literal(*value),
@@ -339,7 +339,7 @@ impl Lower<'_> {
         }
     }
 
-    fn named(&mut self, name: &str, span: Span) -> Option<Value> {
+    pub(super) fn named(&mut self, name: &str, span: Span) -> Option<Value> {
         if let Some((reg, ty)) = self.locals.get(name) {
             return Some(Value { expr: var(*reg), ty: plain(*ty) });
         }
@@ -351,7 +351,7 @@ impl Lower<'_> {
         None
     }
 
-    fn computed(&mut self, op: BinOp, left: Value, right: Value, span: Span) -> Option<Value> {
+    pub(super) fn computed(&mut self, op: BinOp, left: Value, right: Value, span: Span) -> Option<Value> {
         match arithmetic(op, left, right) {
             Ok(value) => Some(value),
             Err(message) => {
@@ -360,103 +360,10 @@ impl Lower<'_> {
             }
         }
     }
-
-    fn cas(&mut self, at: Target, expected: LocalExpr, new: &ast::Expr, order: Order, span: Span) -> Option<RegId> {
-        let new = self.value(new, None)?;
-        let new = self.converted(new, at.ty, span)?;
-        let dst = self.temporary();
-        let full = self.open(order, at.ty);
-        self.code.rmw(dst, at.addr, RmwOp::Cas { expected, new });
-        self.close(full);
-        Some(dst)
-    }
-
-    /// What is expected is in a variable of the thread, or in memory, where it is read and written without any order.
-    fn cas_strong(
-        &mut self,
-        at: &ast::Expr,
-        expected: &ast::Expr,
-        new: &ast::Expr,
-        order: Order,
-        span: Span,
-    ) -> Option<Value> {
-        self.sequenced(&[at, expected, new]);
-        let target = self.target(at)?;
-        let ty = plain(target.ty);
-        let local = match &expected.kind {
-            ExprKind::AddressOf(name) => match self.locals.get(name).copied() {
-                Some((reg, own)) if own.word() == ty.word() => Some(reg),
-                Some(_) => {
-                    self.wrong(expected.span, "what is expected has another type", "not the location's type");
-                    return None;
-                }
-                None => return self.named(name, expected.span).and(None),
-            },
-            _ => None,
-        };
-        let (holder, wanted) = match local {
-            Some(reg) => {
-                let copy = self.temporary();
-                self.code.assign(copy, var(reg));
-                (None, copy)
-            }
-            None => {
-                let holder = self.target(expected)?;
-                let copy = self.temporary();
-                self.code.load(copy, holder.addr.clone());
-                (Some(holder), copy)
-            }
-        };
-        let found = self.cas(target, var(wanted), new, order, span)?;
-        let equal = binary(BinOp::Eq, var(found), var(wanted));
-        if let Some(reg) = local {
-            // Where it succeeded both are the same.
-            self.code.assign(reg, var(found));
-        } else if let Some(holder) = holder {
-            let (failed, end) = (self.code.label(), self.code.label());
-            self.code.branch(equal.clone(), end, failed);
-            self.code.place(failed);
-            self.code.store(holder.addr, var(found));
-            self.code.place(end);
-        }
-        Some(Value { expr: equal, ty: Type::INT })
-    }
-
-    fn fetch(
-        &mut self,
-        first: &ast::Expr,
-        op: BinOp,
-        second: &ast::Expr,
-        (order, new): (Order, bool),
-        span: Span,
-    ) -> Option<Value> {
-        self.sequenced(&[first, second]);
-        let (at, value) = if self.is_pointer(first) { (first, second) } else { (second, first) };
-        let target = self.target(at)?;
-        let ty = plain(target.ty);
-        let value = self.value(value, None)?;
-        let value = self.converted(value, ty, span)?;
-        let old = self.temporary();
-        let updated = self.computed(op, Value { expr: var(old), ty }, Value { expr: value, ty }, span)?;
-        let updated = self.converted(updated, ty, span)?;
-        let full = self.open(order, target.ty);
-        self.code.atomic_update(old, target.addr, updated.clone());
-        self.close(full);
-        Some(Value { expr: if new { updated } else { var(old) }, ty })
-    }
-
-    fn is_pointer(&self, expr: &ast::Expr) -> bool {
-        match &expr.kind {
-            ExprKind::Name(name) => {
-                self.params.contains_key(name) || self.locals.get(name).is_some_and(|(_, ty)| ty.pointers > 0)
-            }
-            _ => false,
-        }
-    }
 }
 
 /// The type of a value that was read.
-fn plain(ty: Type) -> Type {
+pub(super) fn plain(ty: Type) -> Type {
     if ty.pointers == 0 { Type { atomic: false, ..ty } } else { ty }
 }
 

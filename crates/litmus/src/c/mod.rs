@@ -5,6 +5,8 @@ mod calls;
 mod convert;
 mod lower;
 mod parse;
+mod parse_expr;
+mod rmw;
 mod types;
 
 use cyrano_ir::{Diagnostic, FinalVar, Thread, ThreadId, Ty};

@@ -10,11 +10,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cyrano_ir::{Addr, BinOp, Diagnostic, Expr, FenceSet, IntType, LocalExpr, RegId, RmwOp, Ty, UnOp};
+use cyrano_ir::{Addr, BinOp, Diagnostic, Expr, IntType, LocalExpr, Ty, UnOp};
 
 use super::ast::{Alu, Flag, Instr, Mem, Op, Operand, Register, Thread, Unary};
-use super::{flags, sizes};
-use crate::ast::{Arch, Init, Value, Var};
+use super::flags;
+use super::usage::{widths, written};
+use crate::ast::{Arch, Init, Value};
 use crate::code::{Code, Label, binary, signed, var, wrap};
 use crate::layout::Layout;
 
@@ -78,57 +79,9 @@ fn stored(width: u8, bits: u8, value: i64) -> i64 {
     }
 }
 
-/// The width in which each register is kept.
-fn widths(thread: &Thread, inits: &[(Register, &Init)], arch: Arch) -> BTreeMap<String, u8> {
-    let mut widths = BTreeMap::new();
-    let mut note = |name: &str, bits: u8| {
-        let width = widths.entry(name.to_owned()).or_insert(32);
-        *width = bits.max(*width);
-    };
-    for instr in thread.lines.iter().filter_map(|line| line.instr.as_ref()) {
-        for register in sizes::registers(instr) {
-            note(&register.name, register.bits);
-        }
-    }
-    for (register, init) in inits {
-        let needed = match &init.value {
-            Some(Value::Address(_)) if arch == Arch::X86_64 => 64,
-            Some(Value::Int(value)) if register.bits == 64 && i32::try_from(*value).is_err() => 64,
-            Some(Value::Int(value)) if register.bits == 64 && *value < 0 => 64,
-            _ => 32,
-        };
-        note(&register.name, needed);
-    }
-    widths
-}
-
-/// The registers that a thread writes.
-fn written(thread: &Thread) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for instr in thread.lines.iter().filter_map(|line| line.instr.as_ref()) {
-        let mut note = |operand: &Operand| {
-            if let Operand::Reg(register) = operand {
-                names.insert(register.name.clone());
-            }
-        };
-        match &instr.op {
-            Op::Mov { dst, .. } | Op::Alu { dst, .. } | Op::Unary { dst, .. } => note(dst),
-            Op::Xchg { a, b } => {
-                note(a);
-                note(b);
-            }
-            Op::Xadd { src, .. } => _ = names.insert(src.name.clone()),
-            Op::Cmpxchg { .. } => _ = names.insert("AX".to_owned()),
-            Op::Cmov { dst, .. } => _ = names.insert(dst.name.clone()),
-            _ => {}
-        }
-    }
-    names
-}
-
-struct Lower<'l> {
+pub(super) struct Lower<'l> {
     layout: &'l mut Layout,
-    code: Code,
+    pub(super) code: Code,
     widths: BTreeMap<String, u8>,
     /// Registers that hold the address of this location from beginning to end.
     fixed: BTreeMap<String, usize>,
@@ -157,23 +110,23 @@ impl Lower<'_> {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    fn width(&self, register: &Register) -> u8 {
+    pub(super) fn width(&self, register: &Register) -> u8 {
         self.widths.get(&register.name).copied().unwrap_or(register.bits)
     }
 
-    fn read(&mut self, register: &Register) -> LocalExpr {
+    pub(super) fn read(&mut self, register: &Register) -> LocalExpr {
         let value = var(self.code.register(&register.name));
         if self.width(register) == 64 && register.bits == 32 { wrap(signed(32), value) } else { value }
     }
 
-    fn write(&mut self, register: &Register, value: LocalExpr) {
+    pub(super) fn write(&mut self, register: &Register, value: LocalExpr) {
         let id = self.code.register(&register.name);
         let narrow = self.width(register) == 64 && register.bits == 32;
         let value = if narrow { wrap(IntType { bits: 32, signed: false }, value) } else { value };
         self.code.assign(id, value);
     }
 
-    fn addr(&mut self, mem: &Mem) -> Addr {
+    pub(super) fn addr(&mut self, mem: &Mem) -> Addr {
         match mem {
             Mem::Loc(name) => Layout::fixed(self.layout.number(name)),
             Mem::Reg(register, _) => match self.fixed.get(&register.name) {
@@ -272,40 +225,6 @@ impl Lower<'_> {
         }
     }
 
-    /// Replaces the value of an operand; returns its old value. `value` computes the new one from the old one.
-    fn update(
-        &mut self,
-        dst: &Operand,
-        lock: bool,
-        value: impl FnOnce(LocalExpr) -> LocalExpr,
-    ) -> (LocalExpr, LocalExpr) {
-        match dst {
-            Operand::Mem(mem) => {
-                let addr = self.addr(mem);
-                let old = self.code.temporary(0);
-                let new = value(var(old));
-                if lock {
-                    self.code.fence(FenceSet::FULL);
-                    self.code.atomic_update(old, addr, new.clone());
-                    self.code.fence(FenceSet::FULL);
-                } else {
-                    self.code.load(old, addr.clone());
-                    self.code.store(addr, new.clone());
-                }
-                (var(old), new)
-            }
-            Operand::Reg(register) => {
-                let old = self.code.temporary(0);
-                let kept = self.read(register);
-                self.code.assign(old, kept);
-                let new = value(var(old));
-                self.write(register, new.clone());
-                (var(old), new)
-            }
-            Operand::Imm(_) | Operand::Address(_) => (Expr::Const(0), Expr::Const(0)),
-        }
-    }
-
     fn alu(&mut self, alu: Alu, dst: &Operand, src: &Operand, lock: bool, bits: u8) {
         let src = match src {
             // One and the same register is its own old value, so that its address minus itself is seen to be 0.
@@ -350,103 +269,12 @@ impl Lower<'_> {
         }
     }
 
-    fn exchange(&mut self, a: &Operand, b: &Operand) {
-        match (a, b) {
-            (Operand::Reg(first), Operand::Reg(second)) => {
-                let (old, other) = (self.read(first), self.read(second));
-                let kept = self.code.temporary(0);
-                self.code.assign(kept, old);
-                self.write(first, other);
-                self.write(second, var(kept));
-            }
-            (Operand::Mem(mem), Operand::Reg(register)) | (Operand::Reg(register), Operand::Mem(mem)) => {
-                let (addr, value) = (self.addr(mem), self.read(register));
-                let old = self.code.temporary(0);
-                self.code.fence(FenceSet::FULL);
-                self.code.rmw(old, addr, RmwOp::Exchange(value));
-                self.code.fence(FenceSet::FULL);
-                self.write(register, var(old));
-            }
-            _ => {}
-        }
-    }
-
-    fn cmpxchg(&mut self, dst: &Operand, src: &Register, lock: bool, bits: u8) {
-        let Operand::Mem(mem) = dst else { return };
-        let accumulator = Register { name: "AX".to_owned(), bits };
-        let (addr, expected, new) = (self.addr(mem), self.read(&accumulator), self.read(src));
-        let old = self.code.temporary(0);
-        if lock {
-            self.code.fence(FenceSet::FULL);
-            self.code.rmw(old, addr, RmwOp::Cas { expected: expected.clone(), new });
-            self.code.fence(FenceSet::FULL);
-        } else {
-            let (equal, done) = (self.code.label(), self.code.label());
-            self.code.load(old, addr.clone());
-            self.code.branch(binary(BinOp::Eq, var(old), expected.clone()), equal, done);
-            self.code.place(equal);
-            self.code.store(addr, new);
-            self.code.place(done);
-        }
-        self.compare(&expected, &var(old), bits);
-        if self.width(&accumulator) == bits {
-            // Where they are equal this changes nothing.
-            self.write(&accumulator, var(old));
-            return;
-        }
-        // The upper half is cleared only if the lower half is written.
-        let (differs, done) = (self.code.label(), self.code.label());
-        self.code.branch(binary(BinOp::Ne, var(old), expected), differs, done);
-        self.code.place(differs);
-        self.write(&accumulator, var(old));
-        self.code.place(done);
-    }
-
-    fn xadd(&mut self, dst: &Operand, src: &Register, lock: bool, bits: u8) {
-        let added = self.code.temporary(1);
-        let value = self.read(src);
-        self.code.assign(added, value);
-        let (old, new) = self.update(dst, lock, |old| wrap(signed(bits), binary(BinOp::Add, old, var(added))));
-        self.set_flags(&old, &var(added), &new, flags::Kind::Add, bits);
-        self.write(src, old);
-    }
-
-    fn compare(&mut self, a: &LocalExpr, b: &LocalExpr, bits: u8) {
+    pub(super) fn compare(&mut self, a: &LocalExpr, b: &LocalExpr, bits: u8) {
         let value = wrap(signed(bits), binary(BinOp::Sub, a.clone(), b.clone()));
         self.set_flags(a, b, &value, flags::Kind::Sub, bits);
     }
 
-    fn set_flags(&mut self, a: &LocalExpr, b: &LocalExpr, value: &LocalExpr, kind: flags::Kind, bits: u8) {
+    pub(super) fn set_flags(&mut self, a: &LocalExpr, b: &LocalExpr, value: &LocalExpr, kind: flags::Kind, bits: u8) {
         flags::set(&mut self.code, &self.flags, &flags::Result { a, b, value, kind, bits });
     }
-}
-
-/// The registers of a thread that have initial values.
-pub(crate) type RegisterInits<'i> = Vec<(Register, &'i Init)>;
-
-/// The registers that an initial state gives values to, by thread.
-pub(crate) fn register_inits(
-    inits: &[Init],
-    threads: usize,
-    arch: Arch,
-) -> Result<Vec<RegisterInits<'_>>, Vec<Diagnostic>> {
-    let mut lists: Vec<RegisterInits<'_>> = vec![Vec::new(); threads];
-    let mut errors = Vec::new();
-    for init in inits {
-        let Var::Reg { thread, name } = &init.var else { continue };
-        match (usize::try_from(*thread).ok().and_then(|at| lists.get_mut(at)), super::register(arch, name)) {
-            (Some(list), Ok(register)) => list.push((register, init)),
-            (None, _) => {
-                let message = format!("initial state: there is no thread {thread}");
-                errors.push(Diagnostic::new(name.span, message, format!("the test has {threads} threads")));
-            }
-            (_, Err(error)) => errors.push(error),
-        }
-    }
-    if errors.is_empty() { Ok(lists) } else { Err(errors) }
-}
-
-/// Whether an id is one of a thread's registers; used where conditions name them.
-pub(crate) fn find(code: &mut Code, name: &str) -> RegId {
-    code.register(name)
 }

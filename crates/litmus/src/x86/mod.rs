@@ -6,7 +6,9 @@ mod lower;
 mod operand;
 mod parse;
 mod registers;
+mod rmw;
 mod sizes;
+mod usage;
 
 use cyrano_ir::{Diagnostic, FinalVar, IntType, Thread, ThreadId};
 
@@ -45,7 +47,7 @@ pub(crate) fn lower(
             layout.cells[number].init = finals::initial(ty, value);
         }
     }
-    let inits = lower::register_inits(inits, threads.len(), arch)?;
+    let inits = usage::register_inits(inits, threads.len(), arch)?;
     let mut lowered = Vec::new();
     let mut errors = Vec::new();
     for (number, (thread, inits)) in threads.iter().zip(&inits).enumerate() {
@@ -136,7 +138,7 @@ fn resolve(var: &Var, arch: Arch, threads: &mut [lower::Lowered], layout: &Layou
                 return Err(Diagnostic::new(name.span, message, format!("the test has {count} threads")));
             };
             let width = threads[at].widths.get(&register.name).copied().unwrap_or(32);
-            let id = lower::find(&mut threads[at].code, &register.name);
+            let id = threads[at].code.register(&register.name);
             // A register of 64 bits that was only used as one of 32 has its upper half clear.
             let (ty, narrowed) = match (register.bits, width) {
                 (64, 32) => (IntType { bits: 32, signed: false }, true),

@@ -193,7 +193,7 @@ impl<'a> Maker<'a> {
             (None, Some(space)) => Some(space_values(space)),
             (None, None) => None,
         };
-        let memory = Memory::new(self.algorithm, &constants, (plan.threads.len(), &values), reports)?;
+        let memory = Memory::new(self.algorithm, &constants, &values, reports)?;
         // How many pairs a set can hold is known once everything is inlined, so that is done until it fits.
         let mut depths = vec![1; self.algorithm.locals.len()];
         let mut test = loop {
@@ -229,8 +229,7 @@ impl<'a> Maker<'a> {
         let mut first = 1;
         for (index, thread) in plan.threads.iter().enumerate() {
             let known = (constants, self.labels);
-            let place = (index, plan.threads.len());
-            let mut lower = Lower::new(self.algorithm, known, &mut memory, (&budget, reports), place);
+            let mut lower = Lower::new(self.algorithm, known, &mut memory, (&budget, reports), index);
             lower.lay_out(depths)?;
             let retries = plan.retries.get(index).map(Vec::as_slice).unwrap_or_default();
             lower.client_thread(*thread, retries, first)?;

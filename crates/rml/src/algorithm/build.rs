@@ -29,8 +29,6 @@ pub(super) struct Touch {
     pub(super) object: usize,
     /// Which element, if that is a constant.
     pub(super) element: Option<i64>,
-    /// Whether it is a read of a basic register that has helpers.
-    pub(super) basic_read: bool,
 }
 
 /// What an instruction does to a lock.

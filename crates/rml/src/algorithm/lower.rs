@@ -40,9 +40,8 @@ pub(super) struct Lower<'a, 'm> {
     pub(super) budget: &'m Budget,
     pub(super) labels: &'m HashMap<&'a str, u32>,
     pub(super) build: Builder,
-    /// Which thread, and of how many.
+    /// Which thread.
     pub(super) thread: usize,
-    pub(super) threads: usize,
     /// The number of the running transaction.
     pub(super) tx: i64,
     /// The sets and maps, none for integers.
@@ -62,7 +61,7 @@ impl<'a, 'm> Lower<'a, 'm> {
         (constants, labels): (&'m Constants, &'m HashMap<&'a str, u32>),
         memory: &'m mut Memory,
         (budget, reports): (&'m Budget, &'m mut Reports),
-        (thread, threads): (usize, usize),
+        thread: usize,
     ) -> Self {
         let locals = algorithm.locals.len();
         Self {
@@ -74,7 +73,6 @@ impl<'a, 'm> Lower<'a, 'm> {
             labels,
             build: Builder::default(),
             thread,
-            threads,
             tx: 0,
             sets: Vec::new(),
             contents: vec![Contents::default(); locals],

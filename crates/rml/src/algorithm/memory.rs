@@ -2,8 +2,8 @@
 //!
 //! Every object or array of objects is one shared array; so is every field of a record, indexed by the record's number. Records that
 //! exist from the beginning come first, then one for each place of `new` (a place is executed at most once).
-//! A basic register that can be accessed concurrently has helpers: how many writes are under way, what each thread's read has
-//! met so far (0 no read, 1 no write, 2 a write), and, where writes may clash, whether they have.
+//! A basic register that can be accessed concurrently has helpers: how many writes are under way and, where writes may clash, whether
+//! those under way have.
 //! One that is only ever written by `new` cannot, so it has none.
 
 use std::collections::{HashMap, HashSet};
@@ -32,8 +32,6 @@ pub(super) struct Object {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Helpers {
     pub(super) writers: ArrayId,
-    /// One for each element and thread, the threads of an element side by side.
-    pub(super) readers: ArrayId,
     pub(super) clash: Option<ArrayId>,
 }
 
@@ -43,8 +41,8 @@ struct Array {
     init: Vec<i64>,
     scalar: bool,
     span: Span,
-    /// The record it belongs to, and how many words each record takes.
-    record: Option<(usize, usize)>,
+    /// The record that it is a field of.
+    record: Option<usize>,
 }
 
 /// A kind of records.
@@ -64,7 +62,6 @@ pub(super) struct Memory {
     pub(super) fields: HashMap<String, usize>,
     pub(super) records: HashMap<String, Records>,
     arrays: Vec<Array>,
-    threads: usize,
 }
 
 /// What clients may write: none if it depends on what they read.
@@ -75,10 +72,10 @@ impl Memory {
     pub(super) fn new(
         algorithm: &Algorithm,
         constants: &Constants,
-        (threads, written): (usize, &Written),
+        written: &Written,
         reports: &mut Reports,
     ) -> Fallible<Self> {
-        let mut memory = Self { threads, ..Self::default() };
+        let mut memory = Self::default();
         let (stored, fields_stored) = stored(algorithm);
         for (number, record) in algorithm.records.iter().enumerate() {
             let first = memory.objects.len();
@@ -89,7 +86,7 @@ impl Memory {
                     init: Vec::new(),
                     scalar: false,
                     span: field.span,
-                    record: Some((number, 1)),
+                    record: Some(number),
                 };
                 let concurrent = fields_stored.contains(field.text.as_str());
                 let object = memory.object(ty, array, concurrent);
@@ -121,9 +118,8 @@ impl Memory {
     fn object(&mut self, ty: &ObjectType, array: Array, written: bool) -> usize {
         let helped = ty.kind == ObjectKind::BasicRegister && ty.policy != Policy::Atomic && written;
         let helpers = helped.then(|| Helpers {
-            writers: self.helper(&array, "writers", 1),
-            readers: self.helper(&array, "readers", self.threads),
-            clash: (ty.policy == Policy::Arbitrary).then(|| self.helper(&array, "clash", 1)),
+            writers: self.helper(&array, "writers"),
+            clash: (ty.policy == Policy::Arbitrary).then(|| self.helper(&array, "clash")),
         });
         self.arrays.push(array);
         let array = ArrayId::new(self.arrays.len() - 1);
@@ -131,11 +127,8 @@ impl Memory {
         self.objects.len() - 1
     }
 
-    fn helper(&mut self, of: &Array, what: &str, factor: usize) -> ArrayId {
-        let init = vec![0; of.init.len() * factor];
-        let scalar = of.scalar && factor == 1;
-        let record = of.record.map(|(record, _)| (record, factor));
-        self.arrays.push(Array { name: format!("{}.{what}", of.name), init, scalar, span: of.span, record });
+    fn helper(&mut self, of: &Array, what: &str) -> ArrayId {
+        self.arrays.push(Array { name: format!("{}.{what}", of.name), init: vec![0; of.init.len()], ..of.clone() });
         ArrayId::new(self.arrays.len() - 1)
     }
 
@@ -243,10 +236,10 @@ impl Memory {
     pub(super) fn finish(&self, algorithm: &Algorithm, program: &mut Program) {
         for array in &self.arrays {
             let mut init = array.init.clone();
-            if let Some((record, factor)) = array.record {
+            if let Some(record) = array.record {
                 let name = &algorithm.records[record].name.text;
                 let count = self.records.get(name).map_or(0, |records| records.count);
-                init.resize(usize::try_from(count).unwrap_or(0).max(1) * factor, 0);
+                init.resize(usize::try_from(count).unwrap_or(0).max(1), 0);
             }
             let base = LocId::new(program.locations.len());
             let len = u32::try_from(init.len()).unwrap_or(u32::MAX);

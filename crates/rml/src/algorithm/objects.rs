@@ -1,9 +1,10 @@
 //! Calls of base objects.
 //!
-//! Everything but a basic register is linearizable, so a call of it is one atomic step. A call of a basic register that can be accessed
+//! Everything but a basic register is linearizable, so a call of it is one atomic step. A write of a basic register that can be accessed
 //! concurrently is two steps, its beginning and its end, each an atomic section; between them it overlaps what other threads do.
-//! A write tells every read under way that it met a write; a read that met one returns any value of the register's domain.
-//! A read notes at its end that it is over, so that states differ only in what matters.
+//! A read is one step that looks whether a write is under way, and then returns any value of the register's domain. A read that takes
+//! its time adds nothing: if it overlaps a write, there is a moment in both; if it overlaps none, every moment of it is as good as
+//! another; and nobody else can tell when it began.
 
 use cyrano_ir::{Addr, BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, RmwOp, Span, UnOp};
 
@@ -75,8 +76,7 @@ impl<'a> Lower<'a, '_> {
             _ => None,
         };
         let found = self.memory.objects[object].clone();
-        let basic_read = found.helpers.is_some() && access.method.text == "read";
-        Ok(Target { object: found, index, touch: Touch { object, element, basic_read } })
+        Ok(Target { object: found, index, touch: Touch { object, element } })
     }
 
     fn shared(&self, name: &str) -> Fallible<usize> {
@@ -170,29 +170,19 @@ impl<'a> Lower<'a, '_> {
         self.emit(Op::Store { addr, value, rollback: false }, span)
     }
 
-    /// What a thread's read of the target has met.
-    fn reader(&self, target: &Target, helpers: Helpers, thread: usize) -> Addr {
-        let constant = |n: usize| int(i64::try_from(n).unwrap_or(i64::MAX));
-        let row = binary(BinOp::Mul, target.index.clone(), constant(self.threads));
-        Addr::Indexed { array: helpers.readers, index: binary(BinOp::Add, row, constant(thread)) }
+    /// Counts writes that are under way; `old` receives how many there were.
+    fn count_writers(&mut self, old: RegId, writers: Addr, by: LocalExpr, span: Span) -> Fallible<u32> {
+        self.emit(Op::Rmw { dst: Some(Place::Reg(old)), addr: writers, op: RmwOp::FetchAdd(by) }, span)
     }
 
     fn basic_read(&mut self, target: &Target, helpers: Helpers, span: Span) -> Fallible<LocalExpr> {
         let (met, value) = (self.build.register("%met", 0), self.build.register("%value", 0));
-        let own = self.reader(target, helpers, self.thread);
-        let begin = self.section(span, |lower| {
-            lower.load(met, target.helper(helpers.writers), span)?;
-            let busy = IrExpr::binary(BinOp::Ne, var(met), int(0));
-            lower.store(own.clone(), binary(BinOp::Add, int(1), busy), span)
-        })?;
-        self.build.after.push(begin);
         self.section(span, |lower| {
-            lower.load(met, own.clone(), span)?;
-            lower.load(value, target.addr(), span)?;
-            lower.store(own, int(0), span)
+            lower.load(met, target.helper(helpers.writers), span)?;
+            lower.load(value, target.addr(), span)
         })?;
         self.build.touch = None;
-        let clean = self.branch(IrExpr::binary(BinOp::Eq, var(met), int(2)), span)?;
+        let clean = self.branch(IrExpr::binary(BinOp::Ne, var(met), int(0)), span)?;
         self.build.context.guards.push(clean);
         self.emit(Op::Choose { dst: Place::Reg(value), from: target.object.domain.clone() }, span)?;
         self.build.context.guards.pop();
@@ -202,35 +192,27 @@ impl<'a> Lower<'a, '_> {
 
     fn basic_write(&mut self, target: &Target, helpers: Helpers, value: LocalExpr, span: Span) -> Fallible<()> {
         let (met, new) = (self.build.register("%met", 0), self.build.register("%new", 0));
-        let clash = self.build.register("%clash", 0);
-        let (threads, writers) = (self.threads, target.helper(helpers.writers));
+        let writers = target.helper(helpers.writers);
+        let flag = helpers.clash.map(|array| (target.helper(array), self.build.register("%clash", 0)));
         let begin = self.section(span, |lower| {
             lower.assign(Place::Reg(new), value, span)?;
-            lower.load(met, writers.clone(), span)?;
-            if let Some(array) = helpers.clash {
-                lower.load(clash, target.helper(array), span)?;
-                let clashes = IrExpr::binary(BinOp::Ne, binary(BinOp::Add, var(met), var(clash)), int(0));
-                lower.store(target.helper(array), clashes, span)?;
-            }
-            lower.store(writers.clone(), binary(BinOp::Add, var(met), int(1)), span)?;
-            for thread in 0..threads {
-                let reader = lower.reader(target, helpers, thread);
-                lower.load(met, reader.clone(), span)?;
-                let spoiled = IrExpr::binary(BinOp::Ne, var(met), int(0));
-                lower.store(reader, IrExpr::binary(BinOp::Mul, spoiled, int(2)), span)?;
+            lower.count_writers(met, writers.clone(), int(1), span)?;
+            if let Some((flag, clash)) = &flag {
+                lower.load(*clash, flag.clone(), span)?;
+                let clashes = IrExpr::binary(BinOp::Ne, binary(BinOp::Add, var(met), var(*clash)), int(0));
+                lower.store(flag.clone(), clashes, span)?;
             }
             Ok(())
         })?;
         self.build.after.push(begin);
-        let Some(array) = helpers.clash else {
+        let Some((flag, clash)) = flag else {
             self.section(span, |lower| {
                 lower.store(target.addr(), var(new), span)?;
-                lower.load(met, writers.clone(), span)?;
-                lower.store(writers, IrExpr::binary(BinOp::Sub, var(met), int(1)), span)
+                lower.count_writers(met, writers, int(-1), span)
             })?;
             return Ok(());
         };
-        self.arbitrary_end(target, (writers, target.helper(array)), (new, met, clash), span)
+        self.arbitrary_end(target, (writers, flag), (new, met, clash), span)
     }
 
     /// The end of a write that may have met other writes: the last one of them to end leaves any value. Until it has, it counts

@@ -11,10 +11,8 @@
 //! | a register's value, and its use | yes | yes |
 //! | a local set or map: one use after another | yes | only a use after what it depends on |
 //! | a lock, and what follows; what precedes, and an unlock | yes | yes |
-//! | two accesses that may be of one base object | yes | no (two reads of one basic register: yes) |
+//! | two accesses that may be of one base object | yes | no |
 //! | declared orders | yes | yes |
-//!
-//! Two reads of one basic register by one thread keep their order in every mode, for its helpers know one read of each thread.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -225,8 +223,8 @@ impl Call<'_> {
                     to.extend(last_use.insert(set, at));
                 }
             }
-            if let Some(touch) = mark.touch.filter(|_| self.is_access(at)) {
-                to.extend(touched.iter().filter(|(_, other)| self.kept(other, &touch)).map(|(from, _)| *from));
+            if let Some(touch) = mark.touch.filter(|_| self.mode == Mode::Declared && self.is_access(at)) {
+                to.extend(touched.iter().filter(|(_, other)| may_be_same(other, &touch)).map(|(from, _)| *from));
                 touched.push((at, touch));
             }
             if mark.lock == Some(Lock::Acquire) {
@@ -249,13 +247,6 @@ impl Call<'_> {
             });
             to.extend(earlier);
         }
-    }
-
-    /// Whether two touches of base objects keep their order.
-    fn kept(&self, first: &Touch, second: &Touch) -> bool {
-        let apart = matches!((first.element, second.element), (Some(a), Some(b)) if a != b);
-        let same = first.object == second.object && !apart;
-        same && (self.mode == Mode::Declared || (first.basic_read && second.basic_read))
     }
 
     fn sets_used(&self, at: usize) -> Vec<u32> {
@@ -301,6 +292,12 @@ impl Call<'_> {
         }
         edges
     }
+}
+
+/// Whether two touches may be of one base object.
+fn may_be_same(first: &Touch, second: &Touch) -> bool {
+    let apart = matches!((first.element, second.element), (Some(a), Some(b)) if a != b);
+    first.object == second.object && !apart
 }
 
 fn merge(into: &mut Option<HashMap<RegId, Vec<usize>>>, defs: &HashMap<RegId, Vec<usize>>) {

@@ -1,25 +1,28 @@
 //! Which orders could be added, what each would forbid, and how an order is written.
 //!
-//! Candidates are pairs of labels that some client has in one call with nothing that keeps them in order yet. Two candidates that add the same
-//! to every client are one: the one whose labels stand closer together, and within one iteration of a loop rather than
-//! across all.
+//! Candidates are all pairs of labels that would make a difference to some client, labels of tests and calls included: one order with such a
+//! label may do the work of several. Two candidates that add the same to every client are one: the one whose labels stand closer
+//! together, and within one iteration of a loop rather than across all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cyrano_fences::{Judgement, Orderable};
-use cyrano_ir::{InstrId, OwnOrder, ThreadId};
+use cyrano_ir::{InstrId, Op, OwnOrder, ThreadId};
 use cyrano_rml::algorithm::{self, OrderPair, Orders};
 
 use super::judge::{Judge, Pair, Shown};
 use crate::source::Source;
+
+/// What an order adds: for each client the pairs of accesses that it keeps in order beside what is kept anyway.
+type Effect = Vec<BTreeSet<Pair>>;
 
 /// Orders to choose from, beside some that are there in any case.
 pub(super) struct Choice<'a> {
     pub(super) judge: &'a Judge<'a>,
     pub(super) fixed: Vec<OrderPair>,
     pub(super) candidates: Vec<OrderPair>,
-    /// For each candidate and each client the pairs of accesses that it alone adds to the fixed ones.
-    effects: Vec<Vec<BTreeSet<Pair>>>,
+    /// What each candidate alone adds to the fixed ones.
+    effects: Vec<Effect>,
     /// For each candidate how many forbid less.
     rank: Vec<u32>,
 }
@@ -27,16 +30,12 @@ pub(super) struct Choice<'a> {
 impl<'a> Choice<'a> {
     /// A choice among these.
     pub(super) fn among(judge: &'a Judge<'a>, fixed: Vec<OrderPair>, candidates: Vec<OrderPair>) -> Self {
-        let plain: Vec<BTreeSet<Pair>> =
-            (0..judge.tests.len()).map(|case| pairs(&judge.order(case, &fixed)).collect()).collect();
-        let effect = |candidate: &OrderPair| {
-            let declared: Vec<OrderPair> = fixed.iter().chain([candidate]).cloned().collect();
-            let on = |(case, plain): (usize, &BTreeSet<Pair>)| {
-                pairs(&judge.order(case, &declared)).filter(|pair| !plain.contains(pair)).collect()
-            };
-            plain.iter().enumerate().map(on).collect()
-        };
-        let effects: Vec<Vec<BTreeSet<Pair>>> = candidates.iter().map(effect).collect();
+        let effects = effects(judge, &fixed, &candidates);
+        Self::new(judge, fixed, candidates.into_iter().zip(effects).collect())
+    }
+
+    fn new(judge: &'a Judge<'a>, fixed: Vec<OrderPair>, candidates: Vec<(OrderPair, Effect)>) -> Self {
+        let (candidates, effects): (Vec<OrderPair>, Vec<Effect>) = candidates.into_iter().unzip();
         let mut sorted: Vec<usize> = (0..candidates.len()).collect();
         sorted.sort_by_key(|number| effects[*number].iter().map(BTreeSet::len).sum::<usize>());
         let mut rank = vec![0; candidates.len()];
@@ -46,38 +45,23 @@ impl<'a> Choice<'a> {
         Self { judge, fixed, candidates, effects, rank }
     }
 
-    /// A choice among all orders that the source could have and does not have yet.
+    /// A choice among all orders that the source could have and that would make a difference.
     pub(super) fn all(judge: &'a Judge<'a>, source: &Source, set: &[(String, i64)], orders: &Orders) -> Self {
-        let declared: Vec<OrderPair> = orders.declared.iter().map(|(pair, _)| pair.clone()).collect();
-        let found = judge.mode.map(|mode| judge.tests.iter().flat_map(move |test| test.candidates(mode, &declared)));
-        let found: BTreeSet<OrderPair> = found.into_iter().flatten().collect();
+        let fixed: Vec<OrderPair> = orders.declared.iter().map(|(pair, _)| pair.clone()).collect();
         let place: BTreeMap<&str, usize> =
             orders.labels.iter().enumerate().map(|(at, (label, _))| (label.as_str(), at)).collect();
-        let distance = |pair: &OrderPair| {
-            let at = |label: &str| place.get(label).copied().unwrap_or(usize::MAX);
-            at(&pair.first).abs_diff(at(&pair.second))
-        };
-        let mut found: Vec<OrderPair> = found.into_iter().collect();
-        found.sort_by_key(|pair| (distance(pair), !pair.each, place.get(pair.first.as_str()).copied()));
-        let found = writable(source, set, orders, &found);
-        let fixed = orders.declared.iter().map(|(pair, _)| pair.clone()).collect();
-        let in_text = |pair: &OrderPair| {
-            let at = |label: &str| place.get(label).copied();
-            (at(&pair.first), at(&pair.second))
-        };
-        Self::among(judge, fixed, found).distinct(in_text)
-    }
-
-    /// Of those with the same effect only the first, none of those without one, sorted by this key.
-    fn distinct<K: Ord>(self, key: impl Fn(&OrderPair) -> K) -> Self {
-        let Self { judge, fixed, candidates, effects, .. } = self;
-        let mut seen: BTreeSet<&Vec<BTreeSet<Pair>>> = BTreeSet::new();
-        let useful = |effect: &&Vec<BTreeSet<Pair>>| effect.iter().any(|pairs| !pairs.is_empty());
-        let kept: Vec<bool> = effects.iter().map(|effect| useful(&effect) && seen.insert(effect)).collect();
-        let kept = candidates.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(candidate, _)| candidate);
-        let mut kept: Vec<OrderPair> = kept.collect();
-        kept.sort_by_key(key);
-        Self::among(judge, fixed, kept)
+        let at = |label: &str| place.get(label).copied().unwrap_or(usize::MAX);
+        let mut found: Vec<OrderPair> = if judge.mode.is_some() { meetings(judge, orders) } else { Vec::new() };
+        found.sort_by_key(|pair| (at(&pair.first).abs_diff(at(&pair.second)), !pair.each, at(&pair.first)));
+        let effects = effects(judge, &fixed, &found);
+        let mut useful: Vec<(OrderPair, Effect)> = found.into_iter().zip(effects).collect();
+        useful.retain(|(_, effect)| effect.iter().any(|pairs| !pairs.is_empty()));
+        let pairs: Vec<OrderPair> = useful.iter().map(|(pair, _)| pair.clone()).collect();
+        let writable: BTreeSet<OrderPair> = writable(source, set, orders, &pairs).into_iter().collect();
+        let mut seen: BTreeSet<Effect> = BTreeSet::new();
+        useful.retain(|(pair, effect)| writable.contains(pair) && seen.insert(effect.clone()));
+        useful.sort_by_key(|(pair, _)| (at(&pair.first), at(&pair.second), pair.each));
+        Self::new(judge, fixed, useful)
     }
 
     /// The fixed orders with these candidates.
@@ -117,6 +101,59 @@ impl Orderable for Choice<'_> {
 pub(super) fn allows(judge: &Judge<'_>, wrong: &Shown, declared: &[OrderPair]) -> bool {
     let order = judge.order(wrong.case, declared);
     wrong.overtaken.iter().all(|(thread, first, second)| !order.precedes(*thread, *first, *second))
+}
+
+/// What each of these alone adds to the fixed ones.
+fn effects(judge: &Judge<'_>, fixed: &[OrderPair], candidates: &[OrderPair]) -> Vec<Effect> {
+    let plain: Effect = (0..judge.tests.len()).map(|case| pairs(&judge.order(case, fixed)).collect()).collect();
+    let effect = |candidate: &OrderPair| {
+        let declared: Vec<OrderPair> = fixed.iter().chain([candidate]).cloned().collect();
+        let on = |(case, plain): (usize, &BTreeSet<Pair>)| {
+            pairs(&judge.order(case, &declared)).filter(|pair| !plain.contains(pair)).collect()
+        };
+        plain.iter().enumerate().map(on).collect()
+    };
+    candidates.iter().map(effect).collect()
+}
+
+/// The pairs of labels that meet in a call of some client, in the order of the text, of both kinds.
+fn meetings(judge: &Judge<'_>, orders: &Orders) -> Vec<OrderPair> {
+    let mut met: BTreeSet<(usize, usize)> = BTreeSet::new();
+    for test in &judge.tests {
+        let labelled: Vec<_> = orders.labels.iter().map(|(label, _)| test.labelled(label)).collect();
+        for (thread, code) in test.program.threads.iter().map(|thread| &thread.code).enumerate() {
+            // How many calls began before each instruction.
+            let calls: Vec<usize> = code
+                .iter()
+                .scan(0, |calls, instr| {
+                    *calls += usize::from(matches!(instr.op, Op::Invoke { .. }));
+                    Some(*calls)
+                })
+                .collect();
+            // For each label and call the first and the last instruction.
+            let spans = |label: usize| {
+                let mut spans: BTreeMap<usize, (InstrId, InstrId)> = BTreeMap::new();
+                for instr in &labelled[label][thread] {
+                    spans.entry(calls[instr.index()]).or_insert((*instr, *instr)).1 = *instr;
+                }
+                spans
+            };
+            let spans: Vec<_> = (0..orders.labels.len()).map(spans).collect();
+            for (first, earlier) in spans.iter().enumerate() {
+                for (second, later) in spans.iter().enumerate() {
+                    let meet = |(call, (start, _)): (&usize, &(InstrId, InstrId))| {
+                        later.get(call).is_some_and(|(_, end)| start < end)
+                    };
+                    if earlier.iter().any(meet) {
+                        met.insert((first, second));
+                    }
+                }
+            }
+        }
+    }
+    let name = |label: usize| orders.labels[label].0.clone();
+    let pair = |first, second, each| OrderPair { first: name(first), second: name(second), each };
+    met.iter().flat_map(|(first, second)| [false, true].map(|each| pair(*first, *second, each))).collect()
 }
 
 /// Everything that an order keeps.

@@ -168,7 +168,7 @@ fn helpers_are_clean_in_the_end() {
         let mut test = tests(&source).remove(0);
         let helpers = test.program.locations.iter().enumerate().filter(|(_, location)| location.name.contains('.'));
         let helpers: Vec<_> = helpers.map(|(at, _)| at).collect();
-        assert_eq!(helpers.len(), if policy == "any" { 3 } else { 4 });
+        assert_eq!(helpers.len(), if policy == "any" { 1 } else { 2 });
         test.program.observed = helpers
             .into_iter()
             .map(|at| cyrano_ir::Observable {
