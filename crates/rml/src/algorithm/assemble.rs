@@ -10,6 +10,7 @@ use cyrano_ir::{
 use super::check::for_each_stmt;
 use super::client::{ThreadPlan, space_values, written};
 use super::constants::Constants;
+use super::kinds::interchangeable;
 use super::lower::Lower;
 use super::memory::{Memory, Written};
 use super::order::{Layout, OrderPair};
@@ -203,6 +204,9 @@ impl<'a> Maker<'a> {
             }
             depths.iter_mut().zip(&most).for_each(|(depth, most)| *depth = (*depth).max(*most));
         };
+        if let Some(space) = &plan.space {
+            test.program.interchangeable = interchangeable(self.algorithm, &constants, &memory, space);
+        }
         self.add_checks(plan, &constants, &mut test.program, reports)?;
         let declared: Vec<_> = self.algorithm.orders.iter().map(pair).collect();
         test.program.orders = test.layout.orders(&test.program, &declared);

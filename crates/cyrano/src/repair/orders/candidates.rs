@@ -1,14 +1,14 @@
 //! Which orders could be added, what each would forbid, and how an order is written.
 //!
 //! Candidates are all pairs of labels that would make a difference to some client, labels of tests and calls included: one order with such a
-//! label may do the work of several. Two candidates that add the same to every client are one: the one whose labels stand closer
-//! together, and within one iteration of a loop rather than across all.
+//! label may do the work of several. Two candidates that add the same to every client are one: the one whose labels stand for accesses
+//! and are close together, within one iteration of a loop rather than across all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cyrano_fences::{Judgement, Orderable};
 use cyrano_ir::{InstrId, Op, OwnOrder, ThreadId};
-use cyrano_rml::algorithm::{self, OrderPair, Orders};
+use cyrano_rml::algorithm::{self, OrderPair, Orders, Test};
 
 use super::judge::{Judge, Pair, Shown};
 use crate::source::Source;
@@ -52,7 +52,11 @@ impl<'a> Choice<'a> {
             orders.labels.iter().enumerate().map(|(at, (label, _))| (label.as_str(), at)).collect();
         let at = |label: &str| place.get(label).copied().unwrap_or(usize::MAX);
         let mut found: Vec<OrderPair> = if judge.mode.is_some() { meetings(judge, orders) } else { Vec::new() };
-        found.sort_by_key(|pair| (at(&pair.first).abs_diff(at(&pair.second)), !pair.each, at(&pair.first)));
+        let local = |label: &String| !accesses(judge, label);
+        found.sort_by_cached_key(|pair| {
+            let locals = [&pair.first, &pair.second].into_iter().filter(|label| local(label)).count();
+            (locals, at(&pair.first).abs_diff(at(&pair.second)), !pair.each, at(&pair.first))
+        });
         let effects = effects(judge, &fixed, &found);
         let mut useful: Vec<(OrderPair, Effect)> = found.into_iter().zip(effects).collect();
         useful.retain(|(_, effect)| effect.iter().any(|pairs| !pairs.is_empty()));
@@ -116,37 +120,28 @@ fn effects(judge: &Judge<'_>, fixed: &[OrderPair], candidates: &[OrderPair]) -> 
     candidates.iter().map(effect).collect()
 }
 
+/// Whether a label stands for an access.
+fn accesses(judge: &Judge<'_>, label: &str) -> bool {
+    judge.tests.iter().any(|test| {
+        let labelled = test.labelled(label);
+        let threads = test.program.threads.iter().zip(&labelled);
+        threads
+            .into_iter()
+            .any(|(thread, instrs)| instrs.iter().any(|instr| thread.code[instr.index()].op.access_kind().is_some()))
+    })
+}
+
 /// The pairs of labels that meet in a call of some client, in the order of the text, of both kinds.
 fn meetings(judge: &Judge<'_>, orders: &Orders) -> Vec<OrderPair> {
     let mut met: BTreeSet<(usize, usize)> = BTreeSet::new();
     for test in &judge.tests {
-        let labelled: Vec<_> = orders.labels.iter().map(|(label, _)| test.labelled(label)).collect();
-        for (thread, code) in test.program.threads.iter().map(|thread| &thread.code).enumerate() {
-            // How many calls began before each instruction.
-            let calls: Vec<usize> = code
-                .iter()
-                .scan(0, |calls, instr| {
-                    *calls += usize::from(matches!(instr.op, Op::Invoke { .. }));
-                    Some(*calls)
-                })
-                .collect();
-            // For each label and call the first and the last instruction.
-            let spans = |label: usize| {
-                let mut spans: BTreeMap<usize, (InstrId, InstrId)> = BTreeMap::new();
-                for instr in &labelled[label][thread] {
-                    spans.entry(calls[instr.index()]).or_insert((*instr, *instr)).1 = *instr;
-                }
-                spans
-            };
-            let spans: Vec<_> = (0..orders.labels.len()).map(spans).collect();
-            for (first, earlier) in spans.iter().enumerate() {
-                for (second, later) in spans.iter().enumerate() {
-                    let meet = |(call, (start, _)): (&usize, &(InstrId, InstrId))| {
-                        later.get(call).is_some_and(|(_, end)| start < end)
-                    };
-                    if earlier.iter().any(meet) {
-                        met.insert((first, second));
-                    }
+        let extents: Vec<Vec<Extent>> = orders.labels.iter().map(|(label, _)| extents(test, label)).collect();
+        for (first, earlier) in extents.iter().enumerate() {
+            for (second, later) in extents.iter().enumerate() {
+                let meet =
+                    |a: &Extent| later.iter().any(|b| (a.thread, a.call) == (b.thread, b.call) && a.start < b.end);
+                if earlier.iter().any(meet) {
+                    met.insert((first, second));
                 }
             }
         }
@@ -154,6 +149,29 @@ fn meetings(judge: &Judge<'_>, orders: &Orders) -> Vec<OrderPair> {
     let name = |label: usize| orders.labels[label].0.clone();
     let pair = |first, second, each| OrderPair { first: name(first), second: name(second), each };
     met.iter().flat_map(|(first, second)| [false, true].map(|each| pair(*first, *second, each))).collect()
+}
+
+/// The first and the last instruction of a call that a label stands for.
+struct Extent {
+    thread: usize,
+    call: usize,
+    start: InstrId,
+    end: InstrId,
+}
+
+fn extents(test: &Test, label: &str) -> Vec<Extent> {
+    let mut extents: Vec<Extent> = Vec::new();
+    for (thread, instrs) in test.labelled(label).into_iter().enumerate() {
+        let begins = |at: usize| matches!(test.program.threads[thread].code[at].op, Op::Invoke { .. });
+        for instr in instrs {
+            let call = (0..=instr.index()).filter(|at| begins(*at)).count();
+            match extents.last_mut().filter(|last| (last.thread, last.call) == (thread, call)) {
+                Some(last) => last.end = instr,
+                None => extents.push(Extent { thread, call, start: instr, end: instr }),
+            }
+        }
+    }
+    extents
 }
 
 /// Everything that an order keeps.
