@@ -71,7 +71,9 @@ pub fn entries() -> anyhow::Result<Vec<Entry>> {
     let mut paths = Vec::new();
     collect(&folder(), &mut paths)?;
     paths.sort();
-    paths.into_iter().map(|path| read(&path)).collect()
+    let entries: anyhow::Result<Vec<Entry>> = paths.into_iter().map(|path| read(&path)).collect();
+    // Algorithms have a program for each client, and headers of their own.
+    Ok(entries?.into_iter().filter(|entry| !cyrano_rml::algorithm::is_algorithm(&entry.source)).collect())
 }
 
 fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> anyhow::Result<()> {

@@ -179,7 +179,7 @@ fn bad_input_is_named() {
     let done = place.run("check f.c");
     assert!(done.code == 2 && done.stderr.contains("f.tests: there is no such file"), "{}", done.stderr);
     let done = place.run("check lib:litmus/sb.rml --all-tests 2");
-    assert!(done.code == 2 && done.stderr.contains("only C files have tests"), "{}", done.stderr);
+    assert!(done.code == 2 && done.stderr.contains("only C files and algorithms have tests"), "{}", done.stderr);
 }
 
 /// A loop that nobody can show to end: a bound or the clock, and no wrong verdict.

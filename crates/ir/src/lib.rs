@@ -25,7 +25,7 @@ pub use expr::{BinOp, EvalError, Expr, IntType, UNDEFINED, UnOp, WORD};
 pub use fence::{AccessKind, FenceSet};
 pub use ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
 pub use program::{
-    Addr, Instr, Interchangeable, LocalExpr, Location, Method, Op, OwnOrder, Place, Program, Register, RmwOp, SharedArray, Thread,
-    TxEvent, Ty, reply,
+    Addr, Instr, Interchangeable, LocalExpr, Location, Method, Op, OwnOrder, Place, Program, Register, RmwOp,
+    SharedArray, Thread, TxEvent, Ty, reply,
 };
 pub use verify::{VerifyError, verify};

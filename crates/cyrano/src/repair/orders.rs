@@ -87,7 +87,12 @@ fn hopeless(task: &Task<'_>, judge: &Judge<'_>) -> Result<Option<Found>, Failure
 }
 
 fn search(task: &Task<'_>, judge: &Judge<'_>, loaded: &Loaded, orders: &Orders) -> Result<Found, Failure> {
-    let choice = Choice::all(judge, &loaded.source, &loaded.set, orders);
+    let fixed: Vec<OrderPair> = orders.declared.iter().map(|(pair, _)| pair.clone()).collect();
+    // Gathering candidates takes longer than most questions; the judge remembers what is correct.
+    let choice = match judge.judge(&fixed) {
+        Judgement::Wrong(_) => Choice::all(judge, &loaded.source, &loaded.set, orders),
+        Judgement::Correct | Judgement::Unknown(_) => Choice::among(judge, fixed, Vec::new()),
+    };
     let mut outcome = synthesise_orders(&choice, if task.all { MOST_SETS } else { 1 });
     judge.finish()?;
     outcome.questions += task.cases.iter().map(|case| case.goals.len()).sum::<usize>();

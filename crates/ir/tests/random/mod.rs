@@ -114,7 +114,7 @@ impl Random {
             constants: self.many(3, |r| (r.name(), r.value())),
             transactional: self.many(2, |r| LocId(r.id())),
             orders: Vec::new(),
-        interchangeable: Default::default(),
+            interchangeable: Default::default(),
         }
     }
 

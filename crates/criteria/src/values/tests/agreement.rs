@@ -125,7 +125,7 @@ fn two_transactions_call_by_call() {
 
 #[test]
 fn three_transactions_call_by_call() {
-    check_all(Size { transactions: 3, ..IN_PARTS }, 7, 50_000);
+    check_all(Size { transactions: 3, ..IN_PARTS }, 6, 10_000);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn two_locations_with_replies_at_once() {
 
 #[test]
 fn three_transactions_with_replies_at_once() {
-    check_all(Size { transactions: 3, at_once: true, ..IN_PARTS }, 5, 100_000);
+    check_all(Size { transactions: 3, at_once: true, ..IN_PARTS }, 4, 10_000);
 }
 
 proptest! {

@@ -22,7 +22,7 @@ use paper::{EXPERIMENTS, Experiment};
 /// All of them.
 pub const RECIPES: &[Recipe] = &[
     Recipe { title: "Section 5: the bug patterns", make: patterns },
-    Recipe { title: "Orders that the patterns need out of order", make: orders::needed },
+    Recipe { title: "Orders that are needed out of order", make: orders::needed },
     Recipe { title: "All clients of 2 threads, 1 transaction, 2 operations, in order", make: clients::two },
     Recipe { title: "All clients of 2 threads, 1 transaction, 3 operations, in order", make: clients::three },
     Recipe {

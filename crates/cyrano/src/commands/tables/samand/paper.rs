@@ -66,6 +66,7 @@ pub const CLAIMS: [Claim; 8] = [
         file: CORE_DSTM.1,
         criterion: "snapshot-isolation",
         holds: true,
+        said: "holds",
         words: "DSTM provides snapshot isolation",
     },
     Claim {
