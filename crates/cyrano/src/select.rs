@@ -81,7 +81,10 @@ pub fn select(
                 continue;
             }
             match undeclared(*criterion, &loaded.program) {
-                Some(claim) => declared.push(Declared { claim, models: default_models(loaded) }),
+                Some(claim) => {
+                    let models = if models.is_empty() { default_models(loaded) } else { models.to_vec() };
+                    declared.push(Declared { claim, models });
+                }
                 None => {
                     let reason = match criterion {
                         Criterion::Observations => format!("nothing to check: {file} observes nothing"),
