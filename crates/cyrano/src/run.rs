@@ -22,8 +22,8 @@ use crate::{clients, counting, interrupt, pool};
 /// The version in reports.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the explorer gets at first for a program that may count for ever.
-const COUNTING_MEMORY: u64 = 32 << 20;
+/// What the explorer gets at first where the symbolic engine may be the better one.
+const FIRST_MEMORY: u64 = 32 << 20;
 
 /// What all questions of one run share.
 pub struct Runner {
@@ -107,8 +107,16 @@ impl Runner {
     /// Asks for all outcomes. Where a loop may count for ever, the explorer gets little memory before the symbolic engine has its turn, whose bounds name
     /// the loop; if that comes to nothing, the explorer gets the rest.
     pub fn mine(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
-        let limited = self.limits.memory.min(COUNTING_MEMORY);
-        if self.engine != EngineChoice::Auto || !counting::counts(query.program) {
+        if !counting::counts(query.program) {
+            return self.ask(query, watch);
+        }
+        self.ask_in_turns(query, watch)
+    }
+
+    /// Asks the explorer with little memory, which small questions do not notice, then the symbolic engine, then the explorer with all of it.
+    fn ask_in_turns(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        let limited = self.limits.memory.min(FIRST_MEMORY);
+        if self.engine != EngineChoice::Auto {
             return self.ask(query, watch);
         }
         let mut first = self.part(Duration::MAX, None);
@@ -210,7 +218,11 @@ impl Runner {
     ) -> Result<CheckReport, Failure> {
         let loaded = &*loaded.for_question(Some(property));
         let query = Query { program: &loaded.program, model, question: Question::Holds(property) };
-        let Answered { engine, note, clauses, mut answer } = self.ask(query, watch);
+        let Answered { engine, note, clauses, mut answer } = match property {
+            // What a client of a C data type observes; the explorer alone may need all memory for it, and in vain.
+            Property::Observations(_) => self.ask_in_turns(query, watch),
+            _ => self.ask(query, watch),
+        };
         let clients = self.count_clients(loaded, query, &mut answer, watch);
         let who = engine.as_deref().unwrap_or("no engine");
         let trace = evidence(loaded, property, model, &answer).map_err(|why| {

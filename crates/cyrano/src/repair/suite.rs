@@ -1,15 +1,16 @@
 //! All programs of a source text, judged together.
 //!
 //! What a test finds out is not asked again: a program that is correct with some fences is correct with more, and the serial observations
-//! of a test are mined once. A set of fences is tried on the test that refused the last one first, then on the others from small to
-//! large, so that large tests see little but sets that are right.
+//! of a test are mined once. Tests are tried from small to large, starting after the one that refused the last set, so that each of them
+//! contributes counterexamples early, when they are easy to find; a test that takes long waits until the others have had their turn.
 //!
 //! **Invariant:** every counterexample that the search learns from was confirmed by the reference interpreter on the program with the
 //! fences; one that is not confirmed ends the search with an internal error.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::time::Duration;
 
-use cyrano_engine::{Answer, Query, Question, Replayed, Verdict, Violation, Watch};
+use cyrano_engine::{Answer, Query, Question, Replayed, Stop, Verdict, Violation, Watch};
 use cyrano_fences::source::{self, Patched};
 use cyrano_fences::{Fence, Judgement, Position, Ruling, Suite, Wrong, c, same_but_for_fences};
 use cyrano_ir::{FenceSet, Program, Property};
@@ -23,6 +24,9 @@ use crate::program::Loaded;
 use crate::run::{self, Answered, Runner};
 use crate::select::default_model;
 use crate::source::Source;
+
+/// How many seconds each test gets before the others have their turn again; then as many as there are.
+const SLICES: [u64; 3] = [2, 10, 60];
 
 /// A source text and what is to hold of its programs.
 pub(super) struct Text<'a> {
@@ -102,10 +106,12 @@ impl<'a> Text<'a> {
         let effort = |number: &usize| {
             let program = &programs[*number];
             let code: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
-            (self.refused.get() != Some(*number), code.saturating_mul(code) << program.threads.len().min(8))
+            code.saturating_mul(code) << program.threads.len().min(8)
         };
         let mut order: Vec<usize> = (0..programs.len()).collect();
         order.sort_by_key(effort);
+        let last = order.iter().position(|number| self.refused.get() == Some(*number));
+        order.rotate_left(last.map_or(0, |last| last + 1) % programs.len().max(1));
         order
     }
 
@@ -116,7 +122,7 @@ impl<'a> Text<'a> {
         self.correct.borrow()[number].iter().any(|known| known.iter().all(has))
     }
 
-    fn judge_on(&self, number: usize, program: &Program, model: &Model) -> Judgement<Option<Trace>> {
+    fn judge_on(&self, runner: &Runner, number: usize, program: &Program, model: &Model) -> Judgement<Option<Trace>> {
         let Case { loaded, goals } = &self.task.cases[number];
         for goal in goals {
             let property = match goal {
@@ -129,8 +135,8 @@ impl<'a> Text<'a> {
             };
             let query = Query { program, model, question: Question::Holds(&property) };
             let Answered { answer, .. } = match loaded.test {
-                Some(_) => self.runner.ask_symbolic_first(query, self.watch),
-                None => self.runner.ask(query, self.watch),
+                Some(_) => runner.ask_symbolic_first(query, self.watch),
+                None => runner.ask(query, self.watch),
             };
             match answer.verdict {
                 Verdict::Verified => {}
@@ -200,28 +206,35 @@ impl Suite for Text<'_> {
 
     fn judge(&self, fences: &[Fence], programs: &[Program]) -> Ruling<Option<Trace>> {
         let mut ruling = Ruling::correct();
-        for number in self.order(programs) {
-            if self.is_known_correct(number, fences) {
-                continue;
-            }
-            let judgement = self.judge_on(number, &programs[number], self.task.model);
-            match judgement {
-                Judgement::Correct => self.correct.borrow_mut()[number].push(fences.to_vec()),
-                Judgement::Wrong(_) => {
-                    self.refused.set(Some(number));
-                    return Ruling { program: number, judgement };
+        let mut open = self.order(programs);
+        open.retain(|number| !self.is_known_correct(*number, fences));
+        // A set that one test takes long over may be refused by another one at once.
+        for slice in SLICES.into_iter().map(Some).chain([None]) {
+            let part = slice.map(|seconds| self.runner.part(Duration::from_secs(seconds), None));
+            let runner = part.as_ref().unwrap_or(self.runner);
+            for number in std::mem::take(&mut open) {
+                let judgement = self.judge_on(runner, number, &programs[number], self.task.model);
+                match judgement {
+                    Judgement::Correct => self.correct.borrow_mut()[number].push(fences.to_vec()),
+                    Judgement::Wrong(_) => {
+                        self.refused.set(Some(number));
+                        return Ruling { program: number, judgement };
+                    }
+                    Judgement::Unknown(reason) if slice.is_some() && reason.ends_with(Stop::Timeout.reason()) => {
+                        open.push(number);
+                    }
+                    // Another test may still show that the set is wrong.
+                    Judgement::Unknown(_) if matches!(ruling.judgement, Judgement::Correct) => {
+                        ruling = Ruling { program: number, judgement };
+                    }
+                    Judgement::Unknown(_) => {}
                 }
-                // Another test may still show that the set is wrong.
-                Judgement::Unknown(_) if matches!(ruling.judgement, Judgement::Correct) => {
-                    ruling = Ruling { program: number, judgement };
-                }
-                Judgement::Unknown(_) => {}
             }
         }
         ruling
     }
 
     fn judge_sequentially(&self, programs: &[Program], number: usize) -> Judgement<Option<Trace>> {
-        self.judge_on(number, &programs[number], &default_model())
+        self.judge_on(self.runner, number, &programs[number], &default_model())
     }
 }
