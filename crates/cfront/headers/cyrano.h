@@ -31,6 +31,13 @@ uintptr_t fetch_add();
 // No fences within; `return`, `break`, `continue` and `goto` out of it are fine.
 #define atomic __cyrano_atomic:
 
+// Blocks whose atomicity is checked, not given: what happens between atomic_begin() and atomic_end() should seem to happen at once,
+// together with the last access before commit_point(). To memory these are nothing at all. Exactly one commit point on every path
+// through a block, or none at all; `return`, `break` and `goto` do not end a block. See docs/atomicity.md.
+void atomic_begin(void);
+void commit_point(void);
+void atomic_end(void);
+
 // Before `struct`: the whole struct is one word, read, written and compared at once.
 //   typedef cyrano_word struct { node_t *ptr; unsigned count : 8; } tagged_t;
 #define cyrano_word __attribute__((cyrano_word))

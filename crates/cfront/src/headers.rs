@@ -28,7 +28,7 @@ pub(crate) fn header_of(word: &str) -> Option<&'static str> {
         "malloc" | "free" => "stdlib.h",
         "assert" => "assert.h",
         "atomic" | "cyrano_word" | "lock_t" | "lock" | "unlock" | "init_lock" | "fence" | "cas" | "dcas" | "assume"
-        | "choose" | "exchange" | "fetch_add" => "cyrano.h",
+        | "choose" | "exchange" | "fetch_add" | "atomic_begin" | "commit_point" | "atomic_end" => "cyrano.h",
         _ if word.ends_with("_t") && (word.starts_with("int") || word.starts_with("uint")) => "stdint.h",
         _ => return None,
     };

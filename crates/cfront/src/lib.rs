@@ -13,6 +13,7 @@ mod addresses;
 mod all_tests;
 mod arith;
 mod ast;
+mod blocks;
 mod check;
 mod condition;
 mod convert;
@@ -36,6 +37,7 @@ mod tests;
 use cyrano_ir::{Diagnostic, Program, Span};
 
 pub use all_tests::all_tests;
+pub use blocks::BLOCK_WORDS;
 pub use headers::stub;
 pub use preprocess::{MAX_SOURCE, Resolver};
 pub use program::Bounds;

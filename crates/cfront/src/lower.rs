@@ -61,6 +61,8 @@ pub(crate) struct Lowerer<'s, 'u> {
     pub(crate) too_long: bool,
     /// Fences within atomic blocks, which inlining brought there.
     pub(crate) fenced: Vec<Span>,
+    /// Likewise the marks of blocks with commit points.
+    pub(crate) marked: Vec<Span>,
 }
 
 /// One inlined call.
@@ -101,6 +103,7 @@ impl<'s, 'u> Lowerer<'s, 'u> {
             primed: false,
             too_long: false,
             fenced: Vec::new(),
+            marked: Vec::new(),
         }
     }
 

@@ -152,6 +152,7 @@ fn leads_on(op: &Op, at: usize) -> impl Iterator<Item = InstrId> {
 /// A value moves over nothing but the instruction itself.
 fn may_move_into(op: &Op) -> bool {
     !matches!(op, Op::AtomicBegin | Op::AtomicEnd | Op::OperationBegin(_) | Op::OperationEnd | Op::Fence(_))
+        && !matches!(op, Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_))
 }
 
 fn size(expr: &LocalExpr) -> usize {

@@ -10,6 +10,7 @@ use cyrano_ir::{
 
 use crate::Unit;
 use crate::arith;
+use crate::blocks;
 use crate::lower::call::Argument as Given;
 use crate::lower::{Lowerer, MAX_CODE, Shared, Spot};
 use crate::memory::{MAX_MEMORY, Memory};
@@ -125,9 +126,12 @@ fn thread(
         let message = "a fence within an atomic block";
         return Err(fenced.map(|span| Diagnostic::new(*span, message, "called from an atomic block")).collect());
     }
+    let marked = std::mem::take(&mut lowerer.marked);
     lowerer.emit(Op::Halt);
     let code = optimise::resolve(lowerer.code, &lowerer.labels);
-    Ok(Made { thread: Thread { name: name.into(), registers: lowerer.registers, code }, observed })
+    let thread = Thread { name: name.into(), registers: lowerer.registers, code };
+    blocks::check(&thread, marked)?;
+    Ok(Made { thread, observed })
 }
 
 /// A thread in the making, with what is observed of it.

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod bad_input;
+mod blocks;
 mod data;
 mod flow;
 mod intrinsics;

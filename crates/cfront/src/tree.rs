@@ -138,6 +138,15 @@ pub(crate) enum Intrinsic {
     Choose(Vec<i64>),
     Malloc(Type),
     Free(Type),
+    Mark(BlockMark),
+}
+
+/// The marks of an atomic block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BlockMark {
+    Begin,
+    Commit,
+    End,
 }
 
 /// A place that has an address, or a part of a value.

@@ -66,8 +66,18 @@ pub fn ir_programs() -> anyhow::Result<Vec<(String, Program)>> {
     Ok(programs)
 }
 
-/// All `.rml` files of the library, sorted by path.
+/// All `.rml` files of the library with programs that every engine can run, sorted by path.
 pub fn entries() -> anyhow::Result<Vec<Entry>> {
+    // Memories with values have clients of a size, and headers of their own.
+    Ok(all()?.into_iter().filter(|entry| !cyrano_rml::has_values(&entry.source)).collect())
+}
+
+/// The transactional memories with values. Their promises are `//@ MODEL CRITERION [NAME=VALUE]…: VERDICT`.
+pub fn with_values() -> anyhow::Result<Vec<Entry>> {
+    Ok(all()?.into_iter().filter(|entry| cyrano_rml::has_values(&entry.source)).collect())
+}
+
+fn all() -> anyhow::Result<Vec<Entry>> {
     let mut paths = Vec::new();
     collect(&folder(), &mut paths)?;
     paths.sort();

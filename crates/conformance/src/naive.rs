@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use cyrano_engine::client_choice;
+use cyrano_engine::client_choices;
 use cyrano_ir::dataflow::Liveness;
 use cyrano_ir::{Addr, InstrId, LocalExpr, Op, Place, Program, Progress, RegId, RmwOp, TxEvent};
 
@@ -71,14 +71,14 @@ impl Graph {
                 let steps = steps(program, &state, thread);
                 let waits = matches!(op(program, &state, thread), Op::AtomicBegin);
                 graph.blocked[from][thread] = waits && steps.is_empty();
-                let command = client_choice(program, program.thread_ids().nth(thread)?).map(|at| at.index());
+                let commands = client_choices(program, program.thread_ids().nth(thread)?);
                 for (mut next, ended) in steps {
                     rest(program, &live, &mut next, thread);
                     let to = *numbers.entry(next.clone()).or_insert(states.len());
                     if to == states.len() {
                         states.push(next);
                     }
-                    let command = command == Some(state.pcs[thread]);
+                    let command = commands.contains(&InstrId::new(state.pcs[thread]));
                     graph.edges.push(Edge { from, to, thread, command, ended });
                 }
             }

@@ -9,6 +9,10 @@ use cyrano_memory::Model;
 /// What an instance may take here.
 const SECONDS: f64 = 8.0;
 
+fn inorder() -> Model {
+    cyrano_memory::named("inorder").expect("inorder is a model")
+}
+
 fn sc() -> Model {
     cyrano_memory::named("sc").expect("sc is a model")
 }
@@ -202,4 +206,153 @@ fn a_changed_lasso_is_refuted() {
     let mut shorter = execution.clone();
     shorter.order.pop();
     assert!(!confirms(Progress::Local, &lasso, &shorter));
+}
+
+/// What comes after `algorithm` in a file, with threads that run transactions of one operation for ever.
+fn endless(algorithm: &str, size: &str) -> Program {
+    let source = format!("algorithm A(locs = 1) {{ {algorithm} }} check progress for clients threads 2, {size};");
+    let tests = cyrano_rml::algorithm::tests("a", &source, &[]).unwrap_or_else(|error| panic!("{error:?}\n{source}"));
+    let [test] = tests.try_into().unwrap_or_else(|_| panic!("one test"));
+    assert_eq!(cyrano_ir::verify(&test.program), Ok(()), "{source}");
+    assert_eq!(cyrano_ir::text::parse(&cyrano_ir::text::print(&test.program)).as_ref(), Ok(&test.program));
+    test.program
+}
+
+/// The three verdicts in order, by one letter each; where the program is small enough, those by definition are the same.
+fn judged(program: &Program, by_definition: bool) -> String {
+    let graph = by_definition.then(|| naive::Graph::of(program).expect("small enough"));
+    let letter = |progress: Progress| {
+        let (property, model) = (Property::Progress(progress), inorder());
+        let query = Query { program, model: &model, question: Question::Holds(&property) };
+        let answer = Explore::default().ask(query, &limits(SECONDS, 1), &());
+        if let Some(execution) = &answer.execution {
+            let confirmed = cyrano_interp::confirm(program, &model, &property, answer.violation.as_ref(), execution);
+            assert!(confirmed.is_ok(), "{}: {confirmed:?}", progress.name());
+        }
+        if let Some(graph) = &graph {
+            let violated = naive::violated(graph, progress);
+            assert_eq!(violated, answer.verdict == Verdict::Violated, "{}: {:?}", progress.name(), answer.reason);
+        }
+        match answer.verdict {
+            Verdict::Verified => 'v',
+            Verdict::Violated => 'x',
+            Verdict::Unknown => '?',
+            other => panic!("{}: {other:?} {:?}", progress.name(), answer.reason),
+        }
+    };
+    Progress::ALL.map(letter).into_iter().collect()
+}
+
+/// Methods over one register and one lock.
+fn methods(read: &str, write: &str, commit: &str) -> String {
+    format!(
+        "shared r: AtomicRegister[locs] = 0, l: TryLock[locs], q: Lock; txlocal held: Set, seen: Map; \
+         method read(i) {{ {read} v := r[i].read(); return v; }} \
+         method write(i, v) {{ {write} r[i].write(v); return ok; }} \
+         method commit() {{ {commit} return committed; }} "
+    )
+}
+
+#[test]
+fn small_algorithms_are_judged_as_defined() {
+    let lock = "if (i not in held) { got := l[i].tryLock(); if (!got) { return aborted; } held.add(i); }";
+    let release = "foreach (i in held) { l[i].unlock(); }";
+    let changed = "foreach (i -> v in seen) { now := r[i].read(); if (now != v) { return aborted; } }";
+    let note = "old := r[i].read(); seen.put(i, old);";
+    let cases = [
+        ("", "", "", "vvv"),
+        // Who does not get the lock aborts.
+        ("", lock, release, "xvx"),
+        (lock, lock, release, "xvx"),
+        // The lock is never given back, so nobody else ever gets it, and its owner neither the second time.
+        ("", lock, "", "xxx"),
+        // Who waits for a lock that is given back gets it at last, but not from somebody who stopped.
+        ("", "", "q.lock(); q.unlock();", "xvv"),
+        ("q.lock(); q.unlock();", "", "", "xvv"),
+        ("", "", "q.lock();", "xxx"),
+        // Whoever has seen a value that is changed aborts: nobody stands in the way of who runs alone.
+        (note, "", changed, "vvx"),
+        // Everybody who reads aborts.
+        ("if (true) { return aborted; }", "", "", "xxx"),
+    ];
+    for (read, write, commit, expected) in cases {
+        let program = endless(&methods(read, write, commit), "ops 1, values {0, 1}");
+        assert_eq!(judged(&program, true), expected, "{read} / {write} / {commit}");
+    }
+}
+
+/// Versions that only grow: no state comes again, but what happens does.
+#[test]
+fn versions_grow_for_ever() {
+    let versions = "shared r: AtomicRegister[locs] = 0, ver: AtomicCASRegister[locs] = 0; txlocal seen: Map; \
+        method read(i) { ver1 := ver[i].read(); seen.put(i, ver1); v := r[i].read(); return v; } \
+        method write(i, v) { old := ver[i].read(); seen.put(i, old); r[i].write(v); return ok; } \
+        method commit() { foreach (i -> ver0 in seen) { won := ver[i].cas(ver0, ver0 + 1); \
+            if (!won) { return aborted; } } return committed; }";
+    assert_eq!(judged(&endless(versions, "ops 1"), false), "vvx");
+    // A version that is never advanced keeps nobody from committing.
+    assert_eq!(judged(&endless(&versions.replace("ver0 + 1", "ver0"), "ops 1"), false), "vvv");
+    // Odd versions close the memory; who stops there stops everybody.
+    let odd = versions
+        .replace("won := ver", "if (ver0 % 2 == 1) { return aborted; } won := ver")
+        .replace("{ return aborted; } }", "{ return aborted; } ver[i].write(ver0 + 2); }");
+    assert_eq!(judged(&endless(&odd, "ops 1"), false), "xvx");
+}
+
+/// A memory like DSTM with one register: each write makes a record, and takes the location away from whoever has it.
+const RECORDS: &str = "const running = 0; record Rec { writer, value: BasicRegister } \
+    shared state: AtomicCASRegister[txns + 1] = {committed, running ..}, start: AtomicCASRegister[locs] = new Rec(0, 0); \
+    method read(i) { st := start[i].read(); v := st.value.read(); return v; } \
+    method write(i, v) { st := start[i].read(); owner := st.writer.read(); \
+        if (owner != tx) { state[owner].cas(running, aborted); } \
+        mine := new Rec(tx, v); b := start[i].cas(st, mine); if (!b) { return aborted; } return ok; } \
+    method commit() { b := state[tx].cas(running, committed); if (b) { return committed; } return aborted; }";
+
+/// Names of transactions and records are used again, and so there are cycles.
+#[test]
+fn names_are_used_again() {
+    assert_eq!(judged(&endless(RECORDS, "ops 1"), false), "vvx");
+    // Without taking over, a writer that stopped stands in everybody's way.
+    let polite = RECORDS.replace(
+        "state[owner].cas(running, aborted);",
+        "s := state[owner].read(); if (s == running) { return aborted; }",
+    );
+    assert_eq!(judged(&endless(&polite, "ops 1"), false), "xvx");
+}
+
+/// A name that somebody holds must not be taken.
+#[test]
+fn a_name_that_is_held_is_refuted() {
+    let program = endless(RECORDS, "ops 1");
+    let (property, model) = (Property::Progress(Progress::Local), inorder());
+    let query = Query { program: &program, model: &model, question: Question::Holds(&property) };
+    let answer = Explore::default().ask(query, &limits(SECONDS, 1), &());
+    let (Some(violation), Some(execution)) = (answer.violation, answer.execution) else { panic!("a lasso") };
+    let confirms = |execution: &cyrano_engine::Execution| {
+        cyrano_interp::confirm(&program, &model, &property, Some(&violation), execution).is_ok()
+    };
+    assert!(confirms(&execution));
+    let mut refuted = 0;
+    for (thread, choices) in execution.choices.iter().enumerate() {
+        for at in 0..choices.len() {
+            let mut changed = execution.clone();
+            changed.choices[thread][at] = if choices[at] == 1 { 2 } else { 1 };
+            refuted += usize::from(!confirms(&changed));
+        }
+    }
+    assert!(refuted > 0, "another choice is always as good");
+}
+
+/// What is asked under a model that reorders is not answered.
+#[test]
+fn out_of_order_nothing_is_decided() {
+    let program = endless(&methods("", "", ""), "ops 1");
+    for name in ["declared", "literal", "tso"] {
+        let model = cyrano_memory::named(name).expect("a model");
+        let property = Property::Progress(Progress::Solo);
+        let query = Query { program: &program, model: &model, question: Question::Holds(&property) };
+        let answer = Explore::default().ask(query, &limits(SECONDS, 1), &());
+        assert_eq!(answer.verdict, Verdict::Unknown, "{name}");
+        assert!(answer.reason.is_some_and(|reason| reason.contains(name)), "{name}");
+    }
 }

@@ -12,12 +12,14 @@
 pub use self::decide::{Order, Point, Why, accepts, holds};
 pub use self::digest::{Digest, MAX_LOCATIONS, MAX_TRANSACTIONS, Recorder, Status, TooLarge};
 pub use self::explain::{Attempt, Explanation, Kind, judge, order_in_words};
+pub use self::finish::{Misfit, finish, misfit, misplaced};
 pub use self::history::{Action, Call, Event, Fault, History, IllFormed, Names, Reply};
 pub use self::parse::{Parsed, is_values, parse};
 
 mod decide;
 mod digest;
 mod explain;
+mod finish;
 mod history;
 pub mod oracle;
 mod parse;

@@ -1,18 +1,24 @@
 //! Every command and option, each defined once: parser, help, man page and completions all come from here.
 
 mod c_tests;
+mod criterion;
 mod export;
+mod files;
 mod litmus;
+mod output;
 mod transactions;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use cyrano_ir::Progress;
+use cyrano_ir::{OrderName, Progress};
 
 pub use c_tests::TestArgs;
+pub use criterion::CriterionParser;
 pub use export::ExportArgs;
+pub use files::DrawingArgs;
 pub use litmus::{CompareModelsArgs, GenerateArgs, Language, LitmusArgs, LitmusCommand};
+pub use output::{ColorChoice, Format, OutputArgs};
 pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, Paper, SpecArgs, SpecCommand, TablesArgs, TxCriterion};
 
 const EXAMPLES: &str = "\
@@ -62,10 +68,22 @@ Examples:
 
 const REPLAY_EXAMPLES: &str = "\
 The trace carries its program and its memory model, so no other file is needed.
-Exit code 0: confirmed. 1: it does not fit the program any more; the step that does not is named.
+With --source it is also replayed against a later version of the program: the first step that no longer fits is
+named, with what was recorded and what is there now.
+Exit code 0: confirmed. 1: it no longer fits the later version. 2: it is no trace, or does not fit its own program.
 
-Example:
-  cyrano check lib:litmus/sb.rml --model tso --save-trace sb.json; cyrano replay sb.json";
+Examples:
+  cyrano check lib:litmus/sb.rml --model tso --save-trace sb.json; cyrano replay sb.json
+  cyrano replay bug.json --source lock.rml
+  cyrano replay bug.json --svg bug.svg --mermaid bug.mmd";
+
+const VIEW_EXAMPLES: &str = "\
+The page is one file that needs nothing else; it can be attached to a mail or a pull request.
+Standard output is the name of the page.
+
+Examples:
+  cyrano view bug.json
+  cyrano check lock.rml --format json > report.json; cyrano view report.json -o report.html --no-open";
 
 const MODELS_EXAMPLES: &str = "\
 A model of your own is a small text file:
@@ -111,6 +129,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Replay a saved trace in the reference interpreter
     Replay(ReplayArgs),
+    /// Show a saved trace or JSON report in a browser
+    View(ViewArgs),
     /// Run a paper's experiments again and print our numbers beside the paper's
     Tables(TablesArgs),
     /// List, show or export the built-in algorithms
@@ -131,7 +151,7 @@ pub struct CheckArgs {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
     /// Only checks of these kinds
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = CriterionParser)]
     pub criterion: Vec<Criterion>,
     /// Compare observations with the serial ones of this program instead, which has the same tests
     #[arg(long, value_name = "FILE")]
@@ -139,6 +159,11 @@ pub struct CheckArgs {
     /// Write the trace of a violation or witness to this file (a second one to NAME-2, and so on)
     #[arg(long, value_name = "FILE")]
     pub save_trace: Option<PathBuf>,
+    /// Write everything as one page for a browser to this file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub drawings: DrawingArgs,
     #[command(flatten)]
     pub tests: TestArgs,
     #[command(flatten)]
@@ -169,8 +194,31 @@ pub struct ReplayArgs {
     /// A file written by --save-trace
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
+    /// Replay against this file, a later version of the program, and say what no longer fits
+    #[arg(long, value_name = "FILE")]
+    pub source: Option<String>,
+    /// Write the execution as a page for a browser to this file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub drawings: DrawingArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// `cyrano view`.
+#[derive(Args, Debug)]
+#[command(after_help = VIEW_EXAMPLES)]
+pub struct ViewArgs {
+    /// A file written by --save-trace, or by --format json of `check`, `fence` or `replay`
+    #[arg(value_name = "TRACE|REPORT")]
+    pub file: PathBuf,
+    /// Write the page to this file [default: a new file in the directory for temporary files]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Only write the page and print its name
+    #[arg(long)]
+    pub no_open: bool,
 }
 
 /// `cyrano library`.
@@ -257,44 +305,12 @@ pub struct RunArgs {
     /// Switch a reduction of the explorer off; verdicts stay the same
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub no_reduction: Vec<Reduction>,
+    /// Show executions as the engine found them, not made small
+    #[arg(long)]
+    pub no_minimise: bool,
     /// Report progress on standard error even if it is not a terminal
     #[arg(long)]
     pub progress: bool,
-}
-
-/// Options of every command that prints a result.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Output options")]
-pub struct OutputArgs {
-    /// The form of the result
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: Format,
-    /// Verdicts only: no executions, no progress, no remarks
-    #[arg(long, short)]
-    pub quiet: bool,
-    /// When to colour
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub color: ColorChoice,
-}
-
-/// The form of a result.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Format {
-    /// For people
-    Text,
-    /// One JSON object
-    Json,
-}
-
-/// When to colour.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum ColorChoice {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
 }
 
 /// The engine.
@@ -335,6 +351,8 @@ pub enum Reduction {
     MergedHistories,
     /// Of clients that differ by a renaming of threads, locations or values one is looked at
     ClientSymmetry,
+    /// Atomic blocks whose steps move past those of others need no serial run beside them
+    Movers,
     /// Iterations of a loop that change nothing are left out (symbolic engine)
     IdleIterations,
     /// What values and addresses can be is worked out beforehand (symbolic engine)
@@ -348,6 +366,10 @@ pub enum Criterion {
     Assertions,
     /// Every final state shows an observation that some serial execution has
     Observations,
+    /// Whenever nobody is in an atomic block, everything is as if the blocks had run alone in the order of their commit points
+    CommitAtomicity,
+    /// Every final state is one that some serial order of the atomic blocks has; for threads that end
+    Atomicity,
     /// Some final state satisfies the condition
     Exists,
     /// No final state satisfies the condition
@@ -370,6 +392,9 @@ pub enum Criterion {
     LocalProgress,
     /// All three progress properties
     Progress,
+    /// Committed transactions seem to run in the order of this name, which the file declares
+    #[value(skip)]
+    InOrder(OrderName),
 }
 
 impl Criterion {
@@ -386,6 +411,8 @@ impl Criterion {
         match self {
             Self::Assertions => "assertions",
             Self::Observations => "observations",
+            Self::CommitAtomicity => "commit-atomicity",
+            Self::Atomicity => cyrano_criteria::atomicity::ATOMICITY,
             Self::Exists => "exists",
             Self::Never => "never",
             Self::Always => "always",
@@ -397,6 +424,7 @@ impl Criterion {
             Self::CrashFreeSoloProgress => Progress::CrashFreeSolo.name(),
             Self::LocalProgress => Progress::Local.name(),
             Self::Progress => "progress",
+            Self::InOrder(order) => order.criterion(),
         }
     }
 }

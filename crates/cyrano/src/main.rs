@@ -6,6 +6,7 @@
 
 mod algorithm;
 mod args;
+mod atomicity;
 mod c;
 mod cache;
 mod clients;
@@ -21,17 +22,19 @@ mod models;
 mod pool;
 mod program;
 mod progress;
+mod proof;
 mod repair;
 mod run;
 mod select;
 mod source;
 mod specification;
+mod traces;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Format};
 use failure::Failure;
 
 fn main() -> ExitCode {
@@ -51,6 +54,12 @@ fn main() -> ExitCode {
 
 /// Runs a command; its value is the process's exit code.
 fn dispatch(command: &Command) -> Result<u8, Failure> {
+    // Said before any work is done.
+    if let Some(output) = command.plain_output()
+        && matches!(output.format, Format::Sarif | Format::Junit)
+    {
+        return Err(output.format.is_for_verdicts());
+    }
     match command {
         Command::Check(args) => commands::check::run(args),
         Command::Outcomes(args) => commands::outcomes::run(args),
@@ -62,6 +71,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Compare(args) => commands::compare::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Replay(args) => commands::replay::run(args),
+        Command::View(args) => commands::view::run(args),
         Command::Library(args) => commands::library::run(args),
         Command::Models(args) => commands::models::run(args),
         Command::Completions(args) => commands::generate::completions(args.shell),

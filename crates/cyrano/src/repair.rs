@@ -116,23 +116,25 @@ pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Rep
 
 /// One set as it is told: kinds at one place are one statement.
 fn infos(outcome: &Outcome<Option<Trace>>, fences: &[Fence], prevents: &[usize]) -> Vec<FenceInfo> {
-    let words = |fence: &Fence| {
+    let told = |fence: &Fence| -> (Vec<String>, Vec<Trace>) {
         let own = fences.iter().zip(prevents).filter(|(other, _)| other.position.at == fence.position.at);
         let shown = own.filter_map(|(_, number)| outcome.counterexamples.get(*number)?.wrong.evidence.as_ref());
-        let mut words: Vec<String> = shown.map(sentence).collect();
-        words.dedup();
-        words
+        let mut told: Vec<(String, Trace)> = shown.map(|trace| (sentence(trace), trace.clone())).collect();
+        told.dedup_by(|a, b| a.0 == b.0);
+        told.into_iter().unzip()
     };
     let info = |fence: &Fence| {
         let statement = statement(fence.kind);
         let kind = statement.trim_start_matches("fence(").trim_end_matches(')');
+        let (prevents, counterexamples) = told(fence);
         FenceInfo {
             line: fence.position.line,
             place: "after",
             kind: kind.to_owned(),
             order: None,
             program: fence.position.program.clone(),
-            prevents: words(fence),
+            prevents,
+            counterexamples,
         }
     };
     merge(fences).iter().map(info).collect()

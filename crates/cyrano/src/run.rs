@@ -1,22 +1,23 @@
 //! One question to one engine, and the confirmation of what it answers.
 //!
-//! **Invariant:** an execution leaves this file only after `cyrano_interp::confirm` has agreed to it.
+//! **Invariant:** an execution leaves this file only after the reference interpreter has agreed to it ([`crate::proof`]).
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use cyrano_engine::{Answer, Engine, Execution, Limits, Query, Question, Replayed, Stop, Verdict, Violation, Watch};
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Stop, Verdict, Violation, Watch};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{InstrId, Interchangeable, Program, Property, ThreadId};
 use cyrano_memory::Model;
 use cyrano_report::{CheckReport, ClientsReport};
 use cyrano_symbolic::{Export, Symbolic};
-use cyrano_trace::{Parts, PropertyInfo, Trace};
+use cyrano_trace::PropertyInfo;
 
 use crate::args::{EngineChoice, Reduction, RunArgs};
 use crate::failure::{self, Failure};
 use crate::program::Loaded;
+use crate::proof::{self, Proof};
 use crate::{clients, counting, interrupt, pool};
 
 /// The version in reports.
@@ -32,6 +33,8 @@ pub struct Runner {
     symbolic: Symbolic,
     limits: Limits,
     workers: usize,
+    /// Whether executions are made small before they are shown.
+    minimise: bool,
 }
 
 /// An engine.
@@ -67,14 +70,15 @@ impl Runner {
         symbolic.iterations = args.iterations.map_or(symbolic.iterations, usize::from);
         symbolic.idle_iterations = !args.no_reduction.contains(&Reduction::IdleIterations);
         symbolic.ranges = !args.no_reduction.contains(&Reduction::Ranges);
-        Ok(Self { engine: args.engine, explore: explorer(&args.no_reduction), symbolic, limits, workers })
+        let (explore, minimise) = (explorer(&args.no_reduction), !args.no_minimise);
+        Ok(Self { engine: args.engine, explore, symbolic, limits, workers, minimise })
     }
 
     /// A runner for questions that are asked one after the other, each with this much time from now.
     pub fn sequential(timeout: Option<Duration>) -> Result<Self, Failure> {
         let limits = Limits { cancel: interrupt::install()?, ..Limits::default() }.with_timeout(timeout);
         let (explore, symbolic) = (Explore::default(), Symbolic::default());
-        Ok(Self { engine: EngineChoice::Auto, explore, symbolic, limits, workers: 1 })
+        Ok(Self { engine: EngineChoice::Auto, explore, symbolic, limits, workers: 1, minimise: true })
     }
 
     /// The same runner for one question, with at most this much time from now, and with this engine if one is given.
@@ -82,7 +86,8 @@ impl Runner {
         let mut limits = self.limits.clone().with_timeout(Some(timeout));
         limits.deadline = limits.deadline.into_iter().chain(self.limits.deadline).min();
         let (explore, symbolic) = (self.explore.clone(), self.symbolic.clone());
-        Self { engine: engine.unwrap_or(self.engine), explore, symbolic, limits, workers: 1 }
+        let engine = engine.unwrap_or(self.engine);
+        Self { engine, explore, symbolic, limits, workers: 1, minimise: self.minimise }
     }
 
     /// Does every job, some at a time; a panic in one is reported as a fault of ours.
@@ -156,6 +161,9 @@ impl Runner {
         if let Some(stop) = self.stopped() {
             return unasked(stop.reason().to_owned());
         }
+        // Only the explorer judges commit points.
+        let judges = matches!(query.question, Question::Holds(Property::CommitAtomicity));
+        let usual = if judges { &[Chosen::Explore] } else { usual };
         let (engine, note) = match self.choose(usual, &query) {
             Ok(chosen) => chosen,
             Err(reason) => return unasked(reason),
@@ -225,12 +233,15 @@ impl Runner {
         };
         let clients = self.count_clients(loaded, query, &mut answer, watch);
         let who = engine.as_deref().unwrap_or("no engine");
-        let trace = evidence(loaded, property, model, &answer).map_err(|why| {
+        let proof = self.proof(&loaded.program, property, model, &answer).map_err(|why| {
             let what = property.criterion();
             let file = &loaded.source.name;
             let text = format!("{who} answered `{what}` on {} for {file}, but {why}", model.name);
             Failure::Internal(failure::bug(&text))
         })?;
+        let violation = answer.violation.as_ref();
+        let trace =
+            proof.as_ref().map(|proof| proof::trace(loaded, &loaded.program, property, model, violation, proof));
         let asked = PropertyInfo::from(property);
         let explanation = match (&trace, &answer.violation, &asked.condition) {
             (Some(trace), _, _) => Some(trace.explanation.clone()),
@@ -255,6 +266,7 @@ impl Runner {
             reason: answer.reason.map(|reason| reason + &lines(loaded, &answer.places)),
             reductions: answer.reductions.iter().map(|name| (*name).to_owned()).collect(),
             trace,
+            minimised: proof.and_then(|proof| proof.minimised),
             explanation,
         })
     }
@@ -286,6 +298,17 @@ impl Runner {
             answer.stats.seconds += seconds;
         }
         Some(ClientsReport { total, wrong, complete, smallest })
+    }
+
+    /// The confirmed execution behind an answer, minimised unless the user asked for it as it is; `Err` says why the answer cannot be trusted.
+    pub fn proof(
+        &self,
+        program: &Program,
+        property: &Property,
+        model: &Model,
+        answer: &Answer,
+    ) -> Result<Option<Proof>, String> {
+        proof::proof(program, property, model, answer, self.minimise.then_some(&self.limits))
     }
 
     /// Whether the run has to end before the next question is asked.
@@ -323,77 +346,14 @@ fn explorer(off: &[Reduction]) -> Explore {
         sorted_stores: !off.contains(&Reduction::SortedStores),
         merged_histories: !off.contains(&Reduction::MergedHistories),
         client_symmetry: !off.contains(&Reduction::ClientSymmetry),
+        movers: !off.contains(&Reduction::Movers),
         ..Explore::default()
     }
 }
 
 fn unasked(reason: String) -> Answered {
-    let answer = Answer {
-        verdict: Verdict::Unknown,
-        reason: Some(reason),
-        places: Vec::new(),
-        violation: None,
-        execution: None,
-        outcomes: Default::default(),
-        clients: Default::default(),
-        reductions: Vec::new(),
-        stats: Default::default(),
-    };
+    let answer = Answer::new(Verdict::Unknown, Some(reason));
     Answered { engine: None, note: None, clauses: None, answer }
-}
-
-/// The trace of the execution behind an answer; `Err` says why the answer cannot be trusted.
-fn evidence(loaded: &Loaded, property: &Property, model: &Model, answer: &Answer) -> Result<Option<Trace>, String> {
-    let proof = proof(&loaded.program, property, model, answer)?;
-    Ok(proof.map(|proof| trace(loaded, &loaded.program, property, model, answer.violation.as_ref(), &proof)))
-}
-
-/// A confirmed and minimised execution.
-pub struct Proof {
-    /// The execution.
-    pub execution: Execution,
-    /// What confirming it brought to light.
-    pub replayed: Replayed,
-}
-
-/// The trace of a confirmed execution of `program`, whose spans are those of the loaded source.
-pub fn trace(
-    loaded: &Loaded,
-    program: &Program,
-    property: &Property,
-    model: &Model,
-    violation: Option<&Violation>,
-    proof: &Proof,
-) -> Trace {
-    Trace::build(&Parts {
-        version: VERSION,
-        file: &loaded.source.name,
-        source: &loaded.source.text,
-        set: &loaded.set,
-        test: loaded.test.as_ref(),
-        program,
-        model,
-        property,
-        violation,
-        execution: &proof.execution,
-        replayed: &proof.replayed,
-    })
-}
-
-/// The confirmed and minimised execution behind an answer; `Err` says why the answer cannot be trusted.
-pub fn proof(program: &Program, property: &Property, model: &Model, answer: &Answer) -> Result<Option<Proof>, String> {
-    let violation = answer.violation.as_ref();
-    let shown = violation.is_none_or(|violation| *violation != Violation::NoWitness);
-    let Some(execution) = &answer.execution else {
-        let needs_one = answer.verdict == Verdict::Violated && shown;
-        return if needs_one { Err("the violation came without an execution".to_owned()) } else { Ok(None) };
-    };
-    let confirm = |execution: &Execution| cyrano_interp::confirm(program, model, property, violation, execution);
-    let refuted = |why: cyrano_interp::ReplayError| format!("the reference interpreter does not confirm it: {why}");
-    confirm(execution).map_err(refuted)?;
-    let execution = cyrano_trace::minimise(execution, &|candidate| confirm(candidate).is_ok());
-    let replayed = confirm(&execution).map_err(refuted)?;
-    Ok(Some(Proof { execution, replayed }))
 }
 
 #[cfg(test)]
@@ -401,7 +361,7 @@ mod tests {
     use super::*;
     use crate::args::ColorChoice;
     use crate::source::Source;
-    use cyrano_engine::Access;
+    use cyrano_engine::{Access, Execution};
     use cyrano_ir::ThreadId;
 
     /// What becomes of an engine's claim that the check of a one-store program is violated.
@@ -415,7 +375,9 @@ mod tests {
         answer.violation = Some(violation);
         answer.execution = order.map(|order| Execution { order, choices: vec![vec![]] });
         let sc = cyrano_memory::named("sc").expect("sc is a model");
-        evidence(&loaded, &property, &sc, &answer).map(|trace| trace.map(|trace| trace.steps.len()))
+        let limits = Limits::default();
+        let proof = proof::proof(&loaded.program, &property, &sc, &answer, Some(&limits));
+        proof.map(|proof| proof.map(|proof| proof.replayed.steps.len()))
     }
 
     #[test]

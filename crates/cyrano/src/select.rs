@@ -1,9 +1,10 @@
 //! Which checks run: what the file declares, narrowed or widened by the options.
 
-use cyrano_ir::{Diagnostic, Op, Program, Progress, Property, TxCriterion};
+use cyrano_ir::{COMMIT_ORDER, Diagnostic, Op, Program, Progress, Property, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::args::{ColorChoice, Criterion};
+use crate::atomicity;
 use crate::failure::Failure;
 use crate::models::{self, ModelError};
 use crate::program::{self, Loaded};
@@ -15,6 +16,8 @@ pub enum Selected {
     Run(Property, Model),
     /// Compare observations with the serial ones.
     Observations(Model),
+    /// Compare final states with those of serial orders of atomic blocks.
+    Atomicity(Model),
     /// There is nothing to run.
     Nothing {
         /// The criterion in question.
@@ -37,6 +40,8 @@ enum Claim {
     Property(Property),
     /// That every observation is a serial one; which these are is found out later.
     Observations,
+    /// That every final state is that of a serial order of the atomic blocks.
+    Atomicity,
 }
 
 impl Claim {
@@ -44,6 +49,7 @@ impl Claim {
         match self {
             Self::Property(property) => property.criterion(),
             Self::Observations => Criterion::Observations.name(),
+            Self::Atomicity => Criterion::Atomicity.name(),
         }
     }
 
@@ -51,6 +57,7 @@ impl Claim {
         match self {
             Self::Property(property) => Selected::Run(property.clone(), model.clone()),
             Self::Observations => Selected::Observations(model.clone()),
+            Self::Atomicity => Selected::Atomicity(model.clone()),
         }
     }
 }
@@ -88,6 +95,9 @@ pub fn select(
                 None => {
                     let reason = match criterion {
                         Criterion::Observations => format!("nothing to check: {file} observes nothing"),
+                        Criterion::CommitAtomicity | Criterion::Atomicity => {
+                            format!("nothing to check: {file} has no atomic block")
+                        }
                         _ => format!("nothing to check: {file} declares no `{name}`"),
                     };
                     selected.push(Selected::Nothing { criterion: name, reason });
@@ -108,6 +118,9 @@ pub fn select(
             runs.push(run);
         }
     }
+    if runs.iter().any(|run| matches!(run, Selected::Run(Property::CommitAtomicity, _))) {
+        atomicity::require_commits(loaded, color)?;
+    }
     runs.extend(selected);
     Ok(runs)
 }
@@ -121,6 +134,8 @@ fn suits(program: &Program, model: &Model) -> bool {
 fn default_claim(loaded: &Loaded) -> Option<Claim> {
     if loaded.program.has_calls() {
         Some(Claim::Property(Property::Transactions(TxCriterion::Opacity)))
+    } else if loaded.program.has_blocks() {
+        Some(if atomicity::commits(loaded) { Claim::Property(Property::CommitAtomicity) } else { Claim::Atomicity })
     } else if loaded.test.is_some() {
         Some(Claim::Observations)
     } else if !loaded.program.transactional.is_empty() {
@@ -152,6 +167,8 @@ fn default_models(loaded: &Loaded) -> Vec<Model> {
 fn undeclared(criterion: Criterion, program: &Program) -> Option<Claim> {
     match criterion {
         Criterion::Assertions => Some(Claim::Property(Property::Assertions)),
+        Criterion::CommitAtomicity if program.has_blocks() => Some(Claim::Property(Property::CommitAtomicity)),
+        Criterion::Atomicity if program.has_blocks() => Some(Claim::Atomicity),
         Criterion::Observations if !program.observed.is_empty() => Some(Claim::Observations),
         Criterion::Opacity | Criterion::StrictSerializability if !program.transactional.is_empty() => {
             TxCriterion::from_name(criterion.name()).map(|criterion| Claim::Property(Property::Transactions(criterion)))
@@ -164,8 +181,13 @@ fn undeclared(criterion: Criterion, program: &Program) -> Option<Claim> {
         {
             TxCriterion::from_name(criterion.name()).map(|criterion| Claim::Property(Property::Transactions(criterion)))
         }
+        Criterion::InOrder(order)
+            if program.restarts() && (order.name() == COMMIT_ORDER || program.serial_order(order.name()).is_some()) =>
+        {
+            Some(Claim::Property(Property::Transactions(TxCriterion::InOrder(order))))
+        }
         Criterion::SoloProgress | Criterion::CrashFreeSoloProgress | Criterion::LocalProgress
-            if !program.transactional.is_empty() =>
+            if !program.transactional.is_empty() && !program.has_calls() =>
         {
             Progress::from_name(criterion.name()).map(|progress| Claim::Property(Property::Progress(progress)))
         }
@@ -212,7 +234,12 @@ fn declarations(loaded: &Loaded, color: ColorChoice) -> Result<Vec<Declared>, Fa
         if check.models.is_empty() {
             models.extend(default_models(loaded).into_iter().take(1));
         }
-        declared.push(Declared { claim: Claim::Property(check.property.clone()), models });
+        let claim = match &check.property {
+            // Only a `check atomicity` leaves it open which observations are allowed.
+            Property::Observations(_) => Claim::Atomicity,
+            property => Claim::Property(property.clone()),
+        };
+        declared.push(Declared { claim, models });
     }
     if errors.is_empty() { Ok(declared) } else { Err(program::complain(&loaded.source, &errors, color)) }
 }

@@ -116,13 +116,17 @@ fn traces() {
     let place = Place::new(&[("sb.rml", SB)]);
     place.run("check sb.rml --model tso --save-trace t.json");
     let good = place.read("t.json");
-    place.write("bad.json", b"{");
+    place.write("bad.json", b"bug");
+    place.write("cut.json", &good.as_bytes()[..good.len() / 2]);
+    place.write("later.json", good.replace("cyrano.trace/1", "cyrano.trace/2").as_bytes());
     place.write("other.json", br#"{"schema":"cyrano.report/1"}"#);
     place.write("part.json", br#"{"schema":"cyrano.trace/1"}"#);
     place.write("thread.json", good.replace("\"thread\": \"p0\"", "\"thread\": \"p9\"").as_bytes());
     place.write("source.json", good.replace("shared x, y;", "shared x;").as_bytes());
     check(&place, "replay missing.json", &["no such file"]);
     check(&place, "replay bad.json", &["not JSON"]);
+    check(&place, "replay cut.json", &["cut off"]);
+    check(&place, "replay later.json", &["cyrano.trace/2", "cyrano.trace/1"]);
     check(&place, "replay other.json", &["cyrano.report/1", "cyrano.trace/1"]);
     check(&place, "replay part.json", &["missing field"]);
     check(&place, "replay thread.json", &["p9"]);

@@ -88,6 +88,8 @@ pub enum Violation {
     Transactions,
     /// A thread never commits again, for ever.
     Lasso(Lasso),
+    /// Atomic blocks did not do what they would have done one at a time, in the order of their commits. The replay says what differs.
+    Blocks,
     /// No thread can go on and some wait at an atomic section.
     Deadlock {
         /// The waiting threads.
@@ -123,6 +125,7 @@ impl Violation {
             Self::AtomicDiverges { .. } => "divergence",
             Self::Transactions => "cycle",
             Self::Lasso(_) => "lasso",
+            Self::Blocks => "atomicity",
             Self::Deadlock { .. } => "deadlock",
             Self::Observation { .. } => "observation",
             Self::FinalState => "final-state",
@@ -158,6 +161,16 @@ pub struct Stats {
     pub peak_bytes: u64,
 }
 
+/// How an atomic block was proven to be atomic.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BlockProof {
+    /// The block's name.
+    pub name: String,
+    /// Whether its steps before the commit are right movers and those behind it left movers (Lipton); else the serial run beside
+    /// the execution was compared.
+    pub by_movers: bool,
+}
+
 /// What an engine found out.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -175,8 +188,28 @@ pub struct Answer {
     pub outcomes: BTreeSet<Vec<i64>>,
     /// For histories with values, where clients are told apart: what the clients had called when it went wrong.
     pub clients: BTreeSet<Calls>,
+    /// For commit-atomicity, how the blocks were proven to be atomic.
+    pub blocks: Vec<BlockProof>,
     /// The reductions that were used.
     pub reductions: Vec<&'static str>,
     /// What it cost.
     pub stats: Stats,
+}
+
+impl Answer {
+    /// A verdict with nothing to show for it.
+    pub fn new(verdict: Verdict, reason: Option<String>) -> Self {
+        Self {
+            verdict,
+            reason,
+            places: Vec::new(),
+            violation: None,
+            execution: None,
+            outcomes: BTreeSet::new(),
+            clients: BTreeSet::new(),
+            blocks: Vec::new(),
+            reductions: Vec::new(),
+            stats: Stats::default(),
+        }
+    }
 }

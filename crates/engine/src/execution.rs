@@ -1,5 +1,6 @@
 //! One execution: the memory order and the choices, which together determine everything else.
 
+use crate::blocks::SerialRun;
 use cyrano_ir::{AccessKind, InstrId, LocId, ThreadId};
 
 /// An execution, or a prefix of one.
@@ -29,7 +30,7 @@ pub struct Access {
 }
 
 /// What replaying an execution brought to light, step by step.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Replayed {
     /// The steps in memory order.
     pub steps: Vec<StepFacts>,
@@ -39,6 +40,8 @@ pub struct Replayed {
     pub memory: Vec<i64>,
     /// Registers of each thread at the end; `None` where a deferred load has yet to provide the value.
     pub registers: Vec<Vec<Option<i64>>>,
+    /// For a claim about atomic blocks, where it parts from the serial run.
+    pub serial: Option<SerialRun>,
 }
 
 /// Facts about one performed access.

@@ -11,7 +11,7 @@ pub fn by_conflicts(criterion: TxCriterion) -> Option<Criterion> {
     match criterion {
         TxCriterion::Opacity => Some(Criterion::Opacity),
         TxCriterion::StrictSerializability => Some(Criterion::StrictSerializability),
-        TxCriterion::Serializability | TxCriterion::SnapshotIsolation => None,
+        TxCriterion::Serializability | TxCriterion::SnapshotIsolation | TxCriterion::InOrder(_) => None,
     }
 }
 

@@ -60,14 +60,15 @@ impl Fate {
     }
 }
 
-/// The instruction at which the client of a transactional memory chooses its next command; none if the thread is no such client.
-pub fn client_choice(program: &Program, thread: ThreadId) -> Option<InstrId> {
+/// The instructions at which the client of a transactional memory chooses its next command; none if the thread is no such client.
+pub fn client_choices(program: &Program, thread: ThreadId) -> Vec<InstrId> {
     let declared = program.thread(thread);
     let chooses = |op: &Op| match op {
         Op::Choose { dst: Place::Reg(reg), .. } => declared.registers[reg.index()].name == COMMAND,
         _ => false,
     };
-    declared.code.iter().position(|instr| chooses(&instr.op)).map(InstrId::new)
+    let found = declared.code.iter().enumerate().filter(|(_, instr)| chooses(&instr.op));
+    found.map(|(at, _)| InstrId::new(at)).collect()
 }
 
 /// The register for the command that a client has chosen; no register of a source program starts like this.

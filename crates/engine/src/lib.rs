@@ -7,15 +7,17 @@
 //! verdict; it never approximates quietly.
 
 mod answer;
+mod blocks;
 mod execution;
 pub mod history;
 mod lasso;
 mod limits;
 pub mod values;
 
-pub use answer::{Answer, BEYOND_LIMIT, Blocked, Stats, Verdict, Violation, limit_reason};
+pub use answer::{Answer, BEYOND_LIMIT, BlockProof, Blocked, Stats, Verdict, Violation, limit_reason};
+pub use blocks::{Difference, Obstacle, SerialRun, SerialUnit};
 pub use execution::{Access, Execution, Overtaking, Replayed, Source, StepFacts, ThreadEnd};
-pub use lasso::{Extent, Fate, Lasso, client_choice};
+pub use lasso::{Extent, Fate, Lasso, client_choices};
 pub use limits::{Limits, Progress, Stop, Watch};
 
 use cyrano_ir::{Program, Property};

@@ -1,7 +1,7 @@
 //! The history of calls and responses that an execution of a program with a transactional memory performs.
 
-use cyrano_criteria::values::{Action, Call, Event, History, Reply};
-use cyrano_ir::{Method, Op, Program, reply as codes};
+use cyrano_criteria::values::{Action, Call, Criterion, Event, History, Reply};
+use cyrano_ir::{COMMIT_ORDER, Method, Op, OrderName, Program, TxCriterion, reply as codes};
 
 use crate::execution::Replayed;
 
@@ -17,13 +17,30 @@ pub struct Size {
     pub locations: usize,
 }
 
-/// How large histories of a program can get: its constants `txns` and `locs` say so.
+/// How large histories of a program can get: its constants `txns` and `locs` say so, or its transactional variables.
 pub fn size(program: &Program) -> Size {
     let constant = |name: &str| {
         let found = program.constants.iter().find(|(n, _)| n == name);
         found.and_then(|(_, value)| usize::try_from(*value).ok()).unwrap_or(1).max(1)
     };
-    Size { per_thread: constant("txns"), locations: constant("locs") }
+    let locations = if program.transactional.is_empty() { constant("locs") } else { program.transactional.len() };
+    Size { per_thread: constant("txns"), locations }
+}
+
+/// What the locations hold before the first transaction.
+pub fn initial(program: &Program) -> Vec<i64> {
+    match program.transactional.is_empty() {
+        true => vec![0; size(program).locations],
+        false => program.transactional.iter().map(|loc| program.location(*loc).init).collect(),
+    }
+}
+
+/// The criterion that judges a history; of an order that the memory names it asks that there is one.
+pub fn criterion(criterion: TxCriterion) -> Option<Criterion> {
+    match criterion {
+        TxCriterion::InOrder(_) => Some(Criterion::Serializability),
+        other => Criterion::named(other.name()),
+    }
 }
 
 /// A call with its arguments.
@@ -79,6 +96,29 @@ pub fn history(program: &Program, replayed: &Replayed) -> Spoken {
         events.push(Event { tx, action });
         spoken.steps.push(step);
     }
-    spoken.history = History::new(vec![0; size(program).locations], events).ok();
+    spoken.history = History::new(initial(program), events).ok();
     spoken
+}
+
+/// The keys of the transactions of a history in an order that the program names, for each transaction in the order in which they begin; those
+/// of transactions that have not committed are empty. None if the program has no such order, or a key is not known.
+pub fn keys(program: &Program, replayed: &Replayed, order: OrderName) -> Option<Vec<Vec<i64>>> {
+    let spoken = history(program, replayed);
+    let mut keys = vec![Vec::new(); spoken.threads.len()];
+    let mut committed = vec![0; program.threads.len()];
+    let events = spoken.history.as_ref()?.events().iter();
+    let commits = events.filter(|event| event.action == Action::Respond(Reply::Committed));
+    for (place, event) in commits.enumerate() {
+        let tx = usize::from(event.tx);
+        let thread = spoken.threads[tx];
+        keys[tx] = if order.name() == COMMIT_ORDER {
+            vec![i64::try_from(place).ok()?]
+        } else {
+            let registers = program.serial_order(order.name())?.keys.get(thread)?.get(committed[thread])?;
+            let value = |register: &cyrano_ir::RegId| replayed.registers[thread][register.index()];
+            registers.iter().map(value).collect::<Option<Vec<i64>>>()?
+        };
+        committed[thread] += 1;
+    }
+    Some(keys)
 }

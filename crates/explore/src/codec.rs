@@ -74,6 +74,9 @@ impl Machine<'_> {
         if let (Some(values), Some(heard)) = (&self.values, &state.heard) {
             values.encode(heard, out);
         }
+        if let Some(shadow) = &state.shadow {
+            self.encode_shadow(shadow, state, out);
+        }
     }
 
     /// Reads a state back.
@@ -108,6 +111,7 @@ impl Machine<'_> {
         if let (Some(values), Some(heard)) = (&self.values, &mut state.heard) {
             values.decode(input, heard);
         }
+        self.decode_shadow(input, state);
         debug_assert!(input.is_empty(), "a state has trailing bytes");
     }
 }
@@ -123,6 +127,9 @@ pub(crate) fn put_entry(out: &mut Vec<u8>, entry: &Entry) {
         What::Access(kind) => kind as u8,
         What::Assign => 3,
         What::Assert => 4,
+        What::Begin => 6,
+        What::Commit => 7,
+        What::End => 8,
         What::Fence(set) => {
             out.extend([FENCE, set.bits()]);
             return;
@@ -170,6 +177,9 @@ fn take_entry(input: &mut &[u8]) -> Entry {
         2 => What::Access(AccessKind::Rmw),
         3 => What::Assign,
         4 => What::Assert,
+        6 => What::Begin,
+        7 => What::Commit,
+        8 => What::End,
         _ => {
             let set = FenceSet::from_bits(input[0]);
             *input = &input[1..];

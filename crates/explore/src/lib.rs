@@ -11,19 +11,23 @@
 //!
 //! This crate does no IO and knows no other engine.
 
+mod alike;
 mod codec;
 mod events;
 mod faults;
 mod local;
 mod machine;
+mod movers;
 mod own;
 mod progress;
 mod queue;
 mod repeats;
 mod search;
 mod section;
+mod serial;
 mod settle;
 mod setup;
+mod shadow;
 mod state;
 mod step;
 mod supports;
@@ -37,7 +41,7 @@ mod witness;
 
 pub use faults::Fault;
 
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Refusal, Verdict, Violation, Watch, limit_reason};
+use cyrano_engine::{Answer, BlockProof, Engine, Limits, Query, Question, Refusal, Verdict, Violation, Watch, limit_reason};
 use cyrano_ir::{InstrId, Interchangeable, Program, Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
 
@@ -71,6 +75,8 @@ pub struct Explore {
     pub client_programs: bool,
     /// Neighbouring deferred stores are sorted where the model does not keep their order.
     pub sorted_stores: bool,
+    /// Where movers prove all atomic blocks, the shadow is left out (commit-atomicity).
+    pub movers: bool,
     /// A deliberate bug, for tests; without the feature `faults` it has no effect.
     pub fault: Option<Fault>,
 }
@@ -90,6 +96,7 @@ impl Default for Explore {
             merged_histories: true,
             client_symmetry: true,
             client_programs: false,
+            movers: true,
             fault: None,
         }
     }
@@ -112,7 +119,7 @@ impl Explore {
         if self.timestamps && machine.program.has_timestamps() {
             names.push("timestamps");
         }
-        if machine.symmetry.is_some() {
+        if machine.symmetry.is_some() || !machine.alike.is_empty() {
             names.push("thread-symmetry");
         }
         if !machine.variable_symmetry.is_empty() {
@@ -124,7 +131,7 @@ impl Explore {
         if machine.limits_repeats {
             names.push("repeated-stores");
         }
-        if self.dead_loads && machine.loads_wait {
+        if self.dead_loads && machine.loads_wait && machine.shadows.is_none() {
             names.push("dead-loads");
         }
         if machine.sorts {
@@ -160,11 +167,39 @@ impl Engine for Explore {
         if let Some(Property::Progress(progress)) = property {
             return progress::ask(self, query, *progress, limits, watch);
         }
+        if property == Some(&Property::CommitAtomicity) {
+            return self.atomicity(query, limits, watch);
+        }
         self.search(query, property, limits, watch)
     }
 }
 
 impl Explore {
+    /// Commit-atomicity: by movers if they prove all blocks, else by the shadow.
+    fn atomicity(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let uncommitted = |thread: &cyrano_ir::Thread| !cyrano_ir::Blocks::without_commit(thread).is_empty();
+        if query.program.threads.iter().any(uncommitted) {
+            return Answer::new(Verdict::Vacuous, Some("an atomic block has no commit point".into()));
+        }
+        let proof = if self.movers { movers::prove(self, query, limits, watch) } else { None };
+        let blocks = |proof: &movers::Proof| -> Vec<BlockProof> {
+            let proven = |(name, by_movers): &(String, bool)| BlockProof { name: name.clone(), by_movers: *by_movers };
+            proof.blocks.iter().map(proven).collect()
+        };
+        match proof {
+            Some(proof) if proof.is_complete() => Answer {
+                blocks: blocks(&proof),
+                reductions: vec!["dead-registers", "macro-steps", "movers"],
+                stats: proof.stats,
+                ..Answer::new(Verdict::Verified, None)
+            },
+            proof => {
+                let answer = self.search(query, Some(&Property::CommitAtomicity), limits, watch);
+                Answer { blocks: proof.as_ref().map(blocks).unwrap_or_default(), ..answer }
+            }
+        }
+    }
+
     /// Searches once, or again with larger gaps between timestamps.
     fn search(&self, query: Query<'_>, property: Option<&Property>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let Query { program, model, .. } = query;
@@ -187,15 +222,12 @@ impl Explore {
     fn answer(&self, machine: &Machine<'_>, property: Option<&Property>, found: Found, limits: &Limits) -> Answer {
         let (execution, violation) = found.hit.as_ref().map(|hit| witness::execution(machine, hit)).unzip();
         let mut answer = Answer {
-            verdict: Verdict::Verified,
-            reason: None,
-            places: Vec::new(),
-            violation: None,
             execution,
             outcomes: found.outcomes.clone(),
             clients: found.clients.clone(),
             reductions: self.reductions(machine),
             stats: found.stats,
+            ..Answer::new(Verdict::Verified, None)
         };
         let exists = matches!(property, Some(Property::Final { quantifier: Quantifier::Exists, .. }));
         if let Some(hit) = &found.hit {
@@ -215,6 +247,9 @@ impl Explore {
             let bound = limits.deferred;
             answer.reason =
                 Some(format!("executions in which a thread defers more than {bound} accesses were left out"));
+        } else if found.notes.crowded {
+            answer.verdict = Verdict::Bounded;
+            answer.reason = Some("executions with too many aborted transactions that matter were left out".to_owned());
         } else if let Some((thread, pc)) = found.notes.limited {
             answer.verdict = Verdict::Bounded;
             answer.reason = Some(limit_reason(machine.program, ThreadId::new(thread), InstrId(pc)));
@@ -239,6 +274,7 @@ fn vacuous(program: &Program, property: Option<&Property>, found: &Found) -> Opt
         Some(Property::Transactions(_) | Property::Progress(_)) => {
             (!found.notes.committed).then_some("no transaction ever commits")
         }
+        Some(Property::CommitAtomicity) => (!found.notes.committed).then_some("no atomic block ever commits"),
         Some(Property::Final { .. } | Property::Observations(_)) => {
             (!found.ended).then_some("no execution runs to its end")
         }

@@ -9,16 +9,18 @@ use std::rc::Rc;
 use cyrano_criteria::history::Size;
 use cyrano_criteria::monitor::Monitor;
 use cyrano_engine::history::by_conflicts;
-use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{AccessKind, FinalVar, Op, OwnOrder, Program, Property, ThreadId};
+use cyrano_ir::dataflow::{Liveness, exit_registers};
+use cyrano_ir::{AccessKind, FinalVar, Op, OwnOrder, Program, Property, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
 use rustc_hash::FxHashMap;
 
 use crate::Explore;
+use crate::alike::groups;
 use crate::faults::Fault;
 use crate::own::OwnRegion;
 use crate::repeats::constant_variables;
+use crate::shadow::Shadows;
 use crate::state::State;
 use crate::symmetry::Symmetry;
 use crate::timestamps::Timestamps;
@@ -40,6 +42,8 @@ pub(crate) struct Machine<'a> {
     pub monitor: Option<Monitor>,
     /// The criterion for histories with values, if one is asked for.
     pub values: Option<Values>,
+    /// What the shadow of atomic blocks needs to know, if commit-atomicity is asked for.
+    pub shadows: Option<Shadows>,
     /// The program's own order, under a model that follows it; see `own`.
     pub own_order: Option<&'a OwnOrder>,
     /// The regions of threads that were met, by thread and first instruction; see `own`.
@@ -48,6 +52,8 @@ pub(crate) struct Machine<'a> {
     pub variables: Vec<Option<u8>>,
     /// The renamings of threads that change nothing, if they are used.
     pub symmetry: Option<Symmetry>,
+    /// The threads that may exchange their places, if that is used; see `alike`.
+    pub alike: Vec<Vec<usize>>,
     /// The renamings of transactional variables that change nothing, if they are used.
     pub variable_symmetry: Vec<Renaming>,
     /// Whether a choice waits for the access that follows it.
@@ -96,6 +102,7 @@ impl<'a> Machine<'a> {
         }
         let transactions = matches!(property, Some(Property::Transactions(_)));
         let values = property.and_then(|p| Values::of(program, p, config));
+        let blocks = matches!(property, Some(Property::CommitAtomicity));
         let by_conflicts = transactions && values.is_none();
         let mut machine = Self {
             program,
@@ -108,10 +115,12 @@ impl<'a> Machine<'a> {
             judge_assertions: property.is_some_and(|property| !matches!(property, Property::Final { .. })),
             monitor: property.filter(|_| values.is_none()).and_then(|property| monitor(program, property)),
             values,
+            shadows: blocks.then(|| Shadows::of(program)),
             own_order,
             regions: RefCell::default(),
             variables: variables(program),
             symmetry: (config.thread_symmetry && by_conflicts).then(|| Symmetry::of(program)).flatten(),
+            alike: if config.thread_symmetry && blocks { groups(program) } else { Vec::new() },
             variable_symmetry: if config.variable_symmetry
                 && config.macro_steps
                 && config.dead_registers
@@ -125,6 +134,7 @@ impl<'a> Machine<'a> {
             limits_repeats: config.repeated_stores && by_conflicts && defers.contains(&true),
             constant: constant_variables(program),
             sorts: config.sorted_stores
+                && !blocks
                 && defers[AccessKind::Store as usize]
                 && !model.keeps(AccessKind::Store, AccessKind::Store, false),
         };
@@ -165,6 +175,7 @@ impl<'a> Machine<'a> {
             threads: (0..self.program.threads.len()).map(|_| Default::default()).collect(),
             running: 0,
             monitor: self.monitor.as_ref().map(Monitor::initial),
+            shadow: self.shadows.as_ref().map(|shadows| shadows.initial(self.program)),
             heard: self.values.as_ref().map(|values| values.initial(self.program.threads.len())),
         }
     }
@@ -245,7 +256,13 @@ fn exit_live(program: &Program, thread: ThreadId, property: Option<&Property>) -
     };
     match property {
         Some(Property::Final { cond, .. }) => cond.for_each_var(&mut |var| add(var)),
+        Some(Property::Transactions(TxCriterion::InOrder(order))) => {
+            let keys = program.serial_order(order.name()).and_then(|order| order.keys.get(thread.index()));
+            live.extend(keys.into_iter().flatten().flatten());
+        }
         Some(Property::Assertions | Property::Transactions(_) | Property::Progress(_)) => {}
+        // What is observed at the end is handed on by the last blocks.
+        Some(Property::CommitAtomicity) => live.extend(exit_registers(program, thread)),
         None | Some(Property::Observations(_)) => program.observed.iter().for_each(|o| add(&o.var)),
     }
     live

@@ -18,15 +18,19 @@
 //! Of the reductions, `dead-registers` and `timestamps` relate states that can do the same steps for ever, so that cycles of stored
 //! states are infinite executions and the other way round; where clocks grow, such an execution never repeats a state, but what it
 //! does. `macro-steps` leaves out states between which no other thread can tell a difference; a loop without accesses stays a
-//! cycle, and each step has at most one `commit` or `abort`, which is kept with it. Symmetries are not used: a cycle of classes of
+//! cycle, and each step has at most one `commit` or `abort`, which is kept with it. Where a thread takes a name that nobody holds
+//! ([`Names`]), it takes the smallest, and the names in stored states are renumbered: a program does nothing with names that a
+//! renaming would change, and what belongs to names that nobody holds is never read. Symmetries are not used: a cycle of classes of
 //! states may exchange the threads. Neither are `lazy-choices` and `repeated-stores`, which are made for safety.
 
 mod cycles;
 mod graph;
 mod walk;
 
-use cyrano_engine::client_choice;
-use cyrano_engine::{Answer, Fate, Lasso, Limits, Query, Stats, Stop, Verdict, Violation, Watch, limit_reason};
+use cyrano_engine::{
+    Answer, Fate, Lasso, Limits, Query, Stats, Stop, Verdict, Violation, Watch, client_choices, limit_reason,
+};
+use cyrano_ir::dataflow::Names;
 use cyrano_ir::{InstrId, Progress, Property, ThreadId};
 
 use crate::machine::Machine;
@@ -45,30 +49,37 @@ pub(crate) fn ask(
 ) -> Answer {
     let Query { program, model, .. } = query;
     let property = Property::Progress(progress);
+    let Some(names) = Names::new(program) else {
+        let reason = "something may hold names of two kinds".to_owned();
+        return answer(Verdict::Unknown, Some(reason), Vec::new(), Stats::default());
+    };
     let mut gap = (config.timestamps && program.has_timestamps()).then_some(1);
     loop {
         let machine = Machine::new(program, model, config, Some(&property), limits.deferred, gap);
         if let Some((verdict, reason)) = cannot(&machine) {
             return answer(verdict, Some(reason), Vec::new(), Stats::default());
         }
-        let graph = Graph::build(&machine, limits, watch);
+        let graph = Graph::build(&machine, &names, limits, watch);
         if graph.notes.gap_too_small {
             gap = gap.map(|gap| gap * 2).filter(|gap| *gap <= LARGEST_GAP);
             continue;
         }
-        return judge(&machine, graph, progress, limits);
+        return judge(&machine, &names, graph, progress, limits);
     }
 }
 
 /// Why the question is not answered, if it is not.
 fn cannot(machine: &Machine<'_>) -> Option<(Verdict, String)> {
     let program = machine.program;
-    if program.thread_ids().any(|thread| client_choice(program, thread).is_none()) {
-        return Some((Verdict::Vacuous, "only the clients of an stm make progress in this sense".to_owned()));
+    if program.thread_ids().any(|thread| client_choices(program, thread).is_empty()) {
+        let reason = "only clients that go on for ever make progress in this sense";
+        return Some((Verdict::Vacuous, reason.to_owned()));
     }
-    if machine.defers_any() || machine.model.serial {
+    let model = machine.model;
+    if machine.defers_any() || model.serial || model.own_order {
+        let name = &model.name;
         let reason =
-            format!("progress is decided where nothing is deferred, under sc; {} is another model", machine.model.name);
+            format!("progress is decided where nothing is deferred, under sc and inorder; {name} is another model");
         return Some((Verdict::Unknown, reason));
     }
     let many = program.threads.len() > MOST_THREADS;
@@ -76,20 +87,10 @@ fn cannot(machine: &Machine<'_>) -> Option<(Verdict, String)> {
 }
 
 fn answer(verdict: Verdict, reason: Option<String>, reductions: Vec<&'static str>, stats: Stats) -> Answer {
-    Answer {
-        verdict,
-        reason,
-        places: Vec::new(),
-        violation: None,
-        execution: None,
-        outcomes: Default::default(),
-        clients: Default::default(),
-        reductions,
-        stats,
-    }
+    Answer { reductions, stats, ..Answer::new(verdict, reason) }
 }
 
-fn judge(machine: &Machine<'_>, graph: Graph, progress: Progress, limits: &Limits) -> Answer {
+fn judge(machine: &Machine<'_>, names: &Names, graph: Graph, progress: Progress, limits: &Limits) -> Answer {
     let started = std::time::Instant::now();
     let mut found = answer(Verdict::Verified, None, machine.config.reductions(machine), graph.stats);
     if let Some((node, violation)) = &graph.wrong {
@@ -102,13 +103,17 @@ fn judge(machine: &Machine<'_>, graph: Graph, progress: Progress, limits: &Limit
     if let Some(stop) = graph.stop {
         return Answer { verdict: Verdict::Unknown, reason: Some(stop.reason().to_owned()), ..found };
     }
+    if graph.out_of_names {
+        let reason = "more transactions or records are remembered at once than there are names for".to_owned();
+        return Answer { verdict: Verdict::Unknown, reason: Some(reason), ..found };
+    }
     match lasso(machine, &graph, progress, limits) {
         Err(stop) => {
             found.verdict = Verdict::Unknown;
             found.reason = Some(stop.reason().to_owned());
         }
         Ok(Some((thread, fate, cycle))) => {
-            let (execution, stem, round) = walk::execution(machine, &graph, &cycle);
+            let (execution, stem, round) = walk::execution(machine, names, &graph, &cycle);
             let lasso = Lasso { thread: ThreadId::new(thread), fate, stem, round, rounds: walk::ROUNDS };
             found.verdict = Verdict::Violated;
             found.violation = Some(Violation::Lasso(lasso));

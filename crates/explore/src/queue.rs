@@ -38,7 +38,7 @@ impl Machine<'_> {
                 self.keeps(first, kind, earlier.loc == loc)
             }
             What::Fence(set) => !(set & before & FenceSet::from_second(kind)).is_empty(),
-            What::Assign | What::Assert => false,
+            _ => false,
         })
     }
 
@@ -146,7 +146,7 @@ impl Machine<'_> {
                         continue;
                     }
                 }
-                What::Assign | What::Assert => {}
+                _ => {}
             }
             position += 1;
         }

@@ -54,7 +54,7 @@ pub(crate) struct Search<'m, 'a> {
     batch: Batch,
     successors: Successors,
     state: State,
-    scratch: Vec<i64>,
+    scratch: Vec<(cyrano_ir::dataflow::Class, i64)>,
     found: Found,
     expanded: u64,
     /// The smallest client that went wrong so far, where clients are told apart.
@@ -214,7 +214,14 @@ impl<'m, 'a> Search<'m, 'a> {
                 let outcome = observed.iter().map(|o| self.m.final_value(state, o.var)).collect();
                 self.found.outcomes.insert(outcome);
             }
-            Some(Property::Assertions | Property::Transactions(_) | Property::Progress(_)) => {}
+            Some(Property::Transactions(_)) => {
+                let right = self.m.values.as_ref().is_none_or(|values| values.finishes(self.m, state));
+                if !right && self.found.hit.is_none() {
+                    let violation = Some(Violation::Transactions);
+                    self.found.hit = Some(Hit { path: self.path(record), violation, in_step: false });
+                }
+            }
+            Some(Property::Assertions | Property::Progress(_) | Property::CommitAtomicity) => {}
             Some(Property::Observations(allowed)) => {
                 let observed = &self.m.program.observed;
                 let outcome: Vec<i64> = observed.iter().map(|o| self.m.final_value(state, o.var)).collect();
@@ -240,6 +247,9 @@ impl<'m, 'a> Search<'m, 'a> {
 
     /// No thread can go on: a deadlock if all of those that are not done wait at an atomic section.
     fn stuck(&mut self, record: Record, state: &State) {
+        if self.m.shadows.is_some() {
+            return;
+        }
         let mut blocked = Vec::new();
         // Threads that have not started wait for the setup thread, which is the one that is blocked.
         let setup = self.m.unfinished_setup(state);

@@ -26,6 +26,11 @@ impl Stepper<'_> {
             match self.run_section(out, index, begin, queue, &mut work) {
                 Path::Open => {
                     self.after_access(out.at(index), begin);
+                    let successor = out.at(index);
+                    if successor.state.threads[thread].issued > state.threads[thread].issued {
+                        let end = successor.state.threads[thread].pc - 1;
+                        self.outside_unit(successor, end);
+                    }
                     self.settle(out, index, thread);
                 }
                 Path::Failed => {}

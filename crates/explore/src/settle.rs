@@ -61,7 +61,7 @@ impl Stepper<'_> {
         mut issuing: Option<Issuing>,
         work: &mut Vec<(usize, Option<Issuing>)>,
     ) {
-        let patience = if self.m.config.macro_steps { PATIENCE } else { 1 };
+        let patience = if self.m.config.macro_steps || self.m.shadows.is_some() { PATIENCE } else { 1 };
         let mut steps = 0;
         loop {
             let successor = out.at(index);
@@ -72,6 +72,10 @@ impl Stepper<'_> {
             }
             let stops_itself = op.access_kind().is_some() || matches!(op, Op::AtomicBegin | Op::Halt);
             let tired = steps >= patience && !stops_itself;
+            if tired && self.m.shadows.as_ref().is_some_and(|s| s.threads[thread].uncommitted[pc as usize]) {
+                // Its block would commit too late.
+                self.notes.too_large = true;
+            }
             if issuing.is_none() && (tired || successor.event.is_some()) {
                 return;
             }
@@ -131,6 +135,7 @@ impl Stepper<'_> {
             Err(error) => record_error(&mut successor.event, thread, state.threads[thread].pc, error),
         }
         successor.choices.push((thread, value));
+        self.chosen_for_shadow(successor, value);
         successor.state.threads[thread].pc += 1;
     }
 
@@ -154,8 +159,12 @@ impl Stepper<'_> {
                 Flow::To(pc + 1)
             }
             Op::AtomicEnd => {
-                if issuing.take().is_some() {
+                if let Some(section) = issuing.take() {
                     self.close_section(successor);
+                    let thread = successor.thread;
+                    if successor.state.threads[thread].issued > section.before.threads[thread].issued {
+                        self.outside_unit(successor, pc);
+                    }
                 }
                 Flow::To(pc + 1)
             }
@@ -173,6 +182,20 @@ impl Stepper<'_> {
                     return Flow::Rest;
                 }
                 self.speak(successor, pc);
+                Flow::To(pc + 1)
+            }
+            Op::BlockBegin(_) => {
+                self.block_begin(successor);
+                Flow::To(pc + 1)
+            }
+            Op::BlockCommit => {
+                successor.block_committed = true;
+                self.unit_commits(successor);
+                Flow::To(pc + 1)
+            }
+            Op::BlockEnd(results) => {
+                self.unit_ends(successor, pc);
+                self.note_results(successor, results);
                 Flow::To(pc + 1)
             }
             Op::OperationBegin(_) => Flow::To(pc + 1),
@@ -278,7 +301,7 @@ impl Stepper<'_> {
     /// An assertion's condition is known.
     fn judge(&mut self, successor: &mut Successor, pc: u32, value: i64) {
         self.notes.asserted = true;
-        if value == 0 && self.m.judge_assertions {
+        if value == 0 && self.m.judge_assertions && self.m.shadows.is_none() {
             let failed = Violation::Assertion { thread: ThreadId::new(successor.thread), instr: InstrId(pc) };
             successor.event.get_or_insert(failed);
         }
@@ -360,7 +383,11 @@ impl Stepper<'_> {
         let index = successor.state.threads[thread].issued;
         successor.state.threads[thread].issued += 1;
         let entry = Entry { chained: in_section, index, ..Entry::new(What::Access(kind), instr, loc, data) };
-        if self.push(successor, entry, op, pc) { Flow::To(pc + 1) } else { Flow::Fail }
+        if !self.push(successor, entry, op, pc) {
+            return Flow::Fail;
+        }
+        self.issued_for_shadow(successor, pc, false);
+        Flow::To(pc + 1)
     }
 
     /// The last access of a section is chained to nothing.
@@ -376,7 +403,7 @@ impl Stepper<'_> {
         let thread = successor.thread;
         loop {
             let queue = &mut successor.state.threads[thread].queue;
-            let known = |e: &Entry| matches!(e.data, Data::Waiting(_)) && !e.data.is_pending();
+            let known = |e: &Entry| matches!(e.data, Data::Waiting(_)) && !e.data.is_pending() && !e.is_mark();
             let Some(position) = queue.iter().position(known) else {
                 return;
             };

@@ -24,6 +24,8 @@ pub(crate) struct State {
     pub monitor: Option<cyrano_criteria::monitor::State>,
     /// What the criterion for histories with values remembers, if one is being checked.
     pub heard: Option<crate::values::Heard>,
+    /// The serial run beside this one, if commit-atomicity is being checked; see `shadow`.
+    pub shadow: Option<crate::shadow::Shadow>,
     /// Under a serial model, one more than the thread whose operation is under way, or 0.
     pub running: u16,
 }
@@ -35,6 +37,8 @@ pub(crate) struct ThreadState {
     pub pc: u32,
     /// Deferred work in program order.
     pub queue: Vec<Entry>,
+    /// Whether the access that was issued last has been performed; kept for `shadow` only.
+    pub latest_done: bool,
     /// How many accesses were issued so far. History, kept for witnesses only; not part of the encoded state.
     pub issued: u32,
 }
@@ -69,6 +73,12 @@ pub(crate) enum What {
     Assign,
     /// An assertion whose operands are pending.
     Assert,
+    /// An atomic block begins, and none of its accesses has been performed; see `shadow`.
+    Begin,
+    /// A unit commits with the access that it waits for.
+    Commit,
+    /// A unit ends and hands on what it has.
+    End,
     /// A fence. Only the kinds that have a pending access before it are kept.
     Fence(FenceSet),
 }
@@ -149,6 +159,7 @@ impl Clone for State {
         self.running = source.running;
         self.monitor = source.monitor;
         self.heard.clone_from(&source.heard);
+        self.shadow.clone_from(&source.shadow);
     }
 }
 
@@ -163,5 +174,6 @@ impl Clone for ThreadState {
         self.pc = source.pc;
         self.queue.clone_from(&source.queue);
         self.issued = source.issued;
+        self.latest_done = source.latest_done;
     }
 }

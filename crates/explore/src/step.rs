@@ -43,6 +43,10 @@ pub(crate) struct Successor {
     pub thread: usize,
     /// How a transaction ended in it, if one did.
     pub ended: Option<TxEvent>,
+    /// Whether an atomic block committed in it.
+    pub block_committed: bool,
+    /// The results that atomic blocks handed on in it, where there is no shadow to compare them with.
+    pub handed_on: Vec<i64>,
     /// Whether another successor stands for it.
     pub dropped: bool,
     /// What went wrong.
@@ -79,6 +83,8 @@ impl Successors {
         new.own_choices.clear();
         new.thread = thread;
         new.ended = None;
+        new.block_committed = false;
+        new.handed_on.clear();
         new.dropped = false;
         new.event = None;
         index
@@ -127,6 +133,8 @@ pub(crate) struct Notes {
     pub too_large: bool,
     /// A transaction committed.
     pub committed: bool,
+    /// A history had more aborted transactions that matter than there is room for.
+    pub crowded: bool,
     /// The thread and the instruction of a `limit` that does not always hold.
     pub limited: Option<(usize, u32)>,
     /// A timestamp was incremented across a gap that ranking may have shortened.
@@ -138,7 +146,7 @@ pub(crate) struct Stepper<'m> {
     pub m: &'m Machine<'m>,
     pub notes: Notes,
     /// The timestamps of the state that the current step starts from.
-    pub started_with: Vec<i64>,
+    pub started_with: Vec<(cyrano_ir::dataflow::Class, i64)>,
 }
 
 impl<'m> Stepper<'m> {
@@ -174,7 +182,8 @@ impl<'m> Stepper<'m> {
         if let Some(setup) = self.m.unfinished_setup(state) {
             self.perform_deferred(state, setup, out);
             self.step_at_pc(state, setup, out);
-            return self.start_others(setup, out);
+            self.start_others(setup, out);
+            return self.compare_shadows(out);
         }
         for thread in 0..self.m.threads.len() {
             if state.running != 0 && usize::from(state.running - 1) != thread {
@@ -184,6 +193,7 @@ impl<'m> Stepper<'m> {
             self.step_at_pc(state, thread, out);
         }
         self.tidy(out);
+        self.compare_shadows(out);
     }
 
     /// One successor for every deferred access that is ready; an atomic section counts as one.
@@ -211,6 +221,7 @@ impl<'m> Stepper<'m> {
             let chained = successor.state.threads[thread].queue[position].chained;
             self.perform_entry(successor, position);
             if !chained {
+                self.open_blocks(successor, position);
                 break;
             }
             let queue = &successor.state.threads[thread].queue;
@@ -261,6 +272,7 @@ impl<'m> Stepper<'m> {
         }
         successor.accesses.push(access);
         self.observe_access(successor, kind, entry.instr, entry.loc, access.written.is_some(), entry.stale);
+        self.performs_for_shadow(successor, position);
         self.m.remove_entry(&mut successor.state, thread, position, delivers);
         self.resolve(successor);
         self.m.prune_fences(&mut successor.state, thread);
@@ -480,6 +492,7 @@ impl<'m> Stepper<'m> {
         state.threads[thread].pc += 1;
         successor.accesses.push(access);
         self.observe_access(successor, kind, pc, loc, access.written.is_some(), false);
+        self.issued_for_shadow(successor, pc, true);
         true
     }
 

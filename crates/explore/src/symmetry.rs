@@ -363,6 +363,9 @@ fn copies(op: &Op) -> Vec<(End<'_>, End<'_>)> {
 impl Machine<'_> {
     /// Appends the bytes that stand for a state and for all its renamings, of variables and of threads.
     pub fn encode_canonical(&self, state: &State, out: &mut Vec<u8>) {
+        if !self.alike.is_empty() {
+            return self.encode_sorted(state, out);
+        }
         let start = out.len();
         self.encode_by_threads(state, out);
         let mut renamed = State::default();

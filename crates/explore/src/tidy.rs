@@ -21,7 +21,7 @@ impl Stepper<'_> {
             return;
         }
         for successor in out.iter_mut().filter(|successor| successor.event.is_none()) {
-            if self.m.loads_wait && self.m.config.dead_loads {
+            if self.m.loads_wait && self.m.config.dead_loads && self.m.shadows.is_none() {
                 self.perform_dead_loads(successor);
             }
             for thread in &mut successor.state.threads {

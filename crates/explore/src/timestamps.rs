@@ -12,10 +12,13 @@
 //! only between steps. The remaining case, an increment below a gap that may have been
 //! shortened, is *detected*: the search then starts again with a larger `gap`. A plain order-preserving renumbering
 //! (`gap` of 1) without this check invents equalities: `t + 1` may seem to meet a timestamp that is really further away.
+//! Timestamps that never meet in a copy or a comparison ([`Clocks`]) are ranked separately: the relation is one for each class,
+//! and no step mixes two. Where a program looks at remainders by `m`, a gap is shortened by multiples of `m` only.
 //!
 //! Witnesses are rebuilt without ranking, so they show the values that the program really computes.
 
-use cyrano_ir::{Addr, FinalVar, LocalExpr, Op, Place, Program, Property, RmwOp, Ty};
+use cyrano_ir::dataflow::{Class, Clocks};
+use cyrano_ir::{Addr, FinalVar, LocId, LocalExpr, Op, Place, Program, Property, RegId, RmwOp, ThreadId, Ty};
 
 use crate::faults::Fault;
 use crate::machine::Machine;
@@ -24,24 +27,28 @@ use crate::step::Stepper;
 
 /// What is a timestamp in a program, and how far apart they are kept.
 pub(crate) struct Timestamps {
-    locations: Vec<bool>,
+    /// The class of each location that is one.
+    locations: Vec<Option<Class>>,
     /// For each thread, its registers.
-    registers: Vec<Vec<bool>>,
+    registers: Vec<Vec<Option<Class>>>,
     /// Timestamps up to this value are never renumbered.
     anchor: i64,
     gap: i64,
+    clocks: Clocks,
 }
 
 impl Timestamps {
     pub fn new(program: &Program, gap: i64) -> Self {
-        let is = |ty: Ty| ty == Ty::Timestamp;
-        let threads = program.threads.iter();
-        let mut new = Self {
-            locations: program.locations.iter().map(|l| is(l.ty)).collect(),
-            registers: threads.map(|t| t.registers.iter().map(|r| is(r.ty)).collect()).collect(),
-            anchor: 0,
-            gap,
+        let clocks = Clocks::new(program);
+        let is = |ty: Ty, class: Class| (ty == Ty::Timestamp).then_some(class);
+        let locations = program.locations.iter().enumerate();
+        let locations = locations.map(|(at, l)| is(l.ty, clocks.location(LocId::new(at)))).collect();
+        let of_thread = |(t, thread): (usize, &cyrano_ir::Thread)| {
+            let class = |at: usize| clocks.register(ThreadId::new(t), RegId::new(at));
+            thread.registers.iter().enumerate().map(|(at, r)| is(r.ty, class(at))).collect()
         };
+        let registers = program.threads.iter().enumerate().map(of_thread).collect();
+        let mut new = Self { locations, registers, anchor: 0, gap, clocks };
         new.anchor = new.largest_constant(program);
         new
     }
@@ -60,7 +67,7 @@ impl Timestamps {
                     instr.op.operands().iter().for_each(|e| e.for_each_const(&mut |c| largest = largest.max(c)));
                 }
                 if let Op::Choose { dst, from } = &instr.op
-                    && self.is_place(thread, dst)
+                    && self.place(thread, dst).is_some()
                 {
                     from.iter().for_each(|c| largest = largest.max(*c));
                 }
@@ -70,23 +77,23 @@ impl Timestamps {
     }
 
     fn concerns(&self, program: &Program, thread: usize, op: &Op) -> bool {
-        op.dst().is_some_and(|dst| self.is_place(thread, dst))
-            || op.addr().is_some_and(|addr| self.is_addr(program, addr))
+        op.dst().is_some_and(|dst| self.place(thread, dst).is_some())
+            || op.addr().is_some_and(|addr| self.addr(program, addr).is_some())
             || op.operands().iter().any(|e| self.mentions(thread, e))
     }
 
     fn mentions(&self, thread: usize, expr: &LocalExpr) -> bool {
         let mut found = false;
-        expr.for_each_var(&mut |place| found |= self.is_place(thread, place));
+        expr.for_each_var(&mut |place| found |= self.place(thread, place).is_some());
         found
     }
 
-    fn is_place(&self, thread: usize, place: &Place) -> bool {
+    fn place(&self, thread: usize, place: &Place) -> Option<Class> {
         let (Place::Reg(reg) | Place::Elem { base: reg, .. }) = place;
         self.registers[thread][reg.index()]
     }
 
-    fn is_addr(&self, program: &Program, addr: &Addr) -> bool {
+    fn addr(&self, program: &Program, addr: &Addr) -> Option<Class> {
         let loc = match addr {
             Addr::Fixed(loc) => *loc,
             Addr::Indexed { array, .. } => program.arrays[array.index()].base,
@@ -104,6 +111,8 @@ pub(crate) fn observed(program: &Program, property: Option<&Property>) -> bool {
     match property {
         None | Some(Property::Observations(_)) => program.observed.iter().any(|o| timed(&o.var)),
         Some(Property::Assertions | Property::Transactions(_) | Property::Progress(_)) => false,
+        // They are compared with those of the serial run.
+        Some(Property::CommitAtomicity) => true,
         Some(Property::Final { cond, .. }) => {
             let mut found = false;
             cond.for_each_var(&mut |var| found |= timed(var));
@@ -114,64 +123,66 @@ pub(crate) fn observed(program: &Program, property: Option<&Property>) -> bool {
 
 impl Machine<'_> {
     /// Renumbers the timestamps of a state.
-    pub fn rank(&self, state: &mut State, scratch: &mut Vec<i64>) {
+    pub fn rank(&self, state: &mut State, scratch: &mut Vec<(Class, i64)>) {
         let Some(timestamps) = &self.timestamps else {
             return;
         };
         scratch.clear();
-        self.for_each_timestamp(state, &mut |value| scratch.push(*value));
-        scratch.retain(|value| *value > timestamps.anchor);
+        self.for_each_timestamp(state, &mut |class, value| scratch.push((class, *value)));
+        scratch.retain(|(_, value)| *value > timestamps.anchor);
         if scratch.is_empty() {
             return;
         }
         scratch.sort_unstable();
         scratch.dedup();
         let gap = if self.config.has_fault(Fault::CollapseTimestamps) { 1 } else { timestamps.gap };
-        self.for_each_timestamp(state, &mut |value| {
+        self.for_each_timestamp(state, &mut |class, value| {
             if *value > timestamps.anchor {
-                *value = renumber(scratch, timestamps.anchor, gap, *value);
+                let kept = Kept { anchor: timestamps.anchor, gap, modulus: timestamps.clocks.modulus(class) };
+                *value = renumber(scratch, class, kept, *value);
             }
         });
     }
 
     /// Visits the timestamps of a state, in registers only those that are encoded.
-    fn for_each_timestamp(&self, state: &mut State, visit: &mut impl FnMut(&mut i64)) {
+    fn for_each_timestamp(&self, state: &mut State, visit: &mut impl FnMut(Class, &mut i64)) {
         let Some(timestamps) = &self.timestamps else {
             return;
         };
-        for (value, timed) in state.memory.iter_mut().zip(&timestamps.locations) {
-            if *timed {
-                visit(value);
+        for (value, class) in state.memory.iter_mut().zip(&timestamps.locations) {
+            if let Some(class) = class {
+                visit(*class, value);
             }
         }
         for (t, thread) in state.threads.iter_mut().enumerate() {
             let (info, timed) = (&self.threads[t], &timestamps.registers[t]);
             for reg in &info.live[thread.pc as usize] {
                 let at = info.base + *reg as usize;
-                if timed[*reg as usize] && state.pending.get(at).is_none_or(|p| *p == 0) {
-                    visit(&mut state.regs[at]);
+                if let Some(class) = timed[*reg as usize]
+                    && state.pending.get(at).is_none_or(|p| *p == 0)
+                {
+                    visit(class, &mut state.regs[at]);
                 }
             }
             for entry in &mut thread.queue {
                 match (&mut entry.data, entry.what) {
                     (Data::Waiting(captured), _) => {
                         for (reg, value) in captured {
-                            if let Value::Known(value) = value
-                                && timed[*reg as usize]
-                            {
-                                visit(value);
+                            if let (Value::Known(value), Some(class)) = (value, timed[*reg as usize]) {
+                                visit(class, value);
                             }
                         }
                     }
-                    (Data::Known(first, second), What::Access(kind)) if timestamps.locations[entry.loc as usize] => {
+                    (Data::Known(first, second), What::Access(kind)) => {
+                        let Some(class) = timestamps.locations[entry.loc as usize] else { continue };
                         let op = &self.program.threads[t].code[entry.instr as usize].op;
                         let adds =
                             kind == cyrano_ir::AccessKind::Rmw && matches!(op, Op::Rmw { op: RmwOp::FetchAdd(_), .. });
                         if !adds && kind.writes() {
-                            visit(first);
+                            visit(class, first);
                         }
                         if kind == cyrano_ir::AccessKind::Rmw && !adds {
-                            visit(second);
+                            visit(class, second);
                         }
                     }
                     _ => {}
@@ -181,12 +192,21 @@ impl Machine<'_> {
     }
 }
 
-/// The new number of `value`, one of the sorted `values` above `anchor`.
-fn renumber(values: &[i64], anchor: i64, gap: i64, value: i64) -> i64 {
-    let mut new = anchor;
-    let mut last = anchor;
-    for v in values {
-        new += (v - last).min(gap);
+/// What renumbering keeps: everything up to the anchor, gaps up to a size, and remainders.
+#[derive(Clone, Copy)]
+struct Kept {
+    anchor: i64,
+    gap: i64,
+    modulus: i64,
+}
+
+/// The new number of `value`, one of the sorted `values` above the anchor.
+fn renumber(values: &[(Class, i64)], class: Class, kept: Kept, value: i64) -> i64 {
+    let mut new = kept.anchor;
+    let mut last = kept.anchor;
+    for (_, v) in values.iter().filter(|(of, _)| *of == class) {
+        let gap = v - last;
+        new += if gap > kept.gap { kept.gap + (gap - kept.gap) % kept.modulus } else { gap };
         last = *v;
         if *v == value {
             return new;
@@ -214,9 +234,11 @@ impl Stepper<'_> {
         let Some(timestamps) = &self.m.timestamps else {
             return;
         };
-        let timed = op.addr().is_some_and(|addr| timestamps.is_addr(self.m.program, addr));
-        if timed && (increments_expected(op) || matches!(op, Op::Rmw { op: RmwOp::FetchAdd(_), .. })) {
-            self.check_gaps(&[memory]);
+        let class = op.addr().and_then(|addr| timestamps.addr(self.m.program, addr));
+        if let Some(class) = class
+            && (increments_expected(op) || matches!(op, Op::Rmw { op: RmwOp::FetchAdd(_), .. }))
+        {
+            self.check_gaps(&[(class, memory, added(op))]);
         }
     }
 
@@ -237,27 +259,26 @@ impl Stepper<'_> {
         thread: usize,
         op: &Op,
         memory: Option<i64>,
-        values: &mut Vec<i64>,
+        values: &mut Vec<(Class, i64, i64)>,
         read: impl Fn(&Place) -> Option<i64>,
     ) {
         let Some(timestamps) = &self.m.timestamps else {
             return;
         };
+        let accessed = op.addr().and_then(|addr| timestamps.addr(self.m.program, addr));
         if increments_expected(op) {
             // Unless it succeeds it computes nothing; the caller asks again then, with what it found in memory.
-            values.extend(memory);
+            values.extend(accessed.zip(memory).map(|(class, value)| (class, value, added(op))));
             return;
         }
-        if let Op::Rmw { addr, op: RmwOp::FetchAdd(_), .. } = op
-            && timestamps.is_addr(self.m.program, addr)
-        {
-            values.extend(memory);
+        if matches!(op, Op::Rmw { op: RmwOp::FetchAdd(_), .. }) {
+            values.extend(accessed.zip(memory).map(|(class, value)| (class, value, added(op))));
         }
         for operand in op.operands() {
             additions(operand, &mut |sum| {
                 sum.for_each_var(&mut |place| {
-                    if timestamps.is_place(thread, place) {
-                        values.extend(read(place));
+                    if let Some(class) = timestamps.place(thread, place) {
+                        values.extend(read(place).map(|value| (class, value, constants(sum))));
                     }
                 });
             });
@@ -269,20 +290,37 @@ impl Stepper<'_> {
         self.started_with.clear();
         if self.m.timestamps.is_some() {
             let mut copy = state.clone();
-            self.m.for_each_timestamp(&mut copy, &mut |value| self.started_with.push(*value));
+            self.m.for_each_timestamp(&mut copy, &mut |class, value| self.started_with.push((class, *value)));
         }
     }
 
-    fn check_gaps(&mut self, values: &[i64]) {
+    fn check_gaps(&mut self, values: &[(Class, i64, i64)]) {
         let Some(timestamps) = &self.m.timestamps else {
             return;
         };
-        for value in values {
-            let above = self.started_with.iter().filter(|other| *other > value).min();
-            let shortened = above.is_some_and(|next| *next > timestamps.anchor && next - value >= timestamps.gap);
-            self.notes.gap_too_small |= shortened;
+        for (class, value, by) in values {
+            let mut last = *value;
+            // The sum may get past several timestamps; every gap on the way has to be known.
+            while last <= value.saturating_add(*by) {
+                let above = self.started_with.iter().filter(|(of, other)| of == class && *other > last);
+                let Some(next) = above.map(|(_, other)| *other).min() else { break };
+                self.notes.gap_too_small |= next > timestamps.anchor && next - last >= timestamps.gap;
+                last = next;
+            }
         }
     }
+}
+
+/// What an instruction adds at most to what is in memory.
+fn added(op: &Op) -> i64 {
+    op.operands().into_iter().map(constants).max().unwrap_or(0)
+}
+
+/// The sum of the constants in an expression.
+fn constants(expr: &LocalExpr) -> i64 {
+    let mut sum = 0i64;
+    expr.for_each_const(&mut |value| sum = sum.saturating_add(value.max(0)));
+    sum
 }
 
 /// Whether it is a compare-and-swap that increments what it expects, like `cas(clk, l, l + 1)`.

@@ -11,13 +11,15 @@
 //! of a client can be renamed so that threads make their first calls in order, and so that the first new location, or value, that somebody
 //! names is always the smallest that nobody has named. The renamed execution is one of the renamed client, and the criteria do not look at
 //! names. So calls that would break this order are left out; whoever counts wrong clients has to rename back.
+//! Where clients run transactions again until they commit, threads and locations are interchangeable in a circle only
+//! (`Interchangeable`): then the first call is one of the first thread and names the first location, and the others are free.
 //!
 //! *Merged histories* (reduction `merged-histories`): two histories with the same digest are one, for the criteria depend on
 //! nothing else; `Digest::forget` drops what no later event can make matter.
 
 use std::cell::RefCell;
 
-use cyrano_criteria::values::{Call, Criterion, Digest, Reply, holds};
+use cyrano_criteria::values::{Call, Criterion, Digest, Reply, finish, holds, misplaced};
 use cyrano_engine::values::Calls;
 use cyrano_engine::{Access, Violation};
 use cyrano_ir::{Interchangeable, Op, Program, Property, ThreadId, reply};
@@ -26,7 +28,12 @@ use rustc_hash::FxHashMap;
 use crate::Explore;
 use crate::codec::{put, take};
 use crate::local::eval;
+use crate::machine::Machine;
+use crate::state::State;
 use crate::step::{Stepper, Successor};
+use attempts::{Attempts, Order};
+
+mod attempts;
 
 /// The criterion, and what is the same for all states.
 pub(crate) struct Values {
@@ -35,6 +42,10 @@ pub(crate) struct Values {
     init: Vec<i64>,
     /// How many transactions a thread can have.
     per_thread: u8,
+    /// How attempts are numbered, where transactions run again until they commit.
+    attempts: Option<Attempts>,
+    /// The order that they are claimed to run in.
+    order: Order,
     /// Whether states remember the calls themselves, so that client programs can be told apart.
     pub programs: bool,
     /// Whether digests forget what no longer matters.
@@ -51,6 +62,17 @@ pub(crate) struct Heard {
     lanes: Vec<Lane>,
     /// How many of the interchangeable locations and values have been named, the smallest first.
     named: (u8, u8),
+    /// The transactions in the order of their commits, where that counts.
+    commits: Vec<u8>,
+}
+
+/// What becomes of a history with another response.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Heeded {
+    Right,
+    Wrong,
+    /// It has more aborted transactions that matter than there is room for.
+    Crowded,
 }
 
 /// Where a thread stands.
@@ -74,18 +96,24 @@ impl Values {
             return None;
         }
         let size = cyrano_engine::values::size(program);
-        let init = vec![0; size.locations];
-        let empty = Digest::new(size.per_thread * program.threads.len(), size.locations).ok()?;
-        let criterion = Criterion::named(criterion.name())?;
+        let init = cyrano_engine::values::initial(program);
+        let order = Order::of(program, *criterion)?;
+        let criterion = cyrano_engine::values::criterion(*criterion)?;
+        let own = size.per_thread * program.threads.len();
+        let attempts = program.restarts().then(|| Attempts::new(own));
+        let numbers = attempts.map_or(own, |attempts| attempts.numbers(criterion));
+        let empty = Digest::new(numbers, size.locations).ok()?;
         let per_thread = u8::try_from(size.per_thread).ok()?;
         let renames = if config.client_symmetry { program.interchangeable.clone() } else { Interchangeable::default() };
         let (programs, forget) = (config.client_programs, config.merged_histories);
-        Some(Self { criterion, empty, init, per_thread, programs, forget, renames, memo: RefCell::default() })
+        let memo = RefCell::default();
+        Some(Self { criterion, empty, init, per_thread, attempts, order, programs, forget, renames, memo })
     }
 
     /// Nothing has happened.
     pub fn initial(&self, threads: usize) -> Heard {
-        Heard { digest: self.empty.clone(), lanes: vec![Lane::default(); threads], named: (0, 0) }
+        let lanes = vec![Lane::default(); threads];
+        Heard { digest: self.empty.clone(), lanes, named: (0, 0), commits: Vec::new() }
     }
 
     fn transaction(&self, thread: usize, lane: &Lane) -> u8 {
@@ -121,42 +149,77 @@ impl Values {
     /// Notes what a call names; false if something smaller should have been named first.
     fn is_canonical(&self, heard: &mut Heard, thread: usize, call: Call) -> bool {
         if self.renames.threads {
-            if heard.lanes[..thread].iter().any(|lane| !lane.begun) {
+            let in_circle = self.attempts.is_some();
+            let before = if in_circle && heard.lanes.iter().any(|lane| lane.begun) { 0 } else { thread };
+            if heard.lanes[..before].iter().any(|lane| !lane.begun) {
                 return false;
             }
-            heard.lanes[thread].begun = true;
+            let begun = if in_circle { 0..heard.lanes.len() } else { thread..thread + 1 };
+            heard.lanes[begun].iter_mut().for_each(|lane| lane.begun = true);
         }
         let (loc, value) = match call {
             Call::Read(loc) => (Some(loc), None),
             Call::Write(loc, value) => (Some(loc), Some(value)),
             Call::Commit => (None, None),
         };
-        let loc = loc.filter(|_| self.renames.locations);
+        let named_one = self.attempts.is_some() && heard.named.0 > 0;
+        let loc = loc.filter(|_| self.renames.locations && !named_one);
         let rank = value.and_then(|value| self.renames.values.iter().position(|known| *known == value));
         name(&mut heard.named.0, loc) && name(&mut heard.named.1, rank.map(|rank| rank as u8))
     }
 
     /// Whether the history is still right.
-    fn respond(&self, heard: &mut Heard, thread: usize, reply: Reply) -> bool {
+    fn respond(&self, heard: &mut Heard, thread: usize, reply: Reply) -> Heeded {
         let tx = self.transaction(thread, &heard.lanes[thread]);
         let lane = &mut heard.lanes[thread];
-        let Some(call) = lane.call.take() else { return true };
+        let Some(call) = lane.call.take() else { return Heeded::Right };
         heard.digest.respond(tx, call, reply);
-        if matches!(reply, Reply::Aborted | Reply::Committed) {
-            lane.ended += 1;
+        if self.criterion.judges(call, reply) && !self.holds(&heard.digest) {
+            return Heeded::Wrong;
         }
-        let right = !self.criterion.judges(call, reply) || self.holds(&heard.digest);
+        let mut room = true;
+        match (reply, self.attempts) {
+            (Reply::Aborted, Some(attempts)) => {
+                room = attempts.abort(&mut heard.digest, tx, self.criterion, &self.init);
+            }
+            (Reply::Committed, Some(attempts)) => {
+                lane.ended += 1;
+                attempts.commit(&mut heard.digest, tx, self.criterion);
+                if matches!(self.order, Order::Commits) {
+                    heard.commits.push(tx);
+                }
+            }
+            (Reply::Aborted | Reply::Committed, None) => lane.ended += 1,
+            _ => {}
+        }
         if self.forget {
             heard.digest.forget(self.criterion);
         }
-        right
+        if room { Heeded::Right } else { Heeded::Crowded }
+    }
+
+    /// Whether some order, or the one that is claimed, explains a final state: all transactions have committed.
+    pub fn finishes(&self, m: &Machine<'_>, state: &State) -> bool {
+        let (Some(heard), true) = (&state.heard, self.attempts.is_some()) else { return true };
+        let memory: Vec<i64> = m.program.transactional.iter().map(|loc| state.memory[loc.index()]).collect();
+        let keys = match &self.order {
+            Order::Some => return finish(self.criterion, &heard.digest, &self.init, &memory).is_some(),
+            Order::Commits => {
+                let place = |tx: u8| heard.commits.iter().position(|other| *other == tx);
+                (0..heard.digest.transactions()).map(|tx| vec![place(tx).map_or(0, |n| n as i64)]).collect()
+            }
+            Order::Keys(registers) => attempts::keys(m, state, registers),
+        };
+        misplaced(&heard.digest, &self.init, &memory, &keys).is_none()
     }
 
     /// Appends the bytes of what a state remembers.
     pub fn encode(&self, heard: &Heard, out: &mut Vec<u8>) {
-        let mut words = Vec::with_capacity(heard.digest.len_in_words());
-        heard.digest.encode(&mut words);
-        words.iter().for_each(|word| put(out, *word));
+        heard.digest.pack(&mut |word| put(out, word));
+        if matches!(self.order, Order::Commits) {
+            put(out, heard.commits.len() as i64);
+            heard.commits.iter().for_each(|tx| put(out, i64::from(*tx)));
+        }
         if self.renames.locations || !self.renames.values.is_empty() {
             put(out, heard.named.0.into());
             put(out, heard.named.1.into());
@@ -176,8 +239,12 @@ impl Values {
 
     /// Reads it back.
     pub fn decode(&self, input: &mut &[u8], heard: &mut Heard) {
-        let words: Vec<i64> = (0..self.empty.len_in_words()).map(|_| take(input)).collect();
-        heard.digest.decode(&words);
+        heard.digest.unpack(&mut || take(input));
+        heard.commits.clear();
+        if matches!(self.order, Order::Commits) {
+            let commits = take(input);
+            heard.commits.extend((0..commits).map(|_| take(input) as u8));
+        }
         if self.renames.locations || !self.renames.values.is_empty() {
             heard.named = (take(input) as u8, take(input) as u8);
         }
@@ -256,11 +323,16 @@ impl Stepper<'_> {
                 let call = cyrano_engine::values::call(*method, &said);
                 successor.dropped |= !values.invoke(heard, thread, call);
             }
-            _ => {
-                if !values.respond(heard, thread, cyrano_engine::values::reply(said[0])) {
+            _ => match values.respond(heard, thread, cyrano_engine::values::reply(said[0])) {
+                Heeded::Right => {}
+                Heeded::Wrong => {
                     successor.event.get_or_insert(Violation::Transactions);
                 }
-            }
+                Heeded::Crowded => {
+                    self.notes.crowded = true;
+                    successor.dropped = true;
+                }
+            },
         }
     }
 }

@@ -254,7 +254,7 @@ mod tests {
                 None => Judgement::Correct,
                 Some(evidence) => {
                     let replayed =
-                        Replayed { steps: Vec::new(), ends: Vec::new(), memory: Vec::new(), registers: Vec::new() };
+                        Replayed::default();
                     Judgement::Wrong(Wrong { execution: Execution::default(), replayed, evidence })
                 }
             }

@@ -78,7 +78,7 @@ impl TableSubject {
             said: Vec::new(),
         };
         let steps = self.wrong[number].iter().map(step).collect();
-        let replayed = Replayed { steps, ends: Vec::new(), memory: Vec::new(), registers: Vec::new() };
+        let replayed = Replayed { steps, ..Replayed::default() };
         Wrong { execution: Execution::default(), replayed, evidence: number }
     }
 }

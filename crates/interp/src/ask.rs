@@ -46,6 +46,10 @@ impl Engine for Interp {
                 let reason = "this engine replays endless executions but does not look for them";
                 answer(Verdict::Unknown, Some(reason.into()))
             }
+            Question::Holds(Property::CommitAtomicity) => {
+                let reason = "this engine replays executions of atomic blocks but does not enumerate them";
+                answer(Verdict::Unknown, Some(reason.into()))
+            }
             Question::Holds(Property::Observations(allowed)) => run.observations(allowed, &mut meter),
             Question::Holds(Property::Final { quantifier, cond, .. }) => run.condition(*quantifier, cond, &mut meter),
         };
@@ -62,17 +66,7 @@ struct Run<'p> {
 }
 
 fn answer(verdict: Verdict, reason: Option<String>) -> Answer {
-    Answer {
-        verdict,
-        reason,
-        places: Vec::new(),
-        violation: None,
-        execution: None,
-        outcomes: Default::default(),
-        clients: Default::default(),
-        reductions: Vec::new(),
-        stats: Stats::default(),
-    }
+    Answer::new(verdict, reason)
 }
 
 fn has_cuts(threads: &[Vec<Trace<'_>>]) -> bool {

@@ -5,6 +5,7 @@ use cyrano_engine::{Blocked, Execution, Replayed, Violation};
 use cyrano_ir::{EvalError, FinalExpr, FinalVar, LocId, Program, Property, Quantifier, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
+use crate::blocks;
 use crate::error::ReplayError;
 use crate::goals::decides;
 use crate::issue;
@@ -46,8 +47,16 @@ pub fn confirm(
         (Property::Progress(progress), Some(Violation::Lasso(lasso))) => {
             lasso::confirm(program, model, *progress, lasso, execution, &replayed.steps)?;
         }
+        (Property::CommitAtomicity, Some(Violation::Blocks)) => {
+            let serial = blocks::part(program, &replay, &placing)?;
+            return Ok(Replayed { serial: Some(serial), ..replayed });
+        }
         (
-            Property::Assertions | Property::Observations(_) | Property::Transactions(_) | Property::Progress(_),
+            Property::Assertions
+            | Property::Observations(_)
+            | Property::Transactions(_)
+            | Property::Progress(_)
+            | Property::CommitAtomicity,
             Some(violation),
         ) => claim.goes_wrong(violation)?,
         (Property::Final { .. }, Some(Violation::NoWitness)) => return Err(ReplayError::NothingToReplay),
@@ -72,6 +81,7 @@ fn subject(violation: &Violation) -> Option<ThreadId> {
         Violation::Deadlock { .. }
         | Violation::Transactions
         | Violation::Lasso(_)
+        | Violation::Blocks
         | Violation::Observation { .. }
         | Violation::FinalState
         | Violation::NoWitness => None,
@@ -110,10 +120,28 @@ impl<'p> Claim<'_, 'p> {
 
     /// The same for a history with values.
     fn is_rejected_by_values(&self, criterion: TxCriterion) -> Result<(), ReplayError> {
-        let criterion = values::Criterion::named(criterion.name()).ok_or(ReplayError::OtherProperty)?;
-        let history = cyrano_engine::values::history(self.program, self.replayed).history;
-        let rejected = history.is_some_and(|history| !values::oracle::accepts(criterion, &history));
+        let by_values = cyrano_engine::values::criterion(criterion).ok_or(ReplayError::OtherProperty)?;
+        let spoken = cyrano_engine::values::history(self.program, self.replayed);
+        let rejected = spoken.history.as_ref().is_some_and(|history| {
+            !values::oracle::accepts(by_values, history) || self.ends_badly(criterion, by_values, history)
+        });
         if rejected { Ok(()) } else { Err(ReplayError::HistoryIsFine { criterion: criterion.name() }) }
+    }
+
+    /// All transactions have committed, and no order, or not the one that is claimed, explains the memory at the end.
+    fn ends_badly(&self, wanted: TxCriterion, by_values: values::Criterion, history: &values::History) -> bool {
+        if !self.program.restarts() || self.is_final().is_err() {
+            return false;
+        }
+        let memory: Vec<i64> =
+            self.program.transactional.iter().map(|loc| self.replayed.memory[loc.index()]).collect();
+        match wanted {
+            TxCriterion::InOrder(order) => {
+                let keys = cyrano_engine::values::keys(self.program, self.replayed, order);
+                keys.is_some_and(|keys| !values::oracle::ends_in_order(history, &memory, &keys))
+            }
+            _ => !values::oracle::ends(by_values, history, &memory),
+        }
     }
 
     fn goes_wrong(&self, violation: &Violation) -> Result<(), ReplayError> {
@@ -134,9 +162,11 @@ impl<'p> Claim<'_, 'p> {
                 if endless { Ok(()) } else { Err(ReplayError::NotEndless { thread: self.name(*thread) }) }
             }
             Violation::Deadlock { blocked } => self.deadlock(blocked),
-            Violation::FinalState | Violation::Observation { .. } | Violation::Transactions | Violation::Lasso(_) => {
-                Err(ReplayError::OtherProperty)
-            }
+            Violation::FinalState
+            | Violation::Observation { .. }
+            | Violation::Transactions
+            | Violation::Lasso(_)
+            | Violation::Blocks => Err(ReplayError::OtherProperty),
             Violation::NoWitness => Err(ReplayError::NothingToReplay),
         }
     }

@@ -91,6 +91,8 @@ pub enum ReplayError {
     HistoryIsFine { criterion: &'static str },
     /// The execution is not the endless one that it is claimed to be.
     NoLasso { why: String },
+    /// The serial run of the atomic blocks does not part from the execution.
+    NoDifference { why: String },
     /// The claim is of a kind that this property does not have.
     OtherProperty,
     /// The claim is that there is no execution, so there is nothing to replay.
@@ -192,6 +194,7 @@ impl ReplayError {
             Self::Broken { thread, error } => write!(f, "{thread} computes no final state: {error}"),
             Self::Condition { text } => write!(f, "the final state does not decide the condition {text}"),
             Self::HistoryIsFine { criterion } => write!(f, "the history of transactions satisfies {criterion}"),
+            Self::NoDifference { why } => write!(f, "the serial run of the blocks does not part from it: {why}"),
             Self::NoLasso { why } => write!(f, "it does not go on for ever as claimed: {why}"),
             Self::OtherProperty => f.write_str("the property has no such violation"),
             _ => f.write_str("the claim comes without an execution; there is nothing to replay"),

@@ -2,14 +2,17 @@
 //!
 //! The execution has a stem and the same round several times. After the stem and after every round each thread is run again up to its
 //! next access or choice; these states have to agree in program counters, in memory and in the registers that are still
-//! used. Timestamps have to agree in their order only: they may grow from round to round.
+//! used. Timestamps have to agree in the order of those that can meet, and in the remainders that the program looks at: they may
+//! grow from round to round.
 //!
 //! Replaying has shown before that all steps are allowed. A state without deferred accesses and with the same future can
 //! go on in the same way, so the round can be repeated for ever.
 
-use cyrano_engine::{Execution, Extent, Fate, Lasso, StepFacts, client_choice};
-use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{Op, Program, Progress, RegId, ThreadId, TxEvent, Ty};
+mod names;
+
+use cyrano_engine::{Execution, Extent, Fate, Lasso, StepFacts, client_choices};
+use cyrano_ir::dataflow::{Class, Clocks, Liveness};
+use cyrano_ir::{LocId, Op, Program, Progress, RegId, ThreadId, TxEvent, Ty};
 use cyrano_memory::Model;
 
 use crate::error::ReplayError;
@@ -30,6 +33,7 @@ pub(crate) fn confirm(
 ) -> Result<(), ReplayError> {
     let claim = Claim { program, model, lasso, execution, steps };
     claim.has_its_shape()?;
+    claim.takes_free_names()?;
     claim.repeats()?;
     claim.is_fair(progress)?;
     claim.gets_nowhere()
@@ -76,10 +80,12 @@ impl<'a> Claim<'a> {
         if !same || total(stem.steps, round.steps) != Some(self.steps.len()) {
             return no_lasso("it is not as long as its stem and its rounds");
         }
+        let names = self.names()?;
         let start = stem.steps;
         let alike = (start + round.steps..self.steps.len()).all(|at| {
             let (this, that) = (&self.steps[at], &self.steps[at - round.steps]);
-            (this.access.thread, this.instr, this.loc) == (that.access.thread, that.instr, that.loc)
+            let place = |step: &StepFacts| names.without_name(step.loc);
+            (this.access.thread, this.instr, place(this)) == (that.access.thread, that.instr, place(that))
         });
         if alike { Ok(()) } else { no_lasso("its rounds differ") }
     }
@@ -102,7 +108,9 @@ impl<'a> Claim<'a> {
         let steps = &self.steps[..stem.steps + rounds * round.steps];
         let choices = |t: usize| stem.choices[t] + rounds * round.choices[t];
         let threads = self.program.thread_ids().map(|t| self.rest(t, steps, choices(t.index())));
-        Ok(Snapshot { threads: threads.collect::<Result<_, _>>()?, memory: self.memory(steps) })
+        let mut snapshot = Snapshot { threads: threads.collect::<Result<_, _>>()?, memory: self.memory(steps) };
+        self.rename(&mut snapshot)?;
+        Ok(snapshot)
     }
 
     fn memory(&self, steps: &[StepFacts]) -> Vec<i64> {
@@ -117,11 +125,22 @@ impl<'a> Claim<'a> {
 
     /// Runs a thread through its part of these steps and on to its next access or choice.
     fn rest(&self, thread: ThreadId, steps: &[StepFacts], choices: usize) -> Result<Rest<'a>, ReplayError> {
+        self.rest_after(thread, steps, choices, &mut |_, _| {})
+    }
+
+    /// The same; `visit` sees the thread before each of its choices, with what it will choose.
+    fn rest_after(
+        &self,
+        thread: ThreadId,
+        steps: &[StepFacts],
+        choices: usize,
+        visit: &mut dyn FnMut(&Machine<'a>, i64),
+    ) -> Result<Rest<'a>, ReplayError> {
         let own: Vec<_> = steps.iter().filter(|step| step.access.thread == thread).map(|step| step.access).collect();
         if own.iter().enumerate().any(|(at, access)| access.index as usize != at) {
             return no_lasso("a thread has deferred accesses");
         }
-        let client = client_choice(self.program, thread);
+        let clients = client_choices(self.program, thread);
         let mut rest =
             Rest { machine: Machine::new(Code::new(self.program, self.model, thread)), commands: 0, endless: false };
         let mut idle = 0;
@@ -143,8 +162,10 @@ impl<'a> Claim<'a> {
                     if made >= choices {
                         return Ok(rest);
                     }
-                    rest.commands += usize::from(Some(machine.pc) == client);
-                    machine.choose(self.execution.choices[thread.index()][made]);
+                    rest.commands += usize::from(clients.contains(&machine.pc));
+                    let chosen = self.execution.choices[thread.index()][made];
+                    visit(machine, chosen);
+                    machine.choose(chosen);
                     idle = 0;
                 }
                 Step::Local | Step::Back(_) | Step::Stored => {}
@@ -157,16 +178,17 @@ impl<'a> Claim<'a> {
     }
 
     fn alike(&self, first: &Snapshot<'_>, later: &Snapshot<'_>) -> bool {
-        let constants = 0..=self.largest_start();
-        let mut clocks: Vec<(i64, i64)> = constants.map(|value| (value, value)).collect();
-        let mut same = |ty: Ty, a: i64, b: i64| {
+        let classes = Clocks::new(self.program);
+        let mut clocks: Vec<(Class, i64, i64)> = Vec::new();
+        let mut same = |ty: Ty, class: Class, a: i64, b: i64| {
             if ty == Ty::Timestamp {
-                clocks.push((a, b));
+                clocks.push((class, a, b));
             }
-            ty == Ty::Timestamp || a == b
+            a == b || ty == Ty::Timestamp && (b - a) % classes.modulus(class) == 0
         };
-        let locations = self.program.locations.iter().zip(first.memory.iter().zip(&later.memory));
-        if !{ locations }.all(|(location, (a, b))| same(location.ty, *a, *b)) {
+        let locations = self.program.locations.iter().zip(first.memory.iter().zip(&later.memory)).enumerate();
+        let class = |at: usize| classes.location(LocId::new(at));
+        if !{ locations }.all(|(at, (location, (a, b)))| same(location.ty, class(at), *a, *b)) {
             return false;
         }
         for (thread, (a, b)) in first.threads.iter().zip(&later.threads).enumerate() {
@@ -178,12 +200,19 @@ impl<'a> Claim<'a> {
             for (at, register) in declared.registers.iter().enumerate() {
                 let values = a.machine.registers[at].zip(b.machine.registers[at]);
                 let looked_at = live.is_live(a.machine.pc, RegId::new(at)) && !a.endless;
-                if looked_at && !values.is_some_and(|(a, b)| same(register.ty, a, b)) {
+                let class = classes.register(ThreadId::new(thread), RegId::new(at));
+                if looked_at && !values.is_some_and(|(a, b)| same(register.ty, class, a, b)) {
                     return false;
                 }
             }
         }
-        same_order(clocks)
+        let mut met: Vec<Class> = clocks.iter().map(|(class, ..)| *class).collect();
+        met.sort_unstable();
+        met.dedup();
+        met.into_iter().all(|class| {
+            let own = clocks.iter().filter(|(of, ..)| *of == class).map(|(_, a, b)| (*a, *b));
+            same_order((0..=self.largest_start()).map(|value| (value, value)).chain(own).collect())
+        })
     }
 
     /// Timestamps up to the largest one that anything starts with are not renumbered, for they are what programs compare with.

@@ -14,6 +14,7 @@
 //! This crate knows neither the fast engines nor the front ends.
 
 mod ask;
+mod blocks;
 mod combine;
 mod confirm;
 mod error;

@@ -31,6 +31,7 @@ pub(crate) struct Code<'p> {
     pub(crate) own_order: Option<&'p OwnOrder>,
     /// Whether the whole thread is one unit of axiom 6.
     whole: bool,
+    has_blocks: bool,
 }
 
 impl<'p> Code<'p> {
@@ -39,7 +40,8 @@ impl<'p> Code<'p> {
         let code = &program.thread(thread).code;
         let declares = code.iter().any(|instr| matches!(instr.op, Op::OperationBegin(_)));
         let own_order = program.own_order(&model.name).filter(|_| model.own_order);
-        Self { program, model, thread, own_order, whole: model.serial && !declares }
+        let has_blocks = program.has_blocks();
+        Self { program, model, thread, own_order, whole: model.serial && !declares, has_blocks }
     }
 
     /// Whether the thread runs before all others.
@@ -89,6 +91,38 @@ pub(crate) struct Request {
     address: EventSet,
 }
 
+/// What a mark stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MarkKind {
+    /// A block begins.
+    Begin,
+    /// Its commit point.
+    Commit,
+    /// Its end.
+    End,
+    /// An access outside of blocks, or an atomic section of them, was just issued.
+    After,
+}
+
+impl MarkKind {
+    /// Whether it ends a unit; see `blocks`.
+    pub(crate) fn ends(self) -> bool {
+        matches!(self, Self::End | Self::After)
+    }
+}
+
+/// A mark of an atomic block, and how things stood there.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    pub(crate) kind: MarkKind,
+    pub(crate) pc: InstrId,
+    /// How many accesses were issued before.
+    pub(crate) events: usize,
+    /// What decided that it was reached.
+    pub(crate) control: EventSet,
+    pub(crate) registers: Vec<Option<i64>>,
+}
+
 /// The state of one thread.
 #[derive(Clone)]
 pub(crate) struct Machine<'p> {
@@ -104,6 +138,10 @@ pub(crate) struct Machine<'p> {
     pub(crate) fences: Vec<(usize, FenceSet)>,
     pub(crate) events: Vec<Issued>,
     pub(crate) choices: Vec<i64>,
+    /// The marks of atomic blocks that were passed, in a program that has blocks.
+    pub(crate) marks: Vec<Mark>,
+    /// The choices made outside of blocks.
+    pub(crate) outside_choices: Vec<i64>,
     /// The assertions that failed.
     pub(crate) failed: Vec<InstrId>,
     /// Computations that went wrong without stopping the thread.
@@ -139,6 +177,8 @@ impl<'p> Machine<'p> {
             fences: Vec::new(),
             events: Vec::new(),
             choices: Vec::new(),
+            marks: Vec::new(),
+            outside_choices: Vec::new(),
             failed: Vec::new(),
             errors: Vec::new(),
             asserted: false,
@@ -195,10 +235,38 @@ impl<'p> Machine<'p> {
                 self.events.push(mark);
             }
             Op::Invoke { .. } | Op::Respond(_) => self.call(),
+            Op::BlockBegin(_) => self.mark(MarkKind::Begin),
+            Op::BlockCommit => self.mark(MarkKind::Commit),
+            Op::BlockEnd(_) => self.mark(MarkKind::End),
             Op::Fence(set) => self.fences.push((self.events.len(), *set)),
-            op @ (Op::AtomicBegin | Op::AtomicEnd | Op::OperationBegin(_) | Op::OperationEnd) => self.bracket(op),
+            Op::AtomicEnd => {
+                self.bracket(&Op::AtomicEnd);
+                let step = self.advance();
+                self.mark_outside();
+                return step;
+            }
+            op @ (Op::AtomicBegin | Op::OperationBegin(_) | Op::OperationEnd) => self.bracket(op),
         }
         self.advance()
+    }
+
+    /// Whether it is in an atomic block.
+    pub(crate) fn in_block(&self) -> bool {
+        let mut marks = self.marks.iter().rev();
+        marks.next().is_some_and(|mark| !mark.kind.ends())
+    }
+
+    fn mark(&mut self, kind: MarkKind) {
+        let (events, control) = (self.events.len(), self.control.clone());
+        self.marks.push(Mark { kind, pc: self.pc, events, control, registers: self.registers.clone() });
+    }
+
+    /// Marks the end of an access or a section outside of blocks.
+    fn mark_outside(&mut self) {
+        let issued = self.marks.last().map_or(0, |mark| mark.events) < self.events.len();
+        if self.code.has_blocks && issued && self.sections == 0 && !self.in_block() {
+            self.mark(MarkKind::After);
+        }
     }
 
     fn advance(&mut self) -> Step<'p> {
@@ -345,6 +413,7 @@ impl<'p> Machine<'p> {
         event.data = data;
         self.events.push(event);
         self.advance();
+        self.mark_outside();
         Step::Stored
     }
 
@@ -362,6 +431,7 @@ impl<'p> Machine<'p> {
             self.set(dst, value, sources);
         }
         self.advance();
+        self.mark_outside();
     }
 
     /// The store of a read-modify-write. All operands are evaluated, also those that a failed compare-and-swap does not use.
@@ -419,6 +489,9 @@ impl<'p> Machine<'p> {
         let mut sources = EventSet::default();
         index_taint(&self.registers, &self.taints, dst, &mut sources);
         self.choices.push(value);
+        if self.code.has_blocks && !self.in_block() {
+            self.outside_choices.push(value);
+        }
         self.set(register, Some(value), sources);
         self.advance()
     }

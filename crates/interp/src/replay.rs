@@ -103,7 +103,7 @@ impl<'p> Replay<'p> {
         let ends = self.program.thread_ids().map(|thread| self.end(&placing, thread)).collect();
         let memory = placing.memory(&initial);
         let registers = self.threads.iter().map(|run| run.machine.registers.clone()).collect();
-        Ok((placing, Replayed { steps, ends, memory, registers }))
+        Ok((placing, Replayed { steps, ends, memory, registers, serial: None }))
     }
 
     /// The thread's name, for messages.

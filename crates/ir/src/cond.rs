@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::expr::Expr;
 use crate::ids::{LocId, RegId, Span, ThreadId};
+use crate::serial::OrderName;
 
 /// A variable of a final state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -59,10 +60,12 @@ pub enum TxCriterion {
     Serializability,
     /// Every committed transaction reads from one snapshot, and of two that overlap and write one location only one commits.
     SnapshotIsolation,
+    /// Committed transactions seem to run one after the other in the order that the memory itself names.
+    InOrder(OrderName),
 }
 
 impl TxCriterion {
-    /// All of them.
+    /// Those that need no further name.
     pub const ALL: [Self; 4] =
         [Self::Opacity, Self::StrictSerializability, Self::Serializability, Self::SnapshotIsolation];
 
@@ -76,12 +79,14 @@ impl TxCriterion {
             Self::StrictSerializability => "strict-serializability",
             Self::Serializability => "serializability",
             Self::SnapshotIsolation => "snapshot-isolation",
+            Self::InOrder(order) => order.criterion(),
         }
     }
 
     /// The criterion with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|criterion| criterion.name() == name)
+        let known = Self::ALL.into_iter().find(|criterion| criterion.name() == name);
+        known.or_else(|| OrderName::from_criterion(name).map(Self::InOrder))
     }
 }
 
@@ -125,6 +130,9 @@ pub enum Property {
     Transactions(TxCriterion),
     /// Transactions get done.
     Progress(Progress),
+    /// Whenever no thread is in an atomic block, memory is as if the blocks had been executed one at a time in the order of their commits,
+    /// and every block handed on what it would have then (Flanagan, section 4).
+    CommitAtomicity,
     /// No final state shows an outcome other than these (CheckFence, section 2.2), no assertion fails, no computation goes wrong.
     Observations(BTreeSet<Vec<i64>>),
     /// A quantified condition over final states.
@@ -145,6 +153,7 @@ impl Property {
             Self::Assertions => "assertions",
             Self::Transactions(criterion) => criterion.name(),
             Self::Progress(progress) => progress.name(),
+            Self::CommitAtomicity => "commit-atomicity",
             Self::Observations(_) => "observations",
             Self::Final { quantifier, .. } => quantifier.name(),
         }

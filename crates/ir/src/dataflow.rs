@@ -7,11 +7,15 @@
 //! look at (the right side of `&&`, the other elements of a local array), and a [`Write`] is
 //! [`definite`](Write::is_definite) only when the register is surely overwritten.
 
+mod clocks;
 mod liveness;
+mod names;
 mod regset;
 mod taint;
 
+pub use clocks::{Class, Clocks};
 pub use liveness::{Liveness, exit_registers};
+pub use names::{FRESH, Held, Live, Names};
 pub use regset::RegSet;
 pub use taint::{address_depends_on_load, local_index_depends_on_load};
 

@@ -8,6 +8,7 @@
 //!
 //! This crate knows neither front ends nor engines nor memory models.
 
+pub mod blocks;
 pub mod cond;
 pub mod dataflow;
 pub mod diagnostic;
@@ -15,10 +16,12 @@ pub mod expr;
 pub mod fence;
 pub mod ids;
 pub mod program;
+pub mod serial;
 pub mod suggest;
 pub mod text;
 pub mod verify;
 
+pub use blocks::{BlockProblem, Blocks};
 pub use cond::{Check, FinalExpr, FinalVar, Observable, Progress, Property, Quantifier, TxCriterion};
 pub use diagnostic::Diagnostic;
 pub use expr::{BinOp, EvalError, Expr, IntType, UNDEFINED, UnOp, WORD};
@@ -28,4 +31,5 @@ pub use program::{
     Addr, Instr, Interchangeable, LocalExpr, Location, Method, Op, OwnOrder, Place, Program, Register, RmwOp,
     SharedArray, Thread, TxEvent, Ty, reply,
 };
+pub use serial::{COMMIT_ORDER, OrderName, SerialOrder};
 pub use verify::{VerifyError, verify};

@@ -4,6 +4,7 @@ use crate::cond::{Check, Observable};
 use crate::expr::{EvalError, Expr, WORD};
 use crate::fence::{AccessKind, FenceSet};
 use crate::ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
+use crate::serial::SerialOrder;
 
 /// A whole program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -28,12 +29,15 @@ pub struct Program {
     pub orders: Vec<OwnOrder>,
     /// What the clients of a transactional memory may exchange without changing anything.
     pub interchangeable: Interchangeable,
+    /// The orders in which its transactions seem to run, as it says itself.
+    pub serial_orders: Vec<SerialOrder>,
     /// The constants of the instance (`threads`, `N`, …) with the values they had, for reports.
     pub constants: Vec<(String, i64)>,
 }
 
 /// What may be renamed in all clients of a size: the program with its names exchanged is the same program, because it only copies, compares for
 /// equality and indexes by them. Only programs that call a transactional memory have any.
+/// Where clients run transactions again until they commit ([`Program::restarts`]), threads and locations may be exchanged in a circle only.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interchangeable {
     /// The threads, with their transactions, and where every write has its own value, their values.
@@ -271,6 +275,12 @@ pub enum Op {
     OperationBegin(String),
     /// Ends an operation.
     OperationEnd,
+    /// An atomic block of this name begins ([`crate::blocks`]); like the other two marks of blocks it is nothing to memory.
+    BlockBegin(String),
+    /// The block commits, with the last access before.
+    BlockCommit,
+    /// The block ends and hands on these results.
+    BlockEnd(Vec<LocalExpr>),
     /// `dst :=` any one of these values.
     Choose {
         /// Where the choice goes.
@@ -427,6 +437,21 @@ impl Program {
         program
     }
 
+    /// Whether its threads have atomic blocks.
+    pub fn has_blocks(&self) -> bool {
+        self.threads.iter().any(|t| t.code.iter().any(|instr| matches!(instr.op, Op::BlockBegin(_))))
+    }
+
+    /// Whether it is a transactional memory with values, whose clients run each transaction until it commits.
+    pub fn restarts(&self) -> bool {
+        !self.transactional.is_empty() && self.has_calls()
+    }
+
+    /// The order of this name in which its transactions seem to run.
+    pub fn serial_order(&self, name: &str) -> Option<&SerialOrder> {
+        self.serial_orders.iter().find(|order| order.name == name)
+    }
+
     /// The order that the program asks for under a model.
     pub fn own_order(&self, model: &str) -> Option<&OwnOrder> {
         self.orders.iter().find(|order| order.model == model)
@@ -480,7 +505,7 @@ impl Op {
     pub fn operands(&self) -> Vec<&LocalExpr> {
         match self {
             Self::Assign { value, .. } | Self::Store { value, .. } | Self::Respond(value) => vec![value],
-            Self::Invoke { args, .. } => args.iter().collect(),
+            Self::Invoke { args, .. } | Self::BlockEnd(args) => args.iter().collect(),
             Self::Rmw { op, .. } => op.operands(),
             Self::Assume(cond) | Self::Assert { cond, .. } | Self::Limit { cond, .. } | Self::Branch { cond, .. } => {
                 vec![cond]

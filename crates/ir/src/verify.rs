@@ -17,13 +17,15 @@
 //! 8. **Timestamps.** Timestamps are copied, compared and incremented, nothing else, so that engines may
 //!    renumber them: a timestamp place or location receives a timestamp, a constant or a timestamp plus a
 //!    constant of at least 0; timestamps are compared with such values only; a timestamp is never an
-//!    integer, an index, a condition or an operand of other arithmetic; fetch-add on a timestamp
+//!    integer, an index, a condition or an operand of other arithmetic than `% c`; fetch-add on a timestamp
 //!    location adds a constant of at least 0. The elements of an array are of one type; gaps count as integers.
 //! 9. **Gaps.** A gap is an element that an index may hit and nothing else: no register is one, and no fixed address,
 //!    observable, condition or transactional variable names one.
 //! 10. **Integers.** The integer types of `wrap` and `fit` have 1 to 64 bits.
 //! 11. **Own orders.** An order of the program's own has a list for each instruction, of earlier instructions in ascending order, and
 //!     no thread of such a program jumps back. Calls have as many arguments as their method takes.
+//! 12. **Blocks.** Atomic blocks are not nested, on every path through one that has commit points exactly one is met, with an access of the
+//!     block before it and no choice in between, and no thread halts in one ([`crate::blocks`]).
 //!
 //! Invariants 6, 8 and 10 are checked as far as broken ids allow.
 
@@ -83,6 +85,7 @@ pub fn verify(program: &Program) -> Result<(), Vec<VerifyError>> {
         errors.thread = Some(id);
         ids::check_thread(program, thread, &mut errors);
         sections::check_thread(thread, &mut errors);
+        sections::check_blocks(thread, &mut errors);
         timestamps::check_thread(program, thread, &mut errors);
     }
     if errors.list.is_empty() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cyrano_engine::{Stats, Verdict};
-use cyrano_trace::{Explanation, Trace};
+use cyrano_trace::{Effort, Explanation, Trace};
 use serde::Serialize;
 
 use crate::lanes::trace_text;
@@ -50,8 +50,21 @@ pub struct CheckReport {
     pub reductions: Vec<String>,
     /// The execution that shows it.
     pub trace: Option<Trace>,
+    /// What making that execution small brought.
+    pub minimised: Option<MinimisedReport>,
     /// Why, also where there is no execution to show.
     pub explanation: Option<Explanation>,
+}
+
+/// What an execution asked of its reader before it was made small, and what it asks now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct MinimisedReport {
+    /// As the engine found it.
+    pub from: Effort,
+    /// As it is shown.
+    pub to: Effort,
+    /// Whether no further change helps; otherwise a limit ended the search.
+    pub complete: bool,
 }
 
 /// All clients of a size, and those of them that are wrong. The numbers are exact, however large.

@@ -40,7 +40,7 @@ pub struct FencesReport {
 }
 
 /// One fence, or one order.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FenceInfo {
     /// The line of the original that it stands behind; for an order, the line of the brace that it stands before.
     pub line: usize,
@@ -56,6 +56,9 @@ pub struct FenceInfo {
     pub program: Option<String>,
     /// What goes wrong without it alone, in words.
     pub prevents: Vec<String>,
+    /// The executions behind these words, one for each; in pages only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counterexamples: Vec<Trace>,
 }
 
 #[derive(Serialize)]
@@ -74,7 +77,7 @@ struct Result<'a> {
     reason: Option<&'a str>,
     minimal: bool,
     complete: bool,
-    sets: &'a [Vec<FenceInfo>],
+    sets: Vec<Vec<FenceInfo>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     orders: Option<&'a OrdersReport>,
     diff: Option<&'a str>,
@@ -86,6 +89,11 @@ struct Result<'a> {
 
 /// All results as one JSON object.
 pub fn fences_json(results: &[FencesReport], version: &str) -> String {
+    fences_document(results, version, false)
+}
+
+/// The same, perhaps with the executions that the fences prevent.
+pub(crate) fn fences_document(results: &[FencesReport], version: &str, executions: bool) -> String {
     let results = results.iter().map(|report| Result {
         file: &report.file,
         model: &report.model,
@@ -94,7 +102,7 @@ pub fn fences_json(results: &[FencesReport], version: &str) -> String {
         reason: report.reason.as_deref(),
         minimal: report.minimal,
         complete: report.complete,
-        sets: &report.sets,
+        sets: report.sets.iter().map(|set| told(set, executions)).collect(),
         orders: report.orders.as_ref(),
         diff: report.diff.as_deref(),
         questions: report.questions,
@@ -103,6 +111,14 @@ pub fn fences_json(results: &[FencesReport], version: &str) -> String {
         explanation: report.trace.as_ref().map(|trace| &trace.explanation),
     });
     to_json(&Results { schema: "cyrano.fences/1", tool: tool(version), results: results.collect() })
+}
+
+fn told(set: &[FenceInfo], executions: bool) -> Vec<FenceInfo> {
+    let mut set = set.to_vec();
+    if !executions {
+        set.iter_mut().for_each(|fence| fence.counterexamples.clear());
+    }
+    set
 }
 
 /// All results as text; `details` asks for reasons and changes too.

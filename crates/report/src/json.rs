@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cyrano_trace::{Explanation, Tool, Trace};
 use serde::Serialize;
 
-use crate::checks::{CheckReport, ClientsReport, SpecificationReport};
+use crate::checks::{CheckReport, ClientsReport, MinimisedReport, SpecificationReport};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -38,6 +38,7 @@ struct Check<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     clients: Option<&'a ClientsReport>,
     trace: Option<&'a Trace>,
+    minimised: Option<MinimisedReport>,
     explanation: Option<&'a Explanation>,
 }
 
@@ -81,6 +82,7 @@ fn check(check: &CheckReport) -> Check<'_> {
         specification: check.specification.as_ref(),
         clients: check.clients.as_ref(),
         trace: check.trace.as_ref(),
+        minimised: check.minimised,
         explanation: check.explanation.as_ref(),
     }
 }

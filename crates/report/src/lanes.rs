@@ -1,280 +1,234 @@
 //! The lane diagram: one column per thread, time downwards.
 //!
-//! A transaction is a block in its lane: its name above its first step, its end marked where it commits or aborts.
-//! Where the lanes would become too narrow to read, the steps are stacked instead, each with its thread's name.
+//! A transaction, or an operation where there are no transactions, is a block in its lane: its name above its first step, a bar along
+//! it, a corner at its end. An access that was overtaken stands where the program has it, as deferred, and again where it was
+//! performed. What a single thread does before all others (the setup of a test) stands above the lanes. Of long executions, steps
+//! that only their own thread sees are folded. Where the lanes would become too narrow, steps are stacked.
 
-use cyrano_trace::{Conflict, End, Explanation, NamedValue, ReadFrom, Step, Trace, shown};
+mod after;
+mod cells;
+mod words;
 
-use cyrano_ir::UNDEFINED;
+use std::collections::HashSet;
+
+use cyrano_trace::{ReadFrom, Step, Trace, ViolationInfo};
 
 use crate::lasso;
-use crate::style::{Paint, Style, hang, pad, pad_left, width, wrap};
+use crate::rows::{Drawing, Row};
+use crate::style::{Paint, Style, pad, pad_left, width};
+pub(crate) use after::conflicts;
+use cells::{Cell, Layout, RULE};
+pub(crate) use words::effect;
+use words::{postponed, title};
 
-/// A lane narrower than this is not worth having.
-const MIN_LANE: usize = 26;
+/// Executions with more steps than this are folded.
+const LONG: usize = 60;
 
-/// Between two lanes.
-const RULE: &str = " │ ";
+/// Fewer steps in a row than this are not worth folding.
+const LEAST_FOLDED: usize = 4;
 
 /// A whole trace: the steps, what was reordered, where everybody ended, and why it matters.
 pub fn trace_text(trace: &Trace, style: Style) -> String {
+    let drawing = Drawing::new(trace);
     let mut out = String::new();
-    let first_round = lasso::first_round(trace);
-    let trace = first_round.as_ref().unwrap_or(trace);
-    let names: Vec<&str> = trace
-        .threads
-        .iter()
-        .map(|thread| thread.name.as_str())
-        .filter(|name| trace.steps.iter().any(|step| step.thread == *name))
-        .collect();
-    let number = trace.steps.len().to_string().len();
-    let room = style.columns().saturating_sub(number + 4);
-    let rules = names.len().saturating_sub(1) * width(RULE);
-    let lane = room.saturating_sub(rules) / names.len().max(1);
-    if trace.steps.is_empty() {
+    if drawing.trace.steps.is_empty() {
         out.push_str("  no access is performed\n");
-    } else if lane >= MIN_LANE {
-        Lanes::new(trace, &names, lane, number).draw(&mut out, style);
     } else {
-        stack(&mut out, trace, &names, number, style);
+        let rows = drawing.rows();
+        let picture = Picture::new(&drawing, &rows, style);
+        picture.draw(&mut out, &rows);
     }
-    reorderings(&mut out, trace, style);
-    if !lasso::commands(&mut out, trace, style) {
-        ends(&mut out, trace, style);
+    after::reorderings(&mut out, &drawing, style);
+    if !lasso::commands(&mut out, &drawing.trace, style) {
+        after::ends(&mut out, &drawing.trace, style);
     }
-    out.push('\n');
-    hang(&mut out, "Why: ", &trace.explanation.sentence, style.columns());
-    conflicts(&mut out, "     ", &trace.explanation, "steps", style);
-    for serial in &trace.explanation.nearest {
-        hang(&mut out, "     serial: ", &values(serial), style.columns());
-    }
+    after::why(&mut out, trace, style);
     out
 }
 
-/// The conflicts behind a cycle, one a line, each with the two events that show it.
-pub(crate) fn conflicts(out: &mut String, indent: &str, explanation: &Explanation, events: &str, style: Style) {
-    for conflict in &explanation.conflicts {
-        let Conflict { first, second, steps, .. } = conflict;
-        let about = conflict.variable.as_ref().map(|variable| format!(" of {variable}")).unwrap_or_default();
-        let text = format!("{first} before {second}: {}{about}, {events} {} and {}", conflict.reason, steps.0, steps.1);
-        hang(out, indent, &text, style.columns());
-    }
-}
-
-struct Lanes<'a> {
-    trace: &'a Trace,
-    names: &'a [&'a str],
-    /// The width of each lane.
-    lanes: Vec<usize>,
-    /// Where effects start within each lane, if they stand beside the statements.
-    beside: Option<Vec<usize>>,
+struct Picture<'a> {
+    drawing: &'a Drawing<'a>,
+    style: Style,
+    /// The width of step numbers.
     number: usize,
+    /// How many steps of the first lane stand above the others.
+    setup: usize,
+    /// The lanes; none if the steps are stacked.
+    layout: Option<Layout>,
+    /// The steps that are left out.
+    folded: HashSet<usize>,
 }
 
-impl<'a> Lanes<'a> {
-    fn new(trace: &'a Trace, names: &'a [&'a str], limit: usize, number: usize) -> Self {
-        let widest = |name: &str, show: fn(&Step) -> String| {
-            let steps = trace.steps.iter().filter(|step| step.thread == name);
-            steps.map(|step| width(&show(step))).max().unwrap_or(0)
-        };
-        let titles: Vec<usize> = names.iter().map(|name| widest(name, title) + 2).collect();
-        let effects: Vec<usize> = names.iter().map(|name| widest(name, effect)).collect();
-        let fits = titles.iter().zip(&effects).all(|(title, effect)| title + effect <= limit);
-        let needed = |at: usize| {
-            let steps = if fits { titles[at] + effects[at] } else { titles[at].max(effects[at] + 4) };
-            steps.max(width(names[at])).min(limit)
-        };
-        let lanes = (0..names.len()).map(needed).collect();
-        Self { trace, names, lanes, beside: fits.then_some(titles), number }
+impl<'a> Picture<'a> {
+    fn new(drawing: &'a Drawing<'a>, rows: &[Row<'_>], style: Style) -> Self {
+        let number = drawing.trace.steps.len().to_string().len();
+        let setup = setup(drawing, rows);
+        let room = style.columns().saturating_sub(number + 4);
+        let layout = Layout::new(drawing, rows, setup, room);
+        Self { drawing, style, number, setup, layout, folded: folded(drawing) }
     }
 
-    fn draw(&self, out: &mut String, style: Style) {
-        let cells =
-            self.names.iter().zip(&self.lanes).map(|(name, lane)| style.paint(Paint::Strong, &pad(name, *lane)));
-        self.line(out, "", &cells.collect::<Vec<_>>());
-        for step in &self.trace.steps {
-            if lasso::starts_round(self.trace, step) {
-                out.push_str(lasso::AGAIN);
+    fn draw(&self, out: &mut String, rows: &[Row<'_>]) {
+        let Some(layout) = &self.layout else { return self.stack(out, rows) };
+        let is_setup = |row: &Row<'_>| matches!(row, Row::Step { step, .. } if step.n <= self.setup);
+        let (above, rows) = rows.split_at(rows.iter().rposition(is_setup).map_or(0, |last| last + 1));
+        if !above.is_empty() {
+            self.stack(out, above);
+            out.push('\n');
+        }
+        let names = self.drawing.lanes.iter().enumerate().skip(layout.first);
+        let names = names.map(|(lane, name)| Cell::plain(name).painted(Paint::Strong).fit(layout.lane(lane)));
+        self.line(out, "", &names.map(|cell| cell.show(self.style)).collect::<Vec<_>>());
+        let mut open: Vec<Option<usize>> = vec![None; self.drawing.lanes.len()];
+        let mut left_out = 0;
+        let mut before: Option<&Step> = None;
+        for row in rows {
+            if matches!(row, Row::Step { step, .. } if self.folded.contains(&step.n)) {
+                left_out += 1;
+                continue;
             }
-            let lane = self.names.iter().position(|name| *name == step.thread);
-            let lane = lane.expect("every step's thread has a lane");
-            let opening = opens(self.trace, step).map(|name| (String::new(), format!("┌ {name}")));
-            let mut lines = self.cell(step, lane);
-            let before = step.n.checked_sub(2).and_then(|at| self.trace.steps.get(at));
-            if lines.len() > 1
-                && before.is_some_and(|before| before.thread == step.thread && title(before) == title(step))
-            {
-                // Several accesses of one statement.
-                lines.remove(0);
-            }
-            let lines = lines.into_iter().enumerate();
-            let lines = lines.map(|(at, text)| (if at == 0 { step.n.to_string() } else { String::new() }, text));
-            for (number, text) in opening.into_iter().chain(lines) {
-                let cells = self.lanes.iter().enumerate().map(|(other, columns)| {
-                    let text = if other == lane { text.as_str() } else { "" };
-                    pad(text, *columns)
-                });
-                self.line(out, &number, &cells.collect::<Vec<_>>());
+            self.fold(out, &mut left_out);
+            match row {
+                Row::Again => out.push_str(lasso::AGAIN),
+                Row::Open { lane, block } => {
+                    let label = Cell::plain(&format!("┌ {}", self.drawing.blocks[*block].label));
+                    self.cell(out, layout, "", (*lane, label.painted(Paint::Strong)), &open);
+                    open[*lane] = Some(*block);
+                }
+                Row::Deferred { lane, deferred } => {
+                    for line in layout.deferred(*lane, deferred, open[*lane].is_some()) {
+                        self.cell(out, layout, "", (*lane, line), &open);
+                    }
+                }
+                Row::Step { lane, step, late } => {
+                    let bar = self.bar(step);
+                    if bar != "┊ " {
+                        open[*lane] = None;
+                    }
+                    let again =
+                        before.is_some_and(|before| before.thread == step.thread && title(before) == title(step));
+                    for (at, line) in layout.step(*lane, step, *late, bar, again).into_iter().enumerate() {
+                        let number = if at == 0 { step.n.to_string() } else { String::new() };
+                        self.cell(out, layout, &number, (*lane, line), &open);
+                    }
+                    before = Some(step);
+                }
             }
         }
+        self.fold(out, &mut left_out);
+    }
+
+    /// Says how many steps were left out here.
+    fn fold(&self, out: &mut String, left_out: &mut usize) {
+        if *left_out > 0 {
+            let text = format!("  {}  … {left_out} steps that only their own thread sees", pad_left("", self.number));
+            out.push_str(&self.style.paint(Paint::Faint, &text));
+            out.push('\n');
+            *left_out = 0;
+        }
+    }
+
+    /// A line with one filled cell; the others have the bar of the block that is open in them, if one is.
+    fn cell(&self, out: &mut String, layout: &Layout, number: &str, cell: (usize, Cell), open: &[Option<usize>]) {
+        let cells = (layout.first..self.drawing.lanes.len()).map(|lane| {
+            let bar = if open[lane].is_some() { "┊" } else { "" };
+            let own = if lane == cell.0 { cell.1.clone() } else { Cell::plain(bar) };
+            own.fit(layout.lane(lane)).show(self.style)
+        });
+        self.line(out, number, &cells.collect::<Vec<_>>());
     }
 
     fn line(&self, out: &mut String, number: &str, cells: &[String]) {
-        let line = format!("  {}  {}", pad_left(number, self.number), cells.join(RULE));
-        out.push_str(line.trim_end());
+        let number = self.style.paint(Paint::Faint, &pad_left(number, self.number));
+        out.push_str(format!("  {number}  {}", cells.join(RULE)).trim_end());
         out.push('\n');
     }
 
-    fn cell(&self, step: &Step, lane: usize) -> Vec<String> {
-        let columns = self.lanes[lane];
-        match &self.beside {
-            Some(starts) => vec![pad(&title(step), starts[lane]) + &effect(step)],
-            None => {
-                let mut lines = vec![clip(&title(step), columns)];
-                let effects = wrap(&effect(step), columns.saturating_sub(4));
-                let indent = if step.transaction.is_some() && !ends_transaction(step) { "┊   " } else { "    " };
-                let effects = effects.iter().filter(|line| !line.is_empty());
-                lines.extend(effects.map(|line| format!("{indent}{line}")));
-                lines
-            }
+    /// What stands before a step: the bar of its block, or the corner at its end.
+    fn bar(&self, step: &Step) -> &'static str {
+        match self.drawing.block_of(step).map(|block| &self.drawing.blocks[block]) {
+            Some(block) if block.finished && block.steps.1 == step.n => "└ ",
+            Some(_) => "┊ ",
+            None => "",
         }
     }
-}
 
-fn stack(out: &mut String, trace: &Trace, names: &[&str], number: usize, style: Style) {
-    let name_width = names.iter().map(|name| width(name)).max().unwrap_or(0);
-    for step in &trace.steps {
-        if lasso::starts_round(trace, step) {
-            out.push_str(lasso::AGAIN);
-        }
-        let n = pad_left(&step.n.to_string(), number);
-        let lead = format!("  {n}  {}  ", pad(&step.thread, name_width));
-        if let Some(name) = opens(trace, step) {
-            out.push_str(&format!("  {}  {}  ┌ {name}\n", pad_left("", number), pad(&step.thread, name_width)));
-        }
-        let both = format!("{lead}{}  {}", title(step), effect(step));
-        if width(&both) <= style.columns() {
-            out.push_str(&both);
-            out.push('\n');
-        } else {
-            let room = style.columns().saturating_sub(width(&lead)).max(20);
-            out.push_str(&format!("{lead}{}\n", clip(&title(step), room)));
-            hang(out, &format!("{}    ", " ".repeat(width(&lead))), &effect(step), style.columns());
-        }
-    }
-}
-
-fn title(step: &Step) -> String {
-    let bar = match &step.transaction {
-        Some(_) if ends_transaction(step) => "└ ",
-        Some(_) => "┊ ",
-        None => "",
-    };
-    let text = if speaks(step) { step.event.as_deref().unwrap_or_default() } else { &step.text };
-    format!("{bar}{}: {text}", step.line)
-}
-
-/// Whether it is a call of a transactional memory or a response.
-fn speaks(step: &Step) -> bool {
-    step.event.as_deref().is_some_and(|event| event.starts_with("call ") || event.starts_with("returns "))
-}
-
-/// The name of the transaction whose first step this is.
-fn opens<'a>(trace: &'a Trace, step: &Step) -> Option<&'a str> {
-    let mut own = trace.transactions.iter().filter(|transaction| transaction.first == step.n);
-    own.next().map(|transaction| transaction.name.as_str())
-}
-
-fn ends_transaction(step: &Step) -> bool {
-    matches!(step.event.as_deref(), Some("commit" | "abort" | "returns committed" | "returns aborted"))
-}
-
-/// `x ← 1`, `y → 0 (initial)`, `x → 0 (initial) ← 1`, `x ← 0 (rollback)`, `T1 commits`.
-fn effect(step: &Step) -> String {
-    let transaction = step.transaction.as_deref().unwrap_or("the transaction");
-    match step.event.as_deref() {
-        Some("commit") => return format!("{transaction} commits"),
-        Some("abort") => return format!("{transaction} aborts"),
-        Some(_) if speaks(step) => return String::new(),
-        Some(_) => return "the read is finished".to_owned(),
-        None => {}
-    }
-    let location = step.location.as_deref().unwrap_or("");
-    let mut out = location.to_owned();
-    if let Some(value) = step.read {
-        out.push_str(&format!(" → {}", step.read_shown.clone().unwrap_or_else(|| shown(value))));
-        match &step.source {
-            Some(ReadFrom::Initial) => out.push_str(" (initial)"),
-            Some(ReadFrom::Step { n }) => out.push_str(&format!(" (from {n})")),
-            Some(ReadFrom::Forwarded { line, .. }) => {
-                out.push_str(&format!(" (own store, line {line}, not yet performed)"));
-            }
-            None => {}
-        }
-    }
-    let written = step.written.map(|value| step.written_shown.clone().unwrap_or_else(|| shown(value)));
-    match written {
-        Some(value) if step.read.is_some() => out.push_str(&format!(", {location} ← {value}")),
-        Some(value) => out.push_str(&format!(" ← {value}")),
-        None if step.kind == "read-modify-write" => out.push_str(", nothing written"),
-        None => {}
-    }
-    if step.rollback {
-        out.push_str(" (rollback)");
-    }
-    out
-}
-
-fn clip(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
-    format!("{kept}…")
-}
-
-fn reorderings(out: &mut String, trace: &Trace, style: Style) {
-    if trace.steps.iter().all(|step| step.words.is_empty()) {
-        return;
-    }
-    out.push_str("\nReordered:\n");
-    for step in &trace.steps {
-        for words in &step.words {
-            hang(out, &format!("  step {}, {}: ", step.n, step.thread), words, style.columns());
-        }
-    }
-}
-
-fn ends(out: &mut String, trace: &Trace, style: Style) {
-    out.push_str("\nAt the end:\n");
-    for thread in &trace.threads {
-        let mut text = match &thread.end {
-            End::Done => "done".to_owned(),
-            End::At { line, text, .. } => format!("at line {line}, `{text}`"),
-            End::Waiting { line, text, .. } => format!("waits at line {line}, `{text}`"),
+    /// Steps one below the other, each with its thread's name.
+    fn stack(&self, out: &mut String, rows: &[Row<'_>]) {
+        let lanes = rows.iter().filter_map(Row::lane);
+        let name_width = lanes.map(|lane| width(&self.drawing.lanes[lane])).max().unwrap_or(0);
+        let lead = |number: &str, lane: usize| {
+            let name = pad(&self.drawing.lanes[lane], name_width);
+            format!("  {}  {name}  ", pad_left(number, self.number))
         };
-        if !thread.registers.is_empty() {
-            text.push_str(&format!("; {}", values(&thread.registers)));
+        let mut left_out = 0;
+        for row in rows {
+            if matches!(row, Row::Step { step, .. } if self.folded.contains(&step.n)) {
+                left_out += 1;
+                continue;
+            }
+            self.fold(out, &mut left_out);
+            match row {
+                Row::Again => out.push_str(lasso::AGAIN),
+                Row::Open { lane, block } => {
+                    out.push_str(&format!("{}┌ {}\n", lead("", *lane), self.drawing.blocks[*block].label));
+                }
+                Row::Deferred { lane, deferred } => {
+                    words::hanging(out, &lead("", *lane), &postponed(deferred), "", self.style);
+                }
+                Row::Step { lane, step, late } => {
+                    let title = format!("{}{}", self.bar(step), title(step));
+                    let lead = lead(&step.n.to_string(), *lane);
+                    words::hanging(out, &lead, &title, &words::effect_marked(step, *late), self.style);
+                }
+            }
         }
-        if !thread.commands.is_empty() {
-            text.push_str(&format!("; commands {}", thread.commands.join(", ")));
-        }
-        if thread.choices.len() > thread.commands.len() {
-            let chosen: Vec<String> = thread.choices.iter().map(i64::to_string).collect();
-            text.push_str(&format!("; chose {}", chosen.join(", ")));
-        }
-        hang(out, &format!("  {}: ", thread.name), &text, style.columns());
-    }
-    // Words that nobody has written would only hide the others.
-    let written = |v: &&NamedValue| v.value != Some(UNDEFINED);
-    let memory: Vec<NamedValue> = trace.memory.iter().filter(written).cloned().collect();
-    if !memory.is_empty() {
-        hang(out, "  memory: ", &values(&memory), style.columns());
+        self.fold(out, &mut left_out);
     }
 }
 
-fn values(values: &[NamedValue]) -> String {
-    let value = |v: &NamedValue| v.shown.clone().unwrap_or_else(|| v.value.map_or("?".to_owned(), shown));
-    let one = |v: &NamedValue| format!("{} = {}", v.name, value(v));
-    values.iter().map(one).collect::<Vec<_>>().join(", ")
+/// How many steps the first lane takes before all others and then no more: the setup of a test. Two lanes have room for it anyway.
+fn setup(drawing: &Drawing<'_>, rows: &[Row<'_>]) -> usize {
+    let steps = &drawing.trace.steps;
+    let Some(first) = steps.first() else { return 0 };
+    let leading = steps.iter().take_while(|step| step.thread == first.thread).count();
+    let done = steps[leading..].iter().all(|step| step.thread != first.thread);
+    let plain = !rows.iter().any(|row| matches!(row, Row::Deferred { lane: 0, .. } | Row::Again));
+    let is_first = drawing.lanes.first() == Some(&first.thread);
+    if drawing.lanes.len() > 2 && done && plain && is_first { leading } else { 0 }
+}
+
+/// The steps of a long execution that can be left out: in runs of one thread's, none of them overtakes or is overtaken, is read from or
+/// reads from another thread's store, or belongs to what the explanation is about.
+fn folded(drawing: &Drawing<'_>) -> HashSet<usize> {
+    let trace = &drawing.trace;
+    if trace.steps.len() <= LONG || matches!(trace.violation, Some(ViolationInfo::Lasso(_))) {
+        return HashSet::new();
+    }
+    let thread = |n: usize| n.checked_sub(1).and_then(|at| trace.steps.get(at)).map(|step| &step.thread);
+    let mut kept: HashSet<usize> = HashSet::new();
+    for step in &trace.steps {
+        if let Some(ReadFrom::Step { n }) = &step.source
+            && thread(*n) != Some(&step.thread)
+        {
+            kept.extend([*n, step.n]);
+        }
+        if !step.overtook.is_empty() || step.event.is_some() {
+            kept.insert(step.n);
+        }
+        let overtaken = |other: &&Step| other.thread == step.thread && step.overtook.iter().any(|o| o.po == other.po);
+        kept.extend(trace.steps.iter().filter(overtaken).map(|other| other.n));
+    }
+    kept.extend(trace.explanation.conflicts.iter().flat_map(|conflict| [conflict.steps.0, conflict.steps.1]));
+    kept.extend(drawing.blocks.iter().flat_map(|block| [block.steps.0, block.steps.1]));
+    // The last step of each thread leads to where it stands at the end.
+    kept.extend(
+        drawing.lanes.iter().filter_map(|lane| trace.steps.iter().rfind(|step| step.thread == *lane)).map(|s| s.n),
+    );
+    let mut folded = HashSet::new();
+    let runs = trace.steps.chunk_by(|a, b| a.thread == b.thread && kept.contains(&a.n) == kept.contains(&b.n));
+    for run in runs.filter(|run| run.len() >= LEAST_FOLDED && !kept.contains(&run[0].n)) {
+        folded.extend(run.iter().map(|step| step.n));
+    }
+    folded
 }

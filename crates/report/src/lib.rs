@@ -5,36 +5,51 @@
 //!
 //! This crate does not know how a verdict was reached, and it neither reads files nor prints.
 
+mod case;
 mod checks;
 mod compare;
+mod dot;
 mod exports;
 mod fences;
 mod history;
+mod html;
 mod json;
+mod junit;
 mod lanes;
 mod lasso;
 mod litmus;
+mod mermaid;
 mod models;
 mod orders;
 mod outcomes;
 mod replay;
+mod rows;
+mod sarif;
 mod spec;
 mod style;
+mod svg;
 mod table;
 mod tables;
+mod xml;
 
-pub use checks::{CheckReport, ClientsReport, SpecificationReport, checks_text};
+pub use checks::{CheckReport, ClientsReport, MinimisedReport, SpecificationReport, checks_text};
 pub use compare::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
+pub use dot::trace_dot;
 pub use exports::{ExportReport, FormulaReport, exports_json, exports_text};
 pub use fences::{FenceInfo, FencesReport, fences_json, fences_text};
 pub use history::{Attempt, HistoryReport, Read, Reason, Rejected, Unjustified, history_json, history_text};
+pub use html::{checks_html, fences_html, replay_html, saved_html};
 pub use json::checks_json;
+pub use junit::{checks_junit, fences_junit, litmus_junit};
 pub use lanes::trace_text;
 pub use litmus::{LitmusReport, LitmusState, LitmusValue, litmus_json, litmus_text};
+pub use mermaid::trace_mermaid;
 pub use models::{ModelReport, models_json, models_text};
 pub use orders::{DeclaredOrder, OrdersReport};
 pub use outcomes::{OutcomesReport, outcomes_json, outcomes_text};
 pub use replay::{ReplayReport, replay_json, replay_text};
+pub use sarif::{checks_sarif, fences_sarif, litmus_sarif};
 pub use spec::{SpecReport, spec_json, spec_text};
 pub use style::{Style, count, wrap};
+pub use svg::trace_svg;
 pub use tables::{TableReport, TableRow, table_text, tables_json};

@@ -1,6 +1,6 @@
 //! The result of replaying a saved trace.
 
-use cyrano_trace::{Tool, Trace};
+use cyrano_trace::{Misfit, Tool, Trace};
 use serde::Serialize;
 
 use crate::json::{to_json, tool};
@@ -12,8 +12,10 @@ use crate::style::{Paint, Style, hang};
 pub struct ReplayReport {
     /// The trace, rebuilt from the replay if that succeeded.
     pub trace: Trace,
+    /// The later version of the program that it was replayed against, if it was not its own.
+    pub against: Option<String>,
     /// Why it does not fit any more; `None` if it was confirmed.
-    pub misfit: Option<String>,
+    pub misfit: Option<Misfit>,
 }
 
 #[derive(Serialize)]
@@ -21,7 +23,9 @@ struct Replay<'a> {
     schema: &'static str,
     tool: Tool,
     confirmed: bool,
+    against: Option<&'a str>,
     reason: Option<&'a str>,
+    misfit: Option<&'a Misfit>,
     trace: &'a Trace,
 }
 
@@ -31,7 +35,9 @@ pub fn replay_json(report: &ReplayReport, version: &str) -> String {
         schema: "cyrano.replay/1",
         tool: tool(version),
         confirmed: report.misfit.is_none(),
-        reason: report.misfit.as_deref(),
+        against: report.against.as_deref(),
+        reason: report.misfit.as_ref().map(|misfit| misfit.sentence.as_str()),
+        misfit: report.misfit.as_ref(),
         trace: &report.trace,
     })
 }
@@ -45,20 +51,27 @@ pub fn replay_text(report: &ReplayReport, details: bool, style: Style) -> String
         None => trace.property.criterion.clone(),
     };
     let heading = format!("{property} on {} ({})", trace.model.name, trace.program.file);
-    match &report.misfit {
-        None => {
-            if details {
-                out.push_str(&style.paint(Paint::Strong, &heading));
-                out.push_str("\n\n");
-                out.push_str(&trace_text(trace, style));
-                out.push('\n');
-            }
-            hang(&mut out, "", &format!("confirmed: {heading}, {} steps", trace.steps.len()), style.columns());
+    let against = report.against.as_ref().map(|file| format!(" against {file}")).unwrap_or_default();
+    let Some(misfit) = &report.misfit else {
+        if details {
+            out.push_str(&style.paint(Paint::Strong, &heading));
+            out.push_str("\n\n");
+            out.push_str(&trace_text(trace, style));
+            out.push('\n');
         }
-        Some(misfit) => {
-            hang(&mut out, "", &format!("not confirmed: {heading}"), style.columns());
-            hang(&mut out, "  ", misfit, style.columns());
+        let steps = trace.steps.len();
+        hang(&mut out, "", &format!("confirmed{against}: {heading}, {steps} steps"), style.columns());
+        return out;
+    };
+    hang(&mut out, "", &format!("not confirmed{against}: {heading}"), style.columns());
+    match (&misfit.expected, &misfit.found, misfit.step) {
+        (Some(expected), Some(found), Some(step)) => {
+            let thread = misfit.thread.as_deref().unwrap_or("the thread");
+            hang(&mut out, "  ", &format!("step {step} of {thread} is the first that does not fit"), style.columns());
+            hang(&mut out, "    recorded: ", expected, style.columns());
+            hang(&mut out, "    now:      ", found, style.columns());
         }
+        _ => hang(&mut out, "  ", &misfit.sentence, style.columns()),
     }
     out
 }

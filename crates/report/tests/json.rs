@@ -42,6 +42,7 @@ fn checks_as_json() {
               "reductions": [],
               "specification": null,
               "trace": null,
+              "minimised": null,
               "explanation": null
             },
             {
@@ -68,6 +69,7 @@ fn checks_as_json() {
               "reductions": [],
               "specification": null,
               "trace": null,
+              "minimised": null,
               "explanation": null
             }
           ]

@@ -28,22 +28,23 @@ fn lanes() {
         &trace_text(&trace(), style(100)),
         100,
         expect![[r#"
-             p0                          │ p1
-          1  7: r1 := y  y → 0 (initial) │
-          2                              │ 11: y := 1   y ← 1
-          3                              │ 12: r2 := x  x → 0 (initial)
-          4  6: x := 1   x ← 1           │
+                 p0                          │ p1
+                 ◌ 6: x := 1, performed in 4 │
+              1  7: r1 := y  y → 0 (initial) │
+              2                              │ 11: y := 1   y ← 1
+              3                              │ 12: r2 := x  x → 0 (initial)
+              4  6: x := 1   x ← 1 (late)    │
 
-        Reordered:
-          step 1, p0: line 7's load of y was performed before line 6's store to x
+            Reordered:
+              step 1, p0: line 7's load of y was performed before line 6's store to x
 
-        At the end:
-          p0: done; r1 = 0
-          p1: done; r2 = 0
-          memory: x = 1, y = 1
+            At the end:
+              p0: done; r1 = 0
+              p1: done; r2 = 0
+              memory: x = 1, y = 1
 
-        Why: The final state satisfies `r1 = 0 && r2 = 0`, which must never hold, with r1 = 0, r2 = 0.
-    "#]],
+            Why: The final state satisfies `r1 = 0 && r2 = 0`, which must never hold, with r1 = 0, r2 = 0.
+        "#]],
     );
 }
 
@@ -54,17 +55,17 @@ fn transactions_are_blocks() {
         100,
         expect![[r#"
                  p0                                    │ p1
-                 ┌ T1                                  │
+                 ┌ T1 unfinished                       │
               1  ┊ 10: l := g[0]  g[0] → 0 (initial)   │
               2  ┊ 11: rfin       the read is finished │
-                                                       │ ┌ T2
-              3                                        │ ┊ 20: g[0] := 1           g[0] ← 1
-              4                                        │ ┊ 20: g[1] := 1           g[1] ← 1
-              5                                        │ └ 21: commit              T2 commits
+                 ┊                                     │ ┌ T2 committed
+              3  ┊                                     │ ┊ 20: g[0] := 1           g[0] ← 1
+              4  ┊                                     │ ┊ 20: g[1] := 1           g[1] ← 1
+              5  ┊                                     │ └ 21: commit              T2 commits
               6  ┊ 10: l := g[1]  g[1] → 1 (from 4)    │
-                                                       │ ┌ T3
-              7                                        │ ┊ 30: rollback g[1] := 0  g[1] ← 0 (rollback)
-              8  ┊ 11: rfin       the read is finished │
+                 ┊                                     │ ┌ T3 unfinished
+              7  ┊                                     │ ┊ 30: rollback g[1] := 0  g[1] ← 0 (rollback)
+              8  ┊ 11: rfin       the read is finished │ ┊
 
             At the end:
               p0: done; r1 = 0; commands read(0), read(1)
@@ -81,25 +82,25 @@ fn transactions_are_blocks() {
         60,
         expect![[r#"
                  p0                       │ p1
-                 ┌ T1                     │
+                 ┌ T1 unfinished          │
               1  ┊ 10: l := g[0]          │
                  ┊   g[0] → 0 (initial)   │
               2  ┊ 11: rfin               │
                  ┊   the read is finished │
-                                          │ ┌ T2
-              3                           │ ┊ 20: g[0] := 1
-                                          │ ┊   g[0] ← 1
-              4                           │ ┊ 20: g[1] := 1
-                                          │ ┊   g[1] ← 1
-              5                           │ └ 21: commit
-                                          │     T2 commits
+                 ┊                        │ ┌ T2 committed
+              3  ┊                        │ ┊ 20: g[0] := 1
+                 ┊                        │ ┊   g[0] ← 1
+              4  ┊                        │ ┊ 20: g[1] := 1
+                 ┊                        │ ┊   g[1] ← 1
+              5  ┊                        │ └ 21: commit
+                 ┊                        │     T2 commits
               6  ┊ 10: l := g[1]          │
                  ┊   g[1] → 1 (from 4)    │
-                                          │ ┌ T3
-              7                           │ ┊ 30: rollback g[1] := 0
-                                          │ ┊   g[1] ← 0 (rollback)
-              8  ┊ 11: rfin               │
-                 ┊   the read is finished │
+                 ┊                        │ ┌ T3 unfinished
+              7  ┊                        │ ┊ 30: rollback g[1] := 0
+                 ┊                        │ ┊   g[1] ← 0 (rollback)
+              8  ┊ 11: rfin               │ ┊
+                 ┊   the read is finished │ ┊
 
             At the end:
               p0: done; r1 = 0; commands read(0), read(1)
@@ -120,35 +121,37 @@ fn lanes_with_long_effects() {
         &trace_text(&crowded(), style(100)),
         100,
         expect![[r#"
-             p0                  │ p1                            │ worker[2]
-          1  7: r1 := y          │                               │
-                 y → 0 (initial) │                               │
-          2                      │ 11: y := 1                    │
-                                 │     y ← 1                     │
-          3                      │ 12: r2 := x                   │
-                                 │     x → 0 (initial)           │
-          4  6: x := 1           │                               │
-                 x ← 1           │                               │
-          5                      │                               │ 20: l := x
-                                 │                               │     x → 1 (own store, line 6,
-                                 │                               │     not yet performed)
-          6                      │                               │ 21: l := cas(x, 1, 2)
-                                 │                               │     x → 1 (from 4), x ← 2
-          7                      │ 22: some_longer_name := cas(… │
-                                 │     lock[1] → 2 (from 4),     │
-                                 │     nothing written           │
+                 p0                          │ p1                              │ worker[2]
+                 ◌ 6: x := 1, performed in 4 │                                 │
+              1  7: r1 := y                  │                                 │
+                   y → 0 (initial)           │                                 │
+              2                              │ 11: y := 1                      │
+                                             │   y ← 1                         │
+              3                              │ 12: r2 := x                     │
+                                             │   x → 0 (initial)               │
+              4  6: x := 1                   │                                 │
+                   x ← 1 (late)              │                                 │
+              5                              │                                 │ 20: l := x
+                                             │                                 │   x → 1 (own store, line 6, not
+                                             │                                 │   yet performed)
+              6                              │                                 │ 21: l := cas(x, 1, 2)
+                                             │                                 │   x → 1 (from 4), ← 2
+              7                              │ 22: some_longer_name :=         │
+                                             │ cas(lock[i + 1], 0, self + 1)   │
+                                             │   lock[1] → 2 (from 4), nothing │
+                                             │   written                       │
 
-        Reordered:
-          step 1, p0: line 7's load of y was performed before line 6's store to x
+            Reordered:
+              step 1, p0: line 7's load of y was performed before line 6's store to x
 
-        At the end:
-          p0: done; r1 = 0
-          p1: done; r2 = 0
-          worker[2]: waits at line 30, `atomic {`; l = ?; chose 1, 0
-          memory: x = 1, y = 1
+            At the end:
+              p0: done; r1 = 0
+              p1: done; r2 = 0
+              worker[2]: waits at line 30, `atomic {`; l = ?; chose 1, 0
+              memory: x = 1, y = 1
 
-        Why: The final state satisfies `r1 = 0 && r2 = 0`, which must never hold, with r1 = 0, r2 = 0.
-    "#]],
+            Why: The final state satisfies `r1 = 0 && r2 = 0`, which must never hold, with r1 = 0, r2 = 0.
+        "#]],
     );
 }
 
@@ -158,30 +161,31 @@ fn stacked_on_a_narrow_terminal() {
         &trace_text(&crowded(), style(10)),
         60,
         expect![[r#"
-          1  p0         7: r1 := y  y → 0 (initial)
-          2  p1         11: y := 1  y ← 1
-          3  p1         12: r2 := x  x → 0 (initial)
-          4  p0         6: x := 1  x ← 1
-          5  worker[2]  20: l := x
-                            x → 1 (own store, line 6, not yet
-                            performed)
-          6  worker[2]  21: l := cas(x, 1, 2)  x → 1 (from 4), x ← 2
-          7  p1         22: some_longer_name := cas(lock[i + 1], 0,…
-                            lock[1] → 2 (from 4), nothing written
+                 p0         ◌ 6: x := 1, performed in 4
+              1  p0         7: r1 := y  y → 0 (initial)
+              2  p1         11: y := 1  y ← 1
+              3  p1         12: r2 := x  x → 0 (initial)
+              4  p0         6: x := 1  x ← 1 (late)
+              5  worker[2]  20: l := x
+                                x → 1 (own store, line 6, not yet
+                                performed)
+              6  worker[2]  21: l := cas(x, 1, 2)  x → 1 (from 4), ← 2
+              7  p1         22: some_longer_name := cas(lock[i + 1], 0,…
+                                lock[1] → 2 (from 4), nothing written
 
-        Reordered:
-          step 1, p0: line 7's load of y was performed before line
-                      6's store to x
+            Reordered:
+              step 1, p0: line 7's load of y was performed before line
+                          6's store to x
 
-        At the end:
-          p0: done; r1 = 0
-          p1: done; r2 = 0
-          worker[2]: waits at line 30, `atomic {`; l = ?; chose 1, 0
-          memory: x = 1, y = 1
+            At the end:
+              p0: done; r1 = 0
+              p1: done; r2 = 0
+              worker[2]: waits at line 30, `atomic {`; l = ?; chose 1, 0
+              memory: x = 1, y = 1
 
-        Why: The final state satisfies `r1 = 0 && r2 = 0`, which
-             must never hold, with r1 = 0, r2 = 0.
-    "#]],
+            Why: The final state satisfies `r1 = 0 && r2 = 0`, which
+                 must never hold, with r1 = 0, r2 = 0.
+        "#]],
     );
 }
 
@@ -207,10 +211,11 @@ fn many_checks() {
             violated: never (r1 = 0 && r2 = 0) on tso (sb.rml)
 
                  p0                          │ p1
+                 ◌ 6: x := 1, performed in 4 │
               1  7: r1 := y  y → 0 (initial) │
               2                              │ 11: y := 1   y ← 1
               3                              │ 12: r2 := x  x → 0 (initial)
-              4  6: x := 1   x ← 1           │
+              4  6: x := 1   x ← 1 (late)    │
 
             Reordered:
               step 1, p0: line 7's load of y was performed before line 6's store to x
@@ -380,7 +385,7 @@ fn tables_on_a_narrow_terminal() {
 
 #[test]
 fn replays() {
-    let good = ReplayReport { trace: trace(), misfit: None };
+    let good = ReplayReport { trace: trace(), against: None, misfit: None };
     check(
         &replay_text(&good, false, style(80)),
         80,
@@ -388,7 +393,11 @@ fn replays() {
         confirmed: never (r1 = 0 && r2 = 0) on tso (sb.rml), 4 steps
     "#]],
     );
-    let bad = ReplayReport { trace: trace(), misfit: Some("step 2: the load reads 1, not 0".into()) };
+    let bad = ReplayReport {
+        trace: trace(),
+        against: None,
+        misfit: Some(cyrano_trace::Misfit::new("step 2: the load reads 1, not 0")),
+    };
     check(
         &replay_text(&bad, true, style(80)),
         80,

@@ -5,8 +5,8 @@
 //! memory (`memory`), the threads with all methods inlined and all loops unrolled (`client`, `lower`, `sets`, `objects`),
 //! and the orders that it asks for (`order`). `docs/algorithms.md` is the reference.
 //!
-//! **Invariants:** every error of a file is reported, once; a program's threads have no jump back; every program passes
-//! [`cyrano_ir::verify()`].
+//! **Invariants:** every error of a file is reported, once; a program's threads have no jump back, but for those that go on
+//! for ever (`endless`); every program passes [`cyrano_ir::verify()`].
 
 mod assemble;
 mod build;
@@ -18,6 +18,7 @@ mod check_stmt;
 mod classes;
 mod client;
 mod constants;
+mod endless;
 mod infer;
 mod kinds;
 mod loops;
@@ -29,6 +30,7 @@ mod parse;
 mod parse_client;
 mod parse_stmt;
 mod probe;
+mod scopes;
 mod sets;
 mod space;
 mod tree;

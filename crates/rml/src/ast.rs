@@ -21,6 +21,8 @@ pub(crate) struct File {
     pub(crate) decls: Vec<VarDecl>,
     pub(crate) procs: Vec<Proc>,
     pub(crate) threads: Vec<ThreadDecl>,
+    /// The orders in which an stm says that its transactions seem to run.
+    pub(crate) orders: Vec<OrderDecl>,
     pub(crate) observed: Vec<Expr>,
     pub(crate) checks: Vec<CheckDecl>,
     /// Whether a declaration was lost to a syntax error, so that an unknown name proves nothing.
@@ -33,6 +35,12 @@ impl File {
     /// The name, or the keyword, of the `stm` block, if the program is one.
     pub(crate) fn stm(&self) -> Option<Span> {
         self.program.filter(|(kind, _)| *kind == BlockKind::Stm).map(|(_, span)| span)
+    }
+
+    /// Whether it is an stm with values: one whose `write` is told what to write.
+    pub(crate) fn has_values(&self) -> bool {
+        let write = self.procs.iter().find(|procedure| procedure.command == Some(Command::Write));
+        self.stm().is_some() && write.is_some_and(|write| write.params.len() == 2)
     }
 }
 
@@ -135,6 +143,13 @@ pub(crate) struct Proc {
     pub(crate) body: Block,
 }
 
+/// `order name by key, key`.
+#[derive(Debug)]
+pub(crate) struct OrderDecl {
+    pub(crate) name: Name,
+    pub(crate) keys: Vec<Name>,
+}
+
 /// A thread, or a family of them.
 #[derive(Debug)]
 pub(crate) struct ThreadDecl {
@@ -175,6 +190,7 @@ pub(crate) enum StmtKind {
     Continue,
     Fence(FenceSet),
     Atomic(Block),
+    AtomicBlock(AtomicBlock),
     Operation(Name, Block),
     ChooseValue(Place, Range),
     ChooseBlock(Vec<Block>),
@@ -184,6 +200,14 @@ pub(crate) enum StmtKind {
     Foreach(Name, Range, Block),
     Forsome(Name, Range, Block),
     Skip,
+}
+
+/// `atomic name returns results { … commit; … }`.
+#[derive(Debug)]
+pub(crate) struct AtomicBlock {
+    pub(crate) name: Option<Name>,
+    pub(crate) results: Vec<Expr>,
+    pub(crate) body: Block,
 }
 
 /// What can be assigned.
@@ -288,6 +312,8 @@ pub(crate) struct CheckDecl {
 pub(crate) enum Claim {
     Assertions,
     Transactions(TxCriterion),
+    CommitAtomicity,
+    Atomicity,
     /// These, one after the other.
     Progress(&'static [Progress]),
     /// A condition over final states, with its text.

@@ -4,7 +4,7 @@
 
 use cyrano_ir::{Diagnostic, Span};
 
-use crate::ast::{Block, Call, Rhs, Stmt, StmtKind};
+use crate::ast::{AtomicBlock, Block, Call, Rhs, Stmt, StmtKind};
 use crate::names::{Names, Symbol};
 use crate::report::Reports;
 
@@ -140,6 +140,7 @@ pub(crate) fn inner_blocks(stmt: &Stmt) -> Vec<&Block> {
         StmtKind::While(_, body)
         | StmtKind::Loop(body)
         | StmtKind::Atomic(body)
+        | StmtKind::AtomicBlock(AtomicBlock { body, .. })
         | StmtKind::Operation(_, body)
         | StmtKind::Foreach(_, _, body)
         | StmtKind::Forsome(_, _, body) => vec![body],

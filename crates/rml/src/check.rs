@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use cyrano_ir::{Diagnostic, Span, TxEvent};
 
-use crate::ast::{Block, Expr, Init, Name, Stmt, StmtKind, VarDecl, VarKind};
+use crate::ast::{AtomicBlock, Block, Expr, Init, Name, Stmt, StmtKind, VarDecl, VarKind};
 use crate::calls::{Calls, order_calls, walk};
 use crate::check_stm::stores_data;
 use crate::names::{BodyId, Names, VarId};
@@ -23,6 +23,8 @@ pub(crate) struct Checked {
     pub(crate) endless: Vec<bool>,
     /// Whether the command `end` may commit.
     pub(crate) commits: bool,
+    /// Procedures with a commit point of the atomic block around a call.
+    pub(crate) committing: Vec<bool>,
 }
 
 /// What a call of a procedure amounts to.
@@ -36,6 +38,10 @@ pub(crate) struct ProcFacts {
     pub(crate) atomic: Option<Span>,
     /// An operation, likewise.
     pub(crate) operation: Option<Span>,
+    /// An atomic block, likewise.
+    pub(crate) block: Option<Span>,
+    /// A commit point of an atomic block that has to stand around a call, likewise.
+    pub(crate) commit: Option<Span>,
     /// A transaction's event of each kind, likewise.
     pub(crate) events: [Option<Span>; TxEvent::ALL.len()],
     /// Whether control never comes back from a call, because an event ends the command first.
@@ -60,6 +66,8 @@ pub(crate) struct Place {
     pub(crate) atomic: Option<Span>,
     /// The operation around it.
     pub(crate) operation: Option<Span>,
+    /// The atomic block around it.
+    pub(crate) block: Option<Span>,
     /// The number of loops around it.
     pub(crate) loops: usize,
     /// The number of loops around it inside the atomic section.
@@ -108,8 +116,10 @@ pub(crate) fn check(names: &Names<'_>, reports: &mut Reports) -> Checked {
         checker.check_body(names.thread_body(index), &thread.body);
     }
     checker.check_claims();
+    checker.check_values();
     let commits = checker.check_stm();
-    Checked { assigned: checker.assigned, endless: checker.endless, commits }
+    let committing = checker.procs.iter().map(|facts| facts.commit.is_some()).collect();
+    Checked { assigned: checker.assigned, endless: checker.endless, commits, committing }
 }
 
 impl<'a> Checker<'a, '_> {
@@ -210,6 +220,7 @@ fn always_returns(block: &Block) -> bool {
         }
         StmtKind::ChooseBlock(blocks) => blocks.iter().all(always_returns),
         StmtKind::Operation(_, body) | StmtKind::Forsome(_, _, body) => always_returns(body),
+        StmtKind::Atomic(body) | StmtKind::AtomicBlock(AtomicBlock { body, .. }) => always_returns(body),
         StmtKind::Loop(body) => !body.stmts.iter().any(breaks),
         _ => false,
     })

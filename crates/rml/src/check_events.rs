@@ -15,10 +15,17 @@ use crate::typing::kind_of;
 impl<'a> Checker<'a, '_> {
     /// Checks `rfin`, `commit` or `abort`.
     pub(crate) fn check_event(&mut self, event: TxEvent, span: Span) {
+        if event == TxEvent::Commit && self.names.file.stm().is_none() {
+            return self.check_commit(span);
+        }
         if !self.check_in_stm(event.name(), span) {
             return;
         }
         self.facts.events[event as usize].get_or_insert(span);
+        if event == TxEvent::ReadFinish && self.names.file.has_values() {
+            let help = "end it with `return` and the value that was read".to_owned();
+            self.complain(span, "a read of an stm with values returns a value".to_owned(), "without a value", help);
+        }
         if self.place.atomic.is_some() {
             self.leaves_atomic(event.name(), span);
         }
@@ -130,6 +137,7 @@ impl<'a> Checker<'a, '_> {
             }
             StmtKind::ChooseBlock(blocks) => blocks.iter().any(through),
             StmtKind::Atomic(body) | StmtKind::Operation(_, body) | StmtKind::Forsome(_, _, body) => through(body),
+            StmtKind::AtomicBlock(block) => through(&block.body),
             StmtKind::Loop(body) => body.stmts.iter().any(breaks),
             _ => true,
         }

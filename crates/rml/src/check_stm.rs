@@ -22,6 +22,9 @@ impl<'a> Checker<'a, '_> {
                     format!("`{}` is a property of an `stm`, not of `threads`", criterion.name())
                 }
                 Claim::Progress(_) if !is_stm => "progress is a property of an `stm`, not of `threads`".to_owned(),
+                Claim::CommitAtomicity | Claim::Atomicity if is_stm => {
+                    "the atomic blocks of an stm are its transactions, which have criteria of their own".to_owned()
+                }
                 _ => continue,
             };
             let help = match is_stm {
@@ -66,6 +69,7 @@ impl<'a> Checker<'a, '_> {
             return;
         }
         let help = match command {
+            Command::Read if self.names.file.has_values() => "add one: `read(v) { … return r }`",
             Command::Read => "add one: `read(v) { … rfin }`",
             Command::Write => "add one: `write(v) { … }`",
             Command::End => "add one: `end { … commit }`",

@@ -10,7 +10,8 @@ use crate::token::Token;
 use crate::typing::{Atoms, Kind, TIMESTAMP_HELP, check_range, condition, kind_of};
 
 impl<'a> Checker<'a, '_> {
-    fn check_block(&mut self, block: &'a Block) {
+    /// Checks the statements of a block.
+    pub(crate) fn check_block(&mut self, block: &'a Block) {
         for stmt in &block.stmts {
             self.check_stmt(stmt);
         }
@@ -46,7 +47,9 @@ impl<'a> Checker<'a, '_> {
             StmtKind::Loop(body) => self.check_loop(body),
             StmtKind::Break | StmtKind::Continue => self.check_jump(stmt.span),
             StmtKind::Fence(_) => self.check_fence(stmt.span),
+            StmtKind::Atomic(body) if self.is_block(body) => self.check_atomic_block(&[], body, stmt.span),
             StmtKind::Atomic(body) => self.check_atomic(body, stmt.span),
+            StmtKind::AtomicBlock(block) => self.check_atomic_block(&block.results, &block.body, stmt.span),
             StmtKind::Operation(_, body) => self.check_operation(body, stmt.span),
             StmtKind::ChooseValue(place, range) => {
                 check_range(range, self);
@@ -112,10 +115,8 @@ impl<'a> Checker<'a, '_> {
         }
         let Some(value) = value else { return };
         let kind = kind_of(value, self);
-        if self.body.is_some_and(|body| self.names.command(body).is_some()) {
-            let help = "what a read returns is the value of its last load of `data`".to_owned();
-            self.complain(value.span, "a command cannot return a value".to_owned(), "a value", help);
-            return;
+        if let Some(command) = self.body.and_then(|body| self.names.command(body)) {
+            return self.check_command_result(command, value, kind);
         }
         let in_thread = self.body.is_some_and(|body| body.0 >= self.names.file.procs.len());
         if in_thread {
@@ -158,7 +159,9 @@ impl<'a> Checker<'a, '_> {
 
     fn check_operation(&mut self, body: &'a Block, span: Span) {
         self.facts.operation.get_or_insert(span);
-        let around = [(self.place.atomic, "an atomic section"), (self.place.operation, "an operation")];
+        let place = &self.place;
+        let (atomic, block) = ((place.atomic, "an atomic section"), (place.block, "an atomic block"));
+        let around = [atomic, block, (place.operation, "an operation")];
         for (outer, what) in around {
             if let Some(outer) = outer {
                 let message = format!("an operation cannot stand in {what}");
@@ -303,6 +306,10 @@ impl<'a> Checker<'a, '_> {
             (atomic, callee.atomic, "an atomic section", "an atomic section"),
             (atomic, callee.operation, "an operation", "an atomic section"),
             (self.place.operation, callee.operation, "an operation", "an operation"),
+            (self.place.block, callee.operation, "an operation", "an atomic block"),
+            (atomic, callee.block, "an atomic block", "an atomic section"),
+            (self.place.block, callee.block, "an atomic block", "an atomic block"),
+            (self.place.operation, callee.block, "an atomic block", "an operation"),
         ];
         for (around, inside, what, place) in pairs {
             if let (Some(around), Some(inside)) = (around, inside) {
@@ -315,5 +322,9 @@ impl<'a> Checker<'a, '_> {
         self.facts.fence = self.facts.fence.or(callee.fence);
         self.facts.atomic = self.facts.atomic.or(callee.atomic);
         self.facts.operation = self.facts.operation.or(callee.operation);
+        self.facts.block = self.facts.block.or(callee.block);
+        if let Some(commit) = callee.commit {
+            self.check_called_commit(call, commit);
+        }
     }
 }

@@ -13,31 +13,39 @@ use cyrano_ir::{Diagnostic, Program, Span};
 
 pub mod algorithm;
 mod ast;
+mod blocks;
 mod budget;
 mod calls;
 mod check;
+mod check_block;
 mod check_events;
 mod check_names;
 mod check_stm;
 mod check_stmt;
+mod check_values;
+mod client_symmetry;
 mod compact;
 mod finals;
 mod flow;
 mod fold;
 mod lexer;
 mod lower;
+mod lower_block;
 mod lower_call;
 mod lower_client;
 mod lower_expr;
 mod lower_stmt;
+mod lower_values;
 mod names;
 mod parse;
+mod parse_block;
 mod parse_expr;
 mod parse_item;
 mod parse_stm;
 mod parse_stmt;
 mod program;
 mod report;
+mod share;
 mod token;
 mod typing;
 
@@ -79,6 +87,16 @@ pub fn compile(source: &str, name: &str, set: &[(String, i64)]) -> Result<Progra
     }
     debug_assert_eq!(cyrano_ir::verify(&program), Ok(()), "the lowering broke an invariant of the IR");
     Ok(program)
+}
+
+/// Whether a source text is a transactional memory with values: one whose `write` is told what to write.
+pub fn has_values(source: &str) -> bool {
+    if source.len() > MAX_SOURCE || algorithm::is_algorithm(source) {
+        return false;
+    }
+    let mut reports = report::Reports::default();
+    let tokens = lexer::lex(source, &mut reports);
+    parse::parse(source, tokens, &mut reports).has_values()
 }
 
 fn check_size(source: &str) -> Result<(), CompileError> {

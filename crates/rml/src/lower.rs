@@ -18,8 +18,11 @@ use crate::budget::Charged;
 use crate::check::Checked;
 use crate::compact::compact;
 use crate::fold::{charge, fold_const};
+use crate::lower_values::Client;
+use crate::lower_block::OpenBlock;
 use crate::names::{BodyId, Names, Shape, VarId};
 use crate::report::{Fallible, Reported, Reports};
+use crate::share::share;
 
 /// How deep statements may nest when procedures are inlined.
 const MAX_INLINED: u32 = 300;
@@ -85,10 +88,16 @@ pub(crate) struct Lower<'a, 'r> {
     pub(crate) stmt_span: Span,
     /// Where the most general client chooses the next command, in an stm.
     pub(crate) client: Option<Label>,
+    /// The client of an stm with values.
+    pub(crate) values: Option<Client>,
     registers: Vec<Register>,
     homes: HashMap<VarId, RegId>,
     /// For each type the temporaries, and how many of them the current statement uses.
     temporaries: [(Vec<RegId>, usize); 2],
+    /// The atomic block around the current statement.
+    pub(crate) block: Option<OpenBlock>,
+    /// The register with the way out of it.
+    pub(crate) exit: Option<RegId>,
     choice: Option<RegId>,
     results: HashMap<Ty, RegId>,
     code: Vec<Instr>,
@@ -103,6 +112,8 @@ pub(crate) struct LoweredThread {
     pub(crate) self_index: i64,
     pub(crate) thread: Thread,
     pub(crate) homes: HashMap<VarId, RegId>,
+    /// For each order of an stm and each transaction the registers with its keys.
+    pub(crate) keys: Vec<Vec<Vec<RegId>>>,
 }
 
 impl<'a, 'r> Lower<'a, 'r> {
@@ -131,9 +142,12 @@ impl<'a, 'r> Lower<'a, 'r> {
             in_operation: false,
             stmt_span: Span::default(),
             client: None,
+            values: None,
             registers: Vec::new(),
             homes: HashMap::new(),
             temporaries: Default::default(),
+            block: None,
+            exit: None,
             choice: None,
             results: HashMap::new(),
             code: Vec::new(),
@@ -174,8 +188,10 @@ impl<'a, 'r> Lower<'a, 'r> {
             Err(Reported) => Vec::new(),
         };
         self.report_open_ends(&code);
+        let keys = self.key_registers();
+        let code = if self.values.is_some() { share(code) } else { code };
         let thread = Thread { name, registers: self.registers, code };
-        LoweredThread { declared, self_index: self.self_index, thread, homes: self.homes }
+        LoweredThread { declared, self_index: self.self_index, thread, homes: self.homes, keys }
     }
 
     /// Lowers the statements of a block, going on after those that are wrong.

@@ -23,6 +23,9 @@ struct Choice<'a> {
 impl<'a> Lower<'a, '_> {
     /// Lowers the client and the commands that it calls.
     pub(crate) fn lower_client(&mut self, stm: Span) -> Fallible<()> {
+        if self.shared.names.file.has_values() {
+            return self.lower_values_client(stm);
+        }
         let choices = self.client_choices()?;
         let client = self.label();
         self.client = Some(client);
@@ -90,6 +93,9 @@ impl<'a> Lower<'a, '_> {
     /// Leaves a body. A write ends in silence; the other commands should have ended before.
     pub(crate) fn end_body(&mut self, span: Span) -> Fallible<()> {
         let command = self.shared.names.command(self.frame.body);
+        if self.values.is_some() && command == Some(Command::Write) {
+            return self.respond_and_go_on(Command::Write, span);
+        }
         match command.and_then(Command::success) {
             Some(_) => self.emit(Op::Halt, span),
             None => self.leave(self.frame.on_return, self.frame.in_operation, span),
@@ -98,7 +104,13 @@ impl<'a> Lower<'a, '_> {
 
     /// An event ends the command that it stands in, or that called the procedure that it stands in.
     pub(crate) fn lower_event(&mut self, event: TxEvent, span: Span) -> Fallible<()> {
+        if self.client.is_none() && event == TxEvent::Commit {
+            return self.emit(Op::BlockCommit, span);
+        }
         let client = self.client.ok_or(Reported)?;
+        if self.values.is_some() {
+            return self.lower_transaction_end(event, span);
+        }
         self.emit(Op::Transaction(event), span)?;
         self.leave(client, false, span)
     }
@@ -122,7 +134,8 @@ impl<'a> Lower<'a, '_> {
             if success == TxEvent::Commit && !self.shared.checked.commits {
                 continue;
             }
-            let (command, event) = (&procedure.name.text, success.name());
+            let returns = success == TxEvent::ReadFinish && file.has_values();
+            let (command, event) = (&procedure.name.text, if returns { "return" } else { success.name() });
             let message = format!("a path through `{command}` ends without `{event}` or `abort`");
             let diagnostic = Diagnostic::new(halt.span, message, "the path ends here");
             let diagnostic = diagnostic.with_related(procedure.name.span, "the command");

@@ -2,7 +2,7 @@
 
 use cyrano_ir::{BinOp, Diagnostic, Expr as IrExpr, LocalExpr, Op, Place, RmwOp, Span, Ty};
 
-use crate::ast::{Block, Expr, Name, Place as Target, Range, Rhs, Rmw, RmwArgs, Stmt, StmtKind, VarDecl};
+use crate::ast::{Block, Command, Expr, Name, Place as Target, Range, Rhs, Rmw, RmwArgs, Stmt, StmtKind, VarDecl};
 use crate::fold::{fold, fold_range};
 use crate::lower::{Label, LoopTargets, Lower};
 use crate::lower_expr::Slot;
@@ -23,6 +23,10 @@ impl<'a> Lower<'a, '_> {
             StmtKind::Break => self.leave_loop(|targets| targets.on_break, span),
             StmtKind::Continue => self.leave_loop(|targets| targets.on_continue, span),
             StmtKind::Fence(kinds) => self.emit(Op::Fence(*kinds), span),
+            StmtKind::Atomic(body) if self.commits(body) => self.lower_atomic_block(None, &[], body, span),
+            StmtKind::AtomicBlock(block) => {
+                self.lower_atomic_block(block.name.as_ref(), &block.results, &block.body, span)
+            }
             StmtKind::Atomic(body) => {
                 self.emit(Op::AtomicBegin, span)?;
                 self.lower_block(body);
@@ -209,12 +213,16 @@ impl<'a> Lower<'a, '_> {
         if self.in_operation && !in_operation {
             self.emit(Op::OperationEnd, span)?;
         }
-        self.jump(target, span)
+        if self.leave_block(target, span)? { Ok(()) } else { self.jump(target, span) }
     }
 
     fn lower_return(&mut self, value: Option<&'a Expr>, span: Span) -> Fallible<()> {
         if let Some(value) = value {
             self.lower_value(self.frame.result.clone(), value, span)?;
+            let command = self.shared.names.command(self.frame.body);
+            if self.values.is_some() && command == Some(Command::Read) {
+                return self.respond_and_go_on(Command::Read, span);
+            }
         }
         self.end_body(span)
     }

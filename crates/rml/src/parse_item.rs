@@ -10,7 +10,7 @@ use crate::token::Token;
 
 const ITEMS: [&str; 5] = ["const", "threads", "stm", "observe", "check"];
 const MEMBERS: [&str; 7] = ["const", "shared", "local", "index", "proc", "thread", "observe"];
-const STM_MEMBERS: [&str; 9] = ["const", "shared", "data", "local", "index", "proc", "read", "write", "end"];
+const STM_MEMBERS: [&str; 10] = ["const", "shared", "data", "local", "index", "proc", "order", "read", "write", "end"];
 
 impl Parser<'_, '_> {
     /// The whole file.
@@ -241,6 +241,9 @@ impl Parser<'_, '_> {
     }
 
     fn claim(&mut self) -> Fallible<Claim> {
+        if let Some(claim) = self.block_claim() {
+            return Ok(claim);
+        }
         let quantifier = match self.peek() {
             Token::Assertions => None,
             Token::Exists => Some(Quantifier::Exists),

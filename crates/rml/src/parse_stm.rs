@@ -1,18 +1,24 @@
-//! What only an `stm` block has: `data`, the commands `read`, `write` and `end`, and the criteria that `check` may name.
+//! What only an `stm` block has: `data`, `order`, the commands `read`, `write` and `end`, and the criteria that `check` may name.
 //!
-//! `data`, `read`, `write` and `end` are words of the block's outermost level only, and names everywhere else.
+//! `data`, `order`, `read`, `write` and `end` are words of the block's outermost level only, and names everywhere else.
 //! An stm says nothing about its threads. [`Parser::add_client`] gives it the constants `threads` and `vars`, unless it declares them, and a
 //! family of threads without statements, so that no other pass needs a second notion of a thread.
 
-use cyrano_ir::{Progress, Span, TxCriterion, Ty};
+use cyrano_ir::{OrderName, Progress, Span, TxCriterion, Ty};
 
-use crate::ast::{Block, BlockKind, Claim, Command, Const, Expr, ExprKind, Name, Proc, ThreadDecl, VarDecl, VarKind};
+use crate::ast::{
+    Block, BlockKind, Claim, Command, Const, Expr, ExprKind, Name, OrderDecl, Proc, ThreadDecl, VarDecl, VarKind,
+};
 use crate::parse::Parser;
-use crate::report::Fallible;
+use crate::report::{Fallible, Reported};
 use crate::token::Token;
 
 /// The constants of every stm with their values.
 const PREDECLARED: [(&str, i64); 2] = [("threads", 2), ("vars", 2)];
+/// Those of an stm with values: the transactions of a thread, the operations of a transaction, the values that are written.
+const WITH_VALUES: [(&str, i64); 3] = [("txns", 1), ("ops", 2), ("values", 2)];
+/// The fewest operations of a transaction; as many as `ops` unless declared.
+const FEWEST: &str = "min_ops";
 /// The name of the family of threads.
 const CLIENT: &str = "t";
 
@@ -20,9 +26,11 @@ const CLIENT: &str = "t";
 type Criterion = (&'static str, fn() -> Claim);
 
 /// What may be claimed of transactions. `progress` stands for all progress properties.
-const CRITERIA: [Criterion; 6] = [
+const CRITERIA: [Criterion; 8] = [
     ("opacity", || Claim::Transactions(TxCriterion::Opacity)),
     ("strict-serializability", || Claim::Transactions(TxCriterion::StrictSerializability)),
+    ("serializability", || Claim::Transactions(TxCriterion::Serializability)),
+    ("snapshot-isolation", || Claim::Transactions(TxCriterion::SnapshotIsolation)),
     ("solo-progress", || Claim::Progress(&[Progress::Solo])),
     ("crash-free-solo-progress", || Claim::Progress(&[Progress::CrashFreeSolo])),
     ("local-progress", || Claim::Progress(&[Progress::Local])),
@@ -32,7 +40,11 @@ const CRITERIA: [Criterion; 6] = [
 impl Parser<'_, '_> {
     /// Whether a member of an stm is next that does not start with a keyword.
     pub(crate) fn starts_stm_member(&self) -> bool {
-        self.text(self.span()) == "data" || self.starts_command()
+        self.text(self.span()) == "data" || self.starts_command() || self.starts_order()
+    }
+
+    fn starts_order(&self) -> bool {
+        self.text(self.span()) == "order" && self.peek_second() == Token::Ident
     }
 
     /// Whether a command is next.
@@ -41,8 +53,11 @@ impl Parser<'_, '_> {
         opens && Command::from_word(self.text(self.span())).is_some()
     }
 
-    /// `data` or a command, which a `threads` block has not.
+    /// `data`, an order or a command, which a `threads` block has not.
     pub(crate) fn stm_member(&mut self, kind: BlockKind) -> Fallible<()> {
+        if kind == BlockKind::Stm && self.starts_order() {
+            return self.order();
+        }
         let span = self.span();
         let command = Command::from_word(self.text(span));
         let (decls, procs) = (self.file.decls.len(), self.file.procs.len());
@@ -67,20 +82,57 @@ impl Parser<'_, '_> {
         let span = self.bump();
         let name = Name { text: command.word().to_owned(), span };
         let mut params = Vec::new();
-        if command == Command::End {
-            if self.peek() == Token::OpenParen {
-                let help = "it ends a whole transaction: `end { … commit }`";
-                return Err(self.complain(self.span(), "`end` has no parameter", "not here", help));
+        if command != Command::End || self.peek() == Token::OpenParen {
+            let open = self.span();
+            let names = self.list(Token::OpenParen, Token::CloseParen, Self::name)?;
+            let most = if command == Command::Write { 2 } else { 1 };
+            if !(1..=most).contains(&names.len()) {
+                let message = format!("`{}` cannot have {} parameters", command.word(), names.len());
+                let help = "write `read(v)` and `write(v)`, or in an stm with values `read(v)` and `write(v, e)`";
+                return Err(self.complain(self.since(open), message, "the parameters", help));
             }
-        } else {
-            self.expect(Token::OpenParen)?;
-            let name = self.name()?;
-            self.expect(Token::CloseParen)?;
-            params.push(VarDecl { name, kind: VarKind::Param, data: false, len: None, ty: Ty::Int, init: None });
+            let param =
+                |name| VarDecl { name, kind: VarKind::Param, data: false, len: None, ty: Ty::Int, init: None };
+            params.extend(names.into_iter().map(param));
         }
         let body = self.block()?;
         self.file.procs.push(Proc { command: Some(command), name, params, body });
         Ok(())
+    }
+
+    /// `order name by key, key;`.
+    fn order(&mut self) -> Fallible<()> {
+        self.bump();
+        let name = self.name()?;
+        self.expect_text("by")?;
+        let mut keys = vec![self.name()?];
+        while self.eat(Token::Comma) {
+            keys.push(self.name()?);
+        }
+        self.expect(Token::Semicolon)?;
+        self.file.orders.push(OrderDecl { name, keys });
+        Ok(())
+    }
+
+    /// A word that is a name elsewhere.
+    fn expect_text(&mut self, word: &'static str) -> Fallible<()> {
+        if self.text(self.span()) != word {
+            return Err(self.unexpected_word(&format!("`{word}`"), &[word]));
+        }
+        self.bump();
+        Ok(())
+    }
+
+    /// `order by name` behind `serializability`.
+    fn given_order(&mut self) -> Fallible<Claim> {
+        self.bump();
+        self.expect_text("by")?;
+        if !matches!(self.peek(), Token::Ident | Token::Commit) {
+            return Err(self.unexpected("the name of an order, or `commit`"));
+        }
+        let span = self.bump();
+        let order = OrderName::new(self.text(span)).ok_or(Reported)?;
+        Ok(Claim::Transactions(TxCriterion::InOrder(order)))
     }
 
     /// A thread is read, so that its syntax is checked, and dropped.
@@ -95,8 +147,8 @@ impl Parser<'_, '_> {
 
     /// What transactions are checked for.
     pub(crate) fn criterion(&mut self) -> Fallible<Claim> {
-        let wanted =
-            "`assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`";
+        let wanted = "`assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability`, \
+                      `serializability` or `progress`";
         let mut words = vec!["assertions", "exists", "never", "always", "forall", "strict"];
         let known: Vec<&str> = CRITERIA.iter().map(|(name, _)| *name).collect();
         words.extend(&known);
@@ -107,6 +159,9 @@ impl Parser<'_, '_> {
         }
         // `local` is a keyword elsewhere.
         let Name { text, span } = self.joined();
+        if text == "serializability" && self.text(self.span()) == "order" {
+            return self.given_order();
+        }
         let found = CRITERIA.iter().find(|(name, _)| *name == text);
         found.map(|(_, claim)| claim()).ok_or_else(|| {
             let (last, others) = known.split_last().expect("there are criteria");
@@ -119,7 +174,9 @@ impl Parser<'_, '_> {
     pub(crate) fn add_client(&mut self) {
         let Some(span) = self.file.stm() else { return };
         let missing = |file: &crate::ast::File, name: &str| file.consts.iter().all(|c| c.name.text != name);
-        let added: Vec<_> = PREDECLARED.into_iter().filter(|(name, _)| missing(&self.file, name)).collect();
+        let more: &[_] = if self.file.has_values() { &WITH_VALUES } else { &[] };
+        let predeclared = PREDECLARED.iter().chain(more).copied();
+        let added: Vec<_> = predeclared.filter(|(name, _)| missing(&self.file, name)).collect();
         let added = added.into_iter().map(|(name, value)| Const {
             name: Name { text: name.to_owned(), span },
             // It exists from the beginning of the file on, so that constants in front of the block may use it.
@@ -127,6 +184,7 @@ impl Parser<'_, '_> {
         });
         let declared = std::mem::take(&mut self.file.consts);
         self.file.consts = added.chain(declared).collect();
+        self.add_fewest(span);
         let threads = self.file.consts.iter().find(|constant| constant.name.text == "threads");
         let name = Name { text: "threads".to_owned(), span: threads.map_or(span, |constant| constant.name.span) };
         let count = Expr { span: name.span, kind: ExprKind::Name(name), depth: 1 };
@@ -135,5 +193,20 @@ impl Parser<'_, '_> {
             count: Some(count),
             body: Block { stmts: Vec::new(), close: span },
         }];
+    }
+
+    /// Transactions have exactly as many operations as `ops` says, unless the file declares fewer.
+    fn add_fewest(&mut self, span: Span) {
+        let consts = &self.file.consts;
+        let declared = consts.iter().any(|constant| constant.name.text == FEWEST);
+        let Some(most) = consts.iter().find(|c| c.name.text == "ops").filter(|_| !declared && self.file.has_values())
+        else {
+            return;
+        };
+        // It stands right behind what it is computed from.
+        let end = most.value.span.end;
+        let name = Name { text: "ops".to_owned(), span: Span::new(end as usize, end as usize) };
+        let value = Expr { span: name.span, kind: ExprKind::Name(name), depth: 1 };
+        self.file.consts.push(Const { name: Name { text: FEWEST.to_owned(), span }, value });
     }
 }

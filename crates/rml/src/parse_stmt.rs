@@ -78,6 +78,7 @@ impl Parser<'_, '_> {
             StmtKind::If { .. } | StmtKind::While(..) | StmtKind::Loop(_) | StmtKind::Atomic(_) => start,
             StmtKind::ChooseBlock(_) => start,
             StmtKind::Operation(name, _) => start.to(name.span),
+            StmtKind::AtomicBlock(block) => block.name.as_ref().map_or(start, |name| start.to(name.span)),
             StmtKind::Foreach(_, range, _) | StmtKind::Forsome(_, range, _) => start.to(range.span),
             _ => whole,
         };
@@ -118,7 +119,7 @@ impl Parser<'_, '_> {
             Token::Sfence => StmtKind::Fence(FenceSet::SL | FenceSet::SS),
             Token::Ldfence | Token::Lfence => StmtKind::Fence(FenceSet::LL | FenceSet::LS),
             Token::Mfence => StmtKind::Fence(FenceSet::FULL),
-            Token::Atomic => StmtKind::Atomic(self.block()?),
+            Token::Atomic => self.atomic()?,
             Token::Operation => StmtKind::Operation(self.name()?, self.block()?),
             Token::Assume => StmtKind::Assume(self.expr()?),
             Token::Assert => self.assertion()?,

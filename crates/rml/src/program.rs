@@ -7,11 +7,14 @@ use cyrano_ir::{
 };
 
 use crate::ast::{BlockKind, CheckDecl, Claim, Expr, File, VarKind};
+use crate::blocks::check_blocks;
 use crate::check::Checked;
+use crate::client_symmetry::interchangeable;
 use crate::finals::{Finals, Found, offset};
 use crate::flow::check_flow;
 use crate::fold::fold;
 use crate::lower::{Lower, LoweredThread, Shared, SharedHome, initial_values};
+use crate::lower_values::serial_orders;
 use crate::names::{Names, Shape, VarId};
 use crate::report::{Fallible, Reported, Reports};
 use crate::typing::truth;
@@ -32,6 +35,8 @@ pub(crate) fn lower_program(name: &str, names: &Names<'_>, checked: &Checked, re
     for thread in &threads {
         check_flow(thread, &shared, reports);
     }
+    let keys: Vec<_> = threads.iter_mut().map(|thread| std::mem::take(&mut thread.keys)).collect();
+    check_blocks(&threads, names.file, reports);
     let mut finals = Finals { shared: &shared, threads: &mut threads, reports, binders: Vec::new() };
     // The threads of an stm never end, so it has no final states; the checker has refused whatever is said about them.
     let has_finals = names.file.stm().is_none();
@@ -40,19 +45,25 @@ pub(crate) fn lower_program(name: &str, names: &Names<'_>, checked: &Checked, re
     let checks = checks.filter(|check| has_finals || !matches!(check.claim, Claim::Final(..)));
     let checks = checks.flat_map(|check| lower_check(check, &mut finals)).collect();
     let constants = names.file.consts.iter().zip(&names.consts);
-    Program {
+    let mut program = Program {
         name: name.to_owned(),
         threads: threads.into_iter().map(|lowered| lowered.thread).collect(),
         setup: None,
         orders: Vec::new(),
         interchangeable: Default::default(),
+        serial_orders: serial_orders(names.file.orders.iter().map(|order| order.name.text.as_str()), &keys),
         observed,
         checks,
         transactional: memory.transactional,
         constants: constants.filter_map(|(c, value)| Some((c.name.text.clone(), (*value)?))).collect(),
         locations: memory.locations,
         arrays: memory.arrays,
+    };
+    if names.file.has_values() {
+        let values = program.constants.iter().find(|(name, _)| name == "values").map_or(0, |(_, value)| *value);
+        program.interchangeable = interchangeable(&program, values);
     }
+    program
 }
 
 /// Complains about a file that has no program.
@@ -136,6 +147,9 @@ fn lower_check<'a>(check: &'a CheckDecl, finals: &mut Finals<'a, '_>) -> Vec<Che
     let properties = match &check.claim {
         Claim::Assertions => vec![Property::Assertions],
         Claim::Transactions(criterion) => vec![Property::Transactions(*criterion)],
+        Claim::CommitAtomicity => vec![Property::CommitAtomicity],
+        // Which observations are serial is found out by whoever checks it.
+        Claim::Atomicity => vec![Property::Observations(Default::default())],
         Claim::Progress(all) => all.iter().copied().map(Property::Progress).collect(),
         Claim::Final(quantifier, written, text) => {
             let Ok(cond) = fold(written, finals) else {

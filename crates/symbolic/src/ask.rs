@@ -245,14 +245,14 @@ impl<'a> Ask<'a> {
             .and_then(|last| if self.given_up.is_empty() { Ok(last) } else { Err(Cut::Loops(self.given_up.clone())) });
         let mut answer = match settled {
             Ok(mut last) => self.complete(&mut last),
-            Err(Cut::Stopped(stop)) => answer(Verdict::Unknown, Some(stop.reason().into())),
+            Err(Cut::Stopped(stop)) => Answer::new(Verdict::Unknown, Some(stop.reason().into())),
             Err(Cut::Internal) => {
                 let reason = "internal error: the program does not do what the solver's model says";
-                answer(Verdict::Unknown, Some(reason.into()))
+                Answer::new(Verdict::Unknown, Some(reason.into()))
             }
             Err(Cut::Loops(loops)) => {
                 let places = loops.iter().map(|key| (key.thread, key.head)).collect();
-                Answer { places, ..answer(Verdict::Bounded, Some(self.bound(&loops))) }
+                Answer { places, ..Answer::new(Verdict::Bounded, Some(self.bound(&loops))) }
             }
         };
         answer.outcomes = findings.outcomes;
@@ -262,7 +262,7 @@ impl<'a> Ask<'a> {
     fn decided(&self, decision: Decision) -> Answer {
         let verdict = if decision.violation.is_some() { Verdict::Violated } else { Verdict::Verified };
         let reason = decision.undefined.then(|| "the condition has no value in this final state".to_owned());
-        Answer { violation: decision.violation, execution: Some(decision.decoded.execution), ..answer(verdict, reason) }
+        Answer { violation: decision.violation, execution: Some(decision.decoded.execution), ..Answer::new(verdict, reason) }
     }
 
     /// The reason for a verdict that is bounded by loops.
@@ -285,9 +285,9 @@ impl<'a> Ask<'a> {
         for (thread, instr, lit) in &encoding.run.limits {
             match solver.solve(&[*lit]) {
                 Found::Model => {
-                    return answer(Verdict::Bounded, Some(limit_reason(self.query.program, *thread, *instr)));
+                    return Answer::new(Verdict::Bounded, Some(limit_reason(self.query.program, *thread, *instr)));
                 }
-                Found::Stopped(stop) => return answer(Verdict::Unknown, Some(stop.reason().into())),
+                Found::Stopped(stop) => return Answer::new(Verdict::Unknown, Some(stop.reason().into())),
                 Found::Nothing => {}
             }
         }
@@ -295,12 +295,12 @@ impl<'a> Ask<'a> {
         for waits in &encoding.run.setup_waits {
             match solver.solve(&[*waits]) {
                 Found::Model => vague_waits = true,
-                Found::Stopped(stop) => return answer(Verdict::Unknown, Some(stop.reason().into())),
+                Found::Stopped(stop) => return Answer::new(Verdict::Unknown, Some(stop.reason().into())),
                 Found::Nothing => {}
             }
         }
         let (exercised, nothing) = match self.query.question {
-            Question::Outcomes => return answer(Verdict::Verified, None),
+            Question::Outcomes => return Answer::new(Verdict::Verified, None),
             Question::Holds(Property::Assertions) => {
                 (encoding.asserted, "no assertion is evaluated and no atomic section can wait")
             }
@@ -309,16 +309,16 @@ impl<'a> Ask<'a> {
         let assertions = matches!(self.query.question, Question::Holds(Property::Assertions));
         let reached = if assertions && self.problem.may_wait() { Found::Model } else { solver.solve(&[exercised]) };
         match (reached, self.query.question) {
-            (Found::Stopped(stop), _) => answer(Verdict::Unknown, Some(stop.reason().into())),
-            (Found::Nothing, _) if !vague_waits => answer(Verdict::Vacuous, Some(nothing.into())),
+            (Found::Stopped(stop), _) => Answer::new(Verdict::Unknown, Some(stop.reason().into())),
+            (Found::Nothing, _) if !vague_waits => Answer::new(Verdict::Vacuous, Some(nothing.into())),
             (Found::Model, Question::Holds(Property::Final { quantifier: Quantifier::Exists, .. })) => {
-                Answer { violation: Some(Violation::NoWitness), ..answer(Verdict::Violated, None) }
+                Answer { violation: Some(Violation::NoWitness), ..Answer::new(Verdict::Violated, None) }
             }
             (Found::Nothing | Found::Model, _) if vague_waits => {
                 let reason = "deadlocks were not looked for: a section that may wait has a choice or a loop, or the setup thread may wait";
-                answer(Verdict::Bounded, Some(reason.into()))
+                Answer::new(Verdict::Bounded, Some(reason.into()))
             }
-            (Found::Nothing | Found::Model, _) => answer(Verdict::Verified, None),
+            (Found::Nothing | Found::Model, _) => Answer::new(Verdict::Verified, None),
         }
     }
 }
@@ -336,18 +336,4 @@ fn block(encoding: &Encoding, solver: &mut Batsat, outcome: &[i64]) {
         }
     }
     solver.add(&clause);
-}
-
-fn answer(verdict: Verdict, reason: Option<String>) -> Answer {
-    Answer {
-        verdict,
-        reason,
-        places: Vec::new(),
-        violation: None,
-        execution: None,
-        outcomes: BTreeSet::new(),
-        clients: BTreeSet::new(),
-        reductions: Vec::new(),
-        stats: Stats::default(),
-    }
 }

@@ -196,6 +196,7 @@ impl<'a> Machine<'a> {
             Op::AtomicBegin => self.before_section = Some((self.failed.len(), self.errors.len())),
             Op::AtomicEnd => self.before_section = None,
             Op::Fence(_) | Op::OperationBegin(_) | Op::OperationEnd => {}
+            Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) => {}
             Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => {}
         }
         self.go(next)

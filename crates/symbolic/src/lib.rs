@@ -42,7 +42,7 @@ mod value;
 mod values;
 mod walk;
 
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Refusal, Stats, Verdict, Watch};
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Refusal, Verdict, Watch};
 use cyrano_ir::{AccessKind, Op, Program, Property};
 use cyrano_memory::Model;
 use rustc_hash::FxHashMap;
@@ -121,21 +121,12 @@ impl Symbolic {
         let beyond = match query.question {
             Question::Holds(Property::Transactions(_)) => Some("this engine does not judge histories of transactions"),
             Question::Holds(Property::Progress(_)) => Some("this engine does not judge progress"),
+            Question::Holds(Property::CommitAtomicity) => Some("this engine does not judge commit points"),
             _ => None,
         };
         let refusal = refusal.or_else(|| beyond.map(str::to_owned));
         if let Some(reason) = refusal {
-            let answer = Answer {
-                verdict: Verdict::Unknown,
-                reason: Some(reason),
-                places: Vec::new(),
-                violation: None,
-                execution: None,
-                outcomes: Default::default(),
-                clients: Default::default(),
-                reductions: Vec::new(),
-                stats: Stats::default(),
-            };
+            let answer = Answer::new(Verdict::Unknown, Some(reason));
             return (answer, SymbolicStats::default());
         }
         let mut ask = ask::Ask::new(self, query, limits, watch);

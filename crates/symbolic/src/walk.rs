@@ -364,6 +364,7 @@ impl<'a, 'g> Walk<'a, 'g> {
                 }
             }
             Op::OperationBegin(_) | Op::OperationEnd => {}
+            Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) => {}
             Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => {}
             Op::Choose { dst, from } => self.choice(dst, from, guard, state),
             Op::Assume(cond) => self.assume(cond, guard, state),

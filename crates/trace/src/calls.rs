@@ -2,9 +2,9 @@
 //!
 //! **Invariant:** transactions are called `T1`, `T2`, … in the order in which they begin, here as in `transactions`.
 
-use cyrano_criteria::values::{self, Action, Call, Names, Reply};
+use cyrano_criteria::values::{self, Action, Call, History, Misfit, Names, Recorder, Reply};
 use cyrano_engine::StepFacts;
-use cyrano_engine::values::{Spoken, call, history, reply};
+use cyrano_engine::values::{Spoken, call, criterion as by_values, history, keys, reply};
 use cyrano_ir::{Op, TxCriterion, reply as codes};
 
 use crate::record::Parts;
@@ -52,14 +52,63 @@ pub(crate) fn transactions(parts: &Parts<'_>) -> Vec<(usize, Option<bool>)> {
 
 /// Why the history of the execution is not correct; `None` if it is.
 pub(crate) fn explain(parts: &Parts<'_>, criterion: TxCriterion) -> Option<Explanation> {
-    let criterion = values::Criterion::named(criterion.name())?;
+    let wanted = criterion;
+    let criterion = by_values(wanted)?;
     let Spoken { history, threads, steps } = history(parts.program, parts.replayed);
     let history = history?;
     let locations = (0..history.init().len()).map(|loc| format!("location {loc}")).collect();
     let names = Names { transactions: (1..=threads.len()).map(|n| format!("T{n}")).collect(), locations };
-    let wrong = values::judge(criterion, &history, &names).err()?;
+    let Err(wrong) = values::judge(criterion, &history, &names) else {
+        let sentence = explain_end(parts, wanted, criterion, &history, &names)?;
+        return Some(Explanation { kind: "end".to_owned(), sentence, ..Explanation::default() });
+    };
     let step = steps.get(wrong.at).map(|step| step + 1);
     let at = step.map(|step| format!("At step {step}: ")).unwrap_or_default();
     let sentence = format!("{at}{}.", wrong.sentence.trim_end_matches('.'));
     Some(Explanation { kind: wrong.kind.name().to_owned(), sentence, ..Explanation::default() })
+}
+
+/// Why the end of an execution, in which all transactions have committed, is not correct.
+fn explain_end(
+    parts: &Parts<'_>,
+    wanted: TxCriterion,
+    criterion: values::Criterion,
+    history: &History,
+    names: &Names,
+) -> Option<String> {
+    if !parts.program.restarts() {
+        return None;
+    }
+    let mut recorder = Recorder::new(history);
+    history.events().iter().for_each(|event| {
+        recorder.observe(event);
+    });
+    let (digest, init) = (recorder.digest(), history.init());
+    let memory: Vec<i64> = parts.program.transactional.iter().map(|loc| parts.replayed.memory[loc.index()]).collect();
+    let TxCriterion::InOrder(order) = wanted else {
+        let found = values::finish(criterion, digest, init, &memory).is_none();
+        let left: Vec<_> =
+            names.locations.iter().zip(&memory).map(|(name, value)| format!("{value} in {name}")).collect();
+        let sentence = format!("At the end: no order of the transactions explains their reads and leaves {}.", left.join(", "));
+        return found.then_some(sentence);
+    };
+    let keys = keys(parts.program, parts.replayed, order)?;
+    let wrong = values::misplaced(digest, init, &memory, &keys)?;
+    let name = |tx: u8| names.transactions[usize::from(tx)].as_str();
+    let location = |loc: u8| names.locations[usize::from(loc)].as_str();
+    let shown = |tx: &u8| {
+        let keys: Vec<_> = keys[usize::from(*tx)].iter().map(ToString::to_string).collect();
+        format!("{} ({})", name(*tx), keys.join(", "))
+    };
+    let row: Vec<_> = wrong.iter().map(shown).collect();
+    let why = match values::misfit(digest, init, &memory, &wrong)? {
+        Misfit::Torn(tx) => format!("{} contradicts its own reads and writes", name(tx)),
+        Misfit::Read { tx, loc, read, instead } => {
+            format!("{} read {read} from {}, where {instead} would be", name(tx), location(loc))
+        }
+        Misfit::End { loc, holds, instead } => {
+            format!("{} holds {holds} at the end, where {instead} would be", location(loc))
+        }
+    };
+    Some(format!("The order by {} allows {}, but then {why}.", order.name(), row.join(", ")))
 }

@@ -13,7 +13,7 @@ use crate::record::Parts;
 use crate::rerun::{self, Registers};
 use crate::schema::{Explanation, NamedValue};
 use crate::transactions;
-use crate::{lasso, observation, pointers};
+use crate::{atomicity, lasso, observation, pointers};
 
 /// Why an `exists` is violated although there is no execution to show.
 pub fn no_witness(condition: &str) -> Explanation {
@@ -61,7 +61,11 @@ pub(crate) fn explain(parts: &Parts<'_>, lines: &Lines<'_>) -> Explanation {
             observation::explain(parts.program, outcome, allowed)
         }
         (Some(Violation::Lasso(lasso)), Property::Progress(progress)) => lasso::explain(parts, *progress, lasso),
-        (_, Property::Assertions | Property::Observations(_) | Property::Progress(_)) => {
+        (Some(Violation::Blocks), _) => atomicity::explain(parts, lines),
+        (
+            _,
+            Property::Assertions | Property::Observations(_) | Property::Progress(_) | Property::CommitAtomicity,
+        ) => {
             told.plain("witness", "The execution is as claimed.".to_owned())
         }
     }
@@ -144,7 +148,8 @@ impl Told<'_> {
             format!("{name} waits at line {line}")
         });
         let waits: Vec<String> = waits.collect();
-        self.plain("deadlock", format!("Deadlock: no thread can go on; {}.", join(&waits)))
+        let sentence = format!("Deadlock: no thread can go on; {}.", join(&waits));
+        Explanation { waits: crate::waits::waits(self.parts, &blocked), ..self.plain("deadlock", sentence) }
     }
 
     fn final_state(&self, quantifier: Quantifier, cond: &FinalExpr, text: &str) -> Explanation {

@@ -8,8 +8,10 @@
 //!
 //! This crate knows neither engines nor output formats other than its own schema.
 
+mod atomicity;
 mod calls;
 mod explain;
+mod fit;
 mod lasso;
 mod lines;
 mod minimise;
@@ -20,15 +22,18 @@ mod record;
 mod rerun;
 mod restore;
 mod schema;
+mod timeline;
 mod transactions;
+mod waits;
 
 pub use explain::{no_witness, shown};
-pub use minimise::minimise;
+pub use fit::{Misfit, Version};
+pub use minimise::{Effort, Minimised, minimise, minimise_until};
 pub use record::Parts;
 pub use restore::TraceError;
 pub use schema::{
-    BlockedInfo, Conflict, DependencyInfo, End, ErrorInfo, Explanation, ExtentInfo, LassoInfo, ModelInfo, NamedValue,
-    Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA, Step, TestInfo, ThreadInfo, Tool, Trace, TransactionInfo,
-    ViolationInfo,
+    Awaited, BlockedInfo, Conflict, DependencyInfo, End, ErrorInfo, Explanation, ExtentInfo, LassoInfo, ModelInfo, NamedValue,
+    OperationInfo, Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, ReadFrom, RegisterChange, SCHEMA, SerialUnitInfo, Step, TestInfo, ThreadInfo,
+    Tool, Trace, TransactionInfo, ViolationInfo, Wait,
 };
 pub use transactions::explain_history;

@@ -1,43 +1,90 @@
 //! Smaller executions that show the same thing.
 //!
 //! A reader's effort grows with three things, in this order: accesses that overtook one another, switches from one thread to another,
-//! steps. Three kinds of small changes are tried until none helps: leaving a step out, moving one step, moving
-//! a run of steps of one thread. A change is looked at only if it lowers the effort and is made only if the callback, which replays
-//! and confirms, accepts the result; so every intermediate execution is a valid one, and the result depends on the input alone.
+//! steps. Three kinds of small changes are tried until none helps: leaving steps out (large chunks first, as in delta debugging),
+//! moving a run of steps of one thread, moving one step. A change is looked at only if it lowers the effort and is made only if the
+//! callback, which replays and confirms, accepts the result.
+//!
+//! **Invariants:** every intermediate execution is a confirmed one, so whenever the search ends, by its budget or because it is told to
+//! stop, the violation is still there; and unless it is told to stop, the result depends on the input alone, for the budget counts
+//! work and not time.
 //!
 //! Leaving out a step in the middle of a thread makes it overtaken by what follows, which counts as effort;
 //! this is why only what nobody needs at the end of a thread disappears. Choices at a thread's end that lead nowhere go last.
 
-use cyrano_engine::{Access, Execution};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How often the callback may be asked. Replays of litmus-sized executions take microseconds, so this stays well below a second.
+use cyrano_engine::{Access, Execution};
+use serde::Serialize;
+
+/// How often the callback may be asked.
 const MAX_TRIALS: usize = 4_000;
 
-/// Executions longer than this are returned as they are: the number of candidates grows with the square of the length.
-const MAX_STEPS: usize = 400;
+/// How many steps all replays together may have; a replay of a long execution costs more than a short one.
+const MAX_REPLAYED: usize = 400_000;
+
+/// How many steps all candidates together may have that are only looked at.
+const MAX_EXAMINED: usize = 40_000_000;
+
+/// What an execution asks of its reader; smaller is better.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub struct Effort {
+    /// Pairs of a performed access and a program-earlier one of its thread that was performed later or not at all.
+    pub reorderings: usize,
+    /// How often the next step is another thread's.
+    pub switches: usize,
+    /// Performed accesses.
+    pub steps: usize,
+}
+
+/// The smallest execution that was found, and what it was made from.
+#[derive(Clone, Debug)]
+pub struct Minimised {
+    /// The execution.
+    pub execution: Execution,
+    /// The effort before.
+    pub from: Effort,
+    /// The effort now.
+    pub to: Effort,
+    /// Whether no further change helps; otherwise the budget ended or somebody said stop.
+    pub complete: bool,
+}
 
 /// The smallest execution reachable by small changes that `accept` all agrees to.
 pub fn minimise(execution: &Execution, accept: &dyn Fn(&Execution) -> bool) -> Execution {
-    let mut search = Search { best: execution.clone(), trials: 0, accept };
-    if execution.order.len() <= MAX_STEPS {
-        while search.drop_steps() || search.move_runs() || search.move_steps() {}
-        search.drop_choices();
-    }
-    search.best
+    minimise_until(execution, accept, &|| false).execution
 }
 
-/// What an execution asks of its reader; smaller is better.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Effort {
-    overtakings: usize,
-    switches: usize,
-    steps: usize,
+/// The same; the search ends with what it has as soon as `stop` says so.
+pub fn minimise_until(
+    execution: &Execution,
+    accept: &dyn Fn(&Execution) -> bool,
+    stop: &dyn Fn() -> bool,
+) -> Minimised {
+    let from = Effort::of(&execution.order);
+    let mut search = Search {
+        best: execution.clone(),
+        effort: from,
+        rejected: HashSet::new(),
+        trials: 0,
+        replayed: 0,
+        examined: 0,
+        ended: false,
+        accept,
+        stop,
+    };
+    search.drop_chunks();
+    while search.drop_steps() || search.move_runs() || search.move_steps() {}
+    search.drop_choices();
+    Minimised { from, to: search.effort, complete: !search.ended, execution: search.best }
 }
 
 impl Effort {
-    fn of(order: &[Access]) -> Self {
+    /// That of an execution.
+    pub fn of(order: &[Access]) -> Self {
         Self {
-            overtakings: overtakings(order),
+            reorderings: reorderings(order),
             switches: order.windows(2).filter(|pair| pair[0].thread != pair[1].thread).count(),
             steps: order.len(),
         }
@@ -45,29 +92,70 @@ impl Effort {
 }
 
 /// How many pairs of a performed access and a program-earlier one that was performed later or not at all there are.
-fn overtakings(order: &[Access]) -> usize {
-    let before = |at: usize| {
-        let earlier = order[..at].iter().filter(|a| a.thread == order[at].thread);
-        earlier.filter(|a| a.index < order[at].index).count()
-    };
-    let missing = |at: usize| (order[at].index as usize).saturating_sub(before(at));
-    (0..order.len()).map(missing).sum()
+fn reorderings(order: &[Access]) -> usize {
+    // For each thread the numbers of its accesses so far, sorted; as most accesses come in program order, most are appended.
+    let mut performed: Vec<Vec<u32>> = Vec::new();
+    let mut missing = 0;
+    for access in order {
+        let thread = access.thread.index();
+        if performed.len() <= thread {
+            performed.resize(thread + 1, Vec::new());
+        }
+        let before = performed[thread].partition_point(|index| *index < access.index);
+        missing += (access.index as usize).saturating_sub(before);
+        performed[thread].insert(before, access.index);
+    }
+    missing
 }
 
 struct Search<'a> {
     best: Execution,
+    effort: Effort,
+    /// Hashes of the orders that were refused; a collision costs a candidate and nothing else.
+    rejected: HashSet<u64>,
     trials: usize,
+    replayed: usize,
+    examined: usize,
+    /// Whether the budget ended the search, or somebody else.
+    ended: bool,
     accept: &'a dyn Fn(&Execution) -> bool,
+    stop: &'a dyn Fn() -> bool,
 }
 
 impl Search<'_> {
+    /// Whether the search is over.
+    fn is_over(&mut self) -> bool {
+        let spent = self.trials >= MAX_TRIALS || self.replayed >= MAX_REPLAYED || self.examined >= MAX_EXAMINED;
+        self.ended |= spent || (self.stop)();
+        self.ended
+    }
+
     /// Takes the candidate if it is better and still valid.
     fn consider(&mut self, order: Vec<Access>) -> bool {
-        if self.trials >= MAX_TRIALS || Effort::of(&order) >= Effort::of(&self.best.order) {
+        self.examined += order.len() + 1;
+        let effort = Effort::of(&order);
+        if effort >= self.effort || self.is_over() {
             return false;
         }
+        let mut hasher = DefaultHasher::new();
+        order.iter().for_each(|access| (access.thread, access.index).hash(&mut hasher));
+        let hash = hasher.finish();
+        if self.rejected.contains(&hash) {
+            return false;
+        }
+        let accepted = self.try_out(Execution { order, choices: self.best.choices.clone() });
+        if accepted {
+            self.effort = effort;
+        } else {
+            self.rejected.insert(hash);
+        }
+        accepted
+    }
+
+    /// Takes the candidate if it is still valid.
+    fn try_out(&mut self, candidate: Execution) -> bool {
         self.trials += 1;
-        let candidate = Execution { order, choices: self.best.choices.clone() };
+        self.replayed += candidate.order.len() + 1;
         let accepted = (self.accept)(&candidate);
         if accepted {
             self.best = candidate;
@@ -81,18 +169,35 @@ impl Search<'_> {
             loop {
                 let mut candidate = self.best.clone();
                 let shorter = candidate.choices[thread].pop().is_some();
-                if !shorter || self.trials >= MAX_TRIALS || !(self.accept)(&candidate) {
+                if !shorter || self.is_over() || !self.try_out(candidate) {
                     break;
                 }
-                self.trials += 1;
-                self.best = candidate;
             }
+        }
+    }
+
+    /// Leaves out consecutive steps, half of them at first, then a quarter, and so on; single steps are [`Self::drop_steps`]'s.
+    fn drop_chunks(&mut self) {
+        let mut size = self.best.order.len() / 2;
+        while size > 1 && !self.is_over() {
+            let mut end = self.best.order.len();
+            while end > 0 && !self.ended {
+                let start = end.saturating_sub(size);
+                let mut order = self.best.order.clone();
+                order.drain(start..end);
+                self.consider(order);
+                end = start;
+            }
+            size /= 2;
         }
     }
 
     fn drop_steps(&mut self) -> bool {
         let mut any = false;
         for at in (0..self.best.order.len()).rev() {
+            if self.is_over() {
+                return false;
+            }
             let mut order = self.best.order.clone();
             order.remove(at);
             any |= self.consider(order);
@@ -101,14 +206,23 @@ impl Search<'_> {
     }
 
     fn move_steps(&mut self) -> bool {
-        let len = self.best.order.len();
         let mut any = false;
-        for from in 0..len {
-            for to in (0..len).filter(|to| *to != from) {
+        for from in 0..self.best.order.len() {
+            let mut helps = useful_moves(&self.best.order, from);
+            for to in 0..helps.len() {
+                if !helps[to] {
+                    continue;
+                }
+                if self.is_over() {
+                    return false;
+                }
                 let mut order = self.best.order.clone();
                 let step = order.remove(from);
                 order.insert(to, step);
-                any |= self.consider(order);
+                if self.consider(order) {
+                    any = true;
+                    helps = useful_moves(&self.best.order, from);
+                }
             }
         }
         any
@@ -123,6 +237,9 @@ impl Search<'_> {
                 if i == j || !same_thread {
                     continue;
                 }
+                if self.is_over() {
+                    return false;
+                }
                 let mut order = self.best.order.clone();
                 let moved: Vec<Access> = order.drain(from.clone()).collect();
                 let at = if i < j { to.start - moved.len() } else { to.end };
@@ -134,6 +251,32 @@ impl Search<'_> {
         }
         false
     }
+}
+
+/// For each position whether moving the step there lowers the effort. Only pairs with what the step moves past change.
+fn useful_moves(order: &[Access], from: usize) -> Vec<bool> {
+    let step = order[from];
+    let overtakes = |first: Access, second: Access| first.thread == second.thread && first.index > second.index;
+    let differ = |a: Option<&Access>, b: Option<&Access>| a.zip(b).is_some_and(|(a, b)| a.thread != b.thread) as i64;
+    let before = from.checked_sub(1).and_then(|at| order.get(at));
+    let after = order.get(from + 1);
+    let taken_out = differ(before, after) - differ(before, Some(&step)) - differ(Some(&step), after);
+    let put_in = |left: Option<&Access>, right: Option<&Access>| {
+        differ(left, Some(&step)) + differ(Some(&step), right) - differ(left, right)
+    };
+    let mut helps = vec![false; order.len()];
+    let mut pairs = 0i64;
+    for to in from + 1..order.len() {
+        pairs += overtakes(order[to], step) as i64 - overtakes(step, order[to]) as i64;
+        helps[to] = (pairs, taken_out + put_in(Some(&order[to]), order.get(to + 1))) < (0, 0);
+    }
+    pairs = 0;
+    for to in (0..from).rev() {
+        pairs += overtakes(step, order[to]) as i64 - overtakes(order[to], step) as i64;
+        let left = to.checked_sub(1).and_then(|at| order.get(at));
+        helps[to] = (pairs, taken_out + put_in(left, Some(&order[to]))) < (0, 0);
+    }
+    helps
 }
 
 /// The maximal runs of steps of one thread.
@@ -216,5 +359,48 @@ mod tests {
     #[test]
     fn nothing_is_accepted_unasked() {
         check("a1 b1 a0 b0", &["a1<b1", "b1<a0", "a0<b0"], "a1 b1 a0 b0");
+    }
+
+    #[test]
+    fn moves_are_judged_as_the_whole_order_would_be() {
+        for text in ["a1 b1 a0 b0 c0 a2", "a0 b0 a1 b1 a3 a2", "c0 c1 a0 b0 c2"] {
+            let order = parse(text).order;
+            for from in 0..order.len() {
+                let helps = useful_moves(&order, from);
+                for (to, helps) in helps.iter().enumerate().filter(|(to, _)| *to != from) {
+                    let mut moved = order.clone();
+                    let step = moved.remove(from);
+                    moved.insert(to, step);
+                    assert_eq!(*helps, Effort::of(&moved) < Effort::of(&order), "{text}: {from} to {to}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_executions_end_soon_and_keep_what_they_show() {
+        let text: Vec<String> = (0..3_000).map(|at| format!("{}{}", ["a", "b"][at % 2], at / 2)).collect();
+        let execution = parse(&text.join(" "));
+        let trials = std::cell::Cell::new(0);
+        let accept = |execution: &Execution| {
+            trials.set(trials.get() + 1);
+            execution.order.iter().any(|access| access.thread.0 == 1 && access.index == 40)
+        };
+        let result = minimise_until(&execution, &accept, &|| false);
+        assert!(accept(&result.execution));
+        assert_eq!(result.to, Effort { reorderings: 0, switches: 0, steps: 41 });
+        assert_eq!((result.from.steps, result.from.switches), (3_000, 2_999));
+        assert!(trials.get() < 400, "{}", trials.get());
+    }
+
+    #[test]
+    fn one_may_say_stop() {
+        let execution = parse("a0 b0 a1 b1 a2 b2");
+        let asked = std::cell::Cell::new(0);
+        let stop = || asked.replace(asked.get() + 1) >= 2;
+        let result = minimise_until(&execution, &|_| true, &stop);
+        assert!(!result.complete && result.to.steps < 6, "{result:?}");
+        let result = minimise_until(&execution, &|_| true, &|| true);
+        assert_eq!((result.complete, print(&result.execution)), (false, print(&execution)));
     }
 }

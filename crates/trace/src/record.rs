@@ -11,7 +11,7 @@ use crate::schema::{
     TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
 };
 use crate::transactions::{self, Blocks};
-use crate::{calls, explain};
+use crate::{calls, explain, timeline};
 
 /// What a trace is made of.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +61,9 @@ impl Trace {
             steps: parts.replayed.steps.iter().enumerate().map(|(at, facts)| recorder.step(at, facts)).collect(),
             threads: parts.program.thread_ids().map(|thread| recorder.thread(thread)).collect(),
             transactions: blocks.infos(parts),
+            operations: timeline::operations(parts.program, parts.execution),
+            initial: recorder.initial(),
+            changes: timeline::registers(parts),
             memory: recorder.memory(),
             explanation: explain::explain(parts, &lines),
         }
@@ -70,9 +73,11 @@ impl Trace {
 impl From<&Property> for PropertyInfo {
     fn from(property: &Property) -> Self {
         let condition = match property {
-            Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::Observations(_) => {
-                None
-            }
+            Property::Assertions
+            | Property::Transactions(_)
+            | Property::Progress(_)
+            | Property::CommitAtomicity
+            | Property::Observations(_) => None,
             Property::Final { text, .. } => Some(text.clone()),
         };
         let allowed = match property {
@@ -81,6 +86,12 @@ impl From<&Property> for PropertyInfo {
         };
         Self { criterion: property.criterion().to_owned(), condition, allowed }
     }
+}
+
+/// Whether a reader is told about a register: temporaries are left out, and of an algorithm everything but the results of its clients (the
+/// locals of its methods and its sets are `method.name` and `set.part[i]`).
+pub(crate) fn is_told(program: &Program, register: &str) -> bool {
+    !register.starts_with('%') && (program.orders.is_empty() || !register.contains('.'))
 }
 
 struct Recorder<'a> {
@@ -153,9 +164,7 @@ impl Recorder<'_> {
         let declared = self.parts.program.thread(thread);
         let values = &self.parts.replayed.registers[thread.index()];
         let registers = declared.registers.iter().zip(values);
-        // The locals of an algorithm's methods and its sets are `method.name` and `set.part[i]`; the results of its clients are plain.
-        let plain = |name: &str| self.parts.program.orders.is_empty() || !name.contains('.');
-        let named = registers.filter(|(register, _)| !register.name.starts_with('%') && plain(&register.name));
+        let named = registers.filter(|(register, _)| is_told(self.parts.program, &register.name));
         ThreadInfo {
             name: declared.name.clone(),
             choices: self.parts.execution.choices.get(thread.index()).cloned().unwrap_or_default(),
@@ -190,6 +199,12 @@ impl Recorder<'_> {
         }
     }
 
+    fn initial(&self) -> Vec<NamedValue> {
+        let program = self.parts.program;
+        let objects = program.locations.iter().filter(|location| location.ty != Ty::Gap);
+        objects.map(|l| explain::named(program, &l.name, l.ty, Some(l.init))).collect()
+    }
+
     fn memory(&self) -> Vec<NamedValue> {
         let locations = self.parts.program.locations.iter().zip(&self.parts.replayed.memory);
         let objects = locations.filter(|(location, _)| location.ty != Ty::Gap);
@@ -213,6 +228,7 @@ impl Recorder<'_> {
                 blocked: blocked.iter().map(|b| BlockedInfo { thread: name(b.thread), instr: b.instr.0 }).collect(),
             },
             Violation::Transactions => ViolationInfo::Cycle,
+            Violation::Blocks => ViolationInfo::Atomicity,
             Violation::Lasso(lasso) => ViolationInfo::Lasso(crate::lasso::record(self.parts.program, lasso)),
             Violation::Observation { outcome } => ViolationInfo::Observation { outcome: outcome.clone() },
             Violation::FinalState => ViolationInfo::FinalState,

@@ -5,7 +5,7 @@
 //! A computation that goes wrong yields 0 where the reference semantics lets the thread go on.
 
 use cyrano_engine::Execution;
-use cyrano_ir::{Addr, EvalError, InstrId, LocalExpr, Op, Place, Program, ThreadId};
+use cyrano_ir::{Addr, EvalError, InstrId, LocId, LocalExpr, Op, Place, Program, ThreadId};
 
 /// More instructions than any execution worth explaining takes; it only guards against endless local loops.
 const MAX_STEPS: usize = 1_000_000;
@@ -51,6 +51,129 @@ pub(crate) fn chosen(program: &Program, execution: &Execution, thread: ThreadId,
         values.extend(wanted.and_then(|(register, offered)| Some((run.registers[register]?, offered))));
     }
     values
+}
+
+/// An assignment to a register, as running the thread again finds it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Assigned {
+    /// How many accesses the thread has issued then; a load counts itself.
+    pub(crate) issued: usize,
+    /// The register.
+    pub(crate) register: usize,
+    /// Its value; `None` if that is never known.
+    pub(crate) value: Option<i64>,
+    /// The step, from 1, at which the last load that the value depends on is performed; 0 if it depends on none.
+    pub(crate) known: usize,
+}
+
+/// What `thread` assigns to its registers, in program order.
+pub(crate) fn assignments(program: &Program, execution: &Execution, thread: ThreadId) -> Vec<Assigned> {
+    let code = &program.thread(thread).code;
+    let mut performed: Vec<usize> = Vec::new();
+    for (at, access) in execution.order.iter().enumerate().filter(|(_, access)| access.thread == thread) {
+        let index = access.index as usize;
+        performed.resize(performed.len().max(index + 1), usize::MAX);
+        performed[index] = at + 1;
+    }
+    let mut run = Run::new(program, execution, thread);
+    let mut known = vec![0; run.registers.len()];
+    let mut found = Vec::new();
+    for _ in 0..MAX_STEPS {
+        let Some(op) = code.get(run.pc).map(|instr| &instr.op) else { break };
+        let register = op.dst().and_then(|place| register(place, &run.registers)?.ok());
+        let since = match op {
+            Op::Assign { dst, value } => latest(value, &run.registers, &known).max(latest_index(dst, &run, &known)),
+            _ if op.event_kind().is_some() => performed.get(run.accesses).copied().unwrap_or(usize::MAX),
+            _ => 0,
+        };
+        if run.step(op).is_none() {
+            break;
+        }
+        if let Some(register) = register.filter(|register| *register < known.len()) {
+            known[register] = since;
+            let value = run.registers[register];
+            found.push(Assigned { issued: run.accesses, register, value, known: since });
+        }
+    }
+    found
+}
+
+/// Shows `see` every instruction that `thread` executes, with how many accesses it has issued before; how many it issues in all.
+pub(crate) fn walk(
+    program: &Program,
+    execution: &Execution,
+    thread: ThreadId,
+    see: &mut dyn FnMut(&Op, usize),
+) -> usize {
+    let code = &program.thread(thread).code;
+    let mut run = Run::new(program, execution, thread);
+    for _ in 0..MAX_STEPS {
+        let Some(op) = code.get(run.pc).map(|instr| &instr.op) else { break };
+        see(op, run.accesses);
+        if run.step(op).is_none() {
+            break;
+        }
+    }
+    run.accesses
+}
+
+/// The step at which everything that an expression needs is known.
+fn latest(expr: &LocalExpr, registers: &Registers, known: &[usize]) -> usize {
+    let mut at = 0;
+    expr.for_each_var(&mut |place| {
+        if let Some(Ok(index)) = register(place, registers) {
+            at = at.max(known.get(index).copied().unwrap_or(0));
+        }
+    });
+    at
+}
+
+/// The same for the element that a place means.
+fn latest_index(place: &Place, run: &Run, known: &[usize]) -> usize {
+    match place {
+        Place::Reg(_) => 0,
+        Place::Elem { index, .. } => latest(index, &run.registers, known),
+    }
+}
+
+/// An access that a thread issues.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Issued {
+    /// The instruction.
+    pub(crate) instr: InstrId,
+    /// The location, if the address is known.
+    pub(crate) loc: Option<LocId>,
+    /// What a store writes, if that is known.
+    pub(crate) written: Option<i64>,
+}
+
+/// The accesses that `thread` issues, in program order, up to the last one that is performed and one beyond it.
+pub(crate) fn issued(program: &Program, execution: &Execution, thread: ThreadId) -> Vec<Issued> {
+    let code = &program.thread(thread).code;
+    let mut run = Run::new(program, execution, thread);
+    let mut found = Vec::new();
+    for _ in 0..MAX_STEPS {
+        let (pc, before) = (run.pc, run.accesses);
+        let Some(op) = code.get(pc).map(|instr| &instr.op) else { break };
+        let known = |expr: &LocalExpr| eval(expr, &run.registers)?.ok();
+        let loc = match op.addr() {
+            Some(Addr::Fixed(loc)) => Some(*loc),
+            Some(Addr::Indexed { array, index }) => known(index).and_then(|at| program.element(*array, at).ok()),
+            None => None,
+        };
+        let written = match op {
+            Op::Store { value, .. } => known(value),
+            _ => None,
+        };
+        let went_on = run.step(op).is_some();
+        if let Some(pc) = u32::try_from(pc).ok().filter(|_| run.accesses > before) {
+            found.push(Issued { instr: InstrId(pc), loc, written });
+        }
+        if !went_on || run.accesses > run.reads.len() {
+            break;
+        }
+    }
+    found
 }
 
 /// The value of an expression: `None` if it needs an unknown register.

@@ -9,7 +9,11 @@ use cyrano_engine::{Access, Blocked, Execution, Violation};
 use cyrano_ir::{EvalError, InstrId, Program, Progress, Property, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
-use crate::schema::{ErrorInfo, SCHEMA, Trace, ViolationInfo};
+use crate::schema::{ErrorInfo, Explanation, SCHEMA, Trace, ViolationInfo};
+
+/// Criteria with a list of allowed outcomes.
+const OBSERVATIONS: &str = "observations";
+const ATOMICITY: &str = cyrano_criteria::atomicity::ATOMICITY;
 
 /// Why a text is not a usable trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,7 +38,10 @@ impl std::error::Error for TraceError {}
 impl Trace {
     /// Reads a trace; the schema is looked at before anything else, so that a report or a newer trace is named as such.
     pub fn parse(json: &str) -> Result<Self, TraceError> {
-        let not_json = |error| TraceError::new(format!("it is not JSON: {error}"));
+        let not_json = |error: serde_json::Error| match error.is_eof() {
+            true => TraceError::new(format!("it is cut off: the text ends within a value at line {}", error.line())),
+            false => TraceError::new(format!("it is not JSON: {error}")),
+        };
         let value: serde_json::Value = serde_json::from_str(json).map_err(not_json)?;
         match value.get("schema").and_then(|schema| schema.as_str()) {
             Some(SCHEMA) => {}
@@ -90,13 +97,28 @@ impl Trace {
             different("the number of steps")
         } else if self.memory != replayed.memory {
             different("final memory")
+        } else if !self.initial.is_empty() && self.initial != replayed.initial {
+            different("memory before the first step")
+        } else if !self.changes.is_empty() && self.changes != replayed.changes {
+            different("how registers change")
+        } else if !self.operations.is_empty() && self.operations != replayed.operations {
+            different("what the operations are")
         } else if self.threads != replayed.threads {
             different("where the threads end")
-        } else if self.explanation != replayed.explanation {
+        } else if self.explanation != self.as_told_then(&replayed.explanation) {
             different("the explanation")
         } else {
             None
         }
+    }
+
+    /// An explanation without what traces of an older version do not have, if this is one.
+    fn as_told_then(&self, now: &Explanation) -> Explanation {
+        let mut then = now.clone();
+        if self.explanation.waits.is_empty() {
+            then.waits.clear();
+        }
+        then
     }
 
     /// The property, as the recompiled program has it.
@@ -105,20 +127,25 @@ impl Trace {
         if wanted.criterion == Property::Assertions.criterion() {
             return Ok(Property::Assertions);
         }
+        if wanted.criterion == Property::CommitAtomicity.criterion() {
+            return Ok(Property::CommitAtomicity);
+        }
         if let Some(criterion) = TxCriterion::from_name(&wanted.criterion) {
             return Ok(Property::Transactions(criterion));
         }
         if let Some(progress) = Progress::from_name(&wanted.criterion) {
             return Ok(Property::Progress(progress));
         }
-        if wanted.criterion == "observations" {
+        if [OBSERVATIONS, ATOMICITY].contains(&wanted.criterion.as_str()) {
             return self.allowed_outcomes(program).map(Property::Observations);
         }
         let declared = program.checks.iter().map(|check| &check.property);
         let mut same = declared.filter(|property| match property {
-            Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::Observations(_) => {
-                false
-            }
+            Property::Assertions
+            | Property::Transactions(_)
+            | Property::Progress(_)
+            | Property::CommitAtomicity
+            | Property::Observations(_) => false,
             Property::Final { text, .. } => {
                 property.criterion() == wanted.criterion && Some(text) == wanted.condition.as_ref()
             }
@@ -169,6 +196,7 @@ impl Trace {
                 Violation::Deadlock { blocked: waits.collect::<Result<_, TraceError>>()? }
             }
             ViolationInfo::Cycle => Violation::Transactions,
+            ViolationInfo::Atomicity => Violation::Blocks,
             ViolationInfo::Lasso(info) => Violation::Lasso(crate::lasso::restore(info, self.thread_id(&info.thread)?)?),
             ViolationInfo::Observation { outcome } => Violation::Observation { outcome: outcome.clone() },
             ViolationInfo::FinalState => Violation::FinalState,

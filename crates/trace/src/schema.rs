@@ -32,6 +32,15 @@ pub struct Trace {
     /// The transactions in the order of their first events; empty if the program has none.
     #[serde(default)]
     pub transactions: Vec<TransactionInfo>,
+    /// The operations of the client-visible interface and the atomic blocks of which some access was performed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<OperationInfo>,
+    /// Memory before the first step; empty in a trace of an older version.
+    #[serde(default)]
+    pub initial: Vec<NamedValue>,
+    /// How registers change, in the order of the steps; empty in a trace of an older version.
+    #[serde(default)]
+    pub changes: Vec<RegisterChange>,
     /// Final memory.
     pub memory: Vec<NamedValue>,
     /// Why this execution matters, in words.
@@ -108,12 +117,12 @@ pub struct TestInfo {
 /// What was asked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PropertyInfo {
-    /// `assertions`, `observations`, `exists`, `never`, `always`, `opacity`, `strict-serializability`,
+    /// `assertions`, `observations`, `commit-atomicity`, `atomicity`, `exists`, `never`, `always`, `opacity`, `strict-serializability`,
     /// `solo-progress`, `crash-free-solo-progress`, `local-progress`.
     pub criterion: String,
     /// The condition, where there is one.
     pub condition: Option<String>,
-    /// For `observations`: the outcomes that serial executions have, one value per observed variable.
+    /// For `observations` and `atomicity`: the outcomes that serial executions have, one value per observed variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<BTreeSet<Vec<i64>>>,
 }
@@ -154,6 +163,8 @@ pub enum ViolationInfo {
     Cycle,
     /// A thread never commits again, for ever: the steps have a stem and then the same round several times.
     Lasso(LassoInfo),
+    /// Atomic blocks did not do what they would have done one at a time.
+    Atomicity,
     /// The final state shows an outcome that no serial execution has.
     Observation {
         /// The outcome.
@@ -332,6 +343,35 @@ pub struct TransactionInfo {
     pub status: String,
 }
 
+/// One operation of a data type, one call of an algorithm, or one atomic block.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OperationInfo {
+    /// Its name, with its arguments if they are known: `enqueue(v)`.
+    pub name: String,
+    /// The thread's name.
+    pub thread: String,
+    /// Its first step in memory order.
+    pub first: usize,
+    /// Its last step in memory order.
+    pub last: usize,
+    /// Its first and its last access, by their numbers in the thread.
+    pub po: (u32, u32),
+    /// `finished` if all its accesses were performed, else `unfinished`.
+    pub status: String,
+}
+
+/// A register has another value from a step on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RegisterChange {
+    /// The step, 0 for what held before the first one.
+    pub n: usize,
+    /// The thread's name.
+    pub thread: String,
+    /// The register and its value; null: a deferred load has yet to provide it.
+    #[serde(flatten)]
+    pub value: NamedValue,
+}
+
 /// Where a thread ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
@@ -374,7 +414,7 @@ pub struct NamedValue {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Explanation {
     /// `assertion`, `error`, `undefined`, `divergence`, `deadlock`, `observation`, `final-state`, `witness`, `no-witness`,
-    /// `cycle`, `ill-formed`, `lasso`.
+    /// `cycle`, `ill-formed`, `lasso`, `atomicity`.
     pub kind: String,
     /// One full sentence.
     pub sentence: String,
@@ -394,6 +434,72 @@ pub struct Explanation {
     /// For `observation`: the serial observations that differ in the fewest columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<Vec<NamedValue>>,
+    /// For `atomicity`: the blocks that committed, and the accesses outside of blocks, in the order of the serial run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub serial_order: Vec<SerialUnitInfo>,
+    /// For `atomicity`: the locations in which memory differs from that of the serial run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<PartedLocation>,
+    /// For `atomicity`: the registers in which what a block hands on differs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handed_on: Vec<PartedRegister>,
+    /// For `deadlock`: what each waiting thread finds in memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<Wait>,
+}
+
+/// A block that committed, or an access outside of blocks.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SerialUnitInfo {
+    /// The thread's name.
+    pub thread: String,
+    /// The block's name; null outside of blocks.
+    pub block: Option<String>,
+    /// The line at which it begins.
+    pub line: usize,
+    /// The step with which it commits.
+    pub step: usize,
+}
+
+/// A location in which an execution and its serial run differ.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PartedLocation {
+    /// The location's name.
+    pub location: String,
+    /// What it holds.
+    pub real: i64,
+    /// What it would hold.
+    pub serial: i64,
+}
+
+/// A register in which an execution and its serial run differ.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PartedRegister {
+    /// The register's name.
+    pub register: String,
+    /// What it holds.
+    pub real: i64,
+    /// What it would hold.
+    pub serial: i64,
+}
+
+/// What a thread that waits at an atomic section finds in memory.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Wait {
+    /// The thread's name.
+    pub thread: String,
+    /// What the section reads up to the condition that does not hold.
+    pub reads: Vec<Awaited>,
+}
+
+/// A location that a thread waits for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Awaited {
+    /// The location and what it holds.
+    #[serde(flatten)]
+    pub value: NamedValue,
+    /// The step that wrote this value; null if it is the initial one.
+    pub step: Option<usize>,
 }
 
 /// A transaction must come before another.

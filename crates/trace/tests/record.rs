@@ -91,6 +91,7 @@ fn replayed(execution: &Execution) -> Replayed {
         ends: vec![ThreadEnd::Done, ThreadEnd::At(InstrId(1))],
         memory: vec![1, 1],
         registers: vec![vec![Some(5), Some(0)], vec![Some(0)]],
+        serial: None,
     }
 }
 

@@ -55,7 +55,7 @@ fn build(program: &Program, order: &[u16], criterion: TxCriterion) -> Trace {
     let execution =
         Execution { order: steps.iter().map(|facts| facts.access).collect(), choices: vec![vec![], vec![]] };
     let ends = next.map(|at| ThreadEnd::At(InstrId(at))).to_vec();
-    let replayed = Replayed { steps, ends, memory: vec![0, 1, 1], registers: vec![vec![Some(0)]; 2] };
+    let replayed = Replayed { steps, ends, memory: vec![0, 1, 1], registers: vec![vec![Some(0)]; 2], serial: None };
     Trace::build(&Parts {
         version: "0",
         file: "a.rml",

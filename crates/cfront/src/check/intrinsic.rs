@@ -8,11 +8,11 @@ use cyrano_ir::{BinOp, FenceSet};
 use super::{Checker, Fallible};
 use crate::ast::{self, Name};
 use crate::source::{Loc, Problem};
-use crate::tree::{Expr, ExprKind, Intrinsic};
+use crate::tree::{BlockMark, Expr, ExprKind, Intrinsic};
 use crate::types::{INT, MAX_WORDS, Type};
 
 /// The intrinsics and the number of their arguments.
-const INTRINSICS: [(&str, usize); 10] = [
+const INTRINSICS: [(&str, usize); 13] = [
     ("fence", 1),
     ("cas", 3),
     ("dcas", 6),
@@ -23,6 +23,9 @@ const INTRINSICS: [(&str, usize); 10] = [
     ("choose", 2),
     ("malloc", 1),
     ("free", 1),
+    ("atomic_begin", 0),
+    ("commit_point", 0),
+    ("atomic_end", 0),
 ];
 
 /// The largest range of `choose`.
@@ -50,6 +53,9 @@ impl Checker<'_> {
                 let text = self.sources.text(args[0].loc).split_whitespace().collect::<Vec<_>>().join(" ");
                 (Intrinsic::Assert(format!("assert({text})")), vec![self.condition(&args[0])?], Type::Void)
             }
+            "atomic_begin" => (Intrinsic::Mark(BlockMark::Begin), Vec::new(), Type::Void),
+            "commit_point" => (Intrinsic::Mark(BlockMark::Commit), Vec::new(), Type::Void),
+            "atomic_end" => (Intrinsic::Mark(BlockMark::End), Vec::new(), Type::Void),
             "choose" => (Intrinsic::Choose(self.choices(args, loc)?), Vec::new(), Type::Int(INT)),
             "malloc" => {
                 let ty = self.allocated(&args[0])?;

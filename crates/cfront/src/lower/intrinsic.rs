@@ -8,7 +8,7 @@ use cyrano_ir::{BinOp, Expr as Ir, IntType, LocalExpr, Op, Place, RmwOp, UnOp, W
 use super::{Lowerer, Spot};
 use crate::arith;
 use crate::memory::has_header;
-use crate::tree::{Expr, ExprKind, Intrinsic};
+use crate::tree::{BlockMark, Expr, ExprKind, Intrinsic};
 use crate::types::Type;
 
 impl Lowerer<'_, '_> {
@@ -49,7 +49,26 @@ impl Lowerer<'_, '_> {
                 self.free(&args[0], ty);
                 Vec::new()
             }
+            Intrinsic::Mark(mark) => {
+                self.mark(*mark);
+                Vec::new()
+            }
         }
+    }
+
+    /// A mark of an atomic block, which has the name of the function that it begins in.
+    fn mark(&mut self, mark: BlockMark) {
+        if self.atomic > 0 {
+            self.marked.push(self.span);
+            return;
+        }
+        let functions = &self.shared.checked.functions;
+        let name = self.frames.last().map(|frame| functions[frame.func.0].name.clone()).unwrap_or_default();
+        self.emit(match mark {
+            BlockMark::Begin => Op::BlockBegin(name),
+            BlockMark::Commit => Op::BlockCommit,
+            BlockMark::End => Op::BlockEnd(Vec::new()),
+        });
     }
 
     /// The arguments from left to right.

@@ -230,6 +230,76 @@ impl Digest {
         self.words[at + HEAD + locations..at + HEAD + 2 * locations].fill(0);
     }
 
+    /// Forgets a transaction that has ended, so that another one can have its number. The caller knows that no later event can make
+    /// it matter.
+    pub fn restart(&mut self, tx: u8) {
+        self.erase(tx);
+        let at = self.at(tx);
+        self.words[at] = Status::Waiting as i64;
+    }
+
+    /// Gives a transaction that has aborted, and that precedes nobody yet, the number of one that has not begun, and forgets its writes.
+    pub fn rename(&mut self, from: u8, to: u8) {
+        let size = HEAD + 2 * self.locations as usize;
+        let (source, target) = (self.at(from), self.at(to));
+        self.words.copy_within(source..source + size, target);
+        self.forget_writes(to);
+        self.restart(from);
+    }
+
+    /// Adds the reads of an aborted transaction to those of another one that has a place where both are legal.
+    pub fn merge_reads(&mut self, from: u8, into: u8) {
+        for loc in bits(self.reads(from)) {
+            self.read(into, loc, self.first_read(from, loc));
+        }
+    }
+
+    /// From now on `first` precedes whatever `then` precedes.
+    pub fn precede(&mut self, first: u8, then: u8) {
+        for tx in 0..self.transactions {
+            if self.before(tx) >> then & 1 == 1 && tx != first {
+                let at = self.at(tx);
+                self.words[at] |= 1 << (BEFORE_SHIFT + u32::from(first));
+            }
+        }
+    }
+
+    /// Writes it as few small numbers: what is not there takes no place.
+    pub fn pack(&self, put: &mut impl FnMut(i64)) {
+        for tx in 0..self.transactions {
+            let at = self.at(tx);
+            put(self.words[at] & (STATUS | TORN) | self.words[at] >> BEFORE_SHIFT << 4);
+            if self.words[at] == 0 {
+                continue;
+            }
+            put(self.reads(tx).into());
+            put(self.writes(tx).into());
+            bits(self.reads(tx)).for_each(|loc| put(self.first_read(tx, loc)));
+            bits(self.writes(tx)).for_each(|loc| put(self.written(tx, loc)));
+        }
+    }
+
+    /// Reads back what [`Digest::pack`] of a digest of the same size wrote.
+    pub fn unpack(&mut self, take: &mut impl FnMut() -> i64) {
+        self.words.fill(0);
+        for tx in 0..self.transactions {
+            let at = self.at(tx);
+            let head = take();
+            if head == 0 {
+                continue;
+            }
+            self.words[at] = head & (STATUS | TORN) | head >> 4 << BEFORE_SHIFT;
+            let (reads, writes) = (take() as u32, take() as u32);
+            self.words[at + 1] = i64::from(reads) | i64::from(writes) << 32;
+            for loc in bits(reads) {
+                self.words[at + HEAD + loc as usize] = take();
+            }
+            for loc in bits(writes) {
+                self.words[at + HEAD + self.locations as usize + loc as usize] = take();
+            }
+        }
+    }
+
     /// Leaves of a transaction that it has aborted, and nobody knows that it came before anybody.
     fn erase(&mut self, tx: u8) {
         let (at, size) = (self.at(tx), HEAD + 2 * self.locations as usize);

@@ -77,6 +77,45 @@ pub fn satisfies(criterion: Criterion, history: &History, end: usize) -> bool {
     })
 }
 
+/// Whether the end of a run is as the criterion wants it: some row as above leaves this memory behind.
+/// Snapshot isolation says nothing about the end.
+pub fn ends(criterion: Criterion, history: &History, memory: &[i64]) -> bool {
+    let mut all = transactions(history.events());
+    if criterion.is_about_committed() {
+        all.retain(|tx| tx.fate == Fate::Committed);
+    }
+    if criterion == Criterion::SnapshotIsolation {
+        return true;
+    }
+    some_permutation(all.len(), &mut |row| {
+        let row: Vec<&Transaction> = row.iter().map(|i| &all[*i]).collect();
+        is_row(&row, history.init(), criterion.keeps_real_time()) && leaves(&row, history.init()) == memory
+    })
+}
+
+/// Whether **every** row of the committed transactions that is sorted by their keys is legal and leaves this memory behind.
+/// `keys` has one list for each transaction of the history.
+pub fn ends_in_order(history: &History, memory: &[i64], keys: &[Vec<i64>]) -> bool {
+    let mut ids: Vec<usize> = history.events().iter().map(|event| event.tx.into()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let committed: Vec<(Transaction, &Vec<i64>)> = ids
+        .into_iter()
+        .map(|id| (transaction(history.events(), id as u8), &keys[id]))
+        .filter(|(tx, _)| tx.fate == Fate::Committed)
+        .collect();
+    !some_permutation(committed.len(), &mut |row| {
+        let sorted = row.windows(2).all(|pair| committed[pair[0]].1 <= committed[pair[1]].1);
+        let row: Vec<&Transaction> = row.iter().map(|i| &committed[*i].0).collect();
+        sorted && !(is_row(&row, history.init(), false) && leaves(&row, history.init()) == memory)
+    })
+}
+
+/// What the committed transactions of a row leave behind.
+fn leaves(row: &[&Transaction], init: &[i64]) -> Vec<i64> {
+    after(init, row.iter().copied().filter(|tx| tx.fate == Fate::Committed))
+}
+
 fn transactions(events: &[Event]) -> Vec<Transaction> {
     let mut ids: Vec<u8> = events.iter().map(|event| event.tx).collect();
     ids.sort_unstable();
@@ -156,13 +195,15 @@ fn after<'a>(init: &[i64], row: impl Iterator<Item = &'a Transaction>) -> Vec<i6
 fn has_row(transactions: &[Transaction], init: &[i64], real_time: bool) -> bool {
     some_permutation(transactions.len(), &mut |row| {
         let row: Vec<&Transaction> = row.iter().map(|i| &transactions[*i]).collect();
-        let in_time = |at: usize| row[at + 1..].iter().all(|later| !precedes(later, row[at]));
-        let legal = |at: usize| {
-            let visible = row[..at].iter().copied().filter(|tx| tx.fate == Fate::Committed);
-            is_legal(row[at], &after(init, visible))
-        };
-        (0..row.len()).all(|at| (!real_time || in_time(at)) && legal(at))
+        is_row(&row, init, real_time)
     })
+}
+
+/// Whether a row keeps real time, if it has to, and makes all of its transactions legal.
+fn is_row(row: &[&Transaction], init: &[i64], real_time: bool) -> bool {
+    let in_time = |at: usize| row[at + 1..].iter().all(|later| !precedes(later, row[at]));
+    let legal = |at: usize| is_legal(row[at], &leaves(&row[..at], init));
+    (0..row.len()).all(|at| (!real_time || in_time(at)) && legal(at))
 }
 
 /// Whether some order of snapshots and commits of these committed transactions is as it should be.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use cyrano_criteria::{oracle, values};
 
-use super::{Criterion, OutputArgs, RunArgs, TestArgs, seconds};
+use super::{Criterion, DrawingArgs, OutputArgs, RunArgs, TestArgs, seconds};
 
 const HISTORY_EXAMPLES: &str = "\
 A history file has one event a line; `#` starts a comment:
@@ -120,6 +120,14 @@ pub struct FenceArgs {
     /// Write the repaired source to this file (with a single model)
     #[arg(long, value_name = "OUT")]
     pub write: Option<PathBuf>,
+    /// Write the trace of what goes wrong without each fence, or in spite of all, to this file (a second one to NAME-2, and so on)
+    #[arg(long, value_name = "FILE")]
+    pub save_trace: Option<PathBuf>,
+    /// Write everything as one page for a browser to this file, with an execution that each fence prevents
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub drawings: DrawingArgs,
     #[command(flatten)]
     pub tests: TestArgs,
     #[command(flatten)]
@@ -151,6 +159,8 @@ pub enum Paper {
     Foil,
     /// Burckhardt, Alur, Martin: Checking consistency of concurrent data types on relaxed memory models
     Checkfence,
+    /// Flanagan: Verifying commit-atomicity using model-checking
+    Atomicity,
     /// Lesani, Palsberg: Proving non-opacity (Samand)
     Samand,
 }

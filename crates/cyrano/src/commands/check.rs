@@ -1,9 +1,7 @@
 //! `cyrano check`.
 
-use std::path::{Path, PathBuf};
-
 use cyrano_engine::Verdict;
-use cyrano_report::{CheckReport, checks_json, checks_text};
+use cyrano_report::{CheckReport, checks_html, checks_json, checks_junit, checks_sarif, checks_text};
 use cyrano_trace::Trace;
 
 use crate::args::{CheckArgs, Format};
@@ -13,12 +11,13 @@ use crate::progress::Meter;
 use crate::run::{Runner, VERSION};
 use crate::select::{Selected, select};
 use crate::specification::Specification;
-use crate::{console, models};
+use crate::{atomicity, console, models, traces};
 
 /// A program to check, and what its observations are compared with.
 struct Subject {
     loaded: Loaded,
     specification: Specification,
+    atomicity: atomicity::Lazy,
 }
 
 struct Job {
@@ -39,13 +38,18 @@ pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
     });
     meter.finish();
     let reports = reports?;
+    let exit = super::exit_code(reports.iter().map(|report| report.verdict));
     let text = match args.output.format {
         Format::Json => checks_json(&reports, VERSION),
+        Format::Sarif => checks_sarif(&reports, exit, VERSION),
+        Format::Junit => checks_junit(&reports),
         Format::Text => checks_text(&reports, !args.output.quiet, console::style(&args.output)),
     };
     console::print(&text)?;
-    save(args, &reports)?;
-    Ok(super::exit_code(reports.iter().map(|report| report.verdict)))
+    let shown: Vec<&Trace> = reports.iter().filter_map(|report| report.trace.as_ref()).collect();
+    super::view::save(args.html.as_deref(), &args.output, || checks_html(&reports, VERSION))?;
+    traces::write(&shown, args.save_trace.as_deref(), &args.drawings, &args.output)?;
+    Ok(exit)
 }
 
 /// Compiles every file and selects its checks; whatever is wrong with any of them is said at once.
@@ -85,7 +89,7 @@ fn subjects_of(args: &CheckArgs, name: &str) -> Result<Vec<Subject>, Failure> {
             None => Specification::default(),
             Some(reference) => Specification::of(program::load_reference(reference, &loaded, color)?),
         };
-        Ok(Subject { loaded, specification })
+        Ok(Subject { loaded, specification, atomicity: Default::default() })
     };
     loaded.into_iter().map(subject).collect()
 }
@@ -97,10 +101,11 @@ fn one(
     meter: &Meter,
     job: usize,
 ) -> Result<CheckReport, Failure> {
-    let Subject { loaded, specification } = subject;
+    let Subject { loaded, specification, atomicity } = subject;
     match selected {
         Selected::Run(property, model) => runner.check(loaded, property, model, &meter.watch(job)),
         Selected::Observations(model) => specification.check(runner, loaded, model, &meter.watch(job)),
+        Selected::Atomicity(model) => atomicity.of(loaded).check(runner, model, &meter.watch(job)),
         Selected::Nothing { criterion, reason } => Ok(CheckReport {
             file: loaded.source.name.clone(),
             test: loaded.test_name(),
@@ -119,48 +124,8 @@ fn one(
             stats: None,
             reductions: Vec::new(),
             trace: None,
+            minimised: None,
             explanation: None,
         }),
-    }
-}
-
-fn save(args: &CheckArgs, reports: &[CheckReport]) -> Result<(), Failure> {
-    let Some(path) = &args.save_trace else { return Ok(()) };
-    let traces: Vec<&Trace> = reports.iter().filter_map(|report| report.trace.as_ref()).collect();
-    if traces.is_empty() {
-        console::note(&args.output, "no trace to save: no check showed an execution");
-    }
-    for (at, trace) in traces.iter().enumerate() {
-        let path = numbered(path, at + 1);
-        let written = std::fs::write(&path, trace.to_json());
-        written.map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))?;
-        console::note(&args.output, &format!("trace saved to {}", path.display()));
-    }
-    Ok(())
-}
-
-/// `bug.json`, then `bug-2.json`, `bug-3.json`, ….
-fn numbered(path: &Path, number: usize) -> PathBuf {
-    if number == 1 {
-        return path.to_owned();
-    }
-    let part = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
-    let stem = part(path.file_stem()).unwrap_or_default();
-    let ending = part(path.extension()).map(|ending| format!(".{ending}")).unwrap_or_default();
-    path.with_file_name(format!("{stem}-{number}{ending}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn further_traces_are_numbered() {
-        let check = |path: &str, number: usize, expected: &str| {
-            assert_eq!(numbered(Path::new(path), number), Path::new(expected));
-        };
-        check("d/bug.json", 1, "d/bug.json");
-        check("d/bug.json", 2, "d/bug-2.json");
-        check("bug", 3, "bug-3");
     }
 }

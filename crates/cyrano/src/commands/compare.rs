@@ -38,6 +38,7 @@ pub fn run(args: &CompareModelsArgs) -> Result<u8, Failure> {
         outcomes: compared,
     };
     let text = match args.output.format {
+        other @ (Format::Sarif | Format::Junit) => return Err(other.is_for_verdicts()),
         Format::Json => compare_json(&report, VERSION),
         Format::Text => compare_text(&report, !args.output.quiet, console::style(&args.output)),
     };

@@ -50,6 +50,7 @@ pub fn run(args: &ExportArgs) -> Result<u8, Failure> {
     meter.finish();
     let reports = reports?;
     let text = match args.output.format {
+        other @ (Format::Sarif | Format::Junit) => return Err(other.is_for_verdicts()),
         Format::Json => exports_json(&reports, VERSION),
         Format::Text => exports_text(&reports, console::style(&args.output)),
     };
@@ -103,6 +104,7 @@ fn what(selected: &Selected) -> (&'static str, Option<&Model>) {
     match selected {
         Selected::Run(property, model) => (property.criterion(), Some(model)),
         Selected::Observations(model) => ("observations", Some(model)),
+        Selected::Atomicity(model) => (cyrano_criteria::atomicity::ATOMICITY, Some(model)),
         Selected::Nothing { criterion, .. } => (criterion, None),
     }
 }
@@ -127,6 +129,7 @@ fn one(
     let asked = match &job.selected {
         Selected::Run(property, model) => Ok((property.clone(), model)),
         Selected::Observations(model) => specification.property(runner, loaded, watch).map(|it| (it, model)),
+        Selected::Atomicity(_) => Err("`atomicity` has no formula of its own: write operations and check `observations`".into()),
         Selected::Nothing { reason, .. } => Err(reason.clone()),
     };
     let made = asked.and_then(|(property, model)| {

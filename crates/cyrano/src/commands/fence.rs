@@ -4,7 +4,8 @@ use std::path::Path;
 
 use cyrano_ir::Property;
 use cyrano_memory::Model;
-use cyrano_report::{fences_json, fences_text};
+use cyrano_report::{fences_html, fences_json, fences_junit, fences_sarif, fences_text};
+use cyrano_trace::Trace;
 
 use crate::args::{FenceArgs, Format};
 use crate::failure::Failure;
@@ -14,7 +15,7 @@ use crate::repair::{Case, Goal, Repaired, Task, repair, repair_orders};
 use crate::run::{Runner, VERSION};
 use crate::select::{Selected, select};
 use crate::specification::Specification;
-use crate::{algorithm, console, models, program};
+use crate::{algorithm, console, models, program, traces};
 
 /// Runs the command.
 pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
@@ -47,15 +48,23 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     let results = results?;
     let (reports, texts): (Vec<_>, Vec<_>) =
         results.into_iter().map(|Repaired { report, text }| (report, text)).unzip();
+    let exit = exit_code(reports.iter().map(|report| report.verdict));
     let text = match args.output.format {
         Format::Json => fences_json(&reports, VERSION),
+        Format::Sarif => fences_sarif(&reports, exit, VERSION),
+        Format::Junit => fences_junit(&reports),
         Format::Text => fences_text(&reports, !args.output.quiet, console::style(&args.output)),
     };
     console::print(&text)?;
     if let Some(path) = &args.write {
         write(args, path, texts.into_iter().flatten().next())?;
     }
-    Ok(exit_code(reports.iter().map(|report| report.verdict)))
+    let prevented = reports.iter().flat_map(|report| report.sets.first().into_iter().flatten());
+    let prevented = prevented.flat_map(|fence| &fence.counterexamples);
+    let shown: Vec<&Trace> = reports.iter().filter_map(|report| report.trace.as_ref()).chain(prevented).collect();
+    super::view::save(args.html.as_deref(), &args.output, || fences_html(&reports, VERSION))?;
+    traces::write(&shown, args.save_trace.as_deref(), &args.drawings, &args.output)?;
+    Ok(exit)
 }
 
 /// Clients that a criterion says nothing about do not matter as long as it says something about others.
@@ -81,6 +90,12 @@ fn tasks<'a>(
                 // A fence forbids executions and adds none; that nobody gets done is not a matter of reordering.
                 Selected::Run(Property::Progress(_), _) => continue,
                 Selected::Run(property, model) => (Goal::Property(property), model),
+                // A file may claim both; the commit points say more.
+                Selected::Atomicity(_) if loaded.program.checks.len() > 1 => continue,
+                Selected::Atomicity(_) => {
+                    let why = "fences are not sought for `atomicity`; write commit points and ask for `commit-atomicity`";
+                    return Err(Failure::input(format!("{}: {why}", loaded.source.name)));
+                }
                 Selected::Observations(model) if loaded.test.is_some() => (Goal::Observations(specification), model),
                 Selected::Observations(model) => {
                     let property = specification.property(runner, loaded, &());

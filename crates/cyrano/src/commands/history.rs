@@ -32,6 +32,7 @@ pub fn run(args: &HistoryArgs) -> Result<u8, Failure> {
 
 fn print(args: &HistoryArgs, source: &Source, events: usize, results: &[HistoryReport]) -> Result<u8, Failure> {
     let text = match args.output.format {
+        other @ (Format::Sarif | Format::Junit) => return Err(other.is_for_verdicts()),
         Format::Json => history_json(&source.name, events, results, VERSION),
         Format::Text => history_text(&source.name, events, results, !args.output.quiet, console::style(&args.output)),
     };

@@ -8,7 +8,7 @@ use cyrano_ir::Property;
 use cyrano_litmus::ast::{Arch, Quantifier};
 use cyrano_litmus::{Judgement, Observation, Shown, Test};
 use cyrano_memory::Model;
-use cyrano_report::{LitmusReport, LitmusState, LitmusValue, litmus_json, litmus_text};
+use cyrano_report::{LitmusReport, LitmusState, LitmusValue, litmus_json, litmus_junit, litmus_sarif, litmus_text};
 
 use crate::args::{EngineChoice, Format, LitmusArgs, LitmusCommand};
 use crate::failure::{BAD_INPUT, Failure, INTERNAL};
@@ -52,12 +52,15 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
     });
     meter.finish();
     let reports = reports?;
+    let exit = exit_code(&reports);
     let text = match args.output.format {
         Format::Json => litmus_json(&reports, VERSION),
+        Format::Sarif => litmus_sarif(&reports, exit, VERSION),
+        Format::Junit => litmus_junit(&reports),
         Format::Text => litmus_text(&reports, !args.output.quiet, console::style(&args.output)),
     };
     console::print(&text)?;
-    Ok(exit_code(&reports))
+    Ok(exit)
 }
 
 /// The model of a test if the command line names none: what the machine does, or no relaxation at all.

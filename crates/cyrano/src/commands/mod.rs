@@ -14,6 +14,7 @@ pub mod outcomes;
 pub mod replay;
 pub mod spec;
 pub mod tables;
+pub mod view;
 
 use cyrano_engine::Verdict;
 

@@ -24,6 +24,7 @@ pub fn run(args: &ModelsArgs) -> Result<u8, Failure> {
     };
     let reports: Vec<ModelReport> = models.iter().map(report).collect();
     let text = match args.output.format {
+        other @ (Format::Sarif | Format::Junit) => return Err(other.is_for_verdicts()),
         Format::Json => models_json(&reports, VERSION),
         Format::Text => models_text(&reports, console::style(&args.output)),
     };

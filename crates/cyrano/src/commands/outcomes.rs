@@ -31,6 +31,7 @@ pub fn run(args: &OutcomesArgs) -> Result<u8, Failure> {
     meter.finish();
     let reports = reports?;
     let text = match args.output.format {
+        other @ (Format::Sarif | Format::Junit) => return Err(other.is_for_verdicts()),
         Format::Json => outcomes_json(&reports, VERSION),
         Format::Text => outcomes_text(&reports, !args.output.quiet, console::style(&args.output)),
     };

@@ -32,6 +32,7 @@ fn compare_two(args: &CompareArgs) -> Result<u8, Failure> {
     let runner = Runner::sequential(args.timeout)?;
     let report = comparison(&args.left, &args.right, size, &runner)?;
     let text = match args.output.format {
+        other @ (Format::Sarif | Format::Junit) => return Err(other.is_for_verdicts()),
         Format::Json => spec_json(&report, VERSION),
         Format::Text => spec_text(&report, console::style(&args.output)),
     };

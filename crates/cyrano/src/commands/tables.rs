@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** whatever the paper says is a constant in the paper's own file; everything else is computed when the command runs.
 
+mod atomicity;
 mod checkfence;
 mod foil;
 mod samand;
@@ -30,6 +31,7 @@ pub fn run(args: &TablesArgs) -> Result<u8, Failure> {
     let (paper, recipes) = match args.paper {
         Paper::Foil => ("foil", foil::RECIPES),
         Paper::Checkfence => ("checkfence", checkfence::RECIPES),
+        Paper::Atomicity => ("atomicity", atomicity::RECIPES),
         Paper::Samand => ("samand", samand::RECIPES),
     };
     let wanted = |recipe: &&Recipe| args.only.as_ref().is_none_or(|text| recipe.title.contains(text.as_str()));

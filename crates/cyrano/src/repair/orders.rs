@@ -120,6 +120,7 @@ fn infos(judge: &Judge<'_>, choice: &Choice<'_>, shown: &[Shown], set: &OrderSet
         order: Some(written(&choice.candidates[*number])),
         program: None,
         prevents: prevents.and_then(|at| in_words(judge, shown.get(at)?, &all)).into_iter().collect(),
+        counterexamples: prevents.and_then(|at| shown.get(at)?.trace.clone()).into_iter().collect(),
     };
     set.orders.iter().zip(&set.prevents).map(info).collect()
 }

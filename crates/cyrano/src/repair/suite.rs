@@ -21,7 +21,8 @@ use super::{Case, Goal, Task};
 use crate::args::ColorChoice;
 use crate::failure::{self, Failure};
 use crate::program::Loaded;
-use crate::run::{self, Answered, Runner};
+use crate::proof;
+use crate::run::{Answered, Runner};
 use crate::select::default_model;
 use crate::source::Source;
 
@@ -160,14 +161,14 @@ impl<'a> Text<'a> {
         answer: &Answer,
     ) -> Judgement<Option<Trace>> {
         let violation = answer.violation.as_ref();
-        match run::proof(program, property, model, answer) {
+        match self.runner.proof(program, property, model, answer) {
             Ok(Some(proof)) => {
-                let trace = run::trace(loaded, program, property, model, violation, &proof);
+                let trace = proof::trace(loaded, program, property, model, violation, &proof);
                 Judgement::Wrong(Wrong { execution: proof.execution, replayed: proof.replayed, evidence: Some(trace) })
             }
             Ok(None) if violation == Some(&Violation::NoWitness) => {
                 let replayed =
-                    Replayed { steps: Vec::new(), ends: Vec::new(), memory: Vec::new(), registers: Vec::new() };
+                    Replayed::default();
                 Judgement::Wrong(Wrong { execution: Default::default(), replayed, evidence: None })
             }
             Ok(None) => self.fail("the violation came without an execution"),

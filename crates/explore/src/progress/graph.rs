@@ -9,8 +9,9 @@
 use std::hash::Hasher;
 use std::time::Instant;
 
-use cyrano_engine::{Limits, Progress as Report, Stats, Stop, Violation, Watch, client_choice};
-use cyrano_ir::{Op, TxEvent};
+use cyrano_engine::{Limits, Progress as Report, Stats, Stop, Violation, Watch, client_choices};
+use cyrano_ir::dataflow::{Class, Live, Names};
+use cyrano_ir::{InstrId, Op, ThreadId, TxEvent};
 
 use crate::machine::Machine;
 use crate::state::State;
@@ -58,13 +59,15 @@ pub(crate) struct Graph {
     /// A step that goes wrong: where it starts, if not before all states, and how.
     pub wrong: Option<(Option<u32>, Violation)>,
     pub commits: bool,
+    /// Somebody needs a name, and all are held.
+    pub out_of_names: bool,
 }
 
 impl Graph {
     /// Explores everything, up to a limit or the first step that goes wrong.
-    pub fn build(m: &Machine<'_>, limits: &Limits, watch: &dyn Watch) -> Self {
+    pub fn build(m: &Machine<'_>, names: &Names, limits: &Limits, watch: &dyn Watch) -> Self {
         let started = Instant::now();
-        let mut builder = Builder::new(m);
+        let mut builder = Builder::new(m, names);
         builder.run(limits, watch);
         let mut graph = builder.graph;
         graph.firsts.push(graph.edges.len());
@@ -167,28 +170,71 @@ pub(crate) fn busy_after(busy: Threads, step: &Successor) -> Threads {
     }
 }
 
-/// The stored form of a state.
-pub(crate) fn stored(m: &Machine<'_>, state: &mut State, scratch: &mut Vec<i64>, out: &mut Vec<u8>) {
+/// The registers that matter in a state.
+fn live(m: &Machine<'_>, state: &State) -> Vec<Live> {
+    let mut live = Vec::new();
+    for (t, (thread, info)) in state.threads.iter().zip(&m.threads).enumerate() {
+        let registers = info.live[thread.pc as usize].iter();
+        live.extend(registers.map(|reg| (ThreadId::new(t), *reg as usize, state.regs[info.base + *reg as usize])));
+    }
+    live
+}
+
+/// Whether a step chooses no name, or the smallest that nobody holds. One is as good as another, and this one keeps states few.
+pub(crate) fn is_fresh(m: &Machine<'_>, names: &Names, state: &State, step: &Successor) -> Freshness {
+    let pool = names.pool_at(ThreadId::new(step.thread), InstrId(state.threads[step.thread].pc));
+    let (Some(pool), Some((_, chosen))) = (pool, step.choices.first()) else { return Freshness::Fits };
+    match names.free(&names.held(&state.memory, &live(m, state)), pool) {
+        None => Freshness::NoneLeft,
+        Some(free) if free == *chosen => Freshness::Fits,
+        Some(_) => Freshness::Other,
+    }
+}
+
+/// Whether a step may be taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Freshness {
+    Fits,
+    /// Another one is taken instead.
+    Other,
+    /// There is no name that nobody holds.
+    NoneLeft,
+}
+
+/// The stored form of a state, with renumbered names and timestamps.
+pub(crate) fn stored(
+    m: &Machine<'_>,
+    names: &Names,
+    state: &mut State,
+    scratch: &mut Vec<(Class, i64)>,
+    out: &mut Vec<u8>,
+) {
     out.clear();
+    if !names.is_empty() {
+        let live = live(m, state);
+        let State { memory, regs, .. } = &mut *state;
+        names.rename(memory, &live, |thread, register, value| regs[m.threads[thread.index()].base + register] = value);
+    }
     m.rank(state, scratch);
     m.encode_canonical(state, out);
 }
 
 struct Builder<'m> {
     m: &'m Machine<'m>,
+    names: &'m Names,
     stepper: Stepper<'m>,
     graph: Graph,
-    /// For each thread the instruction at which its client chooses a command.
-    clients: Vec<Option<u32>>,
-    scratch: Vec<i64>,
+    /// For each thread the instructions at which its client chooses a command.
+    clients: Vec<Vec<InstrId>>,
+    scratch: Vec<(Class, i64)>,
     bytes: Vec<u8>,
 }
 
 impl<'m> Builder<'m> {
-    fn new(m: &'m Machine<'m>) -> Self {
-        let clients = m.program.thread_ids().map(|thread| client_choice(m.program, thread).map(|at| at.0)).collect();
+    fn new(m: &'m Machine<'m>, names: &'m Names) -> Self {
+        let clients = m.program.thread_ids().map(|thread| client_choices(m.program, thread)).collect();
         let (scratch, bytes) = (Vec::new(), Vec::new());
-        Self { m, stepper: Stepper::new(m), graph: Graph::default(), clients, scratch, bytes }
+        Self { m, names, stepper: Stepper::new(m), graph: Graph::default(), clients, scratch, bytes }
     }
 
     fn run(&mut self, limits: &Limits, watch: &dyn Watch) {
@@ -198,7 +244,7 @@ impl<'m> Builder<'m> {
             if let Some(violation) = successor.event.take() {
                 self.graph.wrong.get_or_insert((None, violation));
             } else {
-                stored(self.m, &mut successor.state, &mut self.scratch, &mut self.bytes);
+                stored(self.m, self.names, &mut successor.state, &mut self.scratch, &mut self.bytes);
                 self.graph.intern(&self.bytes, 0, NO_PARENT);
             }
         }
@@ -226,7 +272,7 @@ impl<'m> Builder<'m> {
         if self.stepper.notes.too_large || graph.len() >= NO_PARENT as usize / 2 {
             graph.stop = Some(Stop::Size);
         }
-        graph.stop.is_some() || graph.wrong.is_some() || self.stepper.notes.gap_too_small
+        graph.stop.is_some() || graph.wrong.is_some() || graph.out_of_names || self.stepper.notes.gap_too_small
     }
 
     fn expand(&mut self, node: u32, state: &mut State, out: &mut Successors) {
@@ -238,14 +284,22 @@ impl<'m> Builder<'m> {
         for successor in out.iter_mut() {
             let thread = successor.thread;
             moves |= 1 << thread;
+            match is_fresh(self.m, self.names, state, successor) {
+                Freshness::Fits => {}
+                Freshness::Other => continue,
+                Freshness::NoneLeft => {
+                    self.graph.out_of_names = true;
+                    continue;
+                }
+            }
             if let Some(violation) = successor.event.take() {
                 self.graph.wrong.get_or_insert((Some(node), violation));
                 continue;
             }
             let after = busy_after(busy, successor);
-            stored(self.m, &mut successor.state, &mut self.scratch, &mut self.bytes);
+            stored(self.m, self.names, &mut successor.state, &mut self.scratch, &mut self.bytes);
             let (to, _) = self.graph.intern(&self.bytes, after, node);
-            let choice = self.clients[thread] == Some(state.threads[thread].pc);
+            let choice = self.clients[thread].contains(&InstrId(state.threads[thread].pc));
             self.graph.commits |= successor.ended == Some(TxEvent::Commit);
             self.graph.edges.push(Edge { to, thread: thread as u8, choice, ended: successor.ended });
         }

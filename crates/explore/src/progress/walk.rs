@@ -5,9 +5,10 @@
 //! that every round can be walked again from where the last one ended.
 
 use cyrano_engine::{Execution, Extent};
+use cyrano_ir::dataflow::Names;
 
 use super::cycles::Cycle;
-use super::graph::{Edge, Graph, Threads, busy_after, stored};
+use super::graph::{Edge, Freshness, Graph, Threads, busy_after, is_fresh, stored};
 use crate::machine::Machine;
 use crate::state::State;
 use crate::step::{Stepper, Successor, Successors};
@@ -16,10 +17,11 @@ use crate::step::{Stepper, Successor, Successors};
 pub(crate) const ROUNDS: usize = 3;
 
 /// An execution that goes to a cycle and around it; how much of it is the stem, and how much one round.
-pub(crate) fn execution(m: &Machine<'_>, graph: &Graph, cycle: &Cycle) -> (Execution, Extent, Extent) {
+pub(crate) fn execution(m: &Machine<'_>, names: &Names, graph: &Graph, cycle: &Cycle) -> (Execution, Extent, Extent) {
     let threads = m.threads.len();
     let mut walk = Walk {
         m,
+        names,
         graph,
         stepper: Stepper::new(m),
         out: Successors::default(),
@@ -50,6 +52,7 @@ pub(crate) fn execution(m: &Machine<'_>, graph: &Graph, cycle: &Cycle) -> (Execu
 
 struct Walk<'m> {
     m: &'m Machine<'m>,
+    names: &'m Names,
     graph: &'m Graph,
     stepper: Stepper<'m>,
     out: Successors,
@@ -78,7 +81,8 @@ impl Walk<'_> {
         let fits = |successor: &Successor| {
             let same = successor.thread == usize::from(edge.thread) && successor.ended == edge.ended;
             let busy = busy_after(self.busy, successor) == self.graph.busy[edge.to as usize];
-            successor.event.is_none() && same && busy && self.leads_to(&successor.state, edge.to)
+            let fresh = is_fresh(self.m, self.names, state, successor) == Freshness::Fits;
+            successor.event.is_none() && same && busy && fresh && self.leads_to(&successor.state, edge.to)
         };
         let found = out.iter_mut().find(|successor| fits(successor));
         let successor = found.unwrap_or_else(|| panic!("the step from node {from} is not there again"));
@@ -99,7 +103,7 @@ impl Walk<'_> {
     fn leads_to(&self, state: &State, node: u32) -> bool {
         let mut copy = state.clone();
         let mut bytes = Vec::new();
-        stored(self.m, &mut copy, &mut Vec::new(), &mut bytes);
+        stored(self.m, self.names, &mut copy, &mut Vec::new(), &mut bytes);
         bytes == self.graph.bytes(node)
     }
 }

@@ -47,6 +47,9 @@ impl Scope<'_> {
             "atomic" => Op::AtomicEnd,
             "operation" if begins(line)? => Op::OperationBegin(line.name()?),
             "operation" => Op::OperationEnd,
+            "block" if line.take_word("commit") => Op::BlockCommit,
+            "block" if begins(line)? => Op::BlockBegin(line.name()?),
+            "block" => self.block_end(line)?,
             "assume" => Op::Assume(self.expr(line)?),
             "assert" => Op::Assert { cond: self.expr(line)?, message: line.quoted() },
             "limit" => {
@@ -73,6 +76,18 @@ impl Scope<'_> {
             args.push(self.expr(line)?);
         }
         Ok(Op::Invoke { method, args })
+    }
+
+    /// The results that a block hands on.
+    fn block_end(&self, line: &mut Line) -> Result<Op> {
+        let mut results = Vec::new();
+        while line.peek().is_some() {
+            if !results.is_empty() {
+                line.symbol(",")?;
+            }
+            results.push(self.expr(line)?);
+        }
+        Ok(Op::BlockEnd(results))
     }
 
     /// What follows `dst :=`.

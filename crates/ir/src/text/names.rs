@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use super::lex::quote;
 
 /// Words that start an instruction or its right side, where a name could stand too.
-const WORDS: [&str; 21] = [
+const WORDS: [&str; 22] = [
     "abort",
     "assert",
     "assume",
     "atomic",
+    "block",
     "branch",
     "cas",
     "choose",

@@ -179,6 +179,7 @@ impl Reader {
                 let progress = Progress::from_name(&name);
                 Property::Progress(progress.ok_or(format!("`{name}` is no progress property"))?)
             }
+            "commit_atomicity" => Property::CommitAtomicity,
             "observations" => Property::Observations(rows(line)?),
             "exists" => self.condition(Quantifier::Exists, line)?,
             "never" => self.condition(Quantifier::Never, line)?,

@@ -119,6 +119,7 @@ impl Printer {
         let mut out = match &check.property {
             Property::Transactions(criterion) => format!("transactions {}", written(criterion.name())),
             Property::Progress(progress) => format!("progress {}", written(progress.name())),
+            Property::CommitAtomicity => "commit_atomicity".to_owned(),
             property => property.criterion().to_owned(),
         };
         match &check.property {
@@ -129,7 +130,7 @@ impl Printer {
             Property::Observations(allowed) => {
                 allowed.iter().for_each(|row| out.push_str(&format!(" ({})", numbers(row))));
             }
-            Property::Assertions | Property::Transactions(_) | Property::Progress(_) => {}
+            Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity => {}
         }
         if !check.models.is_empty() {
             let models: Vec<_> = check.models.iter().map(|m| written(m)).collect();
@@ -174,6 +175,12 @@ impl Code<'_> {
             Op::AtomicEnd => "atomic end".into(),
             Op::OperationBegin(name) => format!("operation begin {}", written(name)),
             Op::OperationEnd => "operation end".into(),
+            Op::BlockBegin(name) => format!("block begin {}", written(name)),
+            Op::BlockCommit => "block commit".into(),
+            Op::BlockEnd(results) => {
+                let results: Vec<_> = results.iter().map(|e| self.expr(e)).collect();
+                format!("block end {}", results.join(", ")).trim_end().into()
+            }
             Op::Choose { dst, from } => {
                 let line = format!("{} := choose {}", self.place(dst), numbers(from));
                 line.trim_end().into()

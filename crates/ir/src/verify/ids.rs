@@ -71,7 +71,7 @@ fn check_property(program: &Program, property: &Property, errors: &mut Errors) {
                 errors.push(format!("check observations: an outcome of {} values for {columns} columns", row.len()));
             }
         }
-        Property::Assertions | Property::Transactions(_) | Property::Progress(_) => {}
+        Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity => {}
     }
 }
 

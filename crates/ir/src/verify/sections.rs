@@ -5,6 +5,7 @@
 //! path decides and every other one must agree. This makes the walk linear.
 
 use super::Errors;
+use crate::blocks::{BlockProblem, Blocks};
 use crate::dataflow::successors;
 use crate::ids::InstrId;
 use crate::program::{Op, Thread};
@@ -46,6 +47,22 @@ pub(super) fn check_thread(thread: &Thread, errors: &mut Errors) {
     }
 }
 
+/// Invariant 12, for one thread.
+pub(super) fn check_blocks(thread: &Thread, errors: &mut Errors) {
+    for (pc, problem) in Blocks::of(thread).problems(thread) {
+        let message = match problem {
+            BlockProblem::Nested => "an atomic block within an atomic block",
+            BlockProblem::Outside => "a mark of an atomic block outside of one",
+            BlockProblem::CommitsTwice => "a path on which an atomic block commits twice",
+            BlockProblem::NoCommit => "a path on which an atomic block ends without its commit point",
+            BlockProblem::NothingCommits => "a commit point without an access before it in its block",
+            BlockProblem::ChoiceCommits => "a choice between a commit point and the access before it",
+            BlockProblem::Unfinished => "the thread halts within an atomic block",
+        };
+        errors.push_at(pc.index(), message);
+    }
+}
+
 /// What is wrong with an instruction in these sections.
 fn problems(op: &Op, inside: Inside) -> Vec<&'static str> {
     let Inside { atomic, operation } = inside;
@@ -59,6 +76,9 @@ fn problems(op: &Op, inside: Inside) -> Vec<&'static str> {
             (!operation, "the end of an operation that has no begin"),
             (atomic, "an operation ends within an atomic section"),
         ],
+        Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) => {
+            &[(atomic, "a mark of an atomic block within an atomic section")]
+        }
         Op::Fence(_) => &[(atomic, "a fence within an atomic section")],
         Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => {
             &[(atomic, "a transaction's event within an atomic section")]

@@ -1,4 +1,4 @@
-//! Invariant 8: timestamps are copied, compared and incremented, nothing else. Invariant 10: integer types have a width.
+//! Invariant 8: timestamps are copied, compared, incremented and divided for a remainder, nothing else. Invariant 10: integer types have a width.
 //!
 //! A small type system: every expression has a [`Kind`], bottom up. Constants fit both types, and so does
 //! whatever the checker could not make sense of, so that one mistake is reported once.
@@ -195,7 +195,7 @@ impl Typing {
     }
 
     fn binary(&mut self, op: BinOp, left: Kind, right: Kind) -> Kind {
-        use BinOp::{Add, Eq, Ge, Gt, Le, Lt, Ne};
+        use BinOp::{Add, Eq, Ge, Gt, Le, Lt, Ne, Rem};
         match (op, left, right) {
             (_, Kind::Const(a), Kind::Const(b)) => constant(op.apply(a, b)),
             (Add, Kind::TIMESTAMP, Kind::Const(by)) | (Add, Kind::Const(by), Kind::TIMESTAMP) => {
@@ -204,6 +204,7 @@ impl Typing {
                 }
                 Kind::TIMESTAMP
             }
+            (Rem, Kind::TIMESTAMP, Kind::Const(by)) if by > 0 => Kind::INT,
             (Eq | Ne | Lt | Le | Gt | Ge, ..) => {
                 if !left.fits(right) {
                     self.problem("a timestamp is compared with an integer");

@@ -120,7 +120,8 @@ impl Random {
 
     fn check(&mut self) -> Check {
         let quantifier = self.pick(&[Quantifier::Exists, Quantifier::Never, Quantifier::Always]);
-        let property = match self.below(7) {
+        let property = match self.below(8) {
+            7 => Property::CommitAtomicity,
             6 => Property::Progress(self.pick(&Progress::ALL)),
             0 => Property::Assertions,
             5 => Property::Observations(self.many(3, |r| r.many(3, Self::value)).into_iter().collect()),
@@ -183,7 +184,7 @@ impl Random {
     }
 
     fn op(&mut self) -> Op {
-        match self.below(19) {
+        match self.below(22) {
             0 => Op::Assign { dst: self.place(2), value: self.local(4) },
             1 => Op::Load { dst: self.place(2), addr: self.addr() },
             2 => Op::Store { addr: self.addr(), value: self.local(3), rollback: self.one_in(3) },
@@ -211,6 +212,9 @@ impl Random {
                 Op::Invoke { method, args: (0..method.arity()).map(|_| self.local(3)).collect() }
             }
             17 => Op::Respond(self.local(3)),
+            18 => Op::BlockBegin(self.name()),
+            19 => Op::BlockCommit,
+            20 => Op::BlockEnd(self.many(3, |random| random.local(2))),
             _ => Op::Halt,
         }
     }

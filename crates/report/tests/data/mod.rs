@@ -91,6 +91,9 @@ pub fn trace() -> Trace {
         steps,
         threads: vec![thread("p0", "r1"), thread("p1", "r2")],
         transactions: vec![],
+        operations: vec![],
+        initial: vec![],
+        changes: vec![],
         memory: vec![named("x", Some(1)), named("y", Some(1))],
         explanation: Explanation {
             kind: "final-state".into(),
@@ -204,6 +207,7 @@ pub fn report(verdict: Verdict, model: &str, property: &str, trace: Option<Trace
         reductions: vec!["dead-registers".into(), "macro-steps".into()],
         explanation: trace.as_ref().map(|trace| trace.explanation.clone()),
         trace,
+        minimised: None,
     }
 }
 

@@ -10,6 +10,7 @@ use cyrano_ir::{
 use super::check::for_each_stmt;
 use super::client::{ThreadPlan, space_values, written};
 use super::constants::Constants;
+use super::endless;
 use super::kinds::interchangeable;
 use super::lower::Lower;
 use super::memory::{Memory, Written};
@@ -23,6 +24,9 @@ use crate::report::{Fallible, Reported, Reports};
 
 /// The model of a check that names none.
 const DEFAULT_MODEL: &str = "declared";
+
+/// The model of a check about progress that names none.
+const IN_ORDER: &str = "inorder";
 
 /// Values may be given for constants and, if some check is about all clients, for their size.
 pub(super) fn check_set(file: &File, set: &[(String, i64)]) -> Result<(), CompileError> {
@@ -66,10 +70,15 @@ pub(super) struct Plan<'a> {
     space: Option<ClientSpace>,
     checks: Vec<&'a CheckDecl>,
     span: Span,
+    /// Whether its threads go on for ever.
+    endless: bool,
 }
 
 impl Plan<'_> {
     fn transactions(&self) -> usize {
+        if let (true, Some(space)) = (self.endless, &self.space) {
+            return endless::names(space.threads.into(), space.locs.into());
+        }
         let named = self.retries.iter().flatten().map(|retry| *retry as usize + 1).sum();
         self.space.as_ref().map_or(named, ClientSpace::transactions)
     }
@@ -113,8 +122,13 @@ pub(super) struct Maker<'a> {
     labels: &'a HashMap<&'a str, u32>,
 }
 
-/// A size of clients, and the checks about it.
-type Sized<'a> = (ClientSpace, Span, Vec<&'a CheckDecl>);
+/// A size of clients, whether they go on for ever, and the checks about them.
+struct Sized<'a> {
+    space: ClientSpace,
+    endless: bool,
+    span: Span,
+    checks: Vec<&'a CheckDecl>,
+}
 
 impl<'a> Maker<'a> {
     pub(super) fn constants(&self, threads: usize, txns: usize, reports: &mut Reports) -> Fallible<Constants> {
@@ -128,10 +142,14 @@ impl<'a> Maker<'a> {
         let mut failed = false;
         for check in &self.file.checks {
             let About::All(decl, span) = &check.about else { continue };
-            match space(decl, *span, &constants, self.set, reports) {
-                Ok(found) => match spaces.iter_mut().find(|(known, ..)| *known == found) {
-                    Some((_, _, checks)) => checks.push(check),
-                    None => spaces.push((found, *span, vec![check])),
+            let endless = matches!(check.claim, Claim::Progress(_));
+            failed |= endless && endless::check_decl(check, decl, reports).is_err();
+            let found = space(decl, *span, &constants, self.set, reports);
+            let found = found.map(|space| if endless { endless::endless_space(space) } else { space });
+            match found {
+                Ok(space) => match spaces.iter_mut().find(|known| (&known.space, known.endless) == (&space, endless)) {
+                    Some(known) => known.checks.push(check),
+                    None => spaces.push(Sized { space, endless, span: *span, checks: vec![check] }),
                 },
                 Err(_) => failed = true,
             }
@@ -160,12 +178,19 @@ impl<'a> Maker<'a> {
                 space: None,
                 checks,
                 span: client.name.span,
+                endless: false,
             });
         }
         let locs = self.constants(1, 1, reports).ok().and_then(|constants| constants.get("locs")).unwrap_or(0);
-        for (space, span, checks) in spaces {
-            let name = space.name(u32::try_from(locs).unwrap_or(0));
-            plans.push(all_clients(name, space, *span, checks.clone()));
+        let locs = u32::try_from(locs).unwrap_or(0);
+        for Sized { space, endless, span, checks } in spaces {
+            let name = if *endless { endless::name(space, locs) } else { space.name(locs) };
+            let plan = all_clients(name, space, *span, checks.clone());
+            let threads = match endless {
+                true => vec![ThreadPlan::Endless(space, *span); space.threads.into()],
+                false => plan.threads.clone(),
+            };
+            plans.push(Plan { endless: *endless, threads, ..plan });
         }
         plans
     }
@@ -194,7 +219,11 @@ impl<'a> Maker<'a> {
             (None, Some(space)) => Some(space_values(space)),
             (None, None) => None,
         };
-        let memory = Memory::new(self.algorithm, &constants, &values, reports)?;
+        let mut memory = Memory::new(self.algorithm, &constants, &values, reports)?;
+        if let (true, Some(space)) = (plan.endless, &plan.space) {
+            endless::check_names(self.algorithm, &constants, &memory, (space, plan.span), reports)?;
+            memory.reserve(i64::try_from(plan.transactions()).unwrap_or(0));
+        }
         // How many pairs a set can hold is known once everything is inlined, so that is done until it fits.
         let mut depths = vec![1; self.algorithm.locals.len()];
         let mut test = loop {
@@ -204,6 +233,11 @@ impl<'a> Maker<'a> {
             }
             depths.iter_mut().zip(&most).for_each(|(depth, most)| *depth = (*depth).max(*most));
         };
+        if plan.endless {
+            endless::find_clocks(&mut test.program);
+            self.add_checks(plan, &constants, &mut test.program, reports)?;
+            return Ok(test);
+        }
         if let Some(space) = &plan.space {
             test.program.interchangeable = interchangeable(self.algorithm, &constants, &memory, space);
         }
@@ -251,7 +285,8 @@ impl<'a> Maker<'a> {
         {
             return Err(reports.add(diagnostic));
         }
-        Ok((Test { name: plan.name.clone(), program, clients: plan.space.clone(), layout }, most))
+        let clients = plan.space.clone().filter(|_| !plan.endless);
+        Ok((Test { name: plan.name.clone(), program, clients, layout }, most))
     }
 
     fn add_checks(
@@ -265,18 +300,21 @@ impl<'a> Maker<'a> {
         program.observed =
             results.iter().map(|(name, var)| Observable { name: (*name).to_owned(), var: *var }).collect();
         for check in &plan.checks {
-            let property = match &check.claim {
-                Claim::Plain(property) => property.clone(),
+            let properties = match &check.claim {
+                Claim::Plain(property) => vec![property.clone()],
+                Claim::Progress(all) => all.iter().copied().map(Property::Progress).collect(),
                 Claim::Final(quantifier, cond, text) => {
                     let cond = condition(cond, &results, constants, reports)?;
-                    Property::Final { quantifier: *quantifier, cond, text: text.clone() }
+                    vec![Property::Final { quantifier: *quantifier, cond, text: text.clone() }]
                 }
             };
+            let default = if plan.endless { IN_ORDER } else { DEFAULT_MODEL };
             let models = match check.models.is_empty() {
-                true => vec![DEFAULT_MODEL.to_owned()],
+                true => vec![default.to_owned()],
                 false => check.models.clone(),
             };
-            program.checks.push(Check { property, models, span: check.span });
+            let check = |property| Check { property, models: models.clone(), span: check.span };
+            program.checks.extend(properties.into_iter().map(check));
         }
         Ok(())
     }
@@ -297,6 +335,7 @@ pub(super) fn all_clients<'p>(
         space: Some(space.clone()),
         checks,
         span,
+        endless: false,
     }
 }
 

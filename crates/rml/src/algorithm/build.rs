@@ -31,6 +31,13 @@ pub(super) struct Touch {
     pub(super) element: Option<i64>,
 }
 
+impl std::fmt::Display for Touch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.object)?;
+        self.element.map_or(Ok(()), |element| write!(f, "@{element}"))
+    }
+}
+
 /// What an instruction does to a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Lock {

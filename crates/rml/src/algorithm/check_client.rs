@@ -130,6 +130,11 @@ fn one_check(check: &CheckDecl, file: &File, checker: &mut Checker<'_, '_>) {
             checker.complain(check.span, "there is no client before this check", "about which client?", help);
             return;
         }
+        About::Named(_) if matches!(check.claim, Claim::Progress(_)) => {
+            let help = "write `for clients threads 2, ops 2`, or nothing";
+            checker.complain(check.span, "progress is about threads that go on for ever", "a client that ends", help);
+            return;
+        }
         About::Named(names) => {
             let known: Vec<_> = file.clients.iter().map(|client| client.name.text.as_str()).collect();
             let find = |name: &Name| file.clients.iter().find(|client| client.name.text == name.text);

@@ -21,6 +21,7 @@ const MAX_CALL: u32 = 4_000;
 pub(super) enum ThreadPlan<'a> {
     Named(&'a ClientThread),
     Any(&'a ClientSpace, Span),
+    Endless(&'a ClientSpace, Span),
 }
 
 impl<'a> Lower<'a, '_> {
@@ -35,6 +36,7 @@ impl<'a> Lower<'a, '_> {
                 self.any_thread(space, first, span)?;
                 span
             }
+            ThreadPlan::Endless(space, span) => return self.endless_thread(space, span),
         };
         self.emit(Op::Halt, span)?;
         Ok(())
@@ -268,14 +270,14 @@ impl<'a> Lower<'a, '_> {
 }
 
 /// The numbers that stand for operations: reads, then writes, then `commit now`, then `no further transaction`.
-struct Codes {
+pub(super) struct Codes {
     locs: i64,
     values: Vec<i64>,
 }
 
 impl Codes {
     /// `value` is what this place writes if values are distinct.
-    fn new(space: &ClientSpace, value: i64) -> Self {
+    pub(super) fn new(space: &ClientSpace, value: i64) -> Self {
         let values = match &space.values {
             Values::Distinct => vec![value],
             Values::Among(values) => values.clone(),
@@ -287,12 +289,22 @@ impl Codes {
         i64::try_from(self.values.len()).unwrap_or(i64::MAX)
     }
 
-    fn commit(&self) -> i64 {
+    pub(super) fn commit(&self) -> i64 {
         self.locs + self.locs * self.count()
     }
 
     fn stop(&self) -> i64 {
         self.commit() + 1
+    }
+
+    /// What a number below `commit` stands for.
+    pub(super) fn call(&self, code: i64) -> (TmMethod, Vec<i64>) {
+        if code < self.locs {
+            return (TmMethod::Read, vec![code]);
+        }
+        let write = code - self.locs;
+        let value = usize::try_from(write % self.count()).ok().and_then(|which| self.values.get(which));
+        (TmMethod::Write, vec![write / self.count(), value.copied().unwrap_or(0)])
     }
 
     /// Location and value of a write.

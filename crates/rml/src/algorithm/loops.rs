@@ -90,12 +90,36 @@ impl<'a> Lower<'a, '_> {
         };
         let test = self.labelled(unroll.label, |lower| lower.branch(more, unroll.span))?;
         self.build.context.guards.push(test);
-        let binders = self.labelled(unroll.label, |lower| {
-            let slot = lower.slot(unroll, round)?;
-            lower.bind(unroll, slot)
-        })?;
-        self.with_binders(binders, &unroll.foreach.body)?;
+        let slot = self.labelled(unroll.label, |lower| lower.slot(unroll, round))?;
+        match slot {
+            LocalExpr::Var(_) if self.endless && unroll.slots.len() > 1 => self.by_slot(unroll, &slot)?,
+            slot => self.one_body(unroll, slot)?,
+        }
         Ok(test)
+    }
+
+    fn one_body(&mut self, unroll: &Unroll<'a>, slot: LocalExpr) -> Fallible<()> {
+        let binders = self.labelled(unroll.label, |lower| lower.bind(unroll, slot.clone()))?;
+        self.body(&slot, binders, &unroll.foreach.body)
+    }
+
+    /// The body once for each slot, so that what it does to one element never meets what it does to another.
+    fn by_slot(&mut self, unroll: &Unroll<'a>, slot: &LocalExpr) -> Fallible<()> {
+        let before = self.contents.clone();
+        let mut after = before.clone();
+        let mut ends = Vec::new();
+        for number in &unroll.slots {
+            self.contents.clone_from(&before);
+            let number = int((*number).into());
+            let other = self.branch(LocalExpr::binary(BinOp::Eq, slot.clone(), number.clone()), unroll.span)?;
+            self.one_body(unroll, number)?;
+            ends.push(self.jump(unroll.span)?);
+            self.build.land(&[other]);
+            after.iter_mut().zip(&self.contents).for_each(|(all, one)| all.join(one));
+        }
+        self.build.land(&ends);
+        self.contents = after;
+        Ok(())
     }
 
     /// Which slot a round is about.
@@ -149,13 +173,13 @@ impl<'a> Lower<'a, '_> {
     fn bind(&mut self, unroll: &Unroll<'a>, slot: LocalExpr) -> Fallible<Vec<(&'a str, LocalExpr)>> {
         let shape = unroll.shape;
         let key = binary(BinOp::Div, slot.clone(), int(shape.depth.into()));
-        let value = shape.values.map(|values| LocalExpr::Var(element(values, shape.slots(), slot)));
+        let value = shape.values.map(|values| LocalExpr::Var(element(values, shape.slots(), slot.clone())));
         let mut bound = Vec::new();
         for (binder, value) in unroll.foreach.binders.iter().zip([Some(key), value]) {
             let value = match value.ok_or(Reported)? {
                 LocalExpr::Const(value) => int(value),
                 other => {
-                    let register = self.binder(binder)?;
+                    let register = self.binder(binder, &slot)?;
                     self.assign(Place::Reg(register), other, unroll.span)?;
                     var(register)
                 }

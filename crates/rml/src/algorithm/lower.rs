@@ -10,6 +10,7 @@ use cyrano_ir::{BinOp, Diagnostic, Expr as IrExpr, LocalExpr, Op, Place, RegId, 
 use super::build::{Builder, binary, int, var};
 use super::constants::{Constants, wrong};
 use super::memory::Memory;
+use super::scopes::is_of_a_round;
 use super::sets::{Contents, SetShape};
 use super::tree::*;
 use crate::ast::Name;
@@ -29,6 +30,10 @@ struct Frame<'a> {
     ends: Vec<u32>,
     /// How many conditions stood around its call.
     guards: usize,
+    /// Which call it is, where calls do not share registers.
+    tag: String,
+    /// The rounds of the loops around what is being made, where they do not share registers.
+    rounds: Vec<String>,
 }
 
 /// Makes the code of one thread.
@@ -50,6 +55,11 @@ pub(super) struct Lower<'a, 'm> {
     pub(super) contents: Vec<Contents>,
     /// How often one key of each of them may have been added at most, anywhere.
     pub(super) most: Vec<u32>,
+    /// Whether it goes on for ever; then calls with different constants have registers of their own, so that versions of different
+    /// locations never meet.
+    pub(super) endless: bool,
+    /// The register for the running transaction's name, where names are used again.
+    pub(super) own_tx: Option<RegId>,
     frames: Vec<Frame<'a>>,
     depth: u32,
 }
@@ -77,6 +87,8 @@ impl<'a, 'm> Lower<'a, 'm> {
             sets: Vec::new(),
             contents: vec![Contents::default(); locals],
             most: vec![0; locals],
+            endless: false,
+            own_tx: None,
             frames: Vec::new(),
             depth: 0,
         }
@@ -107,13 +119,14 @@ impl<'a, 'm> Lower<'a, 'm> {
     /// Inlines a method; the register that holds its result.
     pub(super) fn call(&mut self, name: &str, args: Vec<LocalExpr>, span: Span) -> Fallible<RegId> {
         let method = self.algorithm.methods.iter().find(|method| method.name.text == name).ok_or(Reported)?;
-        let result = self.build.register(&format!("{name}.result"), 0);
+        let tag = self.call_tag(&args);
+        let result = self.build.register(&format!("{name}.result{tag}"), 0);
         let mut bound = Vec::new();
         for (param, arg) in method.params.iter().zip(args) {
             let value = match arg {
                 IrExpr::Const(value) => int(value),
                 other => {
-                    let register = self.build.register(&format!("{name}.{}", param.text), 0);
+                    let register = self.build.register(&format!("{name}.{}{tag}", param.text), 0);
                     self.assign(Place::Reg(register), other, span)?;
                     var(register)
                 }
@@ -122,13 +135,26 @@ impl<'a, 'm> Lower<'a, 'm> {
         }
         let guards = self.build.context.guards.len();
         let early = self.build.context.early.len();
-        self.frames.push(Frame { method, bound, result, ends: Vec::new(), guards });
+        self.frames.push(Frame { method, bound, result, ends: Vec::new(), guards, tag, rounds: Vec::new() });
         let done = self.block(&method.body);
         self.build.context.early.truncate(early);
         if let Some(frame) = self.frames.pop() {
             self.build.land(&frame.ends);
         }
         done.map(|()| result)
+    }
+
+    /// What tells the registers of a call from those of others: its constants, and the call and the rounds it stands in.
+    fn call_tag(&self, args: &[LocalExpr]) -> String {
+        if !self.endless {
+            return String::new();
+        }
+        let around = self.frames.last().map(|frame| format!("{}{}", frame.tag, frame.rounds.concat()));
+        let args = args.iter().filter_map(|arg| match arg {
+            IrExpr::Const(value) => Some(format!("@{value}")),
+            _ => None,
+        });
+        around.unwrap_or_default() + &args.collect::<String>()
     }
 
     fn block(&mut self, stmts: &'a [Stmt]) -> Fallible<()> {
@@ -204,8 +230,11 @@ impl<'a, 'm> Lower<'a, 'm> {
         if self.algorithm.locals.iter().any(|local| local.name.text == name.text) {
             return Ok(self.build.register(&name.text, 0));
         }
-        let method = &self.frames.last().ok_or(Reported)?.method.name.text;
-        Ok(self.build.register(&format!("{method}.{}", name.text), 0))
+        let frame = self.frames.last().ok_or(Reported)?;
+        let (method, tag) = (&frame.method.name.text, &frame.tag);
+        let round = frame.rounds.first().filter(|_| is_of_a_round(frame.method, &name.text));
+        let round = round.map(String::as_str).unwrap_or_default();
+        Ok(self.build.register(&format!("{method}.{}{tag}{round}", name.text), 0))
     }
 
     fn right(&mut self, rhs: &'a Rhs, into: Option<RegId>, span: Span) -> Fallible<LocalExpr> {
@@ -316,7 +345,7 @@ impl<'a, 'm> Lower<'a, 'm> {
     pub(super) fn name(&mut self, name: &Name) -> Fallible<LocalExpr> {
         let text = name.text.as_str();
         if text == "tx" {
-            return Ok(int(self.tx));
+            return Ok(self.own_tx.map_or(int(self.tx), var));
         }
         let frame = self.frames.last().ok_or(Reported)?;
         if let Some((_, value)) = frame.bound.iter().rev().find(|(bound, _)| *bound == text) {
@@ -329,7 +358,7 @@ impl<'a, 'm> Lower<'a, 'm> {
     }
 
     /// Brings binders into scope while something is made.
-    pub(super) fn with_binders(&mut self, binders: Vec<(&'a str, LocalExpr)>, body: &'a [Stmt]) -> Fallible<()> {
+    fn with_binders(&mut self, binders: Vec<(&'a str, LocalExpr)>, body: &'a [Stmt]) -> Fallible<()> {
         let frame = self.frames.last_mut().ok_or(Reported)?;
         let before = frame.bound.len();
         frame.bound.extend(binders);
@@ -340,9 +369,35 @@ impl<'a, 'm> Lower<'a, 'm> {
         done
     }
 
-    /// The register of a binder.
-    pub(super) fn binder(&mut self, name: &Name) -> Fallible<RegId> {
-        let method = &self.frames.last().ok_or(Reported)?.method.name.text;
-        Ok(self.build.register(&format!("{method}.{}", name.text), 0))
+    /// The register of a binder in a round about this slot.
+    pub(super) fn binder(&mut self, name: &Name, slot: &LocalExpr) -> Fallible<RegId> {
+        let round = self.round_tag(slot);
+        let frame = self.frames.last().ok_or(Reported)?;
+        let (method, tag) = (&frame.method.name.text, &frame.tag);
+        Ok(self.build.register(&format!("{method}.{}{tag}{round}", name.text), 0))
+    }
+
+    /// What tells the registers of a round from those of others.
+    fn round_tag(&self, slot: &LocalExpr) -> String {
+        match slot {
+            IrExpr::Const(slot) if self.endless => format!("@{slot}"),
+            _ => String::new(),
+        }
+    }
+
+    /// Makes the body of a round about this slot.
+    pub(super) fn body(
+        &mut self,
+        slot: &LocalExpr,
+        binders: Vec<(&'a str, LocalExpr)>,
+        body: &'a [Stmt],
+    ) -> Fallible<()> {
+        let tag = self.round_tag(slot);
+        self.frames.last_mut().ok_or(Reported)?.rounds.push(tag);
+        let done = self.with_binders(binders, body);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.rounds.pop();
+        }
+        done
     }
 }

@@ -186,6 +186,17 @@ impl Memory {
         records.count - 1
     }
 
+    /// What an element of an object holds at the beginning.
+    pub(super) fn first_value(&self, object: usize, element: usize) -> i64 {
+        let init = &self.arrays[self.objects[object].array.index()].init;
+        init.get(element).copied().unwrap_or(0)
+    }
+
+    /// Makes room for records that come and go.
+    pub(super) fn reserve(&mut self, more: i64) {
+        self.records.values_mut().for_each(|records| records.count += more);
+    }
+
     /// What each basic register may return when a read meets a write.
     fn domains(
         &mut self,

@@ -91,7 +91,10 @@ impl<'a> Lower<'a, '_> {
         into: Option<RegId>,
         span: Span,
     ) -> Fallible<LocalExpr> {
-        let old = self.build.register("%old", 0);
+        let old = match self.endless {
+            true => self.build.register(&format!("%old{}", target.touch), 0),
+            false => self.build.register("%old", 0),
+        };
         let mut args = args.into_iter();
         let is_lock = matches!(target.object.kind, ObjectKind::Lock | ObjectKind::TryLock);
         match (method, target.object.helpers) {
@@ -152,7 +155,7 @@ impl<'a> Lower<'a, '_> {
     }
 
     /// An atomic section; its first instruction.
-    fn section<T>(&mut self, span: Span, make: impl FnOnce(&mut Self) -> Fallible<T>) -> Fallible<u32> {
+    pub(super) fn section<T>(&mut self, span: Span, make: impl FnOnce(&mut Self) -> Fallible<T>) -> Fallible<u32> {
         let first = self.build.here();
         self.build.group = Some(first);
         let made = self.emit(Op::AtomicBegin, span).and_then(|_| make(self));
@@ -166,7 +169,7 @@ impl<'a> Lower<'a, '_> {
         self.emit(Op::Load { dst: Place::Reg(dst), addr }, span)
     }
 
-    fn store(&mut self, addr: Addr, value: LocalExpr, span: Span) -> Fallible<u32> {
+    pub(super) fn store(&mut self, addr: Addr, value: LocalExpr, span: Span) -> Fallible<u32> {
         self.emit(Op::Store { addr, value, rollback: false }, span)
     }
 
@@ -261,19 +264,22 @@ impl<'a> Lower<'a, '_> {
         into: Option<RegId>,
         span: Span,
     ) -> Fallible<LocalExpr> {
-        let number = self.memory.new_record(record);
         let fields = self.memory.records.get(record).map(|records| records.fields.clone()).unwrap_or_default();
-        let addr = |array| Addr::Indexed { array, index: int(number) };
         let arrays: Vec<_> = fields.iter().map(|field| self.memory.objects[*field].array).collect();
+        let mut number = int(0);
         let first = self.section(span, |lower| {
+            number = match lower.endless {
+                true => var(lower.fresh_record(record, span)?),
+                false => int(lower.memory.new_record(record)),
+            };
             for (array, value) in arrays.into_iter().zip(args) {
-                lower.store(addr(array), value, span)?;
+                lower.store(Addr::Indexed { array, index: number.clone() }, value, span)?;
             }
             Ok(())
         })?;
         let dst = into.unwrap_or_else(|| self.build.register("%value", 0));
         self.build.after.push(first);
-        self.assign(Place::Reg(dst), int(number), span)?;
+        self.assign(Place::Reg(dst), number, span)?;
         Ok(var(dst))
     }
 }

@@ -1,6 +1,6 @@
 //! Clients, and the checks about them.
 
-use cyrano_ir::{Property, Quantifier, TxCriterion};
+use cyrano_ir::{Progress, Property, Quantifier, TxCriterion};
 
 use super::tree::*;
 use crate::ast::Name;
@@ -8,6 +8,9 @@ use crate::lexer::unquote;
 use crate::parse::Parser;
 use crate::report::Fallible;
 use crate::token::Token;
+
+/// The word for all progress properties.
+const ALL_PROGRESS: &str = "progress";
 
 const BOUNDS: [&str; 6] = ["threads", "txns", "ops", "locs", "values", "retry"];
 
@@ -66,7 +69,11 @@ impl Parser<'_, '_> {
     pub(super) fn algorithm_check(&mut self, file: &mut File) -> Fallible<()> {
         let start = self.bump();
         let claim = self.algorithm_claim()?;
-        let mut about = About::Last(file.clients.len().checked_sub(1));
+        let mut about = match &claim {
+            // What makes progress are threads that go on for ever, not the client before.
+            Claim::Progress(_) => About::All(Box::default(), start),
+            _ => About::Last(file.clients.len().checked_sub(1)),
+        };
         let for_span = self.span();
         if self.eat_word("for") {
             about = if self.eat_word("clients") {
@@ -122,13 +129,21 @@ impl Parser<'_, '_> {
 
     fn value_criterion(&mut self) -> Fallible<Claim> {
         let wanted = "`never (…)`, `always (…)`, `exists (…)`, `assertions` or a criterion like `opacity`";
-        let known = TxCriterion::ALL.map(TxCriterion::name);
+        let mut known = TxCriterion::ALL.map(TxCriterion::name).to_vec();
+        known.extend(Progress::ALL.map(Progress::name));
+        known.push(ALL_PROGRESS);
         let mut words = vec!["never", "always", "exists", "assertions"];
-        words.extend(known);
+        words.extend(&known);
         if self.peek() != Token::Ident {
             return Err(self.unexpected_word(wanted, &words));
         }
         let Name { text, span } = self.hyphenated(wanted)?;
+        if text == ALL_PROGRESS {
+            return Ok(Claim::Progress(Progress::ALL.to_vec()));
+        }
+        if let Some(progress) = Progress::from_name(&text) {
+            return Ok(Claim::Progress(vec![progress]));
+        }
         match TxCriterion::from_name(&text) {
             Some(criterion) => Ok(Claim::Plain(Property::Transactions(criterion))),
             None => {

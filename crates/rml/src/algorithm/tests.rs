@@ -2,6 +2,7 @@
 
 mod clients;
 mod diagnostics;
+mod endless;
 mod kinds;
 mod library;
 mod limits;

@@ -1,6 +1,6 @@
 //! The syntax tree of an `algorithm` file: what was written, with spans everywhere and no names resolved.
 
-use cyrano_ir::{BinOp, Property, Quantifier, Span, UnOp};
+use cyrano_ir::{BinOp, Progress, Property, Quantifier, Span, UnOp};
 
 use crate::ast::Name;
 
@@ -281,6 +281,8 @@ pub(crate) enum Claim {
     /// Something that needs no names.
     Plain(Property),
     Final(Quantifier, Expr, String),
+    /// Of threads that go on for ever.
+    Progress(Vec<Progress>),
 }
 
 /// What a check is about.

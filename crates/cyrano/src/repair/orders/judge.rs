@@ -19,8 +19,9 @@ use cyrano_trace::Trace;
 
 use crate::failure::{self, Failure};
 use crate::program::Loaded;
+use crate::proof;
 use crate::repair::{Case, Goal, Task};
-use crate::run::{self, Runner};
+use crate::run::Runner;
 
 /// Two accesses of a thread, the first one before the second one in the text.
 pub(super) type Pair = (ThreadId, InstrId, InstrId);
@@ -160,15 +161,15 @@ impl<'a> Judge<'a> {
             }
         }
         let violation = answer.violation.as_ref();
-        match run::proof(program, property, model, &answer) {
+        match self.runner.proof(program, property, model, &answer) {
             Ok(Some(proof)) => {
-                let trace = run::trace(loaded, program, property, model, violation, &proof);
+                let trace = proof::trace(loaded, program, property, model, violation, &proof);
                 let shown = Shown { case, overtaken: overtaken(&proof.replayed), trace: Some(trace) };
                 Judgement::Wrong(Wrong { execution: proof.execution, replayed: proof.replayed, evidence: shown })
             }
             Ok(None) if violation == Some(&Violation::NoWitness) => {
                 let replayed =
-                    Replayed { steps: Vec::new(), ends: Vec::new(), memory: Vec::new(), registers: Vec::new() };
+                    Replayed::default();
                 let evidence = Shown { case, overtaken: Vec::new(), trace: None };
                 Judgement::Wrong(Wrong { execution: Default::default(), replayed, evidence })
             }

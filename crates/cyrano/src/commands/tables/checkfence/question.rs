@@ -16,7 +16,7 @@ use crate::args::{ColorChoice, TestArgs};
 use crate::failure::{self, Failure};
 use crate::program::Loaded;
 use crate::source::{self, Source};
-use crate::{c, interrupt, models, run};
+use crate::{c, interrupt, models, proof};
 
 /// A test as a program, and the limits of whatever is asked about it.
 pub struct Subject {
@@ -107,12 +107,12 @@ impl Subject {
         if let Some(why) = mined.incomplete.as_ref().filter(|_| rests_on_missing) {
             return Ok(Checked { verdict: Verdict::Unknown, reason: Some(why.clone()), trace: None, stats });
         }
-        let proof = run::proof(program, &property, &model, &answer).map_err(|why| {
+        let proof = proof::proof(program, &property, &model, &answer, Some(&self.limits)).map_err(|why| {
             let text = format!("symbolic answered `observations` on {} for {}, but {why}", model.name, self.name());
             Failure::Internal(failure::bug(&text))
         })?;
         let violation = answer.violation.as_ref();
-        let trace = proof.map(|proof| run::trace(&self.loaded, program, &property, &model, violation, &proof));
+        let trace = proof.map(|proof| proof::trace(&self.loaded, program, &property, &model, violation, &proof));
         Ok(Checked { verdict: answer.verdict, reason: answer.reason, trace, stats })
     }
 

@@ -185,6 +185,7 @@ mod tests {
             order: None,
             program: Some((*program).to_owned()),
             prevents: Vec::new(),
+            counterexamples: Vec::new(),
         };
         let ours: Vec<FenceInfo> = ours.iter().map(fence).collect();
         let sentences = differences(&ALGORITHMS[0], &ours, paper);

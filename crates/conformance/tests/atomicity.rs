@@ -1,0 +1,195 @@
+//! The library's atomic blocks: header verdicts, mutants, replayed counterexamples, reductions on and off, and the check without commit
+//! points by every engine.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use cyrano_conformance::{corpus, limits};
+use cyrano_criteria::atomicity::{observed, serial};
+use cyrano_engine::{Answer, Difference, Engine, Query, Question, Verdict};
+use cyrano_explore::Explore;
+use cyrano_interp::Interp;
+use cyrano_ir::{Program, Property};
+use cyrano_memory::Model;
+use cyrano_symbolic::Symbolic;
+use cyrano_trace::minimise;
+
+const MODELS: [&str; 4] = ["sc", "tso", "pso", "rmo"];
+
+fn source(name: &str) -> String {
+    let path = corpus::folder().join("atomicity").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn compile(name: &str, source: &str) -> Program {
+    cyrano_rml::compile(source, name, &[]).unwrap_or_else(|error| panic!("{name}: {error:?}"))
+}
+
+fn model(name: &str) -> Model {
+    cyrano_memory::named(name).expect("a named model")
+}
+
+/// The explorer's answer; what it shows is confirmed.
+fn judge(program: &Program, model: &Model, explore: &Explore) -> Answer {
+    let property = Property::CommitAtomicity;
+    let query = Query { program, model, question: Question::Holds(&property) };
+    let answer = explore.ask(query, &limits(120.0, 1), &());
+    if let (Some(violation), Some(execution)) = (&answer.violation, &answer.execution) {
+        let confirmed = cyrano_interp::confirm(program, model, &property, Some(violation), execution);
+        if let Err(error) = confirmed {
+            panic!("{} under {}: what is shown does not replay: {error}", program.name, model.name);
+        }
+    }
+    assert_eq!(answer.verdict == Verdict::Violated, answer.execution.is_some(), "a violation is shown");
+    answer
+}
+
+fn entries() -> Vec<(String, corpus::Entry)> {
+    let all = corpus::entries().expect("the library can be read");
+    let own = all.into_iter().filter(|e| e.path.parent().is_some_and(|p| p.ends_with("atomicity")));
+    own.map(|e| (e.path.file_stem().expect("a file name").to_string_lossy().into_owned(), e)).collect()
+}
+
+#[test]
+fn headers_tell_the_truth() {
+    let entries = entries();
+    assert!(entries.len() >= 9, "the library has shrunk to {} files", entries.len());
+    for (name, entry) in entries {
+        let program = compile(&name, &entry.source);
+        assert_eq!(entry.expectations.len(), MODELS.len(), "{name} says something about every model");
+        for expectation in &entry.expectations {
+            let found = judge(&program, &model(&expectation.model), &Explore::default()).verdict;
+            assert_eq!(found.name(), expectation.verdict, "{name} under {}", expectation.model);
+        }
+    }
+}
+
+/// The programs of the tests of a C file.
+fn programs(path: &Path) -> Vec<Program> {
+    let source = std::fs::read_to_string(path).expect("the file can be read");
+    let beside = |name: &str| std::fs::read_to_string(path.with_file_name(name)).ok();
+    let unit = cyrano_cfront::parse(&source, "test.c", &beside).expect("the library compiles");
+    let own = path.with_extension("tests").file_name().expect("a file name").to_string_lossy().into_owned();
+    let tests = cyrano_cfront::tests(&beside(&own).expect("there is a tests file"), &unit).expect("it can be read");
+    let small = tests.tests.into_iter().filter(|test| test.calls() <= 2);
+    small.map(|test| unit.program(&test).expect("the test compiles")).collect()
+}
+
+#[test]
+fn headers_of_c_files_tell_the_truth() {
+    for name in ["acquire.c", "transaction.c"] {
+        let path = corpus::folder().join("atomicity").join(name);
+        let text = source(name);
+        let promises = text.lines().filter_map(|line| line.strip_prefix("//@")?.split_once(':'));
+        let promises: Vec<(&str, &str)> = promises.map(|(model, verdict)| (model.trim(), verdict.trim())).collect();
+        assert_eq!(promises.len(), MODELS.len(), "{name}");
+        let programs = programs(&path);
+        assert!(!programs.is_empty(), "{name} has a small test");
+        for (on, verdict) in promises {
+            let found = programs.iter().map(|program| judge(program, &model(on), &Explore::default()).verdict);
+            let worst = found.max_by_key(|verdict| verdict.gravity()).expect("there is a test");
+            assert_eq!(worst.name(), verdict, "{name} under {on}");
+        }
+    }
+}
+
+/// A file with a mistake: what is replaced by what. Every one of them has to be found under sc.
+#[test]
+fn mutants_are_found() {
+    let mutants = [
+        ("acquire1.rml", "if r == 0 { break; }", "break;"),
+        ("dekker.rml", "flag[self] := 1;", "skip;"),
+        ("transaction.rml", "if now == old {", "if 1 == 1 {"),
+        ("locked_counter.rml", "assume taken == 0;", "skip;"),
+        // Commit points at the wrong place: too early for a call, too late for the stop.
+        (
+            "bluetooth.rml",
+            "stopping := stoppingFlag;\n            commit;",
+            "commit;\n            stopping := stoppingFlag;",
+        ),
+        (
+            "bluetooth.rml",
+            "commit;\n            decrement;\n            atomic { event := stoppingEvent; assume event == 1; }\n            stopped := 1;",
+            "decrement;\n            atomic { event := stoppingEvent; assume event == 1; }\n            stopped := 1;\n            commit;",
+        ),
+    ];
+    let mut survived = Vec::new();
+    for (name, right, wrong) in mutants {
+        let text = source(name);
+        assert!(text.contains(right), "{name} has `{right}`");
+        let program = compile(name, &text.replace(right, wrong));
+        if judge(&program, &model("sc"), &Explore::default()).verdict != Verdict::Violated {
+            survived.push(format!("{name}: `{wrong}`"));
+        }
+    }
+    assert!(survived.is_empty(), "not found: {survived:?}");
+}
+
+#[test]
+fn the_driver_goes_wrong_in_a_dozen_steps() {
+    let program = compile("bluetooth_bug", &source("bluetooth_bug.rml"));
+    let (sc, property) = (model("sc"), Property::CommitAtomicity);
+    let answer = judge(&program, &sc, &Explore::default());
+    let (violation, execution) = (answer.violation.as_ref(), answer.execution.as_ref().expect("it is violated"));
+    let confirm = |execution: &_| cyrano_interp::confirm(&program, &sc, &property, violation, execution);
+    let small = minimise(execution, &|candidate| confirm(candidate).is_ok());
+    assert!(small.order.len() <= 12, "{} steps", small.order.len());
+    let serial = confirm(&small).expect("it was accepted").serial.expect("it is about blocks");
+    assert!(matches!(serial.difference, Difference::HandedOn { .. }), "only the result shows it: {serial:?}");
+}
+
+#[test]
+fn reductions_change_nothing() {
+    let on = Explore::default();
+    let off = [
+        Explore { dead_registers: false, ..on.clone() },
+        Explore { macro_steps: false, ..on.clone() },
+        Explore { thread_symmetry: false, ..on.clone() },
+        Explore { lazy_choices: false, ..on.clone() },
+        Explore { dead_loads: false, ..on.clone() },
+        Explore { sorted_stores: false, ..on.clone() },
+        Explore { movers: false, ..on.clone() },
+    ];
+    for (name, entry) in entries().into_iter().filter(|(name, _)| name != "acquire2") {
+        let program = compile(&name, &entry.source);
+        for on_model in ["sc", "tso"].map(model) {
+            let with = judge(&program, &on_model, &on).verdict;
+            for explore in &off {
+                let without = judge(&program, &on_model, explore).verdict;
+                assert_eq!(with, without, "{name} under {}: {explore:?}", on_model.name);
+            }
+        }
+    }
+}
+
+fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> BTreeSet<Vec<i64>> {
+    let query = Query { program, model, question: Question::Outcomes };
+    let answer = engine.ask(query, &limits(60.0, 4), &());
+    assert_eq!(answer.verdict, Verdict::Verified, "{} under {} by {}", program.name, model.name, engine.name());
+    answer.outcomes
+}
+
+/// Without commit points: whether every final state is that of a serial order, by each engine.
+#[test]
+fn engines_agree_without_commit_points() {
+    let expected = [
+        ("bluetooth.rml", "sc", true),
+        ("bluetooth.rml", "tso", true),
+        ("bluetooth_bug.rml", "sc", false),
+        ("unlocked_counter.rml", "sc", false),
+        ("unlocked_counter.rml", "pso", false),
+    ];
+    let engines: [&dyn Engine; 3] = [&Explore::default(), &Symbolic::default(), &Interp];
+    for (name, on, atomic) in expected {
+        let program = observed(&compile(name, &source(name)));
+        let reference = serial(&program);
+        assert_eq!(cyrano_ir::verify(&program), Ok(()));
+        assert_eq!(cyrano_ir::verify(&reference), Ok(()));
+        for engine in engines {
+            let allowed = outcomes(engine, &reference, &model("serial"));
+            let found = outcomes(engine, &program, &model(on));
+            assert!(allowed.is_subset(&found), "{name}: serial executions are executions");
+            assert_eq!(found.is_subset(&allowed), atomic, "{name} under {on} by {}", engine.name());
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Atomic blocks with commit points, in the IR's own text form: small programs whose verdicts were worked out by hand. Every violation is
+//! confirmed by the reference interpreter, and switching reductions off changes nothing.
+
+use cyrano_conformance::limits;
+use cyrano_engine::{Difference, Engine, Query, Question, Verdict};
+use cyrano_explore::Explore;
+use cyrano_ir::{Program, Property, text};
+
+fn program(text: &str) -> Program {
+    let program = text::parse(text).expect("it is a program");
+    assert_eq!(cyrano_ir::verify(&program), Ok(()), "{text}");
+    program
+}
+
+/// The verdict under a model with all reductions and with none; what differs, if something does.
+#[track_caller]
+fn judge(program: &Program, model: &str) -> (Verdict, Option<Difference>) {
+    let model = cyrano_memory::named(model).expect("a named model");
+    let ask = |explore: &Explore| {
+        let property = Property::CommitAtomicity;
+        let query = Query { program, model: &model, question: Question::Holds(&property) };
+        let answer = explore.ask(query, &limits(60.0, 6), &());
+        let difference = answer.violation.as_ref().map(|violation| {
+            let execution = answer.execution.as_ref().expect("a violation has its execution");
+            let replayed = cyrano_interp::confirm(program, &model, &property, Some(violation), execution);
+            let replayed = replayed.unwrap_or_else(|error| panic!("{}: {error}\n{execution:#?}", model.name));
+            replayed.serial.expect("it is about blocks").difference
+        });
+        (answer.verdict, difference, answer.stats.states)
+    };
+    let on = ask(&Explore::default());
+    let plain = Explore { dead_registers: false, thread_symmetry: false, macro_steps: false, movers: false, ..Explore::default() };
+    let off = ask(&plain);
+    assert_eq!(on.0, off.0, "reductions on and off under {}", model.name);
+    assert!(on.2 <= off.2 || on.0 == Verdict::Violated, "reductions make it larger");
+    (on.0, on.1)
+}
+
+#[track_caller]
+fn check(text: &str, expected: &[(&str, Verdict)]) {
+    let program = program(text);
+    for (model, verdict) in expected {
+        assert_eq!(judge(&program, model).0, *verdict, "under {model}:\n{text}");
+    }
+}
+
+/// Each of these threads, in a loop: take a lock, add one, give it back; `{}` is the way of taking it.
+fn counter(threads: usize, take: &str, commit: &str) -> String {
+    let code = |name: usize| {
+        format!(
+            "thread t{name}
+  register r = 0
+  register d = 0
+  @0: block begin add
+  {take}
+  @3: {commit}
+  @4: d := load data
+  @5: store data, ((d + 1) % 3)
+  @6: store m, 0
+  @7: block end
+  @8: jump @0
+"
+        )
+    };
+    let threads: String = (0..threads).map(code).collect();
+    format!("program counter\nlocation m = 0\nlocation data = 0\n{threads}")
+}
+
+const SPIN: &str = "@1: r := cas m, 0, 1
+  @2: branch (r == 0) then @3 else @1";
+
+#[test]
+fn a_spin_lock_makes_blocks_atomic() {
+    let verified = [("sc", Verdict::Verified), ("tso", Verdict::Verified)];
+    check(&counter(2, SPIN, "block commit"), &verified);
+    check(&counter(3, SPIN, "block commit"), &[("sc", Verdict::Verified)]);
+    check(&counter(2, SPIN, "block commit"), &[("pso", Verdict::Violated)]);
+}
+
+#[test]
+fn without_the_lock_they_are_not() {
+    let take = "@1: r := load m
+  @2: branch (r == 0) then @3 else @1";
+    for model in ["sc", "tso", "pso", "rmo"] {
+        check(&counter(2, take, "block commit"), &[(model, Verdict::Violated)]);
+    }
+}
+
+const SINGLE: &str = "program single
+location x = 0
+thread p
+  register r = 0
+  @0: r := fetch_add x, 1
+  @1: block begin b
+  @2: r := load x
+  @3: block commit
+  @4: store x, (r + 1)
+  @5: block end
+  @6: halt
+thread q
+  @0: fetch_add x, 1
+  @1: halt
+";
+
+#[test]
+fn accesses_outside_are_units() {
+    check(SINGLE, &[("sc", Verdict::Violated)]);
+    let fixed = SINGLE.replace("  @2: r := load x\n", "  @2: r := fetch_add x, 1\n").replace("store x, (r + 1)", "r := load x");
+    // What it hands on is read again before the end, after the other thread may have added.
+    let dead = fixed.replace("block end", "block end 1");
+    check(&dead, &[("sc", Verdict::Verified)]);
+    check(&dead.replace("block end 1", "block end r"), &[("sc", Verdict::Violated)]);
+}
+
+#[test]
+fn what_is_handed_on_counts() {
+    let text = SINGLE.replace("store x, (r + 1)", "r := load x").replace("block end", "block end r");
+    let program = program(&text);
+    let (verdict, difference) = judge(&program, "sc");
+    assert_eq!(verdict, Verdict::Violated);
+    assert!(matches!(difference, Some(Difference::HandedOn { .. })), "{difference:?}");
+}
+
+#[test]
+fn a_block_that_waits_for_another_never_ends_alone() {
+    let text = "program wait
+location x = 0
+thread p
+  register r = 0
+  @0: block begin b
+  @1: store x, 0
+  @2: block commit
+  @3: r := load x
+  @4: branch (r == 1) then @5 else @3
+  @5: block end
+  @6: halt
+thread q
+  @0: store x, 1
+  @1: halt
+";
+    let (verdict, difference) = judge(&program(text), "sc");
+    assert_eq!(verdict, Verdict::Violated);
+    assert!(matches!(difference, Some(Difference::Stuck { .. })), "{difference:?}");
+}
+
+/// Choices in a block are made anew by the serial run.
+#[test]
+fn some_choice_must_fit() {
+    let text = "program choice
+location x = 0
+location y = 0
+thread p
+  register c = 0
+  register r = 0
+  @0: block begin b
+  @1: c := choose 0, 1, 2
+  @2: r := cas x, c, (c + 1)
+  @3: branch (r == c) then @4 else @1
+  @4: block commit
+  @5: store y, c
+  @6: block end c
+  @7: halt
+thread q
+  register c = 0
+  @0: c := choose 1, 2
+  @1: store x, c
+  @2: halt
+";
+    check(text, &[("sc", Verdict::Verified), ("tso", Verdict::Verified), ("rmo", Verdict::Verified)]);
+    let wrong = text.replace("@5: store y, c", "@5: c := load x");
+    check(&wrong, &[("sc", Verdict::Violated)]);
+}
+
+/// A store before a block may be performed after the block has committed; the serial run keeps the program's order.
+#[test]
+fn the_serial_run_keeps_program_order() {
+    let text = "program late
+location x = 0
+location y = 0
+thread p
+  register r = 0
+  @0: store x, 1
+  @1: block begin b
+  @2: store y, 1
+  @3: block commit
+  @4: block end
+  @5: halt
+thread q
+  register r = 0
+  register s = 0
+  @0: block begin c
+  @1: r := load y
+  @2: block commit
+  @3: block end r
+  @4: s := load x
+  @5: halt
+observe s = q:s
+";
+    check(text, &[("sc", Verdict::Verified), ("tso", Verdict::Verified)]);
+    check(text, &[("pso", Verdict::Violated), ("rmo", Verdict::Violated)]);
+    let fenced = text.replace("  @1: block begin b\n  @2: store y, 1\n  @3: block commit\n  @4: block end\n  @5: halt", "  @1: fence store-store\n  @2: block begin b\n  @3: store y, 1\n  @4: block commit\n  @5: block end\n  @6: halt");
+    check(&fenced, &[("pso", Verdict::Verified), ("rmo", Verdict::Violated)]);
+}

@@ -1,0 +1,142 @@
+//! The end of a run: all transactions have committed, and memory holds what it holds (O'Leary, Saha and Tuttle, section 4).
+//!
+//! Beyond what the criteria say about histories, the memory at the end has to be what the transactions leave behind, one after the
+//! other: a write that is lost is wrong even if nobody has read it.
+//! [`finish`] asks for some order, [`misplaced`] for every order that is sorted by the keys that the memory gave its transactions. Where
+//! keys are equal the order must not matter; so a memory that needs a rule for ties has to say so in its keys.
+
+use super::digest::bits;
+use super::{Criterion, Digest, Status};
+
+/// An order of the transactions that explains their reads and the memory at the end: for opacity of all, else of those that have committed.
+/// Snapshot isolation says nothing about the end.
+pub fn finish(criterion: Criterion, digest: &Digest, init: &[i64], memory: &[i64]) -> Option<Vec<u8>> {
+    if criterion == Criterion::SnapshotIsolation {
+        return Some(Vec::new());
+    }
+    let committed = |tx: &u8| digest.status(*tx) == Status::Committed;
+    let places = |tx: &u8| match criterion.is_about_committed() {
+        true => committed(tx),
+        false => digest.status(*tx) != Status::Waiting,
+    };
+    let places: Vec<u8> = (0..digest.transactions()).filter(places).collect();
+    let real_time = criterion.keeps_real_time();
+    let mut row = Row { digest, init, memory, places: &places, real_time, order: Vec::new() };
+    row.extend(0, init.to_vec()).then_some(row.order)
+}
+
+/// An order of the committed transactions that their keys allow and that does not explain their reads and the memory at the end.
+/// `keys` has one list for each transaction; lists are compared from their beginning.
+pub fn misplaced(digest: &Digest, init: &[i64], memory: &[i64], keys: &[Vec<i64>]) -> Option<Vec<u8>> {
+    let mut sorted: Vec<u8> =
+        (0..digest.transactions()).filter(|tx| digest.status(*tx) == Status::Committed).collect();
+    sorted.sort_by(|a, b| keys[*a as usize].cmp(&keys[*b as usize]));
+    let mut wrong = None;
+    each_order(&mut sorted, 0, keys, &mut |order| {
+        if wrong.is_none() && misfit(digest, init, memory, order).is_some() {
+            wrong = Some(order.to_vec());
+        }
+    });
+    wrong
+}
+
+/// Visits the sorted orders: all that differ by exchanging transactions with equal keys.
+fn each_order(order: &mut [u8], from: usize, keys: &[Vec<i64>], visit: &mut impl FnMut(&[u8])) {
+    if from == order.len() {
+        return visit(order);
+    }
+    let tied = order[from..].iter().take_while(|tx| keys[**tx as usize] == keys[order[from] as usize]).count();
+    for other in from..from + tied {
+        order.swap(from, other);
+        each_order(order, from + 1, keys, visit);
+        order.swap(from, other);
+    }
+}
+
+/// Why an order does not do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Misfit {
+    /// This transaction contradicts itself.
+    Torn(u8),
+    /// This transaction read a value where there would have been another one.
+    Read {
+        /// The transaction.
+        tx: u8,
+        /// The location.
+        loc: u8,
+        /// What it read.
+        read: i64,
+        /// What would have been there.
+        instead: i64,
+    },
+    /// At the end there is a value where there would have been another one.
+    End {
+        /// The location.
+        loc: u8,
+        /// What it holds.
+        holds: i64,
+        /// What would have been there.
+        instead: i64,
+    },
+}
+
+/// The first thing that does not fit if committed transactions run in this order and leave this memory.
+pub fn misfit(digest: &Digest, init: &[i64], memory: &[i64], order: &[u8]) -> Option<Misfit> {
+    let mut now = init.to_vec();
+    for tx in order.iter().copied() {
+        if digest.is_torn(tx) {
+            return Some(Misfit::Torn(tx));
+        }
+        let other = bits(digest.reads(tx)).find(|loc| digest.first_read(tx, *loc) != now[*loc as usize]);
+        if let Some(loc) = other {
+            let (read, instead) = (digest.first_read(tx, loc), now[loc as usize]);
+            return Some(Misfit::Read { tx, loc, read, instead });
+        }
+        write(digest, tx, &mut now);
+    }
+    let loc = (0..now.len()).find(|loc| now[*loc] != memory[*loc])?;
+    Some(Misfit::End { loc: loc as u8, holds: memory[loc], instead: now[loc] })
+}
+
+fn is_legal(digest: &Digest, tx: u8, memory: &[i64]) -> bool {
+    !digest.is_torn(tx) && bits(digest.reads(tx)).all(|loc| digest.first_read(tx, loc) == memory[loc as usize])
+}
+
+fn write(digest: &Digest, tx: u8, memory: &mut [i64]) {
+    bits(digest.writes(tx)).for_each(|loc| memory[loc as usize] = digest.written(tx, loc));
+}
+
+struct Row<'a> {
+    digest: &'a Digest,
+    init: &'a [i64],
+    memory: &'a [i64],
+    places: &'a [u8],
+    real_time: bool,
+    order: Vec<u8>,
+}
+
+impl Row<'_> {
+    fn extend(&mut self, placed: u32, now: Vec<i64>) -> bool {
+        if self.order.len() == self.places.len() {
+            return now == self.memory;
+        }
+        debug_assert_eq!(now.len(), self.init.len());
+        let all = self.places.iter().fold(0, |set, tx| set | 1_u32 << tx);
+        for tx in bits(all & !placed) {
+            let waits = if self.real_time { self.digest.before(tx) & all & !placed } else { 0 };
+            if waits != 0 || !is_legal(self.digest, tx, &now) {
+                continue;
+            }
+            let mut after = now.clone();
+            if self.digest.status(tx) == Status::Committed {
+                write(self.digest, tx, &mut after);
+            }
+            self.order.push(tx);
+            if self.extend(placed | 1 << tx, after) {
+                return true;
+            }
+            self.order.pop();
+        }
+        false
+    }
+}

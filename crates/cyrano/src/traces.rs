@@ -1,0 +1,65 @@
+//! Executions written to files: the trace itself, and drawings of it.
+
+use std::path::{Path, PathBuf};
+
+use cyrano_report::{trace_dot, trace_mermaid, trace_svg};
+use cyrano_trace::Trace;
+
+use crate::args::{DrawingArgs, OutputArgs};
+use crate::console;
+use crate::failure::Failure;
+
+/// Writes the traces wherever the user wants them.
+pub fn write(
+    traces: &[&Trace],
+    save: Option<&Path>,
+    drawings: &DrawingArgs,
+    output: &OutputArgs,
+) -> Result<(), Failure> {
+    type Form = fn(&Trace) -> String;
+    let wanted: [(&str, Option<&Path>, Form); 4] = [
+        ("trace", save, Trace::to_json),
+        ("picture", drawings.svg.as_deref(), trace_svg),
+        ("graph", drawings.dot.as_deref(), trace_dot),
+        ("diagram", drawings.mermaid.as_deref(), trace_mermaid),
+    ];
+    for (what, path, form) in wanted {
+        let Some(path) = path else { continue };
+        if traces.is_empty() {
+            console::note(output, &format!("no {what} to save: no check showed an execution"));
+        }
+        for (at, trace) in traces.iter().enumerate() {
+            let path = numbered(path, at + 1);
+            let written = std::fs::write(&path, form(trace));
+            written.map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))?;
+            console::note(output, &format!("{what} saved to {}", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// `bug.json`, then `bug-2.json`, `bug-3.json`, ….
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    if number == 1 {
+        return path.to_owned();
+    }
+    let part = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
+    let stem = part(path.file_stem()).unwrap_or_default();
+    let ending = part(path.extension()).map(|ending| format!(".{ending}")).unwrap_or_default();
+    path.with_file_name(format!("{stem}-{number}{ending}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn further_traces_are_numbered() {
+        let check = |path: &str, number: usize, expected: &str| {
+            assert_eq!(numbered(Path::new(path), number), Path::new(expected));
+        };
+        check("d/bug.json", 1, "d/bug.json");
+        check("d/bug.json", 2, "d/bug-2.json");
+        check("bug", 3, "bug-3");
+    }
+}

@@ -1,0 +1,183 @@
+//! One self-contained page that shows checks, repairs and executions (`docs/report.md`).
+//!
+//! The page is a fixed viewer (`viewer/`, embedded here as it is) and one JSON object, nothing else: a `cyrano.report/1`, `cyrano.fences/1`,
+//! `cyrano.replay/1` or `cyrano.trace/1` as this crate writes it. So whatever the page shows is in these documents too.
+//!
+//! **Invariants:** the page asks for nothing from elsewhere, which its content security policy enforces; the policy lets only the
+//! viewer's own script and style run, by their hashes; the JSON has no character that could end the element it stands in. Text of the checked files is
+//! therefore data wherever it appears.
+
+mod sha256;
+
+use cyrano_trace::Trace;
+use serde_json::Value;
+
+use crate::checks::CheckReport;
+use crate::fences::{FencesReport, fences_document};
+use crate::json::checks_json;
+use crate::replay::{ReplayReport, replay_json};
+
+const TEMPLATE: &str = include_str!("../../../viewer/template.html");
+
+const STYLE: &str = include_str!("../../../viewer/src/style.css");
+
+/// In the order in which they depend on each other.
+const SCRIPTS: [&str; 8] = [
+    include_str!("../../../viewer/src/dom.js"),
+    include_str!("../../../viewer/src/document.js"),
+    include_str!("../../../viewer/src/execution.js"),
+    include_str!("../../../viewer/src/rows.js"),
+    include_str!("../../../viewer/src/lanes.js"),
+    include_str!("../../../viewer/src/panels.js"),
+    include_str!("../../../viewer/src/why.js"),
+    include_str!("../../../viewer/src/app.js"),
+];
+
+/// The schemas that the viewer knows.
+const SCHEMAS: [&str; 4] = ["cyrano.report/1", "cyrano.trace/1", "cyrano.fences/1", "cyrano.replay/1"];
+
+/// All checks as a page.
+pub fn checks_html(checks: &[CheckReport], version: &str) -> String {
+    page(&title(checks.iter().map(|check| check.file.as_str())), &checks_json(checks, version))
+}
+
+/// All repairs as a page; unlike the JSON report it has an execution for each fence.
+pub fn fences_html(results: &[FencesReport], version: &str) -> String {
+    page(&title(results.iter().map(|result| result.file.as_str())), &fences_document(results, version, true))
+}
+
+/// A replayed trace as a page.
+pub fn replay_html(report: &ReplayReport, version: &str) -> String {
+    page(&title(std::iter::once(report.trace.program.file.as_str())), &replay_json(report, version))
+}
+
+/// A saved JSON object as a page; the error says what is wrong with it.
+pub fn saved_html(json: &str) -> Result<String, String> {
+    let value: Value = serde_json::from_str(json).map_err(|error| format!("it is not JSON: {error}"))?;
+    let expected = SCHEMAS.map(|schema| format!("`{schema}`")).join(", ");
+    let schema = match value.get("schema").and_then(Value::as_str) {
+        Some(schema) if SCHEMAS.contains(&schema) => schema,
+        Some(other) => return Err(format!("its schema is `{other}`; expected one of {expected}")),
+        None => return Err(format!("it has no schema; expected one of {expected}")),
+    };
+    let wrong = |what: &str| format!("it does not follow `{schema}`: {what}");
+    let mut files = Vec::new();
+    for trace in traces(&value, schema).map_err(wrong)? {
+        let unusable = |error: cyrano_trace::TraceError| match schema {
+            "cyrano.trace/1" => error.to_string(),
+            _ => wrong(&format!("in a trace, {error}")),
+        };
+        let trace = Trace::parse(&trace.to_string()).map_err(unusable)?;
+        files.push(trace.program.file);
+    }
+    for key in ["checks", "results"] {
+        let named = value.get(key).and_then(Value::as_array).into_iter().flatten();
+        for one in named {
+            let file = one.get("file").and_then(Value::as_str).ok_or_else(|| wrong("a result without a file"))?;
+            files.push(file.to_owned());
+        }
+    }
+    Ok(page(&title(files.iter().map(String::as_str)), json))
+}
+
+/// The traces of a saved object.
+fn traces<'a>(value: &'a Value, schema: &str) -> Result<Vec<&'a Value>, &'static str> {
+    let of = |list: &'static str, missing: &'static str| {
+        let all = value.get(list).and_then(Value::as_array).ok_or(missing)?;
+        let inner = |one: &'a Value| one.get("trace").filter(|trace| !trace.is_null());
+        Ok(all.iter().filter_map(inner).collect())
+    };
+    match schema {
+        "cyrano.trace/1" => Ok(vec![value]),
+        "cyrano.replay/1" => value.get("trace").map(|trace| vec![trace]).ok_or("it has no trace"),
+        "cyrano.fences/1" => of("results", "it has no list of results"),
+        _ => of("checks", "it has no list of checks"),
+    }
+}
+
+/// `Cyrano: a.rml`, `Cyrano: a.rml and 2 more`.
+fn title<'a>(files: impl Iterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = files.collect();
+    names.sort_unstable();
+    names.dedup();
+    match names.as_slice() {
+        [] => "Cyrano".to_owned(),
+        [one] => format!("Cyrano: {one}"),
+        [first, rest @ ..] => format!("Cyrano: {first} and {} more", rest.len()),
+    }
+}
+
+/// The page for one JSON object.
+fn page(title: &str, json: &str) -> String {
+    let script = script();
+    let part = |name: &str| match name {
+        "TITLE" => escape_markup(title),
+        "STYLE" => STYLE.to_owned(),
+        "STYLE_HASH" => sha256::base64(&sha256::digest(STYLE.as_bytes())),
+        "SCRIPT" => script.clone(),
+        "SCRIPT_HASH" => sha256::base64(&sha256::digest(script.as_bytes())),
+        "DATA" => escape_json(json.trim_end()),
+        other => format!("@{other}@"),
+    };
+    // Only the template is searched for places, so a text that looks like one stays what it is.
+    let pieces = TEMPLATE.split('@').enumerate();
+    pieces.map(|(at, piece)| if at % 2 == 1 { part(piece) } else { piece.to_owned() }).collect()
+}
+
+/// The viewer's files as one script with a scope of its own.
+fn script() -> String {
+    format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat())
+}
+
+fn escape_markup(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// These characters occur only within strings of a JSON text, where an escape means the same.
+fn escape_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_has_its_places() {
+        let names: Vec<&str> = TEMPLATE.split('@').skip(1).step_by(2).collect();
+        assert_eq!(names, ["SCRIPT_HASH", "STYLE_HASH", "TITLE", "STYLE", "DATA", "SCRIPT"]);
+        assert!(!script().contains("</script") && !STYLE.contains("</style"));
+    }
+
+    #[test]
+    fn data_cannot_leave_its_element() {
+        let json =
+            serde_json::json!({ "schema": "cyrano.report/1", "checks": [], "x": "</script><!--&\u{2028}@SCRIPT@" });
+        let html = saved_html(&json.to_string()).expect("it is a report");
+        let (_, rest) = html.split_once("id=\"data\">").expect("there is data");
+        let (data, _) = rest.split_once("</script>").expect("it ends");
+        assert!(!data.contains(['<', '>', '&', '\u{2028}']), "{data}");
+        assert_eq!(serde_json::from_str::<Value>(data).expect("it is JSON"), json);
+    }
+
+    #[test]
+    fn what_is_no_document_is_named() {
+        let check = |json: &str, part: &str| {
+            let why = saved_html(json).expect_err("it cannot be shown");
+            assert!(why.contains(part), "{why}");
+        };
+        check("{\"schema\": \"cyrano.trace/1\"", "not JSON");
+        check("[]", "no schema");
+        check("{\"schema\": \"cyrano.trace/2\"}", "`cyrano.trace/2`");
+        check("{\"schema\": \"cyrano.trace/1\"}", "does not follow");
+        check("{\"schema\": \"cyrano.report/1\"}", "no list of checks");
+        check("{\"schema\": \"cyrano.report/1\", \"checks\": [{}]}", "without a file");
+    }
+}

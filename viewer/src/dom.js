@@ -1,0 +1,50 @@
+// Elements. Text from the checked files goes in as text nodes only, so nothing in it can be markup.
+
+/** An element: attributes by name, `on` for listeners; children are elements or become text. */
+function el(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** The same within a drawing. */
+function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "on") {
+      for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    } else if (value === true) {
+      node.setAttribute(name, "");
+    } else if (value !== false && value !== null && value !== undefined) {
+      node.setAttribute(name, String(value));
+    }
+  }
+  add(node, children);
+  return node;
+}
+
+function add(node, children) {
+  for (const child of children.flat(3)) {
+    if (child === null || child === undefined || child === false) continue;
+    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+/** Replaces what a node holds. */
+function put(node, ...children) {
+  node.replaceChildren();
+  add(node, children);
+}
+
+/** A sentence whose parts between backticks are code. */
+function rich(text) {
+  return String(text).split("`").map((part, at) => (at % 2 === 1 ? el("code", {}, part) : part));
+}
+
+/** `1 step`, `2 steps`. */
+function plural(number, noun) {
+  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+}
