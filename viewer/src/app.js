@@ -95,8 +95,8 @@ class App {
     const { trace, title } = this.doc.traces[number];
     this.current = number;
     if (this.select) this.select.value = String(number);
-    this.execution = new Execution(trace);
-    this.options = { threads: new Set(), locations: new Set(), opened: new Set(), rounds: false, fold: this.execution.last > FOLD_FROM };
+    this.execution = this.makeExecution(trace);
+    this.options = this.startOptions();
     put(this.heading, title);
     put(this.why, whyPanel(this.execution, this.pick));
     put(this.sourceTitle, trace.program.file);
@@ -109,6 +109,14 @@ class App {
     if (scroll) this.heading.scrollIntoView();
   }
 
+  makeExecution(trace) {
+    return new Execution(trace);
+  }
+
+  startOptions() {
+    return { threads: new Set(), locations: new Set(), opened: new Set(), rounds: false, fold: this.execution.last > FOLD_FROM };
+  }
+
   buildFilters() {
     const { execution, options } = this;
     const toggle = (set, name) => (event) => {
@@ -116,7 +124,7 @@ class App {
       else set.add(name);
       this.refresh();
     };
-    const box = (set, name) => el("label", {}, el("input", { type: "checkbox", checked: true, value: name, on: { change: toggle(set, name) } }), " ", name);
+    const box = (set, name) => el("label", {}, el("input", { type: "checkbox", checked: !set.has(name), value: name, on: { change: toggle(set, name) } }), " ", name);
     const flag = (key, text) => el("label", {}, el("input", { type: "checkbox", id: `option-${key}`, checked: options[key], on: { change: (event) => { options[key] = event.target.checked; this.refresh(); } } }), " ", text);
     put(this.filters,
       el("fieldset", { id: "filter-threads" }, el("legend", {}, "Threads"), execution.threads.map((name) => box(options.threads, name))),
@@ -221,8 +229,10 @@ class App {
     this.moveTo(wanted.has("step") && step >= 0 ? step : this.end());
   }
 
-  /** On paper there is no scrolling: every row is there. */
+  /** Paper is light, and there is no scrolling: every row is there. */
   print(all) {
+    if (all) this.screenTheme = this.theme;
+    this.setTheme(all ? "light" : this.screenTheme);
     if (!this.lanes) return;
     this.lanes.everything = all;
     this.lanes.draw();
@@ -272,10 +282,13 @@ function repairPanel({ result, sets, trace }, choose) {
   return el("section", { class: "repair" }, parts);
 }
 
-try {
-  new App(document.getElementById("app"), parseExactly(document.getElementById("data").textContent));
-} catch (error) {
-  // Data that is not what it claims to be; the console has the details.
-  put(document.getElementById("app"), el("p", { class: "note", role: "alert" }, `This document cannot be shown: ${error.message}`));
-  throw error;
+/** Shows the embedded document. */
+function begin(Page) {
+  try {
+    new Page(document.getElementById("app"), parseExactly(document.getElementById("data").textContent));
+  } catch (error) {
+    // Data that is not what it claims to be; the console has the details.
+    put(document.getElementById("app"), el("p", { class: "note", role: "alert" }, `This document cannot be shown: ${error.message}`));
+    throw error;
+  }
 }

@@ -28,6 +28,9 @@ function readDocument(data) {
       addCheck(doc, checkOf(data.trace));
       doc.note = data.confirmed ? `Replayed${data.against ? ` against ${data.against}` : ""} and confirmed.` : `Not confirmed: ${data.reason}`;
       break;
+    case "cyrano.stepping/1":
+      addTrace(doc, data.trace, `${data.trace.program.test ? `${data.trace.program.test.name} of ` : ""}${data.trace.program.file} on ${data.trace.model.name}`);
+      break;
     case "cyrano.fences/1":
       for (const result of data.results) addRepair(doc, result);
       break;
@@ -37,15 +40,16 @@ function readDocument(data) {
   return doc;
 }
 
-/** A trace on its own is one check without costs. */
+/** A trace on its own is one check without costs; steps that somebody took by hand are no check. */
 function checkOf(trace) {
+  const byHand = !trace.violation && trace.explanation.kind === "steps";
   return {
     file: trace.program.file,
     test: trace.program.test ? trace.program.test.name : null,
     model: trace.model.name,
-    criterion: trace.property.criterion,
+    criterion: byHand ? "steps taken by hand" : trace.property.criterion,
     property: trace.property.condition,
-    verdict: trace.violation ? "violated" : "verified",
+    verdict: trace.violation ? "violated" : byHand ? "unchecked" : "verified",
     trace,
     explanation: trace.explanation,
   };
@@ -60,8 +64,8 @@ function titleOf(check) {
 function addCheck(doc, check) {
   const row = { check, trace: null };
   if (check.trace) {
-    const what = check.verdict === "verified" ? "witness" : check.verdict;
-    row.trace = addTrace(doc, check.trace, `${check.file}, ${titleOf(check)} on ${check.model}: ${what}`);
+    const what = { verified: ": witness", unchecked: "" }[check.verdict] ?? `: ${check.verdict}`;
+    row.trace = addTrace(doc, check.trace, `${check.file}, ${titleOf(check)} on ${check.model}${what}`);
   }
   doc.checks.push(row);
 }

@@ -44,7 +44,7 @@ function queuePanel(execution, n, pick) {
   if (queue.length === 0) return el("p", { class: "none" }, "Nothing is deferred: every thread has performed its accesses in the order of the program.");
   return el("ol", { class: "deferred" }, queue.map((ghost) => {
     const what = `${ghost.thread}: line ${ghost.line}'s ${ghost.kind}${ghost.location === null ? "" : ` ${ghost.kind === "store" ? "to" : "of"} ${ghost.location}`}`;
-    if (ghost.performed === null) return el("li", {}, `${what}, not performed in this execution`);
+    if (ghost.performed === null) return el("li", {}, `${what}, not performed ${execution.trace.explanation.kind === "steps" ? "yet" : "in this execution"}`);
     return el("li", {}, `${what}, `, jump(ghost.performed, `performed as step ${ghost.performed}`, pick));
   }));
 }

@@ -232,11 +232,14 @@ test("nothing is wider than a phone, and paper has every step", async () => {
   }
   const { data } = pages.made("mp", "check", "lib:litmus/mp.rml", "--model", "pso");
   const { url } = pages.viewed("paper", longTrace(traces(data)[0].model, 200));
-  const page = await browser.open(url);
+  const page = await browser.open(url, { scheme: "dark" });
+  const theme = () => page.run(() => document.documentElement.dataset.theme);
   assert.ok((await count(page, ".row.step")) < 200);
   await page.run(() => dispatchEvent(new Event("beforeprint")));
   assert.equal(await count(page, ".row.step"), 200);
+  assert.equal(await theme(), "light");
   await page.run(() => dispatchEvent(new Event("afterprint")));
+  assert.equal(await theme(), "dark");
   const { data: pdf } = await page.send("Page.printToPDF", {});
   assert.ok(pdf.length > 1000);
   await page.close();

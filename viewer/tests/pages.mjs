@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const CYRANO = process.env.CYRANO || "target/debug/cyrano";
+export const CYRANO = process.env.CYRANO || "target/debug/cyrano";
 
 export class Pages {
   constructor() {

@@ -130,8 +130,7 @@ fn ranked_and_unranked_timestamps_agree() {
     let off = Explore { timestamps: false, ..Explore::default() };
     let program = compile(&source("mcrt_timestamps_stale_abort"), &[("ops", 1)]);
     for criterion in CRITERIA {
-        let (ranked, unranked) =
-            (check(&program, criterion, &Explore::default()), check(&program, criterion, &off));
+        let (ranked, unranked) = (check(&program, criterion, &Explore::default()), check(&program, criterion, &off));
         assert_eq!(ranked.verdict, unranked.verdict, "{criterion}");
         assert_ne!(ranked.verdict, Verdict::Unknown, "{criterion}");
         assert!(ranked.stats.states <= unranked.stats.states, "{criterion}");
@@ -140,11 +139,11 @@ fn ranked_and_unranked_timestamps_agree() {
 
 /// The same memory with loops that run instead of being unrolled.
 fn rolled(source: &str) -> String {
-    let mut text = source.replace("local my: timestamp,", "local d, my: timestamp,");
+    let mut text = source.replace("local my: timestamp,", "local n, my: timestamp,");
     while let Some(at) = text.find("foreach d in 0..<vars { ") {
         let body = at + "foreach d in 0..<vars { ".len();
         let end = body + text[body..].find('}').expect("a body");
-        let new = format!("d := 0; while d < vars {{ {} d := d + 1; }}", &text[body..end]);
+        let new = format!("n := 0; while n < vars {{ {} n := n + 1; }}", text[body..end].replace("a + d", "a + n"));
         text.replace_range(at..=end, &new);
     }
     text
@@ -155,11 +154,10 @@ fn loops_may_be_unrolled_or_not() {
     for name in ["mcrt_timestamps", "mcrt_timestamps_no_lock_check"] {
         let unrolled = source(name);
         let rolled = rolled(&unrolled);
-        assert!(rolled.contains("while d < vars"));
+        assert!(rolled.contains("while n < vars"));
         for criterion in CRITERIA {
-            let [a, b] = [&unrolled, &rolled].map(|source| {
-                check(&compile(source, &[("ops", 1)]), criterion, &Explore::default()).verdict
-            });
+            let [a, b] = [&unrolled, &rolled]
+                .map(|source| check(&compile(source, &[("ops", 1)]), criterion, &Explore::default()).verdict);
             assert_eq!(a, b, "{name}, {criterion}");
         }
     }
@@ -168,7 +166,8 @@ fn loops_may_be_unrolled_or_not() {
 /// A memory without any protection, and one behind a lock: what the criteria say about them is known.
 #[test]
 fn simple_memories_are_judged() {
-    let bare = "stm bare { data g[vars]; local r; read(a) { r := g[a]; return r } write(a, v) { g[a] := v; } end { commit } }";
+    let bare =
+        "stm bare { data g[vars]; local r; read(a) { r := g[a]; return r } write(a, v) { g[a] := v; } end { commit } }";
     let locked = "stm locked {
         shared lock; data g[vars]; local mine, r;
         proc own { if mine == 0 { atomic { r := lock; assume r == 0; lock := 1; } mine := 1; } }
@@ -177,7 +176,8 @@ fn simple_memories_are_judged() {
         end { mine := 0; lock := 0; commit }
     }";
     for criterion in &CRITERIA[1..] {
-        let verdict = |source: &str, set: &[(&str, i64)]| check(&compile(source, set), criterion, &Explore::default()).verdict;
+        let verdict =
+            |source: &str, set: &[(&str, i64)]| check(&compile(source, set), criterion, &Explore::default()).verdict;
         assert_eq!(verdict(bare, &[("ops", 2)]), Verdict::Violated, "{criterion}");
         for set in [&[("ops", 2), ("txns", 1)], &[("ops", 1), ("txns", 2)]] {
             assert_eq!(verdict(locked, set), Verdict::Verified, "{criterion} with {set:?}");
@@ -189,7 +189,8 @@ fn simple_memories_are_judged() {
 /// A write that nobody reads is lost when its transaction is undone too late: only the memory at the end shows it.
 #[test]
 fn the_memory_at_the_end_counts() {
-    let forgetful = "stm forgetful { data g[vars]; local r; read(a) { return 0 } write(a, v) { r := v; } end { commit } }";
+    let forgetful =
+        "stm forgetful { data g[vars]; local r; read(a) { return 0 } write(a, v) { r := v; } end { commit } }";
     let program = compile(forgetful, &[("ops", 1)]);
     for criterion in &CRITERIA[1..] {
         assert_eq!(check(&program, criterion, &Explore::default()).verdict, Verdict::Violated, "{criterion}");

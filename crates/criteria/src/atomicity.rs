@@ -160,7 +160,7 @@ mod tests {
                 "@0: store x, 1",
                 "@1: jump @0",
                 "observe x = x",
-                "observe w.b#1 = w:%b.result0.1",
+                "observe \"w.b#1\" = w:%b.result0.1",
             ],
         );
         check(
@@ -178,7 +178,7 @@ mod tests {
                 "@2: store x, 1",
                 "@3: jump @0",
                 "observe x = x",
-                "observe w.b#1 = w:%b.result0.1",
+                "observe \"w.b#1\" = w:%b.result0.1",
             ],
         );
     }

@@ -2,6 +2,7 @@
 
 mod c_tests;
 mod criterion;
+mod explore;
 mod export;
 mod files;
 mod litmus;
@@ -15,6 +16,7 @@ use cyrano_ir::{OrderName, Progress};
 
 pub use c_tests::TestArgs;
 pub use criterion::CriterionParser;
+pub use explore::ExploreArgs;
 pub use export::ExportArgs;
 pub use files::DrawingArgs;
 pub use litmus::{CompareModelsArgs, GenerateArgs, Language, LitmusArgs, LitmusCommand};
@@ -131,6 +133,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Show a saved trace or JSON report in a browser
     View(ViewArgs),
+    /// Step through a program by hand, in a browser
+    Explore(ExploreArgs),
     /// Run a paper's experiments again and print our numbers beside the paper's
     Tables(TablesArgs),
     /// List, show or export the built-in algorithms

@@ -26,6 +26,7 @@ mod proof;
 mod repair;
 mod run;
 mod select;
+mod serve;
 mod source;
 mod specification;
 mod traces;
@@ -72,6 +73,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Export(args) => commands::export::run(args),
         Command::Replay(args) => commands::replay::run(args),
         Command::View(args) => commands::view::run(args),
+        Command::Explore(args) => commands::explore::run(args),
         Command::Library(args) => commands::library::run(args),
         Command::Models(args) => commands::models::run(args),
         Command::Completions(args) => commands::generate::completions(args.shell),

@@ -166,7 +166,11 @@ impl Runner {
         let usual = if judges { &[Chosen::Explore] } else { usual };
         let (engine, note) = match self.choose(usual, &query) {
             Ok(chosen) => chosen,
-            Err(reason) => return unasked(reason),
+            Err(reason) => {
+                let elsewhere = reason.split_once("; try").filter(|_| judges);
+                let told = elsewhere.map(|(why, _)| format!("{why}; no other engine judges commit points"));
+                return unasked(told.unwrap_or(reason));
+            }
         };
         let start = Instant::now();
         let (mut answer, clauses) = match engine {

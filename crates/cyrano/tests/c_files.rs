@@ -84,7 +84,7 @@ fn a_trace_stands_alone() {
     let outcome = place.read("bug.json").replace("\"allowed\": [", "\"allowed\": [[0, 0], ");
     place.write("bug.json", outcome.as_bytes());
     let replayed = place.run("replay bug.json");
-    assert_eq!(replayed.code, 1, "{}", replayed.stdout);
+    assert_eq!(replayed.code, 2, "{}", replayed.stdout);
     assert!(replayed.stdout.contains("among the allowed ones"), "{}", replayed.stdout);
 }
 

@@ -30,6 +30,7 @@ mod setup;
 mod shadow;
 mod state;
 mod step;
+mod stepping;
 mod supports;
 mod symmetry;
 mod table;
@@ -40,6 +41,7 @@ mod variables;
 mod witness;
 
 pub use faults::Fault;
+pub use stepping::{NextStep, Place, Standing, Stepping};
 
 use cyrano_engine::{Answer, BlockProof, Engine, Limits, Query, Question, Refusal, Verdict, Violation, Watch, limit_reason};
 use cyrano_ir::{InstrId, Interchangeable, Program, Property, Quantifier, ThreadId};
@@ -180,6 +182,9 @@ impl Explore {
         let uncommitted = |thread: &cyrano_ir::Thread| !cyrano_ir::Blocks::without_commit(thread).is_empty();
         if query.program.threads.iter().any(uncommitted) {
             return Answer::new(Verdict::Vacuous, Some("an atomic block has no commit point".into()));
+        }
+        if !query.program.has_blocks() {
+            return Answer::new(Verdict::Vacuous, Some("the program has no atomic block".into()));
         }
         let proof = if self.movers { movers::prove(self, query, limits, watch) } else { None };
         let blocks = |proof: &movers::Proof| -> Vec<BlockProof> {

@@ -29,7 +29,7 @@ impl Stepper<'_> {
                     let successor = out.at(index);
                     if successor.state.threads[thread].issued > state.threads[thread].issued {
                         let end = successor.state.threads[thread].pc - 1;
-                        self.outside_unit(successor, end);
+                        self.after_unit(successor, end, true);
                     }
                     self.settle(out, index, thread);
                 }

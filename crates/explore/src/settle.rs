@@ -163,7 +163,7 @@ impl Stepper<'_> {
                     self.close_section(successor);
                     let thread = successor.thread;
                     if successor.state.threads[thread].issued > section.before.threads[thread].issued {
-                        self.outside_unit(successor, pc);
+                        self.after_unit(successor, pc, false);
                     }
                 }
                 Flow::To(pc + 1)

@@ -6,8 +6,9 @@
 //! it has been decided, because nothing is issued beyond an undecided branch. Then the shadow runs the thread's units up to this one, from
 //! the thread's copy in the shadow and on the shadow's memory, to their end. A unit ends when everything up to its end is performed
 //! (`End` in the queue); what it hands on then, the registers that are still live and its results, must be what the shadow's run
-//! handed on. Since copies and threads agree at the end of every unit, memory alone is compared when no thread is in a block (`Begin`, not
-//! opened by an access, or nothing at all comes first in its queue, and it does not stand in a block).
+//! handed on. Since copies and threads agree at the end of every unit, memory alone is compared when of every thread exactly the units up to
+//! some point are performed: first in its queue comes a `Begin` that no access has opened, or an access outside of blocks that none has
+//! overtaken, or nothing at all, and it does not stand in a block.
 //!
 //! A choice in a block is made anew in the shadow, in every possible way, so that the shadow is a set of [`Member`]s. Those that do not fit
 //! are dropped; when none is left, no serial run in this order does what was done. Whenever memory is compared, one member is left.
@@ -159,6 +160,16 @@ impl Entry {
     pub fn is_mark(&self) -> bool {
         matches!(self.what, What::Begin | What::Commit | What::End)
     }
+
+    /// Whether it is an access of an atomic block. (Commands of transactions, which the flag is for elsewhere, have no blocks.)
+    fn in_block(&self) -> bool {
+        self.spare
+    }
+
+    /// Whether a later access of its thread has been performed.
+    fn overtaken(&self) -> bool {
+        self.stale
+    }
 }
 
 impl Machine<'_> {
@@ -227,11 +238,17 @@ fn take_all(input: &mut &[u8]) -> Vec<i64> {
     (0..len).map(|_| take(input)).collect()
 }
 
+/// An access behind these has been performed.
+fn overtake(queue: &mut [Entry]) {
+    queue.iter_mut().filter(|entry| entry.access().is_some()).for_each(|entry| entry.stale = true);
+}
+
 /// Whether a thread is in none of its blocks, as far as its accesses are performed.
 fn is_outside(state: &State, thread: usize, marks: &Marks) -> bool {
     let thread = &state.threads[thread];
     let first = thread.queue.iter().find(|entry| entry.is_mark() || entry.access().is_some());
     match first {
+        Some(entry) if entry.access().is_some() => !entry.in_block() && !entry.overtaken(),
         Some(entry) => entry.what == What::Begin,
         None => !marks.inside[thread.pc as usize],
     }
@@ -286,7 +303,7 @@ impl<'m> Stepper<'m> {
     }
 
     /// An access outside of blocks, or a section of them that ends at `pc`, has been issued.
-    pub(crate) fn outside_unit(&mut self, successor: &mut Successor, pc: u32) {
+    fn outside_unit(&mut self, successor: &mut Successor, pc: u32) {
         let Some(shadows) = &self.m.shadows else { return };
         if !shadows.threads[successor.thread].inside[pc as usize] {
             self.unit_commits(successor);
@@ -301,12 +318,24 @@ impl<'m> Stepper<'m> {
         let marks = &shadows.threads[thread];
         let in_section = marks.in_section[pc as usize];
         successor.state.threads[thread].latest_done = done;
+        if let Some(entry) = successor.state.threads[thread].queue.last_mut().filter(|_| !done) {
+            entry.spare = marks.inside[pc as usize];
+        }
+        if done {
+            overtake(&mut successor.state.threads[thread].queue);
+        }
+        // What a section opens or commits it does at its end: its accesses are performed at once.
+        if !in_section {
+            self.after_unit(successor, pc, done);
+        }
+    }
+
+    /// An access, or the section that ends at `pc`, has been issued and perhaps performed.
+    pub(crate) fn after_unit(&mut self, successor: &mut Successor, pc: u32, done: bool) {
         if done {
             self.open_blocks(successor, usize::MAX);
         }
-        if !in_section {
-            self.outside_unit(successor, pc);
-        }
+        self.outside_unit(successor, pc);
     }
 
     /// The thread made a choice at its program counter.
@@ -322,7 +351,11 @@ impl<'m> Stepper<'m> {
     /// The deferred access at `position` is about to be performed.
     pub(crate) fn performs_for_shadow(&mut self, successor: &mut Successor, position: usize) {
         let thread = &mut successor.state.threads[successor.thread];
-        if self.m.shadows.is_some() && !thread.queue[position + 1..].iter().any(|entry| entry.access().is_some()) {
+        if self.m.shadows.is_none() {
+            return;
+        }
+        overtake(&mut thread.queue[..position]);
+        if !thread.queue[position + 1..].iter().any(|entry| entry.access().is_some()) {
             thread.latest_done = true;
         }
     }

@@ -3,7 +3,7 @@
 //! The page is a fixed viewer (`viewer/`, embedded here as it is) and one JSON object, nothing else: a `cyrano.report/1`, `cyrano.fences/1`,
 //! `cyrano.replay/1` or `cyrano.trace/1` as this crate writes it. So whatever the page shows is in these documents too.
 //!
-//! **Invariants:** the page asks for nothing from elsewhere, which its content security policy enforces; the policy lets only the
+//! **Invariants:** the page asks for nothing from elsewhere (that of a server for nothing but its server), which its content security policy enforces; the policy lets only the
 //! viewer's own script and style run, by their hashes; the JSON has no character that could end the element it stands in. Text of the checked files is
 //! therefore data wherever it appears.
 
@@ -38,17 +38,17 @@ const SCHEMAS: [&str; 4] = ["cyrano.report/1", "cyrano.trace/1", "cyrano.fences/
 
 /// All checks as a page.
 pub fn checks_html(checks: &[CheckReport], version: &str) -> String {
-    page(&title(checks.iter().map(|check| check.file.as_str())), &checks_json(checks, version))
+    report(&title(checks.iter().map(|check| check.file.as_str())), &checks_json(checks, version))
 }
 
 /// All repairs as a page; unlike the JSON report it has an execution for each fence.
 pub fn fences_html(results: &[FencesReport], version: &str) -> String {
-    page(&title(results.iter().map(|result| result.file.as_str())), &fences_document(results, version, true))
+    report(&title(results.iter().map(|result| result.file.as_str())), &fences_document(results, version, true))
 }
 
 /// A replayed trace as a page.
 pub fn replay_html(report: &ReplayReport, version: &str) -> String {
-    page(&title(std::iter::once(report.trace.program.file.as_str())), &replay_json(report, version))
+    self::report(&title(std::iter::once(report.trace.program.file.as_str())), &replay_json(report, version))
 }
 
 /// A saved JSON object as a page; the error says what is wrong with it.
@@ -77,7 +77,7 @@ pub fn saved_html(json: &str) -> Result<String, String> {
             files.push(file.to_owned());
         }
     }
-    Ok(page(&title(files.iter().map(String::as_str)), json))
+    Ok(report(&title(files.iter().map(String::as_str)), json))
 }
 
 /// The traces of a saved object.
@@ -96,7 +96,7 @@ fn traces<'a>(value: &'a Value, schema: &str) -> Result<Vec<&'a Value>, &'static
 }
 
 /// `Cyrano: a.rml`, `Cyrano: a.rml and 2 more`.
-fn title<'a>(files: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn title<'a>(files: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = files.collect();
     names.sort_unstable();
     names.dedup();
@@ -108,14 +108,41 @@ fn title<'a>(files: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// The page for one JSON object.
-fn page(title: &str, json: &str) -> String {
-    let script = script();
+fn report(title: &str, json: &str) -> String {
+    page(title, json, &Kind::REPORT)
+}
+
+/// What is special about a page.
+pub(crate) struct Kind {
+    /// A script behind the others.
+    script: &'static str,
+    /// The class of the viewer that shows the object.
+    app: &'static str,
+    /// What its content security policy allows besides.
+    policy: &'static str,
+}
+
+impl Kind {
+    const REPORT: Self = Self { script: "", app: "App", policy: "" };
+
+    /// The page of a server, which it asks for more.
+    pub(crate) const STEPPING: Self = Self {
+        script: include_str!("../../../viewer/src/stepping.js"),
+        app: "SteppingApp",
+        policy: " connect-src 'self';",
+    };
+}
+
+/// The page of a kind for one JSON object.
+pub(crate) fn page(title: &str, json: &str, kind: &Kind) -> String {
+    let script = script(kind);
     let part = |name: &str| match name {
         "TITLE" => escape_markup(title),
         "STYLE" => STYLE.to_owned(),
         "STYLE_HASH" => sha256::base64(&sha256::digest(STYLE.as_bytes())),
         "SCRIPT" => script.clone(),
         "SCRIPT_HASH" => sha256::base64(&sha256::digest(script.as_bytes())),
+        "POLICY" => kind.policy.to_owned(),
         "DATA" => escape_json(json.trim_end()),
         other => format!("@{other}@"),
     };
@@ -125,8 +152,8 @@ fn page(title: &str, json: &str) -> String {
 }
 
 /// The viewer's files as one script with a scope of its own.
-fn script() -> String {
-    format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat())
+fn script(kind: &Kind) -> String {
+    format!("\"use strict\";\n(() => {{\n{}{}begin({});\n}})();\n", SCRIPTS.concat(), kind.script, kind.app)
 }
 
 fn escape_markup(text: &str) -> String {
@@ -152,8 +179,8 @@ mod tests {
     #[test]
     fn the_template_has_its_places() {
         let names: Vec<&str> = TEMPLATE.split('@').skip(1).step_by(2).collect();
-        assert_eq!(names, ["SCRIPT_HASH", "STYLE_HASH", "TITLE", "STYLE", "DATA", "SCRIPT"]);
-        assert!(!script().contains("</script") && !STYLE.contains("</style"));
+        assert_eq!(names, ["SCRIPT_HASH", "STYLE_HASH", "POLICY", "TITLE", "STYLE", "DATA", "SCRIPT"]);
+        assert!(!script(&Kind::STEPPING).contains("</script") && !STYLE.contains("</style"));
     }
 
     #[test]

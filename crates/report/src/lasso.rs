@@ -23,6 +23,10 @@ pub(crate) fn starts_round(trace: &Trace, step: &Step) -> bool {
 /// What the clients of the threads choose, in the stem and in a round; false if the execution does not go on for ever.
 pub(crate) fn commands(out: &mut String, trace: &Trace, style: Style) -> bool {
     let Some(ViolationInfo::Lasso(lasso)) = &trace.violation else { return false };
+    // The clients of an algorithm over base objects make calls, which the steps name themselves.
+    if trace.threads.iter().all(|thread| thread.commands.is_empty()) {
+        return true;
+    }
     out.push_str("\nCommands:\n");
     for (at, thread) in trace.threads.iter().enumerate() {
         hang(out, &format!("  {}: ", thread.name), &chosen(at, thread, lasso), style.columns());

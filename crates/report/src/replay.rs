@@ -47,6 +47,7 @@ pub fn replay_text(report: &ReplayReport, details: bool, style: Style) -> String
     let mut out = String::new();
     let trace = &report.trace;
     let property = match &trace.property.condition {
+        _ if trace.claims_nothing() => "steps taken by hand".to_owned(),
         Some(condition) => format!("{} ({condition})", trace.property.criterion),
         None => trace.property.criterion.clone(),
     };

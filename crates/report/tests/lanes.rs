@@ -47,7 +47,7 @@ fn the_setup_stands_above_the_lanes() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[..4],
-        ["  1  init  10: v0 := 1  v0 ← 1", "  2  init  11: v1 := 1  v1 ← 1", "", "     p                  │ q"]
+        ["  1  init  10: v0 := 1  v0 ← 1", "  2  init  11: v1 := 1  v1 ← 1", "", "     p                   │ q"]
     );
     // A thread that comes back is no setup.
     let text = trace_text(&made(&["init", "p", "q"], &[(0, 0), (1, 0), (2, 0), (0, 1)]), STYLE);

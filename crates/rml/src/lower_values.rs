@@ -162,13 +162,7 @@ impl<'a> Lower<'a, '_> {
     }
 
     /// Chooses the next operation, unless it was chosen in an earlier attempt.
-    fn choose_operation(
-        &mut self,
-        size: &Size,
-        count: usize,
-        chosen: Label,
-        stm: Span,
-    ) -> Fallible<()> {
+    fn choose_operation(&mut self, size: &Size, count: usize, chosen: Label, stm: Span) -> Fallible<()> {
         let dst = self.operation()?;
         let all: Vec<i64> = (1..).take(count + 1).collect();
         let calls = all[..count].to_vec();

@@ -91,8 +91,7 @@ impl Parser<'_, '_> {
                 let help = "write `read(v)` and `write(v)`, or in an stm with values `read(v)` and `write(v, e)`";
                 return Err(self.complain(self.since(open), message, "the parameters", help));
             }
-            let param =
-                |name| VarDecl { name, kind: VarKind::Param, data: false, len: None, ty: Ty::Int, init: None };
+            let param = |name| VarDecl { name, kind: VarKind::Param, data: false, len: None, ty: Ty::Int, init: None };
             params.extend(names.into_iter().map(param));
         }
         let body = self.block()?;

@@ -14,6 +14,7 @@ mod stm_events;
 mod syntax;
 mod timestamps;
 mod unrolling;
+mod values;
 
 use cyrano_ir::{Diagnostic, Program, Span};
 use expect_test::Expect;

@@ -77,14 +77,17 @@ impl Told<'_> {
         let span = self.parts.program.instr(thread, at).span;
         let (line, text) = (self.lines.line(span), self.lines.text(span));
         let before = self.serial.units.split_last().map_or([].as_slice(), |(_, before)| before);
-        let after = if before.is_empty() { "first".to_owned() } else { format!("after {}", self.order(before)) };
+        let after =
+            if before.is_empty() { "before all others".to_owned() } else { format!("after {}", self.order(before)) };
         let why = match why {
             Obstacle::Loops => "never ends: it loops",
             Obstacle::Waits => "never ends: it waits",
             Obstacle::Fails => "goes wrong",
         };
         let what = self.subject(thread, instr);
-        let sentence = format!("{what} went through, but alone, {after}, it {why} at line {line}, `{text}`.");
+        let step = self.serial.units.last().map_or(0, |unit| unit.step + 1);
+        let sentence =
+            format!("{what} committed (step {step}), but alone, {after}, it {why} at line {line}, `{text}`.");
         self.placed(thread, instr, Explanation { sentence, ..Explanation::default() })
     }
 
@@ -234,7 +237,7 @@ mod tests {
         check(
             "add",
             Difference::Stuck { thread: ThreadId(0), instr: InstrId(0), at: InstrId(1), why: Obstacle::Loops },
-            "Block `add` of w went through, but alone, after `add` of w (step 3), line 2 of w (step 5), \
+            "Block `add` of w committed (step 7), but alone, after `add` of w (step 3), line 2 of w (step 5), \
              it never ends: it loops at line 2, `old := data`.",
         );
     }

@@ -89,7 +89,8 @@ fn explain_end(
         let found = values::finish(criterion, digest, init, &memory).is_none();
         let left: Vec<_> =
             names.locations.iter().zip(&memory).map(|(name, value)| format!("{value} in {name}")).collect();
-        let sentence = format!("At the end: no order of the transactions explains their reads and leaves {}.", left.join(", "));
+        let sentence =
+            format!("At the end: no order of the transactions explains their reads and leaves {}.", left.join(", "));
         return found.then_some(sentence);
     };
     let keys = keys(parts.program, parts.replayed, order)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cyrano_engine::{Replayed, Violation};
+use cyrano_engine::{Replayed, ThreadEnd, Violation};
 use cyrano_ir::{
     AccessKind, EvalError, FinalExpr, FinalVar, InstrId, LocalExpr, Op, Place, Program, Property, Quantifier, RmwOp,
     ThreadId, Ty, UNDEFINED,
@@ -11,9 +11,19 @@ use cyrano_ir::{
 use crate::lines::Lines;
 use crate::record::Parts;
 use crate::rerun::{self, Registers};
-use crate::schema::{Explanation, NamedValue};
+use crate::schema::{Explanation, NamedValue, Trace};
 use crate::transactions;
 use crate::{atomicity, lasso, observation, pointers};
+
+/// The kind of the explanation of an execution that claims nothing.
+const STEPS: &str = "steps";
+
+impl Trace {
+    /// Whether the trace claims nothing but that its steps can be taken: somebody took them by hand.
+    pub fn claims_nothing(&self) -> bool {
+        self.violation.is_none() && self.explanation.kind == STEPS
+    }
+}
 
 /// Why an `exists` is violated although there is no execution to show.
 pub fn no_witness(condition: &str) -> Explanation {
@@ -62,6 +72,7 @@ pub(crate) fn explain(parts: &Parts<'_>, lines: &Lines<'_>) -> Explanation {
         }
         (Some(Violation::Lasso(lasso)), Property::Progress(progress)) => lasso::explain(parts, *progress, lasso),
         (Some(Violation::Blocks), _) => atomicity::explain(parts, lines),
+        (None, Property::Assertions) => told.so_far(),
         (
             _,
             Property::Assertions | Property::Observations(_) | Property::Progress(_) | Property::CommitAtomicity,
@@ -165,6 +176,17 @@ impl Told<'_> {
             Quantifier::Exists => ("witness", format!("The final state satisfies `{text}`{with}.")),
         };
         Explanation { condition: Some(text.to_owned()), values, ..self.plain(kind, sentence) }
+    }
+
+    /// Steps that claim nothing.
+    fn so_far(&self) -> Explanation {
+        let ended = self.parts.replayed.ends.iter().all(|end| *end == ThreadEnd::Done);
+        let sentence = match (ended, self.parts.replayed.steps.len()) {
+            (true, _) => "Every thread has run to its end, and nothing went wrong.",
+            (false, 0) => "Nothing has been performed yet.",
+            (false, _) => "Nothing has gone wrong so far.",
+        };
+        self.plain(STEPS, sentence.to_owned())
     }
 
     fn plain(&self, kind: &str, sentence: String) -> Explanation {

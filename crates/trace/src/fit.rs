@@ -90,7 +90,7 @@ impl Trace {
         &self,
         then: Version<'_>,
         now: Version<'_>,
-    ) -> Result<Result<Option<Violation>, Misfit>, TraceError> {
+    ) -> Result<Result<Option<Violation>, Box<Misfit>>, TraceError> {
         let mut violation = self.find_violation(then.program)?;
         let places: Vec<(ThreadId, &mut InstrId)> = match &mut violation {
             Some(
@@ -112,7 +112,7 @@ impl Trace {
 }
 
 /// The instruction of the same kind with the same text: of several, the one with as many such ones before it.
-fn find(thread: ThreadId, instr: InstrId, then: Version<'_>, now: Version<'_>) -> Result<InstrId, Misfit> {
+fn find(thread: ThreadId, instr: InstrId, then: Version<'_>, now: Version<'_>) -> Result<InstrId, Box<Misfit>> {
     let same = |version: Version<'_>, wanted: (&Op, &str)| -> Vec<InstrId> {
         let lines = Lines::new(version.source);
         let code = version.program.thread(thread).code.iter().enumerate();
@@ -127,12 +127,12 @@ fn find(thread: ThreadId, instr: InstrId, then: Version<'_>, now: Version<'_>) -
     let found = same(now, (&old.op, &text));
     found.get(number).or_else(|| found.last()).copied().ok_or_else(|| {
         let (line, name) = (lines.line(old.span), &then.program.thread(thread).name);
-        Misfit {
+        Box::new(Misfit {
             thread: Some(name.clone()),
             line_recorded: Some(line),
             expected: Some(text.clone()),
             ..Misfit::new(format!("the statement in which it goes wrong, line {line}'s `{text}` of {name}, is gone"))
-        }
+        })
     })
 }
 

@@ -29,11 +29,12 @@ mod waits;
 pub use explain::{no_witness, shown};
 pub use fit::{Misfit, Version};
 pub use minimise::{Effort, Minimised, minimise, minimise_until};
-pub use record::Parts;
+pub use record::{Parts, told_registers};
 pub use restore::TraceError;
 pub use schema::{
-    Awaited, BlockedInfo, Conflict, DependencyInfo, End, ErrorInfo, Explanation, ExtentInfo, LassoInfo, ModelInfo, NamedValue,
-    OperationInfo, Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, ReadFrom, RegisterChange, SCHEMA, SerialUnitInfo, Step, TestInfo, ThreadInfo,
-    Tool, Trace, TransactionInfo, ViolationInfo, Wait,
+    Awaited, BlockedInfo, Conflict, DependencyInfo, End, ErrorInfo, Explanation, ExtentInfo, LassoInfo, ModelInfo,
+    NamedValue, OperationInfo, Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, ReadFrom,
+    RegisterChange, SCHEMA, SerialUnitInfo, Step, TestInfo, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
+    Wait,
 };
 pub use transactions::explain_history;

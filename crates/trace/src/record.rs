@@ -94,6 +94,13 @@ pub(crate) fn is_told(program: &Program, register: &str) -> bool {
     !register.starts_with('%') && (program.orders.is_empty() || !register.contains('.'))
 }
 
+/// The registers of a thread that a reader is told about, with these values.
+pub fn told_registers(program: &Program, thread: ThreadId, values: &[Option<i64>]) -> Vec<NamedValue> {
+    let registers = program.thread(thread).registers.iter().zip(values);
+    let named = registers.filter(|(register, _)| is_told(program, &register.name));
+    named.map(|(register, value)| explain::named(program, &register.name, register.ty, *value)).collect()
+}
+
 struct Recorder<'a> {
     parts: &'a Parts<'a>,
     lines: &'a Lines<'a>,
@@ -163,16 +170,12 @@ impl Recorder<'_> {
     fn thread(&self, thread: ThreadId) -> ThreadInfo {
         let declared = self.parts.program.thread(thread);
         let values = &self.parts.replayed.registers[thread.index()];
-        let registers = declared.registers.iter().zip(values);
-        let named = registers.filter(|(register, _)| is_told(self.parts.program, &register.name));
         ThreadInfo {
             name: declared.name.clone(),
             choices: self.parts.execution.choices.get(thread.index()).cloned().unwrap_or_default(),
             commands: transactions::commands(self.parts, thread),
             end: self.end(thread),
-            registers: named
-                .map(|(register, value)| explain::named(self.parts.program, &register.name, register.ty, *value))
-                .collect(),
+            registers: told_registers(self.parts.program, thread, values),
         }
     }
 

@@ -11,7 +11,7 @@ fn check(source: &str, expect: expect_test::Expect) {
     let text = cyrano_ir::text::print(&program(source, ONE));
     let code = text.lines().skip_while(|line| !line.starts_with("thread")).skip(1);
     let code = code.take_while(|line| !line.starts_with("thread")).filter(|line| line.starts_with("  @"));
-    let lines: Vec<&str> = code.map(|line| line.split(" ; ").next().unwrap_or(line)).collect();
+    let lines: Vec<&str> = code.map(|line| line.split(" ; ").next().unwrap_or(line).trim()).collect();
     expect.assert_eq(&lines.join("\n"));
 }
 
@@ -54,12 +54,15 @@ fn commits_in_functions_and_several_ends() {
 #[test]
 fn what_is_wrong() {
     let wrong = |body: &str| format!("#include <cyrano.h>\nint x;\nint f(void) {{\n{body}\n}}");
-    check_errors(&wrong("atomic_begin();\nif (x == 0) {\ncommit_point(); }\natomic_end();\nreturn 0;"), expect![[r#"
+    check_errors(
+        &wrong("atomic_begin();\nif (x == 0) {\ncommit_point(); }\natomic_end();\nreturn 0;"),
+        expect![[r#"
         7: a path through this atomic block has no commit point | atomic_end(); | ends here without one
           4: atomic_begin(); | the block
           5: x == 0 | the path goes past the commit point here
           help: write `commit_point()` on this path too, behind the access that decides it; or try again in a loop until it commits
-    "#]]);
+    "#]],
+    );
     check_errors(
         &wrong("atomic_begin();\nx = 1; commit_point();\nwhile (x) {\ncommit_point(); }\natomic_end(); return 0;"),
         expect![[r#"
@@ -69,11 +72,14 @@ fn what_is_wrong() {
               help: every path through a block has exactly one commit point: where the block takes effect
         "#]],
     );
-    check_errors(&wrong("atomic_begin();\ncommit_point(); x = 1;\natomic_end(); return 0;"), expect![[r#"
+    check_errors(
+        &wrong("atomic_begin();\ncommit_point(); x = 1;\natomic_end(); return 0;"),
+        expect![[r#"
         5: a commit point without an access before it in its block | commit_point(); | nothing commits here
           4: atomic_begin(); | the block
           help: a block commits together with the access before `commit_point()`; put it behind one that every path has
-    "#]]);
+    "#]],
+    );
     check_errors(
         &wrong("atomic_begin(); x = 1;\nint r = choose(0, 1);\ncommit_point(); atomic_end(); return r;"),
         expect![[r#"
@@ -98,12 +104,18 @@ fn what_is_wrong() {
               help: the outer block makes everything in it atomic; drop the inner one
         "#]],
     );
-    check_errors(&wrong("x = 1;\ncommit_point();\nreturn 0;"), expect![[r#"
+    check_errors(
+        &wrong("x = 1;\ncommit_point();\nreturn 0;"),
+        expect![[r#"
         5: `commit_point()` outside of an atomic block | commit_point(); | no block around it
           help: it belongs in a block: `atomic_begin(); … commit_point(); … atomic_end();`
-    "#]]);
-    check_errors(&wrong("atomic_begin();\natomic { x = 1;\ncommit_point(); }\natomic_end(); return 0;"), expect![[r#"
+    "#]],
+    );
+    check_errors(
+        &wrong("atomic_begin();\natomic { x = 1;\ncommit_point(); }\natomic_end(); return 0;"),
+        expect![[r#"
         6: a mark of an atomic block within `atomic { … }` | commit_point(); | within a section
           help: the accesses of a section happen at one point anyway; put the mark before or behind it
-    "#]]);
+    "#]],
+    );
 }

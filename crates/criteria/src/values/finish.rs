@@ -28,8 +28,7 @@ pub fn finish(criterion: Criterion, digest: &Digest, init: &[i64], memory: &[i64
 /// An order of the committed transactions that their keys allow and that does not explain their reads and the memory at the end.
 /// `keys` has one list for each transaction; lists are compared from their beginning.
 pub fn misplaced(digest: &Digest, init: &[i64], memory: &[i64], keys: &[Vec<i64>]) -> Option<Vec<u8>> {
-    let mut sorted: Vec<u8> =
-        (0..digest.transactions()).filter(|tx| digest.status(*tx) == Status::Committed).collect();
+    let mut sorted: Vec<u8> = (0..digest.transactions()).filter(|tx| digest.status(*tx) == Status::Committed).collect();
     sorted.sort_by(|a, b| keys[*a as usize].cmp(&keys[*b as usize]));
     let mut wrong = None;
     each_order(&mut sorted, 0, keys, &mut |order| {

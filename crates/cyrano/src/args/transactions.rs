@@ -161,6 +161,8 @@ pub enum Paper {
     Checkfence,
     /// Flanagan: Verifying commit-atomicity using model-checking
     Atomicity,
+    /// O'Leary, Saha, Tuttle: Model checking transactional memory with Spin
+    Mcrt,
     /// Lesani, Palsberg: Proving non-opacity (Samand)
     Samand,
 }

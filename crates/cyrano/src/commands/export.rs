@@ -129,7 +129,9 @@ fn one(
     let asked = match &job.selected {
         Selected::Run(property, model) => Ok((property.clone(), model)),
         Selected::Observations(model) => specification.property(runner, loaded, watch).map(|it| (it, model)),
-        Selected::Atomicity(_) => Err("`atomicity` has no formula of its own: write operations and check `observations`".into()),
+        Selected::Atomicity(_) => {
+            Err("`atomicity` has no formula of its own: write operations and check `observations`".into())
+        }
         Selected::Nothing { reason, .. } => Err(reason.clone()),
     };
     let made = asked.and_then(|(property, model)| {

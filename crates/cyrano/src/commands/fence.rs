@@ -93,7 +93,8 @@ fn tasks<'a>(
                 // A file may claim both; the commit points say more.
                 Selected::Atomicity(_) if loaded.program.checks.len() > 1 => continue,
                 Selected::Atomicity(_) => {
-                    let why = "fences are not sought for `atomicity`; write commit points and ask for `commit-atomicity`";
+                    let why =
+                        "fences are not sought for `atomicity`; write commit points and ask for `commit-atomicity`";
                     return Err(Failure::input(format!("{}: {why}", loaded.source.name)));
                 }
                 Selected::Observations(model) if loaded.test.is_some() => (Goal::Observations(specification), model),

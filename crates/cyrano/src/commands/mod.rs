@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod compare;
+pub mod explore;
 pub mod export;
 pub mod fence;
 pub mod generate;

@@ -77,15 +77,20 @@ impl Own {
                 let misfit = self.trace.first_difference(&again).map(Misfit::new);
                 ReplayReport { trace: again, against: None, misfit }
             }
-            Err(misfit) => ReplayReport { trace: self.trace.clone(), against: None, misfit: Some(misfit) },
+            Err(misfit) => ReplayReport { trace: self.trace.clone(), against: None, misfit: Some(*misfit) },
         }
     }
 
     /// The trace of the same execution of a program, if it is one of it and shows the violation.
-    fn confirm(&self, loaded: &Loaded, property: &Property, violation: Option<&Violation>) -> Result<Trace, Misfit> {
+    fn confirm(
+        &self,
+        loaded: &Loaded,
+        property: &Property,
+        violation: Option<&Violation>,
+    ) -> Result<Trace, Box<Misfit>> {
         let program = &loaded.program;
         let replayed = cyrano_interp::confirm(program, &self.model, property, violation, &self.execution);
-        let replayed = replayed.map_err(|why| self.explained(&why.to_string(), loaded))?;
+        let replayed = replayed.map_err(|why| Box::new(self.explained(&why.to_string(), loaded)))?;
         let trace = Trace::build(&Parts {
             version: &self.trace.tool.version,
             file: &loaded.source.name,
@@ -137,18 +142,18 @@ impl Own {
         let against = Some(name.to_owned());
         Ok(match result {
             Ok(trace) => ReplayReport { trace, against, misfit: None },
-            Err(misfit) => ReplayReport { trace: self.trace.clone(), against, misfit: Some(misfit) },
+            Err(misfit) => ReplayReport { trace: self.trace.clone(), against, misfit: Some(*misfit) },
         })
     }
 
-    fn against(&self, loaded: &Loaded) -> Result<Trace, Misfit> {
-        let words = |error: TraceError| Misfit::new(error.to_string());
+    fn against(&self, loaded: &Loaded) -> Result<Trace, Box<Misfit>> {
+        let words = |error: TraceError| Box::new(Misfit::new(error.to_string()));
         if let Some(misfit) = self.trace.misfit_of_threads(&loaded.program) {
-            return Err(misfit);
+            return Err(Box::new(misfit));
         }
         let now = Version { program: &loaded.program, source: &loaded.source.text };
         if let Some(misfit) = self.trace.misfit_of_steps(&self.execution, now) {
-            return Err(misfit);
+            return Err(Box::new(misfit));
         }
         let property = self.trace.find_property(&loaded.program).map_err(words)?;
         let violation = self.trace.carry_over(self.version(), now).map_err(words)??;

@@ -5,6 +5,7 @@
 mod atomicity;
 mod checkfence;
 mod foil;
+mod mcrt;
 mod samand;
 
 use cyrano_report::{TableReport, table_text, tables_json};
@@ -32,6 +33,7 @@ pub fn run(args: &TablesArgs) -> Result<u8, Failure> {
         Paper::Foil => ("foil", foil::RECIPES),
         Paper::Checkfence => ("checkfence", checkfence::RECIPES),
         Paper::Atomicity => ("atomicity", atomicity::RECIPES),
+        Paper::Mcrt => ("mcrt", mcrt::RECIPES),
         Paper::Samand => ("samand", samand::RECIPES),
     };
     let wanted = |recipe: &&Recipe| args.only.as_ref().is_none_or(|text| recipe.title.contains(text.as_str()));

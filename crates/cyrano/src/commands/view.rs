@@ -1,5 +1,6 @@
 //! `cyrano view`: a saved trace or report as a page in the browser.
 
+use std::ffi::OsStr;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -72,12 +73,16 @@ fn temporary(file: &Path, number: u32) -> PathBuf {
     std::env::temp_dir().join(format!("cyrano-{stem}-{number}.html"))
 }
 
-/// Starts the browser; false if nothing on this machine does.
+/// Shows a file in the browser; false if nothing on this machine does.
 fn open(path: &Path) -> bool {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    start_browser(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).as_os_str())
+}
+
+/// Starts the browser with a file or an address; false if nothing on this machine does.
+pub fn start_browser(target: &OsStr) -> bool {
     OPENERS.iter().any(|opener| {
         let mut command = Command::new(opener);
-        command.arg(&path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.arg(target).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success() || cfg!(windows))
     })
 }

@@ -167,8 +167,7 @@ impl<'a> Text<'a> {
                 Judgement::Wrong(Wrong { execution: proof.execution, replayed: proof.replayed, evidence: Some(trace) })
             }
             Ok(None) if violation == Some(&Violation::NoWitness) => {
-                let replayed =
-                    Replayed::default();
+                let replayed = Replayed::default();
                 Judgement::Wrong(Wrong { execution: Default::default(), replayed, evidence: None })
             }
             Ok(None) => self.fail("the violation came without an execution"),

@@ -208,15 +208,18 @@ impl Names {
 
     fn index(&mut self, program: &Program, array: ArrayId, pool: usize) -> Option<()> {
         let declared = &program.arrays[array.index()];
-        match self.belongs[declared.base.index() + declared.len as usize - 1] {
-            Some((_, known)) => return (known == pool).then_some(()),
-            None => {}
-        }
         for (at, name) in self.pools[pool].names.iter().enumerate() {
-            if (0..i64::from(declared.len)).contains(name) {
-                let loc = declared.base.index() + *name as usize;
-                self.belongs[loc] = Some((declared.base, pool));
-                self.owned[pool][at].push(loc);
+            if !(0..i64::from(declared.len)).contains(name) {
+                continue;
+            }
+            let loc = declared.base.index() + *name as usize;
+            match self.belongs[loc] {
+                Some((_, known)) if known != pool => return None,
+                Some(_) => {}
+                None => {
+                    self.belongs[loc] = Some((declared.base, pool));
+                    self.owned[pool][at].push(loc);
+                }
             }
         }
         Some(())

@@ -13,6 +13,7 @@ use super::names::Names;
 use crate::cond::{Check, FinalVar, Observable, Progress, Property, Quantifier, TxCriterion};
 use crate::ids::{LocId, RegId, ThreadId};
 use crate::program::{Instr, Location, OwnOrder, Program, Register, SharedArray, Thread};
+use crate::serial::SerialOrder;
 
 /// Reads a program.
 pub fn parse(text: &str) -> std::result::Result<Program, TextError> {
@@ -87,6 +88,11 @@ impl Reader {
                 other => return Err(format!("`{other}` are never interchangeable")),
             },
             "order" => self.order(line)?,
+            "serial" => {
+                let keys = vec![Vec::new(); self.program.threads.len()];
+                self.program.serial_orders.push(SerialOrder { name: line.name()?, keys });
+            }
+            "keys" => self.keys(line)?,
             "transactional" => {
                 let loc = LocId(line.reference("location", &self.locations)?);
                 self.program.transactional.push(loc);
@@ -135,6 +141,26 @@ impl Reader {
         let order = self.program.orders.iter_mut().find(|order| order.model == model);
         let slot = order.and_then(|o| o.before.get_mut(usize::from(thread))?.get_mut(instr.index()));
         *slot.ok_or(format!("there is no order for `{model}`, or no instruction {instr}"))? = before;
+        Ok(())
+    }
+
+    /// The keys of the next transaction of a thread.
+    fn keys(&mut self, line: &mut Line) -> Result<()> {
+        let name = line.name()?;
+        let mut keys = Vec::new();
+        let mut owner = None;
+        loop {
+            match self.final_var(line)? {
+                FinalVar::Reg(thread, reg) if *owner.get_or_insert(thread) == thread => keys.push(reg),
+                _ => return Err("the keys of a transaction are registers of one thread".into()),
+            }
+            if !line.take_symbol(",") {
+                break;
+            }
+        }
+        let order = self.program.serial_orders.iter_mut().find(|order| order.name == name);
+        let slot = order.zip(owner).and_then(|(order, thread)| order.keys.get_mut(thread.index()));
+        slot.ok_or(format!("there is no serial order `{name}`"))?.push(keys);
         Ok(())
     }
 

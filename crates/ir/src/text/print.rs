@@ -6,7 +6,7 @@ use super::lex::quote;
 use super::names::{References, written};
 use crate::cond::{Check, FinalVar, Property};
 use crate::expr::{Expr, UnOp};
-use crate::ids::{RegId, Span};
+use crate::ids::{RegId, Span, ThreadId};
 use crate::program::{Addr, Interchangeable, LocalExpr, Op, Place, Program, RmwOp, Thread, Ty};
 
 /// The program in text form.
@@ -44,6 +44,14 @@ pub fn print(program: &Program) -> String {
                 let (model, thread) = (written(&order.model), printer.threads.to(thread));
                 out.plain(format_args!("order {model} {thread} @{instr} after {}", before.join(", ")));
             }
+        }
+    }
+    for order in &program.serial_orders {
+        out.plain(format_args!("serial {}", written(&order.name)));
+        for (thread, keys) in order.keys.iter().enumerate().flat_map(|(t, txns)| txns.iter().map(move |k| (t, k))) {
+            let var = |key: &RegId| printer.final_var(FinalVar::Reg(ThreadId::new(thread), *key));
+            let keys: Vec<_> = keys.iter().map(var).collect();
+            out.plain(format_args!("keys {} {}", written(&order.name), keys.join(", ")));
         }
     }
     for observable in &program.observed {

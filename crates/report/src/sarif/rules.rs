@@ -69,6 +69,12 @@ const RULES: &[(&str, &str, &str, &str)] = &[
         "Some execution interleaves a block with others so that no execution of the whole block at its commit has the same effect.",
     ),
     (
+        "atomicity",
+        "NotAtomic",
+        "A final state is one that no serial order of the atomic blocks has.",
+        "Some execution interleaves atomic blocks so that the final state is none that running them one after the other gives.",
+    ),
+    (
         "solo-progress",
         "StuckAlone",
         "A thread that runs alone never commits.",

@@ -134,10 +134,11 @@ impl Parser<'_, '_> {
         known.push(ALL_PROGRESS);
         let mut words = vec!["never", "always", "exists", "assertions"];
         words.extend(&known);
-        if self.peek() != Token::Ident {
+        // `local` is a keyword, and `local-progress` a criterion.
+        if !matches!(self.peek(), Token::Ident | Token::Local) {
             return Err(self.unexpected_word(wanted, &words));
         }
-        let Name { text, span } = self.hyphenated(wanted)?;
+        let Name { text, span } = self.joined();
         if text == ALL_PROGRESS {
             return Ok(Claim::Progress(Progress::ALL.to_vec()));
         }

@@ -186,8 +186,7 @@ fn places() {
            atomic { x := 1; block; }
            operation o { atomic a { x := 1; commit; } }
            atomic a returns x { x := 1; commit; }
-         } }
-         check commit-atomicty;",
+         } }",
         expect![[r#"
             error: `commit` outside of an atomic block
               4 |            commit;
@@ -252,9 +251,6 @@ fn places() {
              12 |            atomic a returns x { x := 1; commit; }
                 |                             ^ shared
               help: load it into a local first: `r := x`
-            error: expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability`, `serializability` or `progress`, found `commit`
-             14 |          check commit-atomicty;
-                |                ^^^^^^ expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability`, `serializability` or `progress`
         "#]],
     );
 }

@@ -14,6 +14,16 @@ fn examples_compile() {
 }
 
 #[test]
+fn examples_of_atomic_blocks_compile() {
+    const CHAPTER: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/atomicity.md"));
+    let blocks: Vec<_> = CHAPTER.split("```rml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(blocks.len() >= 2, "the chapter has lost its examples: {} are left", blocks.len());
+    for block in blocks {
+        program(block, &[]);
+    }
+}
+
+#[test]
 fn every_keyword_is_explained() {
     let words =
         |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned).collect::<Vec<_>>();

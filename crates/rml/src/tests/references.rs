@@ -127,9 +127,9 @@ fn wrong_references() {
             error: expected `(`, found `q`
               5 |          check exists q == 1;
                 |                       ^ expected `(`
-            error: expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`, found `maybe`
+            error: expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability`, `serializability` or `progress`, found `maybe`
               6 |          check maybe (x);
-                |                ^^^^^ expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`
+                |                ^^^^^ expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability`, `serializability` or `progress`
         "#]],
     );
 }

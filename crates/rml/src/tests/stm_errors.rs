@@ -93,13 +93,13 @@ fn progress_belongs_to_an_stm() {
               1 | threads { shared x; thread p { x := 1 } }
                 | ^^^^^^^ this is `threads`
               help: check `assertions`, or a condition over final states
-            error: expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`, found `lone`
+            error: expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability`, `serializability` or `progress`, found `lone`
               2 |          check local-progress on sc; check lone-progress; check solo-progres;
-                |                                            ^^^^ expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`
+                |                                            ^^^^ expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability`, `serializability` or `progress`
             error: unknown criterion `solo-progres`
               2 |          check local-progress on sc; check lone-progress; check solo-progres;
                 |                                                                 ^^^^^^^^^^^^ not a criterion
-              help: the criteria for transactions are `opacity`, `strict-serializability`, `solo-progress`, `crash-free-solo-progress`, `local-progress` and `progress`
+              help: the criteria for transactions are `opacity`, `strict-serializability`, `serializability`, `snapshot-isolation`, `solo-progress`, `crash-free-solo-progress`, `local-progress` and `progress`
         "#]],
     );
 }
@@ -150,13 +150,13 @@ fn what_belongs_in_threads() {
               1 | stm s { data g[vars]; read(v) { rfin } write(v) { } end { commit } }
                 |     ^ this is `stm`
               help: check `opacity`, `strict-serializability`, `progress` or `assertions`
-            error: expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`, found `opaque`
+            error: expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability`, `serializability` or `progress`, found `opaque`
               2 |          observe g, nothing; check never (g[0] == 1); check exists (l == 1) on sc; check opaque; check strict-serial;
-                |                                                                                          ^^^^^^ expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability` or `progress`
+                |                                                                                          ^^^^^^ expected `assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability`, `serializability` or `progress`
             error: unknown criterion `strict-serial`
               2 |          observe g, nothing; check never (g[0] == 1); check exists (l == 1) on sc; check opaque; check strict-serial;
                 |                                                                                                        ^^^^^^^^^^^^^ not a criterion
-              help: the criteria for transactions are `opacity`, `strict-serializability`, `solo-progress`, `crash-free-solo-progress`, `local-progress` and `progress`
+              help: the criteria for transactions are `opacity`, `strict-serializability`, `serializability`, `snapshot-isolation`, `solo-progress`, `crash-free-solo-progress`, `local-progress` and `progress`
         "#]],
     );
 }
@@ -193,7 +193,7 @@ fn commands_are_there_once() {
                 |                                         ^ expected `(`
             error: `end` has no parameter
               2 | read(v) { rfin } read(w) { rfin } write { } end(v) { commit }
-                |                                                ^ not here
+                |                                                 ^ not here
               help: it ends a whole transaction: `end { … commit }`
         "#]],
     );

@@ -150,3 +150,31 @@ proptest! {
         }
     }
 }
+
+/// The end of a run: the search for an order, and the orders that keys allow, against the definitions.
+#[test]
+fn ends_are_judged_as_defined() {
+    use crate::values::{Status, finish, misfit, misplaced};
+    let size = Size { transactions: 3, locations: 2, values: 2, at_once: true };
+    let (wrong, right) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    proptest!(ProptestConfig::with_cases(3000), |(choices in prop::collection::vec(any::<u16>(), 0..14), memory in prop::collection::vec(0..3_i64, 2),
+        keys in prop::collection::vec(prop::collection::vec(0..2_i64, 1..=2), 3))| {
+        let history = history(size, &chosen(size, &choices));
+        let digest = digest(&history);
+        for criterion in [Criterion::Opacity, Criterion::StrictSerializability, Criterion::Serializability] {
+            let found = finish(criterion, &digest, history.init(), &memory).is_some();
+            let ended = (0..digest.transactions()).all(|tx| digest.status(tx) >= Status::Committed);
+            if ended {
+                assert_eq!(found, oracle::ends(criterion, &history, &memory), "{criterion:?} {:#?}", show(&history));
+                let counter = if found { &right } else { &wrong };
+                counter.set(counter.get() + 1);
+            }
+        }
+        let found = misplaced(&digest, history.init(), &memory, &keys);
+        assert_eq!(found.is_none(), oracle::ends_in_order(&history, &memory, &keys), "{:#?}", show(&history));
+        if let Some(order) = found {
+            assert!(misfit(&digest, history.init(), &memory, &order).is_some());
+        }
+    });
+    assert!(wrong.get() > 0 && right.get() > 0, "{} wrong, {} right", wrong.get(), right.get());
+}

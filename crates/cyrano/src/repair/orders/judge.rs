@@ -168,8 +168,7 @@ impl<'a> Judge<'a> {
                 Judgement::Wrong(Wrong { execution: proof.execution, replayed: proof.replayed, evidence: shown })
             }
             Ok(None) if violation == Some(&Violation::NoWitness) => {
-                let replayed =
-                    Replayed::default();
+                let replayed = Replayed::default();
                 let evidence = Shown { case, overtaken: Vec::new(), trace: None };
                 Judgement::Wrong(Wrong { execution: Default::default(), replayed, evidence })
             }

@@ -4,7 +4,7 @@ use cyrano_ir::{Op, Ty};
 
 use super::*;
 
-const METHODS: &str = "algorithm A(locs = 2) { shared r, ver: AtomicRegister[locs] = 0; txlocal rset: Map; \
+const METHODS: &str = "algorithm A(locs = 2) { shared r: AtomicRegister[locs] = 0, ver: AtomicRegister[locs] = 0; txlocal rset: Map; \
     method read(i) { x := ver[i].read(); rset.put(i, x); v := r[i].read(); return v; } \
     method write(i, v) { r[i].write(v); return ok; } \
     method commit() { foreach (i -> x in rset) { y := ver[i].read(); if (x != y) { return aborted; } \

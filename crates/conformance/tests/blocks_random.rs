@@ -1,0 +1,442 @@
+//! Commit-atomicity of random programs, compared with a machine with store buffers and a shadow that is written from the definition alone
+//! (`docs/atomicity.md`) and shares nothing with IR, explorer and interpreter.
+//!
+//! A program is a list of units for each thread: blocks with one commit point, and accesses outside of blocks. The machine runs the
+//! blocks that commit on a second memory, and compares results at the end of units and memory when nobody is in a block.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use cyrano_conformance::limits;
+use cyrano_engine::{Engine, Query, Question, Verdict};
+use cyrano_explore::Explore;
+use cyrano_ir::{Property, text};
+
+const LOCATIONS: usize = 2;
+/// Registers of a block; an access outside has a register of its own.
+const REGISTERS: usize = 2;
+
+#[derive(Clone, Copy, Debug)]
+enum Value {
+    Const(i64),
+    /// A register plus one, modulo three.
+    Next(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Load(usize, usize),
+    Store(usize, Value),
+    Cas(usize, usize, i64, i64),
+    /// Compares and swaps until it finds 0.
+    Spin(usize, usize),
+}
+
+#[derive(Clone, Debug)]
+struct Unit {
+    acts: Vec<Act>,
+    /// The act that commits.
+    commit: usize,
+    block: bool,
+}
+
+type Program = Vec<Vec<Unit>>;
+
+/// A generator of numbers: multiply and shift.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % bound
+    }
+
+    fn value(&mut self) -> Value {
+        if self.below(2) == 0 { Value::Const(self.below(3) as i64) } else { Value::Next(self.below(2) as usize) }
+    }
+
+    fn act(&mut self, register: Option<usize>) -> Act {
+        let reg = register.unwrap_or_else(|| self.below(REGISTERS as u64) as usize);
+        let loc = self.below(LOCATIONS as u64) as usize;
+        match self.below(if register.is_some() { 7 } else { 8 }) {
+            0..=2 => Act::Load(reg, loc),
+            3..=5 => Act::Store(loc, self.value()),
+            6 => Act::Cas(reg, loc, self.below(2) as i64, self.below(3) as i64),
+            _ => Act::Spin(reg, loc),
+        }
+    }
+
+    fn program(&mut self) -> Program {
+        let threads = 2 + usize::from(self.below(4) == 0);
+        let mut outside = REGISTERS;
+        let most = if threads == 2 { 3 } else { 2 };
+        (0..threads)
+            .map(|_| {
+                let units = 1 + self.below(most - 1);
+                (0..units)
+                    .map(|_| {
+                        if self.below(3) == 0 {
+                            outside += 1;
+                            return Unit { acts: vec![self.act(Some(outside - 1))], commit: 0, block: false };
+                        }
+                        let acts: Vec<Act> = (0..1 + self.below(most)).map(|_| self.act(None)).collect();
+                        let commit = self.below(acts.len() as u64) as usize;
+                        Unit { acts, commit, block: true }
+                    })
+                    .collect()
+            })
+            .collect()
+    }
+}
+
+/// The program in the IR's text form; all registers are observed, so that they are all compared.
+fn ir(program: &Program) -> String {
+    let mut out = "program random\n".to_owned();
+    (0..LOCATIONS).for_each(|loc| writeln!(out, "location x{loc} = 0").expect("a string"));
+    let registers = 1 + program.iter().flatten().flat_map(|unit| &unit.acts).map(register).max().unwrap_or(0);
+    let registers = registers.max(REGISTERS);
+    for (t, units) in program.iter().enumerate() {
+        writeln!(out, "thread t{t}").expect("a string");
+        (0..registers).for_each(|reg| writeln!(out, "  register r{reg} = 0").expect("a string"));
+        let mut pc = 0;
+        let mut emit = |line: String| {
+            writeln!(out, "  @{pc}: {line}").expect("a string");
+            pc += 1;
+        };
+        let mut at = 0;
+        for unit in units {
+            let mut line = |text: String| {
+                emit(text);
+                at += 1;
+            };
+            if unit.block {
+                line("block begin b".into());
+            }
+            let mut position = 0;
+            for act in &unit.acts {
+                line(written(act));
+                if let Act::Spin(reg, _) = act {
+                    position += 1;
+                    line(format!("branch (r{reg} == 0) then @NEXT else @SELF"));
+                }
+                if unit.block && position == unit.commit + spins(&unit.acts[..=unit.commit]) {
+                    line("block commit".into());
+                }
+                position += 1;
+            }
+            if unit.block {
+                line("block end r0, r1".into());
+            }
+        }
+        emit("halt".into());
+    }
+    let observed = (0..program.len()).flat_map(|t| (0..registers).map(move |reg| (t, reg)));
+    observed.for_each(|(t, reg)| writeln!(out, "observe t{t}r{reg} = t{t}:r{reg}").expect("a string"));
+    // Targets of the loops.
+    let lines = out.lines().map(|line| match line.trim().split_once(": branch") {
+        Some((at, _)) => {
+            let pc: usize = at.trim_start_matches('@').parse().expect("a number");
+            line.replace("@NEXT", &format!("@{}", pc + 1)).replace("@SELF", &format!("@{}", pc - 1))
+        }
+        None => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n") + "\n"
+}
+
+fn spins(acts: &[Act]) -> usize {
+    acts.iter().filter(|act| matches!(act, Act::Spin(..))).count()
+}
+
+fn register(act: &Act) -> usize {
+    match act {
+        Act::Load(reg, _) | Act::Cas(reg, ..) | Act::Spin(reg, _) => *reg,
+        Act::Store(..) => 0,
+    }
+}
+
+fn written(act: &Act) -> String {
+    match act {
+        Act::Load(reg, loc) => format!("r{reg} := load x{loc}"),
+        Act::Store(loc, Value::Const(value)) => format!("store x{loc}, {value}"),
+        Act::Store(loc, Value::Next(reg)) => format!("store x{loc}, ((r{reg} + 1) % 3)"),
+        Act::Cas(reg, loc, expected, new) => format!("r{reg} := cas x{loc}, {expected}, {new}"),
+        Act::Spin(reg, loc) => format!("r{reg} := cas x{loc}, 0, 1"),
+    }
+}
+
+/// How stores leave the buffer.
+#[derive(Clone, Copy, PartialEq)]
+enum Buffer {
+    None,
+    InOrder,
+    ByLocation,
+}
+
+/// A buffered store, with its unit and whether the unit commits with it.
+type Buffered = (usize, i64, usize, bool);
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+struct Thread {
+    unit: usize,
+    act: usize,
+    regs: Vec<i64>,
+    buffer: Vec<Buffered>,
+    /// The accesses since the last one before which everything was performed: their units, and whether they are performed.
+    log: Vec<(usize, bool)>,
+    /// One more than the unit of the latest access that was performed in order.
+    opened: usize,
+    /// Units that have been passed and not compared yet, with their registers.
+    passed: Vec<(usize, Vec<i64>)>,
+    shadow_units: usize,
+    shadow_regs: Vec<i64>,
+    /// What the shadow's units handed on and the thread has not yet.
+    owed: Vec<Vec<i64>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct State {
+    memory: Vec<i64>,
+    shadow: Vec<i64>,
+    threads: Vec<Thread>,
+}
+
+struct Wrong;
+
+fn value(value: Value, regs: &[i64]) -> i64 {
+    match value {
+        Value::Const(value) => value,
+        Value::Next(reg) => (regs[reg] + 1) % 3,
+    }
+}
+
+/// Runs a unit alone. Fails if it spins for ever.
+fn alone(unit: &Unit, memory: &mut [i64], regs: &mut [i64]) -> Result<(), Wrong> {
+    for act in &unit.acts {
+        match *act {
+            Act::Load(reg, loc) => regs[reg] = memory[loc],
+            Act::Store(loc, new) => memory[loc] = value(new, regs),
+            Act::Cas(reg, loc, expected, new) => {
+                regs[reg] = memory[loc];
+                if regs[reg] == expected {
+                    memory[loc] = new;
+                }
+            }
+            Act::Spin(reg, loc) => {
+                regs[reg] = memory[loc];
+                if regs[reg] != 0 {
+                    return Err(Wrong);
+                }
+                memory[loc] = 1;
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Oracle<'p> {
+    program: &'p Program,
+    buffer: Buffer,
+}
+
+impl Oracle<'_> {
+    fn is_right(&self) -> bool {
+        let registers = 16;
+        let thread = Thread { regs: vec![0; registers], shadow_regs: vec![0; registers], ..Thread::default() };
+        let start = State {
+            memory: vec![0; LOCATIONS],
+            shadow: vec![0; LOCATIONS],
+            threads: vec![thread; self.program.len()],
+        };
+        let mut seen = HashSet::from([start.clone()]);
+        let mut todo = vec![start];
+        while let Some(state) = todo.pop() {
+            for t in 0..state.threads.len() {
+                for next in self.steps(&state, t) {
+                    match next {
+                        Err(Wrong) => return false,
+                        Ok(next) => {
+                            if seen.insert(next.clone()) {
+                                todo.push(next);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    fn steps(&self, state: &State, t: usize) -> Vec<Result<State, Wrong>> {
+        let mut all = Vec::new();
+        let buffer = &state.threads[t].buffer;
+        for at in 0..buffer.len() {
+            let first = match self.buffer {
+                Buffer::ByLocation => !buffer[..at].iter().any(|earlier| earlier.0 == buffer[at].0),
+                _ => at == 0,
+            };
+            if first {
+                let mut next = state.clone();
+                let result = self.drain(&mut next, t, at);
+                all.push(result.map(|()| next));
+            }
+        }
+        let mut next = state.clone();
+        if let Some(result) = self.act(&mut next, t) {
+            all.push(result.map(|()| next));
+        }
+        all
+    }
+
+    fn drain(&self, state: &mut State, t: usize, at: usize) -> Result<(), Wrong> {
+        let (loc, new, unit, commits) = state.threads[t].buffer.remove(at);
+        state.memory[loc] = new;
+        // The log has one unperformed entry for each buffered store, in the same order.
+        let mut waiting = state.threads[t].log.iter_mut().filter(|entry| !entry.1);
+        waiting.nth(at).expect("it is in the log").1 = true;
+        self.performed(state, t, commits.then_some(unit))
+    }
+
+    /// The next access of a thread, if it has one and it can be performed or buffered.
+    fn act(&self, state: &mut State, t: usize) -> Option<Result<(), Wrong>> {
+        let thread = &mut state.threads[t];
+        let unit = self.program[t].get(thread.unit)?;
+        let act = unit.acts[thread.act];
+        let (number, commits) = (thread.unit, thread.act == unit.commit);
+        let own = |loc: usize| thread.buffer.iter().rfind(|store| store.0 == loc).map(|store| store.1);
+        let mut go_on = true;
+        match act {
+            Act::Store(loc, new) if self.buffer != Buffer::None => {
+                let new = value(new, &thread.regs);
+                thread.buffer.push((loc, new, number, commits));
+                thread.log.push((number, false));
+                self.pass(thread, unit);
+                return Some(self.performed(state, t, None));
+            }
+            Act::Store(loc, new) => state.memory[loc] = value(new, &thread.regs),
+            Act::Load(reg, loc) => {
+                let read = own(loc).unwrap_or(state.memory[loc]);
+                thread.regs[reg] = read;
+            }
+            Act::Cas(reg, loc, ..) | Act::Spin(reg, loc) => {
+                let blocked = match self.buffer {
+                    Buffer::ByLocation => own(loc).is_some(),
+                    _ => !thread.buffer.is_empty(),
+                };
+                if blocked {
+                    return None;
+                }
+                let (expected, new) = if let Act::Cas(_, _, expected, new) = act { (expected, new) } else { (0, 1) };
+                thread.regs[reg] = state.memory[loc];
+                if thread.regs[reg] == expected {
+                    state.memory[loc] = new;
+                }
+                go_on = !matches!(act, Act::Spin(..)) || thread.regs[reg] == 0;
+            }
+        }
+        // Once is enough: a thread may spin while a store waits.
+        if thread.log.last() != Some(&(number, true)) {
+            thread.log.push((number, true));
+        }
+        if go_on {
+            self.pass(thread, unit);
+        }
+        Some(self.performed(state, t, (commits && go_on).then_some(number)))
+    }
+
+    /// The thread goes on behind its current act.
+    fn pass(&self, thread: &mut Thread, unit: &Unit) {
+        thread.act += 1;
+        if thread.act == unit.acts.len() {
+            thread.passed.push((thread.unit, thread.regs.clone()));
+            thread.unit += 1;
+            thread.act = 0;
+        }
+    }
+
+    /// Something was performed: commits, ends of units, and the comparison of memory.
+    fn performed(&self, state: &mut State, t: usize, commits: Option<usize>) -> Result<(), Wrong> {
+        let State { shadow, threads, .. } = state;
+        let thread = &mut threads[t];
+        if let Some(unit) = commits {
+            while thread.shadow_units <= unit {
+                let unit = &self.program[t][thread.shadow_units];
+                alone(unit, shadow, &mut thread.shadow_regs)?;
+                thread.owed.push(thread.shadow_regs.clone());
+                thread.shadow_units += 1;
+            }
+        }
+        while thread.log.first().is_some_and(|entry| entry.1) {
+            thread.opened = thread.log.remove(0).0 + 1;
+        }
+        while let Some((unit, _)) = thread.passed.first() {
+            if thread.buffer.iter().any(|store| store.2 <= *unit) {
+                break;
+            }
+            let (_, regs) = thread.passed.remove(0);
+            if thread.owed.remove(0) != regs {
+                return Err(Wrong);
+            }
+        }
+        let quiet = state.threads.iter().all(|thread| {
+            let in_order = !thread.log.iter().any(|entry| entry.1);
+            let whole = thread.opened == 0 || thread.unit >= thread.opened;
+            in_order && whole && !thread.log.iter().any(|entry| entry.0 < thread.opened)
+        });
+        if quiet && state.memory != state.shadow { Err(Wrong) } else { Ok(()) }
+    }
+}
+
+fn compare(program: &Program, model: &str, buffer: Buffer) -> bool {
+    let source = ir(program);
+    let parsed = text::parse(&source).unwrap_or_else(|error| panic!("{error}\n{source}"));
+    assert_eq!(cyrano_ir::verify(&parsed), Ok(()), "{source}");
+    let right = Oracle { program, buffer }.is_right();
+    let model = cyrano_memory::named(model).expect("a named model");
+    let property = Property::CommitAtomicity;
+    let variants = [
+        Explore::default(),
+        Explore { movers: false, ..Explore::default() },
+        Explore { movers: false, thread_symmetry: false, dead_registers: false, ..Explore::default() },
+    ];
+    for explore in variants {
+        let query = Query { program: &parsed, model: &model, question: Question::Holds(&property) };
+        let answer = explore.ask(query, &limits(60.0, 6), &());
+        let place = || format!("under {}, {:?}:\n{source}", model.name, answer.reason);
+        match answer.verdict {
+            Verdict::Verified => assert!(right, "wrongly verified {}", place()),
+            Verdict::Violated => {
+                assert!(!right, "wrongly violated {}", place());
+                let execution = answer.execution.as_ref().expect("a violation has its execution");
+                let violation = answer.violation.as_ref();
+                let confirmed = cyrano_interp::confirm(&parsed, &model, &property, violation, execution);
+                assert!(confirmed.is_ok(), "{} {}", confirmed.unwrap_err(), place());
+            }
+            // Nobody gets to a commit.
+            Verdict::Vacuous => {}
+            verdict => panic!("{verdict:?} {}", place()),
+        }
+    }
+    right
+}
+
+fn run(model: &str, buffer: Buffer, programs: usize, seed: u64) {
+    let mut random = Random(seed);
+    let right = (0..programs).filter(|_| compare(&random.program(), model, buffer)).count();
+    // The comparison means something only if both verdicts occur often.
+    assert!(right * 10 > programs && right * 10 < programs * 9, "{right} of {programs} are right");
+}
+
+#[test]
+fn under_sc() {
+    run("sc", Buffer::None, 1500, 1);
+}
+
+#[test]
+fn under_tso() {
+    run("tso", Buffer::InOrder, 1500, 2);
+}
+
+#[test]
+fn under_pso() {
+    run("pso", Buffer::ByLocation, 1500, 3);
+}

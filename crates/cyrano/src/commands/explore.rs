@@ -1,0 +1,215 @@
+//! `cyrano explore`: a page on which the user steps through a program by hand.
+//!
+//! **Invariant:** the steps so far and each step on offer are a trace that the reference interpreter has confirmed; only how far threads have
+//! run on since, and so their registers, is what the explorer says.
+
+use cyrano_engine::{Execution, Violation};
+use cyrano_explore::{NextStep, Place, Standing, Stepping};
+use cyrano_interp::ReplayError;
+use cyrano_ir::{Property, Quantifier, ThreadId};
+use cyrano_memory::Model;
+use cyrano_report::{EnabledReport, SteppingReport, SteppingState, ThreadRegisters, stepping_html, stepping_json};
+use cyrano_trace::{NamedValue, Parts, Trace, told_registers};
+
+use crate::args::{ColorChoice, ExploreArgs};
+use crate::failure::{self, Failure};
+use crate::program::{self, Loaded};
+use crate::run::VERSION;
+use crate::serve::{Request, Response, Server};
+use crate::{console, models};
+
+/// How many steps are offered at a time.
+const MOST_OFFERED: usize = 200;
+
+/// How long a path may get.
+const LONGEST_PATH: usize = 10_000;
+
+const JSON: &str = "application/json";
+
+/// Runs the command.
+pub fn run(args: &ExploreArgs) -> Result<u8, Failure> {
+    let model = models::resolve(&args.model, ColorChoice::Auto)?;
+    let loaded = one_program(args)?;
+    let loaded = loaded.for_question(Some(&Property::Assertions));
+    let by_hand = ByHand::new(&loaded, &model)?;
+    // Whatever can go wrong at the start goes wrong here, not in the browser.
+    by_hand.report(&[]).map_err(|refusal| Failure::Internal(failure::bug(&refusal.body)))?;
+    let server = Server::bind(args.port)?;
+    let address = server.address();
+    console::print(&format!("{address}\n"))?;
+    console::error(&format!("stepping through {} on {}; Ctrl-C ends it", loaded.source.name, model.name));
+    if !args.no_open {
+        std::thread::spawn(move || {
+            if !super::view::start_browser(address.as_ref()) {
+                console::error("no browser could be started; open the address by hand");
+            }
+        });
+    }
+    server.run(&|request| by_hand.answer(request))?;
+    Ok(0)
+}
+
+/// The program of the file; of several tests one has to be named.
+fn one_program(args: &ExploreArgs) -> Result<Loaded, Failure> {
+    let mut all = program::load_all(&args.file, &args.set, &args.tests, ColorChoice::Auto)?;
+    match (all.pop(), all.as_slice()) {
+        (Some(one), []) => Ok(one),
+        (Some(last), others) => {
+            let names: Vec<String> = others.iter().chain([&last]).filter_map(Loaded::test_name).collect();
+            let names = names.join(", ");
+            Err(Failure::input(format!("{}: one test at a time; --test takes one of {names}", last.source.name)))
+        }
+        (None, _) => Err(Failure::input(format!("{}: there is no test to step through", args.file))),
+    }
+}
+
+/// A program that somebody steps through.
+struct ByHand<'a> {
+    loaded: &'a Loaded,
+    model: &'a Model,
+    stepping: Stepping<'a>,
+}
+
+impl<'a> ByHand<'a> {
+    fn new(loaded: &'a Loaded, model: &'a Model) -> Result<Self, Failure> {
+        let file = &loaded.source.name;
+        let in_order = model.own_order || ["sc", "inorder"].contains(&model.name.as_str());
+        if !loaded.program.orders.is_empty() && !in_order {
+            let why = "its base objects are linearizable; use sc";
+            return Err(Failure::input(format!("{file}: an algorithm is not run under {}: {why}", model.name)));
+        }
+        let stepping = Stepping::new(&loaded.program, model).map_err(|refusal| {
+            Failure::input(format!("{file}: cannot be stepped through on {}: {}", model.name, refusal.reason))
+        })?;
+        Ok(Self { loaded, model, stepping })
+    }
+
+    fn answer(&self, request: &Request) -> Response {
+        let result = match (request.post, request.path.as_str()) {
+            (false, "") => {
+                self.report(&[]).map(|report| Response::ok("text/html; charset=utf-8", stepping_html(&report, VERSION)))
+            }
+            (true, "state") => self.asked(&request.body, |report| stepping_json(report, VERSION)),
+            (true, "trace") => self.asked(&request.body, |report| report.trace.to_json()),
+            (_, "" | "state" | "trace") => Err(Response::refusal(405, "Not this way.")),
+            _ => Err(Response::refusal(404, "There is nothing here.")),
+        };
+        result.unwrap_or_else(|refusal| refusal)
+    }
+
+    /// Where a path in the body of a request leads to.
+    fn asked(&self, body: &str, form: impl Fn(&SteppingReport) -> String) -> Result<Response, Response> {
+        let path: Result<Vec<usize>, _> = body.split_ascii_whitespace().map(str::parse).collect();
+        let path = path.map_err(|_| Response::refusal(400, "A path is the numbers of the steps taken."))?;
+        if path.len() > LONGEST_PATH {
+            return Err(Response::refusal(400, format!("A path has at most {LONGEST_PATH} steps.")));
+        }
+        self.report(&path).map(|report| Response::ok(JSON, form(&report)))
+    }
+
+    fn report(&self, path: &[usize]) -> Result<SteppingReport, Response> {
+        let place = self.stepping.at(path).ok_or_else(|| Response::refusal(400, "That step cannot be taken."))?;
+        let unconfirmed = |why: ReplayError| {
+            let text = failure::bug(&format!("the reference interpreter does not confirm a step: {why}"));
+            console::error(&text);
+            Response::refusal(500, text)
+        };
+        let trace = self.trace(&place).map_err(unconfirmed)?;
+        let offered = place.enabled.iter().take(MOST_OFFERED);
+        let enabled = offered.map(|step| self.enabled(&trace, step)).collect::<Result<_, _>>().map_err(unconfirmed)?;
+        let (state, outcome) = match &place.standing {
+            Standing::Open => (SteppingState::Open, Vec::new()),
+            Standing::Done { outcome } => (SteppingState::Done, self.outcome(outcome)),
+            Standing::Wrong(_) => (SteppingState::Wrong, Vec::new()),
+            Standing::Stuck => (SteppingState::Stuck, Vec::new()),
+        };
+        let state = if trace.violation.is_some() { SteppingState::Wrong } else { state };
+        let registers = self.registers(&place);
+        let left_out = place.enabled.len().saturating_sub(MOST_OFFERED);
+        let (path, bounded) = (path.to_vec(), place.bounded);
+        Ok(SteppingReport { path, state, registers, outcome, enabled, left_out, bounded, trace })
+    }
+
+    fn registers(&self, place: &Place) -> Vec<ThreadRegisters> {
+        let program = &self.loaded.program;
+        let of = |(thread, values): (ThreadId, &Vec<Option<i64>>)| ThreadRegisters {
+            thread: program.thread(thread).name.clone(),
+            values: told_registers(program, thread, values),
+        };
+        program.thread_ids().zip(&place.registers).map(of).collect()
+    }
+
+    fn outcome(&self, values: &[i64]) -> Vec<NamedValue> {
+        let observed = self.loaded.program.observed.iter().zip(values);
+        observed.map(|(o, value)| NamedValue { name: o.name.clone(), value: Some(*value), shown: None }).collect()
+    }
+
+    /// The steps so far: with what went wrong, or with what the file says about its final states.
+    fn trace(&self, place: &Place) -> Result<Trace, ReplayError> {
+        match &place.standing {
+            Standing::Wrong(violation) => self.confirmed(&Property::Assertions, Some(violation), &place.execution),
+            Standing::Done { .. } => {
+                let declared = self.loaded.program.checks.iter().map(|check| &check.property);
+                let mut decided = declared.filter_map(|property| self.decided(property, &place.execution));
+                decided.next().map_or_else(|| self.confirmed(&Property::Assertions, None, &place.execution), Ok)
+            }
+            Standing::Open | Standing::Stuck => self.confirmed(&Property::Assertions, None, &place.execution),
+        }
+    }
+
+    /// The trace, if the final state decides a claim about all of them.
+    fn decided(&self, property: &Property, execution: &Execution) -> Option<Trace> {
+        let Property::Final { quantifier, .. } = property else { return None };
+        let violation = (*quantifier != Quantifier::Exists).then_some(Violation::FinalState);
+        self.confirmed(property, violation.as_ref(), execution).ok()
+    }
+
+    fn confirmed(
+        &self,
+        property: &Property,
+        violation: Option<&Violation>,
+        execution: &Execution,
+    ) -> Result<Trace, ReplayError> {
+        let Loaded { source, set, test, program, .. } = self.loaded;
+        let replayed = cyrano_interp::confirm(program, self.model, property, violation, execution)?;
+        Ok(Trace::build(&Parts {
+            version: VERSION,
+            file: &source.name,
+            source: &source.text,
+            set,
+            test: test.as_ref(),
+            program,
+            model: self.model,
+            property,
+            violation,
+            execution,
+            replayed: &replayed,
+        }))
+    }
+
+    /// A step on offer, told by the trace that it leads to.
+    fn enabled(&self, so_far: &Trace, step: &NextStep) -> Result<EnabledReport, ReplayError> {
+        let mut trace = self.confirmed(&Property::Assertions, step.violation.as_ref(), &step.execution)?;
+        let (line, text) = self.statement(step);
+        let commands = |trace: &Trace| trace.threads[step.thread.index()].commands.clone();
+        Ok(EnabledReport {
+            thread: self.loaded.program.thread(step.thread).name.clone(),
+            line,
+            text,
+            choices: step.choices.clone(),
+            commands: commands(&trace).split_off(commands(so_far).len()),
+            steps: trace.steps.split_off(so_far.steps.len()),
+            wrong: step.violation.is_some().then(|| trace.explanation.sentence.clone()),
+        })
+    }
+
+    /// Where the thread of a step stands: line and text.
+    fn statement(&self, step: &NextStep) -> (usize, String) {
+        let span = self.loaded.program.instr(step.thread, step.at).span;
+        let text = &self.loaded.source.text;
+        let (start, end) = (span.start as usize, span.end as usize);
+        let line = text.get(..start).map_or(1, |before| before.matches('\n').count() + 1);
+        let words = text.get(start..end).unwrap_or_default().split_whitespace();
+        (line, words.collect::<Vec<_>>().join(" "))
+    }
+}
