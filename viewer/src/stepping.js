@@ -171,11 +171,12 @@ class SteppingApp extends App {
       k: back, ArrowUp: back, ArrowLeft: back,
       Home: () => this.goTo(0), End: () => this.goTo(this.chosen.length),
       f: () => this.flip("fold"), t: () => this.themeButton.click(),
+      Enter: () => event.target === this.lanes.node && this.openHere(),
     };
     const digit = /^[1-9]$/.test(event.key) ? Number(event.key) : 0;
     const move = digit > 0 ? () => this.take(digit - 1) : moves[event.key];
-    if (!move) return;
-    move();
+    // What the key did not do here, the browser does: a button is pressed.
+    if (!move || move() === false) return;
     event.preventDefault();
   }
 
@@ -218,7 +219,7 @@ function wordsOf(step, execution) {
 function standing(place) {
   const words = {
     open: () => `${plural(place.enabled.length + place.left_out, "step")} can be taken${place.left_out > 0 ? `, of which the first ${place.enabled.length} are shown` : ""}:`,
-    done: () => "✓ Every thread has run to its end.",
+    done: () => "■ Every thread has run to its end.",
     wrong: () => `✗ ${place.trace.explanation.sentence}`,
     stuck: () => "No step can be taken: a thread stands at a condition that does not hold, so this is no execution of the program.",
   }[place.state]();

@@ -99,6 +99,11 @@ test("the steps can be saved, and the saved trace replays", async () => {
   assert.equal(JSON.parse(readFileSync(join(pages.dir, "trace.json"), "utf8")).steps.length, 1);
   assert.equal(pages.cyrano("replay", "trace.json").status, 0);
   await page.close();
+  const { url } = pages.viewed("viewed", readFileSync(join(pages.dir, "trace.json"), "utf8"));
+  const viewed = await browser.open(url);
+  assert.match(await text(viewed, ".summary"), /unchecked.*steps taken by hand/);
+  assert.doesNotMatch((await text(viewed, ".summary")) + (await text(viewed, ".trace-title")), /verified|witness/);
+  await viewed.close();
 });
 
 test("a program that would like to be markup stays text, and filters stay", async () => {

@@ -10,7 +10,7 @@ use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{InstrId, Interchangeable, Program, Property, ThreadId};
 use cyrano_memory::Model;
-use cyrano_report::{CheckReport, ClientsReport};
+use cyrano_report::{BlockReport, CheckReport, ClientsReport};
 use cyrano_symbolic::{Export, Symbolic};
 use cyrano_trace::PropertyInfo;
 
@@ -265,6 +265,7 @@ impl Runner {
             instance: loaded.instance(),
             specification: None,
             clients,
+            blocks: blocks(&answer),
             clauses,
             verdict: answer.verdict,
             reason: answer.reason.map(|reason| reason + &lines(loaded, &answer.places)),
@@ -353,6 +354,16 @@ fn explorer(off: &[Reduction]) -> Explore {
         movers: !off.contains(&Reduction::Movers),
         ..Explore::default()
     }
+}
+
+/// How atomic blocks were proven: movers stand on their own, the comparison with a serial run counts only if nothing differed.
+fn blocks(answer: &Answer) -> Vec<BlockReport> {
+    let verified = answer.verdict == Verdict::Verified;
+    let proven = |block: &cyrano_engine::BlockProof| BlockReport {
+        name: block.name.clone(),
+        proven_by: if block.by_movers { Some("movers") } else { verified.then_some("serial-run") },
+    };
+    answer.blocks.iter().map(proven).collect()
 }
 
 fn unasked(reason: String) -> Answered {

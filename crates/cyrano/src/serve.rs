@@ -2,7 +2,7 @@
 //!
 //! **Invariants:** nothing is answered but a request that carries the token, which is random and part of every address, and whose `Host` and
 //! `Origin` are this server's own, so that no page from elsewhere can reach it through the browser (DNS rebinding). Heads, bodies,
-//! times and connections are bounded. Whatever arrives, the worst answer is a status of 4xx, and the server goes on.
+//! times and connections are bounded. Whatever arrives is answered, with a status of 4xx where it must be, and the server goes on.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};

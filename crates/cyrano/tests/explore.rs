@@ -130,6 +130,35 @@ fn steps_are_described_and_saved_steps_replay() {
 }
 
 #[test]
+fn steps_that_cannot_be_taken_do_not_replay() {
+    let place = Place::new(&[("sb.rml", SB)]);
+    let server = Server::start(&place, "sb.rml --model tso");
+    let first = server.post("state", &[]);
+    let loads = |step: &Value| step["steps"][0]["kind"] == "load";
+    let load = first["enabled"].as_array().expect("a list").iter().position(loads).expect("a load may come first");
+    let good = server.post("trace", &[load]);
+    let check = |change: &dyn Fn(&mut Value), code: i32| {
+        let mut trace = good.clone();
+        change(&mut trace);
+        place.write("steps.json", trace.to_string().as_bytes());
+        let replayed = place.run("replay steps.json --quiet");
+        assert_eq!(replayed.code, code, "{}{}", replayed.stdout, replayed.stderr);
+    };
+    check(&|_| {}, 0);
+    check(&|trace| trace["steps"][0]["read"] = 7.into(), 2);
+    check(&|trace| trace["steps"][0]["po"] = 5.into(), 2);
+    check(&|trace| trace["property"]["criterion"] = "opacity".into(), 2);
+    check(&|trace| trace["explanation"]["kind"] = "witness".into(), 2);
+    check(&|trace| trace["model"] = model_in_a_trace("sc"), 2);
+}
+
+/// A model, as a trace has it.
+fn model_in_a_trace(name: &str) -> Value {
+    let place = Place::new(&[("sb.rml", SB)]);
+    Server::start(&place, &format!("sb.rml --model {name}")).post("trace", &[])["model"].clone()
+}
+
+#[test]
 fn the_page_is_served_with_its_first_place() {
     let place = Place::new(&[("sb.rml", SB)]);
     let server = Server::start(&place, "sb.rml --model tso");

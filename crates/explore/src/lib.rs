@@ -187,21 +187,16 @@ impl Explore {
             return Answer::new(Verdict::Vacuous, Some("the program has no atomic block".into()));
         }
         let proof = if self.movers { movers::prove(self, query, limits, watch) } else { None };
-        let blocks = |proof: &movers::Proof| -> Vec<BlockProof> {
-            let proven = |(name, by_movers): &(String, bool)| BlockProof { name: name.clone(), by_movers: *by_movers };
-            proof.blocks.iter().map(proven).collect()
-        };
+        let proven = proof.as_ref().map_or_else(|| movers::unproven(query.program), |proof| proof.blocks.clone());
+        let blocks = proven.into_iter().map(|(name, by_movers)| BlockProof { name, by_movers }).collect();
         match proof {
             Some(proof) if proof.is_complete() => Answer {
-                blocks: blocks(&proof),
+                blocks,
                 reductions: vec!["dead-registers", "macro-steps", "movers"],
                 stats: proof.stats,
                 ..Answer::new(Verdict::Verified, None)
             },
-            proof => {
-                let answer = self.search(query, Some(&Property::CommitAtomicity), limits, watch);
-                Answer { blocks: proof.as_ref().map(blocks).unwrap_or_default(), ..answer }
-            }
+            _ => Answer { blocks, ..self.search(query, Some(&Property::CommitAtomicity), limits, watch) },
         }
     }
 

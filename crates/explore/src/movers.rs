@@ -57,6 +57,12 @@ pub(crate) fn prove(config: &Explore, query: Query<'_>, limits: &Limits, watch: 
     search.run(limits, watch)
 }
 
+/// The blocks by name, none of them proven.
+pub(crate) fn unproven(program: &Program) -> Vec<(String, bool)> {
+    let texts = Texts::of(program, &Shadows::of(program));
+    texts.by_name().into_iter().map(|(name, _)| (name, false)).collect()
+}
+
 /// The blocks by thread and place.
 struct Texts {
     /// For each thread and instruction the number of its block.

@@ -19,7 +19,7 @@ const MIXED: &str = "program p\nlocation x = 0\nlocation y = 0\n\
 
 /// Two threads that wait for each other.
 const LOCKS: &str = "program p\nlocation x = 0\n\
-    thread p0\nregister a = 0\n@0: atomic begin\n@1: a := load x\n@2: assume a = 1\n@3: atomic end\n@4: halt\n\
+    thread p0\nregister a = 0\n@0: atomic begin\n@1: a := load x\n@2: assume (a == 1)\n@3: atomic end\n@4: halt\n\
     thread p1\nregister b = 0\n@0: b := load x\n@1: halt\n";
 
 fn parse(source: &str) -> Program {
@@ -88,7 +88,7 @@ fn what_is_offered_is_what_happens() {
 
 #[test]
 fn what_goes_wrong_is_told_before_it_happens() {
-    let program = parse(&SB.replace("@2: halt\nthread p1", "@2: assert a = 1\n@3: halt\nthread p1"));
+    let program = parse(&SB.replace("@2: halt\nthread p1", "@2: assert (a == 1)\n@3: halt\nthread p1"));
     let model = cyrano_memory::named("sc").expect("a model");
     let stepping = Stepping::new(&program, &model).expect("it can be stepped through");
     let before = stepping.at(&[0]).expect("p0 stores");

@@ -116,26 +116,44 @@ impl Blocks {
         all
     }
 
-    /// Whether the block that ends at `end` has a commit point. Blocks are not nested and their text is in one piece.
+    /// Whether a block that can end at `end` has a commit point.
     fn block_commits(&self, thread: &Thread, end: usize) -> bool {
-        let block = thread.code[..end].iter().rev().take_while(|instr| !matches!(instr.op, Op::BlockBegin(_)));
-        block.into_iter().any(|instr| matches!(instr.op, Op::BlockCommit))
+        let ends_here = |begin: &InstrId| text_of(thread, *begin).contains(&InstrId::new(end));
+        begins(thread).filter(ends_here).any(|begin| commits(thread, begin))
     }
 
     /// Where the blocks begin that have no commit point.
     pub fn without_commit(thread: &Thread) -> Vec<InstrId> {
-        let mut open = None;
-        let mut found = Vec::new();
-        for (pc, instr) in thread.code.iter().enumerate() {
-            match instr.op {
-                Op::BlockBegin(_) => open = Some(InstrId::new(pc)),
-                Op::BlockCommit => open = None,
-                Op::BlockEnd(_) => found.extend(open.take()),
-                _ => {}
-            }
-        }
-        found
+        begins(thread).filter(|begin| !commits(thread, *begin)).collect()
     }
+}
+
+fn begins(thread: &Thread) -> impl Iterator<Item = InstrId> + '_ {
+    let begins = thread.code.iter().enumerate().filter(|(_, instr)| matches!(instr.op, Op::BlockBegin(_)));
+    begins.map(|(pc, _)| InstrId::new(pc))
+}
+
+fn commits(thread: &Thread, begin: InstrId) -> bool {
+    text_of(thread, begin).into_iter().any(|pc| matches!(thread.code[pc.index()].op, Op::BlockCommit))
+}
+
+/// The instructions that can be reached from the beginning of a block before its end, that one included.
+fn text_of(thread: &Thread, begin: InstrId) -> Vec<InstrId> {
+    let mut seen = vec![false; thread.code.len()];
+    let mut text = Vec::new();
+    let mut work = vec![begin];
+    while let Some(pc) = work.pop() {
+        let known = seen.get_mut(pc.index()).is_none_or(|seen| std::mem::replace(seen, true));
+        if known {
+            continue;
+        }
+        text.push(pc);
+        let op = &thread.code[pc.index()].op;
+        if !matches!(op, Op::BlockEnd(_)) {
+            work.extend(successors(op, pc));
+        }
+    }
+    text
 }
 
 fn after(op: &Op, phases: u8) -> u8 {
@@ -196,6 +214,8 @@ mod tests {
         check("{ a ?4 >1 ! } .", &[]);
         // Two ways, each with its own commit point.
         check("{ a ?5 ! >6 ! } .", &[]);
+        // Two ends, the first of them in the text before its commit point.
+        check("{ a >5 } . ! ?3 a } .", &[]);
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct CheckReport {
     pub specification: Option<SpecificationReport>,
     /// How many of all clients of a size are wrong.
     pub clients: Option<ClientsReport>,
+    /// How each atomic block was proven, for `commit-atomicity`.
+    pub blocks: Vec<BlockReport>,
     /// The size of the formula, if there was one.
     pub clauses: Option<u64>,
     /// What it cost; `None` if no engine ran.
@@ -54,6 +56,26 @@ pub struct CheckReport {
     pub minimised: Option<MinimisedReport>,
     /// Why, also where there is no execution to show.
     pub explanation: Option<Explanation>,
+}
+
+/// How an atomic block was proven to be atomic.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct BlockReport {
+    /// The block's name.
+    pub name: String,
+    /// `movers`, or `serial-run` for the comparison with a serial run; null if it was not proven.
+    pub proven_by: Option<&'static str>,
+}
+
+/// Which blocks movers prove, if they prove any.
+fn blocks_sentence(blocks: &[BlockReport]) -> Option<String> {
+    let by = |how: &str| -> Vec<String> {
+        let proven = blocks.iter().filter(|block| block.proven_by == Some(how));
+        proven.map(|block| format!("`{}`", block.name)).collect()
+    };
+    let (movers, serial) = (by("movers"), by("serial-run"));
+    let others = (!serial.is_empty()).then(|| format!("; {} compared with serial runs", serial.join(", ")));
+    (!movers.is_empty()).then(|| format!("proven by movers: {}{}", movers.join(", "), others.unwrap_or_default()))
 }
 
 /// What an execution asked of its reader before it was made small, and what it asks now.
@@ -177,7 +199,8 @@ fn row(check: &CheckReport) -> Row {
     let dash = || "-".to_owned();
     let stat = |show: &dyn Fn(&Stats) -> String| check.stats.as_ref().map_or_else(dash, show);
     let clients = check.clients.as_ref().and_then(ClientsReport::sentence);
-    let notes = [check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref()];
+    let blocks = blocks_sentence(&check.blocks);
+    let notes = [check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref(), blocks.as_ref()];
     Row {
         cells: vec![
             Cell::left(check.verdict.name()).paint(paint(check.verdict)),

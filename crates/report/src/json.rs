@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cyrano_trace::{Explanation, Tool, Trace};
 use serde::Serialize;
 
-use crate::checks::{CheckReport, ClientsReport, MinimisedReport, SpecificationReport};
+use crate::checks::{BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -37,6 +37,8 @@ struct Check<'a> {
     specification: Option<&'a SpecificationReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     clients: Option<&'a ClientsReport>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    blocks: &'a [BlockReport],
     trace: Option<&'a Trace>,
     minimised: Option<MinimisedReport>,
     explanation: Option<&'a Explanation>,
@@ -81,6 +83,7 @@ fn check(check: &CheckReport) -> Check<'_> {
         reductions: &check.reductions,
         specification: check.specification.as_ref(),
         clients: check.clients.as_ref(),
+        blocks: &check.blocks,
         trace: check.trace.as_ref(),
         minimised: check.minimised,
         explanation: check.explanation.as_ref(),

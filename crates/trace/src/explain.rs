@@ -182,9 +182,9 @@ impl Told<'_> {
     fn so_far(&self) -> Explanation {
         let ended = self.parts.replayed.ends.iter().all(|end| *end == ThreadEnd::Done);
         let sentence = match (ended, self.parts.replayed.steps.len()) {
-            (true, _) => "Every thread has run to its end, and nothing went wrong.",
+            (true, _) => "Every thread has run to its end, and no assertion failed.",
             (false, 0) => "Nothing has been performed yet.",
-            (false, _) => "Nothing has gone wrong so far.",
+            (false, _) => "No assertion has failed so far.",
         };
         self.plain(STEPS, sentence.to_owned())
     }

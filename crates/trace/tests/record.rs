@@ -227,7 +227,8 @@ fn bad_traces_are_refused_with_a_reason() {
         let error = Trace::parse(json).expect_err("this is no trace").to_string();
         assert!(error.contains(part), "{error}");
     };
-    refused("{", "not JSON");
+    refused("{", "cut off");
+    refused("{]", "not JSON");
     refused("[]", "no schema");
     refused(r#"{"schema":"cyrano.trace/9"}"#, "`cyrano.trace/9`");
     refused(r#"{"schema":"cyrano.trace/1"}"#, "missing field");

@@ -120,6 +120,7 @@ fn one(
             reason: Some(reason.clone()),
             specification: None,
             clients: None,
+            blocks: Vec::new(),
             clauses: None,
             stats: None,
             reductions: Vec::new(),

@@ -81,7 +81,7 @@ impl Scope<'_> {
     /// The results that a block hands on.
     fn block_end(&self, line: &mut Line) -> Result<Op> {
         let mut results = Vec::new();
-        while line.peek().is_some() {
+        while line.peek().is_some() && !line.peek_symbol(";") {
             if !results.is_empty() {
                 line.symbol(",")?;
             }

@@ -114,6 +114,7 @@ impl Random {
             constants: self.many(3, |r| (r.name(), r.value())),
             transactional: self.many(2, |r| LocId(r.id())),
             orders: Vec::new(),
+            serial_orders: Vec::new(),
             interchangeable: Default::default(),
         }
     }

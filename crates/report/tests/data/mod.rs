@@ -192,6 +192,7 @@ pub fn report(verdict: Verdict, model: &str, property: &str, trace: Option<Trace
         test: None,
         specification: None,
         clients: None,
+        blocks: Vec::new(),
         clauses: None,
         file: "sb.rml".into(),
         model: Some(model.into()),
