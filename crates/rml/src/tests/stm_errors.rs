@@ -41,10 +41,6 @@ fn what_belongs_in_an_stm() {
               1 | threads { shared x; data g[2]; proc p { commit } thread q { rollback x := 1; abort; rfin }
                 |                     ^^^^ not here
               help: declare it as `shared`
-            error: `commit` belongs in an `stm`
-              1 | threads { shared x; data g[2]; proc p { commit } thread q { rollback x := 1; abort; rfin }
-                |                                         ^^^^^^ not in `threads`
-              help: a `threads` program has no transactions
             error: `rollback` belongs in an `stm`
               1 | threads { shared x; data g[2]; proc p { commit } thread q { rollback x := 1; abort; rfin }
                 |                                                             ^^^^^^^^^^^^^^^ not in `threads`
