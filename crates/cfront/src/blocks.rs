@@ -3,7 +3,7 @@
 //! Every path through a block has exactly one commit point, or none has. Decided on the code of a thread, where calls are inlined, before it is
 //! cleaned up.
 
-use cyrano_criteria::blocks::{Words, diagnose};
+use cyrano_ir::blocks::diagnose::{Words, diagnose};
 use cyrano_ir::{Diagnostic, Span, Thread};
 
 /// How the marks are written.

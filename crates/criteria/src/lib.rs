@@ -1,7 +1,6 @@
 //! What "correct" means, independent of how executions are produced.
 //!
 //! - [`atomicity`]: atomic blocks as operations, for the question whether some serial order of them ends alike.
-//! - [`blocks`]: what is wrong with the marks of atomic blocks, in words.
 //! - [`history`]: histories over FOIL's alphabet of memory events, and their text form.
 //! - [`oracle`]: the definitions of section 2.4.2 of FOIL, by brute force: slow and obviously right.
 //! - [`monitor`]: the same criteria as small deterministic automata for n threads and k variables, for exploration.
@@ -11,7 +10,6 @@
 //! This crate does not know how histories come about.
 
 pub mod atomicity;
-pub mod blocks;
 pub mod history;
 pub mod monitor;
 pub mod oracle;

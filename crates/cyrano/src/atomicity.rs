@@ -2,20 +2,24 @@
 //!
 //! `atomicity` is `observations` (CheckFence, section 2.2) with blocks as operations and all of memory observed: the allowed final states
 //! are mined from a program in which blocks are operations ([`cyrano_criteria::atomicity`]).
+//! For an stm with a client of its own the blocks are the client's transactions, without the stm, and what is observed is what the client sees:
+//! its locals and `data`, not what the stm keeps beside it.
 
 use std::sync::OnceLock;
 
 use cyrano_criteria::atomicity::{ATOMICITY, observed, serial};
-use cyrano_criteria::blocks::{Words, without_commit};
+use cyrano_ir::blocks::diagnose::{Words, without_commit};
 use cyrano_engine::{Verdict, Watch};
 use cyrano_memory::Model;
 use cyrano_report::CheckReport;
+use cyrano_rml::CompileError;
 use cyrano_trace::Trace;
 
 use crate::args::ColorChoice;
 use crate::failure::Failure;
 use crate::program::{self, Loaded};
 use crate::run::Runner;
+use crate::source::Source;
 use crate::specification::Specification;
 
 const RML_WORDS: Words = Words { commit: "`commit`", end: "`}`", example: "`atomic name { … commit; … }`" };
@@ -32,20 +36,25 @@ pub struct Atomicity {
 
 /// [`Atomicity`], made when it is first needed.
 #[derive(Default)]
-pub struct Lazy(OnceLock<Atomicity>);
+pub struct Lazy(OnceLock<Result<Atomicity, CompileError>>);
 
 impl Lazy {
     /// For this program.
-    pub fn of(&self, loaded: &Loaded) -> &Atomicity {
-        self.0.get_or_init(|| Atomicity::new(loaded))
+    pub fn of(&self, loaded: &Loaded) -> Result<&Atomicity, Failure> {
+        let made = self.0.get_or_init(|| Atomicity::new(loaded));
+        made.as_ref().map_err(|error| program::uncompiled(&loaded.source, error.clone(), ColorChoice::Never))
     }
 }
 
 impl Atomicity {
-    fn new(loaded: &Loaded) -> Self {
+    fn new(loaded: &Loaded) -> Result<Self, CompileError> {
         let loaded = shown(loaded);
-        let reference = Loaded { program: serial(&loaded.program), ..loaded.clone() };
-        Self { loaded, specification: Specification::of(reference) }
+        let blocks = match has_client(&loaded.source) {
+            true => cyrano_rml::compile_atomic(&loaded.source.text, &loaded.source.name, &loaded.set)?,
+            false => loaded.program.clone(),
+        };
+        let reference = Loaded { program: serial(&blocks), ..loaded.clone() };
+        Ok(Self { loaded, specification: Specification::of(reference) })
     }
 
     /// Checks that every final state is that of a serial order.
@@ -63,7 +72,19 @@ impl Atomicity {
     }
 }
 
+/// Whether there is something that should be atomic: blocks, or the transactions of a client.
+pub fn applies(loaded: &Loaded) -> bool {
+    loaded.program.has_blocks() || has_client(&loaded.source)
+}
+
+fn has_client(source: &Source) -> bool {
+    !source.is_c() && !source.is_litmus() && cyrano_rml::has_client(&source.text)
+}
+
 fn shown(loaded: &Loaded) -> Loaded {
+    if has_client(&loaded.source) {
+        return loaded.clone();
+    }
     Loaded { program: observed(&loaded.program), ..loaded.clone() }
 }
 

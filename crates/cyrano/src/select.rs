@@ -87,7 +87,7 @@ pub fn select(
             if declared.iter().any(|check| check.claim.criterion() == name) {
                 continue;
             }
-            match undeclared(*criterion, &loaded.program) {
+            match undeclared(*criterion, loaded) {
                 Some(claim) => {
                     let models = if models.is_empty() { default_models(loaded) } else { models.to_vec() };
                     declared.push(Declared { claim, models });
@@ -136,6 +136,8 @@ fn default_claim(loaded: &Loaded) -> Option<Claim> {
         Some(Claim::Property(Property::Transactions(TxCriterion::Opacity)))
     } else if loaded.program.has_blocks() {
         Some(if atomicity::commits(loaded) { Claim::Property(Property::CommitAtomicity) } else { Claim::Atomicity })
+    } else if atomicity::applies(loaded) {
+        Some(Claim::Atomicity)
     } else if loaded.test.is_some() {
         Some(Claim::Observations)
     } else if !loaded.program.transactional.is_empty() {
@@ -164,11 +166,12 @@ fn default_models(loaded: &Loaded) -> Vec<Model> {
 }
 
 /// The claim of a criterion that says it all, so that a file need not declare it.
-fn undeclared(criterion: Criterion, program: &Program) -> Option<Claim> {
+fn undeclared(criterion: Criterion, loaded: &Loaded) -> Option<Claim> {
+    let program = &loaded.program;
     match criterion {
         Criterion::Assertions => Some(Claim::Property(Property::Assertions)),
         Criterion::CommitAtomicity if program.has_blocks() => Some(Claim::Property(Property::CommitAtomicity)),
-        Criterion::Atomicity if program.has_blocks() => Some(Claim::Atomicity),
+        Criterion::Atomicity if atomicity::applies(loaded) => Some(Claim::Atomicity),
         Criterion::Observations if !program.observed.is_empty() => Some(Claim::Observations),
         Criterion::Opacity | Criterion::StrictSerializability if !program.transactional.is_empty() => {
             TxCriterion::from_name(criterion.name()).map(|criterion| Claim::Property(Property::Transactions(criterion)))

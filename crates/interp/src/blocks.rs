@@ -47,6 +47,9 @@ struct Unit<'a> {
     end: Option<&'a Mark>,
 }
 
+/// Where a thread stands, its registers, and memory.
+type Circumstances = (InstrId, Vec<Option<i64>>, Vec<i64>);
+
 /// One way in which the serial run can go.
 #[derive(Clone)]
 struct Member<'p> {
@@ -321,7 +324,7 @@ impl Member<'_> {
     fn chooses_again(
         &self,
         thread: usize,
-        chosen_at: &mut FxHashSet<(InstrId, Vec<Option<i64>>, Vec<i64>)>,
+        chosen_at: &mut FxHashSet<Circumstances>,
     ) -> bool {
         let machine = &self.machines[thread];
         let chooses = matches!(machine.op(), Op::Choose { .. }) && machine.in_block();
@@ -341,7 +344,7 @@ impl Member<'_> {
 #[derive(Default)]
 struct Watch {
     steps: usize,
-    seen: Option<(InstrId, Vec<Option<i64>>, Vec<i64>)>,
+    seen: Option<Circumstances>,
 }
 
 impl Watch {

@@ -7,6 +7,8 @@
 //!
 //! **Invariant:** the phases are those of all paths through the code, whether they can be taken or not.
 
+pub mod diagnose;
+
 use crate::dataflow::successors;
 use crate::ids::InstrId;
 use crate::program::{Op, Thread};

@@ -21,6 +21,10 @@ pub(crate) struct File {
     pub(crate) decls: Vec<VarDecl>,
     pub(crate) procs: Vec<Proc>,
     pub(crate) threads: Vec<ThreadDecl>,
+    /// The word `client`, if the stm is run with a client of the file's own.
+    pub(crate) client: Option<Span>,
+    /// The client's threads, until they are those of the program.
+    pub(crate) client_threads: Vec<ThreadDecl>,
     /// The orders in which an stm says that its transactions seem to run.
     pub(crate) orders: Vec<OrderDecl>,
     pub(crate) observed: Vec<Expr>,
@@ -191,6 +195,8 @@ pub(crate) enum StmtKind {
     Fence(FenceSet),
     Atomic(Block),
     AtomicBlock(AtomicBlock),
+    /// `tx { … }`, a transaction of a client.
+    Tx(Block),
     Operation(Name, Block),
     ChooseValue(Place, Range),
     ChooseBlock(Vec<Block>),

@@ -2,7 +2,7 @@
 //!
 //! Decided on the lowered code, where procedures are inlined, and only if nothing else is wrong.
 
-use cyrano_criteria::blocks::{Words, diagnose, without_commit};
+use cyrano_ir::blocks::diagnose::{Words, diagnose, without_commit};
 use cyrano_ir::{Diagnostic, Op};
 
 use crate::ast::{Claim, File};

@@ -142,6 +142,7 @@ pub(crate) fn inner_blocks(stmt: &Stmt) -> Vec<&Block> {
         | StmtKind::Atomic(body)
         | StmtKind::AtomicBlock(AtomicBlock { body, .. })
         | StmtKind::Operation(_, body)
+        | StmtKind::Tx(body)
         | StmtKind::Foreach(_, _, body)
         | StmtKind::Forsome(_, _, body) => vec![body],
         _ => Vec::new(),

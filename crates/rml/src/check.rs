@@ -68,6 +68,8 @@ pub(crate) struct Place {
     pub(crate) operation: Option<Span>,
     /// The atomic block around it.
     pub(crate) block: Option<Span>,
+    /// The transaction of a client around it.
+    pub(crate) tx: Option<Span>,
     /// The number of loops around it.
     pub(crate) loops: usize,
     /// The number of loops around it inside the atomic section.
@@ -117,6 +119,7 @@ pub(crate) fn check(names: &Names<'_>, reports: &mut Reports) -> Checked {
     }
     checker.check_claims();
     checker.check_values();
+    checker.check_client();
     let commits = checker.check_stm();
     let committing = checker.procs.iter().map(|facts| facts.commit.is_some()).collect();
     Checked { assigned: checker.assigned, endless: checker.endless, commits, committing }
@@ -132,7 +135,7 @@ impl<'a> Checker<'a, '_> {
             self.check_decl(decl);
         }
         // The number of an stm's threads is a constant that is checked where it is declared.
-        let threads = if file.stm().is_some() { &[] } else { file.threads.as_slice() };
+        let threads = if file.stm().is_some() && file.client.is_none() { &[] } else { file.threads.as_slice() };
         for count in threads.iter().filter_map(|thread| thread.count.as_ref()) {
             self.constant(count);
         }

@@ -74,14 +74,17 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// Whether the variable is a constant here: a command is lowered for each value of its parameter.
+    /// Whether the variable is a constant here: a command is lowered for each value of its parameter, unless a given client calls it.
     fn is_fixed(&self, var: VarId) -> bool {
-        self.mode != (Mode::Constant { in_thread: false }) && self.names.is_command_param(var)
+        self.mode != (Mode::Constant { in_thread: false }) && self.names.file.client.is_none() && self.names.is_command_param(var)
     }
 
     /// What a declared name stands for; reports it if it is unknown or declared only later.
     pub(crate) fn find(&mut self, name: &Name) -> Option<Symbol> {
         let Some(symbol) = self.names.lookup(self.body, &name.text) else {
+            if self.is_hidden(name) {
+                return None;
+            }
             let candidates = self.names.visible(self.body).chain(self.binders.iter().map(|b| b.text.as_str()));
             report_unknown("name", name, candidates, self.names, self.reports);
             return None;
@@ -114,6 +117,9 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn check_var(&mut self, var: VarId, indexed: bool, span: Span) -> Kind {
+        if self.bypasses_stm(var, span, false) {
+            return Kind::Wrong;
+        }
         let (kind, ty) = (self.names.var(var).kind, self.names.var(var).ty);
         let text = self.names.text(span);
         let refused = match self.mode {

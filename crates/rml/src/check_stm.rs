@@ -12,9 +12,13 @@ impl<'a> Checker<'a, '_> {
     pub(crate) fn check_claims(&mut self) {
         let file = self.names.file;
         let Some((kind, program)) = file.program else { return };
-        let is_stm = file.stm().is_some();
+        let (is_stm, has_client) = (file.stm().is_some(), file.client.is_some());
         for check in &file.checks {
             let message = match &check.claim {
+                claim if has_client => match Self::refused_of_client(claim) {
+                    Some(message) => message,
+                    None => continue,
+                },
                 Claim::Final(..) if is_stm => {
                     "the threads of an stm never end, so there are no final states".to_owned()
                 }
@@ -28,13 +32,14 @@ impl<'a> Checker<'a, '_> {
                 _ => continue,
             };
             let help = match is_stm {
+                true if has_client => "check `atomicity`, `assertions` or a condition over final states",
                 true => "check `opacity`, `strict-serializability`, `progress` or `assertions`",
                 false => "check `assertions`, or a condition over final states",
             };
             let diagnostic = Diagnostic::new(check.span, message, "not here").with_help(help);
             self.reports.add(diagnostic.with_related(program, format!("this is `{}`", kind.word())));
         }
-        for observed in file.observed.iter().filter(|_| is_stm) {
+        for observed in file.observed.iter().filter(|_| is_stm && !has_client) {
             let message = "the threads of an stm never end, so there is nothing to observe";
             let diagnostic = Diagnostic::new(observed.span, message, "observed here");
             self.reports.add(diagnostic.with_help("an stm is judged by its histories: `check opacity;`"));
@@ -117,7 +122,7 @@ impl<'a> Checker<'a, '_> {
             RmwArgs::Exchange(_) => "exchange",
             RmwArgs::FetchAdd(_) => "fetch_add",
         };
-        if self.data_var(&rmw.target).is_some() {
+        if self.data_var(&rmw.target).is_some() && !self.in_client() {
             let message = format!("`{word}` cannot be applied to a transactional variable");
             let help = "load and store it, or use `cas`".to_owned();
             self.complain(rmw.target.span, message, "declared as `data`", help);

@@ -20,6 +20,9 @@ impl<'a> Checker<'a, '_> {
 
     /// Checks a statement and everything inside it.
     pub(crate) fn check_stmt(&mut self, stmt: &'a Stmt) {
+        if self.refuse_in_client(stmt) {
+            return;
+        }
         match &stmt.kind {
             StmtKind::Declare(_) => {
                 let help = "declare it in the outermost block of the thread or procedure".to_owned();
@@ -50,6 +53,7 @@ impl<'a> Checker<'a, '_> {
             StmtKind::Atomic(body) if self.is_block(body) => self.check_atomic_block(&[], body, stmt.span),
             StmtKind::Atomic(body) => self.check_atomic(body, stmt.span),
             StmtKind::AtomicBlock(block) => self.check_atomic_block(&block.results, &block.body, stmt.span),
+            StmtKind::Tx(body) => self.check_tx(body, stmt.span),
             StmtKind::Operation(_, body) => self.check_operation(body, stmt.span),
             StmtKind::ChooseValue(place, range) => {
                 check_range(range, self);
@@ -208,6 +212,7 @@ impl<'a> Checker<'a, '_> {
         }
         let what = match symbol {
             Some(Symbol::Var(var)) if self.names.is_command_param(var) => "a constant of the command",
+            Some(Symbol::Var(var)) if self.bypasses_stm(var, place.span, true) => return Kind::Wrong,
             Some(Symbol::Var(var)) => {
                 self.assigned.insert(var);
                 let ty = self.names.var(var).ty;
@@ -258,12 +263,14 @@ impl<'a> Checker<'a, '_> {
     /// Checks a call; the kind of the result, if the procedure has one.
     fn check_call(&mut self, call: &'a Call) -> Option<Kind> {
         let procedure = match self.names.lookup(self.body, &call.name.text) {
+            Some(Symbol::Proc(procedure)) if self.in_client() => return self.check_client_call(call, procedure),
             Some(Symbol::Proc(procedure)) => procedure,
             Some(_) => {
                 let message = format!("`{}` is not a procedure", call.name.text);
                 let help = "only procedures can be called; write `:=` to assign".to_owned();
                 return Some(self.complain(call.name.span, message, "called here", help));
             }
+            None if self.is_hidden(&call.name) => return Some(Kind::Wrong),
             None => {
                 let procs = self.names.file.procs.iter().map(|p| p.name.text.as_str());
                 let candidates = procs.chain(Token::WORDS.iter().copied());
@@ -280,7 +287,7 @@ impl<'a> Checker<'a, '_> {
         self.procs[procedure].returns
     }
 
-    fn check_args(&mut self, call: &'a Call, procedure: usize) {
+    pub(crate) fn check_args(&mut self, call: &'a Call, procedure: usize) {
         let declared = &self.names.file.procs[procedure];
         let mode = Mode::Local("an argument");
         let kinds: Vec<_> = call.args.iter().map(|arg| self.with_mode(mode, |c| kind_of(arg, c))).collect();

@@ -48,6 +48,15 @@ impl<'a> Finals<'a, '_> {
 
     fn find_bare(&mut self, name: &'a Name) -> Fallible<Found> {
         let names = self.shared.names;
+        let own = |(index, thread): (usize, &LoweredThread)| {
+            let var = names.local(names.thread_body(thread.declared), &name.text)?;
+            Some((index, var))
+        };
+        let candidates: Vec<_> = self.threads.iter().enumerate().filter_map(own).collect();
+        // Only the locals of a given client may have the name of something else, of what the stm keeps to itself.
+        if !candidates.is_empty() {
+            return self.the_only(name, candidates);
+        }
         match names.lookup(None, &name.text) {
             Some(Symbol::Const(index)) => names.consts[index].map(Found::Const).ok_or(Reported),
             Some(Symbol::Proc(_)) => {
@@ -64,14 +73,7 @@ impl<'a> Finals<'a, '_> {
                 let candidates = having.into_iter().map(|thread| (thread, var)).collect();
                 self.the_only(name, candidates)
             }
-            None => {
-                let own = |(index, thread): (usize, &LoweredThread)| {
-                    let var = names.local(names.thread_body(thread.declared), &name.text)?;
-                    Some((index, var))
-                };
-                let candidates = self.threads.iter().enumerate().filter_map(own).collect();
-                self.the_only(name, candidates)
-            }
+            None => self.the_only(name, Vec::new()),
         }
     }
 

@@ -18,6 +18,7 @@ mod budget;
 mod calls;
 mod check;
 mod check_block;
+mod check_client;
 mod check_events;
 mod check_names;
 mod check_stm;
@@ -34,11 +35,13 @@ mod lower_block;
 mod lower_call;
 mod lower_client;
 mod lower_expr;
+mod lower_given;
 mod lower_stmt;
 mod lower_values;
 mod names;
 mod parse;
 mod parse_block;
+mod parse_client;
 mod parse_expr;
 mod parse_item;
 mod parse_stm;
@@ -71,6 +74,16 @@ pub enum CompileError {
 
 /// Compiles a source text. `name` is the program's name; `set` gives constants other values than the source does, the last one counts.
 pub fn compile(source: &str, name: &str, set: &[(String, i64)]) -> Result<Program, CompileError> {
+    compile_as(source, name, set, false)
+}
+
+/// Compiles the client of an stm without the stm: its transactions are atomic blocks that load and store `data`.
+/// Of a program without a client of its own it makes the same as [`compile()`].
+pub fn compile_atomic(source: &str, name: &str, set: &[(String, i64)]) -> Result<Program, CompileError> {
+    compile_as(source, name, set, true)
+}
+
+fn compile_as(source: &str, name: &str, set: &[(String, i64)], atomic: bool) -> Result<Program, CompileError> {
     check_size(source)?;
     let mut reports = report::Reports::default();
     let tokens = lexer::lex(source, &mut reports);
@@ -81,7 +94,7 @@ pub fn compile(source: &str, name: &str, set: &[(String, i64)]) -> Result<Progra
     }
     let names = names::collect(source, &file, set, &mut reports);
     let checked = check::check(&names, &mut reports);
-    let program = program::lower_program(name, &names, &checked, &mut reports);
+    let program = program::lower_program(name, &names, &checked, atomic, &mut reports);
     if !reports.is_empty() {
         return Err(CompileError::Diagnostics(reports.finish()));
     }
@@ -89,14 +102,23 @@ pub fn compile(source: &str, name: &str, set: &[(String, i64)]) -> Result<Progra
     Ok(program)
 }
 
-/// Whether a source text is a transactional memory with values: one whose `write` is told what to write.
+/// Whether a source text is a transactional memory with values, one whose `write` is told what to write, for all clients of a size.
 pub fn has_values(source: &str) -> bool {
+    parsed(source).is_some_and(|file| file.has_values() && file.client.is_none())
+}
+
+/// Whether a source text is a transactional memory with a client of its own.
+pub fn has_client(source: &str) -> bool {
+    parsed(source).is_some_and(|file| file.client.is_some())
+}
+
+fn parsed(source: &str) -> Option<ast::File> {
     if source.len() > MAX_SOURCE || algorithm::is_algorithm(source) {
-        return false;
+        return None;
     }
     let mut reports = report::Reports::default();
     let tokens = lexer::lex(source, &mut reports);
-    parse::parse(source, tokens, &mut reports).has_values()
+    Some(parse::parse(source, tokens, &mut reports))
 }
 
 fn check_size(source: &str) -> Result<(), CompileError> {

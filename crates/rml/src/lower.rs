@@ -18,8 +18,9 @@ use crate::budget::Charged;
 use crate::check::Checked;
 use crate::compact::compact;
 use crate::fold::{charge, fold_const};
-use crate::lower_values::Client;
 use crate::lower_block::OpenBlock;
+use crate::lower_given::Tx;
+use crate::lower_values::Client;
 use crate::names::{BodyId, Names, Shape, VarId};
 use crate::report::{Fallible, Reported, Reports};
 use crate::share::share;
@@ -42,6 +43,8 @@ pub(crate) struct Shared<'a, 'r> {
     pub(crate) homes: &'r HashMap<VarId, SharedHome>,
     pub(crate) locations: &'r [Location],
     pub(crate) arrays: &'r [SharedArray],
+    /// Whether the transactions of a given client are atomic blocks, without the stm.
+    pub(crate) atomic: bool,
 }
 
 /// A label: the target of jumps, placed later.
@@ -90,6 +93,12 @@ pub(crate) struct Lower<'a, 'r> {
     pub(crate) client: Option<Label>,
     /// The client of an stm with values.
     pub(crate) values: Option<Client>,
+    /// The transaction of a given client around the current statement.
+    pub(crate) tx: Option<Tx>,
+    /// Where transactions keep a given client's locals.
+    pub(crate) copies: HashMap<VarId, RegId>,
+    /// The register with the address of a transaction's first operation.
+    pub(crate) first: Option<RegId>,
     registers: Vec<Register>,
     homes: HashMap<VarId, RegId>,
     /// For each type the temporaries, and how many of them the current statement uses.
@@ -143,6 +152,9 @@ impl<'a, 'r> Lower<'a, 'r> {
             stmt_span: Span::default(),
             client: None,
             values: None,
+            tx: None,
+            copies: HashMap::new(),
+            first: None,
             registers: Vec::new(),
             homes: HashMap::new(),
             temporaries: Default::default(),
@@ -175,7 +187,8 @@ impl<'a, 'r> Lower<'a, 'r> {
             Some(_) => format!("{}[{}]", declaration.name.text, self.self_index),
             None => declaration.name.text.clone(),
         };
-        match self.shared.names.file.stm() {
+        let given = self.shared.names.file.client.is_some();
+        match self.shared.names.file.stm().filter(|_| !given) {
             // A client that cannot be lowered was reported.
             Some(stm) if self.lower_client(stm).is_err() => self.reports.skip(stm),
             Some(_) => {}
@@ -189,7 +202,7 @@ impl<'a, 'r> Lower<'a, 'r> {
         };
         self.report_open_ends(&code);
         let keys = self.key_registers();
-        let code = if self.values.is_some() { share(code) } else { code };
+        let code = if self.values.is_some() || given { share(code) } else { code };
         let thread = Thread { name, registers: self.registers, code };
         LoweredThread { declared, self_index: self.self_index, thread, homes: self.homes, keys }
     }
@@ -261,7 +274,9 @@ impl<'a, 'r> Lower<'a, 'r> {
         let home = RegId::new(self.registers.len());
         // Locals of procedures are the front end's own as far as a reader of outcomes is concerned.
         let procedure = declared.body.and_then(|body| names.file.procs.get(body.0));
-        let prefix = procedure.map_or(String::new(), |p| format!("%{}.", p.name.text));
+        let of_stm = declared.body.is_none() && names.file.client.is_some();
+        let outside = if of_stm { "%stm.".to_owned() } else { String::new() };
+        let prefix = procedure.map_or(outside, |p| format!("%{}.", p.name.text));
         for (index, init) in inits.into_iter().enumerate() {
             let name = match declared.shape {
                 Shape::Scalar => format!("{prefix}{}", declared.name.text),

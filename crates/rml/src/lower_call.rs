@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{Expr as IrExpr, LocalExpr, Op, Place};
+use cyrano_ir::{Expr as IrExpr, LocalExpr, Op, Place, Span};
 
 use crate::ast::Call;
 use crate::fold::fold;
@@ -14,6 +14,9 @@ impl<'a> Lower<'a, '_> {
     /// Inlines a call; a returned value goes to `result`.
     pub(crate) fn lower_call(&mut self, call: &'a Call, result: Option<Place>) -> Fallible<()> {
         let names = self.shared.names;
+        if names.is_client(self.frame.body) {
+            return self.lower_client_call(call, result);
+        }
         let procedure = match names.lookup(None, &call.name.text) {
             Some(Symbol::Proc(index)) if self.may_inline(index) => index,
             _ => return Err(Reported),
@@ -31,7 +34,7 @@ impl<'a> Lower<'a, '_> {
         };
         let args = args?;
         let caller = std::mem::replace(&mut self.frame, callee);
-        let passed = self.pass_args(call, procedure, args);
+        let passed = self.pass_args(call.span, procedure, args);
         if passed.is_ok() {
             self.lower_block(&names.file.procs[procedure].body);
         }
@@ -46,7 +49,7 @@ impl<'a> Lower<'a, '_> {
     }
 
     /// A constant for a parameter that is never assigned stays a constant, so that array elements keep fixed addresses.
-    fn pass_args(&mut self, call: &'a Call, procedure: usize, args: Vec<LocalExpr>) -> Fallible<()> {
+    pub(crate) fn pass_args(&mut self, span: Span, procedure: usize, args: Vec<LocalExpr>) -> Fallible<()> {
         let names = self.shared.names;
         let params = &names.file.procs[procedure].params;
         if params.len() != args.len() {
@@ -60,7 +63,7 @@ impl<'a> Lower<'a, '_> {
                 }
                 value => {
                     let dst = Place::Reg(self.home(var)?);
-                    self.emit(Op::Assign { dst, value }, call.span)?;
+                    self.emit(Op::Assign { dst, value }, span)?;
                 }
             }
         }

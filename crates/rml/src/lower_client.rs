@@ -107,6 +107,10 @@ impl<'a> Lower<'a, '_> {
         if self.client.is_none() && event == TxEvent::Commit {
             return self.emit(Op::BlockCommit, span);
         }
+        if let Some(tx) = &self.tx {
+            let target = if event == TxEvent::Commit { tx.after } else { tx.retry };
+            return self.leave(target, false, span);
+        }
         let client = self.client.ok_or(Reported)?;
         if self.values.is_some() {
             return self.lower_transaction_end(event, span);

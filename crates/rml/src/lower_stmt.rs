@@ -32,6 +32,7 @@ impl<'a> Lower<'a, '_> {
                 self.lower_block(body);
                 self.emit(Op::AtomicEnd, body.close)
             }
+            StmtKind::Tx(body) => self.lower_tx(body, span),
             StmtKind::Operation(name, body) => {
                 self.emit(Op::OperationBegin(name.text.clone()), span)?;
                 self.in_operation = true;
@@ -65,7 +66,8 @@ impl<'a> Lower<'a, '_> {
             StmtKind::Rollback(place, value) => {
                 let Slot::Shared(addr, _) = self.slot(place)? else { return Err(Reported) };
                 let value = fold(value, self)?;
-                self.emit(Op::Store { addr, value, rollback: true }, span)
+                // A given client has no history, so nothing in it is undone.
+                self.emit(Op::Store { addr, value, rollback: self.tx.is_none() }, span)
             }
         }
     }
@@ -222,6 +224,9 @@ impl<'a> Lower<'a, '_> {
             let command = self.shared.names.command(self.frame.body);
             if self.values.is_some() && command == Some(Command::Read) {
                 return self.respond_and_go_on(Command::Read, span);
+            }
+            if self.tx.is_some() && command == Some(Command::Read) {
+                return self.leave(self.frame.on_return, self.frame.in_operation, span);
             }
         }
         self.end_body(span)

@@ -114,7 +114,29 @@ impl<'a> Names<'a> {
     /// What a name stands for inside a body, or outside all bodies.
     pub(crate) fn lookup(&self, body: Option<BodyId>, name: &str) -> Option<Symbol> {
         let local = body.and_then(|body| self.locals[body.0].get(name)).map(|var| Symbol::Var(*var));
-        local.or_else(|| self.globals.get(name).map(|(symbol, _)| *symbol))
+        let global = || self.globals.get(name).map(|(symbol, _)| *symbol);
+        local.or_else(|| global().filter(|symbol| self.is_visible(body, *symbol)))
+    }
+
+    /// What a name stands for in the stm whose client cannot see it.
+    pub(crate) fn hidden(&self, body: BodyId, name: &str) -> Option<Symbol> {
+        let global = self.globals.get(name).map(|(symbol, _)| *symbol);
+        global.filter(|symbol| !self.is_visible(Some(body), *symbol))
+    }
+
+    /// A client sees the commands of its stm, except `end`, and what they work on.
+    fn is_visible(&self, body: Option<BodyId>, symbol: Symbol) -> bool {
+        match symbol {
+            _ if !body.is_some_and(|body| self.is_client(body)) => true,
+            Symbol::Const(_) => true,
+            Symbol::Var(var) => self.var(var).data,
+            Symbol::Proc(index) => matches!(self.file.procs[index].command, Some(Command::Read | Command::Write)),
+        }
+    }
+
+    /// Whether a body is a thread of a given client.
+    pub(crate) fn is_client(&self, body: BodyId) -> bool {
+        self.file.client.is_some() && body.0 >= self.file.procs.len()
     }
 
     /// The names that can be used inside a body, or outside all bodies.
@@ -185,7 +207,8 @@ impl<'a> Names<'a> {
             _ => None,
         });
         for decl in params.iter().chain(declared.flatten()) {
-            let first = self.globals.get(decl.name.text.as_str()).map(|(_, span)| *span);
+            let first = self.globals.get(decl.name.text.as_str());
+            let first = first.filter(|(symbol, _)| self.is_visible(Some(body), *symbol)).map(|(_, span)| *span);
             let local = self.local(body, &decl.name.text).map(|var| self.var(var).name.span);
             if let Some(first) = first.or(local) {
                 declared_twice(&decl.name, first, reports);

@@ -33,6 +33,7 @@ pub(crate) fn parse(source: &str, tokens: Vec<(Token, Span)>, reports: &mut Repo
     let mut parser = Parser::new(source, tokens, reports);
     parser.items();
     parser.file.broken = !parser.reports.is_empty();
+    parser.adopt_client();
     parser.add_client();
     parser.file
 }

@@ -8,7 +8,7 @@ use crate::parse::Parser;
 use crate::report::{Fallible, Reported};
 use crate::token::Token;
 
-const ITEMS: [&str; 5] = ["const", "threads", "stm", "observe", "check"];
+const ITEMS: [&str; 6] = ["const", "threads", "stm", "client", "observe", "check"];
 const MEMBERS: [&str; 7] = ["const", "shared", "local", "index", "proc", "thread", "observe"];
 const STM_MEMBERS: [&str; 10] = ["const", "shared", "data", "local", "index", "proc", "order", "read", "write", "end"];
 
@@ -23,6 +23,7 @@ impl Parser<'_, '_> {
                 Token::Check => self.check(),
                 Token::Threads => self.program(BlockKind::Threads),
                 Token::Stm => self.program(BlockKind::Stm),
+                Token::Ident if self.starts_client() => self.given_client(),
                 Token::Semicolon => {
                     self.bump();
                     Ok(())

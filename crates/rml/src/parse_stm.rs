@@ -173,8 +173,10 @@ impl Parser<'_, '_> {
     pub(crate) fn add_client(&mut self) {
         let Some(span) = self.file.stm() else { return };
         let missing = |file: &crate::ast::File, name: &str| file.consts.iter().all(|c| c.name.text != name);
-        let more: &[_] = if self.file.has_values() { &WITH_VALUES } else { &[] };
+        let more: &[_] = if self.file.has_values() && self.file.client.is_none() { &WITH_VALUES } else { &[] };
+        let own = i64::try_from(self.file.threads.len()).ok().filter(|_| self.file.client.is_some());
         let predeclared = PREDECLARED.iter().chain(more).copied();
+        let predeclared = predeclared.map(|(name, value)| (name, own.filter(|_| name == "threads").unwrap_or(value)));
         let added: Vec<_> = predeclared.filter(|(name, _)| missing(&self.file, name)).collect();
         let added = added.into_iter().map(|(name, value)| Const {
             name: Name { text: name.to_owned(), span },
@@ -183,6 +185,9 @@ impl Parser<'_, '_> {
         });
         let declared = std::mem::take(&mut self.file.consts);
         self.file.consts = added.chain(declared).collect();
+        if self.file.client.is_some() {
+            return;
+        }
         self.add_fewest(span);
         let threads = self.file.consts.iter().find(|constant| constant.name.text == "threads");
         let name = Name { text: "threads".to_owned(), span: threads.map_or(span, |constant| constant.name.span) };

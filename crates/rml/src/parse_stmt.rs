@@ -76,7 +76,7 @@ impl Parser<'_, '_> {
         let whole = self.since(start);
         let span = match &kind {
             StmtKind::If { .. } | StmtKind::While(..) | StmtKind::Loop(_) | StmtKind::Atomic(_) => start,
-            StmtKind::ChooseBlock(_) => start,
+            StmtKind::ChooseBlock(_) | StmtKind::Tx(_) => start,
             StmtKind::Operation(name, _) => start.to(name.span),
             StmtKind::AtomicBlock(block) => block.name.as_ref().map_or(start, |name| start.to(name.span)),
             StmtKind::Foreach(_, range, _) | StmtKind::Forsome(_, range, _) => start.to(range.span),
@@ -89,6 +89,7 @@ impl Parser<'_, '_> {
         let token = self.peek();
         match token {
             Token::Ident if self.declares_data() => return self.local_declaration(),
+            Token::Ident if self.starts_tx() => return self.tx(),
             Token::Ident => return self.name_first(),
             Token::Cas | Token::Exchange | Token::FetchAdd => return Ok(StmtKind::Rmw(self.rmw()?)),
             Token::Local | Token::Index | Token::Shared => return self.local_declaration(),

@@ -28,9 +28,16 @@ threads {
 }";
 
 /// Lowers a checked file. The result is good only if nothing was reported.
-pub(crate) fn lower_program(name: &str, names: &Names<'_>, checked: &Checked, reports: &mut Reports) -> Program {
-    let memory = lay_out(names, reports);
-    let shared = Shared { names, checked, homes: &memory.homes, locations: &memory.locations, arrays: &memory.arrays };
+pub(crate) fn lower_program(
+    name: &str,
+    names: &Names<'_>,
+    checked: &Checked,
+    atomic: bool,
+    reports: &mut Reports,
+) -> Program {
+    let mut memory = lay_out(names, reports);
+    let (homes, locations, arrays) = (&memory.homes, &memory.locations, &memory.arrays);
+    let shared = Shared { names, checked, homes, locations, arrays, atomic };
     let mut threads = lower_threads(&shared, reports);
     for thread in &threads {
         check_flow(thread, &shared, reports);
@@ -39,19 +46,25 @@ pub(crate) fn lower_program(name: &str, names: &Names<'_>, checked: &Checked, re
     check_blocks(&threads, names.file, reports);
     let mut finals = Finals { shared: &shared, threads: &mut threads, reports, binders: Vec::new() };
     // The threads of an stm never end, so it has no final states; the checker has refused whatever is said about them.
-    let has_finals = names.file.stm().is_none();
+    let given = names.file.client.is_some();
+    let has_finals = names.file.stm().is_none() || given;
     let observed = if has_finals { observe(&mut finals) } else { Vec::new() };
     let checks = names.file.checks.iter();
     let checks = checks.filter(|check| has_finals || !matches!(check.claim, Claim::Final(..)));
     let checks = checks.flat_map(|check| lower_check(check, &mut finals)).collect();
     let constants = names.file.consts.iter().zip(&names.consts);
+    if given {
+        // What its transactions do is not judged as a history.
+        memory.transactional.clear();
+    }
+    let orders = if given { &[] } else { names.file.orders.as_slice() };
     let mut program = Program {
         name: name.to_owned(),
         threads: threads.into_iter().map(|lowered| lowered.thread).collect(),
         setup: None,
         orders: Vec::new(),
         interchangeable: Default::default(),
-        serial_orders: serial_orders(names.file.orders.iter().map(|order| order.name.text.as_str()), &keys),
+        serial_orders: serial_orders(orders.iter().map(|order| order.name.text.as_str()), &keys),
         observed,
         checks,
         transactional: memory.transactional,
@@ -59,7 +72,7 @@ pub(crate) fn lower_program(name: &str, names: &Names<'_>, checked: &Checked, re
         locations: memory.locations,
         arrays: memory.arrays,
     };
-    if names.file.has_values() {
+    if names.file.has_values() && !given {
         let values = program.constants.iter().find(|(name, _)| name == "values").map_or(0, |(_, value)| *value);
         program.interchangeable = interchangeable(&program, values);
     }
@@ -177,9 +190,10 @@ fn observe(finals: &mut Finals<'_, '_>) -> Vec<Observable> {
     }
     if references.is_empty() {
         columns = observe_locals(finals);
-        if columns.is_empty() {
-            columns = observe_memory(finals);
-        }
+    }
+    let given = finals.shared.names.file.client.is_some();
+    if columns.is_empty() || given {
+        columns.extend(observe_memory(finals, given));
     }
     let mut seen = std::collections::HashSet::new();
     columns.retain(|column| seen.insert(column.name.clone()));
@@ -227,7 +241,7 @@ fn observe_locals(finals: &Finals<'_, '_>) -> Vec<Observable> {
         let mut homes: Vec<_> = lowered.homes.iter().collect();
         homes.sort();
         for (var, home) in homes.into_iter().map(|(var, home)| (names.var(*var), *home)) {
-            if var.kind == VarKind::Local && (var.body.is_none() || var.body == own) {
+            if var.kind == VarKind::Local && (var.body.is_none() && names.file.client.is_none() || var.body == own) {
                 *having.entry(&var.name.text).or_default() += 1;
                 found.push((thread, var, home));
             }
@@ -243,7 +257,11 @@ fn observe_locals(finals: &Finals<'_, '_>) -> Vec<Observable> {
     found.into_iter().flat_map(column).collect()
 }
 
-fn observe_memory(finals: &Finals<'_, '_>) -> Vec<Observable> {
+/// All of memory, or all `data`.
+fn observe_memory(finals: &Finals<'_, '_>, data_only: bool) -> Vec<Observable> {
+    let names = finals.shared.names;
+    let is_data = |loc: &Location| names.vars.iter().any(|var| var.data && var.name.span == loc.span);
     let locations = finals.shared.locations.iter().enumerate();
+    let locations = locations.filter(|(_, location)| !data_only || is_data(location));
     locations.map(|(index, loc)| Observable { name: loc.name.clone(), var: FinalVar::Loc(LocId::new(index)) }).collect()
 }

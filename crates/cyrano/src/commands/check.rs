@@ -105,7 +105,7 @@ fn one(
     match selected {
         Selected::Run(property, model) => runner.check(loaded, property, model, &meter.watch(job)),
         Selected::Observations(model) => specification.check(runner, loaded, model, &meter.watch(job)),
-        Selected::Atomicity(model) => atomicity.of(loaded).check(runner, model, &meter.watch(job)),
+        Selected::Atomicity(model) => atomicity.of(loaded)?.check(runner, model, &meter.watch(job)),
         Selected::Nothing { criterion, reason } => Ok(CheckReport {
             file: loaded.source.name.clone(),
             test: loaded.test_name(),

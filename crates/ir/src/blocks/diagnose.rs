@@ -1,13 +1,16 @@
 //! What is wrong with the marks of atomic blocks, told in the words of a source language (Flanagan, section 3.2).
 //!
-//! `cyrano_ir::Blocks` finds what is wrong; this file says where to look: at the commit point that comes first on the path, at the branch
+//! [`super::Blocks`] finds what is wrong; this file says where to look: at the commit point that comes first on the path, at the branch
 //! where a path without a commit point leaves the others. Paths are those of the lowered code, where procedures are inlined, and count
 //! whether they can be taken or not.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use cyrano_ir::dataflow::successors;
-use cyrano_ir::{BlockProblem, Blocks, Diagnostic, InstrId, Op, Span, Thread};
+use crate::dataflow::successors;
+use crate::blocks::{BlockProblem, Blocks};
+use crate::diagnostic::Diagnostic;
+use crate::ids::{InstrId, Span};
+use crate::program::{Op, Thread};
 
 /// How the marks are written in a language.
 #[derive(Clone, Copy, Debug)]
