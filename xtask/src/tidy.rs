@@ -34,7 +34,10 @@ const MAP: &[(&str, &[&str])] = &[
             "trace", "report",
         ],
     ),
-    ("conformance", &["ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic"]),
+    (
+        "conformance",
+        &["ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic"],
+    ),
 ];
 
 /// Crates that must not print or read files.

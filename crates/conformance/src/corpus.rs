@@ -68,8 +68,14 @@ pub fn ir_programs() -> anyhow::Result<Vec<(String, Program)>> {
 
 /// All `.rml` files of the library with programs that every engine can run, sorted by path.
 pub fn entries() -> anyhow::Result<Vec<Entry>> {
-    // Memories with values have clients of a size, and headers of their own.
-    Ok(all()?.into_iter().filter(|entry| !cyrano_rml::has_values(&entry.source)).collect())
+    // Memories with values have clients of a size or of their own, and headers of their own.
+    let others = |entry: &Entry| !cyrano_rml::has_values(&entry.source) && !cyrano_rml::has_client(&entry.source);
+    Ok(all()?.into_iter().filter(others).collect())
+}
+
+/// The transactional memories with a client of their own. Their promises are `//@ MODEL CRITERION: VERDICT`.
+pub fn with_clients() -> anyhow::Result<Vec<Entry>> {
+    Ok(all()?.into_iter().filter(|entry| cyrano_rml::has_client(&entry.source)).collect())
 }
 
 /// The transactional memories with values. Their promises are `//@ MODEL CRITERION [NAME=VALUE]…: VERDICT`.

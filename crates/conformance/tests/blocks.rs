@@ -29,7 +29,13 @@ fn judge(program: &Program, model: &str) -> (Verdict, Option<Difference>) {
         (answer.verdict, difference, answer.stats.states)
     };
     let on = ask(&Explore::default());
-    let plain = Explore { dead_registers: false, thread_symmetry: false, macro_steps: false, movers: false, ..Explore::default() };
+    let plain = Explore {
+        dead_registers: false,
+        thread_symmetry: false,
+        macro_steps: false,
+        movers: false,
+        ..Explore::default()
+    };
     let off = ask(&plain);
     assert_eq!(on.0, off.0, "reductions on and off under {}", model.name);
     assert!(on.2 <= off.2 || on.0 == Verdict::Violated, "reductions make it larger");
@@ -105,7 +111,8 @@ thread q
 #[test]
 fn accesses_outside_are_units() {
     check(SINGLE, &[("sc", Verdict::Violated)]);
-    let fixed = SINGLE.replace("  @2: r := load x\n", "  @2: r := fetch_add x, 1\n").replace("store x, (r + 1)", "r := load x");
+    let fixed =
+        SINGLE.replace("  @2: r := load x\n", "  @2: r := fetch_add x, 1\n").replace("store x, (r + 1)", "r := load x");
     // What it hands on is read again before the end, after the other thread may have added.
     let dead = fixed.replace("block end", "block end 1");
     check(&dead, &[("sc", Verdict::Verified)]);

@@ -242,11 +242,8 @@ impl Oracle<'_> {
     fn is_right(&self) -> bool {
         let registers = 16;
         let thread = Thread { regs: vec![0; registers], shadow_regs: vec![0; registers], ..Thread::default() };
-        let start = State {
-            memory: vec![0; LOCATIONS],
-            shadow: vec![0; LOCATIONS],
-            threads: vec![thread; self.program.len()],
-        };
+        let start =
+            State { memory: vec![0; LOCATIONS], shadow: vec![0; LOCATIONS], threads: vec![thread; self.program.len()] };
         let mut seen = HashSet::from([start.clone()]);
         let mut todo = vec![start];
         while let Some(state) = todo.pop() {

@@ -8,8 +8,8 @@
 use std::sync::OnceLock;
 
 use cyrano_criteria::atomicity::{ATOMICITY, observed, serial};
-use cyrano_ir::blocks::diagnose::{Words, without_commit};
 use cyrano_engine::{Verdict, Watch};
+use cyrano_ir::blocks::diagnose::{Words, without_commit};
 use cyrano_memory::Model;
 use cyrano_report::CheckReport;
 use cyrano_rml::CompileError;

@@ -43,7 +43,9 @@ mod witness;
 pub use faults::Fault;
 pub use stepping::{NextStep, Place, Standing, Stepping};
 
-use cyrano_engine::{Answer, BlockProof, Engine, Limits, Query, Question, Refusal, Verdict, Violation, Watch, limit_reason};
+use cyrano_engine::{
+    Answer, BlockProof, Engine, Limits, Query, Question, Refusal, Verdict, Violation, Watch, limit_reason,
+};
 use cyrano_ir::{InstrId, Interchangeable, Program, Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
 

@@ -218,7 +218,8 @@ impl Runner {
         self.steps += 1;
         let Member { memory, threads } = &self.member;
         let copy = &threads[thread];
-        let same = |(pc, regs, seen): &(u32, Vec<i64>, Vec<i64>)| *pc == copy.pc && *regs == copy.regs && *seen == *memory;
+        let same =
+            |(pc, regs, seen): &(u32, Vec<i64>, Vec<i64>)| *pc == copy.pc && *regs == copy.regs && *seen == *memory;
         let repeats = self.seen.as_ref().is_some_and(same);
         if self.steps >= 16 && self.steps.is_power_of_two() {
             self.seen = Some((copy.pc, copy.regs.clone(), memory.clone()));

@@ -253,8 +253,7 @@ mod tests {
             match (0..self.executions.len()).find(|number| self.possible(*number, set)) {
                 None => Judgement::Correct,
                 Some(evidence) => {
-                    let replayed =
-                        Replayed::default();
+                    let replayed = Replayed::default();
                     Judgement::Wrong(Wrong { execution: Execution::default(), replayed, evidence })
                 }
             }

@@ -144,7 +144,9 @@ impl<'p> Judge<'_, 'p> {
     fn step(&self, thread: ThreadId, mark: &Mark, access: usize) -> Option<usize> {
         let start = self.placing.events.start[thread.index()];
         let needed = mark.control.iter().chain([access]);
-        needed.map(|event| self.positions.get(&(start + event)).copied()).try_fold(0, |last, step| Some(last.max(step?)))
+        needed
+            .map(|event| self.positions.get(&(start + event)).copied())
+            .try_fold(0, |last, step| Some(last.max(step?)))
     }
 
     /// Runs a unit of a thread in every possible way.
@@ -248,7 +250,11 @@ impl<'p> Judge<'_, 'p> {
             })
             .collect();
         let thread = ThreadId::new(thread);
-        (!values.is_empty() || real.pc != serial.pc).then_some(Difference::HandedOn { thread, instr: unit.instr, values })
+        (!values.is_empty() || real.pc != serial.pc).then_some(Difference::HandedOn {
+            thread,
+            instr: unit.instr,
+            values,
+        })
     }
 
     /// The registers that a unit hands on at its end.
@@ -321,11 +327,7 @@ fn ends_since(machine: &Machine<'_>, before: usize) -> bool {
 
 impl Member<'_> {
     /// Whether another way has made the choice that comes next, in the same circumstances.
-    fn chooses_again(
-        &self,
-        thread: usize,
-        chosen_at: &mut FxHashSet<Circumstances>,
-    ) -> bool {
+    fn chooses_again(&self, thread: usize, chosen_at: &mut FxHashSet<Circumstances>) -> bool {
         let machine = &self.machines[thread];
         let chooses = matches!(machine.op(), Op::Choose { .. }) && machine.in_block();
         chooses && !chosen_at.insert((machine.pc, machine.registers.clone(), self.memory.clone()))

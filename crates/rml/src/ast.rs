@@ -187,7 +187,10 @@ pub(crate) enum StmtKind {
     Transaction(TxEvent),
     Rmw(Rmw),
     Call(Call),
-    If { arms: Vec<(Expr, Block)>, otherwise: Option<Block> },
+    If {
+        arms: Vec<(Expr, Block)>,
+        otherwise: Option<Block>,
+    },
     While(Expr, Block),
     Loop(Block),
     Break,

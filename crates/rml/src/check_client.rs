@@ -19,7 +19,8 @@ impl<'a> Checker<'a, '_> {
     /// Checks a transaction.
     pub(crate) fn check_tx(&mut self, body: &'a Block, span: Span) {
         if !self.in_client() {
-            let help = "transactions are what the threads of a `client` run: `client { thread a { tx { … } } }`".to_owned();
+            let help =
+                "transactions are what the threads of a `client` run: `client { thread a { tx { … } } }`".to_owned();
             self.complain(span, "`tx` belongs in a `client`".to_owned(), "not here", help);
             return;
         }
@@ -47,14 +48,16 @@ impl<'a> Checker<'a, '_> {
         }
         let inside = self.place.tx.is_some();
         let (what, help) = match &stmt.kind {
-            StmtKind::Transaction(_) | StmtKind::Rollback(..) => {
-                ("a client cannot end or undo a transaction", "it ends with its `}`; whether it aborts is up to the stm")
-            }
+            StmtKind::Transaction(_) | StmtKind::Rollback(..) => (
+                "a client cannot end or undo a transaction",
+                "it ends with its `}`; whether it aborts is up to the stm",
+            ),
             StmtKind::Operation(..) => ("a client has no operations", "its units are transactions: `tx { … }`"),
             StmtKind::AtomicBlock(_) => ("a client has no atomic blocks", "its units are transactions: `tx { … }`"),
-            StmtKind::Atomic(_) if inside => {
-                ("an atomic section cannot stand in a transaction", "a transaction is meant to be atomic; drop the inner one")
-            }
+            StmtKind::Atomic(_) if inside => (
+                "an atomic section cannot stand in a transaction",
+                "a transaction is meant to be atomic; drop the inner one",
+            ),
             StmtKind::Return(_) if inside => {
                 ("`return` cannot leave a transaction", "remember the decision in a local and act on it behind the `}`")
             }
@@ -103,7 +106,8 @@ impl<'a> Checker<'a, '_> {
             true => "a transaction ends with its `}`".to_owned(),
             false => "a client uses `read` and `write`, the stm's `data`, constants and locals of its own".to_owned(),
         };
-        let diagnostic = Diagnostic::new(name.span, format!("`{text}` belongs to the stm"), "in a client").with_help(help);
+        let diagnostic =
+            Diagnostic::new(name.span, format!("`{text}` belongs to the stm"), "in a client").with_help(help);
         self.reports.add(diagnostic.with_related(self.names.span_of(symbol), "declared here"));
         true
     }

@@ -76,7 +76,9 @@ impl<'a> Checker<'a, '_> {
 
     /// Whether the variable is a constant here: a command is lowered for each value of its parameter, unless a given client calls it.
     fn is_fixed(&self, var: VarId) -> bool {
-        self.mode != (Mode::Constant { in_thread: false }) && self.names.file.client.is_none() && self.names.is_command_param(var)
+        self.mode != (Mode::Constant { in_thread: false })
+            && self.names.file.client.is_none()
+            && self.names.is_command_param(var)
     }
 
     /// What a declared name stands for; reports it if it is unknown or declared only later.

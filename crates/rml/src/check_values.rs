@@ -80,7 +80,7 @@ impl<'a> Checker<'a, '_> {
                 let help = format!("the orders of this stm are {}", known.join(", "));
                 (format!("this stm has no order `{}`", order.name()), help)
             }
-            Claim::Progress(_) if file.has_values() => {
+            Claim::Progress(_) if file.has_values() && file.client.is_none() => {
                 let message = "progress is a property of an stm without values".to_owned();
                 (message, "the clients of an stm with values run until each transaction has committed".to_owned())
             }

@@ -2,7 +2,8 @@
 //!
 //! The passes, each in files of its own: tokens (`lexer`), syntax tree (`parse` and its companions), names and constants (`names`),
 //! the checker (`check`), and the lowering of one thread after the other (`lower`), which inlines procedures and unrolls
-//! `foreach`, `forsome`, `forall` and `exists`. An stm becomes threads that call its commands (`lower_client`); everything else is shared.
+//! `foreach`, `forsome`, `forall` and `exists`. An stm becomes threads that call its commands (`lower_client`), or those of a client of its own
+//! (`lower_given`); everything else is shared.
 //! `docs/rml.md` is the language's reference.
 //!
 //! **Invariants:** every error of a file is reported, once; no input makes a pass panic or run on (nesting, unrolling and the number of

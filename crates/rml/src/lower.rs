@@ -202,7 +202,7 @@ impl<'a, 'r> Lower<'a, 'r> {
         };
         self.report_open_ends(&code);
         let keys = self.key_registers();
-        let code = if self.values.is_some() || given { share(code) } else { code };
+        let code = if self.values.is_some() || given && !self.shared.atomic { share(code) } else { code };
         let thread = Thread { name, registers: self.registers, code };
         LoweredThread { declared, self_index: self.self_index, thread, homes: self.homes, keys }
     }

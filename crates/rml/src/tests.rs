@@ -1,6 +1,7 @@
 //! The crate's tests: one `check` function for lowered programs and one for diagnostics.
 
 mod blocks;
+mod client;
 mod diagnostics;
 mod limits;
 mod lowering;

@@ -262,7 +262,11 @@ impl<'a> Ask<'a> {
     fn decided(&self, decision: Decision) -> Answer {
         let verdict = if decision.violation.is_some() { Verdict::Violated } else { Verdict::Verified };
         let reason = decision.undefined.then(|| "the condition has no value in this final state".to_owned());
-        Answer { violation: decision.violation, execution: Some(decision.decoded.execution), ..Answer::new(verdict, reason) }
+        Answer {
+            violation: decision.violation,
+            execution: Some(decision.decoded.execution),
+            ..Answer::new(verdict, reason)
+        }
     }
 
     /// The reason for a verdict that is bounded by loops.

@@ -216,7 +216,9 @@ impl<'a> Problem<'a> {
         let mut undefined = FALSE;
         let target = match self.question {
             Question::Outcomes
-            | Question::Holds(Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity) => complete,
+            | Question::Holds(Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity) => {
+                complete
+            }
             Question::Holds(Property::Assertions) => gates.or(wrong, deadlock),
             Question::Holds(Property::Observations(allowed)) => {
                 let other = none_of(&mut gates, &self.program.observed, &observed, allowed);

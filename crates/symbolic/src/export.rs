@@ -56,7 +56,10 @@ impl Symbolic {
     ) -> Result<Export, String> {
         use cyrano_engine::Engine;
         self.supports(query.program, query.model).map_err(|refusal| refusal.reason)?;
-        if matches!(query.question, Question::Holds(Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity)) {
+        if matches!(
+            query.question,
+            Question::Holds(Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity)
+        ) {
             return Err("this engine does not judge histories of transactions".to_owned());
         }
         if let Some(bound) = iterations {

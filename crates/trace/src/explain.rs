@@ -73,10 +73,7 @@ pub(crate) fn explain(parts: &Parts<'_>, lines: &Lines<'_>) -> Explanation {
         (Some(Violation::Lasso(lasso)), Property::Progress(progress)) => lasso::explain(parts, *progress, lasso),
         (Some(Violation::Blocks), _) => atomicity::explain(parts, lines),
         (None, Property::Assertions) => told.so_far(),
-        (
-            _,
-            Property::Assertions | Property::Observations(_) | Property::Progress(_) | Property::CommitAtomicity,
-        ) => {
+        (_, Property::Assertions | Property::Observations(_) | Property::Progress(_) | Property::CommitAtomicity) => {
             told.plain("witness", "The execution is as claimed.".to_owned())
         }
     }

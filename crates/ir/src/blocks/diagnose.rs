@@ -6,8 +6,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::dataflow::successors;
 use crate::blocks::{BlockProblem, Blocks};
+use crate::dataflow::successors;
 use crate::diagnostic::Diagnostic;
 use crate::ids::{InstrId, Span};
 use crate::program::{Op, Thread};
