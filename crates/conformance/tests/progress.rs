@@ -334,9 +334,9 @@ fn a_name_that_is_held_is_refuted() {
     assert!(confirms(&execution));
     let mut refuted = 0;
     for (thread, choices) in execution.choices.iter().enumerate() {
-        for at in 0..choices.len() {
+        for (at, choice) in choices.iter().enumerate() {
             let mut changed = execution.clone();
-            changed.choices[thread][at] = if choices[at] == 1 { 2 } else { 1 };
+            changed.choices[thread][at] = if *choice == 1 { 2 } else { 1 };
             refuted += usize::from(!confirms(&changed));
         }
     }

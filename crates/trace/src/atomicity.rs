@@ -165,11 +165,9 @@ mod tests {
 
     /// One thread with a block over the three lines of the source.
     fn program(block: &str) -> Program {
-        let text = format!(
-            "program p\nlocation data = 0\nthread w\n  register old = 0\n  register %exit = 0\n  @0: block begin b\n  \
-             @1: old := load data\n  @2: block commit\n  @3: block end\n  @4: halt\n"
-        );
-        let mut program = cyrano_ir::text::parse(&text).expect("it is a program");
+        let text = "program p\nlocation data = 0\nthread w\n  register old = 0\n  register %exit = 0\n  @0: block begin b\n  \
+             @1: old := load data\n  @2: block commit\n  @3: block end\n  @4: halt\n";
+        let mut program = cyrano_ir::text::parse(text).expect("it is a program");
         program.threads[0].code[0].op = Op::BlockBegin(block.to_owned());
         let spans = [(0, 5), (8, 19), (8, 19), (20, 23), (20, 23)];
         for (instr, (start, end)) in program.threads[0].code.iter_mut().zip(spans) {
