@@ -437,3 +437,28 @@ fn under_tso() {
 fn under_pso() {
     run("pso", Buffer::ByLocation, 1500, 3);
 }
+
+/// A weaker model has all the executions of a stronger one, so it has their violations; those of `rmo` are confirmed like all others.
+#[test]
+fn violations_grow() {
+    let mut random = Random(4);
+    let mut violated_on_rmo = 0;
+    for _ in 0..500 {
+        let parsed = text::parse(&ir(&random.program())).expect("it is a program");
+        let verdicts = ["sc", "tso", "pso", "rmo"].map(|model| {
+            let model = cyrano_memory::named(model).expect("a named model");
+            let property = Property::CommitAtomicity;
+            let query = Query { program: &parsed, model: &model, question: Question::Holds(&property) };
+            let answer = Explore::default().ask(query, &limits(60.0, 6), &());
+            if let (Some(violation), Some(execution)) = (&answer.violation, &answer.execution) {
+                let confirmed = cyrano_interp::confirm(&parsed, &model, &property, Some(violation), execution);
+                assert!(confirmed.is_ok(), "{} {}", confirmed.unwrap_err(), text::print(&parsed));
+            }
+            answer.verdict
+        });
+        let violated = verdicts.map(|verdict| verdict == Verdict::Violated);
+        assert!(violated.is_sorted(), "{verdicts:?} {}", text::print(&parsed));
+        violated_on_rmo += usize::from(violated[3] && !violated[2]);
+    }
+    assert!(violated_on_rmo > 0, "nothing is wrong on rmo alone");
+}
