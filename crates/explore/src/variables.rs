@@ -14,6 +14,7 @@
 //!
 //! Witnesses are rebuilt without renaming.
 
+use cyrano_ir::dataflow::Pairs;
 use cyrano_ir::{Addr, BinOp, Expr, InstrId, LocalExpr, Op, Place, Program, RmwOp, Thread};
 
 use crate::machine::Machine;
@@ -35,34 +36,6 @@ struct Lane {
     registers: Vec<usize>,
     /// For each instruction its partner, if it was walked.
     code: Vec<Option<u32>>,
-}
-
-/// A map that is one-to-one and grows.
-struct Pairs {
-    to: Vec<Option<usize>>,
-    from: Vec<Option<usize>>,
-}
-
-impl Pairs {
-    fn new(size: usize) -> Self {
-        Self { to: vec![None; size], from: vec![None; size] }
-    }
-
-    /// Adds a pair; none if it contradicts another.
-    fn add(&mut self, a: usize, b: usize) -> Option<()> {
-        let fits = self.to[a].is_none_or(|known| known == b) && self.from[b].is_none_or(|known| known == a);
-        fits.then(|| (self.to[a], self.from[b]) = (Some(b), Some(a)))
-    }
-
-    /// The map, with the identity wherever nothing is known; none if that is not one-to-one.
-    fn complete(mut self) -> Option<Vec<usize>> {
-        for at in 0..self.to.len() {
-            if self.to[at].is_none() {
-                self.add(at, at)?;
-            }
-        }
-        self.to.into_iter().collect()
-    }
 }
 
 /// All renamings of the variables that change nothing, but the one that renames nothing.
@@ -141,7 +114,7 @@ impl Walk<'_> {
                 work.push((a, b));
             }
         }
-        Some(pairs.to.into_iter().map(|to| to.and_then(|to| u32::try_from(to).ok())).collect())
+        Some(pairs.partners().into_iter().map(|to| to.and_then(|to| u32::try_from(to).ok())).collect())
     }
 
     /// Where the command of this number starts.

@@ -1,5 +1,6 @@
 //! The automorphism itself: the codes of threads, walked in pairs.
 
+use cyrano_ir::dataflow::Pairs;
 use cyrano_ir::{Addr, Expr, InstrId, LocalExpr, Method, Op, Place, Program, RmwOp, Thread, reply};
 
 use super::Calls;
@@ -35,34 +36,6 @@ pub(super) fn is_automorphism(
         return false;
     }
     locations.complete().is_some_and(|map| map.into_iter().enumerate().all(alike))
-}
-
-/// A map that is one-to-one and grows.
-struct Pairs {
-    to: Vec<Option<usize>>,
-    from: Vec<Option<usize>>,
-}
-
-impl Pairs {
-    fn new(size: usize) -> Self {
-        Self { to: vec![None; size], from: vec![None; size] }
-    }
-
-    /// Adds a pair; none if it contradicts another.
-    fn add(&mut self, a: usize, b: usize) -> Option<()> {
-        let fits = self.to[a].is_none_or(|known| known == b) && self.from[b].is_none_or(|known| known == a);
-        fits.then(|| (self.to[a], self.from[b]) = (Some(b), Some(a)))
-    }
-
-    /// The map, with the identity wherever nothing is known; none if that is not one-to-one.
-    fn complete(mut self) -> Option<Vec<usize>> {
-        for at in 0..self.to.len() {
-            if self.to[at].is_none() {
-                self.add(at, at)?;
-            }
-        }
-        self.to.into_iter().collect()
-    }
 }
 
 /// The first instruction from here that is not a jump.
