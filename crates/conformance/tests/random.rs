@@ -34,6 +34,8 @@ proptest! {
         let off = [
             Explore { dead_registers: false, ..on.clone() },
             Explore { macro_steps: false, ..on.clone() },
+            Explore { ample_sets: false, ..on.clone() },
+            Explore { remembered_steps: false, ..on.clone() },
             Explore { timestamps: false, ..on },
         ];
         for explore in off {

@@ -297,9 +297,12 @@ pub struct RunArgs {
     /// Use at most this much memory for all checks together [default: 8192]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub memory: Option<u64>,
-    /// Run this many checks at a time [default: one per processor]
+    /// Use this many threads: for several checks at a time, or for one that has many states [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub workers: Option<u16>,
+    /// Keep only 64-bit fingerprints of states (explore): less memory, but a state may be left out by accident, and the verdict says so
+    #[arg(long)]
+    pub fingerprint: bool,
     /// How many accesses a thread may defer at a time (explore) before the verdict is bounded
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub deferred: Option<u16>,
@@ -357,6 +360,10 @@ pub enum Reduction {
     ClientSymmetry,
     /// Atomic blocks whose steps move past those of others need no serial run beside them
     Movers,
+    /// Where the next steps of a thread concern nobody else, only these are taken
+    AmpleSets,
+    /// Steps are remembered by what they depend on: not fewer states, but less work for each
+    RememberedSteps,
     /// Iterations of a loop that change nothing are left out (symbolic engine)
     IdleIterations,
     /// What values and addresses can be is worked out beforehand (symbolic engine)

@@ -61,16 +61,19 @@ impl Runner {
     /// A runner for this many questions.
     pub fn new(args: &RunArgs, questions: usize) -> Result<Self, Failure> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let workers = args.workers.map_or(processors, usize::from).clamp(1, questions.max(1));
+        let threads = args.workers.map_or(processors, usize::from);
+        let workers = threads.clamp(1, questions.max(1));
         let mut limits = Limits { cancel: interrupt::install()?, ..Limits::default() }.with_timeout(args.timeout);
         limits.memory = args.memory.map_or(limits.memory, |mib| mib << 20) / workers as u64;
+        limits.workers = threads / workers;
         limits.deferred = args.deferred.map_or(limits.deferred, usize::from);
         limits.iterations = args.iterations.map_or(limits.iterations, usize::from);
         let mut symbolic = Symbolic::default();
         symbolic.iterations = args.iterations.map_or(symbolic.iterations, usize::from);
         symbolic.idle_iterations = !args.no_reduction.contains(&Reduction::IdleIterations);
         symbolic.ranges = !args.no_reduction.contains(&Reduction::Ranges);
-        let (explore, minimise) = (explorer(&args.no_reduction), !args.no_minimise);
+        let explore = Explore { fingerprints: args.fingerprint, ..explorer(&args.no_reduction) };
+        let minimise = !args.no_minimise;
         Ok(Self { engine: args.engine, explore, symbolic, limits, workers, minimise })
     }
 
@@ -352,6 +355,8 @@ fn explorer(off: &[Reduction]) -> Explore {
         merged_histories: !off.contains(&Reduction::MergedHistories),
         client_symmetry: !off.contains(&Reduction::ClientSymmetry),
         movers: !off.contains(&Reduction::Movers),
+        ample_sets: !off.contains(&Reduction::AmpleSets),
+        remembered_steps: !off.contains(&Reduction::RememberedSteps),
         ..Explore::default()
     }
 }

@@ -15,13 +15,15 @@ pub struct Limits {
     pub deferred: usize,
     /// How often one thread may take the same backward jump (interpreter). Reaching it makes the verdict `bounded`.
     pub iterations: usize,
+    /// How many threads the engine may use (explorer).
+    pub workers: usize,
     /// Set from outside to stop early.
     pub cancel: Arc<AtomicBool>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { deadline: None, memory: 8 << 30, deferred: 12, iterations: 3, cancel: Arc::default() }
+        Self { deadline: None, memory: 8 << 30, deferred: 12, iterations: 3, workers: 1, cancel: Arc::default() }
     }
 }
 

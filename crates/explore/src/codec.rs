@@ -51,22 +51,8 @@ impl Machine<'_> {
         if self.model.serial {
             put(out, state.running.into());
         }
-        for (t, thread) in state.threads.iter().enumerate() {
-            put(out, thread.pc.into());
-            let info = &self.threads[t];
-            for reg in &info.live[thread.pc as usize] {
-                let at = info.base + *reg as usize;
-                if self.loads_wait {
-                    put(out, state.pending[at].into());
-                    put(out, if state.pending[at] == 0 { state.regs[at] } else { 0 });
-                } else {
-                    put(out, state.regs[at]);
-                }
-            }
-            put(out, thread.queue.len() as i64);
-            for entry in &thread.queue {
-                put_entry(out, entry);
-            }
+        for t in 0..state.threads.len() {
+            self.encode_thread(state, t, out);
         }
         if let (Some(monitor), Some(remembered)) = (&self.monitor, &state.monitor) {
             monitor.encode(remembered, out);
@@ -79,6 +65,42 @@ impl Machine<'_> {
         }
     }
 
+    /// Appends the bytes of one thread's part.
+    pub fn encode_thread(&self, state: &State, t: usize, out: &mut Vec<u8>) {
+        let (thread, info) = (&state.threads[t], &self.threads[t]);
+        put(out, thread.pc.into());
+        for reg in &info.live[thread.pc as usize] {
+            let at = info.base + *reg as usize;
+            if self.loads_wait {
+                put(out, state.pending[at].into());
+                put(out, if state.pending[at] == 0 { state.regs[at] } else { 0 });
+            } else {
+                put(out, state.regs[at]);
+            }
+        }
+        put(out, thread.queue.len() as i64);
+        for entry in &thread.queue {
+            put_entry(out, entry);
+        }
+    }
+
+    /// Reads one thread's part back; its registers are 0 before.
+    pub fn decode_thread(&self, input: &mut &[u8], t: usize, state: &mut State) {
+        let (thread, info) = (&mut state.threads[t], &self.threads[t]);
+        thread.pc = take(input) as u32;
+        thread.issued = 0;
+        for reg in &info.live[thread.pc as usize] {
+            let at = info.base + *reg as usize;
+            if self.loads_wait {
+                state.pending[at] = take(input) as u16;
+            }
+            state.regs[at] = take(input);
+        }
+        let entries = take(input);
+        thread.queue.clear();
+        thread.queue.extend((0..entries).map(|_| take_entry(input)));
+    }
+
     /// Reads a state back.
     pub fn decode(&self, mut bytes: &[u8], state: &mut State) {
         let input = &mut bytes;
@@ -88,20 +110,8 @@ impl Machine<'_> {
         state.running = if self.model.serial { take(input) as u16 } else { 0 };
         state.regs.fill(0);
         state.pending.fill(0);
-        for (t, thread) in state.threads.iter_mut().enumerate() {
-            thread.pc = take(input) as u32;
-            thread.issued = 0;
-            let info = &self.threads[t];
-            for reg in &info.live[thread.pc as usize] {
-                let at = info.base + *reg as usize;
-                if self.loads_wait {
-                    state.pending[at] = take(input) as u16;
-                }
-                state.regs[at] = take(input);
-            }
-            let entries = take(input);
-            thread.queue.clear();
-            thread.queue.extend((0..entries).map(|_| take_entry(input)));
+        for t in 0..state.threads.len() {
+            self.decode_thread(input, t, state);
         }
         if let Some(monitor) = &self.monitor {
             let (remembered, length) = monitor.decode(input).expect("a stored state has its monitor's");

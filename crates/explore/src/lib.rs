@@ -2,7 +2,8 @@
 //!
 //! Each thread keeps its deferred accesses in program order ([`mod@state`], [`mod@queue`]); any ready one may be performed at any
 //! time ([`mod@step`]); forwarded values can be used at once, by branches too; at the end the queue is drained. States are
-//! visited breadth-first ([`mod@search`]) and stored exactly ([`mod@table`]).
+//! visited breadth-first ([`mod@search`]) and stored exactly ([`mod@store`]), as bytes ([`mod@plain`]) or, where steps depend on little, as
+//! tuples of numbers with remembered steps ([`mod@parts`]).
 //!
 //! **Exactness.** For models in which nothing overtakes a load (`sc`, `tso`, `pso`, `serial` and others like them) the engine is
 //! exact on every program. Where loads wait (`rmo`), it is exact when addresses do not depend on loaded values, and refuses
@@ -15,10 +16,13 @@ mod alike;
 mod codec;
 mod events;
 mod faults;
+mod judge;
 mod local;
 mod machine;
 mod movers;
 mod own;
+mod parts;
+mod plain;
 mod progress;
 mod queue;
 mod repeats;
@@ -28,12 +32,13 @@ mod serial;
 mod settle;
 mod setup;
 mod shadow;
+mod space;
 mod state;
 mod step;
 mod stepping;
+mod store;
 mod supports;
 mod symmetry;
-mod table;
 mod tidy;
 mod timestamps;
 mod values;
@@ -41,6 +46,7 @@ mod variables;
 mod witness;
 
 pub use faults::Fault;
+pub use space::{Space, Summary, Walker, Wrong};
 pub use stepping::{NextStep, Place, Standing, Stepping};
 
 use cyrano_engine::{
@@ -50,7 +56,8 @@ use cyrano_ir::{InstrId, Interchangeable, Program, Property, Quantifier, ThreadI
 use cyrano_memory::Model;
 
 use machine::Machine;
-use search::{Found, Search};
+use search::Found;
+use step::Notes;
 
 /// The engine, with its reductions. Each can be switched off; verdicts and outcomes stay the same.
 #[derive(Clone, Debug)]
@@ -81,6 +88,12 @@ pub struct Explore {
     pub sorted_stores: bool,
     /// Where movers prove all atomic blocks, the shadow is left out (commit-atomicity).
     pub movers: bool,
+    /// Where the next steps of a thread concern nobody else, only these are taken (with remembered steps).
+    pub ample_sets: bool,
+    /// Steps are remembered by what they depend on. Not a reduction: states and transitions are the same.
+    pub remembered_steps: bool,
+    /// Of states only 64-bit fingerprints are kept, which may be equal by accident; verdicts say so.
+    pub fingerprints: bool,
     /// A deliberate bug, for tests; without the feature `faults` it has no effect.
     pub fault: Option<Fault>,
 }
@@ -101,6 +114,9 @@ impl Default for Explore {
             client_symmetry: true,
             client_programs: false,
             movers: true,
+            ample_sets: true,
+            remembered_steps: true,
+            fingerprints: false,
             fault: None,
         }
     }
@@ -112,7 +128,7 @@ impl Explore {
         cfg!(feature = "faults") && self.fault == Some(fault)
     }
 
-    fn reductions(&self, machine: &Machine<'_>) -> Vec<&'static str> {
+    fn reductions(&self, machine: &Machine<'_>, notes: Notes) -> Vec<&'static str> {
         let mut names = Vec::new();
         if self.dead_registers {
             names.push("dead-registers");
@@ -146,6 +162,9 @@ impl Explore {
         }
         if self.merged_histories && machine.values.is_some() {
             names.push("merged-histories");
+        }
+        if notes.ample {
+            names.push("ample-sets");
         }
         names
     }
@@ -212,27 +231,45 @@ impl Explore {
         }
         loop {
             let machine = Machine::new(program, model, self, property, limits.deferred, gap);
-            let found = Search::new(&machine, property).run(limits, watch);
+            let found = parts::search(&machine, property, limits, watch)
+                .unwrap_or_else(|| plain::search(&machine, property, limits, watch));
             if found.notes.gap_too_small {
                 gap = gap.map(|g| g * 2).filter(|g| *g <= LARGEST_GAP);
                 continue;
+            }
+            if (found.notes.ample || self.fingerprints) && found.hit().is_some() {
+                // With ample sets there may be a shorter way, and fingerprints do not show one at all.
+                let all = Self { ample_sets: false, fingerprints: false, ..self.clone() };
+                let answer = all.search(query, property, limits, watch);
+                if answer.execution.is_some() {
+                    return answer;
+                }
+                if self.fingerprints {
+                    return Answer { reason: Some(unshown(&found, &answer)), ..Answer::new(Verdict::Unknown, None) };
+                }
             }
             return self.answer(&machine, property, found, limits);
         }
     }
 
-    fn answer(&self, machine: &Machine<'_>, property: Option<&Property>, found: Found, limits: &Limits) -> Answer {
-        let (execution, violation) = found.hit.as_ref().map(|hit| witness::execution(machine, hit)).unzip();
+    fn answer(
+        &self,
+        machine: &Machine<'_>,
+        property: Option<&Property>,
+        found: Found<'_, '_>,
+        limits: &Limits,
+    ) -> Answer {
+        let (execution, violation) = found.hit().map(|hit| witness::execution(machine, hit, &found.path)).unzip();
         let mut answer = Answer {
             execution,
-            outcomes: found.outcomes.clone(),
-            clients: found.clients.clone(),
-            reductions: self.reductions(machine),
+            outcomes: found.judge.outcomes.clone(),
+            clients: found.judge.clients.clone(),
+            reductions: self.reductions(machine, found.notes),
             stats: found.stats,
             ..Answer::new(Verdict::Verified, None)
         };
         let exists = matches!(property, Some(Property::Final { quantifier: Quantifier::Exists, .. }));
-        if let Some(hit) = &found.hit {
+        if let Some(hit) = found.hit() {
             answer.violation = violation.unwrap_or_else(|| hit.violation.clone());
             answer.verdict = if hit.violation.is_some() { Verdict::Violated } else { Verdict::Verified };
             // Where all wrong clients are looked for, a hit is not the end.
@@ -258,6 +295,9 @@ impl Explore {
         } else if let Some(reason) = vacuous(machine.program, property, &found) {
             answer.verdict = Verdict::Vacuous;
             answer.reason = Some(reason.into());
+        } else if self.fingerprints {
+            answer.verdict = Verdict::Bounded;
+            answer.reason = Some(omission(found.stats.states));
         } else if exists {
             answer.verdict = Verdict::Violated;
             answer.violation = Some(Violation::NoWitness);
@@ -266,11 +306,30 @@ impl Explore {
     }
 }
 
+/// How sure a verdict by fingerprints is: two of n random 64-bit numbers are equal with a probability of at most n (n - 1) / 2^65.
+fn omission(states: u64) -> String {
+    let pairs = states as f64 * (states as f64 - 1.0) / 2.0;
+    let probability = (pairs / 2f64.powi(64)).min(1.0);
+    format!(
+        "nothing wrong was found, but states were told apart by 64-bit fingerprints; the probability that one was left out is at most \
+         {probability:.1e}"
+    )
+}
+
+/// Why a violation that was found by fingerprints is not shown.
+fn unshown(found: &Found<'_, '_>, exact: &Answer) -> String {
+    let depth = found.stats.depth;
+    let why = exact.reason.clone().unwrap_or_else(|| "it could not be repeated".to_owned());
+    format!(
+        "fingerprints found something wrong after {depth} steps, but the exact search that has to show it did not: {why}"
+    )
+}
+
 /// Why a search without a hit shows nothing, if it does not.
-fn vacuous(program: &Program, property: Option<&Property>, found: &Found) -> Option<&'static str> {
+fn vacuous(program: &Program, property: Option<&Property>, found: &Found<'_, '_>) -> Option<&'static str> {
     match property {
         Some(Property::Assertions) => {
-            let exercised = found.notes.asserted || search::can_wait(program);
+            let exercised = found.notes.asserted || judge::can_wait(program);
             (!exercised).then_some("no execution reaches an assertion, and no thread can wait")
         }
         Some(Property::Transactions(_) | Property::Progress(_)) => {
@@ -278,7 +337,7 @@ fn vacuous(program: &Program, property: Option<&Property>, found: &Found) -> Opt
         }
         Some(Property::CommitAtomicity) => (!found.notes.committed).then_some("no atomic block ever commits"),
         Some(Property::Final { .. } | Property::Observations(_)) => {
-            (!found.ended).then_some("no execution runs to its end")
+            (!found.judge.ended).then_some("no execution runs to its end")
         }
         None => None,
     }

@@ -3,8 +3,7 @@
 //! What a step needs to know about an instruction is computed here once: which registers are live before it, which kinds of
 //! accesses are deferred, how many accesses a thread may defer, which values are timestamps.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use cyrano_criteria::history::Size;
 use cyrano_criteria::monitor::Monitor;
@@ -47,7 +46,7 @@ pub(crate) struct Machine<'a> {
     /// The program's own order, under a model that follows it; see `own`.
     pub own_order: Option<&'a OwnOrder>,
     /// The regions of threads that were met, by thread and first instruction; see `own`.
-    pub regions: RefCell<FxHashMap<(usize, u32), Rc<OwnRegion>>>,
+    pub regions: Mutex<FxHashMap<(usize, u32), Arc<OwnRegion>>>,
     /// For each location its number among the transactional variables.
     pub variables: Vec<Option<u8>>,
     /// The renamings of threads that change nothing, if they are used.
@@ -104,6 +103,8 @@ impl<'a> Machine<'a> {
         let values = property.and_then(|p| Values::of(program, p, config));
         let blocks = matches!(property, Some(Property::CommitAtomicity));
         let by_conflicts = transactions && values.is_none();
+        // Assertions and deadlocks, like the agreement of blocks, do not ask which thread it is.
+        let alike = blocks || matches!(property, Some(Property::Assertions)) && own_order.is_none() && gap.is_none();
         let mut machine = Self {
             program,
             model,
@@ -117,10 +118,10 @@ impl<'a> Machine<'a> {
             values,
             shadows: blocks.then(|| Shadows::of(program)),
             own_order,
-            regions: RefCell::default(),
+            regions: Mutex::default(),
             variables: variables(program),
             symmetry: (config.thread_symmetry && by_conflicts).then(|| Symmetry::of(program)).flatten(),
-            alike: if config.thread_symmetry && blocks { groups(program) } else { Vec::new() },
+            alike: if config.thread_symmetry && alike && !model.serial { groups(program) } else { Vec::new() },
             variable_symmetry: if config.variable_symmetry
                 && config.macro_steps
                 && config.dead_registers

@@ -15,7 +15,7 @@
 //! **Steps.** A step makes the choices that come first, passes the call that comes next, performs one access, and passes the
 //! response if the region ends with it; see `values` for why the call waits for the access and the response does not wait.
 
-use std::rc::Rc;
+use std::sync::{Arc, PoisonError};
 
 use cyrano_engine::{Access, Violation};
 use cyrano_ir::{AccessKind, InstrId, Op, OwnOrder, ThreadId};
@@ -38,9 +38,9 @@ pub(crate) use witness::{complete, renumber};
 
 impl Machine<'_> {
     /// The region that a thread is in.
-    fn region(&self, thread: usize, start: u32, order: &OwnOrder) -> Rc<Region> {
-        let mut regions = self.regions.borrow_mut();
-        let make = || Rc::new(Region::new(self.program, ThreadId::new(thread), start, order));
+    fn region(&self, thread: usize, start: u32, order: &OwnOrder) -> Arc<Region> {
+        let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || Arc::new(Region::new(self.program, ThreadId::new(thread), start, order));
         regions.entry((thread, start)).or_insert_with(make).clone()
     }
 

@@ -33,8 +33,10 @@ use cyrano_engine::{
 use cyrano_ir::dataflow::Names;
 use cyrano_ir::{InstrId, Progress, Property, ThreadId};
 
+use crate::judge::Hit;
 use crate::machine::Machine;
-use crate::search::Hit;
+use crate::step::Notes;
+use crate::store::Address;
 use crate::{Explore, LARGEST_GAP, witness};
 use cycles::{Cycle, Role, Want};
 use graph::{Graph, MOST_THREADS};
@@ -92,12 +94,12 @@ fn answer(verdict: Verdict, reason: Option<String>, reductions: Vec<&'static str
 
 fn judge(machine: &Machine<'_>, names: &Names, graph: Graph, progress: Progress, limits: &Limits) -> Answer {
     let started = std::time::Instant::now();
-    let mut found = answer(Verdict::Verified, None, machine.config.reductions(machine), graph.stats);
+    let mut found = answer(Verdict::Verified, None, machine.config.reductions(machine, Notes::default()), graph.stats);
     if let Some((node, violation)) = &graph.wrong {
         let nodes = node.map(|node| graph.path(node)).unwrap_or_default();
-        let path = nodes.into_iter().map(|node| graph.bytes(node).to_vec()).collect();
-        let hit = Hit { path, violation: Some(violation.clone()), in_step: true };
-        let (execution, violation) = witness::execution(machine, &hit);
+        let path: Vec<Vec<u8>> = nodes.into_iter().map(|node| graph.bytes(node).to_vec()).collect();
+        let hit = Hit { record: Address::NONE, violation: Some(violation.clone()), in_step: true };
+        let (execution, violation) = witness::execution(machine, &hit, &path);
         return Answer { verdict: Verdict::Violated, violation, execution: Some(execution), ..found };
     }
     if let Some(stop) = graph.stop {

@@ -1,314 +1,330 @@
-//! Breadth-first search: the first violation found has the fewest steps.
+//! Breadth-first search, level by level, by one worker or several: the first violation found has the fewest steps.
+//!
+//! The records of a level lie in spans. Workers claim spans one at a time until none is left, so that none waits while
+//! there is work; the records they find make the next level. One worker takes spans and records in the order in which they
+//! were found, so that its search is always the same; several find the same states and levels in another order.
+//!
+//! A *round* is as much of a level as is done before somebody has to stop all: the table must grow, states need another shape, a limit
+//! is reached, something went wrong. Between rounds only this thread runs.
 
-use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use cyrano_engine::values::Calls;
-use cyrano_engine::{Blocked, Limits, Progress, Stats, Stop, Violation, Watch};
-use cyrano_ir::{InstrId, LocId, Op, Program, Property, Quantifier, ThreadId, Ty};
+use cyrano_engine::{Limits, Progress, Stats, Stop, Watch};
+use cyrano_ir::{LocId, Property, Ty};
 
-use crate::faults::Fault;
+use crate::judge::{Hit, Judge};
 use crate::machine::Machine;
 use crate::state::State;
-use crate::step::{Notes, Stepper, Successors};
-use crate::table::{Batch, MAX_STATE, Record, Table};
-use crate::values::Heard;
+use crate::step::Notes;
+use crate::store::{Address, BATCH, Keys, Store, Writer};
 
 /// How often the limits are looked at, in expanded states.
 const CHECK_EVERY: u64 = 1024;
-
-/// What a search found out.
-pub(crate) struct Found {
-    pub stop: Option<Stop>,
-    pub hit: Option<Hit>,
-    /// Whether some execution runs to its end.
-    pub ended: bool,
-    pub outcomes: BTreeSet<Vec<i64>>,
-    /// The calls of clients that went wrong, if they are told apart.
-    pub clients: BTreeSet<Calls>,
-    pub notes: Notes,
-    pub stats: Stats,
-    /// When a limit was reached: the location with the largest value in the last state, if that is suspiciously large.
-    pub growing: Option<(LocId, i64)>,
-}
+/// With fewer spans than this one worker is enough.
+const WORTH_SHARING: usize = 8;
 
 /// Values beyond this one, and beyond every initial value, suggest that there is no end to them.
 const SUSPICIOUS: u64 = 64;
 
-/// The end of a path worth showing.
-pub(crate) struct Hit {
-    /// The records on the way there, from an initial state on.
-    pub path: Vec<Vec<u8>>,
-    /// What goes wrong; `None` for the witness of an `exists`.
-    pub violation: Option<Violation>,
-    /// Whether it goes wrong in a step from the last state of the path, or in that state.
-    pub in_step: bool,
+/// What turns stored states into their successors.
+pub(crate) trait Expander<'m, 'a>: Send {
+    type Keys: Keys + Send;
+    /// Finds the initial states.
+    fn seed(&mut self) -> Result<(), Reshape>;
+    /// Finds the successors of a record's state. If stored states have to change their shape first, nothing has happened.
+    fn expand(&mut self, store: &Store, record: Address) -> Result<(), Reshape>;
+    /// The states that wait for their insertion.
+    fn keys(&mut self) -> &mut Self::Keys;
+    fn judge(&self) -> &Judge<'m, 'a>;
+    fn notes(&self) -> Notes;
+    /// How many bytes it takes itself.
+    fn bytes(&self) -> u64;
+    fn finish(self) -> Judge<'m, 'a>;
 }
+
+/// Stored states have to change their shape before the search can go on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reshape;
 
 /// A search under way.
 pub(crate) struct Search<'m, 'a> {
     m: &'m Machine<'m>,
-    stepper: Stepper<'m>,
-    property: Option<&'a Property>,
-    table: Table,
-    batch: Batch,
-    successors: Successors,
-    state: State,
-    scratch: Vec<(cyrano_ir::dataflow::Class, i64)>,
-    found: Found,
+    limits: &'m Limits,
+    watch: &'m dyn Watch,
+    started: Instant,
+    pub store: Store,
+    /// What is left of the level under way.
+    level: Vec<Range<u64>>,
+    /// The next level so far.
+    next: Vec<Range<u64>>,
+    pub stats: Stats,
     expanded: u64,
-    /// The smallest client that went wrong so far, where clients are told apart.
-    smallest: Option<Calls>,
+    stop: Option<Stop>,
+    seeded: bool,
+    writers: Vec<Writer>,
+    /// What workers that are gone found out.
+    judge: Judge<'m, 'a>,
+    notes: Notes,
+    /// The most bytes that were in use.
+    peak: u64,
+}
+
+/// One of the workers.
+pub(crate) struct Worker<E> {
+    expander: E,
+    /// What is left of the span it was at.
+    rest: Option<Range<u64>>,
+    expanded: u64,
+    reshape: bool,
+    stop: Option<Stop>,
+}
+
+impl<E> Worker<E> {
+    pub fn new(expander: E) -> Self {
+        Self { expander, rest: None, expanded: 0, reshape: false, stop: None }
+    }
+}
+
+/// What the workers of a round share.
+struct Round<'r> {
+    store: &'r Store,
+    spans: &'r [Range<u64>],
+    next: AtomicUsize,
+    pause: AtomicBool,
+    limits: &'r Limits,
+    watch: &'r dyn Watch,
+    /// Where the search stood before the round.
+    before: Progress,
+    own_bytes: u64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// It is over: all is known, something was found, or a limit was reached.
+    Over,
+    /// States have to change their shape.
+    Reshape,
 }
 
 impl<'m, 'a> Search<'m, 'a> {
-    pub fn new(m: &'m Machine<'m>, property: Option<&'a Property>) -> Self {
-        let found = Found {
-            stop: None,
-            hit: None,
-            ended: false,
-            outcomes: BTreeSet::new(),
-            clients: BTreeSet::new(),
-            notes: Notes::default(),
-            stats: Stats::default(),
-            growing: None,
-        };
+    pub fn new(
+        m: &'m Machine<'m>,
+        property: Option<&'a Property>,
+        store: Store,
+        limits: &'m Limits,
+        watch: &'m dyn Watch,
+    ) -> Self {
         Self {
             m,
-            stepper: Stepper::new(m),
-            property,
-            table: Table::new(m.config.has_fault(Fault::ConfuseHashes)),
-            batch: Batch::default(),
-            successors: Successors::default(),
-            state: m.initial(),
-            scratch: Vec::new(),
-            found,
+            limits,
+            watch,
+            started: Instant::now(),
+            store,
+            level: Vec::new(),
+            next: Vec::new(),
+            stats: Stats::default(),
             expanded: 0,
-            smallest: None,
+            stop: None,
+            seeded: false,
+            writers: (0..limits.workers).map(|_| Writer::default()).collect(),
+            judge: Judge::new(m, property),
+            notes: Notes::default(),
+            peak: 0,
         }
     }
 
-    /// Searches to the end, to a hit or to a limit.
-    pub fn run(mut self, limits: &Limits, watch: &dyn Watch) -> Found {
-        let started = Instant::now();
-        self.seed();
-        let mut record = (self.table.len() > 0).then(|| self.table.first());
-        let mut level_end = self.table.end();
-        while let Some(current) = record {
-            if current >= level_end {
-                self.found.stats.depth += 1;
-                level_end = self.table.end();
+    /// Goes on with these workers.
+    pub fn run<E: Expander<'m, 'a>>(&mut self, workers: &mut [Worker<E>]) -> End {
+        if !self.seeded {
+            if workers[0].expander.seed().is_err() {
+                return End::Reshape;
             }
-            let go_on = self.m.config.client_programs && self.m.values.is_some();
-            if self.found.hit.is_some() && !go_on || self.limit(limits, watch) {
-                break;
+            self.seeded = true;
+            self.flush(workers);
+            self.store.next_level(&mut self.writers);
+            self.level = std::mem::take(&mut self.next);
+        }
+        while !self.level.is_empty() {
+            let over = self.round(workers);
+            if over || self.flush(workers) {
+                return End::Over;
             }
-            self.expand(current);
-            record = self.table.next(current);
-            if record.is_none_or(|next| next >= level_end) {
-                self.table.insert(&mut self.batch);
-                record = self.table.next(current);
+            if workers.iter().any(|worker| worker.reshape) {
+                workers.iter_mut().for_each(|worker| worker.reshape = false);
+                return End::Reshape;
             }
-            self.expanded += 1;
+            if self.level.is_empty() {
+                self.store.next_level(&mut self.writers);
+                self.level = std::mem::take(&mut self.next);
+                self.stats.depth += u64::from(!self.level.is_empty());
+            }
         }
-        if self.stepper.notes.too_large && self.found.hit.is_none() {
-            self.found.stop = Some(Stop::Size);
-        }
-        if self.found.stop.is_some() {
-            self.found.growing = self.growing();
-        }
-        self.found.notes = self.stepper.notes;
-        self.found.stats.states = self.table.len();
-        self.found.stats.peak_bytes = self.table.bytes();
-        self.found.stats.seconds = started.elapsed().as_secs_f64();
-        self.found
+        End::Over
     }
 
-    fn seed(&mut self) {
-        let mut successors = std::mem::take(&mut self.successors);
-        self.stepper.initial(&mut successors);
-        self.collect(Record::NONE, &mut successors);
-        self.successors = successors;
-        self.table.insert(&mut self.batch);
-    }
-
-    fn limit(&mut self, limits: &Limits, watch: &dyn Watch) -> bool {
-        if self.expanded.is_multiple_of(CHECK_EVERY) {
-            let bytes = self.table.bytes();
-            self.found.stop = limits.exceeded(bytes);
-            watch.progress(Progress {
-                states: self.table.len(),
-                frontier: self.table.len().saturating_sub(self.expanded),
-                depth: self.found.stats.depth,
-                bytes,
+    /// One round; true if the search is over.
+    fn round<E: Expander<'m, 'a>>(&mut self, workers: &mut [Worker<E>]) -> bool {
+        let own_bytes = workers.iter().map(|worker| worker.expander.bytes()).sum();
+        let before = Progress { states: self.expanded, depth: self.stats.depth, ..Progress::default() };
+        let (next, pause) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (limits, watch) = (self.limits, self.watch);
+        let round = Round { store: &self.store, spans: &self.level, next, pause, limits, watch, before, own_bytes };
+        if workers.len() == 1 || self.level.len() < WORTH_SHARING {
+            workers[0].work(&round, &mut self.writers[0], true);
+        } else {
+            std::thread::scope(|scope| {
+                let mut pairs = workers.iter_mut().zip(&mut self.writers);
+                let first = pairs.next();
+                for (worker, writer) in pairs {
+                    scope.spawn(|| worker.work(&round, writer, false));
+                }
+                first.into_iter().for_each(|(worker, writer)| worker.work(&round, writer, true));
             });
         }
-        if self.stepper.notes.too_large {
-            self.found.stop = Some(Stop::Size);
-        }
-        self.found.stop.is_some() || self.stepper.notes.gap_too_small
+        let claimed = round.next.into_inner().min(self.level.len());
+        let rests: Vec<Range<u64>> = workers.iter_mut().filter_map(|worker| worker.rest.take()).collect();
+        self.level.splice(..claimed, rests);
+        self.expanded += workers.iter_mut().map(|worker| std::mem::take(&mut worker.expanded)).sum::<u64>();
+        self.stop = workers.iter_mut().find_map(|worker| worker.stop.take());
+        self.stop.is_some() || workers.iter().any(|worker| worker.expander.judge().is_over() || worker.gives_up())
     }
 
-    /// The location with the largest value in the state that was looked at last.
-    fn growing(&self) -> Option<(LocId, i64)> {
-        let locations = &self.m.program.locations;
-        let usual = locations.iter().map(|l| l.init.unsigned_abs()).max().unwrap_or(0).max(SUSPICIOUS);
-        let values = self.state.memory.iter().zip(locations).enumerate().filter(|(_, (_, l))| l.ty == Ty::Int);
-        let (at, (value, _)) = values.max_by_key(|(_, (value, _))| value.unsigned_abs())?;
-        (value.unsigned_abs() > usual).then(|| (LocId::new(at), *value))
-    }
-
-    fn expand(&mut self, record: Record) {
-        let mut state = std::mem::take(&mut self.state);
-        let mut successors = std::mem::take(&mut self.successors);
-        self.m.decode(self.table.state(record), &mut state);
-        self.stepper.successors(&state, &mut successors);
-        if (0..self.m.threads.len()).all(|t| self.m.done(&state, t)) {
-            self.final_state(record, &state);
-        } else if successors.len() == 0 {
-            self.stuck(record, &state);
-        }
-        self.collect(record, &mut successors);
-        self.state = state;
-        self.successors = successors;
-    }
-
-    /// Puts successors into the batch; one that went wrong is a hit or, if nobody asked, the end of its path.
-    fn collect(&mut self, parent: Record, successors: &mut Successors) {
-        for successor in successors.iter_mut().filter(|successor| !successor.dropped) {
-            self.found.stats.transitions += 1;
-            if let Some(violation) = &successor.event {
-                let calls = successor.state.heard.as_ref().filter(|_| *violation == Violation::Transactions);
-                if let Some(calls) = calls.filter(|_| self.m.config.client_programs).map(Heard::calls) {
-                    let size = |calls: &Calls| calls.iter().map(Vec::len).sum::<usize>();
-                    let better = |best: &Calls| (size(&calls), &calls) < (size(best), best);
-                    if self.smallest.as_ref().is_none_or(better) {
-                        self.found.hit = None;
-                        self.smallest = Some(calls.clone());
-                    }
-                    self.found.clients.insert(calls);
+    /// Inserts what waits, and makes room for it; true if there is no room.
+    fn flush<E: Expander<'m, 'a>>(&mut self, workers: &mut [Worker<E>]) -> bool {
+        let own: u64 = workers.iter().map(|worker| worker.expander.bytes()).sum();
+        self.peak = self.peak.max(self.store.bytes() + own);
+        for (worker, writer) in workers.iter_mut().zip(&mut self.writers) {
+            while !self.store.insert(worker.expander.keys(), writer) {
+                if self.store.make_room::<E::Keys>(self.limits.memory.saturating_sub(own)) {
+                    continue;
                 }
-                if self.m.judge_assertions && self.found.hit.is_none() {
-                    self.found.hit =
-                        Some(Hit { path: self.path(parent), violation: Some(violation.clone()), in_step: true });
-                }
-                continue;
+                self.stop = Some(Stop::Memory);
+                return true;
             }
-            self.m.rank(&mut successor.state, &mut self.scratch);
-            let length = self.batch.push(parent, |out| self.m.encode_canonical(&successor.state, out));
-            if length > MAX_STATE {
-                self.batch.pop();
-                self.stepper.notes.too_large = true;
-            }
-            if self.batch.is_full() {
-                self.table.insert(&mut self.batch);
-            }
+            self.next.extend(writer.take_spans());
+        }
+        false
+    }
+
+    /// Keeps what the workers found out.
+    pub fn retire<E: Expander<'m, 'a>>(&mut self, workers: Vec<Worker<E>>) {
+        for worker in workers {
+            self.notes = self.notes.or(worker.expander.notes());
+            self.judge.absorb(worker.expander.finish());
         }
     }
 
-    fn final_state(&mut self, record: Record, state: &State) {
-        self.found.ended = true;
-        match self.property {
-            None => {
-                let observed = &self.m.program.observed;
-                let outcome = observed.iter().map(|o| self.m.final_value(state, o.var)).collect();
-                self.found.outcomes.insert(outcome);
-            }
-            Some(Property::Transactions(_)) => {
-                let right = self.m.values.as_ref().is_none_or(|values| values.finishes(self.m, state));
-                if !right && self.found.hit.is_none() {
-                    let violation = Some(Violation::Transactions);
-                    self.found.hit = Some(Hit { path: self.path(record), violation, in_step: false });
-                }
-            }
-            Some(Property::Assertions | Property::Progress(_) | Property::CommitAtomicity) => {}
-            Some(Property::Observations(allowed)) => {
-                let observed = &self.m.program.observed;
-                let outcome: Vec<i64> = observed.iter().map(|o| self.m.final_value(state, o.var)).collect();
-                if !allowed.contains(&outcome) && self.found.hit.is_none() {
-                    let violation = Some(Violation::Observation { outcome });
-                    self.found.hit = Some(Hit { path: self.path(record), violation, in_step: false });
-                }
-            }
-            Some(Property::Final { quantifier, cond, .. }) => {
-                // A condition that has no value, by a division by zero say, is no witness and saves no claim.
-                let holds = cond.eval(&mut |var| Ok(self.m.final_value(state, *var))).map(|value| value != 0);
-                let (hit, violation) = match quantifier {
-                    Quantifier::Exists => (holds == Ok(true), None),
-                    Quantifier::Never => (holds != Ok(false), Some(Violation::FinalState)),
-                    Quantifier::Always => (holds != Ok(true), Some(Violation::FinalState)),
-                };
-                if hit && self.found.hit.is_none() {
-                    self.found.hit = Some(Hit { path: self.path(record), violation, in_step: false });
-                }
-            }
+    /// What was found out. `canonical` is the encoded form of a stored state.
+    pub fn finish(mut self, own_bytes: u64, canonical: impl Fn(&[u8]) -> Vec<u8>) -> Found<'m, 'a> {
+        self.stats.states = self.store.len();
+        self.stats.peak_bytes = self.peak.max(self.store.bytes()) + own_bytes;
+        self.stats.transitions = self.judge.transitions;
+        self.stats.seconds = self.started.elapsed().as_secs_f64();
+        if self.notes.too_large && self.judge.hit.is_none() {
+            self.stop = Some(Stop::Size);
         }
-    }
-
-    /// No thread can go on: a deadlock if all of those that are not done wait at an atomic section.
-    fn stuck(&mut self, record: Record, state: &State) {
-        if self.m.shadows.is_some() {
-            return;
-        }
-        let mut blocked = Vec::new();
-        // Threads that have not started wait for the setup thread, which is the one that is blocked.
-        let setup = self.m.unfinished_setup(state);
-        let started = |t: &usize| setup.is_none_or(|setup| setup == *t);
-        for thread in (0..self.m.threads.len()).filter(started).filter(|t| !self.m.done(state, *t)) {
-            if self.m.own_order.is_some() {
-                let Some(instr) = self.m.own_blocked(state, thread) else { return };
-                blocked.push(Blocked { thread: ThreadId::new(thread), instr });
-                continue;
-            }
-            let pc = state.threads[thread].pc;
-            let waits = matches!(self.m.op(thread, pc), Op::AtomicBegin) && state.threads[thread].queue.is_empty();
-            if !waits || self.opens(state, thread) {
-                return;
-            }
-            blocked.push(Blocked { thread: ThreadId::new(thread), instr: InstrId(pc) });
-        }
-        let out_of_order = self.m.own_order.is_some() && !matches!(self.property, Some(Property::Assertions));
-        if self.m.judge_assertions && self.found.hit.is_none() && !out_of_order {
-            let violation = Some(Violation::Deadlock { blocked });
-            self.found.hit = Some(Hit { path: self.path(record), violation, in_step: false });
-        }
-    }
-
-    /// Whether a section would open if only its thread were allowed to step, which a serial model may forbid, or is shut by
-    /// nothing but a `limit`.
-    fn opens(&mut self, state: &State, thread: usize) -> bool {
-        let mut out = Successors::default();
-        let noted = self.stepper.notes.limited.take();
-        self.stepper.section_now(state, thread, &mut out);
-        let limited = self.stepper.notes.limited.is_some();
-        self.stepper.notes.limited = noted.or(self.stepper.notes.limited);
-        limited || out.len() > 0
+        let last = self.level.first().filter(|_| self.stop.is_some());
+        let last = last.map(|span| canonical(self.store.state(Address(span.start))));
+        let growing = last.and_then(|bytes| growing(self.m, &bytes));
+        let shown = self.judge.hit.as_ref().filter(|_| !self.store.keeps_fingerprints());
+        let path = shown.map(|hit| self.path(hit.record, canonical)).unwrap_or_default();
+        Found { stop: self.stop, path, judge: self.judge, notes: self.notes, stats: self.stats, growing }
     }
 
     /// The states on the way to a record, that one included.
-    fn path(&self, record: Record) -> Vec<Vec<u8>> {
+    fn path(&self, record: Address, canonical: impl Fn(&[u8]) -> Vec<u8>) -> Vec<Vec<u8>> {
         let mut path = Vec::new();
         let mut current = record;
         while !current.is_none() {
-            path.push(self.table.state(current).to_vec());
-            current = self.table.parent(current);
+            path.push(canonical(self.store.state(current)));
+            current = self.store.parent(current);
         }
         path.reverse();
         path
     }
 }
 
-/// Whether a program can have a deadlock at all: only an `assume` in an atomic section waits.
-pub(crate) fn can_wait(program: &Program) -> bool {
-    program.threads.iter().any(|thread| {
-        let mut inside = false;
-        thread.code.iter().any(|instr| {
-            match instr.op {
-                Op::AtomicBegin => inside = true,
-                Op::AtomicEnd => inside = false,
-                _ => {}
+impl<'m, 'a, E: Expander<'m, 'a>> Worker<E> {
+    /// Expands records until there are none left, or somebody says stop.
+    fn work(&mut self, round: &Round<'_>, writer: &mut Writer, first: bool) {
+        while let Some(span) = round.spans.get(round.next.fetch_add(1, Ordering::Relaxed)) {
+            let mut at = Address(span.start);
+            while at.0 < span.end {
+                if round.pause.load(Ordering::Relaxed) || !self.one(round, at, first) {
+                    round.pause.store(true, Ordering::Relaxed);
+                    self.rest = Some(at.0..span.end);
+                    return;
+                }
+                at = round.store.after(at);
+                if self.expander.judge().is_over() || !self.insert(round, writer) {
+                    round.pause.store(true, Ordering::Relaxed);
+                    self.rest = (at.0 < span.end).then_some(at.0..span.end);
+                    return;
+                }
             }
-            inside && matches!(instr.op, Op::Assume(_))
-        })
-    })
+        }
+    }
+
+    /// Expands one record; false if that was not possible.
+    #[inline]
+    fn one(&mut self, round: &Round<'_>, at: Address, first: bool) -> bool {
+        if first && self.expanded.is_multiple_of(CHECK_EVERY) && self.limit(round) || self.gives_up() {
+            return false;
+        }
+        self.reshape = self.expander.expand(round.store, at).is_err();
+        self.expanded += u64::from(!self.reshape);
+        !self.reshape
+    }
+
+    #[inline]
+    fn insert(&mut self, round: &Round<'_>, writer: &mut Writer) -> bool {
+        self.expander.keys().len() < BATCH || round.store.insert(self.expander.keys(), writer)
+    }
+
+    /// Whether it found a state that it cannot hold.
+    fn gives_up(&self) -> bool {
+        let notes = self.expander.notes();
+        notes.too_large || notes.gap_too_small
+    }
+
+    fn limit(&mut self, round: &Round<'_>) -> bool {
+        let bytes = round.store.bytes() + round.own_bytes;
+        let states = round.store.len();
+        let frontier = states.saturating_sub(round.before.states + self.expanded);
+        round.watch.progress(Progress { states, frontier, depth: round.before.depth, bytes });
+        self.stop = round.limits.exceeded(bytes);
+        self.stop.is_some()
+    }
+}
+
+/// What a search found out.
+pub(crate) struct Found<'m, 'a> {
+    pub stop: Option<Stop>,
+    /// The states on the way to the hit.
+    pub path: Vec<Vec<u8>>,
+    pub judge: Judge<'m, 'a>,
+    pub notes: Notes,
+    pub stats: Stats,
+    /// When a limit was reached: the location with the largest value in the last state, if that is suspiciously large.
+    pub growing: Option<(LocId, i64)>,
+}
+
+impl Found<'_, '_> {
+    pub fn hit(&self) -> Option<&Hit> {
+        self.judge.hit.as_ref()
+    }
+}
+
+/// The location with the largest value in a state, if that is suspiciously large.
+fn growing(m: &Machine<'_>, bytes: &[u8]) -> Option<(LocId, i64)> {
+    let mut state: State = m.initial();
+    m.decode(bytes, &mut state);
+    let locations = &m.program.locations;
+    let usual = locations.iter().map(|l| l.init.unsigned_abs()).max().unwrap_or(0).max(SUSPICIOUS);
+    let values = state.memory.iter().zip(locations).enumerate().filter(|(_, (_, l))| l.ty == Ty::Int);
+    let (at, (value, _)) = values.max_by_key(|(_, (value, _))| value.unsigned_abs())?;
+    (value.unsigned_abs() > usual).then(|| (LocId::new(at), *value))
 }

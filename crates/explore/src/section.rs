@@ -20,9 +20,9 @@ impl Stepper<'_> {
         let begin = state.threads[thread].pc;
         let first = out.start(state, thread);
         out.at(first).state.threads[thread].pc += 1;
-        let mut work = vec![(first, state.threads[thread].queue.len())];
-        let mut closed = Vec::new();
-        while let Some((index, queue)) = work.pop() {
+        let (mut work, mut closed) = (Vec::new(), Vec::new());
+        let mut next = Some((first, state.threads[thread].queue.len()));
+        while let Some((index, queue)) = next {
             match self.run_section(out, index, begin, queue, &mut work) {
                 Path::Open => {
                     self.after_access(out.at(index), begin);
@@ -36,6 +36,7 @@ impl Stepper<'_> {
                 Path::Failed => {}
                 Path::Closed => closed.push(index),
             }
+            next = work.pop();
         }
         closed.sort_unstable_by(|a, b| b.cmp(a));
         closed.into_iter().for_each(|index| out.retract(index));

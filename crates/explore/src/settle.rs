@@ -45,11 +45,13 @@ enum Flow {
 impl Stepper<'_> {
     /// Runs the thread from its program counter to its next rest; choices fork successors.
     pub(crate) fn settle(&mut self, out: &mut Successors, index: usize, thread: usize) {
-        let mut work = vec![(index, None)];
-        while let Some((index, issuing)) = work.pop() {
+        let mut work = Vec::new();
+        let mut next = Some((index, None));
+        while let Some((index, issuing)) = next {
             if issuing.is_some() || out.at(index).event.is_none() {
                 self.run(out, index, thread, issuing, &mut work);
             }
+            next = work.pop();
         }
     }
 
@@ -262,7 +264,7 @@ impl Stepper<'_> {
         }
         let value = eval(cond, &state.regs[base..]);
         if self.m.timestamps.is_some() {
-            self.note_increment(&successor.state, thread, self.m.op(thread, pc), None);
+            self.note_increment(&successor.state, thread, pc, None);
         }
         Some(value.map(|v| v != 0).map_err(|error| record_error(&mut successor.event, thread, pc, error)))
     }
@@ -274,7 +276,7 @@ impl Stepper<'_> {
         let (data, error) = self.m.operands(&successor.state, thread, op);
         error.into_iter().for_each(|error| record_error(&mut successor.event, thread, pc, error));
         if let Data::Known(value, _) = data {
-            self.note_increment(&successor.state, thread, op, None);
+            self.note_increment(&successor.state, thread, pc, None);
             return self.finish_computation(successor, pc, op, value);
         }
         let what = if matches!(op, Op::Assert { .. }) { What::Assert } else { What::Assign };
@@ -376,7 +378,7 @@ impl Stepper<'_> {
         let (data, error) = self.m.operands(state, thread, op);
         error.into_iter().for_each(|error| record_error(&mut successor.event, thread, pc, error));
         if matches!(data, Data::Known(..)) && kind.writes() {
-            self.note_increment(&successor.state, thread, op, None);
+            self.note_increment(&successor.state, thread, pc, None);
         }
         let needs_instr = kind == AccessKind::Rmw || matches!(data, Data::Waiting(_)) || is_rollback(op);
         let instr = if needs_instr { pc } else { 0 };

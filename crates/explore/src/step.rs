@@ -137,8 +137,48 @@ pub(crate) struct Notes {
     pub crowded: bool,
     /// The thread and the instruction of a `limit` that does not always hold.
     pub limited: Option<(usize, u32)>,
+    /// In some state only the steps of an ample set were taken.
+    pub ample: bool,
     /// A timestamp was incremented across a gap that ranking may have shortened.
     pub gap_too_small: bool,
+}
+
+impl Notes {
+    /// The notes that are a matter of yes or no, as bits.
+    pub fn bits(self) -> u32 {
+        let all =
+            [self.bounded, self.asserted, self.too_large, self.committed, self.crowded, self.gap_too_small, self.ample];
+        all.iter().enumerate().map(|(at, set)| u32::from(*set) << at).sum()
+    }
+
+    /// Notes from their bits.
+    pub fn from_bits(bits: u32, limited: Option<(usize, u32)>) -> Self {
+        let set = |at: u32| bits >> at & 1 == 1;
+        Self {
+            bounded: set(0),
+            asserted: set(1),
+            too_large: set(2),
+            committed: set(3),
+            crowded: set(4),
+            gap_too_small: set(5),
+            ample: set(6),
+            limited,
+        }
+    }
+
+    /// What either noted.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            bounded: self.bounded | other.bounded,
+            asserted: self.asserted | other.asserted,
+            too_large: self.too_large | other.too_large,
+            committed: self.committed | other.committed,
+            crowded: self.crowded | other.crowded,
+            limited: self.limited.or(other.limited),
+            ample: self.ample | other.ample,
+            gap_too_small: self.gap_too_small | other.gap_too_small,
+        }
+    }
 }
 
 /// Computes successors.
@@ -162,7 +202,8 @@ impl<'m> Stepper<'m> {
             return;
         }
         if self.m.program.setup.is_some() {
-            return self.start_setup(out);
+            self.start_setup(out);
+            return self.sort_queues(out, 0);
         }
         for thread in 0..self.m.threads.len() {
             for index in 0..out.len() {
@@ -170,6 +211,7 @@ impl<'m> Stepper<'m> {
                 self.settle(out, index, thread);
             }
         }
+        self.sort_queues(out, 0);
     }
 
     /// All successors of a resting state.
@@ -179,21 +221,29 @@ impl<'m> Stepper<'m> {
             return (0..self.m.threads.len()).for_each(|thread| self.own_steps(order, state, thread, out));
         }
         self.note_timestamps(state);
-        if let Some(setup) = self.m.unfinished_setup(state) {
-            self.perform_deferred(state, setup, out);
-            self.step_at_pc(state, setup, out);
-            self.start_others(setup, out);
-            return self.compare_shadows(out);
-        }
         for thread in 0..self.m.threads.len() {
-            if state.running != 0 && usize::from(state.running - 1) != thread {
-                continue;
-            }
-            self.perform_deferred(state, thread, out);
-            self.step_at_pc(state, thread, out);
+            self.steps_of(state, thread, out);
         }
-        self.tidy(out);
         self.compare_shadows(out);
+    }
+
+    /// The steps of one thread, behind what is there already.
+    pub(crate) fn steps_of(&mut self, state: &State, thread: usize, out: &mut Successors) {
+        let setup = self.m.unfinished_setup(state);
+        let waits = state.running != 0 && usize::from(state.running - 1) != thread;
+        if setup.is_some_and(|setup| setup != thread) || waits {
+            return;
+        }
+        let from = out.len();
+        self.perform_deferred(state, thread, out);
+        self.step_at_pc(state, thread, out);
+        match setup {
+            Some(setup) => {
+                self.start_others(setup, out);
+                self.sort_queues(out, from);
+            }
+            None => self.tidy(out, from),
+        }
     }
 
     /// One successor for every deferred access that is ready; an atomic section counts as one.
@@ -469,7 +519,7 @@ impl<'m> Stepper<'m> {
             }
         }
         if access.written.is_some() {
-            self.note_increment(state, thread, op, access.read);
+            self.note_increment(state, thread, pc, access.read);
         }
         if kind == AccessKind::Rmw && self.m.config.has_fault(Fault::SplitRmw) {
             let value = access.written.take();

@@ -8,12 +8,12 @@
 //!
 //! **Invariant:** the executions of all paths are those that the search visits; `initial` and `at` decide nothing themselves.
 
-use cyrano_engine::{Blocked, Execution, Limits, Refusal, Violation};
-use cyrano_ir::{InstrId, Op, Program, Property, ThreadId};
+use cyrano_engine::{Execution, Limits, Refusal, Violation};
+use cyrano_ir::{InstrId, Program, Property, ThreadId};
 use cyrano_memory::Model;
 
 use crate::machine::Machine;
-use crate::state::{State, ThreadState};
+use crate::state::State;
 use crate::step::{Stepper, Successor, Successors};
 use crate::{Explore, supports};
 
@@ -32,6 +32,9 @@ const PLAIN: &Explore = &Explore {
     client_symmetry: false,
     client_programs: false,
     movers: false,
+    ample_sets: false,
+    remembered_steps: false,
+    fingerprints: false,
     fault: None,
 };
 
@@ -213,37 +216,11 @@ impl<'m> Walk<'m> {
             let observed = &self.m.program.observed;
             Standing::Done { outcome: observed.iter().map(|o| self.m.final_value(&state, o.var)).collect() }
         } else {
-            let blocked = self.blocked(&state);
+            let blocked = self.stepper.deadlock(&state);
             blocked.map_or(Standing::Stuck, |blocked| Standing::Wrong(Violation::Deadlock { blocked }))
         };
         self.state = Some(state);
         standing
-    }
-
-    /// The threads that wait, if every thread that has started and is not done waits at an atomic section.
-    fn blocked(&mut self, state: &State) -> Option<Vec<Blocked>> {
-        let setup = self.m.unfinished_setup(state);
-        let mut blocked = Vec::new();
-        for thread in (0..self.m.threads.len()).filter(|thread| setup.is_none_or(|setup| setup == *thread)) {
-            if self.m.done(state, thread) {
-                continue;
-            }
-            let ThreadState { pc, queue, .. } = &state.threads[thread];
-            let waits = matches!(self.m.op(thread, *pc), Op::AtomicBegin) && queue.is_empty();
-            if !waits || self.opens(state, thread) {
-                return None;
-            }
-            blocked.push(Blocked { thread: ThreadId::new(thread), instr: InstrId(*pc) });
-        }
-        Some(blocked)
-    }
-
-    /// Whether a section would open if only its thread were allowed to step, or is shut by nothing but a `limit`.
-    fn opens(&mut self, state: &State, thread: usize) -> bool {
-        let mut out = Successors::default();
-        self.stepper.notes.limited = None;
-        self.stepper.section_now(state, thread, &mut out);
-        self.stepper.notes.limited.is_some() || out.len() > 0
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use cyrano_engine::Blocked;
 use cyrano_engine::{Engine, Query, Question, Verdict};
 
 use super::*;

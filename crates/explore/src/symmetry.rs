@@ -386,18 +386,28 @@ impl Machine<'_> {
         let Some(symmetry) = &self.symmetry else {
             return self.encode(state, out);
         };
-        let looks: Vec<Vec<u8>> = (0..state.threads.len()).map(|t| self.looks(symmetry, state, t)).collect();
-        let sorted = |renaming: &[u8]| {
-            let mut arranged = vec![0; renaming.len()];
-            renaming.iter().enumerate().for_each(|(t, to)| arranged[usize::from(*to)] = t);
-            arranged.is_sorted_by(|a, b| looks[*a] <= looks[*b])
-        };
+        let threads = state.threads.len();
         let start = out.len();
-        if looks.is_sorted() {
+        let mut ends = [start; MOST_THREADS + 1];
+        for t in 0..threads {
+            self.looks(symmetry, state, t, out);
+            ends[t + 1] = out.len();
+        }
+        let looks = |t: usize| &out[ends[t]..ends[t + 1]];
+        // For every renaming that sorts the threads, and for the one that changes nothing.
+        let as_it_is = (1..threads).all(|t| looks(t - 1) <= looks(t));
+        let sorted = |renaming: &[u8]| {
+            let mut arranged = [0; MOST_THREADS];
+            renaming.iter().enumerate().for_each(|(t, to)| arranged[usize::from(*to)] = t);
+            arranged[..threads].is_sorted_by(|a, b| looks(*a) <= looks(*b))
+        };
+        let tried: u32 = symmetry.renamings.iter().enumerate().filter(|(_, r)| sorted(r)).map(|(at, _)| 1 << at).sum();
+        out.truncate(start);
+        if as_it_is {
             self.encode(state, out);
         }
         let mut renamed = State::default();
-        for renaming in symmetry.renamings.iter().filter(|renaming| sorted(renaming)) {
+        for renaming in symmetry.renamings.iter().enumerate().filter(|(at, _)| tried >> at & 1 == 1).map(|(_, r)| r) {
             self.rename(symmetry, state, renaming, &mut renamed);
             let end = out.len();
             self.encode(&renamed, out);
@@ -408,29 +418,27 @@ impl Machine<'_> {
     }
 
     /// A thread's own part of a state, with its identity and those of others told apart but not named, as bytes.
-    fn looks(&self, symmetry: &Symmetry, state: &State, t: usize) -> Vec<u8> {
+    fn looks(&self, symmetry: &Symmetry, state: &State, t: usize, out: &mut Vec<u8>) {
         let own = symmetry.identities.get(t);
         let id = |value: i64| match symmetry.identities.contains(&value) {
             true if Some(&value) == own => OWN,
             true => OWN + 1,
             false => value,
         };
-        let mut out = Vec::with_capacity(32);
         let (thread, info) = (&state.threads[t], &self.threads[t]);
-        codec::put(&mut out, thread.pc.into());
+        codec::put(out, thread.pc.into());
         for reg in &info.live[thread.pc as usize] {
             let at = info.base + *reg as usize;
             let pending = state.pending.get(at).copied().unwrap_or(0);
             let value = if pending == 0 { state.regs[at] } else { 0 };
-            codec::put(&mut out, pending.into());
-            codec::put(&mut out, if symmetry.registers[*reg as usize] { id(value) } else { value });
+            codec::put(out, pending.into());
+            codec::put(out, if symmetry.registers[*reg as usize] { id(value) } else { value });
         }
         for entry in &thread.queue {
             let mut entry = entry.clone();
             rename_entry(symmetry, &mut entry, &id);
-            codec::put_entry(&mut out, &entry);
+            codec::put_entry(out, &entry);
         }
-        out
     }
 
     fn rename(&self, symmetry: &Symmetry, state: &State, renaming: &[u8], out: &mut State) {

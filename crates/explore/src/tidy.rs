@@ -15,15 +15,22 @@ use crate::state::{Data, Entry, State, Value, What};
 use crate::step::{Stepper, Successor, Successors};
 
 impl Stepper<'_> {
-    /// Brings new states into their usual form.
-    pub(crate) fn tidy(&mut self, out: &mut Successors) {
+    /// Brings new states, from this one on, into their usual form.
+    pub(crate) fn tidy(&mut self, out: &mut Successors, from: usize) {
         if !self.m.defers_any() {
             return;
         }
-        for successor in out.iter_mut().filter(|successor| successor.event.is_none()) {
+        for successor in out.iter_mut().skip(from).filter(|successor| successor.event.is_none()) {
             if self.m.loads_wait && self.m.config.dead_loads && self.m.shadows.is_none() {
                 self.perform_dead_loads(successor);
             }
+        }
+        self.sort_queues(out, from);
+    }
+
+    /// Brings the queues of all threads of new states, from this one on, into their usual form.
+    pub(crate) fn sort_queues(&mut self, out: &mut Successors, from: usize) {
+        for successor in out.iter_mut().skip(from).filter(|successor| successor.event.is_none()) {
             for thread in &mut successor.state.threads {
                 if self.m.sorts {
                     sort_stores(&mut thread.queue);

@@ -35,6 +35,8 @@ pub(crate) struct Timestamps {
     anchor: i64,
     gap: i64,
     clocks: Clocks,
+    /// For each thread and instruction, whether it may add to something.
+    adds: Vec<Vec<bool>>,
 }
 
 impl Timestamps {
@@ -48,7 +50,8 @@ impl Timestamps {
             thread.registers.iter().enumerate().map(|(at, r)| is(r.ty, class(at))).collect()
         };
         let registers = program.threads.iter().enumerate().map(of_thread).collect();
-        let mut new = Self { locations, registers, anchor: 0, gap, clocks };
+        let adds = program.threads.iter().map(|t| t.code.iter().map(|instr| adds(&instr.op)).collect()).collect();
+        let mut new = Self { locations, registers, anchor: 0, gap, clocks, adds };
         new.anchor = new.largest_constant(program);
         new
     }
@@ -218,8 +221,9 @@ fn renumber(values: &[(Class, i64)], class: Class, kept: Kept, value: i64) -> i6
 impl Stepper<'_> {
     /// Called when an instruction that may increment a timestamp computes: notes if the gap above one was too small to be sure.
     #[inline]
-    pub(crate) fn note_increment(&mut self, state: &State, thread: usize, op: &Op, memory: Option<i64>) {
-        if self.m.timestamps.is_some() {
+    pub(crate) fn note_increment(&mut self, state: &State, thread: usize, pc: u32, memory: Option<i64>) {
+        if self.m.timestamps.as_ref().is_some_and(|timestamps| timestamps.adds[thread][pc as usize]) {
+            let op = self.m.op(thread, pc);
             let base = self.m.threads[thread].base;
             let mut values = Vec::new();
             self.incremented(thread, op, memory, &mut values, |place| {
@@ -330,6 +334,13 @@ fn increments_expected(op: &Op) -> bool {
         return false;
     };
     matches!(new, Expr::Binary(BinOp::Add, left, right) if **left == *expected && matches!(**right, Expr::Const(_)))
+}
+
+/// Whether an instruction may add to something.
+fn adds(op: &Op) -> bool {
+    let mut found = matches!(op, Op::Rmw { op: RmwOp::FetchAdd(_), .. });
+    op.operands().into_iter().for_each(|operand| additions(operand, &mut |_| found = true));
+    found
 }
 
 /// Visits the sums in an expression.

@@ -17,7 +17,7 @@
 //! *Merged histories* (reduction `merged-histories`): two histories with the same digest are one, for the criteria depend on
 //! nothing else; `Digest::forget` drops what no later event can make matter.
 
-use std::cell::RefCell;
+use std::sync::{PoisonError, RwLock};
 
 use cyrano_criteria::values::{Call, Criterion, Digest, Reply, finish, holds, misplaced};
 use cyrano_engine::values::Calls;
@@ -52,7 +52,7 @@ pub(crate) struct Values {
     forget: bool,
     /// What clients may exchange, if that is used.
     pub renames: Interchangeable,
-    memo: RefCell<FxHashMap<Vec<i64>, bool>>,
+    memo: RwLock<FxHashMap<Vec<i64>, bool>>,
 }
 
 /// What a state remembers.
@@ -106,7 +106,7 @@ impl Values {
         let per_thread = u8::try_from(size.per_thread).ok()?;
         let renames = if config.client_symmetry { program.interchangeable.clone() } else { Interchangeable::default() };
         let (programs, forget) = (config.client_programs, config.merged_histories);
-        let memo = RefCell::default();
+        let memo = RwLock::default();
         Some(Self { criterion, empty, init, per_thread, attempts, order, programs, forget, renames, memo })
     }
 
@@ -123,11 +123,11 @@ impl Values {
     fn holds(&self, digest: &Digest) -> bool {
         let mut key = Vec::with_capacity(digest.len_in_words());
         digest.encode(&mut key);
-        if let Some(known) = self.memo.borrow().get(&key) {
+        if let Some(known) = self.memo.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return *known;
         }
         let holds = holds(self.criterion, digest, &self.init);
-        self.memo.borrow_mut().insert(key, holds);
+        self.memo.write().unwrap_or_else(PoisonError::into_inner).insert(key, holds);
         holds
     }
 

@@ -5,14 +5,14 @@
 
 use cyrano_engine::{Execution, Violation};
 
+use crate::judge::Hit;
 use crate::machine::Machine;
 use crate::own;
-use crate::search::Hit;
 use crate::state::State;
 use crate::step::{Stepper, Successor, Successors};
 
 /// The execution that leads to a hit, and what goes wrong in it.
-pub(crate) fn execution(m: &Machine<'_>, hit: &Hit) -> (Execution, Option<Violation>) {
+pub(crate) fn execution(m: &Machine<'_>, hit: &Hit, path: &[Vec<u8>]) -> (Execution, Option<Violation>) {
     let mut walk = Walk {
         m,
         stepper: Stepper::new(m),
@@ -22,13 +22,14 @@ pub(crate) fn execution(m: &Machine<'_>, hit: &Hit) -> (Execution, Option<Violat
         violation: None,
     };
     let mut state = None;
-    for bytes in &hit.path {
+    for bytes in path {
         state = Some(walk.follow(state.as_ref(), |walk, successor| walk.stored(&successor.state) == *bytes));
     }
     if hit.in_step {
         let wanted = |_: &mut Walk<'_>, successor: &Successor| same(&successor.event, &hit.violation);
         state = Some(walk.follow(state.as_ref(), wanted));
     }
+    let last = state.clone();
     if let (Some(order), Some(state)) = (m.own_order, state) {
         let violation = walk.violation.take();
         for mut step in own::complete(&mut walk.stepper, order, state) {
@@ -36,6 +37,10 @@ pub(crate) fn execution(m: &Machine<'_>, hit: &Hit) -> (Execution, Option<Violat
         }
         walk.violation = violation;
         own::renumber(m, &mut walk.execution, &mut walk.own_choices);
+    }
+    if let (Some(Violation::Deadlock { .. }), Some(state), false) = (&hit.violation, &last, m.alike.is_empty()) {
+        // The stored state may have its threads in other places.
+        walk.violation = walk.stepper.deadlock(state).map(|blocked| Violation::Deadlock { blocked });
     }
     let violation = walk.violation.take().or_else(|| hit.violation.clone());
     (walk.execution, violation)

@@ -1,0 +1,166 @@
+//! The states of a program as byte strings, for searches that keep them elsewhere: on disk, or on other machines.
+//!
+//! A [`Space`] is a question about a program, prepared; each thread of a search has a [`Walker`], which turns one state into its
+//! successors. The bytes of a state are the same on every machine that runs the same version on the same question, so they can be
+//! compared, hashed, sorted, stored and sent. What a search found out beside states is a [`Summary`] of plain numbers; where
+//! something goes wrong it names a state, and [`Space::answer`] builds the answer from the path to it.
+
+use std::collections::BTreeSet;
+
+use cyrano_engine::{Answer, Limits, Query, Question, Stats, Stop};
+use cyrano_ir::Property;
+
+use crate::judge::{Hit, Judge};
+use crate::machine::Machine;
+use crate::plain::Plain;
+use crate::search::Found;
+use crate::step::Notes;
+use crate::store::Address;
+use crate::{Explore, timestamps};
+
+/// A question about a program, prepared for a search.
+pub struct Space<'a> {
+    machine: Machine<'a>,
+    config: &'a Explore,
+    query: Query<'a>,
+    gap: Option<i64>,
+}
+
+/// Where something goes wrong, or a witness is found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Wrong {
+    /// In the state itself.
+    Here,
+    /// In a step from it.
+    InStep,
+}
+
+/// What a search found out beside states.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Summary {
+    /// Transitions taken.
+    pub transitions: u64,
+    /// Whether some execution runs to its end.
+    pub ended: bool,
+    /// The valuations of the observed variables, if they were asked for.
+    pub outcomes: BTreeSet<Vec<i64>>,
+    /// What verdicts depend on, as bits.
+    pub notes: u32,
+    /// A thread and an instruction whose `limit` does not always hold.
+    pub limited: Option<(usize, u32)>,
+}
+
+impl Summary {
+    /// Adds what another part of the search found out.
+    pub fn absorb(&mut self, other: Self) {
+        self.transitions += other.transitions;
+        self.ended |= other.ended;
+        self.outcomes.extend(other.outcomes);
+        self.notes |= other.notes;
+        self.limited = self.limited.or(other.limited);
+    }
+
+    /// Whether the search is of no use any more: [`Space::wider`] says what to do instead.
+    pub fn must_give_up(&self) -> bool {
+        let notes = Notes::from_bits(self.notes, None);
+        notes.too_large || notes.gap_too_small
+    }
+}
+
+impl<'a> Space<'a> {
+    /// Prepares a question. Progress and commit-atomicity need other searches; for them there is no space.
+    pub fn new(query: Query<'a>, config: &'a Explore, limits: &Limits) -> Option<Self> {
+        let property = property(query);
+        if matches!(property, Some(Property::Progress(_) | Property::CommitAtomicity)) {
+            return None;
+        }
+        let ranked =
+            config.timestamps && query.program.has_timestamps() && !timestamps::observed(query.program, property);
+        Some(Self::with_gap(query, config, limits, ranked.then_some(1)))
+    }
+
+    fn with_gap(query: Query<'a>, config: &'a Explore, limits: &Limits, gap: Option<i64>) -> Self {
+        let machine = Machine::new(query.program, query.model, config, property(query), limits.deferred, gap);
+        Self { machine, config, query, gap }
+    }
+
+    /// If a search had to give up because timestamps were too close together: the same question with larger gaps.
+    pub fn wider(&self, summary: &Summary, limits: &Limits) -> Option<Self> {
+        let too_small = Notes::from_bits(summary.notes, None).gap_too_small;
+        let gap = self.gap.filter(|_| too_small)?;
+        let gap = Some(gap * 2).filter(|gap| *gap <= crate::LARGEST_GAP);
+        Some(Self::with_gap(self.query, self.config, limits, gap))
+    }
+
+    /// One thread's part of a search.
+    pub fn walker(&self) -> Walker<'_> {
+        Walker { plain: Plain::new(&self.machine, property(self.query)) }
+    }
+
+    /// The answer after a search. `path` has the states from an initial one to the one where something goes wrong, that one included.
+    pub fn answer(
+        &self,
+        path: &[Vec<u8>],
+        wrong: Option<Wrong>,
+        summary: &Summary,
+        stop: Option<Stop>,
+        stats: Stats,
+        limits: &Limits,
+    ) -> Answer {
+        let mut judge = Judge::new(&self.machine, property(self.query));
+        judge.ended = summary.ended;
+        judge.outcomes.clone_from(&summary.outcomes);
+        if let (Some(wrong), Some(last)) = (wrong, path.last()) {
+            let mut walker = self.walker();
+            walker.expand(last, |_| {});
+            let violation = walker.plain.take_hit().and_then(|hit| hit.violation);
+            judge.hit = Some(Hit { record: Address::NONE, violation, in_step: wrong == Wrong::InStep });
+        }
+        let notes = Notes::from_bits(summary.notes, summary.limited);
+        let stats = Stats { transitions: summary.transitions, ..stats };
+        let found = Found { stop, path: path.to_vec(), judge, notes, stats, growing: None };
+        self.config.answer(&self.machine, property(self.query), found, limits)
+    }
+}
+
+fn property(query: Query<'_>) -> Option<&Property> {
+    match query.question {
+        Question::Holds(property) => Some(property),
+        Question::Outcomes => None,
+    }
+}
+
+/// Turns states into their successors.
+pub struct Walker<'s> {
+    plain: Plain<'s, 's>,
+}
+
+impl Walker<'_> {
+    /// Visits the initial states; says if one of them goes wrong at once.
+    pub fn initial(&mut self, visit: impl FnMut(&[u8])) -> Option<Wrong> {
+        self.plain.initial_states(visit);
+        self.wrong()
+    }
+
+    /// Visits the successors of a state, with repetitions; says if something goes wrong there.
+    pub fn expand(&mut self, state: &[u8], visit: impl FnMut(&[u8])) -> Option<Wrong> {
+        self.plain.successors_of(state, visit);
+        self.wrong()
+    }
+
+    fn wrong(&self) -> Option<Wrong> {
+        self.plain.hit().map(|hit| if hit.in_step { Wrong::InStep } else { Wrong::Here })
+    }
+
+    /// What was found out so far.
+    pub fn summary(&self) -> Summary {
+        let (judge, notes) = self.plain.found();
+        Summary {
+            transitions: judge.transitions,
+            ended: judge.ended,
+            outcomes: judge.outcomes.clone(),
+            notes: notes.bits(),
+            limited: notes.limited,
+        }
+    }
+}

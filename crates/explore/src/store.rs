@@ -1,0 +1,327 @@
+//! The visited set: exact, shared by all workers, insertions in batches.
+//!
+//! States live in an [`arena`] of chunks, each worker appending to a chunk of its own; a record has the state's bytes and the
+//! address of the record it was found from, which makes paths. An open-addressing table of 64-bit slots points into
+//! the arena; a slot holds the address of a record and some bits of its hash, so that most comparisons that would fail never
+//! touch the record.
+//!
+//! **Invariant:** a record is never changed once a slot points to it, and a state is in the table at most once: two states are the
+//! same only if all their bytes are.
+//!
+//! **Without locks.** A worker that finds an empty slot writes the record to the end of its own chunk first and then puts its address
+//! into the slot by compare-and-swap (release); whoever reads the slot (acquire) sees the whole record. If another worker was
+//! faster, the record is taken back and the search goes on at the same slot, so that of two equal states one is kept. Slots never
+//! become empty again, and the table grows only while no worker is at work ([`Store::make_room`] takes `&mut self`).
+//!
+//! **Batches.** The slots of all keys of a batch are prefetched first, then the records that their tags point to, then they are
+//! inserted one by one. On common machines this is several times faster than one at a time, because the cache misses of a
+//! batch overlap.
+
+mod arena;
+mod keys;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) use arena::{Address, MAX_STATE};
+pub(crate) use keys::{ByteKeys, Keys, WordKeys, to_words};
+
+use arena::{ADDRESS, ADDRESS_BITS, Arena, Spot};
+
+use crate::Explore;
+use crate::faults::Fault;
+
+const EMPTY: u64 = u64::MAX;
+/// How full the table may get when there is no memory for a larger one, in sixteenths.
+const FULL: usize = 15;
+/// How many insertions overlap.
+pub(crate) const BATCH: usize = 32;
+/// A worker hands on its new records in spans of about this many bytes.
+const SPAN: usize = 1 << 13;
+
+/// The visited set.
+pub(crate) struct Store {
+    slots: Box<[AtomicU64]>,
+    arena: Arena,
+    states: AtomicU64,
+    /// How full it may get, in sixteenths.
+    fill: usize,
+    /// Whether only fingerprints of states are kept: slots hold hashes, and the arena the levels under way.
+    fingerprints: bool,
+    /// The chunks of the level under way, of those that may be given back.
+    level: Range<usize>,
+    /// Only this many low bits of a hash count, and bytes are not compared: a deliberate bug for tests.
+    confuse: bool,
+}
+
+/// Where one worker appends.
+#[derive(Default)]
+pub(crate) struct Writer {
+    spot: Spot,
+    /// Records that were written and not yet handed on, in order.
+    spans: Vec<Range<u64>>,
+}
+
+impl Writer {
+    /// The records written since the last call, in order, in pieces.
+    pub fn take_spans(&mut self) -> Vec<Range<u64>> {
+        std::mem::take(&mut self.spans)
+    }
+}
+
+impl Store {
+    /// An empty set of states of this many bytes each, or of any number of bytes.
+    pub fn new(state_bytes: Option<usize>, config: &Explore) -> Self {
+        Self {
+            slots: slots(1 << 12),
+            arena: Arena::new(state_bytes),
+            states: AtomicU64::new(0),
+            fill: 12,
+            fingerprints: config.fingerprints,
+            level: 0..0,
+            confuse: config.has_fault(Fault::ConfuseHashes),
+        }
+    }
+
+    /// Whether it keeps fingerprints only.
+    pub fn keeps_fingerprints(&self) -> bool {
+        self.fingerprints
+    }
+
+    /// A level has been expanded: where only fingerprints are kept, its states are not needed any more.
+    pub fn next_level(&mut self, writers: &mut [Writer]) {
+        if self.fingerprints {
+            self.arena.give_back(self.level.clone());
+            self.level = self.level.end..self.arena.chunks();
+            writers.iter_mut().for_each(|writer| writer.spot = Spot::default());
+        }
+    }
+
+    /// How many states there are.
+    pub fn len(&self) -> u64 {
+        self.states.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        self.slots.len() as u64 * 8 + self.arena.bytes()
+    }
+
+    /// The record that a record was found from.
+    pub fn parent(&self, record: Address) -> Address {
+        self.arena.parent(record)
+    }
+
+    /// The bytes of a record's state.
+    pub fn state(&self, record: Address) -> &[u8] {
+        self.arena.state(record)
+    }
+
+    /// The first words of a state of fixed length; bits behind its end are zero.
+    #[inline]
+    pub fn words<const W: usize>(&self, record: Address) -> [u64; W] {
+        self.arena.words(record)
+    }
+
+    /// The record after one in the same span.
+    #[inline]
+    pub fn after(&self, record: Address) -> Address {
+        self.arena.after(record)
+    }
+
+    /// Whether the table wants to grow before more is inserted.
+    #[inline]
+    pub fn is_crowded(&self) -> bool {
+        (self.len() as usize + BATCH * 64) * 16 > self.slots.len() * self.fill
+    }
+
+    /// Inserts the keys that are new. Returns false if the table has to grow first; then some keys may be left.
+    pub fn insert<K: Keys>(&self, keys: &mut K, writer: &mut Writer) -> bool {
+        let mut from = 0;
+        while from < keys.len() {
+            if self.is_crowded() {
+                keys.forget_first(from);
+                return false;
+            }
+            let to = keys.len().min(from + BATCH);
+            let new = self.insert_batch(keys, from..to, writer);
+            if new > 0 {
+                self.states.fetch_add(new, Ordering::Relaxed);
+            }
+            from = to;
+        }
+        keys.clear();
+        true
+    }
+
+    #[inline]
+    fn insert_batch<K: Keys>(&self, keys: &K, batch: Range<usize>, writer: &mut Writer) -> u64 {
+        for at in batch.clone() {
+            prefetch(&raw const self.slots[self.home(keys.hash(at))]);
+        }
+        for at in batch.clone() {
+            let hash = keys.hash(at);
+            let slot = self.slots[self.home(hash)].load(Ordering::Acquire);
+            if !self.fingerprints && slot >> ADDRESS_BITS == tag(hash) {
+                prefetch(self.arena.pointer(Address(slot & ADDRESS)));
+            }
+        }
+        let mut new = 0;
+        for at in batch {
+            new += u64::from(self.insert_one(keys, at, writer));
+        }
+        new
+    }
+
+    /// The first slot to look at.
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        hash as usize & (self.slots.len() - 1)
+    }
+
+    #[inline]
+    fn insert_one<K: Keys>(&self, keys: &K, key: usize, writer: &mut Writer) -> bool {
+        let hash = if self.confuse { keys.hash(key) & 0x3f } else { keys.hash(key) };
+        let tag = tag(hash);
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        let mut written = None;
+        loop {
+            let mut slot = self.slots[at].load(Ordering::Acquire);
+            if slot == EMPTY {
+                let address = *written.get_or_insert_with(|| self.arena.append(keys, key, &mut writer.spot));
+                let full = if self.fingerprints { fingerprint(hash) } else { filled(hash, address.0) };
+                match self.slots[at].compare_exchange(EMPTY, full, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => {
+                        self.hand_on(address, writer);
+                        return true;
+                    }
+                    Err(other) => slot = other,
+                }
+            }
+            let same = if self.fingerprints {
+                slot == fingerprint(hash)
+            } else {
+                let alike = slot >> ADDRESS_BITS == tag;
+                alike && (self.confuse || keys.same(key, self.arena.key(Address(slot & ADDRESS))))
+            };
+            if same {
+                if written.is_some() {
+                    self.arena.retract(&mut writer.spot);
+                }
+                return false;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// A record is there to stay: it becomes part of the last span, or begins one.
+    #[inline]
+    fn hand_on(&self, address: Address, writer: &mut Writer) {
+        let end = self.arena.end(&writer.spot);
+        match writer.spans.last_mut() {
+            Some(span) if span.end == address.0 && self.arena.distance(span.start, address.0) < SPAN => span.end = end,
+            _ => writer.spans.push(address.0..end),
+        }
+    }
+
+    /// Makes room within this many bytes, if it can: by more slots or, if there are no bytes for them, by filling those that there are.
+    pub fn make_room<K: Keys>(&mut self, limit: u64) -> bool {
+        let size = self.slots.len() * growth(self.slots.len());
+        if self.arena.bytes() + size as u64 * 8 <= limit {
+            self.refill::<K>(size);
+        } else if self.fill < FULL {
+            self.fill = FULL;
+        }
+        !self.is_crowded()
+    }
+
+    /// Fills a new table of slots from the arena, which is read in order. The old one is freed before: the arena has everything that is
+    /// needed.
+    fn refill<K: Keys>(&mut self, size: usize) {
+        if self.fingerprints {
+            let old = std::mem::replace(&mut self.slots, slots(size));
+            old.into_iter()
+                .map(AtomicU64::into_inner)
+                .filter(|slot| *slot != EMPTY)
+                .for_each(|slot| self.place(slot, slot));
+            return;
+        }
+        self.slots = Box::default();
+        self.slots = slots(size);
+        let mut pending = [(0, 0); BATCH];
+        let mut count = 0;
+        let mut arena = std::mem::take(&mut self.arena);
+        arena.for_each(|address, key| {
+            let hash = K::hash_stored(key);
+            let hash = if self.confuse { hash & 0x3f } else { hash };
+            prefetch(&raw const self.slots[self.home(hash)]);
+            pending[count] = (hash, address.0);
+            count += 1;
+            if count == BATCH {
+                pending.iter().for_each(|(hash, address)| self.place(*hash, filled(*hash, *address)));
+                count = 0;
+            }
+        });
+        pending[..count].iter().for_each(|(hash, address)| self.place(*hash, filled(*hash, *address)));
+        self.arena = arena;
+    }
+
+    fn place(&mut self, hash: u64, slot: u64) {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        while *self.slots[at].get_mut() != EMPTY {
+            at = (at + 1) & mask;
+        }
+        *self.slots[at].get_mut() = slot;
+    }
+
+    /// Gives every state another form of another length; records keep their addresses and order.
+    pub fn reshape<K: Keys>(&mut self, state_bytes: usize, change: impl Fn(&[u8], &mut [u8])) {
+        self.arena.reshape(state_bytes, change);
+        let size = self.slots.len();
+        self.refill::<K>(size);
+    }
+}
+
+fn growth(slots: usize) -> usize {
+    if slots < 1 << 18 { 4 } else { 2 }
+}
+
+fn slots(size: usize) -> Box<[AtomicU64]> {
+    (0..size).map(|_| AtomicU64::new(EMPTY)).collect()
+}
+
+/// What a slot holds.
+#[inline]
+fn filled(hash: u64, address: u64) -> u64 {
+    tag(hash) << ADDRESS_BITS | address
+}
+
+/// A hash as a slot. All ones would look like an empty one.
+#[inline]
+fn fingerprint(hash: u64) -> u64 {
+    hash.min(EMPTY - 1)
+}
+
+/// The high bits of a hash. All ones would look like an empty slot.
+#[inline]
+fn tag(hash: u64) -> u64 {
+    (hash >> ADDRESS_BITS).min((1 << (64 - ADDRESS_BITS)) - 2)
+}
+
+/// Asks for the cache line of a value that is needed soon.
+#[inline]
+fn prefetch<T>(value: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect but on caches, whatever the address is.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch(value.cast::<i8>(), _MM_HINT_T0);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,300 @@
+//! The arena: records in chunks.
+//!
+//! An [`Address`] is a number: for states of a fixed length that of the record, else that of its first byte. Its high bits name the
+//! chunk. A chunk belongs to the worker that asked for it, and only that worker appends to it; records before its end are
+//! read by everybody and never written again.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ops::Range;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+
+use super::keys::{Keys, Stored};
+
+/// The address of a record.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Address(pub u64);
+
+impl Address {
+    /// The parent of an initial state.
+    pub const NONE: Self = Self(ADDRESS);
+
+    pub fn is_none(self) -> bool {
+        self == Self::NONE
+    }
+}
+
+pub(super) const ADDRESS_BITS: u32 = 40;
+pub(super) const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
+/// Bytes of a chunk, for states of any length.
+const CHUNK: usize = 1 << 20;
+/// Records of a chunk, for states of a fixed length.
+const RECORDS: usize = 1 << 14;
+const PARENT: usize = 5;
+const LENGTH: usize = 3;
+/// Behind a chunk's end a word may be read.
+const PADDING: usize = 8;
+/// The longest state that fits a record.
+pub(crate) const MAX_STATE: usize = CHUNK - PARENT - LENGTH;
+/// The most chunks.
+const CHUNKS: usize = 1 << 20;
+
+#[derive(Default)]
+struct Chunk {
+    start: AtomicPtr<u8>,
+    /// How much of it is in use: records, or bytes.
+    used: AtomicU32,
+}
+
+/// Records in chunks.
+#[derive(Default)]
+pub(super) struct Arena {
+    chunks: Vec<Chunk>,
+    next: AtomicUsize,
+    /// How many chunks were freed.
+    given_back: usize,
+    /// Bytes of a state, if all have the same number.
+    fixed: Option<usize>,
+    /// Bytes of a record if all have the same number, else one.
+    unit: usize,
+    /// Bits of an address within its chunk.
+    bits: u32,
+}
+
+/// The chunk that a worker appends to.
+#[derive(Default)]
+pub(super) struct Spot {
+    chunk: Option<usize>,
+    used: u32,
+    /// Where the last record began.
+    last: u32,
+}
+
+impl Arena {
+    pub fn new(fixed: Option<usize>) -> Self {
+        let bits = if fixed.is_some() { RECORDS.trailing_zeros() } else { CHUNK.trailing_zeros() };
+        let unit = fixed.map_or(1, |bytes| bytes + PARENT);
+        Self { chunks: Vec::new(), next: AtomicUsize::new(0), given_back: 0, fixed, unit, bits }.with_room()
+    }
+
+    /// The directory is made once: workers must be able to add chunks without moving it. Untouched pages of it cost nothing.
+    fn with_room(mut self) -> Self {
+        let layout = Layout::array::<Chunk>(CHUNKS).expect("a directory has a size");
+        // SAFETY: the layout is not empty; a zeroed chunk is a null pointer and a zero; length and capacity are those of the layout.
+        self.chunks = unsafe {
+            let start = alloc_zeroed(layout);
+            if start.is_null() {
+                handle_alloc_error(layout);
+            }
+            Vec::from_raw_parts(start.cast::<Chunk>(), CHUNKS, CHUNKS)
+        };
+        self
+    }
+
+    fn chunk_bytes(&self) -> usize {
+        (self.unit << self.bits) + PADDING
+    }
+
+    pub fn bytes(&self) -> u64 {
+        ((self.chunks() - self.given_back) * self.chunk_bytes()) as u64
+    }
+
+    /// How many chunks were made so far.
+    pub fn chunks(&self) -> usize {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Frees some chunks; nobody may ask for their records any more.
+    pub fn give_back(&mut self, chunks: Range<usize>) {
+        let layout = self.layout();
+        self.given_back += chunks.len();
+        for chunk in &mut self.chunks[chunks] {
+            let start = std::mem::replace(chunk.start.get_mut(), std::ptr::null_mut());
+            *chunk.used.get_mut() = 0;
+            // SAFETY: every chunk was made with this layout, and this one is freed once.
+            unsafe { dealloc(start, layout) };
+        }
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::from_size_align(self.chunk_bytes(), 8).expect("a chunk has a size")
+    }
+
+    fn allocate(&self) -> *mut u8 {
+        // SAFETY: the layout is not empty.
+        let start = unsafe { alloc_zeroed(self.layout()) };
+        if start.is_null() {
+            handle_alloc_error(self.layout());
+        }
+        start
+    }
+
+    /// Where a record begins.
+    #[inline]
+    pub fn pointer(&self, address: Address) -> *const u8 {
+        let chunk = (address.0 >> self.bits) as usize;
+        let at = (address.0 & ((1 << self.bits) - 1)) as usize * self.unit;
+        // SAFETY: an address is handed out with its chunk, and lies inside it.
+        unsafe { self.chunks.get_unchecked(chunk).start.load(Ordering::Acquire).add(at) }
+    }
+
+    /// The state of a record.
+    #[inline]
+    pub fn key(&self, address: Address) -> Stored<'_> {
+        let start = self.pointer(address);
+        // SAFETY: a record that has an address was written completely and is never written again; it ends inside its chunk.
+        let bytes = unsafe {
+            match self.fixed {
+                Some(size) => std::slice::from_raw_parts(start.add(PARENT), size),
+                None => std::slice::from_raw_parts(start.add(PARENT + LENGTH), length(start)),
+            }
+        };
+        Stored { bytes }
+    }
+
+    pub fn state(&self, address: Address) -> &[u8] {
+        self.key(address).bytes
+    }
+
+    #[inline]
+    pub fn words<const W: usize>(&self, address: Address) -> [u64; W] {
+        self.key(address).words()
+    }
+
+    pub fn parent(&self, address: Address) -> Address {
+        let mut parent = [0; 8];
+        // SAFETY: every record begins with its parent.
+        let stored = unsafe { std::slice::from_raw_parts(self.pointer(address), PARENT) };
+        parent[..PARENT].copy_from_slice(stored);
+        Address(u64::from_le_bytes(parent))
+    }
+
+    #[inline]
+    pub fn after(&self, address: Address) -> Address {
+        match self.fixed {
+            Some(_) => Address(address.0 + 1),
+            None => Address(address.0 + (PARENT + LENGTH + self.key(address).bytes.len()) as u64),
+        }
+    }
+
+    /// How many bytes lie between two addresses.
+    #[inline]
+    pub fn distance(&self, from: u64, to: u64) -> usize {
+        (to - from) as usize * self.unit
+    }
+
+    /// The address behind the last record of a spot.
+    #[inline]
+    pub fn end(&self, spot: &Spot) -> u64 {
+        ((spot.chunk.unwrap_or(0) as u64) << self.bits) + u64::from(spot.used)
+    }
+
+    /// Writes a record behind the others of a spot.
+    pub fn append<K: Keys>(&self, keys: &K, key: usize, spot: &mut Spot) -> Address {
+        let size = keys.size(key);
+        assert!(size <= MAX_STATE, "a state of {size} bytes does not fit a record");
+        let takes = if self.fixed.is_some() { 1 } else { (PARENT + LENGTH + size) as u32 };
+        let chunk = match spot.chunk {
+            Some(chunk) if u64::from(spot.used + takes) <= 1 << self.bits => chunk,
+            _ => self.add_chunk(spot),
+        };
+        let address = Address(self.end(spot));
+        let start = self.pointer(address).cast_mut();
+        // SAFETY: the room behind a spot's records is inside its chunk, belongs to this worker alone, and no slot points there yet.
+        let record = unsafe { std::slice::from_raw_parts_mut(start, self.header() + size) };
+        record[..PARENT].copy_from_slice(&keys.parent(key).0.to_le_bytes()[..PARENT]);
+        if self.fixed.is_none() {
+            record[PARENT..PARENT + LENGTH].copy_from_slice(&(size as u32).to_le_bytes()[..LENGTH]);
+        }
+        keys.write(key, &mut record[self.header()..]);
+        spot.last = spot.used;
+        spot.used += takes;
+        self.chunks[chunk].used.store(spot.used, Ordering::Relaxed);
+        address
+    }
+
+    #[inline]
+    fn header(&self) -> usize {
+        if self.fixed.is_some() { PARENT } else { PARENT + LENGTH }
+    }
+
+    fn add_chunk(&self, spot: &mut Spot) -> usize {
+        let chunk = self.next.fetch_add(1, Ordering::Relaxed);
+        assert!(chunk < CHUNKS - 1, "the arena is larger than its addresses");
+        self.chunks[chunk].start.store(self.allocate(), Ordering::Release);
+        *spot = Spot { chunk: Some(chunk), used: 0, last: 0 };
+        chunk
+    }
+
+    /// Takes back the record that was appended last; no slot points to it.
+    pub fn retract(&self, spot: &mut Spot) {
+        spot.used = spot.last;
+        if let Some(chunk) = spot.chunk {
+            self.chunks[chunk].used.store(spot.used, Ordering::Relaxed);
+        }
+    }
+
+    /// Visits all records, chunk by chunk.
+    pub fn for_each(&mut self, mut visit: impl FnMut(Address, &[u8])) {
+        for chunk in 0..*self.next.get_mut() {
+            let base = (chunk as u64) << self.bits;
+            let end = base + u64::from(*self.chunks[chunk].used.get_mut());
+            let mut at = Address(base);
+            while at.0 < end {
+                visit(at, self.state(at));
+                at = self.after(at);
+            }
+        }
+    }
+
+    /// Gives every state another length and form. Chunk by chunk, so that only one is there twice.
+    pub fn reshape(&mut self, fixed: usize, change: impl Fn(&[u8], &mut [u8])) {
+        let (chunks, next, given_back) = (Vec::new(), AtomicUsize::new(0), self.given_back);
+        let mut new = Self { chunks, next, given_back, fixed: Some(fixed), unit: fixed + PARENT, bits: self.bits };
+        for at in 0..*self.next.get_mut() {
+            if self.chunks[at].start.get_mut().is_null() {
+                continue;
+            }
+            let used = *self.chunks[at].used.get_mut() as usize;
+            let start = new.allocate();
+            for record in 0..used {
+                let old = Address(((at as u64) << self.bits) + record as u64);
+                // SAFETY: the new chunk has room for as many records as the old one had.
+                let room = unsafe { std::slice::from_raw_parts_mut(start.add(record * new.unit), new.unit) };
+                room[..PARENT].copy_from_slice(&self.parent(old).0.to_le_bytes()[..PARENT]);
+                change(self.state(old), &mut room[PARENT..]);
+            }
+            let old = std::mem::replace(self.chunks[at].start.get_mut(), start);
+            // SAFETY: the old chunk was made with this layout, and nobody has its address any more.
+            unsafe { dealloc(old, self.layout()) };
+            // From here on the chunk has the new form; nobody asks for it before all have.
+        }
+        std::mem::swap(&mut new.chunks, &mut self.chunks);
+        *new.next.get_mut() = *self.next.get_mut();
+        *self.next.get_mut() = 0;
+        *self = new;
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        let layout = self.layout();
+        for chunk in self.chunks.iter_mut().take(*self.next.get_mut()) {
+            let start = *chunk.start.get_mut();
+            if !start.is_null() {
+                // SAFETY: every chunk was made with this layout.
+                unsafe { dealloc(start, layout) };
+            }
+        }
+    }
+}
+
+/// The length in a record's header.
+///
+/// # Safety
+/// A record begins at `start`.
+#[inline]
+unsafe fn length(start: *const u8) -> usize {
+    // SAFETY: as the caller says.
+    let stored = unsafe { std::slice::from_raw_parts(start.add(PARENT), LENGTH) };
+    u32::from_le_bytes([stored[0], stored[1], stored[2], 0]) as usize
+}

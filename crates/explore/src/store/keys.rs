@@ -1,0 +1,244 @@
+//! States on their way into the store.
+
+use super::arena::Address;
+
+/// States that wait to be inserted, each with its hash and the record it was found from.
+pub(crate) trait Keys {
+    /// How many there are.
+    fn len(&self) -> usize;
+    /// The hash of one.
+    fn hash(&self, at: usize) -> u64;
+    /// The hash of a state in the arena.
+    fn hash_stored(state: &[u8]) -> u64;
+    /// Whether one is the state in the arena.
+    fn same(&self, at: usize, state: Stored<'_>) -> bool;
+    /// How many bytes one has.
+    fn size(&self, at: usize) -> usize;
+    /// Writes one to the arena, where there is room for its bytes.
+    fn write(&self, at: usize, room: &mut [u8]);
+    /// Where it was found from.
+    fn parent(&self, at: usize) -> Address;
+    /// Drops the first ones.
+    fn forget_first(&mut self, count: usize);
+    /// Drops all but the first ones.
+    fn truncate(&mut self, count: usize);
+    /// Drops all.
+    fn clear(&mut self) {
+        self.truncate(0);
+    }
+}
+
+/// A state in the arena. Behind its last byte there are at least seven more that may be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Stored<'a> {
+    pub bytes: &'a [u8],
+}
+
+/// States of any length.
+#[derive(Default)]
+pub(crate) struct ByteKeys {
+    bytes: Vec<u8>,
+    items: Vec<Item>,
+}
+
+#[derive(Clone, Copy)]
+struct Item {
+    start: usize,
+    end: usize,
+    hash: u64,
+    parent: Address,
+}
+
+impl ByteKeys {
+    /// Adds a state, whose bytes `encode` appends, and says how many bytes it has.
+    pub fn push(&mut self, parent: Address, encode: impl FnOnce(&mut Vec<u8>)) -> usize {
+        let start = self.bytes.len();
+        encode(&mut self.bytes);
+        let hash = bytes_hash(&self.bytes[start..]);
+        self.items.push(Item { start, end: self.bytes.len(), hash, parent });
+        self.bytes.len() - start
+    }
+}
+
+impl ByteKeys {
+    /// Visits all and drops them.
+    pub fn drain(&mut self, mut visit: impl FnMut(&[u8])) {
+        self.items.iter().for_each(|item| visit(&self.bytes[item.start..item.end]));
+        self.clear();
+    }
+}
+
+impl Keys for ByteKeys {
+    #[inline]
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    #[inline]
+    fn hash(&self, at: usize) -> u64 {
+        self.items[at].hash
+    }
+
+    #[inline]
+    fn hash_stored(state: &[u8]) -> u64 {
+        bytes_hash(state)
+    }
+
+    #[inline]
+    fn same(&self, at: usize, state: Stored<'_>) -> bool {
+        self.bytes[self.items[at].start..self.items[at].end] == *state.bytes
+    }
+
+    #[inline]
+    fn size(&self, at: usize) -> usize {
+        self.items[at].end - self.items[at].start
+    }
+
+    #[inline]
+    fn write(&self, at: usize, room: &mut [u8]) {
+        room.copy_from_slice(&self.bytes[self.items[at].start..self.items[at].end]);
+    }
+
+    #[inline]
+    fn parent(&self, at: usize) -> Address {
+        self.items[at].parent
+    }
+
+    fn forget_first(&mut self, count: usize) {
+        self.items.drain(..count);
+    }
+
+    fn truncate(&mut self, count: usize) {
+        self.bytes.truncate(self.items.get(count).map_or(self.bytes.len(), |item| item.start));
+        self.items.truncate(count);
+        if count == 0 {
+            self.bytes.clear();
+        }
+    }
+}
+
+/// States of a fixed number of bytes, as words; bits behind the last byte are zero.
+pub(crate) struct WordKeys<const W: usize> {
+    /// How many bytes a state has in the arena.
+    pub size: usize,
+    items: Vec<([u64; W], u64, Address)>,
+}
+
+impl<const W: usize> WordKeys<W> {
+    pub fn new(size: usize) -> Self {
+        debug_assert!(size <= 8 * W);
+        Self { size, items: Vec::with_capacity(256) }
+    }
+
+    #[inline]
+    pub fn push(&mut self, parent: Address, words: [u64; W]) {
+        self.items.push((words, words_hash(&words), parent));
+    }
+}
+
+impl<const W: usize> Keys for WordKeys<W> {
+    #[inline]
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    #[inline]
+    fn hash(&self, at: usize) -> u64 {
+        self.items[at].1
+    }
+
+    #[inline]
+    fn hash_stored(state: &[u8]) -> u64 {
+        words_hash(&to_words::<W>(state))
+    }
+
+    #[inline]
+    fn same(&self, at: usize, state: Stored<'_>) -> bool {
+        state.words::<W>() == self.items[at].0
+    }
+
+    #[inline]
+    fn size(&self, _: usize) -> usize {
+        self.size
+    }
+
+    #[inline]
+    fn write(&self, at: usize, room: &mut [u8]) {
+        for (word, part) in self.items[at].0.iter().zip(room.chunks_mut(8)) {
+            part.copy_from_slice(&word.to_le_bytes()[..part.len()]);
+        }
+    }
+
+    #[inline]
+    fn parent(&self, at: usize) -> Address {
+        self.items[at].2
+    }
+
+    fn forget_first(&mut self, count: usize) {
+        self.items.drain(..count);
+    }
+
+    #[inline]
+    fn truncate(&mut self, count: usize) {
+        self.items.truncate(count);
+    }
+}
+
+impl Stored<'_> {
+    /// The state as words; bits behind its end are zero.
+    #[inline]
+    pub fn words<const W: usize>(self) -> [u64; W] {
+        let size = self.bytes.len();
+        debug_assert!(size <= 8 * W && size > 8 * (W - 1));
+        let mut words = [0; W];
+        for (at, word) in words.iter_mut().enumerate() {
+            // SAFETY: every word begins before the end of the state, and seven bytes behind it may be read.
+            *word = u64::from_le(unsafe { self.bytes.as_ptr().add(8 * at).cast::<u64>().read_unaligned() });
+        }
+        words[W - 1] &= u64::MAX >> (8 * (8 * W - size));
+        words
+    }
+}
+
+/// Bytes as words, little end first.
+pub(crate) fn to_words<const W: usize>(bytes: &[u8]) -> [u64; W] {
+    let mut words = [0; W];
+    for (word, part) in words.iter_mut().zip(bytes.chunks(8)) {
+        let mut whole = [0; 8];
+        whole[..part.len()].copy_from_slice(part);
+        *word = u64::from_le_bytes(whole);
+    }
+    words
+}
+
+/// A hash whose low bits choose the slot and whose high bits make the tag: all depend on every byte.
+pub(crate) fn bytes_hash(bytes: &[u8]) -> u64 {
+    let mut hash = SEED ^ bytes.len() as u64;
+    let mut parts = bytes.chunks_exact(8);
+    for part in &mut parts {
+        hash = fold(hash ^ u64::from_le_bytes(part.try_into().expect("eight bytes")), FACTOR);
+    }
+    let mut last = [0; 8];
+    last[..parts.remainder().len()].copy_from_slice(parts.remainder());
+    fold(fold(hash ^ u64::from_le_bytes(last), FACTOR), OTHER)
+}
+
+/// The same for words.
+#[inline]
+pub(crate) fn words_hash<const W: usize>(words: &[u64; W]) -> u64 {
+    let mut hash = SEED;
+    for word in words {
+        hash = fold(hash ^ word, FACTOR);
+    }
+    fold(hash, OTHER)
+}
+
+const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
+const OTHER: u64 = 0xa076_1d64_78bd_642f;
+
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product >> 64) as u64 ^ product as u64
+}
