@@ -42,6 +42,10 @@ main:
   READ(2)
   WRITE(2)
 #endif
+#if VARS > 3
+  READ(3)
+  WRITE(3)
+#endif
   :: d_step { u == VARS -> RELEASE }; goto main
   :: d_step { u < VARS && ws[u] == 1 && fail == 1 -> g[u] = old[u]; old[u] = 0 }; goto free
   :: d_step { u < VARS && ws[u] == 1 && fail == 0 -> owner[u] = 0; old[u] = 0; ws[u] = 0; SKIP; FREED }; goto main

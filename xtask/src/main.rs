@@ -1,7 +1,8 @@
-//! Chores of this repository: `cargo xtask tidy|bless|ci`.
+//! Chores of this repository: `cargo xtask tidy|bless|ci|bench`.
 //!
 //! `ci` is exactly what continuous integration runs and what the README calls the test command.
 
+mod bench;
 mod ci;
 mod tidy;
 
@@ -11,7 +12,8 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 cargo xtask tidy     formatting, lints, and the rules of ARCHITECTURE.md that a program can check
 cargo xtask bless    run the tests and accept what their snapshots show now; look at the diff afterwards
-cargo xtask ci       everything: tidy, then all tests";
+cargo xtask ci       everything: tidy, then all tests
+cargo xtask bench    Cyrano beside Spin: counts, speed, memory; `bench --help` has the options";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -19,6 +21,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["bless"] => ci::bless(),
         ["ci"] => ci::run(),
+        ["bench", ref rest @ ..] => bench::run(rest),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -24,6 +24,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("interp", &["ir", "memory", "criteria", "engine"]),
     ("explore", &["ir", "memory", "criteria", "engine"]),
     ("symbolic", &["ir", "memory", "criteria", "engine"]),
+    ("cluster", &["ir", "memory", "engine", "explore"]),
     ("fences", &["ir", "memory", "engine"]),
     ("trace", &["ir", "memory", "criteria", "engine"]),
     ("report", &["ir", "memory", "engine", "trace"]),
@@ -31,7 +32,7 @@ const MAP: &[(&str, &[&str])] = &[
         "cyrano",
         &[
             "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences",
-            "trace", "report",
+            "trace", "report", "cluster",
         ],
     ),
     (
@@ -43,7 +44,7 @@ const MAP: &[(&str, &[&str])] = &[
 /// Crates that must not print or read files.
 const NO_IO: &[&str] = &[
     "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences",
-    "trace", "report",
+    "trace", "report", "cluster",
 ];
 
 /// Crates that must not serialise.
