@@ -1,12 +1,13 @@
 //! The search itself: remembered steps, ample sets, several workers, fingerprints and memory limits, against the plain search.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use cyrano_conformance::generate::program;
 use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
-use cyrano_explore::Explore;
-use cyrano_ir::{Program, Property};
+use cyrano_explore::{Explore, Space, Summary};
+use cyrano_ir::{Program, Property, TxCriterion};
 use cyrano_memory::Model;
 use proptest::prelude::*;
 
@@ -30,19 +31,17 @@ fn differs(program: &Program, model: &Model, question: Question<'_>) -> Option<S
         return None;
     }
     let query = Query { program, model, question };
-    let limits = limits(20.0, 3);
-    let before = plain().ask(query, &limits, &());
-    if before.verdict == Verdict::Unknown {
+    let [before, after, ample] =
+        [plain(), remembered(), Explore::default()].map(|explore| explore.ask(query, &limits(3.0, 3), &()));
+    if [&before, &after, &ample].iter().any(|answer| answer.verdict == Verdict::Unknown) {
         return None;
     }
-    let after = remembered().ask(query, &limits, &());
     let length = |answer: &Answer| answer.execution.as_ref().map(|execution| execution.order.len());
     let same = (before.verdict, &before.outcomes, length(&before)) == (after.verdict, &after.outcomes, length(&after));
     let counted = counts(&before) == counts(&after) || before.execution.is_some();
     if !same || !counted {
         return Some(format!("{}: plain {before:?}\nremembered {after:?}", model.name));
     }
-    let ample = Explore::default().ask(query, &limits, &());
     if (before.verdict, &before.outcomes, length(&before)) != (ample.verdict, &ample.outcomes, length(&ample)) {
         return Some(format!("{}: plain {before:?}\nample sets {ample:?}", model.name));
     }
@@ -76,9 +75,13 @@ proptest! {
 #[test]
 fn the_library_has_the_same_states() {
     let mut ample = 0;
-    for entry in corpus::entries().expect("the library can be read") {
+    let wanted = |entry: &corpus::Entry| {
+        ["litmus", "atomicity"].iter().any(|f| entry.path.parent().is_some_and(|p| p.ends_with(f)))
+    };
+    for entry in corpus::entries().expect("the library can be read").into_iter().filter(wanted) {
         let Ok(program) = cyrano_rml::compile(&entry.source, &entry.path.to_string_lossy(), &[]) else { continue };
-        for model in cyrano_memory::all() {
+        let small = entry.path.parent().is_some_and(|parent| parent.ends_with("litmus"));
+        for model in cyrano_memory::all().into_iter().filter(|model| small || model.name == "sc") {
             for question in questions(&program) {
                 let difference = differs(&program, &model, question);
                 assert!(difference.is_none(), "{}: {}", entry.path.display(), difference.unwrap_or_default());
@@ -178,6 +181,77 @@ fn memory_limits_are_kept() {
             let used = answer.stats.peak_bytes;
             assert!(used <= memory + memory / 10, "{used} bytes of {memory}");
             assert!(used >= memory / 2, "only {used} bytes of {memory}");
+        }
+    }
+}
+
+/// All states that a walker finds, in a plain search of its own, and what it says beside; nothing if there are too many.
+fn walked(space: &Space<'_>) -> Option<(HashSet<Vec<u8>>, Summary, bool)> {
+    let mut walker = space.walker();
+    let (mut seen, mut work, mut wrong) = (HashSet::new(), Vec::new(), false);
+    walker.initial(|state| work.push(state.to_vec()));
+    while let Some(state) = work.pop() {
+        if seen.insert(state.clone()) {
+            wrong |= walker.expand(&state, |next| work.push(next.to_vec())).is_some();
+        }
+        if seen.len() > 100_000 {
+            return None;
+        }
+    }
+    Some((seen, walker.summary(), wrong))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn walkers_find_the_same_states(random in program()) {
+        let program = random.program();
+        for model in cyrano_memory::all().into_iter().filter(|model| Explore::default().supports(&program, model).is_ok()) {
+            for question in questions(&program) {
+                let query = Query { program: &program, model: &model, question };
+                let (with, without) = (Explore::default(), plain());
+                let spaces = Space::new(query, &with, &limits(5.0, 3)).zip(Space::new(query, &without, &limits(5.0, 3)));
+                let Some((with, without)) = spaces else { continue };
+                let (with, without) = (walked(&with), walked(&without));
+                prop_assert!(with == without, "{}: {}", model.name, random.shown());
+            }
+        }
+    }
+}
+
+/// Compressing long states changes no count: transactional memories, by conflicts and with values, timestamps and the shadow of blocks.
+#[test]
+fn compressed_states_count_the_same() {
+    let library = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../library");
+    let compile = |file: &str, set: &[(String, i64)]| {
+        let source = std::fs::read_to_string(library.join(file)).expect("the library can be read");
+        cyrano_rml::compile(&source, file, set).expect("the library compiles")
+    };
+    let one = |name: &str, value| (name.to_owned(), value);
+    let opacity = Property::Transactions(TxCriterion::Opacity);
+    let cases = [
+        (compile("stm/tl2.rml", &[one("vars", 1)]), &opacity, "sc"),
+        (compile("stm/mcrt.rml", &[]), &opacity, "tso"),
+        (compile("stm/dstm.rml", &[one("vars", 1)]), &opacity, "rmo"),
+        (compile("stm/mcrt_timestamps.rml", &[one("ops", 1)]), &opacity, "sc"),
+        (compile("atomicity/transaction.rml", &[]), &Property::CommitAtomicity, "pso"),
+    ];
+    for (program, property, model) in cases {
+        let model = cyrano_memory::named(model).expect("there is such a model");
+        let query = Query { program: &program, model: &model, question: Question::Holds(property) };
+        let asked = |compressed_from, workers| {
+            let explore = Explore { compressed_from, movers: false, ..Explore::default() };
+            explore.ask(query, &Limits { workers, ..limits(60.0, 3) }, &())
+        };
+        let before = asked(usize::MAX, 1);
+        for after in [asked(0, 1), asked(0, 3)] {
+            assert_eq!(after.verdict, before.verdict, "{}", program.name);
+            let length = |answer: &Answer| answer.execution.as_ref().map(|execution| execution.order.len());
+            assert_eq!(length(&after), length(&before), "{}", program.name);
+            if before.execution.is_none() {
+                assert_eq!(counts(&after), counts(&before), "{}", program.name);
+            }
         }
     }
 }

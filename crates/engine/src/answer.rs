@@ -161,6 +161,13 @@ pub struct Stats {
     pub peak_bytes: u64,
 }
 
+impl Stats {
+    /// How many bytes a state takes, to one decimal, if there are any.
+    pub fn bytes_per_state(&self) -> Option<f64> {
+        (self.states > 0).then(|| (self.peak_bytes as f64 / self.states as f64 * 10.0).round() / 10.0)
+    }
+}
+
 /// How an atomic block was proven to be atomic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BlockProof {

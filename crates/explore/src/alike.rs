@@ -1,10 +1,13 @@
-//! Threads that are alike (reduction `thread-symmetry`, for commit-atomicity): threads with the same code, which mentions no thread's
-//! number, may exchange their places. Of the states that differ by such an exchange one is stored: the one whose threads are sorted.
+//! Threads that are alike (reduction `thread-symmetry`, for assertions and commit-atomicity): threads with the same code, which mentions no
+//! thread's number, may exchange their places. Of the states that differ by such an exchange one is stored: the one whose threads are
+//! sorted.
 //!
 //! **Argument.** Exchanging two such threads, their program counters, registers, queues and copies in the shadow, turns every step into a
-//! step of the other thread with the same effect on memory and on the shadow's memory; whether a thread is in a block, what it hands on and
-//! whether memories agree does not change. So a wrong state is reachable from a state exactly if one is from its exchanged form. Any form
-//! may be taken for any other; which one is taken matters only for how many are merged. Witnesses are rebuilt without exchanges.
+//! step of the other thread with the same effect on memory and on the shadow's memory; whether an assertion fails, whether all wait,
+//! whether a thread is in a block, what it hands on and whether memories agree does not change. So a wrong state is reachable from a
+//! state exactly if one is from its exchanged form. Any form may be taken for any other; which one is taken matters only for how many
+//! are merged. Witnesses are rebuilt without exchanges. Not under a serial model, whose states name the thread that runs, and not
+//! where final states are looked at, which name registers of threads.
 
 use cyrano_ir::dataflow::exit_registers;
 use cyrano_ir::{Program, ThreadId};

@@ -101,6 +101,18 @@ impl Machine<'_> {
         thread.queue.extend((0..entries).map(|_| take_entry(input)));
     }
 
+    /// Passes over one thread's part.
+    pub fn skip_thread(&self, input: &mut &[u8], t: usize) {
+        let pc = take(input) as usize;
+        let numbers = self.threads[t].live[pc].len() * if self.loads_wait { 2 } else { 1 };
+        for _ in 0..numbers {
+            take(input);
+        }
+        for _ in 0..take(input) {
+            take_entry(input);
+        }
+    }
+
     /// Reads a state back.
     pub fn decode(&self, mut bytes: &[u8], state: &mut State) {
         let input = &mut bytes;

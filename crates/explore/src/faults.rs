@@ -36,11 +36,17 @@ pub enum Fault {
     IgnoreSetup,
     /// It is not noted that executions beyond a `limit` are left out.
     ForgetLimits,
+    /// The next steps of one thread are taken alone whatever the others can touch.
+    AmpleWithoutAsking,
+    /// The next steps of one thread are taken alone even if that can go on for ever.
+    AmpleForEver,
+    /// Steps are remembered without the values of the locations that they touch.
+    ForgetTouched,
 }
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::NoForwarding,
         Self::ForwardOldest,
         Self::IgnoreStoreLoadFence,
@@ -56,5 +62,8 @@ impl Fault {
         Self::SplitAtomic,
         Self::IgnoreSetup,
         Self::ForgetLimits,
+        Self::AmpleWithoutAsking,
+        Self::AmpleForEver,
+        Self::ForgetTouched,
     ];
 }

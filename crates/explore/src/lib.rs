@@ -43,6 +43,7 @@ mod tidy;
 mod timestamps;
 mod values;
 mod variables;
+mod walk;
 mod witness;
 
 pub use faults::Fault;
@@ -92,6 +93,8 @@ pub struct Explore {
     pub ample_sets: bool,
     /// Steps are remembered by what they depend on. Not a reduction: states and transitions are the same.
     pub remembered_steps: bool,
+    /// States of at least this many bytes are compressed.
+    pub compressed_from: usize,
     /// Of states only 64-bit fingerprints are kept, which may be equal by accident; verdicts say so.
     pub fingerprints: bool,
     /// A deliberate bug, for tests; without the feature `faults` it has no effect.
@@ -116,6 +119,7 @@ impl Default for Explore {
             movers: true,
             ample_sets: true,
             remembered_steps: true,
+            compressed_from: 32,
             fingerprints: false,
             fault: None,
         }
@@ -232,6 +236,7 @@ impl Explore {
         loop {
             let machine = Machine::new(program, model, self, property, limits.deferred, gap);
             let found = parts::search(&machine, property, limits, watch)
+                .or_else(|| parts::search_packed(&machine, property, limits, watch))
                 .unwrap_or_else(|| plain::search(&machine, property, limits, watch));
             if found.notes.gap_too_small {
                 gap = gap.map(|g| g * 2).filter(|g| *g <= LARGEST_GAP);

@@ -21,6 +21,8 @@ mod expand;
 mod intern;
 mod layout;
 mod memo;
+mod numbered;
+mod packed;
 mod touch;
 
 use cyrano_engine::{Limits, Watch};
@@ -29,95 +31,62 @@ use cyrano_ir::Property;
 use crate::machine::Machine;
 use crate::search::{End, Found, Search, Worker};
 use crate::state::State;
-use crate::store::{Store, WordKeys, to_words};
+use crate::store::{Store, to_words};
 
 use expand::Remembering;
-use intern::Interner;
-use layout::{Field, Layout, MOST_WORDS};
+use layout::{Field, MOST_WORDS};
+use numbered::{Numbered, TooWide, WithWords, with_words};
 
-/// The parts of a program's states.
+pub(crate) use packed::search as search_packed;
+
+/// The parts of a program's states: threads first, then locations, then who runs.
 pub(crate) struct Parts<'m> {
     m: &'m Machine<'m>,
-    layout: Layout,
-    /// For each field the values it can have; threads that may exchange their places share them.
-    values: Vec<usize>,
-    interners: Vec<Interner>,
+    numbered: Numbered,
 }
 
-/// A number does not fit its field.
-#[derive(Clone, Copy, Debug)]
-struct TooWide;
+impl Machine<'_> {
+    /// Whether a step of a thread depends on its own part and the locations it touches and changes nothing else; and whether that is used.
+    pub(crate) fn has_local_steps(&self) -> bool {
+        let local =
+            self.monitor.is_none() && self.values.is_none() && self.shadows.is_none() && self.timestamps.is_none();
+        let plain = self.own_order.is_none() && self.symmetry.is_none() && self.variable_symmetry.is_empty();
+        self.config.remembered_steps && local && plain
+    }
+}
 
 impl<'m> Parts<'m> {
     /// The parts, if steps depend on little.
     pub fn new(m: &'m Machine<'m>) -> Option<Self> {
-        let local = m.monitor.is_none() && m.values.is_none() && m.shadows.is_none() && m.timestamps.is_none();
-        let plain = m.own_order.is_none() && m.symmetry.is_none() && m.variable_symmetry.is_empty();
-        if !(m.config.remembered_steps && local && plain) {
+        if !m.has_local_steps() {
             return None;
         }
         let threads = m.threads.len();
         let fields = threads + m.program.locations.len() + usize::from(m.model.serial);
         let mut values: Vec<usize> = (0..fields).collect();
         for group in &m.alike {
+            // Threads that may exchange their places share their values.
             group.iter().for_each(|thread| values[*thread] = group[0]);
         }
-        let interners = (0..fields).map(|_| Interner::default()).collect();
-        let parts = Self { m, layout: Layout::default(), values, interners };
-        parts.widened().map(|layout| Self { layout, ..parts })
-    }
-
-    /// A layout in which all numbers so far fit, with some room; `None` if it has too many words.
-    fn widened(&self) -> Option<Layout> {
-        let width = |field: usize| {
-            let count = self.interners[self.values[field]].len();
-            let room = if field < self.m.threads.len() { 8 } else { 1 };
-            let bits = usize::BITS - (count + count / 2).max(room).saturating_sub(1).leading_zeros();
-            bits.max(self.layout.fields.get(field).map_or(0, |field| field.width))
-        };
-        let widths: Vec<u32> = (0..self.values.len()).map(width).collect();
-        let layout = Layout::new(&widths);
-        (layout.words <= MOST_WORDS && widths.iter().all(|width| *width <= 32)).then_some(layout)
-    }
-
-    /// Widens the layout, and all stored states with it; false if it would have too many words.
-    fn widen(&mut self, store: &mut Store) -> bool {
-        let Some(new) = self.widened() else { return false };
-        let old = std::mem::replace(&mut self.layout, new);
-        let new = &self.layout;
-        let change = |from: &[u8], to: &mut [u8]| {
-            let from: [u64; MOST_WORDS] = to_words(from);
-            let mut words = [0; MOST_WORDS];
-            old.convert(&from, new, &mut words);
-            let bytes = words.iter().flat_map(|word| word.to_le_bytes());
-            to.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
-        };
-        with_words(new.words, Reshaping { store, bytes: new.bytes, change: &change });
-        true
+        let room = (0..fields).map(|field| if field < threads { 8 } else { 1 }).collect();
+        Some(Self { m, numbered: Numbered::new(values, room)? })
     }
 
     fn thread(&self, thread: usize) -> Field {
-        self.layout.fields[thread]
+        self.numbered.layout.fields[thread]
     }
 
     fn location(&self, loc: usize) -> Field {
-        self.layout.fields[self.m.threads.len() + loc]
+        self.numbered.layout.fields[self.m.threads.len() + loc]
     }
 
     /// Who runs, under a serial model.
     fn running(&self) -> Option<Field> {
-        self.m.model.serial.then(|| self.layout.fields[self.layout.fields.len() - 1])
+        self.m.model.serial.then(|| self.numbered.layout.fields[self.last()])
     }
 
-    /// Puts the number of a part's value into the words.
-    fn store_part(&self, field: usize, value: &[u8], words: &mut [u64]) -> Result<(), TooWide> {
-        let number = self.interners[self.values[field]].number(value);
-        let place = self.layout.fields[field];
-        if u64::from(number) >> place.width != 0 {
-            return Err(TooWide);
-        }
-        place.put(words, number);
-        Ok(())
+    fn last(&self) -> usize {
+        self.numbered.layout.fields.len() - 1
     }
 
     fn store_thread(
@@ -129,7 +98,7 @@ impl<'m> Parts<'m> {
     ) -> Result<(), TooWide> {
         scratch.clear();
         self.m.encode_thread(state, thread, scratch);
-        self.store_part(thread, scratch, words)
+        self.numbered.put(thread, scratch, words)
     }
 
     fn store_location(
@@ -141,14 +110,14 @@ impl<'m> Parts<'m> {
     ) -> Result<(), TooWide> {
         scratch.clear();
         crate::codec::put(scratch, state.memory[loc]);
-        self.store_part(self.m.threads.len() + loc, scratch, words)
+        self.numbered.put(self.m.threads.len() + loc, scratch, words)
     }
 
     fn store_running(&self, state: &State, words: &mut [u64], scratch: &mut Vec<u8>) -> Result<(), TooWide> {
         if self.m.model.serial {
             scratch.clear();
             crate::codec::put(scratch, state.running.into());
-            self.store_part(self.layout.fields.len() - 1, scratch, words)?;
+            self.numbered.put(self.last(), scratch, words)?;
         }
         Ok(())
     }
@@ -162,21 +131,17 @@ impl<'m> Parts<'m> {
 
     /// Unpacks a whole state.
     fn unpack(&self, words: &[u64], state: &mut State) {
-        let value = |field: usize, number: u32| {
-            self.interners[self.values[field]].with(number, |mut bytes| crate::codec::take(&mut bytes))
-        };
+        let value = |field: usize| self.numbered.with(field, words, |mut bytes| crate::codec::take(&mut bytes));
         state.regs.fill(0);
         state.pending.fill(0);
         let threads = self.m.threads.len();
         for thread in 0..threads {
-            let number = self.thread(thread).get(words);
-            self.interners[self.values[thread]]
-                .with(number, |mut bytes| self.m.decode_thread(&mut bytes, thread, state));
+            self.numbered.with(thread, words, |mut bytes| self.m.decode_thread(&mut bytes, thread, state));
         }
         for loc in 0..state.memory.len() {
-            state.memory[loc] = value(threads + loc, self.location(loc).get(words));
+            state.memory[loc] = value(threads + loc);
         }
-        state.running = self.running().map_or(0, |field| value(self.values.len() - 1, field.get(words)) as u16);
+        state.running = self.running().map_or(0, |_| value(self.last()) as u16);
     }
 
     /// The encoded form of a stored state.
@@ -185,10 +150,6 @@ impl<'m> Parts<'m> {
         self.unpack(&to_words::<MOST_WORDS>(stored), &mut state);
         self.m.encode_canonical(&state, &mut out);
         out
-    }
-
-    fn bytes(&self) -> u64 {
-        self.interners.iter().map(Interner::bytes).sum()
     }
 }
 
@@ -201,58 +162,24 @@ pub(crate) fn search<'m, 'a>(
 ) -> Option<Found<'m, 'a>> {
     let mut parts = Parts::new(m)?;
     let begin = |bytes: usize| Search::new(m, property, Store::new(Some(bytes), m.config), limits, watch);
-    let mut search = begin(parts.layout.bytes);
+    let mut search = begin(parts.numbered.layout.bytes);
     loop {
         let end = with_words(
-            parts.layout.words,
+            parts.numbered.layout.words,
             Running { parts: &parts, property, search: &mut search, workers: limits.workers },
         );
         match end {
-            End::Over => return Some(search.finish(parts.bytes(), |stored| parts.canonical(stored))),
+            End::Over => return Some(search.finish(parts.numbered.bytes(), |stored| parts.canonical(stored))),
             End::Reshape => {
-                if !parts.widen(&mut search.store) {
+                if !parts.numbered.widen(&mut search.store) {
                     return None;
                 }
                 if m.config.fingerprints {
                     // Those of the old layout say nothing now. What is known about the parts is kept, so this happens a few times only.
-                    search = begin(parts.layout.bytes);
+                    search = begin(parts.numbered.layout.bytes);
                 }
             }
         }
-    }
-}
-
-/// Something to do with states of a number of words that is known when it is compiled.
-trait WithWords {
-    type Out;
-    fn call<const W: usize>(self) -> Self::Out;
-}
-
-fn with_words<F: WithWords>(words: usize, f: F) -> F::Out {
-    match words {
-        1 => f.call::<1>(),
-        2 => f.call::<2>(),
-        3 => f.call::<3>(),
-        4 => f.call::<4>(),
-        6 => f.call::<6>(),
-        8 => f.call::<8>(),
-        12 => f.call::<12>(),
-        MOST_WORDS => f.call::<MOST_WORDS>(),
-        _ => unreachable!("no layout has {words} words"),
-    }
-}
-
-struct Reshaping<'s, F> {
-    store: &'s mut Store,
-    bytes: usize,
-    change: F,
-}
-
-impl<F: Fn(&[u8], &mut [u8])> WithWords for Reshaping<'_, F> {
-    type Out = ();
-
-    fn call<const W: usize>(self) {
-        self.store.reshape::<WordKeys<W>>(self.bytes, self.change);
     }
 }
 
@@ -267,7 +194,7 @@ impl WithWords for Running<'_, '_, '_> {
     type Out = End;
 
     fn call<const W: usize>(self) -> End {
-        let worker = |_| Worker::new(Remembering::<W>::new(self.parts, self.property));
+        let worker = |_| Worker::new(Remembering::<W>::new(self.parts, self.property, self.workers));
         let mut workers: Vec<_> = (0..self.workers).map(worker).collect();
         let end = self.search.run(&mut workers);
         self.search.retire(workers);

@@ -80,14 +80,19 @@ impl<'m, 'a> Plain<'m, 'a> {
         self.keys.drain(visit);
     }
 
+    /// Visits the states that wait for their insertion, and drops them.
+    pub fn drain(&mut self, visit: impl FnMut(&[u8])) {
+        self.keys.drain(visit);
+    }
+
+    /// Forgets transitions that are taken again.
+    pub fn set_transitions(&mut self, transitions: u64) {
+        self.judge.transitions = transitions;
+    }
+
     /// What was found.
     pub fn hit(&self) -> Option<&Hit> {
         self.judge.hit.as_ref()
-    }
-
-    /// What was found, once.
-    pub fn take_hit(&mut self) -> Option<Hit> {
-        self.judge.hit.take()
     }
 
     /// What was found out so far.
@@ -95,14 +100,16 @@ impl<'m, 'a> Plain<'m, 'a> {
         (&self.judge, self.stepper.notes)
     }
 
-    fn start(&mut self) {
+    /// Finds the initial states.
+    pub fn start(&mut self) {
         let mut successors = std::mem::take(&mut self.successors);
         self.stepper.initial(&mut successors);
         self.collect(Address::NONE, &mut successors);
         self.successors = successors;
     }
 
-    fn walk(&mut self, bytes: &[u8], record: Address) {
+    /// Finds the successors of a state.
+    pub fn walk(&mut self, bytes: &[u8], record: Address) {
         let mut state = std::mem::take(&mut self.state);
         let mut successors = std::mem::take(&mut self.successors);
         self.m.decode(bytes, &mut state);

@@ -39,7 +39,7 @@ pub(crate) trait Expander<'m, 'a>: Send {
     fn keys(&mut self) -> &mut Self::Keys;
     fn judge(&self) -> &Judge<'m, 'a>;
     fn notes(&self) -> Notes;
-    /// How many bytes it takes itself.
+    /// How many bytes it takes itself, with its share of what workers have in common.
     fn bytes(&self) -> u64;
     fn finish(self) -> Judge<'m, 'a>;
 }
@@ -220,7 +220,7 @@ impl<'m, 'a> Search<'m, 'a> {
     /// What was found out. `canonical` is the encoded form of a stored state.
     pub fn finish(mut self, own_bytes: u64, canonical: impl Fn(&[u8]) -> Vec<u8>) -> Found<'m, 'a> {
         self.stats.states = self.store.len();
-        self.stats.peak_bytes = self.peak.max(self.store.bytes()) + own_bytes;
+        self.stats.peak_bytes = self.peak.max(self.store.bytes() + own_bytes);
         self.stats.transitions = self.judge.transitions;
         self.stats.seconds = self.started.elapsed().as_secs_f64();
         if self.notes.too_large && self.judge.hit.is_none() {

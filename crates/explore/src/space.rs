@@ -16,6 +16,7 @@ use crate::plain::Plain;
 use crate::search::Found;
 use crate::step::Notes;
 use crate::store::Address;
+use crate::walk::Walk;
 use crate::{Explore, timestamps};
 
 /// A question about a program, prepared for a search.
@@ -94,7 +95,8 @@ impl<'a> Space<'a> {
 
     /// One thread's part of a search.
     pub fn walker(&self) -> Walker<'_> {
-        Walker { plain: Plain::new(&self.machine, property(self.query)) }
+        let plain = Plain::new(&self.machine, property(self.query));
+        Walker { plain, walk: Walk::new(&self.machine, property(self.query)) }
     }
 
     /// The answer after a search. `path` has the states from an initial one to the one where something goes wrong, that one included.
@@ -113,7 +115,7 @@ impl<'a> Space<'a> {
         if let (Some(wrong), Some(last)) = (wrong, path.last()) {
             let mut walker = self.walker();
             walker.expand(last, |_| {});
-            let violation = walker.plain.take_hit().and_then(|hit| hit.violation);
+            let violation = walker.hit().and_then(|hit| hit.violation.clone());
             judge.hit = Some(Hit { record: Address::NONE, violation, in_step: wrong == Wrong::InStep });
         }
         let notes = Notes::from_bits(summary.notes, summary.limited);
@@ -133,6 +135,8 @@ fn property(query: Query<'_>) -> Option<&Property> {
 /// Turns states into their successors.
 pub struct Walker<'s> {
     plain: Plain<'s, 's>,
+    /// With remembered steps, where they serve.
+    walk: Option<Walk<'s, 's>>,
 }
 
 impl Walker<'_> {
@@ -144,23 +148,38 @@ impl Walker<'_> {
 
     /// Visits the successors of a state, with repetitions; says if something goes wrong there.
     pub fn expand(&mut self, state: &[u8], visit: impl FnMut(&[u8])) -> Option<Wrong> {
-        self.plain.successors_of(state, visit);
+        match &mut self.walk {
+            Some(walk) => walk.successors_of(state, visit),
+            None => self.plain.successors_of(state, visit),
+        }
         self.wrong()
     }
 
+    fn hit(&self) -> Option<&Hit> {
+        self.plain.hit().or_else(|| self.walk.as_ref().and_then(|walk| walk.judge.hit.as_ref()))
+    }
+
     fn wrong(&self) -> Option<Wrong> {
-        self.plain.hit().map(|hit| if hit.in_step { Wrong::InStep } else { Wrong::Here })
+        self.hit().map(|hit| if hit.in_step { Wrong::InStep } else { Wrong::Here })
     }
 
     /// What was found out so far.
     pub fn summary(&self) -> Summary {
         let (judge, notes) = self.plain.found();
-        Summary {
-            transitions: judge.transitions,
-            ended: judge.ended,
-            outcomes: judge.outcomes.clone(),
-            notes: notes.bits(),
-            limited: notes.limited,
+        let mut summary = summary(judge, notes);
+        if let Some(walk) = &self.walk {
+            summary.absorb(self::summary(&walk.judge, walk.notes()));
         }
+        summary
+    }
+}
+
+fn summary(judge: &Judge<'_, '_>, notes: Notes) -> Summary {
+    Summary {
+        transitions: judge.transitions,
+        ended: judge.ended,
+        outcomes: judge.outcomes.clone(),
+        notes: notes.bits(),
+        limited: notes.limited,
     }
 }

@@ -34,6 +34,7 @@ const PLAIN: &Explore = &Explore {
     movers: false,
     ample_sets: false,
     remembered_steps: false,
+    compressed_from: usize::MAX,
     fingerprints: false,
     fault: None,
 };

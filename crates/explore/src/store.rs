@@ -251,7 +251,7 @@ impl Store {
         self.slots = slots(size);
         let mut pending = [(0, 0); BATCH];
         let mut count = 0;
-        let mut arena = std::mem::take(&mut self.arena);
+        let mut arena = std::mem::replace(&mut self.arena, Arena::empty());
         arena.for_each(|address, key| {
             let hash = K::hash_stored(key);
             let hash = if self.confuse { hash & 0x3f } else { hash };

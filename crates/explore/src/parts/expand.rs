@@ -3,16 +3,18 @@
 use cyrano_engine::Violation;
 use cyrano_ir::Property;
 
+use crate::faults::Fault;
 use crate::judge::Judge;
 use crate::search::{Expander, Reshape};
 use crate::state::State;
 use crate::step::{Notes, Stepper, Successor, Successors};
 use crate::store::{Address, Keys, Store, WordKeys};
 
+use super::Parts;
 use super::ample::{Crowd, Footprint, Futures, forward};
 use super::layout::Field;
 use super::memo::{Entry, Memo};
-use super::{Parts, TooWide};
+use super::numbered::TooWide;
 
 /// One worker's remembered steps.
 pub(crate) struct Remembering<'p, 'm, 'a, const W: usize> {
@@ -25,6 +27,10 @@ pub(crate) struct Remembering<'p, 'm, 'a, const W: usize> {
     alike: Vec<Vec<Field>>,
     /// If ample sets are used.
     futures: Option<Futures>,
+    /// How many workers there are.
+    workers: u64,
+    /// A deliberate bug.
+    careless: bool,
     successors: Successors,
     state: State,
     scratch: Vec<u8>,
@@ -61,16 +67,18 @@ struct Place<const W: usize> {
 }
 
 impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
-    pub fn new(parts: &'p Parts<'m>, property: Option<&'a Property>) -> Self {
+    pub fn new(parts: &'p Parts<'m>, property: Option<&'a Property>, workers: usize) -> Self {
         let m = parts.m;
         let thread = |t: usize| ThreadSteps { field: parts.thread(t), places: Vec::new(), memo: Memo::new() };
         Self {
             parts,
             stepper: Stepper::new(m),
             judge: Judge::new(m, property),
-            keys: WordKeys::new(parts.layout.bytes),
+            keys: WordKeys::new(parts.numbered.layout.bytes),
             threads: (0..m.threads.len()).map(thread).collect(),
             alike: m.alike.iter().map(|group| group.iter().map(|t| parts.thread(*t)).collect()).collect(),
+            workers: workers as u64,
+            careless: m.config.has_fault(Fault::AmpleWithoutAsking),
             futures: (m.config.ample_sets && !m.model.serial).then(|| Futures::new(m.program)),
             successors: Successors::default(),
             state: m.initial(),
@@ -90,7 +98,8 @@ impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
         let touched = parts.m.touched(&self.state, thread);
         let mut result = Ok(());
         for successor in out.iter_mut().filter(|successor| !successor.dropped) {
-            brings_forward &= forward(&self.state, &successor.state, thread);
+            brings_forward &=
+                forward(&self.state, &successor.state, thread) || parts.m.config.has_fault(Fault::AmpleForEver);
             match &successor.event {
                 Some(event) => events.push(event.clone()),
                 None => match self.change(words, thread, &touched, successor) {
@@ -138,7 +147,9 @@ impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
         let mut depends = [0; W];
         let mut add = |field: Field| depends[field.word as usize] |= field.mask();
         add(parts.thread(thread));
-        parts.m.touched(&self.state, thread).into_iter().for_each(|loc| add(parts.location(loc as usize)));
+        if !parts.m.config.has_fault(Fault::ForgetTouched) {
+            parts.m.touched(&self.state, thread).into_iter().for_each(|loc| add(parts.location(loc as usize)));
+        }
         parts.running().into_iter().for_each(&mut add);
         if let Some(setup) = parts.m.program.setup {
             // Until the setup thread is done only it steps; with its last step all others start.
@@ -194,7 +205,8 @@ impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
     fn ample(&mut self, words: &[u64; W], crowd: Crowd) -> Result<Option<usize>, TooWide> {
         for thread in 0..self.threads.len() {
             let place = self.threads[thread].place(words);
-            if !place.done && !place.next.meets(crowd.without(place.future)) {
+            let alone = !place.next.meets(crowd.without(place.future)) || self.careless;
+            if !place.done && alone {
                 let entry = self.entry(words, thread)?;
                 if entry.forward && entry.changes.0 != entry.changes.1 && entry.events.0 == entry.events.1 {
                     return Ok(Some(thread));
@@ -221,7 +233,9 @@ impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
         for change in self.threads[thread].memo.changes(&entry) {
             let mut new = xor(words, change);
             if new != *words {
-                sort(&self.alike, &mut new);
+                if !self.alike.is_empty() {
+                    sort(&self.alike, &mut new);
+                }
                 self.keys.push(record, new);
             }
         }
@@ -288,7 +302,8 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a> for Remembering<'_, 'm, 'a, W> {
     }
 
     fn bytes(&self) -> u64 {
-        self.threads.iter().map(|thread| thread.memo.bytes() as u64).sum()
+        let remembered: usize = self.threads.iter().map(|thread| thread.memo.bytes()).sum();
+        remembered as u64 + self.parts.numbered.bytes() / self.workers
     }
 
     fn finish(self) -> Judge<'m, 'a> {

@@ -5,6 +5,8 @@
 //! read by everybody and never written again.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
@@ -28,7 +30,7 @@ pub(super) const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
 /// Bytes of a chunk, for states of any length.
 const CHUNK: usize = 1 << 20;
 /// Records of a chunk, for states of a fixed length.
-const RECORDS: usize = 1 << 14;
+const RECORDS: usize = 1 << 12;
 const PARENT: usize = 5;
 const LENGTH: usize = 3;
 /// Behind a chunk's end a word may be read.
@@ -38,7 +40,6 @@ pub(crate) const MAX_STATE: usize = CHUNK - PARENT - LENGTH;
 /// The most chunks.
 const CHUNKS: usize = 1 << 20;
 
-#[derive(Default)]
 struct Chunk {
     start: AtomicPtr<u8>,
     /// How much of it is in use: records, or bytes.
@@ -46,9 +47,8 @@ struct Chunk {
 }
 
 /// Records in chunks.
-#[derive(Default)]
 pub(super) struct Arena {
-    chunks: Vec<Chunk>,
+    directory: Directory,
     next: AtomicUsize,
     /// How many chunks were freed.
     given_back: usize,
@@ -73,21 +73,12 @@ impl Arena {
     pub fn new(fixed: Option<usize>) -> Self {
         let bits = if fixed.is_some() { RECORDS.trailing_zeros() } else { CHUNK.trailing_zeros() };
         let unit = fixed.map_or(1, |bytes| bytes + PARENT);
-        Self { chunks: Vec::new(), next: AtomicUsize::new(0), given_back: 0, fixed, unit, bits }.with_room()
+        Self { directory: Directory::new(CHUNKS), next: AtomicUsize::new(0), given_back: 0, fixed, unit, bits }
     }
 
-    /// The directory is made once: workers must be able to add chunks without moving it. Untouched pages of it cost nothing.
-    fn with_room(mut self) -> Self {
-        let layout = Layout::array::<Chunk>(CHUNKS).expect("a directory has a size");
-        // SAFETY: the layout is not empty; a zeroed chunk is a null pointer and a zero; length and capacity are those of the layout.
-        self.chunks = unsafe {
-            let start = alloc_zeroed(layout);
-            if start.is_null() {
-                handle_alloc_error(layout);
-            }
-            Vec::from_raw_parts(start.cast::<Chunk>(), CHUNKS, CHUNKS)
-        };
-        self
+    /// One that is never used.
+    pub fn empty() -> Self {
+        Self { directory: Directory::new(0), next: AtomicUsize::new(0), given_back: 0, fixed: None, unit: 1, bits: 0 }
     }
 
     fn chunk_bytes(&self) -> usize {
@@ -107,7 +98,8 @@ impl Arena {
     pub fn give_back(&mut self, chunks: Range<usize>) {
         let layout = self.layout();
         self.given_back += chunks.len();
-        for chunk in &mut self.chunks[chunks] {
+        for chunk in chunks {
+            let chunk = self.directory.get_mut(chunk);
             let start = std::mem::replace(chunk.start.get_mut(), std::ptr::null_mut());
             *chunk.used.get_mut() = 0;
             // SAFETY: every chunk was made with this layout, and this one is freed once.
@@ -134,7 +126,7 @@ impl Arena {
         let chunk = (address.0 >> self.bits) as usize;
         let at = (address.0 & ((1 << self.bits) - 1)) as usize * self.unit;
         // SAFETY: an address is handed out with its chunk, and lies inside it.
-        unsafe { self.chunks.get_unchecked(chunk).start.load(Ordering::Acquire).add(at) }
+        unsafe { self.directory.get(chunk).start.load(Ordering::Acquire).add(at) }
     }
 
     /// The state of a record.
@@ -208,7 +200,7 @@ impl Arena {
         keys.write(key, &mut record[self.header()..]);
         spot.last = spot.used;
         spot.used += takes;
-        self.chunks[chunk].used.store(spot.used, Ordering::Relaxed);
+        self.note_used(chunk, spot);
         address
     }
 
@@ -220,7 +212,8 @@ impl Arena {
     fn add_chunk(&self, spot: &mut Spot) -> usize {
         let chunk = self.next.fetch_add(1, Ordering::Relaxed);
         assert!(chunk < CHUNKS - 1, "the arena is larger than its addresses");
-        self.chunks[chunk].start.store(self.allocate(), Ordering::Release);
+        // SAFETY: the number of the chunk was drawn by this worker alone, and nobody asks for it before an address in it is handed out.
+        unsafe { self.directory.set(chunk, Chunk { start: AtomicPtr::new(self.allocate()), used: AtomicU32::new(0) }) };
         *spot = Spot { chunk: Some(chunk), used: 0, last: 0 };
         chunk
     }
@@ -229,15 +222,21 @@ impl Arena {
     pub fn retract(&self, spot: &mut Spot) {
         spot.used = spot.last;
         if let Some(chunk) = spot.chunk {
-            self.chunks[chunk].used.store(spot.used, Ordering::Relaxed);
+            self.note_used(chunk, spot);
         }
+    }
+
+    #[inline]
+    fn note_used(&self, chunk: usize, spot: &Spot) {
+        // SAFETY: a spot's chunk was made.
+        unsafe { self.directory.get(chunk) }.used.store(spot.used, Ordering::Relaxed);
     }
 
     /// Visits all records, chunk by chunk.
     pub fn for_each(&mut self, mut visit: impl FnMut(Address, &[u8])) {
         for chunk in 0..*self.next.get_mut() {
             let base = (chunk as u64) << self.bits;
-            let end = base + u64::from(*self.chunks[chunk].used.get_mut());
+            let end = base + u64::from(*self.directory.get_mut(chunk).used.get_mut());
             let mut at = Address(base);
             while at.0 < end {
                 visit(at, self.state(at));
@@ -248,29 +247,30 @@ impl Arena {
 
     /// Gives every state another length and form. Chunk by chunk, so that only one is there twice.
     pub fn reshape(&mut self, fixed: usize, change: impl Fn(&[u8], &mut [u8])) {
-        let (chunks, next, given_back) = (Vec::new(), AtomicUsize::new(0), self.given_back);
-        let mut new = Self { chunks, next, given_back, fixed: Some(fixed), unit: fixed + PARENT, bits: self.bits };
+        let (next, given_back) = (AtomicUsize::new(0), self.given_back);
+        let unit = fixed + PARENT;
+        let mut new =
+            Self { directory: Directory::new(0), next, given_back, fixed: Some(fixed), unit, bits: self.bits };
         for at in 0..*self.next.get_mut() {
-            if self.chunks[at].start.get_mut().is_null() {
+            if self.directory.get_mut(at).start.get_mut().is_null() {
                 continue;
             }
-            let used = *self.chunks[at].used.get_mut() as usize;
+            let used = *self.directory.get_mut(at).used.get_mut() as usize;
             let start = new.allocate();
             for record in 0..used {
                 let old = Address(((at as u64) << self.bits) + record as u64);
                 // SAFETY: the new chunk has room for as many records as the old one had.
-                let room = unsafe { std::slice::from_raw_parts_mut(start.add(record * new.unit), new.unit) };
+                let room = unsafe { std::slice::from_raw_parts_mut(start.add(record * unit), unit) };
                 room[..PARENT].copy_from_slice(&self.parent(old).0.to_le_bytes()[..PARENT]);
                 change(self.state(old), &mut room[PARENT..]);
             }
-            let old = std::mem::replace(self.chunks[at].start.get_mut(), start);
+            // From here on the chunk has the new form; nobody asks for it before all have.
+            let old = std::mem::replace(self.directory.get_mut(at).start.get_mut(), start);
             // SAFETY: the old chunk was made with this layout, and nobody has its address any more.
             unsafe { dealloc(old, self.layout()) };
-            // From here on the chunk has the new form; nobody asks for it before all have.
         }
-        std::mem::swap(&mut new.chunks, &mut self.chunks);
-        *new.next.get_mut() = *self.next.get_mut();
-        *self.next.get_mut() = 0;
+        std::mem::swap(&mut new.directory, &mut self.directory);
+        *new.next.get_mut() = std::mem::take(self.next.get_mut());
         *self = new;
     }
 }
@@ -278,13 +278,49 @@ impl Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         let layout = self.layout();
-        for chunk in self.chunks.iter_mut().take(*self.next.get_mut()) {
-            let start = *chunk.start.get_mut();
+        for chunk in 0..*self.next.get_mut() {
+            let start = *self.directory.get_mut(chunk).start.get_mut();
             if !start.is_null() {
                 // SAFETY: every chunk was made with this layout.
                 unsafe { dealloc(start, layout) };
             }
         }
+    }
+}
+
+/// The chunks by their numbers. Made once, so that workers can add to it without moving it, and not initialised, so that what is not
+/// used costs nothing.
+struct Directory(Box<[UnsafeCell<MaybeUninit<Chunk>>]>);
+
+// SAFETY: an entry is written once, by the worker that drew its number, before anybody else knows of it; after that only its atomics change.
+unsafe impl Sync for Directory {}
+
+impl Directory {
+    fn new(size: usize) -> Self {
+        let entries: Box<[MaybeUninit<UnsafeCell<MaybeUninit<Chunk>>>]> = Box::new_uninit_slice(size);
+        // SAFETY: a cell of something that need not be initialised need not be either.
+        Self(unsafe { entries.assume_init() })
+    }
+
+    /// # Safety
+    /// The chunk was set.
+    #[inline]
+    unsafe fn get(&self, chunk: usize) -> &Chunk {
+        // SAFETY: as the caller says; and numbers are smaller than the directory.
+        unsafe { (*self.0.get_unchecked(chunk).get()).assume_init_ref() }
+    }
+
+    /// # Safety
+    /// Nobody else knows of the chunk yet.
+    unsafe fn set(&self, number: usize, chunk: Chunk) {
+        // SAFETY: as the caller says.
+        unsafe { (*self.0[number].get()).write(chunk) };
+    }
+
+    /// A chunk that was set; all below the number of chunks made so far were.
+    fn get_mut(&mut self, chunk: usize) -> &mut Chunk {
+        // SAFETY: see above.
+        unsafe { self.0[chunk].get_mut().assume_init_mut() }
     }
 }
 
