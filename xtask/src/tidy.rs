@@ -31,8 +31,8 @@ const MAP: &[(&str, &[&str])] = &[
     (
         "cyrano",
         &[
-            "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences",
-            "trace", "report", "cluster",
+            "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "disk", "symbolic",
+            "fences", "trace", "report", "cluster",
         ],
     ),
     (

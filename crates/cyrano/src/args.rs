@@ -1,12 +1,15 @@
 //! Every command and option, each defined once: parser, help, man page and completions all come from here.
 
 mod c_tests;
+mod cluster;
 mod criterion;
 mod explore;
 mod export;
 mod files;
+mod large;
 mod litmus;
 mod output;
+mod report;
 mod transactions;
 
 use std::path::PathBuf;
@@ -14,13 +17,18 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cyrano_ir::{OrderName, Progress};
 
+use crate::shard::Shard;
+
 pub use c_tests::TestArgs;
+pub use cluster::{ClusterArgs, ClusterCommand, ClusterCommandArgs, ClusterRunArgs};
 pub use criterion::CriterionParser;
 pub use explore::ExploreArgs;
 pub use export::ExportArgs;
 pub use files::DrawingArgs;
+pub use large::{CheckpointArgs, CheckpointCommand, InfoArgs, LargeArgs};
 pub use litmus::{CompareModelsArgs, GenerateArgs, Language, LitmusArgs, LitmusCommand};
 pub use output::{ColorChoice, Format, OutputArgs};
+pub use report::{MergeArgs, ReportArgs, ReportCommand};
 pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, Paper, SpecArgs, SpecCommand, TablesArgs, TxCriterion};
 
 const EXAMPLES: &str = "\
@@ -131,6 +139,12 @@ pub enum Command {
     Export(ExportArgs),
     /// Replay a saved trace in the reference interpreter
     Replay(ReplayArgs),
+    /// Join the reports of several runs
+    Report(ReportArgs),
+    /// Say what is in the checkpoint of a large run
+    Checkpoint(CheckpointArgs),
+    /// Try out a search on several machines, or make a key for one
+    Cluster(ClusterCommandArgs),
     /// Show a saved trace or JSON report in a browser
     View(ViewArgs),
     /// Step through a program by hand, in a browser
@@ -160,6 +174,9 @@ pub struct CheckArgs {
     /// Compare observations with the serial ones of this program instead, which has the same tests
     #[arg(long, value_name = "FILE")]
     pub reference: Option<String>,
+    /// Do only part I of N of the checks, to be joined by `cyrano report merge`
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
     /// Write the trace of a violation or witness to this file (a second one to NAME-2, and so on)
     #[arg(long, value_name = "FILE")]
     pub save_trace: Option<PathBuf>,
@@ -172,6 +189,10 @@ pub struct CheckArgs {
     pub tests: TestArgs,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub large: LargeArgs,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -155,7 +155,7 @@ fn beside(source: &Source, name: &str) -> Result<Source, Failure> {
         (None, Some(entry)) => {
             let path = Path::new(entry).with_file_name(name);
             let path = path.to_string_lossy();
-            let found = library::files().into_iter().find(|file| file.name == path);
+            let found = library::file(&path);
             let found = found.ok_or_else(|| Failure::input(format!("lib:{path}: the library has no such file")))?;
             Ok(Source { name: format!("lib:{path}"), text: found.text.to_owned(), dir: None })
         }

@@ -1,6 +1,6 @@
 //! The algorithms inside the binary.
 
-use include_dir::{Dir, include_dir};
+use include_dir::{Dir, File, include_dir};
 
 use cyrano_ir::suggest;
 
@@ -23,39 +23,58 @@ pub struct Entry {
 
 /// Every file of the library, sorted by name; the folders' index pages too.
 pub fn files() -> Vec<Entry> {
-    let mut entries = Vec::new();
-    collect(&LIBRARY, &mut entries);
-    entries.sort_by_key(|entry| entry.name);
-    entries
+    named().into_iter().filter_map(|(name, file)| entry(name, file)).collect()
 }
 
 /// The programs and histories of the library, sorted by name.
 pub fn programs() -> Vec<Entry> {
-    files().into_iter().filter(|entry| ENDINGS.iter().any(|ending| entry.name.ends_with(ending))).collect()
+    inside("")
+}
+
+/// The programs and histories whose names start like this, sorted by name.
+pub fn inside(folder: &str) -> Vec<Entry> {
+    let wanted = named().into_iter().filter(|(name, _)| name.starts_with(folder) && is_program(name));
+    wanted.filter_map(|(name, file)| entry(name, file)).collect()
+}
+
+/// The file of exactly this name.
+pub fn file(name: &str) -> Option<Entry> {
+    named().into_iter().find(|(known, _)| *known == name).and_then(|(name, file)| entry(name, file))
 }
 
 /// The program or history of this name, with or without its ending.
 pub fn find(name: &str) -> Result<Source, Failure> {
-    let programs = programs();
-    let stem = |entry: &Entry| ENDINGS.iter().find_map(|ending| entry.name.strip_suffix(ending));
-    let wanted = |entry: &&Entry| entry.name == name || stem(entry) == Some(name);
-    if let Some(entry) = programs.iter().find(wanted) {
+    let mut known = named();
+    known.retain(|(name, _)| is_program(name));
+    let stem = |known: &'static str| ENDINGS.iter().find_map(|ending| known.strip_suffix(ending));
+    let wanted = |(known, _): &&(&'static str, _)| *known == name || stem(known) == Some(name);
+    if let Some(entry) = known.iter().find(wanted).and_then(|(name, file)| entry(name, file)) {
         return Ok(Source { name: format!("lib:{}", entry.name), text: entry.text.to_owned(), dir: None });
     }
-    let near = suggest::closest(name, programs.iter().map(|entry| entry.name));
+    let near = suggest::closest(name, known.iter().map(|(name, _)| *name));
     let help = near.map(|near| format!("; did you mean `lib:{near}`?")).unwrap_or_default();
     Err(Failure::input(format!("lib:{name}: the library has no such file{help} (`cyrano library list` lists them)")))
 }
 
-fn collect(dir: &'static Dir<'_>, entries: &mut Vec<Entry>) {
-    for file in dir.files() {
-        if let (Some(name), Some(text)) = (file.path().to_str(), file.contents_utf8()) {
-            entries.push(Entry { name, text });
-        }
-    }
-    for dir in dir.dirs() {
-        collect(dir, entries);
-    }
+fn is_program(name: &str) -> bool {
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The names of all files, sorted. Texts are looked at only where they are wanted: to go through all of them takes longer than a small check.
+fn named() -> Vec<(&'static str, &'static File<'static>)> {
+    let mut files = Vec::new();
+    collect(&LIBRARY, &mut files);
+    files.sort_unstable_by_key(|(name, _)| *name);
+    files
+}
+
+fn collect(dir: &'static Dir<'static>, files: &mut Vec<(&'static str, &'static File<'static>)>) {
+    files.extend(dir.files().filter_map(|file| Some((file.path().to_str()?, file))));
+    dir.dirs().for_each(|dir| collect(dir, files));
+}
+
+fn entry(name: &'static str, file: &'static File<'static>) -> Option<Entry> {
+    file.contents_utf8().map(|text| Entry { name, text })
 }
 
 #[cfg(test)]

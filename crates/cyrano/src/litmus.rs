@@ -43,8 +43,7 @@ pub fn gather(paths: &[String]) -> Result<Vec<Source>, Failure> {
 fn one(path: &str) -> Result<Vec<Source>, Failure> {
     if let Some(entry) = path.strip_prefix("lib:") {
         let folder = format!("{}/", entry.trim_end_matches('/'));
-        let inside =
-            library::programs().into_iter().filter(|e| e.name.starts_with(&folder) && e.name.ends_with(".litmus"));
+        let inside = library::inside(&folder).into_iter().filter(|entry| entry.name.ends_with(".litmus"));
         let found: Vec<Source> = inside
             .map(|entry| Source { name: format!("lib:{}", entry.name), text: entry.text.to_owned(), dir: None })
             .collect();

@@ -10,12 +10,14 @@ mod atomicity;
 mod c;
 mod cache;
 mod clients;
+mod cluster;
 mod commands;
 mod console;
 mod counting;
 mod diagnostics;
 mod failure;
 mod interrupt;
+mod large;
 mod library;
 mod litmus;
 mod models;
@@ -27,6 +29,7 @@ mod repair;
 mod run;
 mod select;
 mod serve;
+mod shard;
 mod source;
 mod specification;
 mod traces;
@@ -35,7 +38,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command, Format};
+use args::{CheckpointCommand, Cli, ClusterCommand, Command, Format, ReportCommand};
 use failure::Failure;
 
 fn main() -> ExitCode {
@@ -72,6 +75,18 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Compare(args) => commands::compare::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Replay(args) => commands::replay::run(args),
+        Command::Report(args) => {
+            let ReportCommand::Merge(args) = &args.command;
+            commands::merge::run(args)
+        }
+        Command::Checkpoint(args) => {
+            let CheckpointCommand::Info(args) = &args.command;
+            commands::checkpoint::info(args)
+        }
+        Command::Cluster(args) => match &args.command {
+            ClusterCommand::Run(args) => commands::cluster::run(args),
+            ClusterCommand::Key => commands::cluster::key(),
+        },
         Command::View(args) => commands::view::run(args),
         Command::Explore(args) => commands::explore::run(args),
         Command::Library(args) => commands::library::run(args),

@@ -15,10 +15,12 @@ pub fn map<T: Sync, R: Send>(workers: usize, jobs: &[T], work: impl Fn(usize, &T
             results.lock().expect("no worker panics while it holds the lock")[at] = Some(result);
         }
     };
+    // The thread that waits for the others is one of them: a single job needs no thread at all.
     std::thread::scope(|scope| {
-        for _ in 0..workers.clamp(1, jobs.len().max(1)) {
+        for _ in 1..workers.clamp(1, jobs.len().max(1)) {
             scope.spawn(worker);
         }
+        worker();
     });
     let results = results.into_inner().expect("no worker panics while it holds the lock");
     results.into_iter().map(|result| result.expect("every job was done")).collect()

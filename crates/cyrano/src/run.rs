@@ -3,8 +3,10 @@
 //! **Invariant:** an execution leaves this file only after the reference interpreter has agreed to it ([`crate::proof`]).
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cyrano_cluster::ClusterSearch;
 use cyrano_engine::{Answer, Engine, Limits, Query, Question, Stop, Verdict, Violation, Watch};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
@@ -16,6 +18,7 @@ use cyrano_trace::PropertyInfo;
 
 use crate::args::{EngineChoice, Reduction, RunArgs};
 use crate::failure::{self, Failure};
+use crate::large::Large;
 use crate::program::Loaded;
 use crate::proof::{self, Proof};
 use crate::{clients, counting, interrupt, pool};
@@ -35,6 +38,10 @@ pub struct Runner {
     workers: usize,
     /// Whether executions are made small before they are shown.
     minimise: bool,
+    /// Where states are kept, if not in memory.
+    large: Option<Large>,
+    /// The processes that search together, if there are others.
+    cluster: Option<Arc<ClusterSearch>>,
 }
 
 /// An engine.
@@ -74,14 +81,14 @@ impl Runner {
         symbolic.ranges = !args.no_reduction.contains(&Reduction::Ranges);
         let explore = Explore { fingerprints: args.fingerprint, ..explorer(&args.no_reduction) };
         let minimise = !args.no_minimise;
-        Ok(Self { engine: args.engine, explore, symbolic, limits, workers, minimise })
+        Ok(Self { engine: args.engine, explore, symbolic, limits, workers, minimise, large: None, cluster: None })
     }
 
     /// A runner for questions that are asked one after the other, each with this much time from now.
     pub fn sequential(timeout: Option<Duration>) -> Result<Self, Failure> {
         let limits = Limits { cancel: interrupt::install()?, ..Limits::default() }.with_timeout(timeout);
         let (explore, symbolic) = (Explore::default(), Symbolic::default());
-        Ok(Self { engine: EngineChoice::Auto, explore, symbolic, limits, workers: 1, minimise: true })
+        Ok(Self { engine: EngineChoice::Auto, explore, symbolic, limits, workers: 1, minimise: true, large: None, cluster: None })
     }
 
     /// The same runner for one question, with at most this much time from now, and with this engine if one is given.
@@ -90,7 +97,39 @@ impl Runner {
         limits.deadline = limits.deadline.into_iter().chain(self.limits.deadline).min();
         let (explore, symbolic) = (self.explore.clone(), self.symbolic.clone());
         let engine = engine.unwrap_or(self.engine);
-        Self { engine, explore, symbolic, limits, workers: 1, minimise: self.minimise }
+        let (large, cluster) = (self.large.clone(), self.cluster.clone());
+        Self { engine, explore, symbolic, limits, workers: 1, minimise: self.minimise, large, cluster }
+    }
+
+    /// The same runner for one check whose states are kept in files, if that is wanted: only the explorer does that.
+    pub fn with_large(mut self, large: Option<Large>) -> Self {
+        if large.is_some() {
+            self.engine = EngineChoice::Explore;
+        }
+        self.large = large;
+        self
+    }
+
+    /// The same runner as one of several processes that search together, if that is wanted: one question after the other, all by the
+    /// explorer.
+    pub fn in_cluster(
+        mut self,
+        join: impl FnOnce(&Explore, usize) -> Result<Option<ClusterSearch>, Failure>,
+    ) -> Result<Self, Failure> {
+        let threads = self.limits.workers * self.workers;
+        if let Some(cluster) = join(&self.explore, threads)? {
+            self.limits.memory *= self.workers as u64;
+            self.limits.workers = threads;
+            self.workers = 1;
+            self.engine = EngineChoice::Explore;
+            self.cluster = Some(Arc::new(cluster));
+        }
+        Ok(self)
+    }
+
+    /// The processes that search together, if there are others.
+    pub fn cluster(&self) -> Option<&ClusterSearch> {
+        self.cluster.as_deref()
     }
 
     /// Does every job, some at a time; a panic in one is reported as a fault of ours.
@@ -161,7 +200,8 @@ impl Runner {
     }
 
     fn ask_one_of(&self, usual: &[Chosen], query: Query<'_>, watch: &dyn Watch) -> Answered {
-        if let Some(stop) = self.stopped() {
+        // Processes that search together have to ask the same questions, and agree on a limit in the course of them.
+        if let Some(stop) = self.stopped().filter(|_| self.cluster.is_none()) {
             return unasked(stop.reason().to_owned());
         }
         // Only the explorer judges commit points.
@@ -177,7 +217,7 @@ impl Runner {
         };
         let start = Instant::now();
         let (mut answer, clauses) = match engine {
-            Chosen::Explore => (self.explore.ask(query, &self.limits, watch), None),
+            Chosen::Explore => (self.engine(engine).ask(query, &self.limits, watch), None),
             Chosen::Interp => (Interp.ask(query, &self.limits, watch), None),
             Chosen::Symbolic => {
                 let (answer, stats) = self.symbolic.ask_with_stats(query, &self.limits, watch);
@@ -190,7 +230,7 @@ impl Runner {
 
     fn engine(&self, chosen: Chosen) -> &dyn Engine {
         match chosen {
-            Chosen::Explore => &self.explore,
+            Chosen::Explore => self.cluster.as_deref().map_or(&self.explore, |cluster| cluster),
             Chosen::Symbolic => &self.symbolic,
             Chosen::Interp => &Interp,
         }
@@ -233,10 +273,11 @@ impl Runner {
     ) -> Result<CheckReport, Failure> {
         let loaded = &*loaded.for_question(Some(property));
         let query = Query { program: &loaded.program, model, question: Question::Holds(property) };
-        let Answered { engine, note, clauses, mut answer } = match property {
+        let Answered { engine, note, clauses, mut answer } = match (&self.large, property) {
+            (Some(large), _) => large.ask(&self.explore, loaded, query, &self.limits, watch)?,
             // What a client of a C data type observes; the explorer alone may need all memory for it, and in vain.
-            Property::Observations(_) => self.ask_in_turns(query, watch),
-            _ => self.ask(query, watch),
+            (None, Property::Observations(_)) => self.ask_in_turns(query, watch),
+            (None, _) => self.ask(query, watch),
         };
         let clients = self.count_clients(loaded, query, &mut answer, watch);
         let who = engine.as_deref().unwrap_or("no engine");
@@ -292,6 +333,10 @@ impl Runner {
         if answer.violation != Some(Violation::Transactions) || space.retry > 0 {
             let wrong = (answer.verdict == Verdict::Verified).then(|| "0".to_owned());
             return Some(ClientsReport { total, complete: wrong.is_some(), wrong, smallest: None });
+        }
+        if self.cluster.is_some() {
+            // The second search is for one machine.
+            return Some(ClientsReport { total, complete: false, wrong: None, smallest: None });
         }
         let seconds = answer.stats.seconds;
         let off = Interchangeable::default();

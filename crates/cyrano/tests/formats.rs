@@ -71,7 +71,7 @@ fn other_commands_refuse_forms_for_verdicts() {
     for line in ["outcomes sb.rml", "models", "replay t.json", "spec compare foil-det opacity", "tables foil"] {
         let done = place.run(&format!("{line} --format sarif"));
         assert!(done.code == 2 && done.stdout.is_empty(), "{done:?}");
-        assert!(done.stderr.contains("check, fence and litmus"), "{}", done.stderr);
+        assert!(done.stderr.contains("check, fence, litmus and report have it"), "{}", done.stderr);
     }
 }
 

@@ -152,6 +152,28 @@ pub(crate) fn of_check(check: &CheckReport) -> Case<'_> {
     }
 }
 
+/// The rule of reports that are missing.
+const SHARDS: &str = "shards";
+
+/// Checks that nobody has a report of.
+pub(crate) fn of_missing(sentence: &str) -> Case<'_> {
+    Case {
+        file: SHARDS,
+        test: None,
+        model: None,
+        rule: SHARDS,
+        title: "missing shards".to_owned(),
+        fate: Fate::Unknown,
+        verdict: Verdict::Unknown.name(),
+        sentence: sentence.to_owned(),
+        trace: None,
+        remarks: Vec::new(),
+        text: None,
+        seconds: 0.0,
+        properties: BTreeMap::new(),
+    }
+}
+
 /// The rule of missing fences.
 pub(crate) const FENCES: &str = "fences";
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cyrano_engine::{Stats, Verdict};
 use cyrano_trace::{Effort, Explanation, Trace};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::lanes::trace_text;
 use crate::style::{Paint, Style, bytes, count, hang};
@@ -90,7 +90,7 @@ pub struct MinimisedReport {
 }
 
 /// All clients of a size, and those of them that are wrong. The numbers are exact, however large.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ClientsReport {
     /// How many there are.
     pub total: String,
@@ -116,7 +116,7 @@ impl ClientsReport {
 }
 
 /// A specification that was mined from serial executions (CheckFence, section 2.2).
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SpecificationReport {
     /// The file that was run, if it is another one.
     pub reference: Option<String>,
@@ -200,7 +200,9 @@ fn row(check: &CheckReport) -> Row {
     let stat = |show: &dyn Fn(&Stats) -> String| check.stats.as_ref().map_or_else(dash, show);
     let clients = check.clients.as_ref().and_then(ClientsReport::sentence);
     let blocks = blocks_sentence(&check.blocks);
-    let notes = [check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref(), blocks.as_ref()];
+    let speed = check.stats.as_ref().filter(|stats| stats.states >= MANY).map(speed);
+    let notes =
+        [check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref(), blocks.as_ref(), speed.as_ref()];
     Row {
         cells: vec![
             Cell::left(check.verdict.name()).paint(paint(check.verdict)),
@@ -213,6 +215,15 @@ fn row(check: &CheckReport) -> Row {
         ],
         notes: notes.into_iter().flatten().cloned().collect(),
     }
+}
+
+/// From this many states on it is told how fast they were found, and what each takes.
+const MANY: u64 = 1_000_000;
+
+fn speed(stats: &Stats) -> String {
+    let rate = stats.states as f64 / stats.seconds.max(1e-3);
+    let bytes = stats.bytes_per_state().unwrap_or_default();
+    format!("{} states a second, {bytes} bytes for each", count(rate as u64))
 }
 
 fn summary(checks: &[CheckReport]) -> String {

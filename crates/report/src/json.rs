@@ -6,11 +6,17 @@ use cyrano_trace::{Explanation, Tool, Trace};
 use serde::Serialize;
 
 use crate::checks::{BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport};
+use crate::shard::ShardReport;
+
+/// The name of this schema.
+pub(crate) const CHECKS: &str = "cyrano.report/1";
 
 #[derive(Serialize)]
 struct Report<'a> {
     schema: &'static str,
     tool: Tool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<&'a ShardReport>,
     checks: Vec<Check<'a>>,
 }
 
@@ -33,6 +39,7 @@ struct Check<'a> {
     depth: Option<u64>,
     seconds: Option<f64>,
     peak_bytes: Option<u64>,
+    bytes_per_state: Option<f64>,
     reductions: &'a [String],
     specification: Option<&'a SpecificationReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +64,13 @@ impl Serialize for Pairs<'_> {
 
 /// All checks as one JSON object.
 pub fn checks_json(checks: &[CheckReport], version: &str) -> String {
-    to_json(&Report { schema: "cyrano.report/1", tool: tool(version), checks: checks.iter().map(check).collect() })
+    checks_document(checks, version, None)
+}
+
+/// The same for a part of a campaign.
+pub(crate) fn checks_document(checks: &[CheckReport], version: &str, shard: Option<&ShardReport>) -> String {
+    let checks = checks.iter().map(check).collect();
+    to_json(&Report { schema: CHECKS, tool: tool(version), shard, checks })
 }
 
 fn check(check: &CheckReport) -> Check<'_> {
@@ -80,6 +93,7 @@ fn check(check: &CheckReport) -> Check<'_> {
         depth: stats.map(|s| s.depth),
         seconds: stats.map(|s| s.seconds),
         peak_bytes: stats.map(|s| s.peak_bytes),
+        bytes_per_state: stats.and_then(|s| s.bytes_per_state()),
         reductions: &check.reductions,
         specification: check.specification.as_ref(),
         clients: check.clients.as_ref(),

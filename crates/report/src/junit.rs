@@ -8,6 +8,7 @@ use crate::checks::CheckReport;
 use crate::fences::FencesReport;
 use crate::lanes::trace_text;
 use crate::litmus::LitmusReport;
+use crate::shard::ShardReport;
 use crate::style::Style;
 use crate::xml::Xml;
 
@@ -16,22 +17,24 @@ const PLAIN: Style = Style { color: false, width: 100 };
 
 /// All checks as one XML document.
 pub fn checks_junit(checks: &[CheckReport]) -> String {
-    document(&checks.iter().map(case::of_check).collect::<Vec<_>>())
+    document(&checks.iter().map(case::of_check).collect::<Vec<_>>(), None)
 }
 
 /// Searches for fences as one XML document.
 pub fn fences_junit(reports: &[FencesReport]) -> String {
-    document(&reports.iter().map(case::of_fences).collect::<Vec<_>>())
+    document(&reports.iter().map(case::of_fences).collect::<Vec<_>>(), None)
 }
 
 /// Litmus tests as one XML document.
 pub fn litmus_junit(reports: &[LitmusReport]) -> String {
-    document(&reports.iter().map(case::of_litmus).collect::<Vec<_>>())
+    document(&reports.iter().map(case::of_litmus).collect::<Vec<_>>(), None)
 }
 
-fn document(cases: &[Case<'_>]) -> String {
+/// Cases as one XML document.
+pub(crate) fn document(cases: &[Case<'_>], shard: Option<&ShardReport>) -> String {
     let mut xml = Xml::new();
-    open(&mut xml, "testsuites", "cyrano", cases);
+    let name = shard.map_or("cyrano".to_owned(), |shard| format!("cyrano, {}", shard.name()));
+    open(&mut xml, "testsuites", &name, cases);
     for suite in cases.chunk_by(|a, b| a.file == b.file) {
         open(&mut xml, "testsuite", suite[0].file, suite);
         suite.iter().for_each(|case| one(&mut xml, case));

@@ -1,9 +1,10 @@
 //! Litmus tests: herd's summary for each, a table of all, and `cyrano.litmus/1`.
 
 use cyrano_trace::Tool;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::json::{to_json, tool};
+use crate::shard::ShardReport;
 use crate::style::{Paint, Style, hang};
 use crate::table::{Cell, Row, table};
 
@@ -34,8 +35,10 @@ pub struct LitmusReport {
     pub refused: bool,
     /// What a state shows.
     pub columns: Vec<String>,
-    /// The final states.
-    pub states: Vec<LitmusState>,
+    /// The final states that were found; of each one value per column.
+    pub states: Vec<Vec<LitmusValue>>,
+    /// In how many of them the proposition holds.
+    pub positive: usize,
     /// How long the engine took.
     pub seconds: f64,
     /// What was expected.
@@ -48,17 +51,8 @@ pub struct LitmusReport {
     pub compared: Vec<String>,
 }
 
-/// A final state.
-#[derive(Clone, Debug)]
-pub struct LitmusState {
-    /// One value per column.
-    pub values: Vec<LitmusValue>,
-    /// Whether the proposition holds in it.
-    pub holds: bool,
-}
-
 /// A value: a number, or the name of the location whose address it is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum LitmusValue {
     /// A number.
@@ -80,6 +74,8 @@ impl std::fmt::Display for LitmusValue {
 struct Results<'a> {
     schema: &'static str,
     tool: Tool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<&'a ShardReport>,
     tests: Vec<Result<'a>>,
 }
 
@@ -114,16 +110,12 @@ impl Serialize for Valuation<'_> {
 }
 
 impl LitmusReport {
-    fn positive(&self) -> usize {
-        self.states.iter().filter(|state| state.holds).count()
-    }
-
     fn negative(&self) -> usize {
-        self.states.len() - self.positive()
+        self.states.len().saturating_sub(self.positive)
     }
 
     /// One word for what came out.
-    fn outcome(&self) -> &'static str {
+    pub(crate) fn outcome(&self) -> &'static str {
         match self.observation {
             Some(observation) => observation,
             None if self.refused => "refused",
@@ -132,10 +124,18 @@ impl LitmusReport {
     }
 }
 
+/// The name of this schema.
+pub(crate) const LITMUS: &str = "cyrano.litmus/1";
+
 /// All results as one JSON object.
 pub fn litmus_json(results: &[LitmusReport], version: &str) -> String {
+    litmus_document(results, version, None)
+}
+
+/// The same for a part of a campaign.
+pub(crate) fn litmus_document(results: &[LitmusReport], version: &str, shard: Option<&ShardReport>) -> String {
     let tests = results.iter().map(|report| {
-        let decided = report.observation.is_some();
+        let counted = report.observation.is_some() || !report.states.is_empty();
         Result {
             file: &report.file,
             name: &report.name,
@@ -147,9 +147,9 @@ pub fn litmus_json(results: &[LitmusReport], version: &str) -> String {
             holds: report.holds,
             refused: report.refused,
             reason: report.reason.as_deref(),
-            positive: decided.then(|| report.positive()),
-            negative: decided.then(|| report.negative()),
-            outcomes: report.states.iter().map(|state| Valuation(&report.columns, &state.values)).collect(),
+            positive: counted.then_some(report.positive),
+            negative: counted.then(|| report.negative()),
+            outcomes: report.states.iter().map(|state| Valuation(&report.columns, state)).collect(),
             seconds: report.seconds,
             expected: report.expected.as_deref(),
             differs: report.differs,
@@ -157,7 +157,7 @@ pub fn litmus_json(results: &[LitmusReport], version: &str) -> String {
             disagreement: report.disagreement.as_deref(),
         }
     });
-    to_json(&Results { schema: "cyrano.litmus/1", tool: tool(version), tests: tests.collect() })
+    to_json(&Results { schema: LITMUS, tool: tool(version), shard, tests: tests.collect() })
 }
 
 /// All results as text; `details` asks for herd's summary of each test before the table.
@@ -191,7 +191,7 @@ fn summary(out: &mut String, report: &LitmusReport, several: bool, style: Style)
     }
     out.push_str(&format!("States {}\n", report.states.len()));
     for state in &report.states {
-        let cells = report.columns.iter().zip(&state.values).map(|(name, value)| format!("{name}={value};"));
+        let cells = report.columns.iter().zip(state).map(|(name, value)| format!("{name}={value};"));
         out.push_str(&cells.collect::<Vec<_>>().join(" "));
         out.push('\n');
     }
@@ -200,7 +200,7 @@ fn summary(out: &mut String, report: &LitmusReport, several: bool, style: Style)
         Some(false) => out.push_str("No\n"),
         None => out.push_str("Undecided\n"),
     }
-    let (positive, negative) = (report.positive(), report.negative());
+    let (positive, negative) = (report.positive, report.negative());
     out.push_str(&format!("Witnesses\nPositive: {positive} Negative: {negative}\n"));
     out.push_str(&format!("Condition {}\n", report.text));
     out.push_str(&format!("Observation {} {} {positive} {negative}\n", report.name, report.outcome()));

@@ -17,9 +17,10 @@ use crate::fences::FencesReport;
 use crate::json::to_json;
 use crate::lanes::effect;
 use crate::litmus::LitmusReport;
+use crate::shard::ShardReport;
 use schema::{
-    Artifact, ArtifactLocation, BaseLocation, CodeFlow, Driver, FlowLocation, Invocation, Location, Log, Message,
-    PhysicalLocation, Region, ResultObject, Run, ThreadFlow, Tool,
+    Artifact, ArtifactLocation, AutomationDetails, BaseLocation, CodeFlow, Driver, FlowLocation, Invocation, Location,
+    Log, Message, Notification, PhysicalLocation, Region, ResultObject, Run, ThreadFlow, Tool,
 };
 
 /// Code hosts ignore more related locations than this.
@@ -30,20 +31,27 @@ const MOST_WORDS: usize = 3;
 
 /// All checks as a SARIF log; `exit` is the exit code of the run.
 pub fn checks_sarif(checks: &[CheckReport], exit: u8, version: &str) -> String {
-    log(&checks.iter().map(case::of_check).collect::<Vec<_>>(), exit, version)
+    document(&checks.iter().map(case::of_check).collect::<Vec<_>>(), exit, version, None, None)
 }
 
 /// Searches for fences as a SARIF log.
 pub fn fences_sarif(reports: &[FencesReport], exit: u8, version: &str) -> String {
-    log(&reports.iter().map(case::of_fences).collect::<Vec<_>>(), exit, version)
+    document(&reports.iter().map(case::of_fences).collect::<Vec<_>>(), exit, version, None, None)
 }
 
 /// Litmus tests as a SARIF log.
 pub fn litmus_sarif(reports: &[LitmusReport], exit: u8, version: &str) -> String {
-    log(&reports.iter().map(case::of_litmus).collect::<Vec<_>>(), exit, version)
+    document(&reports.iter().map(case::of_litmus).collect::<Vec<_>>(), exit, version, None, None)
 }
 
-fn log(cases: &[Case<'_>], exit: u8, version: &str) -> String {
+/// Cases as a log. A part of a campaign has an id of its own, so that code hosts keep the parts side by side.
+pub(crate) fn document(
+    cases: &[Case<'_>],
+    exit: u8,
+    version: &str,
+    shard: Option<&ShardReport>,
+    missing: Option<&str>,
+) -> String {
     let mut writer = Writer::default();
     for case in cases {
         writer.case(case);
@@ -59,16 +67,27 @@ fn log(cases: &[Case<'_>], exit: u8, version: &str) -> String {
     let run = Run {
         tool: Tool { driver },
         invocations: vec![Invocation {
-            execution_successful: true,
+            execution_successful: missing.is_none(),
             exit_code: exit,
             exit_code_description: meaning(exit),
+            tool_execution_notifications: missing.map(notification).into_iter().collect(),
         }],
+        automation_details: shard.map(|shard| AutomationDetails { id: automation(shard) }),
         column_kind: "unicodeCodePoints",
         original_uri_base_ids: bases.map(base).into_iter().collect(),
         artifacts: writer.artifacts,
         results: writer.results,
     };
     to_json(&Log { schema: "https://json.schemastore.org/sarif-2.1.0.json", version: "2.1.0", runs: vec![run] })
+}
+
+/// Names of parts end with a slash where nothing tells runs of the same part apart (SARIF 3.17.2).
+fn automation(shard: &ShardReport) -> String {
+    format!("cyrano/{}/{}/", shard.command, shard.name().replace(", ", "-").replace(' ', "-"))
+}
+
+fn notification(missing: &str) -> Notification {
+    Notification { level: "error", message: message(missing) }
 }
 
 fn meaning(exit: u8) -> &'static str {

@@ -1,6 +1,6 @@
-//! Measures the symbolic engine on an RML, IR or C file: `measure FILE [TEST] [MODEL] [outcomes|assertions|observations] [cubic] [wide] [idle]`.
+//! Measures the symbolic engine on an RML, IR or C file: `measure FILE [TEST] [MODEL] [outcomes|assertions|observations] [cubic] [wide] [idle] [twins]`.
 //!
-//! `wide` and `idle` switch off the reductions `ranges` and `idle-iterations`.
+//! `wide`, `idle` and `twins` switch off the reductions `ranges`, `idle-iterations` and `thread-symmetry`.
 //! `observations` first mines the outcomes under `serial` and then asks whether the model shows others.
 
 use std::time::{Duration, Instant};
@@ -23,8 +23,9 @@ fn main() {
         arguments.iter().find_map(|name| cyrano_memory::named(name)).or_else(|| cyrano_memory::named("relaxed"));
     let model = model.expect("a model");
     let order = if has("cubic") { OrderEncoding::Cubic } else { OrderEncoding::Theory };
-    let (ranges, idle_iterations) = (!has("wide"), !has("idle"));
-    let engine = Symbolic { order, ranges, idle_iterations, check_lemmas: has("check"), ..Symbolic::default() };
+    let (ranges, idle_iterations, thread_symmetry) = (!has("wide"), !has("idle"), !has("twins"));
+    let check_lemmas = has("check");
+    let engine = Symbolic { order, ranges, idle_iterations, thread_symmetry, check_lemmas, ..Symbolic::default() };
     let limits = Limits::default().with_timeout(Some(Duration::from_secs(600)));
     let ask = |model, question| {
         let started = Instant::now();

@@ -67,6 +67,10 @@ pub(crate) struct Acyclic {
     levels: Vec<Level>,
     reasons: Vec<Reason>,
     explanation: Vec<BatLit>,
+    /// What leads to the start of an edge and what its end leads to, while it is added.
+    ends: [Vec<u64>; 2],
+    /// Pairs that have just been closed.
+    news: Vec<(u32, u32)>,
     search: Search,
     /// Whether to check every lemma again.
     pub(crate) check: bool,
@@ -169,19 +173,18 @@ impl Acyclic {
             return;
         }
         let words = self.words;
-        let with = |row: &[u64], node: u32| {
-            let mut row = row.to_vec();
-            row[node as usize / 64] |= 1 << (node % 64);
-            row
+        // Edges come by the million, so their rows are copied into the same buffers each time.
+        let [mut sources, mut targets] = std::mem::take(&mut self.ends);
+        let copy = |row: &[u64], node: u32, to: &mut Vec<u64>| {
+            to.clear();
+            to.extend_from_slice(row);
+            to[node as usize / 64] |= 1 << (node % 64);
         };
-        let sources = with(&self.backward[from as usize * words..][..words], from);
-        let targets = with(&self.forward[to as usize * words..][..words], to);
-        for source in ones(&sources) {
-            self.spread(source, true, &targets, news);
-        }
-        for target in ones(&targets) {
-            self.spread(target, false, &sources, news);
-        }
+        copy(&self.backward[from as usize * words..][..words], from, &mut sources);
+        copy(&self.forward[to as usize * words..][..words], to, &mut targets);
+        for_each_one(&sources, |source| self.spread(source, true, &targets, news));
+        for_each_one(&targets, |target| self.spread(target, false, &sources, news));
+        self.ends = [sources, targets];
     }
 
     /// Adds nodes to a row.
@@ -209,7 +212,13 @@ impl Acyclic {
 
     /// Looks at the literals that have become true.
     fn advance(&mut self, acts: &mut TheoryArg<'_>) {
-        let mut news = Vec::new();
+        let mut news = std::mem::take(&mut self.news);
+        news.clear();
+        self.insert_all(acts, &mut news);
+        self.news = news;
+    }
+
+    fn insert_all(&mut self, acts: &mut TheoryArg<'_>, news: &mut Vec<(u32, u32)>) {
         while self.processed < acts.model().len() {
             let lit = Lit(acts.model()[self.processed].idx());
             self.processed += 1;
@@ -224,7 +233,7 @@ impl Acyclic {
                 self.present[edge.from.index()].push((edge.to.0, number, inserted));
                 self.inserted.push(edge.from.0);
                 self.close(edge.from.0, edge.to.0, &mut |from, to| news.push((from, to)));
-                if !self.announce(acts, &mut news) {
+                if !self.announce(acts, news) {
                     return;
                 }
             }
@@ -336,17 +345,15 @@ pub(crate) fn bat(lit: Lit) -> BatLit {
     BatLit::new(batsat::Var::unsafe_from_idx(lit.var()), !lit.is_negative())
 }
 
-/// The positions of the ones.
-fn ones(row: &[u64]) -> Vec<u32> {
-    let mut found = Vec::new();
+/// Calls for the position of each one.
+fn for_each_one(row: &[u64], mut call: impl FnMut(u32)) {
     for (word, bits) in row.iter().enumerate() {
         let mut bits = *bits;
         while bits != 0 {
-            found.push(word as u32 * 64 + bits.trailing_zeros());
+            call(word as u32 * 64 + bits.trailing_zeros());
             bits &= bits - 1;
         }
     }
-    found
 }
 
 impl Theory for Acyclic {

@@ -99,6 +99,9 @@ impl<'a> Ask<'a> {
         if self.engine.idle_iterations {
             answer.reductions.push("idle-iterations");
         }
+        if self.stats.ordered_threads > 0 {
+            answer.reductions.push("thread-symmetry");
+        }
         answer
     }
 
@@ -132,6 +135,7 @@ impl<'a> Ask<'a> {
         stats.stores = encoding.run.events.iter().filter(|event| !event.ghost && event.kind.writes()).count() as u64;
         stats.order_pairs = encoding.graph.pairs() as u64;
         stats.edges = encoding.graph.edges.len() as u64;
+        stats.ordered_threads = encoding.ordered_threads;
         let formula = std::mem::take(&mut encoding.formula);
         let solver = Batsat::load(formula, &encoding.graph, self.engine.order, self.engine.check_lemmas, self.limits);
         self.stats.encode_seconds += started.elapsed().as_secs_f64();
@@ -170,15 +174,30 @@ impl<'a> Ask<'a> {
         let mut beyond = BTreeSet::new();
         let mut asked = self.pose(encoding, solver, &beyond);
         let mut patience = PATIENCE;
+        let outcomes = matches!(self.query.question, Question::Outcomes);
         loop {
-            let found = match beyond.is_empty() {
-                true => Some(solver.solve(&[asked])),
-                false => solver.solve_within(&[asked], &mut patience),
-            };
+            let mut unlimited = u64::MAX;
+            let decisions = if beyond.is_empty() { &mut unlimited } else { &mut patience };
+            let known = findings.outcomes.len();
+            let found = solver.search(&[asked], decisions, &mut |value| {
+                let news =
+                    |(key, lit): &(LoopKey, Lit)| !self.given_up.contains(key) && !beyond.contains(key) && value(*lit);
+                let wanted = encoding.exceeded.iter().any(news) || !value(encoding.target);
+                if !outcomes || wanted {
+                    return None;
+                }
+                let outcome: Vec<i64> = encoding.observed.iter().map(|seen| seen.read(value)).collect();
+                let clause = other_than(encoding, &outcome);
+                findings.outcomes.insert(outcome);
+                clause
+            });
             match found {
                 Some(Found::Stopped(stop)) => return Err(Cut::Stopped(stop)),
                 Some(Found::Nothing) | None => return Ok(beyond),
                 Some(Found::Model) => {}
+            }
+            if findings.outcomes.len() > known {
+                findings.outcomes.iter().for_each(|outcome| block(encoding, solver, outcome));
             }
             let exceeded = encoding.exceeded.iter().filter(|(_, lit)| solver.value(*lit)).map(|(key, _)| *key);
             let known = beyond.len();
@@ -187,7 +206,7 @@ impl<'a> Ask<'a> {
                 asked = self.pose(encoding, solver, &beyond);
             }
             if solver.value(encoding.target) {
-                if matches!(self.query.question, Question::Outcomes) {
+                if outcomes {
                     let outcome: Vec<i64> =
                         encoding.observed.iter().map(|value| value.read(|lit| solver.value(lit))).collect();
                     block(encoding, solver, &outcome);
@@ -329,6 +348,13 @@ impl<'a> Ask<'a> {
 
 /// No further execution with this outcome is asked for.
 fn block(encoding: &Encoding, solver: &mut Batsat, outcome: &[i64]) {
+    if let Some(clause) = other_than(encoding, outcome) {
+        solver.add(&clause);
+    }
+}
+
+/// A clause that says that no execution ends with this outcome; none if there is none anyway.
+fn other_than(encoding: &Encoding, outcome: &[i64]) -> Option<Vec<Lit>> {
     let mut clause = vec![!encoding.complete];
     for (value, number) in encoding.observed.iter().zip(outcome) {
         let undefined = *number == cyrano_ir::UNDEFINED;
@@ -336,8 +362,8 @@ fn block(encoding: &Encoding, solver: &mut Batsat, outcome: &[i64]) {
         let bits = value.bits.iter().enumerate();
         clause.extend(bits.filter(|_| !undefined).map(|(at, bit)| if number >> at & 1 == 1 { !*bit } else { *bit }));
         if !undefined && !value.range.contains(*number) {
-            return;
+            return None;
         }
     }
-    solver.add(&clause);
+    Some(clause)
 }

@@ -19,6 +19,8 @@ use crate::loops::Loops;
 use crate::order::Order;
 use crate::outcomes::none_of;
 use crate::range::Range;
+use crate::swap::Swap;
+use crate::symmetry::{self, Exchanges};
 use crate::value::Value;
 use crate::values;
 use crate::walk::{Setting, Walk, may_wait};
@@ -33,6 +35,8 @@ pub(crate) struct Problem<'a> {
     live: Vec<Liveness>,
     /// For each loop of each thread whether its iterations can be idle.
     idle: Vec<Vec<bool>>,
+    /// Exchanges of threads that keep program and question, as far as the text shows it.
+    swaps: Vec<Swap>,
 }
 
 /// A formula, a graph, and what their models mean.
@@ -57,6 +61,8 @@ pub(crate) struct Encoding {
     pub(crate) observed: Vec<Value>,
     /// For each loop that a bound cut off, the literal that says so.
     pub(crate) exceeded: Vec<(LoopKey, Lit)>,
+    /// Pairs of threads that were put in order.
+    pub(crate) ordered_threads: u64,
 }
 
 impl<'a> Problem<'a> {
@@ -81,7 +87,8 @@ impl<'a> Problem<'a> {
             false => vec![false; loops.heads.len()],
         });
         let idle = idle.collect();
-        Self { program, model, question, ranges: engine.ranges, loops, live, idle }
+        let swaps = if engine.thread_symmetry { symmetry::candidates(program, model, question) } else { Vec::new() };
+        Self { program, model, question, ranges: engine.ranges, loops, live, idle, swaps }
     }
 
     /// The same loop in all threads whose code differs from this one's in nothing but operands.
@@ -116,9 +123,21 @@ impl<'a> Problem<'a> {
         let finals = self.final_words(&mut gates, &mut run, &words);
         let mut order = Order::new(&run, self.program, self.model, &mut gates);
         values::encode(&mut order, &mut gates);
+        let ordered_threads = symmetry::order_threads(&mut order, &mut gates, &self.symmetries(&set));
         let (nodes, threads) = (order.nodes.clone(), order.threads());
         let graph = order.graph;
-        self.finish(gates, graph, run, nodes, threads, deadlock, &finals)
+        let encoding = self.finish(gates, graph, run, nodes, threads, deadlock, &finals);
+        Encoding { ordered_threads, ..encoding }
+    }
+
+    /// The exchanges of threads that every computation commutes with.
+    fn symmetries(&self, set: &Setting<'_>) -> Vec<Swap> {
+        let mut gates = Gates::new(true);
+        gates.exchanges = Exchanges::new(self.swaps.clone());
+        if !self.swaps.is_empty() {
+            walk_all(set, &mut gates);
+        }
+        gates.exchanges.into_swaps()
     }
 
     fn setting<'s>(&'s self, bound: &'s dyn Fn(LoopKey) -> usize, words: &'s [Range]) -> Setting<'s> {
@@ -252,6 +271,7 @@ impl<'a> Problem<'a> {
             undefined,
             observed,
             exceeded,
+            ordered_threads: 0,
         }
     }
 }

@@ -33,6 +33,7 @@ impl Gates {
             Expr::Var(var) => lookup(self, var),
             Expr::Unary(op, arg) => {
                 let (arg, wrong) = self.eval(arg, lookup);
+                self.exchanges.retain(|swap| swap.keeps_unary(*op, &arg.range));
                 let (value, fails) = self.unary(*op, &arg);
                 (value, self.or(wrong, fails))
             }
@@ -51,6 +52,7 @@ impl Gates {
                 // Where it counts and can never be computed, that is an error already; elsewhere the left side is the value.
                 let decides = matches!(op, BinOp::And | BinOp::Or) && right.range.values() == Some(&[]);
                 let right = if decides { Value::constant(0) } else { right };
+                self.exchanges.retain(|swap| swap.keeps_binary(*op, &left.range, &right.range));
                 let (value, fails) = self.binary(*op, &left, &right);
                 let wrong = self.or(left_wrong, right_wrong);
                 (value, self.or(wrong, fails))
@@ -133,6 +135,7 @@ impl Registers {
             Place::Reg(register) => (vec![(*register, TRUE)], FALSE),
             Place::Elem { base, len, index } => {
                 let (index, wrong) = self.eval(gates, index);
+                gates.exchanges.retain(|swap| !swap.moves(&index.range));
                 let (cases, outside) = gates.cases(&index, *len, |_| true);
                 let element = |(number, lit): (i64, Lit)| (RegId(base.0 + number as u32), lit);
                 (cases.into_iter().map(element).collect(), gates.or(wrong, outside))

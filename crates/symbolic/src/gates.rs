@@ -7,6 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::lit::{FALSE, Lit, TRUE};
+use crate::symmetry::Exchanges;
 
 /// How many gates are looked into to find that one implies another.
 const STEPS: usize = 48;
@@ -78,6 +79,8 @@ pub(crate) struct Gates {
     ites: FxHashMap<(Lit, Lit, Lit), Lit>,
     /// The operands of the and-gate that a variable is, if it is one.
     operands: FxHashMap<u32, (Lit, Lit)>,
+    /// Symmetries that every computation is checked against.
+    pub(crate) exchanges: Exchanges,
 }
 
 impl Gates {
@@ -95,6 +98,7 @@ impl Gates {
             xors: FxHashMap::default(),
             ites: FxHashMap::default(),
             operands: FxHashMap::default(),
+            exchanges: Exchanges::default(),
         }
     }
 

@@ -5,7 +5,7 @@
 //! - `loops` finds the loops of each thread, `walk` and `perform` follow the unrolled code symbolically (`eval`, `arith` over `value`s of bits; `gates`
 //!   shares what is computed twice), once without clauses until `range`s settle and once for real; iterations that change nothing are `idle`;
 //! - `order` turns axioms 1, 2, 3, 5 and 6 of `cyrano_memory` into a `graph` that has to be acyclic, `values` turns axioms 4 and 7 into
-//!   clauses and edges, `encode` adds the question;
+//!   clauses and edges, `encode` adds the question; `symmetry` orders threads that do the same (`swap` says which are, `rename` compares their text);
 //! - `solver` looks for models, with the theory `acyclic` or the clauses of `cubic`; `ask` raises the bounds of loops while some execution
 //!   exceeds them; `decode` turns a model into an execution by running the program again.
 //!
@@ -37,7 +37,10 @@ mod order;
 mod outcomes;
 mod perform;
 mod range;
+mod rename;
 mod solver;
+mod swap;
+mod symmetry;
 mod value;
 mod values;
 mod walk;
@@ -57,6 +60,8 @@ pub struct Symbolic {
     pub ranges: bool,
     /// Whether a thread stops after an iteration that changes nothing instead of trying again.
     pub idle_iterations: bool,
+    /// Whether of executions that differ in the names of threads alone one is looked for.
+    pub thread_symmetry: bool,
     /// How cycles are kept out of the memory order.
     pub order: OrderEncoding,
     /// How often a loop may be repeated at most before the verdict is `bounded`.
@@ -67,7 +72,9 @@ pub struct Symbolic {
 
 impl Default for Symbolic {
     fn default() -> Self {
-        Self { ranges: true, idle_iterations: true, order: OrderEncoding::Theory, iterations: 16, check_lemmas: false }
+        let (ranges, idle_iterations, thread_symmetry) = (true, true, true);
+        let order = OrderEncoding::Theory;
+        Self { ranges, idle_iterations, thread_symmetry, order, iterations: 16, check_lemmas: false }
     }
 }
 
@@ -92,6 +99,8 @@ pub struct SymbolicStats {
     pub order_pairs: u64,
     /// Edges of the graph that has to be acyclic.
     pub edges: u64,
+    /// Pairs of threads that do the same and were put in order.
+    pub ordered_threads: u64,
     /// Rounds of unrolling.
     pub rounds: u64,
     /// Conflicts of the solver, all rounds together.

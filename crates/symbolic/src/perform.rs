@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use cyrano_ir::{AccessKind, Addr, BinOp, InstrId, LocalExpr, Op, Place, RmwOp};
+use cyrano_ir::{AccessKind, Addr, ArrayId, BinOp, InstrId, LocalExpr, Op, Place, RmwOp};
 use cyrano_memory::Control;
 
 use crate::arith::Computed;
@@ -13,6 +13,8 @@ use crate::eval::Taint;
 use crate::event::{Address, Event, Item, Sources, Step};
 use crate::lit::{FALSE, Lit, TRUE};
 use crate::range::Range;
+use crate::swap::{Swap, pointer_and_offset};
+use crate::symmetry::Exchanges;
 use crate::value::Value;
 use crate::walk::{State, Walk};
 
@@ -145,7 +147,9 @@ impl Walk<'_, '_> {
         match addr {
             Addr::Fixed(loc) => (Address::fixed(loc.0), Taint::default(), FALSE),
             Addr::Indexed { array, index } => {
+                let exchanges = self.exchanged_index(*array, index, state);
                 let (value, wrong) = state.registers.eval(self.gates, index);
+                self.gates.exchanges = exchanges;
                 let taint = state.registers.taint(self.gates, index);
                 let program = self.set.program;
                 let shared = &program.arrays[array.index()];
@@ -155,6 +159,28 @@ impl Walk<'_, '_> {
                 (Address { words, index: Some((*array, value)) }, taint, wrong)
             }
         }
+    }
+
+    /// The symmetries that move the words which an index stands for along with it. They are not tested again while the index is computed, because
+    /// the number of a word is not what they move.
+    fn exchanged_index(&mut self, array: ArrayId, index: &LocalExpr, state: &State) -> Exchanges {
+        if self.gates.exchanges.is_empty() {
+            return Exchanges::default();
+        }
+        let program = self.set.program;
+        match pointer_and_offset(index) {
+            Some((pointer, offset)) => {
+                let (pointer, _) = state.registers.eval(self.gates, pointer);
+                self.gates.exchanges.retain(|swap| swap.keeps_target(program, array, &pointer.range, offset));
+            }
+            None => {
+                let (index, _) = state.registers.eval(self.gates, index);
+                let stays =
+                    |swap: &Swap| !swap.moves(&index.range) && !swap.moves_words(program, array, &index.range, 0);
+                self.gates.exchanges.retain(stays);
+            }
+        }
+        std::mem::take(&mut self.gates.exchanges)
     }
 
     pub(crate) fn access(&mut self, pc: InstrId, op: &Op, guard: &mut Lit, state: &mut State) {
@@ -260,6 +286,7 @@ impl Walk<'_, '_> {
             RmwOp::FetchAdd(value) => {
                 let (value, taint) = self.compute(value, guard, state);
                 (from.data, from.flow, from.computes) = (taint.clone(), taint, true);
+                self.gates.exchanges.retain(|swap| swap.keeps_binary(BinOp::Add, &old.range, &value.range));
                 let sum = self.gates.binary(BinOp::Add, old, &value);
                 (self.repair(sum, guard), guard)
             }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{OutputArgs, RunArgs, seconds};
+use crate::shard::Shard;
 
 const LITMUS_EXAMPLES: &str = "\
 Reads tests for X86, X86_64 and C; folders are searched for `*.litmus`.
@@ -58,6 +59,9 @@ pub struct LitmusArgs {
     /// Give up on a test after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
     pub test_timeout: std::time::Duration,
+    /// Do only part I of N of the tests and models, to be joined by `cyrano report merge`
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
     #[command(flatten)]
     pub run: RunArgs,
     #[command(flatten)]

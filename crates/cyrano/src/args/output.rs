@@ -27,9 +27,9 @@ pub enum Format {
     Text,
     /// One JSON object
     Json,
-    /// SARIF 2.1.0, for code hosts (check, fence, litmus)
+    /// SARIF 2.1.0, for code hosts (check, fence, litmus, report)
     Sarif,
-    /// JUnit XML, for CI systems (check, fence, litmus)
+    /// JUnit XML, for CI systems (check, fence, litmus, report)
     Junit,
 }
 
@@ -38,7 +38,7 @@ impl Format {
     pub fn is_for_verdicts(self) -> Failure {
         let name = self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
         Failure::input(format!(
-            "--format {name} is for verdicts: check, fence and litmus have it; this command has text and json"
+            "--format {name} is for verdicts: check, fence, litmus and report have it; this command has text and json"
         ))
     }
 }

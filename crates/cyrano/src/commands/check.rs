@@ -1,17 +1,20 @@
 //! `cyrano check`.
 
 use cyrano_engine::Verdict;
-use cyrano_report::{CheckReport, checks_html, checks_json, checks_junit, checks_sarif, checks_text};
+use cyrano_explore::Explore;
+use cyrano_report::{CheckReport, Results, RunReport, checks_html};
 use cyrano_trace::Trace;
 
-use crate::args::{CheckArgs, Format};
+use crate::args::CheckArgs;
 use crate::failure::Failure;
+use crate::large::Large;
 use crate::program::{self, Loaded};
 use crate::progress::Meter;
 use crate::run::{Runner, VERSION};
 use crate::select::{Selected, select};
+use crate::shard::Inputs;
 use crate::specification::Specification;
-use crate::{atomicity, console, models, traces};
+use crate::{atomicity, cluster, console, models, source, traces};
 
 /// A program to check, and what its observations are compared with.
 struct Subject {
@@ -27,8 +30,18 @@ struct Job {
 
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
-    let (subjects, jobs) = gather(args)?;
-    let runner = Runner::new(&args.run, jobs.len())?;
+    let (subjects, mut jobs) = gather(args)?;
+    let shard = args.shard.map(|shard| Ok(shard.report(jobs.len(), inputs(args, &subjects, &jobs)?))).transpose()?;
+    if let Some(shard) = args.shard {
+        jobs = shard.part(jobs);
+    }
+    let large = Large::wanted(&args.large, &args.run, jobs.len())?;
+    let runner = Runner::new(&args.run, jobs.len())?.with_large(large);
+    let join = |explore: &Explore, workers: usize| {
+        let inputs = || inputs(args, &subjects, &jobs);
+        cluster::join(&args.cluster, &args.run, &args.output, explore, workers, inputs)
+    };
+    let runner = runner.in_cluster(join)?;
     let meter = Meter::new(jobs.len(), &args.run, &args.output);
     let reports = runner.map(&jobs, |at, job| {
         let report = one(&runner, &subjects[job.subject], &job.selected, &meter, at);
@@ -38,14 +51,15 @@ pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
     });
     meter.finish();
     let reports = reports?;
-    let exit = super::exit_code(reports.iter().map(|report| report.verdict));
-    let text = match args.output.format {
-        Format::Json => checks_json(&reports, VERSION),
-        Format::Sarif => checks_sarif(&reports, exit, VERSION),
-        Format::Junit => checks_junit(&reports),
-        Format::Text => checks_text(&reports, !args.output.quiet, console::style(&args.output)),
-    };
-    console::print(&text)?;
+    let report = RunReport { results: Results::Checks(&reports), version: VERSION, shard: shard.as_ref() };
+    let exit = super::exit_code_of(&report, false);
+    if let Some(cluster) = runner.cluster() {
+        cluster::conclude(cluster, reports.iter().map(|report| report.verdict), &args.output);
+        if cluster.process() > 0 {
+            return Ok(exit);
+        }
+    }
+    console::print(&super::render(&report, exit, &args.output, false))?;
     let shown: Vec<&Trace> = reports.iter().filter_map(|report| report.trace.as_ref()).collect();
     super::view::save(args.html.as_deref(), &args.output, || checks_html(&reports, VERSION))?;
     traces::write(&shown, args.save_trace.as_deref(), &args.drawings, &args.output)?;
@@ -78,6 +92,28 @@ fn gather(args: &CheckArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     }
     errors.dedup();
     if errors.is_empty() { Ok((subjects, jobs)) } else { Err(Failure::Input(errors.join("\n"))) }
+}
+
+/// What the checks depend on.
+fn inputs(args: &CheckArgs, subjects: &[Subject], jobs: &[Job]) -> Result<Inputs, Failure> {
+    let mut inputs = Inputs::default();
+    for Subject { loaded, .. } in subjects {
+        let file = &loaded.source.name;
+        inputs.add(file, &loaded.source.text);
+        if let Some(test) = &loaded.test {
+            inputs.add(file, &test.name);
+            inputs.add(file, &test.tests);
+            test.includes.values().for_each(|text| inputs.add(file, text));
+        }
+    }
+    for job in jobs {
+        // The model with all its parameters: it may come from a file.
+        inputs.add(&subjects[job.subject].loaded.source.name, &format!("{:?}", job.selected));
+    }
+    if let Some(reference) = &args.reference {
+        inputs.add(reference, &source::program(reference)?.text);
+    }
+    Ok(inputs)
 }
 
 /// The programs of a file: one, or one for each test.

@@ -8,12 +8,13 @@ use cyrano_ir::Property;
 use cyrano_litmus::ast::{Arch, Quantifier};
 use cyrano_litmus::{Judgement, Observation, Shown, Test};
 use cyrano_memory::Model;
-use cyrano_report::{LitmusReport, LitmusState, LitmusValue, litmus_json, litmus_junit, litmus_sarif, litmus_text};
+use cyrano_report::{LitmusReport, LitmusValue, Results, RunReport};
 
-use crate::args::{EngineChoice, Format, LitmusArgs, LitmusCommand};
+use crate::args::{EngineChoice, LitmusArgs, LitmusCommand};
 use crate::failure::{BAD_INPUT, Failure, INTERNAL};
 use crate::progress::Meter;
 use crate::run::{Answered, Runner, VERSION};
+use crate::shard::Inputs;
 use crate::source::{self, Source};
 use crate::{console, litmus, models};
 
@@ -42,6 +43,10 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
         let models = chosen.iter().cloned().chain(default);
         jobs.extend(models.map(|model| Job { source, test, model }));
     }
+    let shard = args.shard.map(|shard| Ok(shard.report(jobs.len(), inputs(args, &jobs)?))).transpose()?;
+    if let Some(shard) = args.shard {
+        jobs = shard.part(jobs);
+    }
     let runner = Runner::new(&args.run, jobs.len())?;
     let meter = Meter::new(jobs.len(), &args.run, &args.output);
     let reports = runner.map(&jobs, |at, job| {
@@ -52,15 +57,24 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
     });
     meter.finish();
     let reports = reports?;
-    let exit = exit_code(&reports);
-    let text = match args.output.format {
-        Format::Json => litmus_json(&reports, VERSION),
-        Format::Sarif => litmus_sarif(&reports, exit, VERSION),
-        Format::Junit => litmus_junit(&reports),
-        Format::Text => litmus_text(&reports, !args.output.quiet, console::style(&args.output)),
-    };
-    console::print(&text)?;
+    let report = RunReport { results: Results::Litmus(&reports), version: VERSION, shard: shard.as_ref() };
+    let exit = super::exit_code_of(&report, false);
+    console::print(&super::render(&report, exit, &args.output, false))?;
     Ok(exit)
+}
+
+/// What the results depend on.
+fn inputs(args: &LitmusArgs, jobs: &[Job<'_>]) -> Result<Inputs, Failure> {
+    let mut inputs = Inputs::default();
+    for job in jobs {
+        inputs.add(&job.source.name, &job.source.text);
+        // The model with all its parameters: it may come from a file.
+        inputs.add(&job.source.name, &format!("{:?}", job.model));
+    }
+    if let Some(path) = &args.expect {
+        inputs.add(&path.display().to_string(), &source::file(path)?.text);
+    }
+    Ok(inputs)
 }
 
 /// The model of a test if the command line names none: what the machine does, or no relaxation at all.
@@ -72,13 +86,14 @@ fn default_model(test: &Result<Test, String>) -> Model {
     cyrano_memory::named(name).expect("this is a named model")
 }
 
-fn exit_code(reports: &[LitmusReport]) -> u8 {
+/// The exit code of the results; `missing` ones are undecided.
+pub fn exit_code(reports: &[LitmusReport], missing: bool) -> u8 {
     let any = |wanted: fn(&LitmusReport) -> bool| reports.iter().any(wanted);
     if any(|report| report.disagreement.is_some()) {
         INTERNAL
     } else if any(|report| report.differs) {
         Verdict::Violated.exit_code()
-    } else if any(|report| report.observation.is_none() && !report.refused) {
+    } else if missing || any(|report| report.observation.is_none() && !report.refused) {
         Verdict::Unknown.exit_code()
     } else if any(|report| report.refused) {
         BAD_INPUT
@@ -167,10 +182,8 @@ fn fill(report: &mut LitmusReport, test: &Test, answered: &Answered, stopped: bo
         Shown::Int(value) => LitmusValue::Int(*value),
         Shown::Address(name) => LitmusValue::Address(name.clone()),
     };
-    let states = judgement.states.iter();
-    report.states = states
-        .map(|state| LitmusState { values: state.values.iter().map(value).collect(), holds: state.holds })
-        .collect();
+    report.states = judgement.states.iter().map(|state| state.values.iter().map(value).collect()).collect();
+    report.positive = judgement.positive;
 }
 
 /// What is certain: final states that were not found can only add to those that were.

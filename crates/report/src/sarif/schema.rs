@@ -19,6 +19,8 @@ pub(super) struct Log {
 pub(super) struct Run {
     pub(super) tool: Tool,
     pub(super) invocations: Vec<Invocation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) automation_details: Option<AutomationDetails>,
     pub(super) column_kind: &'static str,
     pub(super) original_uri_base_ids: BTreeMap<&'static str, BaseLocation>,
     pub(super) artifacts: Vec<Artifact>,
@@ -67,6 +69,19 @@ pub(super) struct Invocation {
     pub(super) execution_successful: bool,
     pub(super) exit_code: u8,
     pub(super) exit_code_description: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tool_execution_notifications: Vec<Notification>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Notification {
+    pub(super) level: &'static str,
+    pub(super) message: Message,
+}
+
+#[derive(Serialize)]
+pub(super) struct AutomationDetails {
+    pub(super) id: String,
 }
 
 #[derive(Serialize)]

@@ -13,11 +13,20 @@ pub fn check(log: &Value) {
     let runs = array(&log["runs"]);
     assert_eq!(runs.len(), 1);
     let required = ["tool", "invocations", "columnKind", "originalUriBaseIds", "artifacts", "results"];
-    let run = object(&runs[0], &required, &[]);
+    let run = object(&runs[0], &required, &["automationDetails"]);
+    if let Some(details) = run.get("automationDetails") {
+        string(&object(details, &["id"], &[])["id"]);
+    }
     one_of(&run["columnKind"], &["utf16CodeUnits", "unicodeCodePoints"]);
     let rules = driver(&run["tool"]);
     for invocation in array(&run["invocations"]) {
-        let invocation = object(invocation, &["executionSuccessful", "exitCode", "exitCodeDescription"], &[]);
+        let required = ["executionSuccessful", "exitCode", "exitCodeDescription"];
+        let invocation = object(invocation, &required, &["toolExecutionNotifications"]);
+        for notification in invocation.get("toolExecutionNotifications").map_or(&[][..], |all| array(all)) {
+            let notification = object(notification, &["level", "message"], &[]);
+            one_of(&notification["level"], &["none", "note", "warning", "error"]);
+            message(&notification["message"]);
+        }
         assert!(invocation["executionSuccessful"].is_boolean() && invocation["exitCode"].is_u64());
         string(&invocation["exitCodeDescription"]);
     }

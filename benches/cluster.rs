@@ -1,0 +1,97 @@
+//! The search under timely beside the plain search of the explorer: one worker, two workers of one process, two processes that
+//! exchange states over the loopback interface.
+//!
+//! `cargo bench -p cyrano-benches --bench cluster`; on a loaded machine the least time of several runs says more than one of them, and
+//! two processes on two processors that do other things too say little. `-- large` adds an instance of some million states.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use cyrano_cluster::{ClusterSearch, Key, Options};
+use cyrano_engine::{Engine, Limits, Query, Question, Stats};
+use cyrano_explore::Explore;
+use cyrano_ir::{Program, Property, TxCriterion};
+
+/// Name, source, threads, variables, model.
+type Row = (&'static str, &'static str, i64, i64, &'static str);
+
+const ROWS: [Row; 3] = [
+    ("TL2 2x2", include_str!("../library/stm/tl2.rml"), 2, 2, "sc"),
+    ("McRT 2x2", include_str!("../library/stm/mcrt.rml"), 2, 2, "tso"),
+    ("DSTM 2x2", include_str!("../library/stm/dstm.rml"), 2, 2, "tso"),
+];
+const LARGE: Row = ("McRT 3x2", include_str!("../library/stm/mcrt.rml"), 3, 2, "sc");
+/// How often each is measured; the least time counts.
+const RUNS: usize = 3;
+/// What one worker under timely may take, in times of the plain search.
+const GOAL: f64 = 1.3;
+
+fn ask(engine: &dyn Engine, program: &Program, model: &str, workers: usize) -> Stats {
+    let model = cyrano_memory::named(model).expect("a model");
+    let property = Property::Transactions(TxCriterion::Opacity);
+    let query = Query { program, model: &model, question: Question::Holds(&property) };
+    let limits = Limits { memory: 12 << 30, workers, ..Limits::default() };
+    let started = Instant::now();
+    let answer = engine.ask(query, &limits, &());
+    assert!(answer.reason.is_none(), "{:?}", answer.reason);
+    Stats { seconds: started.elapsed().as_secs_f64(), ..answer.stats }
+}
+
+/// A question to a cluster of this many processes and workers: the statistics of process 0.
+fn cluster(processes: usize, workers: usize, program: &Program, model: &str) -> Stats {
+    let listeners: Vec<TcpListener> =
+        (0..processes).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port is free")).collect();
+    let address = |listener: &TcpListener| listener.local_addr().expect("it is bound").to_string();
+    let hosts: Vec<String> = listeners.iter().map(address).collect();
+    drop(listeners);
+    let one = |process: usize| {
+        let options = Options {
+            hosts: hosts.clone(),
+            process,
+            key: Key::new(b"a key for this benchmark only").expect("it is long enough"),
+            configuration: Vec::new(),
+            workers,
+            wait: Duration::from_secs(10),
+            silence: Duration::from_secs(60),
+        };
+        let search = ClusterSearch::join(&Explore::default(), options, &|_| {}).expect("the cluster comes together");
+        ask(&search, program, model, workers)
+    };
+    let one = &one;
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..processes).map(|process| scope.spawn(move || one(process))).collect();
+        let stats = one(0);
+        others.into_iter().for_each(|other| drop(other.join()));
+        stats
+    })
+}
+
+fn least(mut run: impl FnMut() -> Stats) -> Stats {
+    let runs = (0..RUNS).map(|_| run());
+    runs.min_by(|a, b| a.seconds.total_cmp(&b.seconds)).unwrap_or_default()
+}
+
+fn main() {
+    let large = std::env::args().any(|argument| argument == "large");
+    let rows = ROWS.iter().chain(large.then_some(&LARGE));
+    println!("{:<10} {:>10} {:>10} {:>22} {:>12} {:>12} {:>14}", "", "states", "plain", "timely, 1 worker", "2 threads", "2 workers", "2 processes");
+    for (name, source, threads, vars, model) in rows {
+        let set = [("threads".to_owned(), *threads), ("vars".to_owned(), *vars)];
+        let program = cyrano_rml::compile(source, "stm", &set).expect("the library compiles");
+        let explore = Explore { ample_sets: false, remembered_steps: false, ..Explore::default() };
+        let plain = least(|| ask(&explore, &program, model, 1));
+        let one = least(|| cluster(1, 1, &program, model));
+        let threads = least(|| ask(&explore, &program, model, 2));
+        let workers = least(|| cluster(1, 2, &program, model));
+        let processes = least(|| cluster(2, 1, &program, model));
+        for other in [one, workers, processes] {
+            assert_eq!((other.states, other.transitions, other.depth), (plain.states, plain.transitions, plain.depth));
+        }
+        let times = one.seconds / plain.seconds;
+        let verdict = if times <= GOAL { "good" } else { "bad" };
+        println!(
+            "{name:<10} {:>10} {:>8.2} s {:>8.2} s x{times:.2} {verdict:<4} {:>10.2} s {:>10.2} s {:>12.2} s",
+            plain.states, plain.seconds, one.seconds, threads.seconds, workers.seconds, processes.seconds
+        );
+    }
+}

@@ -1,0 +1,147 @@
+//! The explicit-state search on several machines.
+//!
+//! Every process runs the same command. States are exchanged over `timely` dataflow: each belongs to one worker of all processes, by the
+//! hash of its bytes. Levels of the breadth-first search are timestamps, so that nobody starts a level before all states of it have
+//! arrived, the first violation has the fewest steps, and timely's progress tracking knows when the search is over ([`mod@mailbox`],
+//! [`mod@search`]). With each state goes the place of the one it was found from, so that the way to a violation is put together by asking
+//! owners one after the other ([`mod@gather`]).
+//!
+//! **One table per worker, not one per process.** An owner needs no locks, and what workers of a process send each other is moved, not
+//! copied. See docs/decisions/0011-timely.md for the measurements.
+//!
+//! **Connections are ours** ([`mod@connect`]): timely gets them only after both sides have shown that they have the same key and do the
+//! same thing ([`mod@handshake`]), and it gets them in a form that cannot break under it ([`mod@link`]).
+//!
+//! Verdict, states, transitions, depth and length of a trace are those of `cyrano_explore` without ample sets; after a violation, states
+//! and transitions are those that were looked at by then. This crate reads no files and prints nothing.
+
+mod batch;
+mod connect;
+mod crew;
+mod gather;
+mod handshake;
+pub mod hosts;
+mod job;
+mod key;
+mod link;
+mod mailbox;
+mod search;
+mod table;
+mod wire;
+
+use std::fmt::{Display, Formatter};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use cyrano_engine::{Answer, Engine, Limits, Query, Refusal, Verdict, Watch};
+use cyrano_explore::{Explore, Space};
+use cyrano_ir::Program;
+use cyrano_memory::Model;
+
+use crew::Crew;
+use job::Job;
+
+pub use key::Key;
+
+/// What all processes must have in common, by name. It is told to others who have the key, so that they can say what differs.
+pub type Configuration = Vec<(String, String)>;
+
+/// Why a cluster does not come together or does not go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Error(String);
+
+impl Error {
+    pub(crate) fn new(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl Display for Error {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A cluster, as one of its processes sees it.
+#[derive(Clone)]
+pub struct Options {
+    /// The addresses of all processes, `host:port`.
+    pub hosts: Vec<String>,
+    /// Which of them is this one.
+    pub process: usize,
+    /// The key that all of them share.
+    pub key: Key,
+    /// What all of them must have in common.
+    pub configuration: Configuration,
+    /// Threads of each process.
+    pub workers: usize,
+    /// How long to wait for the others to join.
+    pub wait: Duration,
+    /// How long another process may be silent before it counts as lost.
+    pub silence: Duration,
+}
+
+/// The explorer, on all processes of a cluster. Every process asks the same questions in the same order and gets the same answers.
+pub struct ClusterSearch {
+    explore: Explore,
+    crew: Mutex<Crew>,
+    process: usize,
+    hosts: Vec<String>,
+}
+
+impl ClusterSearch {
+    /// Joins the cluster: returns when all processes are there. `note` gets remarks for the user.
+    pub fn join(explore: &Explore, mut options: Options, note: &dyn Fn(&str)) -> Result<Self, Error> {
+        let processes = options.hosts.len();
+        if options.process >= processes {
+            let text = format!("there are {processes} hosts, numbered from 0: there is no process {}", options.process);
+            return Err(Error::new(text));
+        }
+        options.workers = options.workers.max(1);
+        options.configuration.push(("workers".to_owned(), options.workers.to_string()));
+        let explore = Explore { ample_sets: false, remembered_steps: false, fingerprints: false, ..explore.clone() };
+        let sockets = connect::connect(&options, note)?;
+        let crew = Mutex::new(Crew::new(&options, sockets)?);
+        Ok(Self { explore, crew, process: options.process, hosts: options.hosts })
+    }
+
+    /// The number of this process.
+    pub fn process(&self) -> usize {
+        self.process
+    }
+
+    /// How many processes there are.
+    pub fn processes(&self) -> usize {
+        self.hosts.len()
+    }
+
+    /// Why the cluster cannot go on, if it cannot.
+    pub fn fault(&self) -> Option<String> {
+        self.crew.lock().map_or_else(|_| Some("a worker failed".to_owned()), |crew| crew.fault())
+    }
+}
+
+impl Engine for ClusterSearch {
+    fn name(&self) -> &'static str {
+        "explore"
+    }
+
+    fn supports(&self, program: &Program, model: &Model) -> Result<(), Refusal> {
+        self.explore.supports(program, model)
+    }
+
+    fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
+        if Space::new(query, &self.explore, limits).is_none() {
+            let reason = "this property is not for a cluster: leave --cluster out".to_owned();
+            return Answer::new(Verdict::Unknown, Some(reason));
+        }
+        let job = Job::new(query, &self.explore, limits);
+        let answer = match self.crew.lock() {
+            Ok(mut crew) => crew.work(job, watch),
+            Err(_) => Err(Error::new("a worker failed".to_owned())),
+        };
+        answer.unwrap_or_else(|error| Answer::new(Verdict::Unknown, Some(format!("no verdict: {error}"))))
+    }
+}

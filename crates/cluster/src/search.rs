@@ -1,0 +1,294 @@
+//! The search of one worker: receive, insert, expand, send.
+//!
+//! A state that is found at level `n` is sent at time `n + 1` and arrives at time `n + 2` (initial states are sent at time 0, arrive
+//! at time 1 and are level 0). States of one's own are inserted without a detour. A level is begun when all of it has arrived, at
+//! every worker; that is what the frontier says. From then on states of the next level arrive, which are inserted at once; those of
+//! the level behind it, from workers that are faster, wait until this worker has begun the next one too. So the records of a level lie
+//! together, and no state gets a place in a later level than its first.
+//!
+//! There is no back pressure in timely: all that has arrived is inserted before more is expanded.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use cyrano_engine::Stop;
+use cyrano_explore::{Space, Summary, Walker, Wrong};
+use timely::dataflow::operators::Capability;
+use timely::worker::Worker;
+
+use crate::Error;
+use crate::batch::{Batch, Kind};
+use crate::gather::{NAP, step};
+use crate::job::Job;
+use crate::link::Links;
+use crate::mailbox::Mailbox;
+use crate::table::{BATCH, NoRoom, Pending, Place, Table, hash, owner};
+use crate::wire::{length_at, push_length};
+
+/// Bytes of a batch that is sent at once.
+const LETTER: usize = 1 << 15;
+/// How many states are expanded before the worker looks at its inbox again.
+const PORTION: usize = 1 << 10;
+
+/// What a worker found out.
+pub(crate) struct Found {
+    pub table: Table,
+    pub summary: Summary,
+    /// Where something goes wrong: the level, how, and the record.
+    pub hit: Option<(u64, Wrong, Place)>,
+    /// An initial state goes wrong at once; nobody has a record of it.
+    pub wrong_start: bool,
+    pub stop: Option<Stop>,
+    /// The last level with states.
+    pub depth: u64,
+}
+
+/// What workers of a process share.
+pub(crate) struct Here<'s> {
+    pub links: &'s Links,
+    pub process: usize,
+    /// States and bytes of each worker of this process.
+    pub counts: &'s [[AtomicU64; 2]],
+    /// Which of them this is.
+    pub local: usize,
+}
+
+impl Here<'_> {
+    /// Notes what this worker has; the bytes of all.
+    fn note(&self, states: u64, bytes: u64) -> u64 {
+        self.counts[self.local][0].store(states, Ordering::Relaxed);
+        self.counts[self.local][1].store(bytes, Ordering::Relaxed);
+        let sum = |at: usize| self.counts.iter().map(|count| count[at].load(Ordering::Relaxed)).sum();
+        self.links.note_progress(self.process, [sum(0), sum(1)]);
+        sum(1)
+    }
+}
+
+struct Search<'s> {
+    job: &'s Job,
+    here: &'s Here<'s>,
+    index: usize,
+    peers: usize,
+    mailbox: Mailbox,
+    walker: Walker<'s>,
+    table: Table,
+    pending: Pending,
+    /// What waits to be sent to each worker.
+    letters: Vec<Vec<u8>>,
+    /// The time of the level that was begun last, and what is left of it.
+    time: u64,
+    level: Range<u64>,
+    hit: Option<(u64, Wrong, Place)>,
+    wrong_start: bool,
+    stop: Option<Stop>,
+    depth: u64,
+    over: bool,
+}
+
+/// Searches a space.
+pub(crate) fn search(worker: &mut Worker, job: &Job, space: &Space<'_>, here: &Here<'_>) -> Result<Found, Error> {
+    let (index, peers) = (worker.index(), worker.peers());
+    let limit = job.limits.memory / here.counts.len() as u64;
+    let mut search = Search {
+        job,
+        here,
+        index,
+        peers,
+        mailbox: Mailbox::new(worker),
+        walker: space.walker(),
+        table: Table::new(limit),
+        pending: Pending::default(),
+        letters: vec![Vec::new(); peers],
+        time: 0,
+        level: 0..0,
+        hit: None,
+        wrong_start: false,
+        stop: None,
+        depth: 0,
+        over: false,
+    };
+    search.run(worker)?;
+    here.note(search.table.len(), search.table.bytes());
+    let Search { walker, table, hit, wrong_start, stop, depth, .. } = search;
+    Ok(Found { summary: walker.summary(), table, hit, wrong_start, stop, depth })
+}
+
+impl Search<'_> {
+    fn run(&mut self, worker: &mut Worker) -> Result<(), Error> {
+        if self.index == 0
+            && let Some(capability) = self.mailbox.capability(0)
+        {
+            self.seed(&capability);
+        }
+        self.finish_level();
+        while worker.has_dataflows() {
+            let nap = if self.level.is_empty() { NAP } else { Duration::ZERO };
+            step(worker, self.here.links, nap)?;
+            self.receive();
+            while !self.over && self.level.is_empty() && self.mailbox.is_past(self.time + 1) && !self.mailbox.is_over() {
+                self.begin_level();
+                self.receive();
+            }
+            if !self.level.is_empty() {
+                self.expand();
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the initial states, and sends them at time 0, all of them: level 0 is the one of time 1.
+    fn seed(&mut self, capability: &Capability<u64>) {
+        let mut states = Vec::new();
+        let wrong = self.walker.initial(|state| states.push(state.to_vec()));
+        self.wrong_start = wrong.is_some();
+        if self.wrong_start {
+            return;
+        }
+        for state in states {
+            let letter = &mut self.letters[owner(hash(&state), self.peers)];
+            write_record(letter, Place::NONE, &state);
+        }
+        self.send_letters(capability, 1);
+    }
+
+    /// Inserts what has arrived, up to the level behind the one that was begun last.
+    fn receive(&mut self) {
+        while let Some(batch) = self.mailbox.receive(self.time + 1) {
+            if self.over {
+                continue;
+            }
+            match batch.kind {
+                Kind::States => self.take(&batch),
+                Kind::Stop | Kind::Word => self.end(),
+            }
+        }
+        // A stop does not wait for its level.
+        if self.over {
+            while self.mailbox.receive(u64::MAX).is_some() {}
+            self.mailbox.give_up(u64::MAX);
+        }
+    }
+
+    fn take(&mut self, batch: &Batch) {
+        let mut rest = batch.bytes();
+        while let Some((parent, after)) = rest.split_first_chunk::<8>() {
+            let (length, taken) = length_at(after);
+            let state = &after[taken..taken + length];
+            self.pending.push(hash(state), Place(u64::from_le_bytes(*parent)), state);
+            rest = &after[taken + length..];
+        }
+        self.insert();
+    }
+
+    fn insert(&mut self) {
+        if self.table.insert(&mut self.pending) == Err(NoRoom) {
+            self.stop_all(Some(Stop::Memory));
+        }
+    }
+
+    /// Everything of the next level has arrived.
+    fn begin_level(&mut self) {
+        let start = self.level.end;
+        self.time += 1;
+        self.level = start..self.table.end();
+        if self.level.is_empty() {
+            self.level = start..start;
+            self.mailbox.give_up(self.time);
+        } else {
+            self.depth = self.time - 1;
+        }
+    }
+
+    /// Expands a portion of the level under way.
+    fn expand(&mut self) {
+        let Some(capability) = self.mailbox.capability(self.time) else {
+            return self.stop_all(None);
+        };
+        let bytes = self.here.note(self.table.len(), self.table.bytes());
+        if let Some(stop) = self.job.limits.exceeded(bytes) {
+            return self.stop_all(Some(stop));
+        }
+        for _ in 0..PORTION {
+            let Some((address, state, rest)) = self.table.first(self.level.clone()) else { break };
+            let place = Place::new(self.index, address);
+            let (pending, letters) = (&mut self.pending, &mut self.letters);
+            let (index, peers) = (self.index, self.peers);
+            let wrong = self.walker.expand(state, |successor| {
+                let hash = hash(successor);
+                let owner = owner(hash, peers);
+                if owner == index {
+                    pending.push(hash, place, successor);
+                } else {
+                    write_record(&mut letters[owner], place, successor);
+                }
+            });
+            self.level = rest;
+            if let Some(wrong) = wrong {
+                self.hit = Some((self.time, wrong, place));
+                return self.stop_all(None);
+            }
+            if self.pending.len() >= BATCH {
+                self.insert();
+            }
+            if self.over {
+                return;
+            }
+        }
+        self.insert();
+        if self.walker.summary().must_give_up() {
+            return self.stop_all(None);
+        }
+        let done = self.table.first(self.level.clone()).is_none();
+        self.send_letters(&capability, if done { 1 } else { LETTER });
+        if done && !self.over {
+            self.finish_level();
+        }
+    }
+
+    /// Nothing more is sent at the time of this level.
+    fn finish_level(&mut self) {
+        let start = self.level.end;
+        self.level = start..start;
+        if let Some(capability) = self.mailbox.capability(self.time)
+            && self.table.end() > start
+        {
+            self.mailbox.hold(capability.delayed(&(self.time + 1)));
+        }
+        self.mailbox.give_up(self.time);
+    }
+
+    /// Sends letters of at least this many bytes.
+    fn send_letters(&mut self, capability: &Capability<u64>, least: usize) {
+        for (target, letter) in self.letters.iter_mut().enumerate().filter(|(_, letter)| letter.len() >= least) {
+            let letter = std::mem::take(letter);
+            self.mailbox.send(capability, Batch::new(Kind::States, self.index, target, letter));
+        }
+    }
+
+    /// Ends the search, everywhere.
+    fn stop_all(&mut self, stop: Option<Stop>) {
+        self.stop = self.stop.or(stop);
+        if !self.over
+            && let Some(capability) = self.mailbox.any_capability()
+        {
+            for target in (0..self.peers).filter(|target| *target != self.index) {
+                self.mailbox.send(&capability, Batch::new(Kind::Stop, self.index, target, Vec::new()));
+            }
+        }
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.over = true;
+        self.level = self.level.end..self.level.end;
+        self.letters.iter_mut().for_each(Vec::clear);
+        self.mailbox.give_up(u64::MAX);
+    }
+}
+
+fn write_record(letter: &mut Vec<u8>, parent: Place, state: &[u8]) {
+    letter.extend_from_slice(&parent.0.to_le_bytes());
+    push_length(letter, state.len());
+    letter.extend_from_slice(state);
+}

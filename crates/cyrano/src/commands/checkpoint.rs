@@ -1,0 +1,68 @@
+//! `cyrano checkpoint info`.
+
+use std::fmt::Write as _;
+
+use cyrano_disk::Info;
+use indicatif::{HumanBytes, HumanCount};
+
+use crate::args::InfoArgs;
+use crate::failure::Failure;
+use crate::{console, large};
+
+/// Options of the explorer that most users leave alone are not shown.
+const SHOWN: [&str; 5] = ["version", "program", "model", "check", "deferred"];
+
+/// Says what is in a checkpoint.
+pub fn info(args: &InfoArgs) -> Result<u8, Failure> {
+    console::print(&text(&large::info(&args.dir)?))?;
+    Ok(0)
+}
+
+fn text(info: &Info) -> String {
+    let mut out = String::new();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(out, "{name:<12} {value}");
+    };
+    for (name, value) in info.about.iter().chain(info.identity.iter().filter(|(name, _)| SHOWN.contains(&name.as_str()))) {
+        line(name, value);
+    }
+    line("search", info.end);
+    line("states", &HumanCount(info.states).to_string());
+    line("transitions", &HumanCount(info.transitions).to_string());
+    line("depth", &info.depth.to_string());
+    line("frontier", &HumanCount(info.frontier).to_string());
+    line("time", &format!("{:.1} s", info.seconds));
+    line("written", &moment(info.time));
+    line("size", &format!("{}, {} sorted runs", HumanBytes(info.bytes), info.runs));
+    out
+}
+
+/// A time since 1970 as a date, in UTC.
+fn moment(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Years from March on, in eras of 400 years, so that the leap day comes last.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!("{year}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::moment;
+
+    #[test]
+    fn moments_are_dates() {
+        assert_eq!(moment(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(moment(951_782_400), "2000-02-29 00:00:00 UTC");
+        assert_eq!(moment(951_868_799), "2000-02-29 23:59:59 UTC");
+        assert_eq!(moment(951_868_800), "2000-03-01 00:00:00 UTC");
+        assert_eq!(moment(1_767_225_599), "2025-12-31 23:59:59 UTC");
+        assert_eq!(moment(4_107_542_400), "2100-03-01 00:00:00 UTC");
+    }
+}

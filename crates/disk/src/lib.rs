@@ -1,0 +1,148 @@
+//! Searches that outgrow memory and outlive a crash.
+//!
+//! [`DiskSearch`] asks the explorer's questions with the states in files of a directory: all states in the order of their discovery, sorted runs of those
+//! that do not fit into memory any more, and a manifest that makes a checkpoint of both. Verdicts, numbers of states and transitions and the lengths
+//! of shortest paths are those of the explorer without ample sets.
+//!
+//! This crate reads and writes files, which engines do not do: what a search needs of the disk is its very subject. It prints nothing.
+
+mod budget;
+mod error;
+pub mod files;
+mod info;
+pub mod lock;
+mod log;
+pub mod manifest;
+mod record;
+mod runs;
+mod saved;
+mod search;
+mod sort;
+mod store;
+mod table;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cyrano_engine::{Answer, Engine, Limits, Query, Refusal, Stop, Verdict, Watch};
+use cyrano_explore::{Explore, Space, Summary};
+use cyrano_ir::Program;
+use cyrano_memory::Model;
+
+pub use error::{Error, Result};
+pub use info::{Info, info};
+
+use lock::Lock;
+use manifest::Manifest;
+use saved::Saved;
+use search::{Outcome, Search};
+
+/// Where and how a search is kept.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The directory, for this search alone; it is made if it is not there.
+    pub dir: PathBuf,
+    /// Whether states go to sorted runs when memory is used up. Otherwise the search stops there.
+    pub spill: bool,
+    /// Whether to go on from the checkpoint in the directory.
+    pub resume: bool,
+    /// How often a checkpoint is written.
+    pub every: Duration,
+    /// What [`info`] tells about the search, by name: names are single words.
+    pub about: Vec<(String, String)>,
+}
+
+/// The explorer, with states in files.
+#[derive(Clone, Debug)]
+pub struct DiskSearch {
+    explore: Explore,
+    settings: Settings,
+}
+
+impl DiskSearch {
+    /// An engine that finds what this explorer finds.
+    pub fn new(explore: Explore, settings: Settings) -> Self {
+        // Ample sets depend on the order of the search, which is another one here; fingerprints are not exact.
+        let explore = Explore { ample_sets: false, fingerprints: false, ..explore };
+        Self { explore, settings }
+    }
+
+    /// Answers a query; what a full disk keeps from an answer is `unknown`, other trouble with files is an error.
+    pub fn run(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Result<Answer> {
+        let space = Space::new(query, &self.explore, limits);
+        let mut space = space.ok_or_else(|| Error::Unsupported(unsupported(query)))?;
+        let dir = &self.settings.dir;
+        std::fs::create_dir_all(dir).map_err(|error| Error::io(dir, error))?;
+        let _lock = Lock::take(dir)?;
+        let mut fresh = Saved { identity: saved::identity(query, &self.explore, limits), ..Saved::default() };
+        fresh.about.clone_from(&self.settings.about);
+        let mut found = self.load(&fresh)?;
+        for notes in found.iter().flat_map(|saved| &saved.widened) {
+            let summary = Summary { notes: *notes, ..Summary::default() };
+            let wider = space.wider(&summary, limits);
+            space = wider.ok_or_else(|| Error::damaged(dir, "`widened` makes no sense"))?;
+            fresh.widened.push(*notes);
+        }
+        loop {
+            let search = match found.take() {
+                Some(saved) => Search::resume(&space, &self.settings, limits, watch, saved),
+                None => Search::start(&space, &self.settings, limits, watch, fresh.clone()),
+            };
+            let summary = match search.and_then(Search::run) {
+                Ok(Outcome::Answer(answer)) => return Ok(answer),
+                Ok(Outcome::AtOnce) => return Ok(self.explore.ask(query, limits, watch)),
+                Ok(Outcome::GaveUp(summary)) => summary,
+                Err(error @ Error::Full { .. }) => return Ok(Answer::new(Verdict::Unknown, Some(error.to_string()))),
+                Err(error) => return Err(error),
+            };
+            // The log starts anew, so the manifest that names it must be gone before.
+            Manifest::remove(dir)?;
+            match space.wider(&summary, limits) {
+                Some(wider) => space = wider,
+                None => return Ok(Answer::new(Verdict::Unknown, Some(Stop::Size.reason().to_owned()))),
+            }
+            fresh.widened.push(summary.notes);
+        }
+    }
+
+    /// The checkpoint to go on from, if that is what is wanted.
+    fn load(&self, now: &Saved) -> Result<Option<Saved>> {
+        let dir = &self.settings.dir;
+        if !self.settings.resume {
+            return if Manifest::exists(dir) { Err(Error::Occupied(dir.clone())) } else { Ok(None) };
+        }
+        let saved = Saved::load(dir)?;
+        saved::must_agree(&saved.identity, &now.identity)?;
+        if !saved.runs.is_empty() && !self.settings.spill {
+            let what = "disk: the checkpoint has states in sorted runs, this run has no --disk".to_owned();
+            return Err(Error::Different(vec![what]));
+        }
+        Ok(Some(saved))
+    }
+}
+
+fn unsupported(query: Query<'_>) -> String {
+    let what = match query.question {
+        cyrano_engine::Question::Holds(property) => property.criterion(),
+        cyrano_engine::Question::Outcomes => "outcomes",
+    };
+    format!("`{what}` needs another search than one by levels: it can be neither kept on disk nor resumed")
+}
+
+impl Engine for DiskSearch {
+    fn name(&self) -> &'static str {
+        self.explore.name()
+    }
+
+    fn supports(&self, program: &Program, model: &Model) -> std::result::Result<(), Refusal> {
+        self.explore.supports(program, model)
+    }
+
+    fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
+        let answer = self.run(query, limits, watch);
+        answer.unwrap_or_else(|error| Answer::new(Verdict::Unknown, Some(error.to_string())))
+    }
+}

@@ -1,0 +1,151 @@
+//! All states in the order of their discovery, each with the number of the state it was found from.
+//!
+//! The log is the record of a search: its levels are the frontiers, the parents in it make paths, and a table that was lost in a crash
+//! is filled from it again. A state's number is its place in the log. A block never holds states of two levels.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use crate::error::{Error, Result};
+use crate::files::{Appender, Block, Reader, Sum};
+use crate::record::{NO_PARENT, Records};
+
+/// Bytes of a block's payload, about: what a worker expands at a time.
+const BLOCK: usize = 1 << 14;
+/// One in so many blocks is remembered when a path is looked up.
+const SPARSE: usize = 64;
+
+/// The file.
+pub(crate) fn path(dir: &Path) -> PathBuf {
+    dir.join("states")
+}
+
+/// The log as it is written.
+pub(crate) struct Log {
+    file: Appender,
+    states: u64,
+    /// The blocks that were appended since somebody asked.
+    fresh: Vec<Block>,
+}
+
+impl Log {
+    pub fn create(dir: &Path) -> Result<Self> {
+        Ok(Self { file: Appender::create(path(dir))?, states: 0, fresh: Vec::new() })
+    }
+
+    /// Goes on with a log that has been read.
+    pub fn reopen(dir: &Path, sum: Sum, states: u64, fresh: Vec<Block>) -> Result<Self> {
+        Ok(Self { file: Appender::reopen(path(dir), sum)?, states, fresh })
+    }
+
+    pub fn states(&self) -> u64 {
+        self.states
+    }
+
+    pub fn sum(&self) -> Sum {
+        self.file.sum()
+    }
+
+    pub fn reader(&self) -> Result<Reader> {
+        self.file.reader()
+    }
+
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync()
+    }
+
+    /// The blocks that were appended since the last call.
+    pub fn take_fresh(&mut self) -> Vec<Block> {
+        std::mem::take(&mut self.fresh)
+    }
+
+    /// Forgets what was appended after this.
+    pub fn rewind(&mut self, sum: Sum, states: u64) -> Result<()> {
+        self.states = states;
+        self.fresh.retain(|block| block.first < states);
+        self.file.rewind(sum)
+    }
+
+    fn append(&mut self, payload: &[u8], items: u32) -> Result<()> {
+        let block = self.file.append(payload, items, self.states)?;
+        self.states += u64::from(items);
+        self.fresh.push(block);
+        Ok(())
+    }
+}
+
+/// Records on their way into the log.
+pub(crate) struct Out<'l> {
+    log: &'l Mutex<Log>,
+    payload: Vec<u8>,
+    items: u32,
+}
+
+impl<'l> Out<'l> {
+    pub fn new(log: &'l Mutex<Log>) -> Self {
+        Self { log, payload: Vec::new(), items: 0 }
+    }
+
+    pub fn push(&mut self, record: &[u8]) -> Result<()> {
+        self.payload.extend_from_slice(record);
+        self.items += 1;
+        if self.payload.len() >= BLOCK { self.flush() } else { Ok(()) }
+    }
+
+    pub fn flush(&mut self) -> Result<()> {
+        if self.items > 0 {
+            self.log.lock().expect("nobody panics with the log").append(&self.payload, self.items)?;
+            self.payload.clear();
+            self.items = 0;
+        }
+        Ok(())
+    }
+}
+
+/// The states on the way to the one with this number, that one included.
+pub(crate) fn path_to(reader: &Reader, sum: Sum, number: u64) -> Result<Vec<Vec<u8>>> {
+    let sparse = sparse_index(reader, sum, number)?;
+    let mut path = Vec::new();
+    let mut payload = Vec::new();
+    let mut wanted = number;
+    while wanted != NO_PARENT {
+        let behind = sparse.partition_point(|block| block.first <= wanted);
+        let mut block = sparse[behind.saturating_sub(1)];
+        while block.first + u64::from(block.items) <= wanted {
+            block = reader.header(block.end(), sum.length)?;
+        }
+        reader.payload(&block, &mut payload)?;
+        let within = wanted.checked_sub(block.first).and_then(|within| usize::try_from(within).ok());
+        let record = within.and_then(|within| Records(&payload).nth(within)).flatten();
+        let (parent, state) = record.ok_or_else(|| senseless(reader, &block))?;
+        if parent != NO_PARENT && parent >= wanted {
+            return Err(senseless(reader, &block));
+        }
+        path.push(state.to_vec());
+        wanted = parent;
+    }
+    path.reverse();
+    Ok(path)
+}
+
+/// Some of the blocks up to that of a state.
+fn sparse_index(reader: &Reader, sum: Sum, number: u64) -> Result<Vec<Block>> {
+    let mut found = Vec::new();
+    let mut offset = 0;
+    for count in 0.. {
+        let block = reader.header(offset, sum.length)?;
+        if count % SPARSE == 0 {
+            found.push(block);
+        }
+        if block.first + u64::from(block.items) > number {
+            break;
+        }
+        offset = block.end();
+    }
+    Ok(found)
+}
+
+/// A block whose checksum is right and whose content is not.
+pub(crate) fn senseless(reader: &Reader, block: &Block) -> Error {
+    Error::damaged(reader.path(), format!("the block at byte {} makes no sense", block.offset))
+}

@@ -1,0 +1,397 @@
+//! Breadth-first search, level by level, that can be interrupted at any moment.
+//!
+//! A *round* is as much of a level as is done before all workers have to stop: tables are full, a checkpoint is due, a limit is reached, something
+//! went wrong. Between rounds only this thread runs (and whom it asks for help with sorting).
+//!
+//! **Invariant:** after pending states are settled, the log and the number of the first state that was not expanded say everything: whoever has both
+//! can go on. [`Search::known`] is how it stood then; it is what a checkpoint says, also when the disk is full and what came after is lost.
+//!
+//! The search is exact: levels are those of the explorer's own search without ample sets, and so are the numbers of states and transitions. Within a level
+//! states come in another order, so that of several shortest paths another one may be found.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::time::{Duration, Instant};
+
+use cyrano_engine::{Answer, Limits, Stats, Stop, Watch};
+use cyrano_explore::{Space, Summary, Wrong};
+
+use crate::Settings;
+use crate::error::{Error, Result};
+use crate::files::Block;
+use crate::log::{self, Log};
+use crate::record::Records;
+use crate::runs::Run;
+use crate::saved::{End, Progress, RunLine, Saved, now};
+use crate::store::{PARTS, Store};
+use crate::worker::{Refill, Round, Worker};
+
+/// With fewer blocks than this one worker is enough.
+const WORTH_SHARING: usize = 4;
+/// At the end of a level a checkpoint is written if the last one is at least this part of the usual time ago.
+const LEVEL_SHARE: u32 = 10;
+/// Files that only wait for the next checkpoint may take this many bytes.
+const GARBAGE: u64 = 1 << 28;
+
+/// How a search ended.
+pub(crate) enum Outcome {
+    Answer(Answer),
+    /// Timestamps were too close together.
+    GaveUp(Summary),
+    /// Something goes wrong before the first state.
+    AtOnce,
+}
+
+/// Why a search stops without a verdict.
+enum Halt {
+    Limit(Stop),
+    DiskFull(Error),
+}
+
+/// A search under way.
+pub(crate) struct Search<'s> {
+    space: &'s Space<'s>,
+    settings: &'s Settings,
+    limits: &'s Limits,
+    watch: &'s dyn Watch,
+    store: Store,
+    /// What is left of the level under way.
+    level: Vec<Block>,
+    level_end: u64,
+    depth: u64,
+    /// What was found out before the workers began.
+    before: Summary,
+    seconds: f64,
+    started: Instant,
+    checkpointed: Option<Instant>,
+    /// What a manifest says beside what is known.
+    saved: Saved,
+    known: Progress,
+}
+
+impl<'s> Search<'s> {
+    /// A search from the beginning. `saved` says what it is a search for.
+    pub fn start(
+        space: &'s Space<'s>,
+        settings: &'s Settings,
+        limits: &'s Limits,
+        watch: &'s dyn Watch,
+        saved: Saved,
+    ) -> Result<Self> {
+        let log = Log::create(&settings.dir)?;
+        let store = Store::new(&settings.dir, log, limits.memory, limits.workers.max(1))?;
+        store.sweep();
+        Ok(Self::with(space, settings, limits, watch, store, saved))
+    }
+
+    fn with(
+        space: &'s Space<'s>,
+        settings: &'s Settings,
+        limits: &'s Limits,
+        watch: &'s dyn Watch,
+        store: Store,
+        saved: Saved,
+    ) -> Self {
+        let known = saved.progress.clone();
+        Self {
+            space,
+            settings,
+            limits,
+            watch,
+            store,
+            level: Vec::new(),
+            level_end: known.level_end,
+            depth: known.depth,
+            before: known.summary.clone(),
+            seconds: known.seconds,
+            started: Instant::now(),
+            checkpointed: None,
+            saved,
+            known,
+        }
+    }
+
+    /// Goes on where a checkpoint was written. All files are read and must be what the checkpoint says.
+    pub fn resume(
+        space: &'s Space<'s>,
+        settings: &'s Settings,
+        limits: &'s Limits,
+        watch: &'s dyn Watch,
+        saved: Saved,
+    ) -> Result<Self> {
+        let dir = &settings.dir;
+        let Progress { log: sum, states, position, level_end, end, .. } = saved.progress;
+        let runs = open_runs(dir, &saved.runs)?;
+        let mut blocks = read_log(dir, &saved.progress)?;
+        let fresh = blocks.split_off(blocks.partition_point(|block| block.first < level_end));
+        let log = Log::reopen(dir, sum, states, fresh)?;
+        let mut store = Store::new(dir, log, limits.memory, limits.workers.max(1))?;
+        runs.into_iter().for_each(|(part, run)| store.adopt(part, run));
+        store.in_runs = saved.in_runs;
+        store.sweep();
+        let mut search = Self::with(space, settings, limits, watch, store, saved);
+        search.level = blocks.split_off(blocks.partition_point(|block| block.first < position));
+        search.checkpointed = Some(Instant::now());
+        if end == End::Open {
+            search.refill()?;
+        }
+        Ok(search)
+    }
+
+    /// Fills the tables with the states that are in no run.
+    fn refill(&mut self) -> Result<()> {
+        let (mut payload, mut refill) = (Vec::new(), Refill::new());
+        let (mut offset, sum) = (0, self.known.log);
+        while offset < sum.length {
+            let block = self.store.reader.header(offset, sum.length)?;
+            offset = block.end();
+            if block.first < self.store.in_runs {
+                continue;
+            }
+            self.store.reader.payload(&block, &mut payload)?;
+            Records(&payload).flatten().for_each(|(_, state)| refill.put(&self.store, state));
+            if self.store.budget.is_full() && self.settings.spill {
+                refill.hand_in(&self.store);
+                self.store.accept();
+                self.store.spill_up_to(block.first + u64::from(block.items))?;
+            }
+        }
+        refill.hand_in(&self.store);
+        self.store.accept();
+        Ok(())
+    }
+
+    /// Searches to the end, or to a limit.
+    pub fn run(mut self) -> Result<Outcome> {
+        match self.known.end {
+            End::Open => {}
+            End::Complete => return self.answer(None).map(Outcome::Answer),
+            End::Found(wrong, number) => return self.found(wrong, number).map(Outcome::Answer),
+        }
+        let mut workers: Vec<_> = (0..self.limits.workers.max(1)).map(|_| Worker::new(self.space.walker())).collect();
+        if self.known.states == 0 && workers[0].seed(&self.store).is_some() {
+            return Ok(Outcome::AtOnce);
+        }
+        match self.levels(&mut workers) {
+            Err(Error::Full { path }) => self.halt(Halt::DiskFull(Error::Full { path })).map(Outcome::Answer),
+            other => other,
+        }
+    }
+
+    fn levels(&mut self, workers: &mut [Worker<'s>]) -> Result<Outcome> {
+        if self.known.states == 0 {
+            self.settle(workers)?;
+            self.next_level();
+            self.checkpoint()?;
+        }
+        loop {
+            while !self.level.is_empty() {
+                if let Some(outcome) = self.round(workers)? {
+                    return Ok(outcome);
+                }
+            }
+            self.settle(workers)?;
+            if !self.next_level() {
+                self.known.end = End::Complete;
+                self.checkpoint()?;
+                return self.answer(None).map(Outcome::Answer);
+            }
+            if self.is_due(self.settings.every / LEVEL_SHARE) || self.store.garbage() > GARBAGE {
+                self.checkpoint()?;
+            }
+        }
+    }
+
+    /// One round, and what has to be done after it. The outcome, if that was the last one.
+    fn round(&mut self, workers: &mut [Worker<'s>]) -> Result<Option<Outcome>> {
+        self.expand(workers);
+        if let Some(error) = workers.iter_mut().find_map(|worker| worker.error.take()) {
+            return Err(error);
+        }
+        let summary = self.summary(workers);
+        let hit = workers.iter().filter_map(|worker| worker.hit).min();
+        if summary.must_give_up() && (hit.is_none() || self.space.wider(&summary, self.limits).is_some()) {
+            return Ok(Some(Outcome::GaveUp(summary)));
+        }
+        if let Some((wrong, number)) = hit {
+            return self.hit(workers, wrong, number).map(|answer| Some(Outcome::Answer(answer)));
+        }
+        let stop = self.limits.exceeded(0);
+        let (full, due) = (self.store.budget.is_full(), self.is_due(self.settings.every));
+        if stop.is_some() || full || due {
+            self.settle(workers)?;
+        }
+        let stop = stop.or((full && !self.settings.spill).then_some(Stop::Memory));
+        if let Some(stop) = stop {
+            return self.halt(Halt::Limit(stop)).map(|answer| Some(Outcome::Answer(answer)));
+        }
+        if full {
+            self.store.spill()?;
+        }
+        if due {
+            self.checkpoint()?;
+        }
+        Ok(None)
+    }
+
+    /// Lets the workers expand blocks.
+    fn expand(&mut self, workers: &mut [Worker<'s>]) {
+        let due = self.checkpointed.map(|last| last + self.settings.every);
+        let round = Round {
+            store: &self.store,
+            blocks: &self.level,
+            next: AtomicUsize::new(0),
+            pause: AtomicBool::new(false),
+            limits: self.limits,
+            watch: self.watch,
+            depth: self.depth,
+            due,
+        };
+        let shared = if self.level.len() < WORTH_SHARING { 1 } else { workers.len() };
+        std::thread::scope(|scope| {
+            let (first, others) = workers[..shared].split_at_mut(1);
+            for worker in others {
+                scope.spawn(|| worker.work(&round, false));
+            }
+            first[0].work(&round, true);
+        });
+        let done = round.done();
+        self.level.drain(..done);
+    }
+
+    /// What was found out so far.
+    fn summary(&self, workers: &[Worker<'s>]) -> Summary {
+        let mut summary = self.before.clone();
+        workers.iter().for_each(|worker| summary.absorb(worker.walker.summary()));
+        summary
+    }
+
+    /// Settles pending states; what is known then is all there is.
+    fn settle(&mut self, workers: &[Worker<'s>]) -> Result<()> {
+        self.store.settle()?;
+        let summary = self.summary(workers);
+        let log = self.store.log();
+        let (log, states) = (log.sum(), log.states());
+        let position = self.level.first().map_or(self.level_end, |block| block.first);
+        let (depth, level_end, seconds) = (self.depth, self.level_end, self.elapsed());
+        self.known = Progress { log, states, depth, position, level_end, summary, seconds, end: End::Open };
+        Ok(())
+    }
+
+    /// Goes to the next level; false if there is none. Nothing must be pending.
+    fn next_level(&mut self) -> bool {
+        self.level = self.store.log().take_fresh();
+        if self.level.is_empty() {
+            return false;
+        }
+        // The level of the initial states is level 0.
+        self.depth += u64::from(self.level_end > 0);
+        self.known.position = self.level_end;
+        self.level_end = self.known.states;
+        (self.known.depth, self.known.level_end) = (self.depth, self.level_end);
+        true
+    }
+
+    fn is_due(&self, after: Duration) -> bool {
+        self.checkpointed.is_none_or(|last| last.elapsed() >= after)
+    }
+
+    fn elapsed(&self) -> f64 {
+        self.seconds + self.started.elapsed().as_secs_f64()
+    }
+
+    /// Has all that is known written to the disk itself, and a manifest that says so.
+    fn checkpoint(&mut self) -> Result<()> {
+        self.store.sync()?;
+        let mut runs = Vec::new();
+        for part in 0..PARTS {
+            let line = |run: &Run| RunLine { part, number: run.number, sum: run.sum, states: run.states };
+            runs.extend(self.store.part(part).runs.iter().map(line));
+        }
+        self.saved.progress = self.known.clone();
+        self.saved.in_runs = self.store.in_runs;
+        self.saved.runs = runs;
+        self.saved.time = now();
+        self.saved.save(&self.settings.dir)?;
+        self.store.named();
+        self.checkpointed = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Something goes wrong at a state. What is pending does not matter any more, but for the numbers.
+    fn hit(&mut self, workers: &[Worker<'s>], wrong: Wrong, number: u64) -> Result<Answer> {
+        let kept = self.settle(workers).and_then(|()| {
+            self.known.end = End::Found(wrong, number);
+            self.checkpoint()
+        });
+        match kept {
+            Ok(()) | Err(Error::Full { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        self.found(wrong, number)
+    }
+
+    fn found(&mut self, wrong: Wrong, number: u64) -> Result<Answer> {
+        let path = log::path_to(&self.store.reader, self.known.log, number)?;
+        let stats = self.stats();
+        Ok(self.space.answer(&path, Some(wrong), &self.known.summary, None, stats, self.limits))
+    }
+
+    /// Stops with what is known.
+    fn halt(&mut self, why: Halt) -> Result<Answer> {
+        match why {
+            Halt::Limit(stop) => match self.checkpoint() {
+                Err(error @ Error::Full { .. }) => self.halt(Halt::DiskFull(error)),
+                Err(error) => Err(error),
+                Ok(()) => self.answer(Some(stop)),
+            },
+            Halt::DiskFull(error) => {
+                // What came after was not written completely. If not even the manifest can be written, the last one counts.
+                let _ = self.store.log().rewind(self.known.log, self.known.states);
+                let kept = self.checkpoint();
+                let mut answer = self.answer(Some(Stop::Memory))?;
+                let what = if kept.is_ok() { "what was found" } else { "the last checkpoint" };
+                answer.reason = Some(format!("{error}; {what} is kept, --resume goes on when there is room"));
+                Ok(answer)
+            }
+        }
+    }
+
+    fn answer(&mut self, stop: Option<Stop>) -> Result<Answer> {
+        let stats = self.stats();
+        Ok(self.space.answer(&[], None, &self.known.summary, stop, stats, self.limits))
+    }
+
+    fn stats(&self) -> Stats {
+        let Progress { states, depth, .. } = self.known;
+        let transitions = self.known.summary.transitions;
+        Stats { states, transitions, depth, seconds: self.elapsed(), peak_bytes: self.store.budget.peak() }
+    }
+}
+
+fn open_runs(dir: &Path, lines: &[RunLine]) -> Result<Vec<(usize, Run)>> {
+    lines.iter().map(|line| Ok((line.part, Run::open(dir, line.number, line.sum, line.states)?))).collect()
+}
+
+/// Reads the log and looks whether it is what the checkpoint says.
+fn read_log(dir: &Path, progress: &Progress) -> Result<Vec<Block>> {
+    let reader = crate::files::Reader::open(log::path(dir))?;
+    let mut states = 0;
+    let mut blocks = Vec::new();
+    reader.verify(progress.log, |block, payload| {
+        let records = Records(payload).map(|record| record.is_some()).collect::<Vec<_>>();
+        let whole = records.len() == block.items as usize && records.iter().all(|whole| *whole);
+        if block.first != states || !whole {
+            return Err(log::senseless(&reader, block));
+        }
+        states += u64::from(block.items);
+        if states > progress.position {
+            blocks.push(*block);
+        }
+        Ok(())
+    })?;
+    if states != progress.states {
+        return Err(Error::damaged(reader.path(), "it has another number of states than it should"));
+    }
+    Ok(blocks)
+}
