@@ -2,7 +2,8 @@
 //! exchange states over the loopback interface.
 //!
 //! `cargo bench -p cyrano-benches --bench cluster`; on a loaded machine the least time of several runs says more than one of them, and
-//! two processes on two processors that do other things too say little. `-- large` adds an instance of some million states.
+//! two processes on two processors that do other things too say little. `-- large` adds an instance of 6 million
+//! states, which takes some minutes.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -12,23 +13,28 @@ use cyrano_engine::{Engine, Limits, Query, Question, Stats};
 use cyrano_explore::Explore;
 use cyrano_ir::{Program, Property, TxCriterion};
 
-/// Name, source, threads, variables, model.
-type Row = (&'static str, &'static str, i64, i64, &'static str);
+/// Name, source, constants, model.
+type Row = (&'static str, &'static str, &'static [(&'static str, i64)], &'static str);
+
+const TWO: &[(&str, i64)] = &[("threads", 2), ("vars", 2)];
 
 const ROWS: [Row; 3] = [
-    ("TL2 2x2", include_str!("../library/stm/tl2.rml"), 2, 2, "sc"),
-    ("McRT 2x2", include_str!("../library/stm/mcrt.rml"), 2, 2, "tso"),
-    ("DSTM 2x2", include_str!("../library/stm/dstm.rml"), 2, 2, "tso"),
+    ("TL2 2x2", include_str!("../library/stm/tl2.rml"), TWO, "sc"),
+    ("McRT 2x2", include_str!("../library/stm/mcrt.rml"), TWO, "tso"),
+    ("DSTM 2x2", include_str!("../library/stm/dstm.rml"), TWO, "tso"),
 ];
-const LARGE: Row = ("McRT 3x2", include_str!("../library/stm/mcrt.rml"), 3, 2, "sc");
+const LARGE: Row = ("11 forks", include_str!("spin/philosophers.rml"), &[("N", 11)], "sc");
 /// How often each is measured; the least time counts.
 const RUNS: usize = 3;
+/// What takes longer than this many seconds is measured once.
+const LONG: f64 = 10.0;
 /// What one worker under timely may take, in times of the plain search.
 const GOAL: f64 = 1.3;
 
 fn ask(engine: &dyn Engine, program: &Program, model: &str, workers: usize) -> Stats {
     let model = cyrano_memory::named(model).expect("a model");
-    let property = Property::Transactions(TxCriterion::Opacity);
+    let given = program.checks.iter().map(|check| &check.property).find(|property| **property == Property::Assertions);
+    let property = given.cloned().unwrap_or(Property::Transactions(TxCriterion::Opacity));
     let query = Query { program, model: &model, question: Question::Holds(&property) };
     let limits = Limits { memory: 12 << 30, workers, ..Limits::default() };
     let started = Instant::now();
@@ -67,16 +73,22 @@ fn cluster(processes: usize, workers: usize, program: &Program, model: &str) -> 
 }
 
 fn least(mut run: impl FnMut() -> Stats) -> Stats {
-    let runs = (0..RUNS).map(|_| run());
-    runs.min_by(|a, b| a.seconds.total_cmp(&b.seconds)).unwrap_or_default()
+    let first = run();
+    if first.seconds > LONG {
+        return first;
+    }
+    (1..RUNS).map(|_| run()).fold(first, |least, stats| if stats.seconds < least.seconds { stats } else { least })
 }
 
 fn main() {
     let large = std::env::args().any(|argument| argument == "large");
     let rows = ROWS.iter().chain(large.then_some(&LARGE));
-    println!("{:<10} {:>10} {:>10} {:>22} {:>12} {:>12} {:>14}", "", "states", "plain", "timely, 1 worker", "2 threads", "2 workers", "2 processes");
-    for (name, source, threads, vars, model) in rows {
-        let set = [("threads".to_owned(), *threads), ("vars".to_owned(), *vars)];
+    println!(
+        "{:<10} {:>10} {:>10} {:>22} {:>12} {:>12} {:>14}",
+        "", "states", "plain", "timely, 1 worker", "2 threads", "2 workers", "2 processes"
+    );
+    for (name, source, constants, model) in rows {
+        let set: Vec<(String, i64)> = constants.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         let program = cyrano_rml::compile(source, "stm", &set).expect("the library compiles");
         let explore = Explore { ample_sets: false, remembered_steps: false, ..Explore::default() };
         let plain = least(|| ask(&explore, &program, model, 1));

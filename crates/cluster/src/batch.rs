@@ -67,7 +67,8 @@ impl Accountable for Batch {
 
 impl ContainerBytes for Batch {
     fn from_bytes(bytes: Bytes) -> Self {
-        let number = |at: usize| bytes.get(8 * at..).and_then(|part| part.first_chunk()).map_or(0, |n| u64::from_le_bytes(*n));
+        let number =
+            |at: usize| bytes.get(8 * at..).and_then(|part| part.first_chunk()).map_or(0, |n| u64::from_le_bytes(*n));
         let kind = match number(2) {
             0 => Kind::States,
             1 => Kind::Stop,

@@ -23,8 +23,10 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What happened on one of the threads.
 enum Event {
     Joined(usize, TcpStream),
-    /// Somebody was refused, which is worth remembering.
+    /// Somebody was refused, which is worth telling.
     Refused(String),
+    /// Somebody is not there yet, which is worth remembering.
+    Absent(String),
     /// There is no use in waiting.
     Fatal(String),
 }
@@ -57,7 +59,8 @@ pub(crate) fn connect(options: &Options, note: &dyn Fn(&str)) -> Result<Vec<Opti
     }
     let mut refused: Option<String> = None;
     let result = loop {
-        let missing: Vec<usize> = (0..processes).filter(|at| *at != options.process && sockets[*at].is_none()).collect();
+        let missing: Vec<usize> =
+            (0..processes).filter(|at| *at != options.process && sockets[*at].is_none()).collect();
         if missing.is_empty() {
             break Ok(());
         }
@@ -70,6 +73,7 @@ pub(crate) fn connect(options: &Options, note: &dyn Fn(&str)) -> Result<Vec<Opti
                 }
                 refused = Some(text);
             }
+            Ok(Event::Absent(text)) => refused = Some(text),
             Ok(Event::Fatal(text)) => break Err(Error::new(text)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                 break Err(Error::new(absent(options, &missing, refused.as_deref())));
@@ -137,7 +141,9 @@ fn receive(stream: TcpStream, address: SocketAddr, side: &Side, joined: &Mutex<V
             Event::Refused(format!("a connection from {} was refused: it has another key", address.ip()))
         }
         Err(Refusal::Number(why)) => Event::Refused(format!("a connection from {} was refused: {why}", address.ip())),
-        Err(Refusal::Different(what)) => Event::Fatal(format!("the process at {} does something else: {what}", address.ip())),
+        Err(Refusal::Different(what)) => {
+            Event::Fatal(format!("the process at {} does something else: {what}", address.ip()))
+        }
     })
 }
 
@@ -149,12 +155,14 @@ fn reach(peer: usize, host: &str, side: &Side, deadline: Instant, sender: &Sende
             Ok(stream) => Event::Joined(peer, stream),
             Err(Refusal::Stranger(why)) => {
                 // Usually it has not been started yet.
-                let _ = sender.send(Event::Refused(format!("process {peer} ({host}) cannot be reached: {why}")));
+                let _ = sender.send(Event::Absent(format!("process {peer} ({host}) cannot be reached: {why}")));
                 std::thread::sleep(PAUSE);
                 continue;
             }
             Err(Refusal::Key) => Event::Fatal(format!("process {peer} ({host}) has another key")),
-            Err(Refusal::Different(what)) => Event::Fatal(format!("process {peer} ({host}) does something else: {what}")),
+            Err(Refusal::Different(what)) => {
+                Event::Fatal(format!("process {peer} ({host}) does something else: {what}"))
+            }
             Err(Refusal::Number(why)) => Event::Fatal(format!("process {peer} ({host}) refused this one: {why}")),
         };
         let _ = sender.send(event);

@@ -30,7 +30,6 @@ const TELL: Duration = Duration::from_millis(100);
 /// The workers of a process.
 pub(crate) struct Crew {
     links: Arc<Links>,
-    counts: Arc<Vec<[AtomicU64; 2]>>,
     jobs: Vec<Sender<Arc<Job>>>,
     answers: Receiver<Result<Option<Answer>, Error>>,
     threads: Vec<JoinHandle<()>>,
@@ -65,7 +64,7 @@ impl Crew {
         }
         let (heart, process) = (Arc::clone(&links), options.process);
         let alive = Some(std::thread::spawn(move || heart.keep_alive(process)));
-        Ok(Self { links, counts, jobs, answers, threads, alive, guard })
+        Ok(Self { links, jobs, answers, threads, alive, guard })
     }
 
     pub fn fault(&self) -> Option<String> {
@@ -117,7 +116,6 @@ impl Drop for Crew {
         // Its threads end by themselves; after a fault, waiting for them would be a panic.
         std::mem::forget(self.guard.take());
         self.alive.take().map(JoinHandle::join);
-        let _ = &self.counts;
     }
 }
 
@@ -177,15 +175,13 @@ impl Mate {
         let mut space = Space::new(job.query(), &job.explore, &job.limits)
             .ok_or_else(|| Error::new("there is no space for this question".to_owned()))?;
         loop {
-            let here =
-                Here { links: &self.links, process: self.process, counts: &self.counts, local: self.local };
+            let here = Here { links: &self.links, process: self.process, counts: &self.counts, local: self.local };
             let found = search(worker, job, &space, &here)?;
             let own = Findings::of(&found).encode();
             let all = consult(worker, &self.links, own, |words| Findings::join(words).encode())?;
             let all = Findings::decode(&all).ok_or_else(|| Error::new("findings cannot be read".to_owned()))?;
-            if all.hit.is_none()
-                && let Some(wider) = space.wider(&all.summary, &job.limits)
-            {
+            // A hit among states that were ranked too closely is none.
+            if let Some(wider) = space.wider(&all.summary, &job.limits) {
                 space = wider;
                 continue;
             }
@@ -272,7 +268,9 @@ impl Findings {
         let (level, wrong, place) = self.hit.unwrap_or((u64::MAX, Wrong::Here, Place::NONE));
         out.number(level).number(u64::from(wrong == Wrong::InStep)).number(place.0);
         out.number(u64::from(self.wrong_start));
-        out.number(self.stop.and_then(|stop| STOPS.iter().position(|known| *known == stop)).map_or(0, |at| at as u64 + 1));
+        out.number(
+            self.stop.and_then(|stop| STOPS.iter().position(|known| *known == stop)).map_or(0, |at| at as u64 + 1),
+        );
         out.number(self.states).number(self.bytes).number(self.depth);
         for outcome in outcomes {
             let bytes: Vec<u8> = outcome.iter().flat_map(|value| value.to_le_bytes()).collect();

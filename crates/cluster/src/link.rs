@@ -288,9 +288,8 @@ impl Link {
                 LIFE if length == 16 => {
                     let mut content = [0; 16];
                     self.fill(&mut content);
-                    let [states, bytes] = [0, 8].map(|at| {
-                        content[at..].first_chunk().map_or(0, |number| u64::from_le_bytes(*number))
-                    });
+                    let [states, bytes] =
+                        [0, 8].map(|at| content[at..].first_chunk().map_or(0, |number| u64::from_le_bytes(*number)));
                     self.links.note_progress(self.peer, [states, bytes]);
                 }
                 END => return false,

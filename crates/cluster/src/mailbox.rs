@@ -84,8 +84,13 @@ impl Mailbox {
 
     /// Gives up the capabilities up to a time, that one included.
     pub fn give_up(&self, time: u64) {
-        self.shared.borrow_mut().capabilities.retain(|held, _| *held > time);
-        self.activator.activate();
+        let capabilities = &mut self.shared.borrow_mut().capabilities;
+        let before = capabilities.len();
+        capabilities.retain(|held, _| *held > time);
+        // An operator that is activated for nothing keeps its worker from sleeping.
+        if capabilities.len() < before {
+            self.activator.activate();
+        }
     }
 
     /// Sends a batch at a time for which there is a capability.

@@ -126,7 +126,8 @@ impl Search<'_> {
             let nap = if self.level.is_empty() { NAP } else { Duration::ZERO };
             step(worker, self.here.links, nap)?;
             self.receive();
-            while !self.over && self.level.is_empty() && self.mailbox.is_past(self.time + 1) && !self.mailbox.is_over() {
+            while !self.over && self.level.is_empty() && self.mailbox.is_past(self.time + 1) && !self.mailbox.is_over()
+            {
                 self.begin_level();
                 self.receive();
             }

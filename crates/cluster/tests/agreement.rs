@@ -19,7 +19,7 @@ const OPACITY: Option<Property> = Some(Property::Transactions(TxCriterion::Opaci
 const STM: &[(&str, i64)] = &[("threads", 2), ("vars", 1)];
 const STM2: &[(&str, i64)] = &[("threads", 2), ("vars", 2)];
 
-const INSTANCES: [Instance; 12] = [
+const INSTANCES: [Instance; 14] = [
     Instance { file: "litmus/sb.rml", set: &[], model: "sc", property: None },
     Instance { file: "litmus/sb.rml", set: &[], model: "tso", property: None },
     Instance { file: "litmus/peterson.rml", set: &[], model: "sc", property: None },
@@ -32,6 +32,9 @@ const INSTANCES: [Instance; 12] = [
     Instance { file: "stm/dstm.rml", set: STM, model: "tso", property: OPACITY },
     Instance { file: "stm/mcrt.rml", set: STM2, model: "sc", property: OPACITY },
     Instance { file: "stm/mcrt.rml", set: STM2, model: "rmo", property: OPACITY },
+    // Here timestamps are ranked too closely at first.
+    Instance { file: "litmus/timestamp_gap.rml", set: &[], model: "sc", property: None },
+    Instance { file: "litmus/timestamp_gap.rml", set: &[], model: "rmo", property: None },
 ];
 
 impl Instance {

@@ -197,6 +197,10 @@ fn other_questions_are_noticed() {
     for result in results {
         let answer = result.expect("the cluster comes together");
         assert_eq!(answer.verdict, Verdict::Unknown);
-        assert!(answer.reason.as_deref().is_some_and(|reason| reason.contains("asks another question")), "{:?}", answer.reason);
+        assert!(
+            answer.reason.as_deref().is_some_and(|reason| reason.contains("asks another question")),
+            "{:?}",
+            answer.reason
+        );
     }
 }

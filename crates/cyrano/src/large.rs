@@ -30,7 +30,9 @@ impl Large {
         let refused = |why: &str| Err(Failure::input(why));
         let dir = match (&args.disk, &args.checkpoint) {
             (Some(disk), Some(checkpoint)) if disk != checkpoint => {
-                return refused("--disk and --checkpoint must name the same directory; --disk alone writes checkpoints, too");
+                return refused(
+                    "--disk and --checkpoint must name the same directory; --disk alone writes checkpoints, too",
+                );
             }
             (Some(dir), _) | (None, Some(dir)) => dir.clone(),
             (None, None) if args.resume => return refused("--resume needs --checkpoint DIR or --disk DIR"),

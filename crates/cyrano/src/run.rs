@@ -78,6 +78,7 @@ impl Runner {
         let mut symbolic = Symbolic::default();
         symbolic.iterations = args.iterations.map_or(symbolic.iterations, usize::from);
         symbolic.idle_iterations = !args.no_reduction.contains(&Reduction::IdleIterations);
+        symbolic.thread_symmetry = !args.no_reduction.contains(&Reduction::ThreadSymmetry);
         symbolic.ranges = !args.no_reduction.contains(&Reduction::Ranges);
         let explore = Explore { fingerprints: args.fingerprint, ..explorer(&args.no_reduction) };
         let minimise = !args.no_minimise;

@@ -73,7 +73,9 @@ impl fmt::Display for Error {
                 write!(f, "the checkpoint is of another search and cannot be resumed:")?;
                 lines.iter().try_for_each(|line| write!(f, "\n  {line}"))
             }
-            Self::InUse { dir, process } => write!(f, "{}: another process uses this directory{process}", dir.display()),
+            Self::InUse { dir, process } => {
+                write!(f, "{}: another process uses this directory{process}", dir.display())
+            }
             Self::Occupied(dir) => write!(
                 f,
                 "{}: there is a checkpoint in this directory; go on from it with --resume, or name another directory",

@@ -92,7 +92,7 @@ impl DiskSearch {
                 None => Search::start(&space, &self.settings, limits, watch, fresh.clone()),
             };
             let summary = match search.and_then(Search::run) {
-                Ok(Outcome::Answer(answer)) => return Ok(answer),
+                Ok(Outcome::Answer(answer)) => return Ok(*answer),
                 Ok(Outcome::AtOnce) => return Ok(self.explore.ask(query, limits, watch)),
                 Ok(Outcome::GaveUp(summary)) => summary,
                 Err(error @ Error::Full { .. }) => return Ok(Answer::new(Verdict::Unknown, Some(error.to_string()))),

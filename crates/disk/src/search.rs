@@ -35,11 +35,17 @@ const GARBAGE: u64 = 1 << 28;
 
 /// How a search ended.
 pub(crate) enum Outcome {
-    Answer(Answer),
+    Answer(Box<Answer>),
     /// Timestamps were too close together.
     GaveUp(Summary),
     /// Something goes wrong before the first state.
     AtOnce,
+}
+
+impl Outcome {
+    fn of(answer: Answer) -> Self {
+        Self::Answer(Box::new(answer))
+    }
 }
 
 /// Why a search stops without a verdict.
@@ -64,6 +70,8 @@ pub(crate) struct Search<'s> {
     seconds: f64,
     started: Instant,
     checkpointed: Option<Instant>,
+    /// The limit that was reached before it could go on.
+    stopped: Option<Stop>,
     /// What a manifest says beside what is known.
     saved: Saved,
     known: Progress,
@@ -106,6 +114,7 @@ impl<'s> Search<'s> {
             seconds: known.seconds,
             started: Instant::now(),
             checkpointed: None,
+            stopped: None,
             saved,
             known,
         }
@@ -138,7 +147,7 @@ impl<'s> Search<'s> {
         Ok(search)
     }
 
-    /// Fills the tables with the states that are in no run.
+    /// Fills the tables with the states that are in no run. A limit may be reached before; then the checkpoint stays as it is.
     fn refill(&mut self) -> Result<()> {
         let (mut payload, mut refill) = (Vec::new(), Refill::new());
         let (mut offset, sum) = (0, self.known.log);
@@ -147,6 +156,10 @@ impl<'s> Search<'s> {
             offset = block.end();
             if block.first < self.store.in_runs {
                 continue;
+            }
+            self.stopped = self.limits.exceeded(0);
+            if self.stopped.is_some() {
+                break;
             }
             self.store.reader.payload(&block, &mut payload)?;
             Records(&payload).flatten().for_each(|(_, state)| refill.put(&self.store, state));
@@ -165,15 +178,18 @@ impl<'s> Search<'s> {
     pub fn run(mut self) -> Result<Outcome> {
         match self.known.end {
             End::Open => {}
-            End::Complete => return self.answer(None).map(Outcome::Answer),
-            End::Found(wrong, number) => return self.found(wrong, number).map(Outcome::Answer),
+            End::Complete => return self.answer(None).map(Outcome::of),
+            End::Found(wrong, number) => return self.found(wrong, number).map(Outcome::of),
+        }
+        if self.stopped.is_some() {
+            return self.answer(self.stopped).map(Outcome::of);
         }
         let mut workers: Vec<_> = (0..self.limits.workers.max(1)).map(|_| Worker::new(self.space.walker())).collect();
         if self.known.states == 0 && workers[0].seed(&self.store).is_some() {
             return Ok(Outcome::AtOnce);
         }
         match self.levels(&mut workers) {
-            Err(Error::Full { path }) => self.halt(Halt::DiskFull(Error::Full { path })).map(Outcome::Answer),
+            Err(Error::Full { path }) => self.halt(Halt::DiskFull(Error::Full { path })).map(Outcome::of),
             other => other,
         }
     }
@@ -194,7 +210,7 @@ impl<'s> Search<'s> {
             if !self.next_level() {
                 self.known.end = End::Complete;
                 self.checkpoint()?;
-                return self.answer(None).map(Outcome::Answer);
+                return self.answer(None).map(Outcome::of);
             }
             if self.is_due(self.settings.every / LEVEL_SHARE) || self.store.garbage() > GARBAGE {
                 self.checkpoint()?;
@@ -214,7 +230,7 @@ impl<'s> Search<'s> {
             return Ok(Some(Outcome::GaveUp(summary)));
         }
         if let Some((wrong, number)) = hit {
-            return self.hit(workers, wrong, number).map(|answer| Some(Outcome::Answer(answer)));
+            return self.hit(workers, wrong, number).map(|answer| Some(Outcome::of(answer)));
         }
         let stop = self.limits.exceeded(0);
         let (full, due) = (self.store.budget.is_full(), self.is_due(self.settings.every));
@@ -223,7 +239,7 @@ impl<'s> Search<'s> {
         }
         let stop = stop.or((full && !self.settings.spill).then_some(Stop::Memory));
         if let Some(stop) = stop {
-            return self.halt(Halt::Limit(stop)).map(|answer| Some(Outcome::Answer(answer)));
+            return self.halt(Halt::Limit(stop)).map(|answer| Some(Outcome::of(answer)));
         }
         if full {
             self.store.spill()?;
@@ -379,9 +395,8 @@ fn read_log(dir: &Path, progress: &Progress) -> Result<Vec<Block>> {
     let mut states = 0;
     let mut blocks = Vec::new();
     reader.verify(progress.log, |block, payload| {
-        let records = Records(payload).map(|record| record.is_some()).collect::<Vec<_>>();
-        let whole = records.len() == block.items as usize && records.iter().all(|whole| *whole);
-        if block.first != states || !whole {
+        let whole = Records(payload).flatten().count();
+        if block.first != states || whole != block.items as usize || Records(payload).any(|record| record.is_none()) {
             return Err(log::senseless(&reader, block));
         }
         states += u64::from(block.items);

@@ -65,16 +65,20 @@ fn shared_prefix<'s>(group: &[Entry], depth: usize, state: &impl Fn(Address) -> 
 /// How many bytes two slices share at their beginning.
 #[inline]
 pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let length = a.len().min(b.len());
+    let (a, b) = (&a[..length], &b[..length]);
     let mut shared = 0;
-    for (x, y) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
-        let word = |bytes: &[u8]| u64::from_le_bytes(std::array::from_fn(|at| bytes[at]));
-        let different = word(x) ^ word(y);
+    while let (Some(x), Some(y)) = (a[shared..].first_chunk(), b[shared..].first_chunk()) {
+        let different = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
         if different != 0 {
             return shared + different.trailing_zeros() as usize / 8;
         }
         shared += 8;
     }
-    shared + a[shared..].iter().zip(&b[shared..]).take_while(|(x, y)| x == y).count()
+    while shared < length && a[shared] == b[shared] {
+        shared += 1;
+    }
+    shared
 }
 
 /// Eight bytes from here on as a number that orders as they do; behind the end there are zeros.

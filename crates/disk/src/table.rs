@@ -20,7 +20,10 @@ const SMALLEST: usize = 256;
 #[derive(Default)]
 pub(crate) struct Batch {
     records: Vec<u8>,
+    /// The hash of each state, and where its record starts.
     items: Vec<(u64, u32)>,
+    /// Where its slot is, or may be.
+    places: Vec<usize>,
 }
 
 /// How many states a batch has at most, and about how many bytes.
@@ -128,34 +131,51 @@ impl Table {
         for (hash, _) in &batch.items {
             prefetch(&raw const self.slots[self.home(*hash)]);
         }
-        for (hash, _) in &batch.items {
-            let slot = self.slots[self.home(*hash)];
-            if slot != 0 && slot >> ADDRESS_BITS == tag(*hash) {
-                prefetch(self.record(address(slot)).as_ptr());
-            }
-        }
+        batch.places.clear();
         for (hash, start) in &batch.items {
+            let at = self.probe(*hash, self.home(*hash));
+            if self.slots[at] != 0 {
+                // A record may lie on two lines.
+                let (record, wanted) =
+                    (self.record(address(self.slots[at])).as_ptr(), &batch.records[*start as usize..]);
+                prefetch(record);
+                prefetch(record.wrapping_add(record::HEAD + record::head(wanted).map_or(0, |(_, length)| length)));
+            }
+            batch.places.push(at);
+        }
+        for ((hash, start), at) in batch.items.iter().zip(&batch.places) {
             let record = &batch.records[*start as usize..];
             let (_, length) = record::head(record).expect("a batch is made of records");
-            self.insert_one(*hash, &record[..record::HEAD + length], budget);
+            self.insert_one(*hash, *at, &record[..record::HEAD + length], budget);
         }
         batch.items.clear();
         batch.records.clear();
     }
 
+    /// The first slot from here on that is empty or may be that of the state with this hash.
     #[inline]
-    fn insert_one(&mut self, hash: u64, record: &[u8], budget: &Budget) {
-        let mut at = self.home(hash);
+    fn probe(&self, hash: u64, mut at: usize) -> usize {
         let tag = tag(hash);
         loop {
             let slot = self.slots[at];
-            if slot == 0 {
+            if slot == 0 || slot >> ADDRESS_BITS == tag {
+                return at;
+            }
+            at = if at + 1 == self.slots.len() { 0 } else { at + 1 };
+        }
+    }
+
+    #[inline]
+    fn insert_one(&mut self, hash: u64, mut at: usize, record: &[u8], budget: &Budget) {
+        loop {
+            at = self.probe(hash, at);
+            if self.slots[at] == 0 {
                 let address = self.append(record, budget);
-                self.slots[at] = tag << ADDRESS_BITS | (address.0 + 1);
+                self.slots[at] = tag(hash) << ADDRESS_BITS | (address.0 + 1);
                 self.len += 1;
                 return;
             }
-            if slot >> ADDRESS_BITS == tag && self.state(address(slot)) == &record[record::HEAD..] {
+            if self.state(address(self.slots[at])) == &record[record::HEAD..] {
                 return;
             }
             at = if at + 1 == self.slots.len() { 0 } else { at + 1 };

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{INSTANCES, Case, case, facts, length, limits, search};
-use cyrano_engine::{Answer, Verdict};
+use common::{Case, INSTANCES, case, explorer, facts, length, limits, of_text, search};
+use cyrano_engine::{Answer, Engine, Verdict};
 
 /// Much less than any instance needs.
 const TINY: u64 = 1 << 16;
@@ -33,4 +33,51 @@ fn memory_disk_and_two_workers_agree_with_the_explorer() {
         compare(&case, &expected, true, TINY, 2);
     }
     assert!(violated >= 3, "{violated} instances are wrong");
+}
+
+#[test]
+fn every_check_of_the_litmus_tests_has_the_same_answer() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/litmus");
+    let entries = std::fs::read_dir(folder).expect("the library is there");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("it can be listed").file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| name.ends_with(".rml"));
+    names.sort();
+    let mut checks = 0;
+    for (at, name) in names.iter().enumerate() {
+        let first = case(&format!("litmus/{name}"), ["tso", "pso", "rmo"][at % 3], &[]);
+        if explorer().supports(&first.program, &first.model).is_err() {
+            continue;
+        }
+        for check in &first.program.checks {
+            let (name, program) = (name.clone(), first.program.clone());
+            let case = Case { name, program, model: first.model.clone(), property: check.property.clone() };
+            compare(&case, &case.in_memory(1), true, TINY, 1);
+            checks += 1;
+        }
+    }
+    assert!(checks > 150, "{checks} checks");
+}
+
+#[test]
+fn what_goes_wrong_before_the_first_access_is_found() {
+    let text = "threads { shared x; thread p { assert 1 = 2; x := 1 } } check assertions;";
+    let case = of_text("at_once.rml", text, "sc", &[]);
+    let expected = case.in_memory(1);
+    assert_eq!(expected.verdict, Verdict::Violated);
+    compare(&case, &expected, true, TINY, 1);
+}
+
+/// Timestamps that are too close together make the search start again; here in the middle of it, after checkpoints.
+#[test]
+fn wider_gaps_between_timestamps_start_the_search_again() {
+    let case = case("litmus/timestamp_gap.rml", "sc", &[]);
+    let expected = case.in_memory(1);
+    let dir = tempfile::tempdir().expect("a temporary directory can be made");
+    let found = search(dir.path(), true, false, 0.0).run(case.query(), &limits(TINY, 1), &()).expect("it can run");
+    assert_eq!(facts(&found), facts(&expected));
+    let manifest = std::fs::read_to_string(dir.path().join("manifest")).expect("there is a checkpoint");
+    assert!(manifest.contains("\nwidened "), "{manifest}");
+    let again = search(dir.path(), true, true, 0.0).run(case.query(), &limits(TINY, 1), &()).expect("it is complete");
+    assert_eq!(facts(&again), facts(&expected));
 }

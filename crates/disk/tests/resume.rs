@@ -169,7 +169,12 @@ fn a_checkpoint_of_another_search_is_refused() {
     let usual = Limits::default().deferred;
     check(&common::case("stm/mcrt.rml", "sc", &[]), explorer(), usual, "program: the checkpoint has");
     check(&common::case("stm/tl2.rml", "sc", &[("threads", 2), ("vars", 1)]), explorer(), usual, "program: ");
-    check(&common::case("stm/tl2.rml", "tso", &[("threads", 2), ("vars", 2)]), explorer(), usual, "model: the checkpoint has sc");
+    check(
+        &common::case("stm/tl2.rml", "tso", &[("threads", 2), ("vars", 2)]),
+        explorer(),
+        usual,
+        "model: the checkpoint has sc",
+    );
     let other = Case { property: Property::Transactions(TxCriterion::StrictSerializability), ..tl2() };
     check(&other, explorer(), usual, "check: the checkpoint has opacity");
     let off = Explore { thread_symmetry: false, ..explorer() };
@@ -192,4 +197,19 @@ fn progress_has_no_levels() {
     let answer = search(&dir.path().join("new"), true, false, 60.0).run(case.query(), &limits(1 << 20, 1), &());
     assert!(matches!(answer, Err(Error::Unsupported(_))), "{answer:?}");
     assert!(files(dir.path()).is_empty(), "nothing is written");
+}
+
+#[test]
+fn an_interrupt_while_files_are_read_changes_nothing() {
+    let case = tl2();
+    let dir = tempfile::tempdir().expect("a temporary directory can be made");
+    interrupted(&case, dir.path());
+    let before = info(dir.path()).expect("there is a checkpoint");
+    let limits = Limits { cancel: Arc::new(AtomicBool::new(true)), ..limits(1 << 18, 1) };
+    let answer = search(dir.path(), true, true, 60.0).run(case.query(), &limits, &()).expect("it can be read");
+    assert_eq!((answer.verdict, answer.stats.states), (Verdict::Unknown, before.states));
+    let after = info(dir.path()).expect("there is a checkpoint");
+    assert_eq!((after.states, after.frontier, after.bytes), (before.states, before.frontier, before.bytes));
+    let answer = search(dir.path(), true, true, 60.0).run(case.query(), &common::limits(1 << 24, 2), &());
+    assert_eq!(facts(&answer.expect("it can go on")), facts(&case.in_memory(1)));
 }

@@ -93,12 +93,23 @@ impl Gates {
         if b.is_empty() {
             return a.clone();
         }
-        let mut all = (**a).clone();
-        for (event, lit) in b.iter() {
-            match all.binary_search_by_key(event, |(event, _)| *event) {
-                Ok(at) => all[at].1 = self.or(all[at].1, *lit),
-                Err(at) => all.insert(at, (*event, *lit)),
-            }
+        self.merged(a, b, |gates, one, other| gates.or(one, other))
+    }
+
+    /// The events of both sets, each with what becomes of its two literals; one that is not in a set has `FALSE` there.
+    pub(crate) fn merged(
+        &mut self,
+        a: &Taint,
+        b: &Taint,
+        mut combine: impl FnMut(&mut Self, Lit, Lit) -> Lit,
+    ) -> Taint {
+        let mut all = Vec::with_capacity(a.len().max(b.len()));
+        let (mut left, mut right) = (a.iter().copied().peekable(), b.iter().copied().peekable());
+        // Both are sorted by event.
+        while let Some(event) = left.peek().into_iter().chain(right.peek()).map(|(event, _)| *event).min() {
+            let one = left.next_if(|(other, _)| *other == event).map_or(FALSE, |(_, lit)| lit);
+            let other = right.next_if(|(other, _)| *other == event).map_or(FALSE, |(_, lit)| lit);
+            all.push((event, if one == other { one } else { combine(self, one, other) }));
         }
         Rc::new(all)
     }

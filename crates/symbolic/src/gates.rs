@@ -125,18 +125,22 @@ impl Gates {
         }
         // Where b is !and(x, y), it holds as soon as x or y does not.
         let excluded = self.conjuncts(!b);
-        let mut todo = vec![a];
-        let mut steps = 0;
-        while let Some(lit) = todo.pop() {
+        // A conjunct is never newer than its gate, so that what is older than b cannot have it as a conjunct.
+        let newest = excluded.map_or(b, |(x, y)| x.max(y));
+        let mut todo = Vec::new();
+        let (mut next, mut steps) = (Some(a), 0);
+        while let Some(lit) = next {
             if lit == b || excluded.is_some_and(|(x, y)| lit == !x || lit == !y) {
                 return true;
             }
-            // A conjunct is never newer than its gate, so that what is older than b cannot have it as a conjunct.
-            let newest = excluded.map_or(b, |(x, y)| x.max(y));
-            if let Some((x, y)) = self.conjuncts(lit).filter(|_| lit.var() + 1 >= newest.var() && steps < STEPS) {
-                steps += 1;
-                todo.extend([x, y]);
-            }
+            next = match self.conjuncts(lit).filter(|_| lit.var() + 1 >= newest.var() && steps < STEPS) {
+                Some((x, y)) => {
+                    steps += 1;
+                    todo.push(x);
+                    Some(y)
+                }
+                None => todo.pop(),
+            };
         }
         false
     }

@@ -425,18 +425,7 @@ impl Gates {
         if one == other {
             return one.clone();
         }
-        let mut all: Vec<(u32, Lit)> = Vec::new();
-        for (event, _) in one.iter().chain(other.iter()) {
-            if let Err(at) = all.binary_search_by_key(event, |(event, _)| *event) {
-                let of = |taint: &Taint| {
-                    let found = taint.binary_search_by_key(event, |(event, _)| *event);
-                    found.map_or(FALSE, |at| taint[at].1)
-                };
-                let joined = self.ite(lit, of(one), of(other));
-                all.insert(at, (*event, joined));
-            }
-        }
-        Rc::new(all)
+        self.merged(one, other, |gates, one, other| gates.ite(lit, one, other))
     }
 }
 

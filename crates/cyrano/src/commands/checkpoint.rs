@@ -23,7 +23,9 @@ fn text(info: &Info) -> String {
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(out, "{name:<12} {value}");
     };
-    for (name, value) in info.about.iter().chain(info.identity.iter().filter(|(name, _)| SHOWN.contains(&name.as_str()))) {
+    for (name, value) in
+        info.about.iter().chain(info.identity.iter().filter(|(name, _)| SHOWN.contains(&name.as_str())))
+    {
         line(name, value);
     }
     line("search", info.end);

@@ -1,6 +1,6 @@
 //! `cyrano cluster run` and `cyrano cluster key`.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -32,7 +32,7 @@ pub fn run(args: &ClusterRunArgs) -> Result<u8, Failure> {
     let dir = Directory::new()?;
     let hosts = free_addresses(args.processes)?;
     std::fs::write(dir.0.join("hosts"), hosts.join("\n")).map_err(unwritable)?;
-    std::fs::write(dir.0.join("key"), Key::generate().map_err(Failure::input)?).map_err(unwritable)?;
+    write_secret(&dir.0.join("key"), &Key::generate().map_err(Failure::input)?).map_err(unwritable)?;
     let mut children = Vec::new();
     for process in 0..args.processes {
         match start(args, &dir.0, process) {
@@ -94,6 +94,14 @@ fn free_addresses(count: u16) -> Result<Vec<String>, Failure> {
     let listeners: Result<Vec<TcpListener>, _> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0")).collect();
     let address = |listener: &TcpListener| listener.local_addr().map(|address| address.to_string());
     listeners.map_err(cannot)?.iter().map(address).collect::<Result<_, _>>().map_err(cannot)
+}
+
+/// Writes a file that only we can read.
+fn write_secret(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
 fn unwritable(error: std::io::Error) -> Failure {
