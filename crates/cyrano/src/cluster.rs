@@ -1,6 +1,5 @@
 //! `--cluster`: this process as one of several that search together.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use cyrano_cluster::{ClusterSearch, Configuration, Key, Options, hosts};
@@ -82,8 +81,6 @@ fn is_public(_: &Path) -> bool {
 /// What all processes must have in common, in the order in which differences are told.
 fn configuration(hosts: &[String], inputs: Inputs) -> Configuration {
     let (command, options) = command_line_now();
-    let own = |name: &str| name.starts_with("--cluster") || name == "--process";
-    let options: BTreeMap<_, _> = options.into_iter().filter(|(name, _)| !own(name)).collect();
     let mut all = vec![("version".to_owned(), VERSION.to_owned()), ("command".to_owned(), command)];
     // An option that one side has and the other one has not is a difference of this list, whatever the option is.
     let given = options.iter().map(|(name, values)| format!("{name} {}", values.join(" ")));

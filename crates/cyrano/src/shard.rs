@@ -12,7 +12,7 @@ use cyrano_report::ShardReport;
 use crate::args::Cli;
 
 /// Arguments that say nothing about what is checked. A shard that ran out of time or memory can be done again with more of it.
-const UNRELATED: [&str; 14] = [
+const UNRELATED: [&str; 19] = [
     "shard",
     "format",
     "quiet",
@@ -27,6 +27,11 @@ const UNRELATED: [&str; 14] = [
     "svg",
     "dot",
     "mermaid",
+    "cluster",
+    "process",
+    "cluster_key",
+    "cluster_wait",
+    "cluster_silence",
 ];
 
 /// One of several parts, from 1.

@@ -29,7 +29,7 @@ use cyrano_engine::{Limits, Watch};
 use cyrano_ir::Property;
 
 use crate::machine::Machine;
-use crate::search::{End, Found, Search, Worker};
+use crate::search::{End, Found, Search};
 use crate::state::State;
 use crate::store::{Store, to_words};
 
@@ -164,10 +164,7 @@ pub(crate) fn search<'m, 'a>(
     let begin = |bytes: usize| Search::new(m, property, Store::new(Some(bytes), m.config), limits, watch);
     let mut search = begin(parts.numbered.layout.bytes);
     loop {
-        let end = with_words(
-            parts.numbered.layout.words,
-            Running { parts: &parts, property, search: &mut search, workers: limits.workers },
-        );
+        let end = with_words(parts.numbered.layout.words, Running { parts: &parts, property, search: &mut search });
         match end {
             End::Over => return Some(search.finish(parts.numbered.bytes(), |stored| parts.canonical(stored))),
             End::Reshape => {
@@ -187,17 +184,12 @@ struct Running<'r, 'm, 'a> {
     parts: &'r Parts<'m>,
     property: Option<&'a Property>,
     search: &'r mut Search<'m, 'a>,
-    workers: usize,
 }
 
 impl WithWords for Running<'_, '_, '_> {
     type Out = End;
 
     fn call<const W: usize>(self) -> End {
-        let worker = |_| Worker::new(Remembering::<W>::new(self.parts, self.property, self.workers));
-        let mut workers: Vec<_> = (0..self.workers).map(worker).collect();
-        let end = self.search.run(&mut workers);
-        self.search.retire(workers);
-        end
+        self.search.run(|| Remembering::<W>::new(self.parts, self.property))
     }
 }

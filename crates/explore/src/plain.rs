@@ -7,7 +7,7 @@ use cyrano_ir::dataflow::Class;
 
 use crate::judge::{Hit, Judge, goes_on};
 use crate::machine::Machine;
-use crate::search::{Expander, Found, Reshape, Search, Worker};
+use crate::search::{Expander, Found, Reshape, Search};
 use crate::state::State;
 use crate::step::{Notes, Stepper, Successors};
 use crate::store::{Address, ByteKeys, Keys, MAX_STATE, Store};
@@ -21,9 +21,7 @@ pub(crate) fn search<'m, 'a>(
 ) -> Found<'m, 'a> {
     let store = Store::new(None, m.config);
     let mut search = Search::new(m, property, store, limits, watch);
-    let mut workers: Vec<_> = (0..limits.workers).map(|_| Worker::new(Plain::new(m, property))).collect();
-    search.run(&mut workers);
-    search.retire(workers);
+    search.run(|| Plain::new(m, property));
     search.finish(0, <[u8]>::to_vec)
 }
 
@@ -147,6 +145,10 @@ impl<'m, 'a> Expander<'m, 'a> for Plain<'m, 'a> {
     }
 
     fn bytes(&self) -> u64 {
+        0
+    }
+
+    fn shared_bytes(&self) -> u64 {
         0
     }
 

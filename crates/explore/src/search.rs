@@ -39,8 +39,10 @@ pub(crate) trait Expander<'m, 'a>: Send {
     fn keys(&mut self) -> &mut Self::Keys;
     fn judge(&self) -> &Judge<'m, 'a>;
     fn notes(&self) -> Notes;
-    /// How many bytes it takes itself, with its share of what workers have in common.
+    /// How many bytes it takes itself.
     fn bytes(&self) -> u64;
+    /// How many bytes all workers have in common, beside the store.
+    fn shared_bytes(&self) -> u64;
     fn finish(self) -> Judge<'m, 'a>;
 }
 
@@ -72,7 +74,7 @@ pub(crate) struct Search<'m, 'a> {
 }
 
 /// One of the workers.
-pub(crate) struct Worker<E> {
+struct Worker<E> {
     expander: E,
     /// What is left of the span it was at.
     rest: Option<Range<u64>>,
@@ -82,7 +84,7 @@ pub(crate) struct Worker<E> {
 }
 
 impl<E> Worker<E> {
-    pub fn new(expander: E) -> Self {
+    fn new(expander: E) -> Self {
         Self { expander, rest: None, expanded: 0, reshape: false, stop: None }
     }
 }
@@ -136,8 +138,18 @@ impl<'m, 'a> Search<'m, 'a> {
         }
     }
 
-    /// Goes on with these workers.
-    pub fn run<E: Expander<'m, 'a>>(&mut self, workers: &mut [Worker<E>]) -> End {
+    /// Goes on with the workers that `expander` is called for: with one at first, and with all once there is enough to do.
+    pub fn run<E: Expander<'m, 'a>>(&mut self, expander: impl Fn() -> E) -> End {
+        let mut workers = vec![Worker::new(expander())];
+        let end = self.search(&mut workers, &expander);
+        for worker in workers {
+            self.notes = self.notes.or(worker.expander.notes());
+            self.judge.absorb(worker.expander.finish());
+        }
+        end
+    }
+
+    fn search<E: Expander<'m, 'a>>(&mut self, workers: &mut Vec<Worker<E>>, expander: &impl Fn() -> E) -> End {
         if !self.seeded {
             if workers[0].expander.seed().is_err() {
                 return End::Reshape;
@@ -148,6 +160,9 @@ impl<'m, 'a> Search<'m, 'a> {
             self.level = std::mem::take(&mut self.next);
         }
         while !self.level.is_empty() {
+            if workers.len() < self.limits.workers && self.level.len() >= WORTH_SHARING {
+                workers.resize_with(self.limits.workers, || Worker::new(expander()));
+            }
             let over = self.round(workers);
             if over || self.flush(workers) {
                 return End::Over;
@@ -167,7 +182,7 @@ impl<'m, 'a> Search<'m, 'a> {
 
     /// One round; true if the search is over.
     fn round<E: Expander<'m, 'a>>(&mut self, workers: &mut [Worker<E>]) -> bool {
-        let own_bytes = workers.iter().map(|worker| worker.expander.bytes()).sum();
+        let own_bytes = own_bytes(workers);
         let before = Progress { states: self.expanded, depth: self.stats.depth, ..Progress::default() };
         let (next, pause) = (AtomicUsize::new(0), AtomicBool::new(false));
         let (limits, watch) = (self.limits, self.watch);
@@ -194,7 +209,7 @@ impl<'m, 'a> Search<'m, 'a> {
 
     /// Inserts what waits, and makes room for it; true if there is no room.
     fn flush<E: Expander<'m, 'a>>(&mut self, workers: &mut [Worker<E>]) -> bool {
-        let own: u64 = workers.iter().map(|worker| worker.expander.bytes()).sum();
+        let own = own_bytes(workers);
         self.peak = self.peak.max(self.store.bytes() + own);
         for (worker, writer) in workers.iter_mut().zip(&mut self.writers) {
             while !self.store.insert(worker.expander.keys(), writer) {
@@ -207,14 +222,6 @@ impl<'m, 'a> Search<'m, 'a> {
             self.next.extend(writer.take_spans());
         }
         false
-    }
-
-    /// Keeps what the workers found out.
-    pub fn retire<E: Expander<'m, 'a>>(&mut self, workers: Vec<Worker<E>>) {
-        for worker in workers {
-            self.notes = self.notes.or(worker.expander.notes());
-            self.judge.absorb(worker.expander.finish());
-        }
     }
 
     /// What was found out. `canonical` is the encoded form of a stored state.
@@ -298,6 +305,12 @@ impl<'m, 'a, E: Expander<'m, 'a>> Worker<E> {
         self.stop = round.limits.exceeded(bytes);
         self.stop.is_some()
     }
+}
+
+/// What workers take beside the store.
+fn own_bytes<'m, 'a, E: Expander<'m, 'a>>(workers: &[Worker<E>]) -> u64 {
+    let each: u64 = workers.iter().map(|worker| worker.expander.bytes()).sum();
+    each + workers.first().map_or(0, |worker| worker.expander.shared_bytes())
 }
 
 /// What a search found out.

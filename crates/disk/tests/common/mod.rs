@@ -19,8 +19,11 @@ pub struct Case {
     pub property: Property,
 }
 
+/// A file of the library, a model, and the values of constants.
+pub type Instance = (&'static str, &'static str, &'static [(&'static str, i64)]);
+
 /// Instances of the library, right ones and wrong ones, with at least some hundred states each.
-pub const INSTANCES: [(&str, &str, &[(&str, i64)]); 12] = [
+pub const INSTANCES: [Instance; 12] = [
     ("litmus/bakery.rml", "sc", &[]),
     ("litmus/peterson.rml", "tso", &[]),
     ("litmus/lamport_fast_fenced.rml", "pso", &[]),

@@ -27,8 +27,6 @@ pub(crate) struct Remembering<'p, 'm, 'a, const W: usize> {
     alike: Vec<Vec<Field>>,
     /// If ample sets are used.
     futures: Option<Futures>,
-    /// How many workers there are.
-    workers: u64,
     /// A deliberate bug.
     careless: bool,
     successors: Successors,
@@ -67,7 +65,7 @@ struct Place<const W: usize> {
 }
 
 impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
-    pub fn new(parts: &'p Parts<'m>, property: Option<&'a Property>, workers: usize) -> Self {
+    pub fn new(parts: &'p Parts<'m>, property: Option<&'a Property>) -> Self {
         let m = parts.m;
         let thread = |t: usize| ThreadSteps { field: parts.thread(t), places: Vec::new(), memo: Memo::new() };
         Self {
@@ -77,7 +75,6 @@ impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
             keys: WordKeys::new(parts.numbered.layout.bytes),
             threads: (0..m.threads.len()).map(thread).collect(),
             alike: m.alike.iter().map(|group| group.iter().map(|t| parts.thread(*t)).collect()).collect(),
-            workers: workers as u64,
             careless: m.config.has_fault(Fault::AmpleWithoutAsking),
             futures: (m.config.ample_sets && !m.model.serial).then(|| Futures::new(m.program)),
             successors: Successors::default(),
@@ -302,8 +299,11 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a> for Remembering<'_, 'm, 'a, W> {
     }
 
     fn bytes(&self) -> u64 {
-        let remembered: usize = self.threads.iter().map(|thread| thread.memo.bytes()).sum();
-        remembered as u64 + self.parts.numbered.bytes() / self.workers
+        self.threads.iter().map(|thread| thread.memo.bytes() as u64).sum()
+    }
+
+    fn shared_bytes(&self) -> u64 {
+        self.parts.numbered.bytes()
     }
 
     fn finish(self) -> Judge<'m, 'a> {

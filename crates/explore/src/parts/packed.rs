@@ -12,7 +12,7 @@ use crate::codec::take;
 use crate::judge::Judge;
 use crate::machine::Machine;
 use crate::plain::Plain;
-use crate::search::{End, Expander, Found, Reshape, Search, Worker};
+use crate::search::{End, Expander, Found, Reshape, Search};
 use crate::step::Notes;
 use crate::store::{Address, Keys, Store, WordKeys, to_words};
 
@@ -74,8 +74,6 @@ struct Packed<'p, 'm, 'a, const W: usize> {
     bytes: Vec<u8>,
     /// Transitions so far; those of a state that has to be expanded again do not count.
     transitions: u64,
-    /// How many workers there are.
-    workers: u64,
 }
 
 impl<const W: usize> Packed<'_, '_, '_, W> {
@@ -129,7 +127,11 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a> for Packed<'_, 'm, 'a, W> {
     }
 
     fn bytes(&self) -> u64 {
-        self.pieces.numbered.bytes() / self.workers
+        0
+    }
+
+    fn shared_bytes(&self) -> u64 {
+        self.pieces.numbered.bytes()
     }
 
     fn finish(self) -> Judge<'m, 'a> {
@@ -151,7 +153,7 @@ pub(crate) fn search<'m, 'a>(
     let mut search = begin(pieces.numbered.layout.bytes);
     loop {
         let words = pieces.numbered.layout.words;
-        match with_words(words, Running { pieces: &pieces, property, search: &mut search, workers: limits.workers }) {
+        match with_words(words, Running { pieces: &pieces, property, search: &mut search }) {
             End::Over => return Some(search.finish(pieces.numbered.bytes(), |stored| pieces.unpacked(stored))),
             End::Reshape => {
                 if !pieces.numbered.widen(&mut search.store) {
@@ -169,28 +171,16 @@ struct Running<'r, 'm, 'a> {
     pieces: &'r Pieces<'m>,
     property: Option<&'a Property>,
     search: &'r mut Search<'m, 'a>,
-    workers: usize,
 }
 
 impl WithWords for Running<'_, '_, '_> {
     type Out = End;
 
     fn call<const W: usize>(self) -> End {
-        let worker = |_| {
+        self.search.run(|| {
             let keys = WordKeys::<W>::new(self.pieces.numbered.layout.bytes);
             let plain = Plain::new(self.pieces.m, self.property);
-            Worker::new(Packed {
-                pieces: self.pieces,
-                plain,
-                keys,
-                bytes: Vec::new(),
-                transitions: 0,
-                workers: self.workers as u64,
-            })
-        };
-        let mut workers: Vec<_> = (0..self.workers).map(worker).collect();
-        let end = self.search.run(&mut workers);
-        self.search.retire(workers);
-        end
+            Packed { pieces: self.pieces, plain, keys, bytes: Vec::new(), transitions: 0 }
+        })
     }
 }
