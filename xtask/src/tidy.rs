@@ -24,6 +24,8 @@ const MAP: &[(&str, &[&str])] = &[
     ("interp", &["ir", "memory", "criteria", "engine"]),
     ("explore", &["ir", "memory", "criteria", "engine"]),
     ("symbolic", &["ir", "memory", "criteria", "engine"]),
+    // Its tests read models.
+    ("disk", &["ir", "memory", "engine", "explore", "rml"]),
     ("cluster", &["ir", "memory", "engine", "explore"]),
     ("fences", &["ir", "memory", "engine"]),
     ("trace", &["ir", "memory", "criteria", "engine"]),

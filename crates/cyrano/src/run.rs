@@ -89,7 +89,16 @@ impl Runner {
     pub fn sequential(timeout: Option<Duration>) -> Result<Self, Failure> {
         let limits = Limits { cancel: interrupt::install()?, ..Limits::default() }.with_timeout(timeout);
         let (explore, symbolic) = (Explore::default(), Symbolic::default());
-        Ok(Self { engine: EngineChoice::Auto, explore, symbolic, limits, workers: 1, minimise: true, large: None, cluster: None })
+        Ok(Self {
+            engine: EngineChoice::Auto,
+            explore,
+            symbolic,
+            limits,
+            workers: 1,
+            minimise: true,
+            large: None,
+            cluster: None,
+        })
     }
 
     /// The same runner for one question, with at most this much time from now, and with this engine if one is given.

@@ -99,7 +99,8 @@ impl<'a> Space<'a> {
         Walker { plain, walk: Walk::new(&self.machine, property(self.query)) }
     }
 
-    /// The answer after a search. `path` has the states from an initial one to the one where something goes wrong, that one included.
+    /// The answer after a search. `path` has the states from an initial one to the one where something goes wrong, that one included; it is
+    /// empty if something goes wrong before all threads have come to their first rest.
     pub fn answer(
         &self,
         path: &[Vec<u8>],
@@ -112,9 +113,12 @@ impl<'a> Space<'a> {
         let mut judge = Judge::new(&self.machine, property(self.query));
         judge.ended = summary.ended;
         judge.outcomes.clone_from(&summary.outcomes);
-        if let (Some(wrong), Some(last)) = (wrong, path.last()) {
+        if let Some(wrong) = wrong {
             let mut walker = self.walker();
-            walker.expand(last, |_| {});
+            match path.last() {
+                Some(last) => walker.expand(last, |_| {}),
+                None => walker.initial(|_| {}),
+            };
             let violation = walker.hit().and_then(|hit| hit.violation.clone());
             judge.hit = Some(Hit { record: Address::NONE, violation, in_step: wrong == Wrong::InStep });
         }

@@ -1,8 +1,8 @@
 //! One file per command. A command gathers what it needs, has it computed, prints the result and returns the exit code.
 
 pub mod check;
-pub mod cluster;
 pub mod checkpoint;
+pub mod cluster;
 pub mod compare;
 pub mod explore;
 pub mod export;

@@ -1,3 +1,5 @@
+//! The store against plain maps: several workers, new shapes, memory limits, fingerprints.
+
 use std::collections::{HashMap, HashSet};
 
 use super::*;
