@@ -73,7 +73,8 @@ pub(crate) struct Search<'m, 'a> {
     peak: u64,
 }
 
-/// One of the workers.
+/// One of the workers, on cache lines of its own.
+#[repr(align(128))]
 struct Worker<E> {
     expander: E,
     /// What is left of the span it was at.
@@ -210,15 +211,18 @@ impl<'m, 'a> Search<'m, 'a> {
     /// Inserts what waits, and makes room for it; true if there is no room.
     fn flush<E: Expander<'m, 'a>>(&mut self, workers: &mut [Worker<E>]) -> bool {
         let own = own_bytes(workers);
+        self.writers.iter_mut().for_each(|writer| self.store.settle(writer));
         self.peak = self.peak.max(self.store.bytes() + own);
         for (worker, writer) in workers.iter_mut().zip(&mut self.writers) {
             while !self.store.insert(worker.expander.keys(), writer) {
-                if self.store.make_room::<E::Keys>(self.limits.memory.saturating_sub(own)) {
+                self.store.settle(writer);
+                if self.store.make_room::<E::Keys>(self.limits.memory.saturating_sub(own), self.limits.workers) {
                     continue;
                 }
                 self.stop = Some(Stop::Memory);
                 return true;
             }
+            self.store.settle(writer);
             self.next.extend(writer.take_spans());
         }
         false

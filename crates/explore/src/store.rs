@@ -19,31 +19,37 @@
 
 mod arena;
 mod keys;
+mod slots;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 pub(crate) use arena::{Address, MAX_STATE};
 pub(crate) use keys::{ByteKeys, Keys, WordKeys, to_words};
 
 use arena::{ADDRESS, ADDRESS_BITS, Arena, Spot};
+use slots::Slots;
 
 use crate::Explore;
 use crate::faults::Fault;
 
-const EMPTY: u64 = u64::MAX;
+const EMPTY: u64 = 0;
 /// How full the table may get when there is no memory for a larger one, in sixteenths.
 const FULL: usize = 15;
 /// How many insertions overlap.
 pub(crate) const BATCH: usize = 32;
+/// With fewer chunks than this the table is filled by one worker.
+const WORTH_SHARING: usize = 64;
+/// Workers count what they insert for themselves, and add it up now and then.
+const COUNT_EVERY: u64 = 256;
 /// A worker hands on its new records in spans of about this many bytes.
 const SPAN: usize = 1 << 13;
 
 /// The visited set.
 pub(crate) struct Store {
-    slots: Box<[AtomicU64]>,
+    slots: Slots,
     arena: Arena,
-    states: AtomicU64,
+    states: Apart<AtomicU64>,
     /// How full it may get, in sixteenths.
     fill: usize,
     /// Whether only fingerprints of states are kept: slots hold hashes, and the arena the levels under way.
@@ -54,12 +60,19 @@ pub(crate) struct Store {
     confuse: bool,
 }
 
+/// Something that many write, on a cache line of its own: what others read beside it must not be fetched again each time.
+#[repr(align(128))]
+struct Apart<T>(T);
+
 /// Where one worker appends.
 #[derive(Default)]
+#[repr(align(128))]
 pub(crate) struct Writer {
     spot: Spot,
     /// Records that were written and not yet handed on, in order.
     spans: Vec<Range<u64>>,
+    /// States that are not counted yet.
+    uncounted: u64,
 }
 
 impl Writer {
@@ -73,9 +86,9 @@ impl Store {
     /// An empty set of states of this many bytes each, or of any number of bytes.
     pub fn new(state_bytes: Option<usize>, config: &Explore) -> Self {
         Self {
-            slots: slots(1 << 12),
+            slots: Slots::new(1 << 12),
             arena: Arena::new(state_bytes),
-            states: AtomicU64::new(0),
+            states: Apart(AtomicU64::new(0)),
             fill: 12,
             fingerprints: config.fingerprints,
             level: 0..0,
@@ -99,7 +112,7 @@ impl Store {
 
     /// How many states there are.
     pub fn len(&self) -> u64 {
-        self.states.load(Ordering::Relaxed)
+        self.states.0.load(Ordering::Relaxed)
     }
 
     /// How many bytes it takes.
@@ -144,14 +157,24 @@ impl Store {
                 return false;
             }
             let to = keys.len().min(from + BATCH);
-            let new = self.insert_batch(keys, from..to, writer);
-            if new > 0 {
-                self.states.fetch_add(new, Ordering::Relaxed);
+            writer.uncounted += self.insert_batch(keys, from..to, writer);
+            if writer.uncounted >= COUNT_EVERY {
+                self.count(writer);
             }
             from = to;
         }
         keys.clear();
         true
+    }
+
+    fn count(&self, writer: &mut Writer) {
+        self.states.0.fetch_add(std::mem::take(&mut writer.uncounted), Ordering::Relaxed);
+    }
+
+    /// Counts what a writer has inserted, and notes how far it got. Before [`Store::make_room`] and [`Store::reshape`], for all writers.
+    pub fn settle(&self, writer: &mut Writer) {
+        self.count(writer);
+        self.arena.note_used(&writer.spot);
     }
 
     #[inline]
@@ -226,70 +249,78 @@ impl Store {
     }
 
     /// Makes room within this many bytes, if it can: by more slots or, if there are no bytes for them, by filling those that there are.
-    pub fn make_room<K: Keys>(&mut self, limit: u64) -> bool {
+    pub fn make_room<K: Keys>(&mut self, limit: u64, workers: usize) -> bool {
         let size = self.slots.len() * growth(self.slots.len());
         if self.arena.bytes() + size as u64 * 8 <= limit {
-            self.refill::<K>(size);
+            self.refill::<K>(size, workers);
         } else if self.fill < FULL {
             self.fill = FULL;
         }
         !self.is_crowded()
     }
 
-    /// Fills a new table of slots from the arena, which is read in order. The old one is freed before: the arena has everything that is
+    /// Fills a new table of slots from the arena, by several workers. The old one is freed before: the arena has everything that is
     /// needed.
-    fn refill<K: Keys>(&mut self, size: usize) {
+    fn refill<K: Keys>(&mut self, size: usize, workers: usize) {
         if self.fingerprints {
-            let old = std::mem::replace(&mut self.slots, slots(size));
-            old.into_iter()
-                .map(AtomicU64::into_inner)
-                .filter(|slot| *slot != EMPTY)
-                .for_each(|slot| self.place(slot, slot));
+            let old = std::mem::replace(&mut self.slots, Slots::new(size));
+            let used = old.iter().map(|slot| slot.load(Ordering::Relaxed)).filter(|slot| *slot != EMPTY);
+            used.for_each(|slot| self.place(slot, slot));
             return;
         }
-        self.slots = Box::default();
-        self.slots = slots(size);
-        let mut pending = [(0, 0); BATCH];
-        let mut count = 0;
-        let mut arena = std::mem::replace(&mut self.arena, Arena::empty());
-        arena.for_each(|address, key| {
-            let hash = K::hash_stored(key);
-            let hash = if self.confuse { hash & 0x3f } else { hash };
-            prefetch(&raw const self.slots[self.home(hash)]);
-            pending[count] = (hash, address.0);
-            count += 1;
-            if count == BATCH {
-                pending.iter().for_each(|(hash, address)| self.place(*hash, filled(*hash, *address)));
-                count = 0;
+        self.slots = Slots::new(0);
+        self.slots = Slots::new(size);
+        let chunks = self.arena.chunks();
+        let next = AtomicUsize::new(0);
+        let store = &*self;
+        let fill = || {
+            let mut pending = Vec::with_capacity(BATCH);
+            loop {
+                let chunk = next.fetch_add(1, Ordering::Relaxed);
+                if chunk >= chunks {
+                    break;
+                }
+                store.arena.for_each(chunk, |address, key| {
+                    let hash = if store.confuse { K::hash_stored(key) & 0x3f } else { K::hash_stored(key) };
+                    prefetch(&raw const store.slots[store.home(hash)]);
+                    pending.push((hash, filled(hash, address.0)));
+                    if pending.len() == BATCH {
+                        pending.drain(..).for_each(|(hash, slot)| store.place(hash, slot));
+                    }
+                });
             }
+            pending.drain(..).for_each(|(hash, slot)| store.place(hash, slot));
+        };
+        let helpers = if chunks < WORTH_SHARING { 0 } else { workers - 1 };
+        std::thread::scope(|scope| {
+            for _ in 0..helpers {
+                scope.spawn(fill);
+            }
+            fill();
         });
-        pending[..count].iter().for_each(|(hash, address)| self.place(*hash, filled(*hash, *address)));
-        self.arena = arena;
     }
 
-    fn place(&mut self, hash: u64, slot: u64) {
+    /// Puts a state that is not there yet into its place.
+    fn place(&self, hash: u64, slot: u64) {
         let mask = self.slots.len() - 1;
         let mut at = hash as usize & mask;
-        while *self.slots[at].get_mut() != EMPTY {
+        while self.slots[at].load(Ordering::Relaxed) != EMPTY
+            || self.slots[at].compare_exchange(EMPTY, slot, Ordering::Relaxed, Ordering::Relaxed).is_err()
+        {
             at = (at + 1) & mask;
         }
-        *self.slots[at].get_mut() = slot;
     }
 
     /// Gives every state another form of another length; records keep their addresses and order.
     pub fn reshape<K: Keys>(&mut self, state_bytes: usize, change: impl Fn(&[u8], &mut [u8])) {
         self.arena.reshape(state_bytes, change);
         let size = self.slots.len();
-        self.refill::<K>(size);
+        self.refill::<K>(size, 1);
     }
 }
 
 fn growth(slots: usize) -> usize {
     if slots < 1 << 18 { 4 } else { 2 }
-}
-
-fn slots(size: usize) -> Box<[AtomicU64]> {
-    (0..size).map(|_| AtomicU64::new(EMPTY)).collect()
 }
 
 /// What a slot holds.
@@ -298,16 +329,16 @@ fn filled(hash: u64, address: u64) -> u64 {
     tag(hash) << ADDRESS_BITS | address
 }
 
-/// A hash as a slot. All ones would look like an empty one.
+/// A hash as a slot. Nothing but zeros would look like an empty one.
 #[inline]
 fn fingerprint(hash: u64) -> u64 {
-    hash.min(EMPTY - 1)
+    hash.max(1)
 }
 
-/// The high bits of a hash. All ones would look like an empty slot.
+/// The high bits of a hash. The highest is always set, so that no slot in use looks empty.
 #[inline]
 fn tag(hash: u64) -> u64 {
-    (hash >> ADDRESS_BITS).min((1 << (64 - ADDRESS_BITS)) - 2)
+    hash >> ADDRESS_BITS | 1 << (63 - ADDRESS_BITS)
 }
 
 /// Asks for the cache line of a value that is needed soon.

@@ -76,11 +76,6 @@ impl Arena {
         Self { directory: Directory::new(CHUNKS), next: AtomicUsize::new(0), given_back: 0, fixed, unit, bits }
     }
 
-    /// One that is never used.
-    pub fn empty() -> Self {
-        Self { directory: Directory::new(0), next: AtomicUsize::new(0), given_back: 0, fixed: None, unit: 1, bits: 0 }
-    }
-
     fn chunk_bytes(&self) -> usize {
         (self.unit << self.bits) + PADDING
     }
@@ -185,10 +180,9 @@ impl Arena {
         let size = keys.size(key);
         assert!(size <= MAX_STATE, "a state of {size} bytes does not fit a record");
         let takes = if self.fixed.is_some() { 1 } else { (PARENT + LENGTH + size) as u32 };
-        let chunk = match spot.chunk {
-            Some(chunk) if u64::from(spot.used + takes) <= 1 << self.bits => chunk,
-            _ => self.add_chunk(spot),
-        };
+        if spot.chunk.is_none() || u64::from(spot.used + takes) > 1 << self.bits {
+            self.add_chunk(spot);
+        }
         let address = Address(self.end(spot));
         let start = self.pointer(address).cast_mut();
         // SAFETY: the room behind a spot's records is inside its chunk, belongs to this worker alone, and no slot points there yet.
@@ -200,7 +194,6 @@ impl Arena {
         keys.write(key, &mut record[self.header()..]);
         spot.last = spot.used;
         spot.used += takes;
-        self.note_used(chunk, spot);
         address
     }
 
@@ -209,39 +202,38 @@ impl Arena {
         if self.fixed.is_some() { PARENT } else { PARENT + LENGTH }
     }
 
-    fn add_chunk(&self, spot: &mut Spot) -> usize {
+    fn add_chunk(&self, spot: &mut Spot) {
+        self.note_used(spot);
         let chunk = self.next.fetch_add(1, Ordering::Relaxed);
         assert!(chunk < CHUNKS - 1, "the arena is larger than its addresses");
         // SAFETY: the number of the chunk was drawn by this worker alone, and nobody asks for it before an address in it is handed out.
         unsafe { self.directory.set(chunk, Chunk { start: AtomicPtr::new(self.allocate()), used: AtomicU32::new(0) }) };
         *spot = Spot { chunk: Some(chunk), used: 0, last: 0 };
-        chunk
     }
 
     /// Takes back the record that was appended last; no slot points to it.
     pub fn retract(&self, spot: &mut Spot) {
         spot.used = spot.last;
+    }
+
+    /// Writes down how much of a spot's chunk is in use. Not with every record: others read the directory all the time.
+    pub fn note_used(&self, spot: &Spot) {
         if let Some(chunk) = spot.chunk {
-            self.note_used(chunk, spot);
+            // SAFETY: a spot's chunk was made.
+            unsafe { self.directory.get(chunk) }.used.store(spot.used, Ordering::Relaxed);
         }
     }
 
-    #[inline]
-    fn note_used(&self, chunk: usize, spot: &Spot) {
-        // SAFETY: a spot's chunk was made.
-        unsafe { self.directory.get(chunk) }.used.store(spot.used, Ordering::Relaxed);
-    }
-
-    /// Visits all records, chunk by chunk.
-    pub fn for_each(&mut self, mut visit: impl FnMut(Address, &[u8])) {
-        for chunk in 0..*self.next.get_mut() {
-            let base = (chunk as u64) << self.bits;
-            let end = base + u64::from(*self.directory.get_mut(chunk).used.get_mut());
-            let mut at = Address(base);
-            while at.0 < end {
-                visit(at, self.state(at));
-                at = self.after(at);
-            }
+    /// Visits all records of a chunk, while nobody appends.
+    pub fn for_each(&self, chunk: usize, mut visit: impl FnMut(Address, &[u8])) {
+        assert!(chunk < self.chunks(), "there is no chunk {chunk}");
+        let base = (chunk as u64) << self.bits;
+        // SAFETY: all chunks below their number were made.
+        let end = base + u64::from(unsafe { self.directory.get(chunk) }.used.load(Ordering::Relaxed));
+        let mut at = Address(base);
+        while at.0 < end {
+            visit(at, self.state(at));
+            at = self.after(at);
         }
     }
 

@@ -22,8 +22,10 @@ impl Random {
 
 fn put_in<K: Keys>(store: &mut Store, keys: &mut K, writer: &mut Writer) {
     while !store.insert(keys, writer) {
-        assert!(store.make_room::<K>(u64::MAX));
+        store.settle(writer);
+        assert!(store.make_room::<K>(u64::MAX, 2));
     }
+    store.settle(writer);
 }
 
 /// Every record of some spans.
@@ -72,7 +74,7 @@ fn workers_agree_on_one_record_for_each_state() {
     let mut store = store(Some(6));
     let mut writers: Vec<Writer> = (0..WORKERS).map(|_| Writer::default()).collect();
     let mut expected = HashSet::new();
-    assert!(store.make_room::<WordKeys<1>>(u64::MAX));
+    assert!(store.make_room::<WordKeys<1>>(u64::MAX, 2));
     for round in 0..6u64 {
         let word = |worker: u64, i: u64| (i * 7 + worker * 1000 + round * 5000) % 60_000 * 0x1_0001;
         std::thread::scope(|scope| {
@@ -84,12 +86,13 @@ fn workers_agree_on_one_record_for_each_state() {
                         keys.push(Address(worker), [word(worker, i)]);
                     }
                     assert!(store.insert(&mut keys, writer));
+                    store.settle(writer);
                 });
             }
         });
         expected.extend((0..WORKERS).flat_map(|worker| (0..400).map(move |i| word(worker, i))));
         assert_eq!(store.len() as usize, expected.len());
-        assert!(store.make_room::<WordKeys<1>>(u64::MAX));
+        assert!(store.make_room::<WordKeys<1>>(u64::MAX, 2));
     }
     let spans: Vec<_> = writers.iter_mut().flat_map(Writer::take_spans).collect();
     let all = records(&store, &spans);
@@ -130,7 +133,8 @@ fn memory_is_kept() {
     let mut keys = WordKeys::<1>::new(4);
     (0..100_000).for_each(|i| keys.push(Address::NONE, [i]));
     while !store.insert(&mut keys, &mut writer) {
-        if !store.make_room::<WordKeys<1>>(limit) {
+        store.settle(&mut writer);
+        if !store.make_room::<WordKeys<1>>(limit, 1) {
             break;
         }
     }
