@@ -178,26 +178,10 @@ impl<'a> Ask<'a> {
         loop {
             let mut unlimited = u64::MAX;
             let decisions = if beyond.is_empty() { &mut unlimited } else { &mut patience };
-            let known = findings.outcomes.len();
-            let found = solver.search(&[asked], decisions, &mut |value| {
-                let news =
-                    |(key, lit): &(LoopKey, Lit)| !self.given_up.contains(key) && !beyond.contains(key) && value(*lit);
-                let wanted = encoding.exceeded.iter().any(news) || !value(encoding.target);
-                if !outcomes || wanted {
-                    return None;
-                }
-                let outcome: Vec<i64> = encoding.observed.iter().map(|seen| seen.read(value)).collect();
-                let clause = other_than(encoding, &outcome);
-                findings.outcomes.insert(outcome);
-                clause
-            });
-            match found {
+            match solver.search(&[asked], decisions) {
                 Some(Found::Stopped(stop)) => return Err(Cut::Stopped(stop)),
                 Some(Found::Nothing) | None => return Ok(beyond),
                 Some(Found::Model) => {}
-            }
-            if findings.outcomes.len() > known {
-                findings.outcomes.iter().for_each(|outcome| block(encoding, solver, outcome));
             }
             let exceeded = encoding.exceeded.iter().filter(|(_, lit)| solver.value(*lit)).map(|(key, _)| *key);
             let known = beyond.len();

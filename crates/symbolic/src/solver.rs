@@ -1,13 +1,13 @@
 //! The solver behind a trait, and its only implementation: batsat with the acyclicity theory or with clauses instead.
 
-use batsat::{Callbacks, SolverInterface, SolverOpts, Theory, TheoryArg, lbool};
+use batsat::{Callbacks, SolverInterface, SolverOpts, lbool};
 use cyrano_engine::{Limits, Stop};
 
 use crate::acyclic::{Acyclic, bat};
 use crate::cubic;
 use crate::gates::Formula;
 use crate::graph::Graph;
-use crate::lit::{Lit, TRUE};
+use crate::lit::Lit;
 
 /// How cycles are kept out of the memory order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -41,9 +41,6 @@ pub(crate) struct SolverStats {
     pub(crate) bytes: u64,
 }
 
-/// Looks at an assignment; a clause that it falsifies if it is not wanted.
-pub(crate) type Refuse<'a> = dyn FnMut(&dyn Fn(Lit) -> bool) -> Option<Vec<Lit>> + 'a;
-
 /// A solver that has been given a formula and a graph.
 pub(crate) trait Solver {
     /// A new variable.
@@ -53,10 +50,7 @@ pub(crate) trait Solver {
     /// Looks for an assignment in which all of these hold.
     fn solve(&mut self, assumptions: &[Lit]) -> Found;
     /// The same with at most so many decisions, which are counted down; none if that was not enough.
-    ///
-    /// An assignment is given to `refuse` first. If it answers with a clause, which the assignment must falsify, the search goes on from there; for as long
-    /// as this call lasts `refuse` has to refuse whatever it refused once, because the solver may forget the clause.
-    fn search(&mut self, assumptions: &[Lit], decisions: &mut u64, refuse: &mut Refuse<'_>) -> Option<Found>;
+    fn search(&mut self, assumptions: &[Lit], decisions: &mut u64) -> Option<Found>;
     /// The value in the assignment that was found last.
     fn value(&self, lit: Lit) -> bool;
     /// What it cost.
@@ -133,15 +127,14 @@ impl Batsat {
         this
     }
 
-    fn find(&mut self, assumptions: &[Lit], refuse: &mut Refuse<'_>) -> Found {
+    fn find(&mut self, assumptions: &[Lit]) -> Found {
         let budget = self.solver.cb();
         budget.stopped.set(budget.limits.exceeded(budget.bytes));
         if let Some(stop) = budget.stopped.get() {
             return Found::Stopped(stop);
         }
         let assumptions: Vec<batsat::Lit> = assumptions.iter().map(|lit| bat(*lit)).collect();
-        let mut theory = Refusing { order: &mut self.theory, refuse };
-        let result = self.solver.solve_limited_th(&mut theory, &assumptions);
+        let result = self.solver.solve_limited_th(&mut self.theory, &assumptions);
         if result == lbool::TRUE {
             Found::Model
         } else if result == lbool::FALSE {
@@ -149,49 +142,6 @@ impl Batsat {
         } else {
             Found::Stopped(self.solver.cb().stopped.get().unwrap_or(Stop::Timeout))
         }
-    }
-}
-
-/// The theory, and somebody who may refuse whole assignments.
-struct Refusing<'a, 'r> {
-    order: &'a mut Acyclic,
-    refuse: &'a mut Refuse<'r>,
-}
-
-impl Theory for Refusing<'_, '_> {
-    fn final_check(&mut self, acts: &mut TheoryArg<'_>) {
-        self.order.final_check(acts);
-        if !acts.is_ok() {
-            return;
-        }
-        let value = |lit: Lit| acts.value(bat(lit).var()) ^ !bat(lit).sign() == lbool::TRUE;
-        if let Some(clause) = (self.refuse)(&value) {
-            let clause: Vec<batsat::Lit> = clause.into_iter().filter(|lit| lit.var() != TRUE.var()).map(bat).collect();
-            // The solver takes shorter clauses for facts without looking whether they contradict others; the caller adds those itself.
-            if clause.len() > 1 {
-                acts.raise_conflict(&clause, false);
-            }
-        }
-    }
-
-    fn partial_check(&mut self, acts: &mut TheoryArg<'_>) {
-        self.order.partial_check(acts);
-    }
-
-    fn create_level(&mut self) {
-        self.order.create_level();
-    }
-
-    fn pop_levels(&mut self, count: usize) {
-        self.order.pop_levels(count);
-    }
-
-    fn n_levels(&self) -> usize {
-        self.order.n_levels()
-    }
-
-    fn explain_propagation(&mut self, implied: batsat::Lit) -> &[batsat::Lit] {
-        self.order.explain_propagation(implied)
     }
 }
 
@@ -209,14 +159,14 @@ impl Solver for Batsat {
     }
 
     fn solve(&mut self, assumptions: &[Lit]) -> Found {
-        self.find(assumptions, &mut |_| None)
+        self.find(assumptions)
     }
 
-    fn search(&mut self, assumptions: &[Lit], decisions: &mut u64, refuse: &mut Refuse<'_>) -> Option<Found> {
+    fn search(&mut self, assumptions: &[Lit], decisions: &mut u64) -> Option<Found> {
         let budget = self.solver.cb();
         let before = budget.calls.get();
         budget.last_call.set(before.saturating_add(*decisions));
-        let found = self.find(assumptions, refuse);
+        let found = self.find(assumptions);
         let budget = self.solver.cb();
         budget.last_call.set(u64::MAX);
         *decisions = decisions.saturating_sub(budget.calls.get() - before);
