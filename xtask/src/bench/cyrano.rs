@@ -11,7 +11,9 @@ use super::models::{Constants, folder};
 use super::process::{self, Finished, limited, run, succeed};
 
 /// The reductions that stay on when there are to be none: they are what makes a step and a state, see `benches/spin/README.md`.
-const GRAIN: &[&str] = &["dead-registers", "macro-steps"];
+///
+/// Remembered steps are no reduction: the states are the same.
+const GRAIN: &[&str] = &["dead-registers", "macro-steps", "remembered-steps"];
 
 /// The program and the reductions that it has.
 pub struct Cyrano {
