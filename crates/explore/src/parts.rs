@@ -3,7 +3,7 @@
 //! A state falls into parts: each thread (program counter, live registers, queue), each shared location, and who runs under a serial
 //! model. Every value that a part takes on gets a number ([`intern`]), and a state is the tuple of its numbers, packed into a few
 //! words ([`layout`]). This is lossless compression, and widths follow what is needed: when the numbers of a part outgrow
-//! their bits, all stored states get a wider layout ([`Parts::widen`]).
+//! their bits, all stored states get a wider layout ([`tuples`]).
 //!
 //! A step of a thread depends on its own part and on the locations it touches, and changes no others ([`touch`]); so what it does is
 //! computed once for every combination of these, by the stepper, and remembered as the difference between the words before and
@@ -24,6 +24,7 @@ mod memo;
 mod numbered;
 mod packed;
 mod touch;
+mod tuples;
 
 use cyrano_engine::{Limits, Watch};
 use cyrano_ir::Property;
@@ -31,11 +32,12 @@ use cyrano_ir::Property;
 use crate::machine::Machine;
 use crate::search::{End, Found, Search};
 use crate::state::State;
-use crate::store::{Store, to_words};
+use crate::store::to_words;
 
 use expand::Remembering;
 use layout::{Field, MOST_WORDS};
-use numbered::{Numbered, TooWide, WithWords, with_words};
+use numbered::{Numbered, TooWide};
+use tuples::Tuples;
 
 pub(crate) use packed::search as search_packed;
 
@@ -143,8 +145,25 @@ impl<'m> Parts<'m> {
         }
         state.running = self.running().map_or(0, |_| value(self.last()) as u16);
     }
+}
 
-    /// The encoded form of a stored state.
+impl<'m> Tuples<'m> for Parts<'m> {
+    fn machine(&self) -> &'m Machine<'m> {
+        self.m
+    }
+
+    fn numbered(&self) -> &Numbered {
+        &self.numbered
+    }
+
+    fn numbered_mut(&mut self) -> &mut Numbered {
+        &mut self.numbered
+    }
+
+    fn run<'a, const W: usize>(&self, property: Option<&'a Property>, search: &mut Search<'m, 'a>) -> End {
+        search.run(|| Remembering::<W>::new(self, property))
+    }
+
     fn canonical(&self, stored: &[u8]) -> Vec<u8> {
         let (mut state, mut out) = (self.m.initial(), Vec::new());
         self.unpack(&to_words::<MOST_WORDS>(stored), &mut state);
@@ -160,36 +179,5 @@ pub(crate) fn search<'m, 'a>(
     limits: &'m Limits,
     watch: &'m dyn Watch,
 ) -> Option<Found<'m, 'a>> {
-    let mut parts = Parts::new(m)?;
-    let begin = |bytes: usize| Search::new(m, property, Store::new(Some(bytes), m.config), limits, watch);
-    let mut search = begin(parts.numbered.layout.bytes);
-    loop {
-        let end = with_words(parts.numbered.layout.words, Running { parts: &parts, property, search: &mut search });
-        match end {
-            End::Over => return Some(search.finish(parts.numbered.bytes(), |stored| parts.canonical(stored))),
-            End::Reshape => {
-                if !parts.numbered.widen(&mut search.store) {
-                    return None;
-                }
-                if m.config.fingerprints {
-                    // Those of the old layout say nothing now. What is known about the parts is kept, so this happens a few times only.
-                    search = begin(parts.numbered.layout.bytes);
-                }
-            }
-        }
-    }
-}
-
-struct Running<'r, 'm, 'a> {
-    parts: &'r Parts<'m>,
-    property: Option<&'a Property>,
-    search: &'r mut Search<'m, 'a>,
-}
-
-impl WithWords for Running<'_, '_, '_> {
-    type Out = End;
-
-    fn call<const W: usize>(self) -> End {
-        self.search.run(|| Remembering::<W>::new(self.parts, self.property))
-    }
+    tuples::search(Parts::new(m)?, property, limits, watch)
 }

@@ -89,9 +89,9 @@ impl Cyrano {
     }
 
     /// Two runs at the same time; the seconds until both are done.
-    pub fn run_twice(&self, model: &str, asked: Asked) -> anyhow::Result<f64> {
+    pub fn run_twice(&self, model: &str, constants: &Constants, asked: Asked) -> anyhow::Result<f64> {
         let began = std::time::Instant::now();
-        let command = || self.command(model, &Constants::new(), asked);
+        let command = || self.command(model, constants, asked);
         let both = [process::start(command())?, process::start(command())?];
         let done = both.map(process::Started::finish);
         let seconds = began.elapsed().as_secs_f64();

@@ -14,22 +14,24 @@ pub struct Model {
     /// The constants that are set for small instances.
     constants: &'static [&'static str],
     small: &'static [&'static [u32]],
+    /// An instance that takes one worker some seconds.
+    large: &'static [u32],
 }
 
 /// All models, in the order of the tables.
 pub const MODELS: &[Model] = &[
-    Model { name: "acquire1", constants: &["N", "ROUNDS"], small: LOCKS },
-    Model { name: "acquire2", constants: &["N", "ROUNDS", "LINES"], small: LINES },
-    Model { name: "transaction", constants: &["N", "ROUNDS"], small: UPDATES },
-    Model { name: "bluetooth", constants: &["N", "ROUNDS"], small: CALLS },
-    Model { name: "acquire1_instrumented", constants: &["N", "ROUNDS"], small: LOCKS },
-    Model { name: "acquire2_instrumented", constants: &["N", "ROUNDS", "LINES"], small: LINES },
-    Model { name: "transaction_instrumented", constants: &["N", "ROUNDS"], small: UPDATES },
-    Model { name: "bluetooth_instrumented", constants: &["N", "ROUNDS"], small: CALLS },
-    Model { name: "peterson", constants: &["N"], small: &[&[2], &[3]] },
-    Model { name: "mcs", constants: &["N"], small: &[&[1], &[2], &[3], &[4]] },
-    Model { name: "philosophers", constants: &["N"], small: &[&[3], &[4], &[5]] },
-    Model { name: "mcrt", constants: &["N", "VARS", "OPS"], small: MCRT },
+    Model { name: "acquire1", constants: &["N", "ROUNDS"], small: LOCKS, large: &[7, 6] },
+    Model { name: "acquire2", constants: &["N", "ROUNDS", "LINES"], small: LINES, large: &[6, 5, 100] },
+    Model { name: "transaction", constants: &["N", "ROUNDS"], small: UPDATES, large: &[4, 8] },
+    Model { name: "bluetooth", constants: &["N", "ROUNDS"], small: CALLS, large: &[6, 4] },
+    Model { name: "acquire1_instrumented", constants: &["N", "ROUNDS"], small: LOCKS, large: &[6, 5] },
+    Model { name: "acquire2_instrumented", constants: &["N", "ROUNDS", "LINES"], small: LINES, large: &[5, 4, 100] },
+    Model { name: "transaction_instrumented", constants: &["N", "ROUNDS"], small: UPDATES, large: &[4, 6] },
+    Model { name: "bluetooth_instrumented", constants: &["N", "ROUNDS"], small: CALLS, large: &[5, 8] },
+    Model { name: "peterson", constants: &["N"], small: &[&[2], &[3]], large: &[5] },
+    Model { name: "mcs", constants: &["N"], small: &[&[1], &[2], &[3], &[4]], large: &[6] },
+    Model { name: "philosophers", constants: &["N"], small: &[&[3], &[4], &[5]], large: &[11] },
+    Model { name: "mcrt", constants: &["N", "VARS", "OPS"], small: MCRT, large: &[2, 4, 3] },
 ];
 
 const LOCKS: &[&[u32]] = &[&[1, 1], &[1, 2], &[2, 1], &[2, 2], &[3, 1], &[3, 2], &[4, 1], &[4, 2]];
@@ -41,7 +43,16 @@ const MCRT: &[&[u32]] = &[&[1, 2, 2], &[2, 1, 2], &[2, 2, 1], &[2, 2, 2], &[3, 1
 impl Model {
     /// The small instances.
     pub fn small(&self) -> impl Iterator<Item = Constants> {
-        self.small.iter().map(|values| self.constants.iter().copied().zip(values.iter().copied()).collect())
+        self.small.iter().map(|values| self.with(values))
+    }
+
+    /// An instance that takes one worker some seconds.
+    pub fn large(&self) -> Constants {
+        self.with(self.large)
+    }
+
+    fn with(&self, values: &[u32]) -> Constants {
+        self.constants.iter().copied().zip(values.iter().copied()).collect()
     }
 }
 

@@ -17,7 +17,8 @@ use crate::step::Notes;
 use crate::store::{Address, Keys, Store, WordKeys, to_words};
 
 use super::layout::MOST_WORDS;
-use super::numbered::{Numbered, TooWide, WithWords, with_words};
+use super::numbered::{Numbered, TooWide};
+use super::tuples::{self, Tuples};
 
 /// How states are cut: memory (and who runs), the threads, the rest.
 struct Pieces<'m> {
@@ -57,12 +58,6 @@ impl<'m> Pieces<'m> {
         for field in 0..self.numbered.layout.fields.len() {
             self.numbered.with(field, words, |bytes| out.extend_from_slice(bytes));
         }
-    }
-
-    fn unpacked(&self, stored: &[u8]) -> Vec<u8> {
-        let mut out = Vec::new();
-        self.unpack(&to_words::<MOST_WORDS>(stored), &mut out);
-        out
     }
 }
 
@@ -139,6 +134,33 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a> for Packed<'_, 'm, 'a, W> {
     }
 }
 
+impl<'m> Tuples<'m> for Pieces<'m> {
+    fn machine(&self) -> &'m Machine<'m> {
+        self.m
+    }
+
+    fn numbered(&self) -> &Numbered {
+        &self.numbered
+    }
+
+    fn numbered_mut(&mut self) -> &mut Numbered {
+        &mut self.numbered
+    }
+
+    fn run<'a, const W: usize>(&self, property: Option<&'a Property>, search: &mut Search<'m, 'a>) -> End {
+        search.run(|| {
+            let keys = WordKeys::<W>::new(self.numbered.layout.bytes);
+            Packed { pieces: self, plain: Plain::new(self.m, property), keys, bytes: Vec::new(), transitions: 0 }
+        })
+    }
+
+    fn canonical(&self, stored: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.unpack(&to_words::<MOST_WORDS>(stored), &mut out);
+        out
+    }
+}
+
 /// Searches with compressed states; `None` if they are short, or cannot be.
 pub(crate) fn search<'m, 'a>(
     m: &'m Machine<'m>,
@@ -148,39 +170,6 @@ pub(crate) fn search<'m, 'a>(
 ) -> Option<Found<'m, 'a>> {
     let mut first = Vec::new();
     m.encode(&m.initial(), &mut first);
-    let mut pieces = (first.len() >= m.config.compressed_from).then(|| Pieces::new(m)).flatten()?;
-    let begin = |bytes: usize| Search::new(m, property, Store::new(Some(bytes), m.config), limits, watch);
-    let mut search = begin(pieces.numbered.layout.bytes);
-    loop {
-        let words = pieces.numbered.layout.words;
-        match with_words(words, Running { pieces: &pieces, property, search: &mut search }) {
-            End::Over => return Some(search.finish(pieces.numbered.bytes(), |stored| pieces.unpacked(stored))),
-            End::Reshape => {
-                if !pieces.numbered.widen(&mut search.store) {
-                    return None;
-                }
-                if m.config.fingerprints {
-                    search = begin(pieces.numbered.layout.bytes);
-                }
-            }
-        }
-    }
-}
-
-struct Running<'r, 'm, 'a> {
-    pieces: &'r Pieces<'m>,
-    property: Option<&'a Property>,
-    search: &'r mut Search<'m, 'a>,
-}
-
-impl WithWords for Running<'_, '_, '_> {
-    type Out = End;
-
-    fn call<const W: usize>(self) -> End {
-        self.search.run(|| {
-            let keys = WordKeys::<W>::new(self.pieces.numbered.layout.bytes);
-            let plain = Plain::new(self.pieces.m, self.property);
-            Packed { pieces: self.pieces, plain, keys, bytes: Vec::new(), transitions: 0 }
-        })
-    }
+    let pieces = (first.len() >= m.config.compressed_from).then(|| Pieces::new(m)).flatten()?;
+    tuples::search(pieces, property, limits, watch)
 }
