@@ -3,8 +3,8 @@
 use std::mem::discriminant;
 
 use cyrano_engine::{Query, Question};
-use cyrano_ir::dataflow::{Liveness, exit_registers};
-use cyrano_ir::{AccessKind, FinalVar, InstrId, LocId, Program, Property, Quantifier, RegId, ThreadId};
+use cyrano_ir::dataflow::Liveness;
+use cyrano_ir::{AccessKind, FinalVar, InstrId, LocId, Program, Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
 use rustc_hash::FxHashMap;
 
@@ -13,7 +13,7 @@ use crate::arith::Computed;
 use crate::event::{Address, Event, LoopKey, Run, Sources, Unit};
 use crate::gates::{Formula, Gates};
 use crate::graph::{Graph, Node};
-use crate::idle;
+use crate::idle::Idle;
 use crate::lit::{FALSE, Lit, TRUE};
 use crate::loops::Loops;
 use crate::order::Order;
@@ -33,8 +33,8 @@ pub(crate) struct Problem<'a> {
     pub(crate) ranges: bool,
     loops: Vec<Loops>,
     live: Vec<Liveness>,
-    /// For each loop of each thread whether its iterations can be idle.
-    idle: Vec<Vec<bool>>,
+    /// Where each thread may be found idle.
+    idle: Vec<Idle>,
     /// Exchanges of threads that keep program and question, as far as the text shows it.
     swaps: Vec<Swap>,
 }
@@ -69,22 +69,18 @@ impl<'a> Problem<'a> {
     /// A question.
     pub(crate) fn new(engine: &Symbolic, query: Query<'a>) -> Self {
         let Query { program, model, question } = query;
-        let asked = asked(question);
-        let live = program.thread_ids().map(|thread| {
-            let mut exit = exit_registers(program, thread);
-            exit.extend(asked.iter().filter_map(|var| match var {
+        let asked = asked(program, question);
+        let live = program.threads.iter().zip(program.thread_ids()).map(|(code, thread)| {
+            let exit = asked.iter().filter_map(|var| match var {
                 FinalVar::Reg(of, register) if *of == thread => Some(*register),
                 _ => None,
-            }));
-            exit.extend(observed(program, thread));
-            Liveness::new(program.thread(thread), exit)
+            });
+            Liveness::new(code, exit)
         });
         let live: Vec<Liveness> = live.collect();
         let loops: Vec<Loops> = program.threads.iter().map(Loops::new).collect();
-        let threads = program.threads.iter().zip(&loops).zip(&live);
-        let idle = threads.map(|((thread, loops), live)| match engine.idle_iterations {
-            true => idle::candidates(thread, loops, live),
-            false => vec![false; loops.heads.len()],
+        let idle = program.thread_ids().zip(&loops).zip(&live).map(|((thread, loops), live)| {
+            if engine.idle_iterations { Idle::new(program, model, thread, loops, live) } else { Idle::default() }
         });
         let idle = idle.collect();
         let swaps = if engine.thread_symmetry { symmetry::candidates(program, model, question) } else { Vec::new() };
@@ -182,9 +178,8 @@ impl<'a> Problem<'a> {
 
     /// A look at each word of final memory that the question is about.
     fn final_words(&self, gates: &mut Gates, run: &mut Run, words: &[Range]) -> FxHashMap<LocId, Value> {
-        let observed = self.program.observed.iter().map(|observable| observable.var);
         let mut finals = FxHashMap::default();
-        for var in observed.chain(asked(self.question)) {
+        for var in asked(self.program, self.question) {
             let FinalVar::Loc(loc) = var else { continue };
             finals.entry(loc).or_insert_with(|| {
                 let value = gates.unknown(words[loc.index()].clone());
@@ -231,7 +226,8 @@ impl<'a> Problem<'a> {
             FinalVar::Loc(loc) => finals[loc].clone(),
             FinalVar::Reg(thread, register) => run.threads[thread.index()].registers.values[register.index()].clone(),
         };
-        let observed: Vec<Value> = self.program.observed.iter().map(|observable| lookup(&observable.var)).collect();
+        let shown = self.program.observed.iter().filter(|_| shows_outcomes(self.question));
+        let observed: Vec<Value> = shown.map(|observable| lookup(&observable.var)).collect();
         let mut undefined = FALSE;
         let target = match self.question {
             Question::Outcomes
@@ -276,20 +272,19 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// The variables of final states that a question names itself.
-fn asked(question: Question<'_>) -> Vec<FinalVar> {
+/// Whether a question is about what the program observes.
+fn shows_outcomes(question: Question<'_>) -> bool {
+    matches!(question, Question::Outcomes | Question::Holds(Property::Observations(_)))
+}
+
+/// The variables of final states that a question is about; nothing else has to be known at the end.
+fn asked(program: &Program, question: Question<'_>) -> Vec<FinalVar> {
     let mut vars = Vec::new();
     if let Question::Holds(Property::Final { cond, .. }) = question {
         cond.for_each_var(&mut |var| vars.push(*var));
     }
+    vars.extend(program.observed.iter().filter(|_| shows_outcomes(question)).map(|observable| observable.var));
     vars
-}
-
-fn observed(program: &Program, thread: ThreadId) -> impl Iterator<Item = RegId> {
-    program.observed.iter().filter_map(move |observable| match observable.var {
-        FinalVar::Reg(of, register) if of == thread => Some(register),
-        _ => None,
-    })
 }
 
 /// Runs all threads, the setup thread first.

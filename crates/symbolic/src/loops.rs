@@ -104,9 +104,14 @@ impl Loops {
         self.places[pc.index()].loops.contains(&id)
     }
 
+    /// The innermost loop that an instruction belongs to.
+    pub(crate) fn innermost(&self, pc: InstrId) -> Option<LoopId> {
+        self.places[pc.index()].loops.last().copied()
+    }
+
     /// The loop whose head this is.
     pub(crate) fn head_of(&self, pc: InstrId) -> Option<LoopId> {
-        let id = *self.places[pc.index()].loops.last()?;
+        let id = self.innermost(pc)?;
         (self.heads[id.0 as usize] == pc).then_some(id)
     }
 }

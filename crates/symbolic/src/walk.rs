@@ -23,7 +23,7 @@ use cyrano_memory::{Control, Model};
 use crate::eval::{Registers, Taint};
 use crate::event::{Item, LoopKey, Run, ThreadRun, Unit, Wait};
 use crate::gates::Gates;
-use crate::idle::Mark;
+use crate::idle::{Idle, Mark, Point};
 use crate::lit::{FALSE, Lit};
 use crate::loops::{Key, Loops};
 use crate::range::Range;
@@ -38,8 +38,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) model: &'a Model,
     pub(crate) loops: &'a [Loops],
     pub(crate) live: &'a [Liveness],
-    /// For each loop of each thread whether its iterations can be idle.
-    pub(crate) idle: &'a [Vec<bool>],
+    /// Where each thread may be found idle.
+    pub(crate) idle: &'a [Idle],
     /// How often each loop may be repeated.
     pub(crate) bound: &'a dyn Fn(LoopKey) -> usize,
     /// What each word may hold.
@@ -76,6 +76,8 @@ pub(crate) struct Walk<'a, 'g> {
     halts: Vec<(Lit, State)>,
     /// Each loop's head in each iteration.
     heads: BTreeMap<Key, Head>,
+    /// Each point of a loop where the thread may be found idle, in each iteration.
+    marks: BTreeMap<Key, Mark>,
     pub(crate) tracks: bool,
     /// Follows every branch that a loaded value decides both ways, and goes on after errors.
     pub(crate) any_path: bool,
@@ -91,7 +93,6 @@ struct Head {
     /// How many repetitions so far were not certain.
     uncertain: usize,
     decided: (u32, u32),
-    mark: Mark,
 }
 
 /// What comes after an instruction.
@@ -119,6 +120,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             todo: BTreeMap::new(),
             halts: Vec::new(),
             heads: BTreeMap::new(),
+            marks: BTreeMap::new(),
             tracks,
             any_path,
             ghost: false,
@@ -253,16 +255,26 @@ impl<'a, 'g> Walk<'a, 'g> {
         State { registers, control: Taint::default(), unit: None, in_section: false, memory: None, decided: (0, 0) }
     }
 
-    /// The thread does not come back to the head of a loop after an idle iteration.
+    /// The thread does not go on where it comes back to after an idle iteration.
     fn unless_idle(&mut self, key: &Key, pc: InstrId, guard: Lit, state: &State) -> Lit {
-        let candidate = self.loops().head_of(pc).filter(|id| self.set.idle[self.thread.index()][id.0 as usize]);
-        let whole = self.ghost || self.gates.dry || state.memory.is_some() || state.in_section;
-        if candidate.is_none() || whole || key.counts().last() == Some(&0) {
+        let idle = &self.set.idle[self.thread.index()];
+        let Some(point) = idle.point(pc) else { return guard };
+        if self.ghost || self.gates.dry || state.memory.is_some() || state.in_section {
             return guard;
         }
-        let Some(last) = self.heads.get(&key.before()) else { return guard };
-        let effects = last.mark.effects(self.gates, self.run);
-        self.gates.and(guard, effects)
+        let again = key.counts().last().is_some_and(|count| *count > 0);
+        let last = self.marks.get(&key.before()).filter(|_| again);
+        let guard = match last {
+            Some(last) => {
+                let effects = last.effects(idle, self.gates, self.run);
+                let elsewhere = if point == Point::Always { FALSE } else { !last.guard };
+                let goes_on = self.gates.or(effects, elsewhere);
+                self.gates.and(guard, goes_on)
+            }
+            None => guard,
+        };
+        self.marks.insert(key.clone(), Mark::new(guard, self.run));
+        guard
     }
 
     /// Whether the bound allows the loop whose head this is to go round again.
@@ -274,7 +286,7 @@ impl<'a, 'g> Walk<'a, 'g> {
         let uncertain = match count {
             0 => 0,
             _ => {
-                let head = Head { guard: FALSE, uncertain: 0, decided: state.decided, mark: Mark::of(self.run) };
+                let head = Head { guard: FALSE, uncertain: 0, decided: state.decided };
                 let last = self.heads.get(&key.before()).copied().unwrap_or(head);
                 let by_constants = last.decided.0 < state.decided.0 && last.decided.1 == state.decided.1;
                 let certain = last.guard == guard && by_constants && count < CERTAIN;
@@ -292,7 +304,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             }
             return false;
         }
-        self.heads.insert(key.clone(), Head { guard, uncertain, decided: state.decided, mark: Mark::of(self.run) });
+        self.heads.insert(key.clone(), Head { guard, uncertain, decided: state.decided });
         true
     }
 

@@ -89,6 +89,78 @@ fn polling_needs_no_bound() {
     assert_eq!(agrees_everywhere(source), Ok(()));
 }
 
+/// A loop that looks before it loads is the same loop.
+#[test]
+fn waiting_in_other_words_needs_no_bound() {
+    let loops = [
+        "while r != 1 { r := flag; }",
+        "r := flag; while r = 0 { r := flag; }",
+        "r := flag; while r = 0 { d := data; r := flag; }",
+        "while r = 0 { if t = 0 { r := flag; } else { d := data; r := flag; } }",
+        "while r = 0 { atomic { r := flag; d := data; } }",
+        // A lock, and one whose holder is written down.
+        "r := exchange(lock, 1); while r = 1 { r := exchange(lock, 1); } lock := 0; while r != 1 { r := flag; }",
+        "loop { while r = 1 { r := lock; } r := exchange(lock, 1); if r = 0 { break; } } lock := 0; r := flag;",
+    ];
+    for waiting in loops {
+        let source = format!(
+            "threads {{
+                shared data, flag, lock;
+                local r, d, t;
+                thread writer {{ data := 1; r := exchange(lock, 1); fence(store-store); flag := 1; lock := 0; }}
+                thread reader {{ {waiting} fence(load-load); d := data; }}
+            }}
+            observe reader.r, reader.d;"
+        );
+        for model in ["sc", "tso", "pso", "rmo", "sparc-rmo", "relaxed"] {
+            assert_eq!(verdict(&source, model, Question::Outcomes, true), Verdict::Verified, "{model}, {waiting}");
+            assert_eq!(verdict(&source, model, Question::Outcomes, false), Verdict::Bounded, "{model}, {waiting}");
+        }
+        assert_eq!(agrees_everywhere(&source), Ok(()));
+    }
+}
+
+/// What nobody asks about does not keep an iteration from being idle.
+#[test]
+fn only_what_is_asked_about_matters() {
+    let source = "threads {
+        shared x, y;
+        local r, s;
+        thread p { loop { r := x; if r = 1 { break; } if r = 2 { s := y; } } }
+        thread q { y := 1; x := 2; x := 1; r := 1; assert r = 1; }
+    }
+    observe p.s, q.r;
+    check always (q.r = 1) on relaxed;";
+    let program = compile(source);
+    let property = &program.checks[0].property;
+    for model in ["sc", "relaxed"] {
+        assert_eq!(verdict(source, model, Question::Outcomes, true), Verdict::Bounded, "{model}");
+        for property in [property, &Property::Assertions] {
+            assert_eq!(verdict(source, model, Question::Holds(property), true), Verdict::Verified, "{model}");
+            assert_eq!(verdict(source, model, Question::Holds(property), false), Verdict::Bounded, "{model}");
+        }
+    }
+    assert_eq!(agrees_everywhere(source), Ok(()));
+}
+
+/// An exchange that finds what it writes hides where a value comes from. Without it `q` would see a value that was computed from what `q` saw.
+#[test]
+fn an_exchange_that_changes_nothing_may_be_a_source() {
+    let source = "threads {
+        shared x, y;
+        local r, s, w, l;
+        thread p { w := x; assume w = 3; fence(load-load, load-store); loop { l := exchange(x, 3); if l = 2 { break; } } }
+        thread q { r := x; y := r; x := 2; }
+        thread t { s := y; x := s; }
+    }
+    observe q.r, p.l;";
+    let model = cyrano_memory::named("relaxed").expect("a model");
+    let [on, off] = [true, false].map(|idle| ask(&engine(idle), &compile(source), &model, Question::Outcomes, 60.0));
+    assert!(on.outcomes.contains(&vec![3, 2]), "{:?}", on.outcomes);
+    assert_eq!(on.outcomes, off.outcomes);
+    assert_eq!(agrees_everywhere(source), Ok(()));
+}
+
 /// The assertion fails, and the other thread, which waits for what comes after it, can do nothing but idle.
 #[test]
 fn an_error_is_seen_beside_a_thread_that_idles_for_ever() {
@@ -124,6 +196,16 @@ fn iterations_that_are_not_idle() {
         // A loop in a loop.
         "loop { r := x; if r = 1 { break; } loop { s := y; if s = 1 { break; } } y := 2; }",
         "loop { r := x; if r = 1 { break; } loop { s := y; if s != 0 { break; } s := cas(y, 0, 2); } }",
+        // The same where the loop begins with a look at what it loaded.
+        "while r = 0 { r := x; s := s + r + 1; }",
+        "while r != 1 { r := x; y := r + 1; }",
+        "while r != 1 { s := fetch_add(y, 1); r := x; }",
+        "while r != 1 { r := x; s := exchange(y, 2); }",
+        "while r != 1 { s := y; assert s != 1; r := x; }",
+        "while r != 1 { if s = 0 { r := x; s := 1; } else { r := x; y := 2; } }",
+        "while r != 1 { loop { s := y; if s != 0 { break; } s := cas(y, 0, 2); } r := x; }",
+        // An iteration that does not pass the point at all.
+        "choose s in 0..1; r := s; while r != 2 { if r = 0 { r := y; } else { r := x; r := r + 1; } }",
     ];
     for body in bodies {
         let source = format!(
@@ -204,6 +286,8 @@ fn statement() -> BoxedStrategy<String> {
         1 => (var(), reg()).prop_map(|(x, r)| format!("{x} := {r} + 1;")),
         3 => (reg(), var()).prop_map(|(r, x)| format!("{r} := {x};")),
         1 => (reg(), var(), 0..2).prop_map(|(r, x, v)| format!("{r} := cas({x}, {v}, 2);")),
+        1 => (reg(), var(), 1..3).prop_map(|(r, x, v)| format!("{r} := exchange({x}, {v});")),
+        1 => (reg(), var(), reg()).prop_map(|(r, x, s)| format!("{r} := exchange({x}, {s});")),
         1 => (reg(), 0..3).prop_map(|(r, v)| format!("assert {r} != {v};")),
         1 => (reg(), 0..3).prop_map(|(r, v)| format!("assume {r} != {v};")),
         1 => prop_oneof![Just("load-load"), Just("store-store"), Just("store-load")].prop_map(|f| format!("fence({f});")),
@@ -215,7 +299,19 @@ fn statement() -> BoxedStrategy<String> {
     let rest = prop::collection::vec(simple.clone(), 0..3);
     let spin = (reg(), var(), 0..2, rest)
         .prop_map(|(r, x, v, rest)| format!("loop {{ {r} := {x}; if {r} != {v} {{ break; }} {} }}", rest.join(" ")));
-    prop_oneof![2 => simple, 3 => spin].boxed()
+    let few = || prop::collection::vec(simple.clone(), 0..2).prop_map(|statements| statements.join(" "));
+    let attempt = || {
+        prop_oneof![
+            3 => (reg(), var()).prop_map(|(r, x)| format!("{r} := {x};")),
+            1 => (reg(), var(), 1..3).prop_map(|(r, x, v)| format!("{r} := exchange({x}, {v});")),
+        ]
+    };
+    let wait = (attempt(), attempt(), few(), reg(), 0..3)
+        .prop_map(|(first, again, rest, r, v)| format!("{first} while {r} = {v} {{ {again} {rest} }}"));
+    let either = (attempt(), attempt(), few(), few(), reg(), reg(), 0..2).prop_map(|(one, other, a, b, r, s, v)| {
+        format!("while {r} = {v} {{ if {s} = 0 {{ {one} {a} }} else {{ {other} {b} }} }}")
+    });
+    prop_oneof![2 => simple.clone(), 2 => spin, 2 => wait, 1 => either].boxed()
 }
 
 fn cases() -> u32 {
