@@ -26,7 +26,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("symbolic", &["ir", "memory", "criteria", "engine"]),
     // Its tests read models.
     ("disk", &["ir", "memory", "engine", "explore", "rml"]),
-    ("cluster", &["ir", "memory", "engine", "explore"]),
+    ("cluster", &["ir", "memory", "engine", "explore", "disk"]),
     ("fences", &["ir", "memory", "engine"]),
     ("trace", &["ir", "memory", "criteria", "engine"]),
     ("report", &["ir", "memory", "engine", "trace"]),

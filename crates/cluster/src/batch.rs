@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Stop,
     /// Anything else: what the receiver expects.
     Word,
+    /// A checkpoint is wanted at the level of this time.
+    Mark,
 }
 
 /// Some bytes for a worker.
@@ -72,6 +74,7 @@ impl ContainerBytes for Batch {
         let kind = match number(2) {
             0 => Kind::States,
             1 => Kind::Stop,
+            3 => Kind::Mark,
             _ => Kind::Word,
         };
         let (target, from) = (number(0) as usize, number(1) as usize);
@@ -112,14 +115,15 @@ mod tests {
 
     #[test]
     fn batches_survive_the_network() {
-        for length in [0, 1, 8, 1000] {
+        let kinds = [Kind::States, Kind::Stop, Kind::Word, Kind::Mark];
+        for (length, kind) in [0, 1, 8, 1000].into_iter().zip(kinds) {
             let content: Vec<u8> = (0..length).map(|n| n as u8).collect();
-            let batch = Batch::new(Kind::Word, 3, 5, content.clone());
+            let batch = Batch::new(kind, 3, 5, content.clone());
             let mut bytes = Vec::new();
             batch.into_bytes(&mut bytes);
             assert_eq!(bytes.len(), batch.length_in_bytes());
             let back = Batch::from_bytes(BytesMut::from(bytes).freeze());
-            assert_eq!((back.kind, back.from, back.target, back.bytes()), (Kind::Word, 3, 5, &content[..]));
+            assert_eq!((back.kind, back.from, back.target, back.bytes()), (kind, 3, 5, &content[..]));
         }
     }
 }

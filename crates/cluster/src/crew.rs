@@ -8,20 +8,26 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use cyrano_engine::{Answer, Engine, Progress, Stats, Stop, Watch};
-use cyrano_explore::{Space, Summary, Wrong};
+use cyrano_engine::{Answer, Progress, Watch};
+use cyrano_explore::{Space, Summary};
 use timely::WorkerConfig;
 use timely::communication::allocator::zero_copy::initialize::{CommsGuard, initialize_networking_from_sockets};
 use timely::communication::allocator::{Allocator, ProcessBuilder, Thread};
 use timely::communication::initialize::Hooks;
 use timely::worker::Worker;
 
+use crate::agree::{Beginning, Circle};
+use crate::begin::{Begin, conclude};
+use crate::findings::Findings;
 use crate::gather::{consult, path};
 use crate::job::Job;
+use crate::keeper::Keeper;
 use crate::link::{Link, Links};
-use crate::search::{Found, Here, search};
-use crate::table::Place;
-use crate::wire::{Reader, Writer};
+use crate::log::{self, Log, Trouble};
+use crate::part::Part;
+use crate::saved::Piece;
+use crate::search::{Here, search};
+use crate::table::{Place, Table};
 use crate::{Error, Options};
 
 /// How often somebody who waits for an answer tells how far the search is.
@@ -35,6 +41,7 @@ pub(crate) struct Crew {
     threads: Vec<JoinHandle<()>>,
     alive: Option<JoinHandle<()>>,
     guard: Option<CommsGuard>,
+    remarks: Vec<String>,
 }
 
 /// What makes an allocator on the thread that uses it.
@@ -64,19 +71,38 @@ impl Crew {
         }
         let (heart, process) = (Arc::clone(&links), options.process);
         let alive = Some(std::thread::spawn(move || heart.keep_alive(process)));
-        Ok(Self { links, jobs, answers, threads, alive, guard })
+        Ok(Self { links, jobs, answers, threads, alive, guard, remarks: Vec::new() })
     }
 
     pub fn fault(&self) -> Option<String> {
         self.links.fault()
     }
 
+    /// What users should know beside an answer.
+    pub fn remarks(&self) -> Vec<String> {
+        self.remarks.clone()
+    }
+
     /// Has a question answered.
     pub fn work(&mut self, job: Job, watch: &dyn Watch) -> Result<Answer, Error> {
         let started = Instant::now();
         let job = Arc::new(job);
+        let answer = self.wait(&job, watch);
+        let Some(Ok(part)) = &job.part else {
+            return answer.map(|answer| with_seconds(answer, started.elapsed().as_secs_f64()));
+        };
+        self.remarks = part.remarks();
+        match answer {
+            Ok(answer) => Ok(with_seconds(answer, part.seconds())),
+            Err(error) if part.has_checkpoint() => Err(error.and("--resume goes on from the last checkpoint")),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Gives the question to all workers, and waits for what they say.
+    fn wait(&self, job: &Arc<Job>, watch: &dyn Watch) -> Result<Answer, Error> {
         for sender in &self.jobs {
-            sender.send(Arc::clone(&job)).map_err(|_| self.gone())?;
+            sender.send(Arc::clone(job)).map_err(|_| self.gone())?;
         }
         let (mut answer, mut missing) = (None, self.jobs.len());
         while missing > 0 {
@@ -93,9 +119,7 @@ impl Crew {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.gone()),
             }
         }
-        let mut answer = answer.ok_or_else(|| self.gone())?;
-        answer.stats.seconds = started.elapsed().as_secs_f64();
-        Ok(answer)
+        answer.ok_or_else(|| self.gone())
     }
 
     fn gone(&self) -> Error {
@@ -117,6 +141,11 @@ impl Drop for Crew {
         std::mem::forget(self.guard.take());
         self.alive.take().map(JoinHandle::join);
     }
+}
+
+fn with_seconds(mut answer: Answer, seconds: f64) -> Answer {
+    answer.stats.seconds = seconds;
+    answer
 }
 
 /// What each worker is made from, and what keeps timely's threads.
@@ -171,139 +200,124 @@ impl Mate {
 
     /// Answers a question together with all others; worker 0 of each process has the answer.
     fn answer(&self, worker: &mut Worker, job: &Job) -> Result<Option<Answer>, Error> {
-        self.agree(worker, job)?;
-        let mut space = Space::new(job.query(), &job.explore, &job.limits)
-            .ok_or_else(|| Error::new("there is no space for this question".to_owned()))?;
+        let circle = Circle { links: &self.links, hosts: &self.hosts, workers: self.workers };
+        circle.same_question(worker, &job.digest())?;
+        let mut begin = match &job.part {
+            None => Begin::new(Table::new(self.share(job))),
+            Some(part) => {
+                let beginning = circle.beginning(worker, part)?;
+                self.begin(worker, &circle, job, beginning)?
+            }
+        };
+        let mut space = self.space(job, &begin)?;
         loop {
             let here = Here { links: &self.links, process: self.process, counts: &self.counts, local: self.local };
-            let found = search(worker, job, &space, &here)?;
+            let mut found = search(worker, job, &space, &here, begin)?;
+            found.trouble = found.trouble.map(|text| format!("{}: {text}", circle.name_of(worker.index())));
             let own = Findings::of(&found).encode();
             let all = consult(worker, &self.links, own, |words| Findings::join(words).encode())?;
             let all = Findings::decode(&all).ok_or_else(|| Error::new("findings cannot be read".to_owned()))?;
             // A hit among states that were ranked too closely is none.
             if let Some(wider) = space.wider(&all.summary, &job.limits) {
                 space = wider;
+                begin = self.again(job, worker.index(), found.round, &all);
                 continue;
             }
-            if all.wrong_start {
-                // There is no path to it, and nothing to search for: any machine finds it at once.
-                return Ok((self.local == 0).then(|| job.explore.ask(job.query(), &job.limits, &())));
-            }
             let states = match all.hit {
-                Some((_, _, place)) => path(worker, &self.links, &found.table, place)?,
-                None => Vec::new(),
+                Some((_, _, place)) if place != Place::NONE => path(worker, &self.links, &found.table, place)?,
+                _ => Vec::new(),
             };
+            conclude(job, &mut found, &all);
             return Ok((self.local == 0).then(|| all.answer(&space, job, &states)));
         }
     }
 
-    /// Makes sure that all processes ask the same.
-    fn agree(&self, worker: &mut Worker, job: &Job) -> Result<(), Error> {
-        let workers = self.workers;
-        let decision = consult(worker, &self.links, job.digest().to_vec(), |words| {
-            let other = words.iter().position(|word| *word != words[0]);
-            let mut decision = Writer::default();
-            decision.number(other.map_or(u64::MAX, |worker| (worker / workers) as u64));
-            decision.0
-        })?;
-        match Reader(&decision).number() {
-            Some(u64::MAX) => Ok(()),
-            other => {
-                let process = other.unwrap_or_default() as usize;
-                let host = self.hosts.get(process).map_or("?", String::as_str);
-                Err(Error::new(format!("process {process} ({host}) asks another question than process 0")))
+    /// The memory of one worker.
+    fn share(&self, job: &Job) -> u64 {
+        job.limits.memory / self.workers as u64
+    }
+
+    /// The space to search: timestamps may have to be further apart than they were at first.
+    fn space<'j>(&self, job: &'j Job, begin: &Begin<'_>) -> Result<Space<'j>, Error> {
+        let space = Space::new(job.query(), &job.explore, &job.limits);
+        let mut space = space.ok_or_else(|| Error::new("there is no space for this question".to_owned()))?;
+        for notes in &begin.widened {
+            let summary = Summary { notes: *notes, ..Summary::default() };
+            let wider = space.wider(&summary, &job.limits);
+            space = wider.ok_or_else(|| Error::refusal("the checkpoint makes no sense: `widened`".to_owned()))?;
+        }
+        Ok(space)
+    }
+
+    /// Begins a search that is kept, from a checkpoint if that is what was agreed on.
+    fn begin<'j>(
+        &self,
+        worker: &mut Worker,
+        circle: &Circle<'_>,
+        job: &'j Job,
+        beginning: Beginning,
+    ) -> Result<Begin<'j>, Error> {
+        let Some(Ok(part)) = &job.part else { return Err(Error::new("there is no directory".to_owned())) };
+        let mut begin = Begin::new(Table::new(self.share(job)));
+        let mut piece = None;
+        if let Some(moment) = beginning.from {
+            let read = self.read(part, &mut begin, beginning, job, (worker.index(), worker.peers()));
+            let (trouble, found) = match read {
+                Ok(found) => (None, Some(found)),
+                Err(Trouble::File(error)) => (Some((error.to_string(), true)), None),
+                Err(Trouble::NoRoom) => {
+                    (Some(("the states of the checkpoint need more memory".to_owned(), false)), None)
+                }
+                Err(Trouble::Stopped(stop)) => (Some((stop.reason().to_owned(), false)), None),
+            };
+            circle.all_have_read(worker, trouble)?;
+            begin.round = moment.round;
+            piece = found;
+        }
+        let opened = part.begin(beginning.run, beginning.from).and_then(|()| match &piece {
+            Some(piece) => Log::reopen(part.dir(), begin.round, self.local, piece),
+            None => Log::create(part.dir(), begin.round, self.local),
+        });
+        let place = (worker.index(), self.local);
+        match opened {
+            Ok(log) => begin.keeper = Some(Keeper::new(part, log, place, begin.round, beginning.from)),
+            Err(error) => begin.trouble = Some(error.to_string()),
+        }
+        begin.from = beginning.from.map(|moment| moment.time).zip(piece);
+        Ok(begin)
+    }
+
+    /// Reads the states of this worker at the agreed moment.
+    fn read(
+        &self,
+        part: &Part,
+        begin: &mut Begin<'_>,
+        beginning: Beginning,
+        job: &Job,
+        place: (usize, usize),
+    ) -> Result<Piece, Trouble> {
+        let saved = beginning.from.and_then(|moment| part.saved(moment));
+        let piece = saved.and_then(|saved| Some((saved, saved.pieces.get(self.local)?)));
+        let none = || cyrano_disk::Error::NoCheckpoint(part.dir().to_owned());
+        let (saved, piece) = piece.ok_or_else(none)?;
+        begin.widened.clone_from(&saved.widened);
+        let path = log::path(part.dir(), saved.stamp.moment.round, self.local);
+        log::load(path, piece, &mut begin.table, place, &job.limits)?;
+        Ok(piece.clone())
+    }
+
+    /// Begins again, with timestamps further apart.
+    fn again<'j>(&self, job: &'j Job, index: usize, round: u64, all: &Findings) -> Begin<'j> {
+        let mut begin = Begin::new(Table::new(self.share(job)));
+        begin.round = round + 1;
+        if let Some(Ok(part)) = &job.part {
+            let last = all.written[0];
+            let opened = part.widen(round, all.summary.notes, last);
+            match opened.and_then(|()| Log::create(part.dir(), begin.round, self.local)) {
+                Ok(log) => begin.keeper = Some(Keeper::new(part, log, (index, self.local), begin.round, last)),
+                Err(error) => begin.trouble = Some(error.to_string()),
             }
         }
-    }
-}
-
-/// What was found out, as workers tell each other.
-#[derive(Default)]
-struct Findings {
-    summary: Summary,
-    hit: Option<(u64, Wrong, Place)>,
-    wrong_start: bool,
-    stop: Option<Stop>,
-    states: u64,
-    bytes: u64,
-    depth: u64,
-}
-
-const STOPS: [Stop; 4] = [Stop::Timeout, Stop::Memory, Stop::Cancelled, Stop::Size];
-
-impl Findings {
-    fn of(found: &Found) -> Self {
-        Self {
-            summary: found.summary.clone(),
-            hit: found.hit,
-            wrong_start: found.wrong_start,
-            stop: found.stop,
-            states: found.table.len(),
-            bytes: found.table.bytes(),
-            depth: found.depth,
-        }
-    }
-
-    /// What all found out together. Of several violations the one with the fewest steps counts.
-    fn join(words: &[Vec<u8>]) -> Self {
-        let mut all = Self::default();
-        for one in words.iter().filter_map(|word| Self::decode(word)) {
-            all.summary.absorb(one.summary);
-            all.hit = all.hit.into_iter().chain(one.hit).min();
-            all.wrong_start |= one.wrong_start;
-            all.stop = all.stop.or(one.stop);
-            all.states += one.states;
-            all.bytes += one.bytes;
-            all.depth = all.depth.max(one.depth);
-        }
-        all
-    }
-
-    fn encode(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        let Summary { transitions, ended, outcomes, notes, limited } = &self.summary;
-        out.number(*transitions).number(u64::from(*ended)).number(u64::from(*notes));
-        let (thread, pc) = limited.map_or((u64::MAX, 0), |(thread, pc)| (thread as u64, u64::from(pc)));
-        out.number(thread).number(pc);
-        let (level, wrong, place) = self.hit.unwrap_or((u64::MAX, Wrong::Here, Place::NONE));
-        out.number(level).number(u64::from(wrong == Wrong::InStep)).number(place.0);
-        out.number(u64::from(self.wrong_start));
-        out.number(
-            self.stop.and_then(|stop| STOPS.iter().position(|known| *known == stop)).map_or(0, |at| at as u64 + 1),
-        );
-        out.number(self.states).number(self.bytes).number(self.depth);
-        for outcome in outcomes {
-            let bytes: Vec<u8> = outcome.iter().flat_map(|value| value.to_le_bytes()).collect();
-            out.bytes(&bytes);
-        }
-        out.0
-    }
-
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut input = Reader(bytes);
-        let mut next = || input.number();
-        let (transitions, ended, notes) = (next()?, next()? != 0, next()? as u32);
-        let (thread, pc) = (next()?, next()? as u32);
-        let limited = (thread != u64::MAX).then_some((thread as usize, pc));
-        let (level, in_step, place) = (next()?, next()? != 0, Place(next()?));
-        let wrong = if in_step { Wrong::InStep } else { Wrong::Here };
-        let hit = (level != u64::MAX).then_some((level, wrong, place));
-        let wrong_start = next()? != 0;
-        let stop = (next()? as usize).checked_sub(1).and_then(|at| STOPS.get(at).copied());
-        let (states, bytes, depth) = (next()?, next()?, next()?);
-        let mut summary = Summary { transitions, ended, notes, limited, ..Summary::default() };
-        while let Some(outcome) = input.bytes() {
-            let values = outcome.as_chunks::<8>().0.iter().map(|value| i64::from_le_bytes(*value));
-            summary.outcomes.insert(values.collect());
-        }
-        Some(Self { summary, hit, wrong_start, stop, states, bytes, depth })
-    }
-
-    fn answer(&self, space: &Space<'_>, job: &Job, path: &[Vec<u8>]) -> Answer {
-        let stats = Stats { states: self.states, depth: self.depth, peak_bytes: self.bytes, ..Stats::default() };
-        let too_large = self.hit.is_none() && self.summary.must_give_up();
-        let stop = if too_large { Some(Stop::Size) } else { self.stop };
-        let wrong = self.hit.map(|(_, wrong, _)| wrong);
-        space.answer(path, wrong, &self.summary, stop, stats, &job.limits)
+        begin
     }
 }

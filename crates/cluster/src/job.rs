@@ -6,6 +6,7 @@ use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 
 use crate::key::{CODE, digest};
+use crate::part::Part;
 
 /// A question that belongs to nobody.
 pub(crate) struct Job {
@@ -15,16 +16,18 @@ pub(crate) struct Job {
     property: Option<Property>,
     pub explore: Explore,
     pub limits: Limits,
+    /// Where the search is kept, if it is, or why that is not possible.
+    pub part: Option<Result<Part, String>>,
 }
 
 impl Job {
-    pub fn new(query: Query<'_>, explore: &Explore, limits: &Limits) -> Self {
+    pub fn new(query: Query<'_>, explore: &Explore, limits: &Limits, part: Option<Result<Part, String>>) -> Self {
         let property = match query.question {
             Question::Holds(property) => Some(property.clone()),
             Question::Outcomes => None,
         };
         let (program, model) = (query.program.clone(), query.model.clone());
-        Self { program, model, property, explore: explore.clone(), limits: limits.clone() }
+        Self { program, model, property, explore: explore.clone(), limits: limits.clone(), part }
     }
 
     pub fn query(&self) -> Query<'_> {
@@ -34,8 +37,9 @@ impl Job {
 
     /// What all processes must have in common.
     pub fn digest(&self) -> [u8; CODE] {
-        let Self { program, model, property, explore, limits } = self;
+        let Self { program, model, property, explore, limits, part } = self;
+        let kept = part.is_some();
         let text = cyrano_ir::text::print(program);
-        digest(format!("{text}\n{model:?}\n{property:?}\n{explore:?}\n{}", limits.deferred).as_bytes())
+        digest(format!("{text}\n{model:?}\n{property:?}\n{explore:?}\n{}\n{kept}", limits.deferred).as_bytes())
     }
 }

@@ -12,24 +12,36 @@
 //! **Connections are ours** ([`mod@connect`]): timely gets them only after both sides have shown that they have the same key and do the
 //! same thing ([`mod@handshake`]), and it gets them in a form that cannot break under it ([`mod@link`]).
 //!
+//! **A run can be resumed** if each process keeps its part of the states in a directory ([`mod@keeper`], [`mod@part`]); the processes then agree on
+//! the newest level that all of them have ([`mod@agree`]).
+//!
 //! Verdict, states, transitions, depth and length of a trace are those of `cyrano_explore` without ample sets; after a violation, states
-//! and transitions are those that were looked at by then. This crate reads no files and prints nothing.
+//! and transitions are those that were looked at by then. This crate prints nothing; its files are those of `cyrano_disk`.
 
+mod agree;
 mod batch;
+mod begin;
 mod connect;
 mod crew;
+mod findings;
 mod gather;
 mod handshake;
 pub mod hosts;
+mod info;
 mod job;
+mod keeper;
 mod key;
 mod link;
+mod log;
 mod mailbox;
+mod part;
+mod saved;
 mod search;
 mod table;
 mod wire;
 
 use std::fmt::{Display, Formatter};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -40,7 +52,9 @@ use cyrano_memory::Model;
 
 use crew::Crew;
 use job::Job;
+use part::Part;
 
+pub use info::{Info, Level, info};
 pub use key::Key;
 
 /// What all processes must have in common, by name. It is told to others who have the key, so that they can say what differs.
@@ -48,17 +62,30 @@ pub type Configuration = Vec<(String, String)>;
 
 /// Why a cluster does not come together or does not go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Error(String);
+pub struct Error {
+    text: String,
+    /// Whether it was refused what was asked for, rather than lost on the way.
+    refused: bool,
+}
 
 impl Error {
     pub(crate) fn new(text: String) -> Self {
-        Self(text)
+        Self { text, refused: false }
+    }
+
+    /// The same with something else to say, unless it is a refusal.
+    pub(crate) fn and(self, more: &str) -> Self {
+        if self.refused { self } else { Self::new(format!("{}; {more}", self.text)) }
+    }
+
+    pub(crate) fn refusal(text: String) -> Self {
+        Self { text, refused: true }
     }
 }
 
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
+        self.text.fmt(f)
     }
 }
 
@@ -83,11 +110,25 @@ pub struct Options {
     pub silence: Duration,
 }
 
+/// Where and how a search is kept, so that it can be resumed.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The directory; each process has one of its own in it, so that all can name the same, on one file system or on many.
+    pub dir: PathBuf,
+    /// Whether to go on from the checkpoints there.
+    pub resume: bool,
+    /// How often a checkpoint is written.
+    pub every: Duration,
+    /// What [`info()`] tells about the search, by name: names are single words.
+    pub about: Vec<(String, String)>,
+}
+
 /// The explorer, on all processes of a cluster. Every process asks the same questions in the same order and gets the same answers.
 pub struct ClusterSearch {
     explore: Explore,
     crew: Mutex<Crew>,
     process: usize,
+    workers: usize,
     hosts: Vec<String>,
 }
 
@@ -104,7 +145,7 @@ impl ClusterSearch {
         let explore = Explore { ample_sets: false, remembered_steps: false, fingerprints: false, ..explore.clone() };
         let sockets = connect::connect(&options, note)?;
         let crew = Mutex::new(Crew::new(&options, sockets)?);
-        Ok(Self { explore, crew, process: options.process, hosts: options.hosts })
+        Ok(Self { explore, crew, process: options.process, workers: options.workers, hosts: options.hosts })
     }
 
     /// The number of this process.
@@ -121,6 +162,48 @@ impl ClusterSearch {
     pub fn fault(&self) -> Option<String> {
         self.crew.lock().map_or_else(|_| Some("a worker failed".to_owned()), |crew| crew.fault())
     }
+
+    /// What users should know beside an answer.
+    pub fn remarks(&self) -> Vec<String> {
+        self.crew.lock().map_or_else(|_| Vec::new(), |crew| crew.remarks())
+    }
+
+    /// Answers a query, kept in a directory if one is given. A process or a disk that fails makes it `unknown`; an error is a refusal, which all
+    /// processes get: a directory that cannot be used, or no checkpoint that all of them have.
+    pub fn run(
+        &self,
+        query: Query<'_>,
+        limits: &Limits,
+        watch: &dyn Watch,
+        settings: Option<&Settings>,
+    ) -> Result<Answer, Error> {
+        if Space::new(query, &self.explore, limits).is_none() {
+            let reason = "this property is not for a cluster: leave --cluster out".to_owned();
+            return Ok(Answer::new(Verdict::Unknown, Some(reason)));
+        }
+        let part = settings.map(|settings| {
+            let identity = self.identity(query, limits);
+            Part::open(settings, self.process, self.workers, identity).map_err(|error| error.to_string())
+        });
+        let job = Job::new(query, &self.explore, limits, part);
+        let answer = match self.crew.lock() {
+            Ok(mut crew) => crew.work(job, watch),
+            Err(_) => Err(Error::new("a worker failed".to_owned())),
+        };
+        match answer {
+            Err(error) if !error.refused => Ok(Answer::new(Verdict::Unknown, Some(format!("no verdict: {error}")))),
+            answer => answer,
+        }
+    }
+
+    /// What must be the same when a search is resumed. Addresses may be others: hosts come and go.
+    fn identity(&self, query: Query<'_>, limits: &Limits) -> Vec<(String, String)> {
+        let mut identity = cyrano_disk::manifest::identity(query, &self.explore, limits);
+        for (name, number) in [("processes", self.hosts.len()), ("process", self.process), ("workers", self.workers)] {
+            identity.push((name.to_owned(), number.to_string()));
+        }
+        identity
+    }
 }
 
 impl Engine for ClusterSearch {
@@ -133,15 +216,7 @@ impl Engine for ClusterSearch {
     }
 
     fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
-        if Space::new(query, &self.explore, limits).is_none() {
-            let reason = "this property is not for a cluster: leave --cluster out".to_owned();
-            return Answer::new(Verdict::Unknown, Some(reason));
-        }
-        let job = Job::new(query, &self.explore, limits);
-        let answer = match self.crew.lock() {
-            Ok(mut crew) => crew.work(job, watch),
-            Err(_) => Err(Error::new("a worker failed".to_owned())),
-        };
-        answer.unwrap_or_else(|error| Answer::new(Verdict::Unknown, Some(format!("no verdict: {error}"))))
+        let answer = self.run(query, limits, watch, None);
+        answer.unwrap_or_else(|error| Answer::new(Verdict::Unknown, Some(error.to_string())))
     }
 }

@@ -7,6 +7,9 @@
 //! together, and no state gets a place in a later level than its first.
 //!
 //! There is no back pressure in timely: all that has arrived is inserted before more is expanded.
+//!
+//! A search that goes on from a checkpoint begins with the level of that, at its time; what is kept on the way is the keeper's business
+//! ([`crate::keeper`]).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,10 +22,13 @@ use timely::worker::Worker;
 
 use crate::Error;
 use crate::batch::{Batch, Kind};
+use crate::begin::{Begin, Found};
 use crate::gather::{NAP, step};
 use crate::job::Job;
+use crate::keeper::{Keeper, Reached};
 use crate::link::Links;
 use crate::mailbox::Mailbox;
+use crate::saved::Piece;
 use crate::table::{BATCH, NoRoom, Pending, Place, Table, hash, owner};
 use crate::wire::{length_at, push_length};
 
@@ -30,19 +36,6 @@ use crate::wire::{length_at, push_length};
 const LETTER: usize = 1 << 15;
 /// How many states are expanded before the worker looks at its inbox again.
 const PORTION: usize = 1 << 10;
-
-/// What a worker found out.
-pub(crate) struct Found {
-    pub table: Table,
-    pub summary: Summary,
-    /// Where something goes wrong: the level, how, and the record.
-    pub hit: Option<(u64, Wrong, Place)>,
-    /// An initial state goes wrong at once; nobody has a record of it.
-    pub wrong_start: bool,
-    pub stop: Option<Stop>,
-    /// The last level with states.
-    pub depth: u64,
-}
 
 /// What workers of a process share.
 pub(crate) struct Here<'s> {
@@ -65,7 +58,7 @@ impl Here<'_> {
     }
 }
 
-struct Search<'s> {
+struct Search<'s, 'k> {
     job: &'s Job,
     here: &'s Here<'s>,
     index: usize,
@@ -79,17 +72,28 @@ struct Search<'s> {
     /// The time of the level that was begun last, and what is left of it.
     time: u64,
     level: Range<u64>,
+    /// States of the levels before that one.
+    settled: u64,
+    /// What was found out before the walker began.
+    before: Summary,
     hit: Option<(u64, Wrong, Place)>,
-    wrong_start: bool,
     stop: Option<Stop>,
     depth: u64,
     over: bool,
+    keeper: Option<Keeper<'k>>,
+    trouble: Option<String>,
 }
 
 /// Searches a space.
-pub(crate) fn search(worker: &mut Worker, job: &Job, space: &Space<'_>, here: &Here<'_>) -> Result<Found, Error> {
+pub(crate) fn search<'k>(
+    worker: &mut Worker,
+    job: &Job,
+    space: &Space<'_>,
+    here: &Here<'_>,
+    begin: Begin<'k>,
+) -> Result<Found<'k>, Error> {
     let (index, peers) = (worker.index(), worker.peers());
-    let limit = job.limits.memory / here.counts.len() as u64;
+    let Begin { table, round, from, keeper, trouble, .. } = begin;
     let mut search = Search {
         job,
         here,
@@ -97,29 +101,37 @@ pub(crate) fn search(worker: &mut Worker, job: &Job, space: &Space<'_>, here: &H
         peers,
         mailbox: Mailbox::new(worker),
         walker: space.walker(),
-        table: Table::new(limit),
+        table,
         pending: Pending::default(),
         letters: vec![Vec::new(); peers],
         time: 0,
         level: 0..0,
+        settled: 0,
+        before: Summary::default(),
         hit: None,
-        wrong_start: false,
         stop: None,
         depth: 0,
         over: false,
+        keeper,
+        trouble,
     };
-    search.run(worker)?;
+    search.run(worker, from)?;
     here.note(search.table.len(), search.table.bytes());
-    let Search { walker, table, hit, wrong_start, stop, depth, .. } = search;
-    Ok(Found { summary: walker.summary(), table, hit, wrong_start, stop, depth })
+    let summary = search.summary();
+    let Search { table, hit, stop, depth, time, keeper, trouble, .. } = search;
+    Ok(Found { table, round, summary, hit, stop, depth, time, keeper, trouble })
 }
 
-impl Search<'_> {
-    fn run(&mut self, worker: &mut Worker) -> Result<(), Error> {
-        if self.index == 0
-            && let Some(capability) = self.mailbox.capability(0)
-        {
-            self.seed(&capability);
+impl Search<'_, '_> {
+    fn run(&mut self, worker: &mut Worker, from: Option<(u64, Piece)>) -> Result<(), Error> {
+        if self.trouble.is_some() {
+            self.stop_all(None);
+        } else if let Some(capability) = self.mailbox.capability(0) {
+            match from {
+                Some((time, piece)) => self.go_on(&capability, time, piece),
+                None if self.index == 0 => self.seed(&capability),
+                None => {}
+            }
         }
         self.finish_level();
         while worker.has_dataflows() {
@@ -141,16 +153,40 @@ impl Search<'_> {
     /// Finds the initial states, and sends them at time 0, all of them: level 0 is the one of time 1.
     fn seed(&mut self, capability: &Capability<u64>) {
         let mut states = Vec::new();
-        let wrong = self.walker.initial(|state| states.push(state.to_vec()));
-        self.wrong_start = wrong.is_some();
-        if self.wrong_start {
+        if let Some(wrong) = self.walker.initial(|state| states.push(state.to_vec())) {
+            self.hit = Some((0, wrong, Place::NONE));
             return;
         }
         for state in states {
             let letter = &mut self.letters[owner(hash(&state), self.peers)];
             write_record(letter, Place::NONE, &state);
         }
+        self.mark(capability);
         self.send_letters(capability, 1);
+    }
+
+    /// Takes up the search where a checkpoint was written: the level of this time is in the table and comes next.
+    fn go_on(&mut self, capability: &Capability<u64>, time: u64, piece: Piece) {
+        self.time = time.saturating_sub(1);
+        self.mailbox.hold(capability.delayed(&self.time));
+        self.level = piece.start..piece.start;
+        self.settled = piece.states - piece.frontier;
+        self.depth = piece.depth;
+        self.before = piece.summary;
+    }
+
+    /// What was found out.
+    fn summary(&self) -> Summary {
+        let mut summary = self.before.clone();
+        summary.absorb(self.walker.summary());
+        summary
+    }
+
+    /// Asks everybody for a checkpoint at the next level, if there are any.
+    fn mark(&self, capability: &Capability<u64>) {
+        for target in (0..self.peers).filter(|_| self.keeper.is_some()) {
+            self.mailbox.send(capability, Batch::new(Kind::Mark, self.index, target, Vec::new()));
+        }
     }
 
     /// Inserts what has arrived, up to the level behind the one that was begun last.
@@ -161,6 +197,8 @@ impl Search<'_> {
             }
             match batch.kind {
                 Kind::States => self.take(&batch),
+                // What has arrived by now is of the next level at most, and this one has been dealt with.
+                Kind::Mark => self.keeper.iter_mut().for_each(|keeper| keeper.marked = true),
                 Kind::Stop | Kind::Word => self.end(),
             }
         }
@@ -193,11 +231,35 @@ impl Search<'_> {
         let start = self.level.end;
         self.time += 1;
         self.level = start..self.table.end();
-        if self.level.is_empty() {
+        let frontier = self.table.len() - self.settled;
+        if frontier > 0 {
+            self.depth = self.time - 1;
+        }
+        self.keep(frontier);
+        self.settled = self.table.len();
+        if frontier == 0 {
             self.level = start..start;
             self.mailbox.give_up(self.time);
-        } else {
-            self.depth = self.time - 1;
+        }
+    }
+
+    /// Lets the keeper know that a level begins, with so many states.
+    fn keep(&mut self, frontier: u64) {
+        let Some(mut keeper) = self.keeper.take() else { return };
+        let reached = Reached {
+            time: self.time,
+            start: self.level.start,
+            end: self.level.end,
+            states: self.table.len(),
+            frontier,
+            depth: self.depth,
+            transitions: self.summary().transitions,
+        };
+        let kept = keeper.begin(&self.table, reached, || self.summary());
+        self.keeper = Some(keeper);
+        if let Err(error) = kept {
+            self.trouble = Some(error.to_string());
+            self.stop_all(None);
         }
     }
 
@@ -243,6 +305,9 @@ impl Search<'_> {
         let done = self.table.first(self.level.clone()).is_none();
         self.send_letters(&capability, if done { 1 } else { LETTER });
         if done && !self.over {
+            if self.keeper.as_ref().is_some_and(Keeper::is_due) {
+                self.mark(&capability);
+            }
             self.finish_level();
         }
     }

@@ -20,7 +20,7 @@ const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
 const CHUNK_BITS: u32 = 21;
 const CHUNK: usize = 1 << CHUNK_BITS;
 /// Bytes of a record before its length.
-const PARENT: usize = 8;
+pub(crate) const PARENT: usize = 8;
 /// How full the table gets, and how full if there is no memory for a larger one, in sixteenths.
 const FILL: usize = 12;
 const FULL: usize = 15;
@@ -154,6 +154,23 @@ impl Table {
         let (length, taken) = length_at(record);
         let next = at + (PARENT + taken + length) as u64;
         Some((at, &record[taken..taken + length], next..range.end))
+    }
+
+    /// Whole records from the first one of a range on, as they lie in memory, of at most this many bytes or only one: the address, the
+    /// bytes, how many records.
+    pub fn stretch(&self, range: Range<u64>, most: usize) -> Option<(u64, &[u8], u32)> {
+        let (start, _, mut rest) = self.first(range)?;
+        let mut items = 1;
+        let mut end = rest.start;
+        while let Some((address, _, after)) = self.first(rest) {
+            // The next chunk is another stretch.
+            if address >> CHUNK_BITS != start >> CHUNK_BITS || after.start - start > most as u64 {
+                break;
+            }
+            (items, end, rest) = (items + 1, after.start, after);
+        }
+        let (chunk, offset) = (&self.chunks[(start >> CHUNK_BITS) as usize], start as usize & (CHUNK - 1));
+        Some((start, &chunk[offset..offset + (end - start) as usize], items))
     }
 
     /// Inserts what waits, as far as it is new.

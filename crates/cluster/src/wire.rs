@@ -65,6 +65,12 @@ pub(crate) fn length_at(bytes: &[u8]) -> (usize, usize) {
     }
 }
 
+/// The same for bytes that may be anything: `None` if there is no length that a state can have.
+pub(crate) fn checked_length_at(bytes: &[u8]) -> Option<(usize, usize)> {
+    let end = bytes.iter().take(4).position(|byte| *byte < 0x80)?;
+    Some(length_at(&bytes[..=end]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +94,9 @@ mod tests {
             let mut out = Vec::new();
             push_length(&mut out, length);
             assert_eq!(length_at(&out), (length, out.len()));
+            assert_eq!(checked_length_at(&out), Some((length, out.len())));
+            assert_eq!(checked_length_at(&out[..out.len() - 1]), None);
         }
+        assert_eq!(checked_length_at(&[0xff; 20]), None);
     }
 }

@@ -47,6 +47,7 @@ pub fn conclude(cluster: &ClusterSearch, verdicts: impl Iterator<Item = Verdict>
     if let Some(fault) = cluster.fault() {
         console::error(&format!("error: {fault}"));
     }
+    cluster.remarks().iter().for_each(|text| console::note(output, &format!("checkpoint: {text}")));
     if cluster.process() > 0 {
         let gravest = verdicts.max_by_key(|verdict| verdict.gravity()).unwrap_or(Verdict::Vacuous);
         let (process, processes) = (cluster.process(), cluster.processes());
@@ -83,7 +84,11 @@ fn configuration(hosts: &[String], inputs: Inputs) -> Configuration {
     let (command, options) = command_line_now();
     let mut all = vec![("version".to_owned(), VERSION.to_owned()), ("command".to_owned(), command)];
     // An option that one side has and the other one has not is a difference of this list, whatever the option is.
-    let given = options.iter().map(|(name, values)| format!("{name} {}", values.join(" ")));
+    // Directories for checkpoints may have other names on other machines.
+    let given = options.iter().map(|(name, values)| match name.as_str() {
+        "--checkpoint" => name.clone(),
+        _ => format!("{name} {}", values.join(" ")),
+    });
     all.push(("arguments".to_owned(), given.collect::<Vec<_>>().join(" ")));
     all.push(("list of hosts".to_owned(), hosts.join(" ")));
     all.extend(inputs.hashes().into_iter().map(|(file, hash)| (format!("content of {file}"), hash)));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use cyrano_cluster::ClusterSearch;
 use cyrano_disk::{DiskSearch, Settings};
 use cyrano_engine::{Engine, Limits, Query, Watch};
 use cyrano_explore::Explore;
@@ -57,10 +58,11 @@ impl Large {
         Ok(Some(Self { dir, disk: args.disk.is_some(), resume: args.resume, every }))
     }
 
-    /// Asks the explorer, with states in files.
+    /// Asks the explorer, with states in files; or a cluster, which keeps its states in memory and copies of them in files.
     pub fn ask(
         &self,
         explore: &Explore,
+        cluster: Option<&ClusterSearch>,
         loaded: &Loaded,
         query: Query<'_>,
         limits: &Limits,
@@ -68,6 +70,12 @@ impl Large {
     ) -> Result<Answered, Failure> {
         if let Err(refusal) = explore.supports(query.program, query.model) {
             return Err(Failure::input(format!("explore cannot run this: {}", refusal.reason)));
+        }
+        if let Some(cluster) = cluster {
+            let (dir, resume, every) = (self.dir.clone(), self.resume, self.every);
+            let settings = cyrano_cluster::Settings { dir, resume, every, about: about(loaded) };
+            let answer = cluster.run(query, limits, watch, Some(&settings)).map_err(Failure::input)?;
+            return Ok(Answered { engine: Some(cluster.name().to_owned()), note: None, clauses: None, answer });
         }
         let settings = Settings {
             dir: self.dir.clone(),

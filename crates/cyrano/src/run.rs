@@ -284,7 +284,7 @@ impl Runner {
         let loaded = &*loaded.for_question(Some(property));
         let query = Query { program: &loaded.program, model, question: Question::Holds(property) };
         let Answered { engine, note, clauses, mut answer } = match (&self.large, property) {
-            (Some(large), _) => large.ask(&self.explore, loaded, query, &self.limits, watch)?,
+            (Some(large), _) => large.ask(&self.explore, self.cluster(), loaded, query, &self.limits, watch)?,
             // What a client of a C data type observes; the explorer alone may need all memory for it, and in vain.
             (None, Property::Observations(_)) => self.ask_in_turns(query, watch),
             (None, _) => self.ask(query, watch),

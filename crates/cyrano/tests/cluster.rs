@@ -1,43 +1,14 @@
 //! Several processes that search together, on the loopback interface: the same verdicts as one alone; who must not join; who goes away.
 
 mod cli;
+mod local_cluster;
 
-use std::net::TcpListener;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
-use cli::{Done, ENDLESS, Place, SB, done, json};
+use cli::{ENDLESS, Place, SB, json};
+use local_cluster::{place, run, start, wait};
 use serde_json::Value;
-
-const KEY: &str = "6b1f0c6b9d3f4a55a5d6b0f3f1a2c4e8";
-
-/// A place with a key and a list of hosts.
-fn place(files: &[(&str, &str)], processes: usize) -> Place {
-    let place = Place::new(files);
-    let listeners: Vec<TcpListener> =
-        (0..processes).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port is free")).collect();
-    let address = |listener: &TcpListener| listener.local_addr().expect("it is bound").to_string();
-    let hosts: Vec<String> = listeners.iter().map(address).collect();
-    place.write("hosts", hosts.join("\n").as_bytes());
-    place.write("key", KEY.as_bytes());
-    place
-}
-
-fn start(place: &Place, line: &str, process: usize) -> Child {
-    let line = format!("{line} --cluster hosts --cluster-key key --process {process} --workers 1");
-    let mut command = place.command(&line);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary can be run")
-}
-
-fn wait(child: Child) -> Done {
-    done(&child.wait_with_output().expect("it ends"))
-}
-
-/// Runs a command line in this many processes.
-fn run(place: &Place, line: &str, processes: usize) -> Vec<Done> {
-    let children: Vec<Child> = (0..processes).map(|process| start(place, line, process)).collect();
-    children.into_iter().map(wait).collect()
-}
 
 /// What must be the same, whoever searches. After a violation, how much had been looked at may differ.
 fn facts(report: &Value) -> Vec<Value> {

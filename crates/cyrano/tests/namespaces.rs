@@ -132,6 +132,36 @@ fn a_killed_process_stops_the_others() {
 }
 
 #[test]
+fn after_a_killed_process_the_run_is_resumed() {
+    let Some(net) = Net::new("d") else { return };
+    let place = Net::place(&[]);
+    let alone = facts(&place.run(&format!("{LONG} --engine explore")));
+    // Each host has its own part, in the same directory here: as if it were on a shared file system.
+    let line = format!("{LONG} --checkpoint c --checkpoint-every 0.2");
+    let mut children = net.start_all(&place, &line);
+    // Until something has been kept.
+    let parts = || place.run("checkpoint info c").stdout.matches(" levels ").count();
+    while parts() < 3 && children[0].try_wait().is_ok_and(|status| status.is_none()) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let mut killed = children.remove(1);
+    killed.kill().expect("it is still there");
+    killed.wait().expect("it ends");
+    let start = Instant::now();
+    for done in children.into_iter().map(wait) {
+        assert_eq!(done.code, 3, "it was over before the process was killed: {done:?}");
+        assert!(done.stderr.contains("process 1 (10.77.0.2:7101) was lost"), "{done:?}");
+    }
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    let info = place.run("checkpoint info c");
+    assert!(info.stdout.contains("--resume goes on with level"), "{info:?}");
+    let resumed: Vec<Done> = net.start_all(&place, &format!("{line} --resume")).into_iter().map(wait).collect();
+    assert_eq!(facts(&resumed[0]), alone, "{resumed:?}");
+    assert!(resumed.iter().all(|done| done.code == 0), "{resumed:?}");
+}
+
+#[test]
 fn a_long_cut_ends_the_run() {
     let Some(net) = Net::new("c") else { return };
     let place = Net::place(&[("endless.rml", ENDLESS)]);

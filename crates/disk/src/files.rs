@@ -13,8 +13,10 @@
 //! that was truncated, changed, or put together from others is noticed, and bytes behind that length (of a write that a crash interrupted) do not
 //! count.
 
+use std::fmt::{Display, Formatter};
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -36,6 +38,25 @@ pub struct Sum {
     pub blocks: u64,
     /// The checksums of its blocks, chained.
     pub chain: u64,
+}
+
+impl Display for Sum {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} {}", self.length, self.blocks, self.chain)
+    }
+}
+
+impl FromStr for Sum {
+    type Err = ();
+
+    /// Reads what is displayed.
+    fn from_str(text: &str) -> std::result::Result<Self, ()> {
+        let words: Option<Vec<u64>> = text.split(' ').map(|word| word.parse().ok()).collect();
+        match words.as_deref() {
+            Some([length, blocks, chain]) => Ok(Self { length: *length, blocks: *blocks, chain: *chain }),
+            _ => Err(()),
+        }
+    }
 }
 
 /// Where a block is and what it says about itself.
@@ -256,6 +277,32 @@ pub fn free_space(path: &Path) -> Option<u64> {
 #[cfg(not(unix))]
 pub fn free_space(_: &Path) -> Option<u64> {
     None
+}
+
+/// Makes a directory, if it is not there.
+pub fn make_dir(dir: &Path) -> Result<()> {
+    std::fs::create_dir_all(dir).map_err(|error| Error::io(dir, error))
+}
+
+/// The names of what is in a directory, in order; none if there is no such directory.
+pub fn names(dir: &Path) -> Result<Vec<String>> {
+    let entries = match std::fs::read_dir(dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| Error::io(dir, error))?,
+    };
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.map(|entry| entry.file_name().into_string().ok());
+    let names: std::io::Result<Vec<Option<String>>> = entries.map(name).collect();
+    let mut names: Vec<String> = names.map_err(|error| Error::io(dir, error))?.into_iter().flatten().collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Removes a file, if it is there.
+pub fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, error)),
+        _ => Ok(()),
+    }
 }
 
 /// Has the names in a directory written to the disk itself.

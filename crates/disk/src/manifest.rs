@@ -3,7 +3,8 @@
 //! **Invariant:** the manifest in a directory is always a whole one. A new one is written to another file, which is put on the disk itself before it
 //! takes the place of the old one; what it names must be on the disk before. Its last line is a checksum over all others.
 //!
-//! A line is a key, a space and a value. Keys can be repeated.
+//! A line is a key, a space and a value. Keys can be repeated. A directory that has to keep several checkpoints has several manifests, with other
+//! names.
 
 use std::fmt::{Display, Write as _};
 use std::fs::File;
@@ -11,10 +12,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use cyrano_engine::{Limits, Query};
+use cyrano_explore::Explore;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
-use crate::files::sync_dir;
+use crate::files::{remove, sync_dir};
+use crate::saved;
 
 /// The name of the manifest in its directory.
 pub const NAME: &str = "manifest";
@@ -62,16 +66,18 @@ impl Manifest {
 
     /// Removes that of a directory: what it names is going to change.
     pub fn remove(dir: &Path) -> Result<()> {
-        let path = dir.join(NAME);
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(&path, error)),
-            _ => sync_dir(dir),
-        }
+        remove(&dir.join(NAME))?;
+        sync_dir(dir)
     }
 
     /// Reads that of a directory.
     pub fn load(dir: &Path) -> Result<Self> {
-        let path = dir.join(NAME);
+        Self::load_as(dir, NAME)
+    }
+
+    /// Reads the one with this name.
+    pub fn load_as(dir: &Path, name: &str) -> Result<Self> {
+        let path = dir.join(name);
         let bytes = std::fs::read(&path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Error::NoCheckpoint(dir.to_owned()),
             _ => Error::io(&path, error),
@@ -97,12 +103,17 @@ impl Manifest {
 
     /// Writes it into a directory, in place of the one that is there.
     pub fn save(&self, dir: &Path) -> Result<()> {
+        self.save_as(dir, NAME)
+    }
+
+    /// Writes it with this name.
+    pub fn save_as(&self, dir: &Path, name: &str) -> Result<()> {
         let mut text = format!("{FIRST_LINE}\n");
         for (key, value) in &self.lines {
             let _ = writeln!(text, "{key} {}", escape(value));
         }
         let _ = writeln!(text, "checksum {:016x}", xxh3_64(text.as_bytes()));
-        let (path, new) = (dir.join(NAME), dir.join(format!("{NAME}.new")));
+        let (path, new) = (dir.join(name), dir.join(format!("{name}.new")));
         let written = File::create(&new).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.sync_all()
@@ -111,6 +122,16 @@ impl Manifest {
         std::fs::rename(&new, &path).map_err(|error| Error::io(&path, error))?;
         sync_dir(dir)
     }
+}
+
+/// What tells one search from another, by name.
+pub fn identity(query: Query<'_>, explore: &Explore, limits: &Limits) -> Vec<(String, String)> {
+    saved::identity(query, explore, limits)
+}
+
+/// An error that names the differences if these are not the same searches.
+pub fn must_agree(saved: &[(String, String)], now: &[(String, String)]) -> Result<()> {
+    saved::must_agree(saved, now)
 }
 
 fn escape(value: &str) -> String {

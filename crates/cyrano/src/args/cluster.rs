@@ -30,7 +30,7 @@ pub struct ClusterArgs {
         long,
         value_name = "HOSTS",
         requires_all = ["process", "cluster_key"],
-        conflicts_with_all = ["fingerprint", "disk", "checkpoint", "resume"]
+        conflicts_with_all = ["fingerprint", "disk"]
     )]
     pub cluster: Option<PathBuf>,
     /// Which of the hosts this one is, from 0; process 0 prints the report

@@ -5,16 +5,19 @@ use std::fmt::Write as _;
 use cyrano_disk::Info;
 use indicatif::{HumanBytes, HumanCount};
 
+use super::cluster_checkpoint;
 use crate::args::InfoArgs;
 use crate::failure::Failure;
 use crate::{console, large};
 
 /// Options of the explorer that most users leave alone are not shown.
-const SHOWN: [&str; 5] = ["version", "program", "model", "check", "deferred"];
+pub(super) const SHOWN: [&str; 5] = ["version", "program", "model", "check", "deferred"];
 
-/// Says what is in a checkpoint.
+/// Says what is in a checkpoint, of one process or of a cluster.
 pub fn info(args: &InfoArgs) -> Result<u8, Failure> {
-    console::print(&text(&large::info(&args.dir)?))?;
+    let parts = cyrano_cluster::info(&args.dir).map_err(Failure::input)?;
+    let told = if parts.is_empty() { text(&large::info(&args.dir)?) } else { cluster_checkpoint::text(&parts) };
+    console::print(&told)?;
     Ok(0)
 }
 
@@ -40,7 +43,7 @@ fn text(info: &Info) -> String {
 }
 
 /// A time since 1970 as a date, in UTC.
-fn moment(seconds: u64) -> String {
+pub(super) fn moment(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Years from March on, in eras of 400 years, so that the leap day comes last.
     let shifted = days + 719_468;

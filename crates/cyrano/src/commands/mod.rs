@@ -3,6 +3,7 @@
 pub mod check;
 pub mod checkpoint;
 pub mod cluster;
+mod cluster_checkpoint;
 pub mod compare;
 pub mod explore;
 pub mod export;

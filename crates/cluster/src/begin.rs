@@ -1,0 +1,61 @@
+//! What a worker has when a search begins, and when it ends.
+
+use cyrano_engine::Stop;
+use cyrano_explore::{Summary, Wrong};
+
+use crate::findings::Findings;
+use crate::job::Job;
+use crate::keeper::Keeper;
+use crate::saved::Piece;
+use crate::table::{Place, Table};
+
+/// What a worker begins with.
+pub(crate) struct Begin<'s> {
+    pub table: Table,
+    /// How often the search was begun again, and why.
+    pub round: u64,
+    pub widened: Vec<u32>,
+    /// If it goes on from a checkpoint: the time of that, and what this worker had then, which is in the table.
+    pub from: Option<(u64, Piece)>,
+    pub keeper: Option<Keeper<'s>>,
+    /// Why it cannot be kept, if it should be.
+    pub trouble: Option<String>,
+}
+
+impl Begin<'_> {
+    /// From the beginning, kept nowhere.
+    pub fn new(table: Table) -> Self {
+        Self { table, round: 0, widened: Vec::new(), from: None, keeper: None, trouble: None }
+    }
+}
+
+/// What a worker found out.
+pub(crate) struct Found<'s> {
+    pub table: Table,
+    pub round: u64,
+    pub summary: Summary,
+    /// Where something goes wrong: the time of the level, how, and the record. If an initial state goes wrong at once, there is none.
+    pub hit: Option<(u64, Wrong, Place)>,
+    pub stop: Option<Stop>,
+    /// The last level with states.
+    pub depth: u64,
+    /// The time of the level that was begun last.
+    pub time: u64,
+    pub keeper: Option<Keeper<'s>>,
+    /// Why no checkpoint can be written.
+    pub trouble: Option<String>,
+}
+
+/// Keeps what there is at the end. The verdict stands without it, and so does the last checkpoint.
+pub(crate) fn conclude(job: &Job, found: &mut Found<'_>, all: &Findings) {
+    let (Some(keeper), Some(Ok(part))) = (&mut found.keeper, &job.part) else { return };
+    let summary = found.summary.clone();
+    let done = if all.is_complete() {
+        keeper.write_complete(&found.table, all.depth, summary)
+    } else {
+        all.late_checkpoint(found.round).map_or(Ok(()), |time| keeper.write_late(&found.table, time, summary))
+    };
+    if let Err(error) = done {
+        part.remark(format!("{error}; what was kept before is still there"));
+    }
+}

@@ -1,0 +1,221 @@
+//! What one process's part of a checkpoint says: which search it is of, of which moment, and what each of its workers had then.
+//!
+//! **Invariant:** parts belong together if and only if they have the same [`Stamp`]. Levels alone do not say so: two runs of the same search
+//! have the same states in a level, but find them in another order and so give them other places.
+
+use std::path::Path;
+
+use cyrano_disk::files::Sum;
+use cyrano_disk::manifest::Manifest;
+use cyrano_disk::{Error, Result};
+use cyrano_explore::Summary;
+
+/// A moment of a search: everybody has all states of a level, and none of them was expanded.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Moment {
+    /// How often the search was begun again because timestamps were too close together.
+    pub round: u64,
+    /// The time of the level; level 0 has time 1.
+    pub time: u64,
+}
+
+impl Moment {
+    /// The level, as users know it.
+    pub fn level(self) -> u64 {
+        self.time.saturating_sub(1)
+    }
+
+    /// The name of its manifest.
+    pub fn name(self) -> String {
+        format!("level-{}-{}", self.round, self.level())
+    }
+
+    /// The moment of a manifest with this name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        let (round, level) = name.strip_prefix("level-")?.split_once('-')?;
+        let moment = Self { round: round.parse().ok()?, time: level.parse::<u64>().ok()?.checked_add(1)? };
+        // Only one name is that of a moment.
+        (moment.name() == name).then_some(moment)
+    }
+}
+
+/// What tells a checkpoint from all others: when it was written, and by which run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Stamp {
+    pub moment: Moment,
+    /// A random number of the run that wrote it.
+    pub run: u64,
+}
+
+/// What one worker had.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Piece {
+    /// The file with its states.
+    pub log: Sum,
+    /// The address behind its last state.
+    pub end: u64,
+    /// The address of the first state that was not expanded.
+    pub start: u64,
+    pub states: u64,
+    /// How many of them were not expanded.
+    pub frontier: u64,
+    pub depth: u64,
+    /// What was found out when the others were.
+    pub summary: Summary,
+}
+
+/// A part of a checkpoint.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Saved {
+    /// What must be the same when it is resumed, by name.
+    pub identity: Vec<(String, String)>,
+    /// What a user may want to know, by name.
+    pub about: Vec<(String, String)>,
+    pub stamp: Stamp,
+    /// What the searches before found out that had to give up because timestamps were too close together.
+    pub widened: Vec<u32>,
+    /// Whether nothing is left to do.
+    pub complete: bool,
+    pub seconds: f64,
+    /// Seconds since 1970.
+    pub written: u64,
+    /// For each worker of the process.
+    pub pieces: Vec<Piece>,
+}
+
+impl Saved {
+    pub fn save(&self, dir: &Path) -> Result<()> {
+        let mut out = Manifest::default();
+        self.identity.iter().for_each(|(name, value)| out.add("identity", format_args!("{name} {value}")));
+        self.about.iter().for_each(|(name, value)| out.add("about", format_args!("{name} {value}")));
+        out.add("round", self.stamp.moment.round);
+        out.add("time", self.stamp.moment.time);
+        out.add("run", self.stamp.run);
+        self.widened.iter().for_each(|notes| out.add("widened", notes));
+        out.add("complete", self.complete);
+        out.add("seconds", self.seconds);
+        out.add("written", self.written);
+        out.add("workers", self.pieces.len());
+        for (worker, piece) in self.pieces.iter().enumerate() {
+            let Piece { log, end, start, states, frontier, depth, summary } = piece;
+            let Summary { transitions, ended, outcomes, notes, limited } = summary;
+            out.add(&format!("log-{worker}"), log);
+            out.add(&format!("places-{worker}"), format_args!("{end} {start} {states} {frontier} {depth}"));
+            out.add(&format!("found-{worker}"), format_args!("{transitions} {} {notes}", u8::from(*ended)));
+            if let Some((thread, pc)) = limited {
+                out.add(&format!("limited-{worker}"), format_args!("{thread} {pc}"));
+            }
+            for outcome in outcomes {
+                let values: Vec<String> = outcome.iter().map(i64::to_string).collect();
+                out.add(&format!("outcome-{worker}"), values.join(" "));
+            }
+        }
+        out.save_as(dir, &self.stamp.moment.name())
+    }
+
+    pub fn load(dir: &Path, moment: Moment) -> Result<Self> {
+        let text = Manifest::load_as(dir, &moment.name())?;
+        let pairs = |key: &str| -> Vec<(String, String)> {
+            let pair = |line: &str| line.split_once(' ').map(|(name, value)| (name.to_owned(), value.to_owned()));
+            text.all(key).map(|line| pair(line).unwrap_or_else(|| (line.to_owned(), String::new()))).collect()
+        };
+        let found = Moment { round: text.need("round")?, time: text.need("time")? };
+        if found != moment {
+            return Err(text.wrong("it is of another level than its name says"));
+        }
+        let widened: Option<Vec<u32>> = text.all("widened").map(|line| line.parse().ok()).collect();
+        let widened = widened.filter(|widened| widened.len() as u64 == moment.round);
+        let workers: usize = text.need("workers")?;
+        let pieces: Result<Vec<Piece>> = (0..workers).map(|worker| piece(&text, worker)).collect();
+        Ok(Self {
+            identity: pairs("identity"),
+            about: pairs("about"),
+            stamp: Stamp { moment, run: text.need("run")? },
+            widened: widened.ok_or_else(|| text.wrong("`widened` makes no sense"))?,
+            complete: text.need("complete")?,
+            seconds: text.need("seconds")?,
+            written: text.need("written")?,
+            pieces: pieces?,
+        })
+    }
+}
+
+/// What a manifest says about a worker.
+fn piece(text: &Manifest, worker: usize) -> Result<Piece> {
+    let line = |name: &str| numbers::<u64>(text.get(&format!("{name}-{worker}"))?);
+    let wrong = |name: &str| -> Error { text.wrong(&format!("`{name}-{worker}` makes no sense")) };
+    let (Some(places), Some(found)) = (line("places"), line("found")) else { return Err(wrong("places")) };
+    let ([end, start, states, frontier, depth], [transitions, ended, notes]) = (&places[..], &found[..]) else {
+        return Err(wrong("places"));
+    };
+    let limited = line("limited").map(|words| match words[..] {
+        [thread, pc] => Some((usize::try_from(thread).ok()?, u32::try_from(pc).ok()?)),
+        _ => None,
+    });
+    let limited = limited.map(|limited| limited.ok_or_else(|| wrong("limited"))).transpose()?;
+    let outcomes: Option<_> = text.all(&format!("outcome-{worker}")).map(numbers::<i64>).collect();
+    let summary = Summary {
+        transitions: *transitions,
+        ended: *ended != 0,
+        outcomes: outcomes.ok_or_else(|| wrong("outcome"))?,
+        notes: u32::try_from(*notes).map_err(|_| wrong("found"))?,
+        limited,
+    };
+    if start > end || frontier > states {
+        return Err(wrong("places"));
+    }
+    let log = text.need(&format!("log-{worker}"))?;
+    let (end, start, states, frontier, depth) = (*end, *start, *states, *frontier, *depth);
+    Ok(Piece { log, end, start, states, frontier, depth, summary })
+}
+
+fn numbers<T: std::str::FromStr>(line: &str) -> Option<Vec<T>> {
+    line.split_whitespace().map(|word| word.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_saved_is_loaded() {
+        let dir = tempfile::tempdir().expect("a temporary directory can be made");
+        let summary = Summary {
+            transitions: 7,
+            ended: true,
+            outcomes: [vec![1, -2], vec![]].into(),
+            notes: 5,
+            limited: Some((1, 9)),
+        };
+        let log = Sum { length: 1, blocks: 2, chain: u64::MAX };
+        let piece = Piece { log, end: 300, start: 200, states: 10, frontier: 4, depth: 3, summary };
+        let moment = Moment { round: 1, time: 5 };
+        let saved = Saved {
+            identity: vec![("version".into(), "1 2".into())],
+            about: vec![("file".into(), "a\nb".into())],
+            stamp: Stamp { moment, run: 77 },
+            widened: vec![3],
+            complete: false,
+            seconds: 1.5,
+            written: 12,
+            pieces: vec![piece, Piece::default()],
+        };
+        saved.save(dir.path()).expect("it can be saved");
+        assert_eq!(Saved::load(dir.path(), moment).ok(), Some(saved));
+        let manifest = Manifest::load_as(dir.path(), "level-1-4").expect("it is there");
+        manifest.save_as(dir.path(), "level-1-6").expect("it can be saved");
+        assert!(matches!(Saved::load(dir.path(), Moment { round: 1, time: 7 }), Err(Error::Damaged { .. })));
+    }
+
+    #[test]
+    fn names_of_moments() {
+        let moment = Moment { round: 2, time: 14 };
+        assert_eq!(moment.name(), "level-2-13");
+        assert_eq!(Moment::of_name("level-2-13"), Some(moment));
+        for other in
+            ["level-2-13.new", "level-2", "level-02-13", "level-2--1", "states-0-0", "level-2-18446744073709551615"]
+        {
+            assert_eq!(Moment::of_name(other), None, "{other}");
+        }
+    }
+}
