@@ -1,7 +1,7 @@
 //! How much memory a search may take, and the chunks that its tables are made of.
 //!
-//! **Invariant:** chunks are never given back to the allocator while a search runs: a table that is emptied puts them into the pool, from which
-//! all tables take. So the bytes in use grow to the limit once and stay there.
+//! **Invariant:** a table that is emptied puts its chunks into the pool, from which all tables take; they go back to the allocator only when something
+//! else has come to need their memory ([`Budget::relax`]). So the bytes in use grow to the limit once and stay there.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,19 +11,25 @@ pub(crate) struct Budget {
     limit: u64,
     used: AtomicU64,
     peak: AtomicU64,
+    /// Of these, what workers remember.
+    remembered: AtomicU64,
     full: AtomicBool,
     /// What all workers take for themselves.
     fixed: u64,
     chunk: usize,
+    /// So many chunks are never given up.
+    fewest: usize,
     pool: Mutex<Vec<Box<[u8]>>>,
 }
 
 /// What a worker needs beside tables: batches, blocks, buffers of runs.
 const PER_WORKER: u64 = 640 << 10;
 /// The least a record takes, with its slot.
-const RECORD: u64 = 32;
+const RECORD: u64 = 24;
 /// Bytes for each record of a table that is sorted.
 const SORTING: u64 = 24;
+/// One in so many bytes is left free when room is made.
+const SPARE: u64 = 16;
 const SMALLEST_CHUNK: u64 = 1 << 14;
 const LARGEST_CHUNK: u64 = 1 << 20;
 
@@ -39,9 +45,11 @@ impl Budget {
             limit,
             used: AtomicU64::new(0),
             peak: AtomicU64::new(0),
+            remembered: AtomicU64::new(0),
             full: AtomicBool::new(false),
             fixed,
             chunk,
+            fewest: 2 * tables as usize,
             pool: Mutex::default(),
         }
     }
@@ -51,8 +59,14 @@ impl Budget {
         self.full.load(Ordering::Relaxed)
     }
 
-    /// Somebody made room.
+    /// Somebody made room: all tables are empty. What others have come to take since chunks were made is taken from the chunks, and a bit more,
+    /// so that the next byte is not too many at once.
     pub fn relax(&self) {
+        let enough = self.limit - self.limit / SPARE;
+        let mut pool = self.pool.lock().expect("nobody panics with the pool");
+        while self.used.load(Ordering::Relaxed) > enough && pool.len() > self.fewest {
+            self.give(pool.pop().map_or(0, |chunk| chunk.len() as u64));
+        }
         self.full.store(false, Ordering::Relaxed);
     }
 
@@ -77,6 +91,13 @@ impl Budget {
     /// Gives bytes back.
     pub fn give(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Workers remember so many bytes now. They are left at most half of the limit to count: a search that has no room for states does not get on.
+    pub fn remember(&self, bytes: u64) {
+        let bytes = bytes.min(self.limit / 2);
+        let before = self.remembered.swap(bytes, Ordering::Relaxed);
+        if bytes > before { self.take(bytes - before) } else { self.give(before - bytes) }
     }
 
     /// A chunk for records of which the next one takes so many bytes.
@@ -111,5 +132,35 @@ impl Budget {
     /// The most bytes that were in use.
     pub fn peak(&self) -> u64 {
         self.peak.load(Ordering::Relaxed) + self.fixed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_make_room_for_what_is_remembered() {
+        let budget = Budget::new(64 << 20, 16, 1);
+        let mut chunks = Vec::new();
+        while !budget.is_full() {
+            chunks.push(budget.chunk(100));
+        }
+        budget.recycle(chunks.into_iter());
+        budget.relax();
+        assert!(!budget.is_full() && budget.bytes() > 48 << 20, "{}", budget.bytes());
+        budget.remember(16 << 20);
+        assert!(budget.is_full());
+        budget.relax();
+        assert!(!budget.is_full() && budget.bytes() <= 64 << 20, "{}", budget.bytes());
+        // The same again changes nothing; less is always welcome.
+        budget.remember(16 << 20);
+        budget.remember(15 << 20);
+        assert!(!budget.is_full());
+        // However much is remembered, there is room for some states.
+        budget.remember(1 << 30);
+        budget.relax();
+        let chunk = budget.chunk(100);
+        assert!(!budget.is_full() && !chunk.is_empty());
     }
 }

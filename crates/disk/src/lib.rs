@@ -10,9 +10,11 @@ mod budget;
 mod error;
 pub mod files;
 mod info;
+mod job;
 pub mod lock;
 mod log;
 pub mod manifest;
+mod parts;
 mod record;
 mod runs;
 mod saved;
@@ -24,7 +26,7 @@ mod table;
 mod tests;
 mod worker;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cyrano_engine::{Answer, Engine, Limits, Query, Refusal, Stop, Verdict, Watch};
@@ -35,6 +37,7 @@ use cyrano_memory::Model;
 pub use error::{Error, Result};
 pub use info::{Info, info};
 
+use job::Job;
 use lock::Lock;
 use manifest::Manifest;
 use saved::Saved;
@@ -65,8 +68,9 @@ pub struct DiskSearch {
 impl DiskSearch {
     /// An engine that finds what this explorer finds.
     pub fn new(explore: Explore, settings: Settings) -> Self {
-        // Ample sets depend on the order of the search, which is another one here; fingerprints are not exact.
-        let explore = Explore { ample_sets: false, fingerprints: false, ..explore };
+        // Ample sets depend on the order of the search, which is another one here; fingerprints are not exact; and the first thing that goes wrong is the
+        // end, so not all clients with which something does are found.
+        let explore = Explore { ample_sets: false, fingerprints: false, client_programs: false, ..explore };
         Self { explore, settings }
     }
 
@@ -75,7 +79,7 @@ impl DiskSearch {
         let space = Space::new(query, &self.explore, limits);
         let mut space = space.ok_or_else(|| Error::Unsupported(unsupported(query)))?;
         let dir = &self.settings.dir;
-        std::fs::create_dir_all(dir).map_err(|error| Error::io(dir, error))?;
+        make_dir(dir)?;
         let _lock = Lock::take(dir)?;
         let mut fresh = Saved { identity: saved::identity(query, &self.explore, limits), ..Saved::default() };
         fresh.about.clone_from(&self.settings.about);
@@ -87,9 +91,14 @@ impl DiskSearch {
             fresh.widened.push(*notes);
         }
         loop {
+            let packing = match &found {
+                Some(saved) => saved.progress.parts.map(|sum| parts::read(dir, sum, &space)).transpose()?,
+                None => space.packing(),
+            };
+            let job = Job { space: &space, packing: packing.as_ref(), settings: &self.settings, limits, watch };
             let search = match found.take() {
-                Some(saved) => Search::resume(&space, &self.settings, limits, watch, saved),
-                None => Search::start(&space, &self.settings, limits, watch, fresh.clone()),
+                Some(saved) => Search::resume(job, saved),
+                None => Search::start(job, fresh.clone()),
             };
             let summary = match search.and_then(Search::run) {
                 Ok(Outcome::Answer(answer)) => return Ok(*answer),
@@ -100,6 +109,7 @@ impl DiskSearch {
             };
             // The log starts anew, so the manifest that names it must be gone before.
             Manifest::remove(dir)?;
+            drop(packing);
             match space.wider(&summary, limits) {
                 Some(wider) => space = wider,
                 None => return Ok(Answer::new(Verdict::Unknown, Some(Stop::Size.reason().to_owned()))),
@@ -122,6 +132,16 @@ impl DiskSearch {
         }
         Ok(Some(saved))
     }
+}
+
+/// Makes a directory, if it is not there, that is there after a crash, too.
+fn make_dir(dir: &Path) -> Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(dir).map_err(|error| Error::io(dir, error))?;
+    let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
+    files::sync_dir(parent.unwrap_or(Path::new(".")))
 }
 
 fn unsupported(query: Query<'_>) -> String {

@@ -22,7 +22,42 @@ pub(crate) fn push(out: &mut Vec<u8>, parent: u64, state: &[u8]) {
     assert!(state.len() <= LONGEST, "a state of {} bytes does not fit a record", state.len());
     let head = parent | (state.len() as u64) << PARENT_BITS;
     out.extend_from_slice(&head.to_le_bytes());
-    out.extend_from_slice(state);
+    match (state.first_chunk::<4>(), state.last_chunk::<4>()) {
+        // Short states are frequent: no call for a handful of bytes.
+        (Some(first), Some(last)) if state.len() <= 8 => {
+            let end = out.len() + state.len();
+            let [first, last] = [first, last].map(|half| u64::from(u32::from_le_bytes(*half)));
+            out.extend_from_slice(&(first | last << (8 * (state.len() - 4))).to_le_bytes());
+            out.truncate(end);
+        }
+        _ => out.extend_from_slice(state),
+    }
+}
+
+/// Copies a record; both slices have the same length.
+#[inline]
+pub(crate) fn copy(to: &mut [u8], from: &[u8]) {
+    match (from.first_chunk::<8>(), from.last_chunk::<8>()) {
+        (Some(first), Some(last)) if from.len() <= 16 => {
+            let tail = from.len() - 8;
+            to[..8].copy_from_slice(first);
+            to[tail..tail + 8].copy_from_slice(last);
+        }
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// Whether two states are the same.
+#[inline]
+pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    match a.len() {
+        4..=8 => a.first_chunk::<4>() == b.first_chunk::<4>() && a.last_chunk::<4>() == b.last_chunk::<4>(),
+        9..=16 => a.first_chunk::<8>() == b.first_chunk::<8>() && a.last_chunk::<8>() == b.last_chunk::<8>(),
+        _ => a == b,
+    }
 }
 
 /// The parent and the state's length in a head.

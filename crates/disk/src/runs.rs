@@ -1,8 +1,10 @@
 //! Sorted runs: sets of states on disk, in order, each with what it does not share with the one before.
 //!
 //! ```text
-//! shared varint, length varint, bytes          a state: so many bytes of the one before, then these
+//! shared, length, bytes          a state: so many bytes of the one before, then these
 //! ```
+//!
+//! Two numbers below 16 share one byte; others are two variable-length integers behind a byte with all bits set.
 //!
 //! The first state of a block is whole. Of each block the place and the first state are kept in memory, so that blocks in which nothing is looked for
 //! are not read.
@@ -20,6 +22,8 @@ use crate::sort::common_prefix;
 
 /// Bytes of a block's payload, about.
 const BLOCK: usize = 1 << 16;
+/// What stands before numbers that do not fit one byte.
+const LONG: u8 = 0xff;
 
 /// A run.
 pub(crate) struct Run {
@@ -119,14 +123,13 @@ impl Run {
     pub fn join<'k>(&self, count: usize, key: impl Fn(usize) -> &'k [u8], mut found: impl FnMut(usize)) -> Result<()> {
         let (mut at, mut from) = (0, 0);
         let mut payload = Vec::new();
-        let mut state = Vec::new();
         while at < count && from < self.index.blocks.len() {
             let Some(block) = self.index.find(from, key(at)) else {
                 at += 1;
                 continue;
             };
             self.reader.payload(&self.index.blocks[block], &mut payload)?;
-            let whole = join_block(&payload, &mut state, &mut at, count, &key, &mut found);
+            let whole = join_block(&payload, &mut at, count, &key, &mut found);
             whole.ok_or_else(|| Error::damaged(self.reader.path(), "a block makes no sense"))?;
             from = block + 1;
         }
@@ -135,9 +138,10 @@ impl Run {
 }
 
 /// The candidates up to the end of a block; `None` if the block is not one.
+///
+/// The state `k` is never put together: its first `shared` bytes are those of the candidate that it was compared with last, and `rest` follows.
 fn join_block<'k>(
     payload: &[u8],
-    k: &mut Vec<u8>,
     at: &mut usize,
     count: usize,
     key: &impl Fn(usize) -> &'k [u8],
@@ -145,19 +149,18 @@ fn join_block<'k>(
 ) -> Option<()> {
     let mut items = Front { payload, at: 0 };
     let mut c = key(*at);
-    let mut m = 0;
-    k.clear();
+    let (mut m, mut length) = (0, 0);
     while items.at < payload.len() {
-        let (shared, rest) = items.next_item().filter(|(shared, _)| *shared <= k.len())?;
-        k.truncate(shared);
-        k.extend_from_slice(rest);
+        let (shared, rest) = items.next_item().filter(|(shared, _)| *shared <= length)?;
+        length = shared + rest.len();
         if shared > m {
             continue;
         }
-        let mut known = shared;
+        let before = c;
+        m = shared + common_prefix(rest, &c[shared..]);
         loop {
-            m = known + common_prefix(&k[known..], &c[known..]);
-            let order = k.get(m).cmp(&c.get(m));
+            let next = if m < shared { before.get(m) } else { rest.get(m - shared) };
+            let order = next.cmp(&c.get(m));
             if order == Ordering::Less {
                 break;
             }
@@ -169,7 +172,10 @@ fn join_block<'k>(
                 return Some(());
             }
             c = key(*at);
-            known = 0;
+            m = common_prefix(&before[..shared], c);
+            if m == shared {
+                m += common_prefix(rest, &c[shared..]);
+            }
         }
     }
     Some(())
@@ -184,14 +190,17 @@ struct Front<'a> {
 impl<'a> Front<'a> {
     #[inline]
     fn next_item(&mut self) -> Option<(usize, &'a [u8])> {
-        let shared = self.number()?;
-        let length = self.number()?;
+        let both = *self.payload.get(self.at)?;
+        self.at += 1;
+        let (shared, length) = match both {
+            LONG => (self.number()?, self.number()?),
+            _ => (usize::from(both >> 4), usize::from(both & 15)),
+        };
         let rest = self.payload.get(self.at..self.at.checked_add(length)?)?;
         self.at += length;
         Some((shared, rest))
     }
 
-    #[inline]
     fn number(&mut self) -> Option<usize> {
         let mut number = 0;
         for shift in (0..28).step_by(7) {
@@ -206,6 +215,18 @@ impl<'a> Front<'a> {
     }
 }
 
+fn push_item(out: &mut Vec<u8>, shared: usize, rest: &[u8]) {
+    match (shared as u8) << 4 | rest.len() as u8 {
+        both if shared < 16 && rest.len() < 16 && both != LONG => out.push(both),
+        _ => {
+            out.push(LONG);
+            push_number(out, shared);
+            push_number(out, rest.len());
+        }
+    }
+    out.extend_from_slice(rest);
+}
+
 fn push_number(out: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -217,7 +238,6 @@ fn push_number(out: &mut Vec<u8>, mut number: usize) {
 /// A run that is being written.
 pub(crate) struct Writer {
     number: u64,
-    path: PathBuf,
     file: Appender,
     payload: Vec<u8>,
     items: u32,
@@ -229,10 +249,9 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub fn create(dir: &Path, number: u64) -> Result<Self> {
-        let path = path(dir, number);
-        let file = Appender::create(path.clone())?;
+        let file = Appender::create(path(dir, number))?;
         let (first, last) = (Vec::new(), Vec::new());
-        Ok(Self { number, path, file, payload: Vec::new(), items: 0, first, last, states: 0, index: Index::default() })
+        Ok(Self { number, file, payload: Vec::new(), items: 0, first, last, states: 0, index: Index::default() })
     }
 
     /// Appends a state that is larger than all before.
@@ -242,9 +261,7 @@ impl Writer {
             self.first.clear();
             self.first.extend_from_slice(state);
         }
-        push_number(&mut self.payload, shared);
-        push_number(&mut self.payload, state.len() - shared);
-        self.payload.extend_from_slice(&state[shared..]);
+        push_item(&mut self.payload, shared, &state[shared..]);
         self.last.truncate(shared);
         self.last.extend_from_slice(&state[shared..]);
         self.items += 1;
@@ -267,10 +284,6 @@ impl Writer {
         self.end_block()?;
         let (sum, reader) = (self.file.sum(), self.file.reader()?);
         Ok(Run { number: self.number, sum, states: self.states, named: false, reader, index: self.index })
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 }
 

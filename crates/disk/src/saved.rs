@@ -12,10 +12,15 @@ use crate::files::Sum;
 use crate::manifest::Manifest;
 use crate::store::PARTS;
 
+/// Which form the files of a checkpoint have; every change of it has another number.
+const FILES: u32 = 2;
+
 /// How far a search has come.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Progress {
     pub log: Sum,
+    /// What the numbers in states mean, if these are packed.
+    pub parts: Option<Sum>,
     pub states: u64,
     pub depth: u64,
     /// The number of the first state that has not been expanded.
@@ -76,6 +81,7 @@ pub(crate) fn identity(query: Query<'_>, explore: &Explore, limits: &Limits) -> 
     let program = format!("{} ({:016x})", query.program.name, xxh3_64(text.as_bytes()));
     let mut lines = vec![
         ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+        ("files".to_owned(), FILES.to_string()),
         ("program".to_owned(), program),
         ("model".to_owned(), model),
         ("check".to_owned(), question),
@@ -110,7 +116,7 @@ impl Saved {
         self.identity.iter().for_each(|(name, value)| out.add("identity", format_args!("{name} {value}")));
         self.about.iter().for_each(|(name, value)| out.add("about", format_args!("{name} {value}")));
         self.widened.iter().for_each(|notes| out.add("widened", notes));
-        let Progress { log, states, depth, position, level_end, summary, seconds, end } = &self.progress;
+        let Progress { log, parts, states, depth, position, level_end, summary, seconds, end } = &self.progress;
         out.add("time", self.time);
         out.add("seconds", seconds);
         out.add("depth", depth);
@@ -127,6 +133,9 @@ impl Saved {
             out.add("outcome", numbers(outcome));
         }
         out.add("in-runs", self.in_runs);
+        if let Some(sum) = parts {
+            out.add("parts", sum_text(*sum));
+        }
         out.add("states", format_args!("{states} {}", sum_text(*log)));
         for RunLine { part, number, sum, states } in &self.runs {
             out.add("run", format_args!("{part} {number} {states} {}", sum_text(*sum)));
@@ -155,9 +164,12 @@ impl Saved {
         };
         let log = text.get("states").and_then(words::<u64>).filter(|words| words.len() == 4);
         let log = log.ok_or_else(|| wrong("states"))?;
+        let parts = text.get("parts").map(|line| words::<u64>(line).filter(|words| words.len() == 3));
+        let parts = parts.map(|found| found.ok_or_else(|| wrong("parts"))).transpose()?;
         let end = text.get("end").and_then(end_from).ok_or_else(|| wrong("end"))?;
         let progress = Progress {
             log: sum_from(&log[1..]),
+            parts: parts.as_deref().map(sum_from),
             states: log[0],
             depth: text.need("depth")?,
             position: text.need("position")?,

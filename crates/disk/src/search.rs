@@ -13,14 +13,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
-use cyrano_engine::{Answer, Limits, Stats, Stop, Watch};
-use cyrano_explore::{Space, Summary, Wrong};
+use cyrano_engine::{Answer, Stats, Stop};
+use cyrano_explore::{Packing, Summary, Wrong};
 
-use crate::Settings;
 use crate::error::{Error, Result};
-use crate::files::Block;
+use crate::files::{self, Block};
+use crate::job::Job;
 use crate::log::{self, Log};
-use crate::record::Records;
+use crate::parts::Parts;
+use crate::record::{NO_PARENT, Records};
 use crate::runs::Run;
 use crate::saved::{End, Progress, RunLine, Saved, now};
 use crate::store::{PARTS, Store};
@@ -30,6 +31,8 @@ use crate::worker::{Refill, Round, Worker};
 const WORTH_SHARING: usize = 4;
 /// At the end of a level a checkpoint is written if the last one is at least this part of the usual time ago.
 const LEVEL_SHARE: u32 = 10;
+/// With so many states a search stops: their numbers must fit a record, with those of the states that are pending.
+const MOST_STATES: u64 = NO_PARENT / 2;
 /// Files that only wait for the next checkpoint may take this many bytes.
 const GARBAGE: u64 = 1 << 28;
 
@@ -56,11 +59,10 @@ enum Halt {
 
 /// A search under way.
 pub(crate) struct Search<'s> {
-    space: &'s Space<'s>,
-    settings: &'s Settings,
-    limits: &'s Limits,
-    watch: &'s dyn Watch,
+    job: Job<'s>,
     store: Store,
+    /// The meaning of packed states, if they are packed.
+    parts: Option<Parts>,
     /// What is left of the level under way.
     level: Vec<Block>,
     level_end: u64,
@@ -79,34 +81,41 @@ pub(crate) struct Search<'s> {
 
 impl<'s> Search<'s> {
     /// A search from the beginning. `saved` says what it is a search for.
-    pub fn start(
-        space: &'s Space<'s>,
-        settings: &'s Settings,
-        limits: &'s Limits,
-        watch: &'s dyn Watch,
-        saved: Saved,
-    ) -> Result<Self> {
-        let log = Log::create(&settings.dir)?;
-        let store = Store::new(&settings.dir, log, limits.memory, limits.workers.max(1))?;
+    pub fn start(job: Job<'s>, saved: Saved) -> Result<Self> {
+        let dir = &job.settings.dir;
+        let store = Store::new(dir, Log::create(dir)?, job.limits.memory, job.workers())?;
         store.sweep();
-        Ok(Self::with(space, settings, limits, watch, store, saved))
+        let parts = job.packing.map(|_| Parts::create(dir)).transpose()?;
+        Ok(Self::with(job, store, parts, saved))
     }
 
-    fn with(
-        space: &'s Space<'s>,
-        settings: &'s Settings,
-        limits: &'s Limits,
-        watch: &'s dyn Watch,
-        store: Store,
-        saved: Saved,
-    ) -> Self {
+    /// Goes on where a checkpoint was written. All files are read and must be what the checkpoint says.
+    pub fn resume(job: Job<'s>, saved: Saved) -> Result<Self> {
+        let dir = &job.settings.dir;
+        let Progress { log: sum, parts, states, position, level_end, end, .. } = saved.progress;
+        let runs = open_runs(dir, &saved.runs)?;
+        let mut blocks = read_log(dir, &saved.progress)?;
+        let fresh = blocks.split_off(blocks.partition_point(|block| block.first < level_end));
+        let mut store = Store::new(dir, Log::reopen(dir, sum, states, fresh)?, job.limits.memory, job.workers())?;
+        let parts = job.packing.zip(parts).map(|(packing, sum)| Parts::reopen(dir, sum, packing)).transpose()?;
+        runs.into_iter().for_each(|(part, run)| store.adopt(part, run));
+        store.in_runs = saved.in_runs;
+        store.sweep();
+        let mut search = Self::with(job, store, parts, saved);
+        search.level = blocks.split_off(blocks.partition_point(|block| block.first < position));
+        search.checkpointed = Some(Instant::now());
+        if end == End::Open {
+            search.refill()?;
+        }
+        Ok(search)
+    }
+
+    fn with(job: Job<'s>, store: Store, parts: Option<Parts>, saved: Saved) -> Self {
         let known = saved.progress.clone();
         Self {
-            space,
-            settings,
-            limits,
-            watch,
+            job,
             store,
+            parts,
             level: Vec::new(),
             level_end: known.level_end,
             depth: known.depth,
@@ -120,33 +129,6 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Goes on where a checkpoint was written. All files are read and must be what the checkpoint says.
-    pub fn resume(
-        space: &'s Space<'s>,
-        settings: &'s Settings,
-        limits: &'s Limits,
-        watch: &'s dyn Watch,
-        saved: Saved,
-    ) -> Result<Self> {
-        let dir = &settings.dir;
-        let Progress { log: sum, states, position, level_end, end, .. } = saved.progress;
-        let runs = open_runs(dir, &saved.runs)?;
-        let mut blocks = read_log(dir, &saved.progress)?;
-        let fresh = blocks.split_off(blocks.partition_point(|block| block.first < level_end));
-        let log = Log::reopen(dir, sum, states, fresh)?;
-        let mut store = Store::new(dir, log, limits.memory, limits.workers.max(1))?;
-        runs.into_iter().for_each(|(part, run)| store.adopt(part, run));
-        store.in_runs = saved.in_runs;
-        store.sweep();
-        let mut search = Self::with(space, settings, limits, watch, store, saved);
-        search.level = blocks.split_off(blocks.partition_point(|block| block.first < position));
-        search.checkpointed = Some(Instant::now());
-        if end == End::Open {
-            search.refill()?;
-        }
-        Ok(search)
-    }
-
     /// Fills the tables with the states that are in no run. A limit may be reached before; then the checkpoint stays as it is.
     fn refill(&mut self) -> Result<()> {
         let (mut payload, mut refill) = (Vec::new(), Refill::new());
@@ -157,13 +139,17 @@ impl<'s> Search<'s> {
             if block.first < self.store.in_runs {
                 continue;
             }
-            self.stopped = self.limits.exceeded(0);
+            self.stopped = self.job.limits.exceeded(0);
             if self.stopped.is_some() {
                 break;
             }
             self.store.reader.payload(&block, &mut payload)?;
             Records(&payload).flatten().for_each(|(_, state)| refill.put(&self.store, state));
-            if self.store.budget.is_full() && self.settings.spill {
+            if self.store.budget.is_full() {
+                if !self.job.settings.spill {
+                    self.stopped = Some(Stop::Memory);
+                    break;
+                }
                 refill.hand_in(&self.store);
                 self.store.accept();
                 self.store.spill_up_to(block.first + u64::from(block.items))?;
@@ -184,7 +170,7 @@ impl<'s> Search<'s> {
         if self.stopped.is_some() {
             return self.answer(self.stopped).map(Outcome::of);
         }
-        let mut workers: Vec<_> = (0..self.limits.workers.max(1)).map(|_| Worker::new(self.space.walker())).collect();
+        let mut workers: Vec<_> = (0..self.job.workers()).map(|_| Worker::new(self.job.walker())).collect();
         if self.known.states == 0 && workers[0].seed(&self.store).is_some() {
             return Ok(Outcome::AtOnce);
         }
@@ -212,7 +198,7 @@ impl<'s> Search<'s> {
                 self.checkpoint()?;
                 return self.answer(None).map(Outcome::of);
             }
-            if self.is_due(self.settings.every / LEVEL_SHARE) || self.store.garbage() > GARBAGE {
+            if self.is_due(self.job.settings.every / LEVEL_SHARE) || self.store.garbage() > GARBAGE {
                 self.checkpoint()?;
             }
         }
@@ -226,18 +212,18 @@ impl<'s> Search<'s> {
         }
         let summary = self.summary(workers);
         let hit = workers.iter().filter_map(|worker| worker.hit).min();
-        if summary.must_give_up() && (hit.is_none() || self.space.wider(&summary, self.limits).is_some()) {
+        if summary.must_give_up() && (hit.is_none() || self.job.space.wider(&summary, self.job.limits).is_some()) {
             return Ok(Some(Outcome::GaveUp(summary)));
         }
         if let Some((wrong, number)) = hit {
             return self.hit(workers, wrong, number).map(|answer| Some(Outcome::of(answer)));
         }
-        let stop = self.limits.exceeded(0);
-        let (full, due) = (self.store.budget.is_full(), self.is_due(self.settings.every));
+        let stop = self.job.limits.exceeded(0).or((self.known.states >= MOST_STATES).then_some(Stop::Size));
+        let (full, due) = (self.store.budget.is_full(), self.is_due(self.job.settings.every));
         if stop.is_some() || full || due {
             self.settle(workers)?;
         }
-        let stop = stop.or((full && !self.settings.spill).then_some(Stop::Memory));
+        let stop = stop.or((full && !self.job.settings.spill).then_some(Stop::Memory));
         if let Some(stop) = stop {
             return self.halt(Halt::Limit(stop)).map(|answer| Some(Outcome::of(answer)));
         }
@@ -252,14 +238,14 @@ impl<'s> Search<'s> {
 
     /// Lets the workers expand blocks.
     fn expand(&mut self, workers: &mut [Worker<'s>]) {
-        let due = self.checkpointed.map(|last| last + self.settings.every);
+        let due = self.checkpointed.map(|last| last + self.job.settings.every);
         let round = Round {
             store: &self.store,
             blocks: &self.level,
             next: AtomicUsize::new(0),
             pause: AtomicBool::new(false),
-            limits: self.limits,
-            watch: self.watch,
+            limits: self.job.limits,
+            watch: self.job.watch,
             depth: self.depth,
             due,
         };
@@ -273,6 +259,8 @@ impl<'s> Search<'s> {
         });
         let done = round.done();
         self.level.drain(..done);
+        let remembered: u64 = workers.iter().map(|worker| worker.walker.bytes()).sum();
+        self.store.budget.remember(remembered + self.job.packing.map_or(0, Packing::bytes));
     }
 
     /// What was found out so far.
@@ -284,13 +272,17 @@ impl<'s> Search<'s> {
 
     /// Settles pending states; what is known then is all there is.
     fn settle(&mut self, workers: &[Worker<'s>]) -> Result<()> {
+        if let (Some(parts), Some(packing)) = (&mut self.parts, self.job.packing) {
+            parts.update(packing)?;
+        }
         self.store.settle()?;
         let summary = self.summary(workers);
         let log = self.store.log();
         let (log, states) = (log.sum(), log.states());
+        let parts = self.parts.as_ref().map(Parts::sum);
         let position = self.level.first().map_or(self.level_end, |block| block.first);
         let (depth, level_end, seconds) = (self.depth, self.level_end, self.elapsed());
-        self.known = Progress { log, states, depth, position, level_end, summary, seconds, end: End::Open };
+        self.known = Progress { log, parts, states, depth, position, level_end, summary, seconds, end: End::Open };
         Ok(())
     }
 
@@ -319,6 +311,9 @@ impl<'s> Search<'s> {
     /// Has all that is known written to the disk itself, and a manifest that says so.
     fn checkpoint(&mut self) -> Result<()> {
         self.store.sync()?;
+        self.parts.as_ref().map_or(Ok(()), Parts::sync)?;
+        // A manifest must not be there before the names of the files that it names.
+        files::sync_dir(&self.job.settings.dir)?;
         let mut runs = Vec::new();
         for part in 0..PARTS {
             let line = |run: &Run| RunLine { part, number: run.number, sum: run.sum, states: run.states };
@@ -328,7 +323,7 @@ impl<'s> Search<'s> {
         self.saved.in_runs = self.store.in_runs;
         self.saved.runs = runs;
         self.saved.time = now();
-        self.saved.save(&self.settings.dir)?;
+        self.saved.save(&self.job.settings.dir)?;
         self.store.named();
         self.checkpointed = Some(Instant::now());
         Ok(())
@@ -348,9 +343,9 @@ impl<'s> Search<'s> {
     }
 
     fn found(&mut self, wrong: Wrong, number: u64) -> Result<Answer> {
-        let path = log::path_to(&self.store.reader, self.known.log, number)?;
+        let path = self.job.plain(log::path_to(&self.store.reader, self.known.log, number)?)?;
         let stats = self.stats();
-        Ok(self.space.answer(&path, Some(wrong), &self.known.summary, None, stats, self.limits))
+        Ok(self.job.space.answer(&path, Some(wrong), &self.known.summary, None, stats, self.job.limits))
     }
 
     /// Stops with what is known.
@@ -375,7 +370,7 @@ impl<'s> Search<'s> {
 
     fn answer(&mut self, stop: Option<Stop>) -> Result<Answer> {
         let stats = self.stats();
-        Ok(self.space.answer(&[], None, &self.known.summary, stop, stats, self.limits))
+        Ok(self.job.space.answer(&[], None, &self.known.summary, stop, stats, self.job.limits))
     }
 
     fn stats(&self) -> Stats {

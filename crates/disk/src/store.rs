@@ -160,9 +160,8 @@ impl Store {
             if part.runs.len() - from < 2 {
                 return Ok(());
             }
-            let out = Writer::create(&self.dir, self.new_number())?;
-            let path = out.path().to_owned();
-            match runs::merge(&part.runs[from..], out) {
+            let number = self.new_number();
+            match Writer::create(&self.dir, number).and_then(|out| runs::merge(&part.runs[from..], out)) {
                 Ok(run) => {
                     self.budget.take(run.bytes());
                     let old: Vec<Run> = part.runs.splice(from.., [run]).collect();
@@ -170,7 +169,7 @@ impl Store {
                     Ok(())
                 }
                 Err(Error::Full { .. }) => {
-                    let _ = std::fs::remove_file(path);
+                    let _ = std::fs::remove_file(runs::path(&self.dir, number));
                     Ok(())
                 }
                 Err(error) => Err(error),
@@ -324,12 +323,12 @@ impl Part {
             return Ok(None);
         }
         sort(&mut entries, |address| self.table.state(address));
-        let mut out = Writer::create(dir, number)?;
-        let path = out.path().to_owned();
-        let pushed = entries.iter().try_for_each(|entry| out.push(self.table.state(entry.address)));
-        let run = pushed.and_then(|()| out.finish());
+        let run = Writer::create(dir, number).and_then(|mut out| {
+            entries.iter().try_for_each(|entry| out.push(self.table.state(entry.address)))?;
+            out.finish()
+        });
         if run.is_err() {
-            let _ = std::fs::remove_file(path);
+            let _ = std::fs::remove_file(runs::path(dir, number));
         }
         run.map(Some)
     }

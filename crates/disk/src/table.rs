@@ -175,7 +175,7 @@ impl Table {
                 self.len += 1;
                 return;
             }
-            if self.state(address(self.slots[at])) == &record[record::HEAD..] {
+            if record::same(self.state(address(self.slots[at])), &record[record::HEAD..]) {
                 return;
             }
             at = if at + 1 == self.slots.len() { 0 } else { at + 1 };
@@ -190,7 +190,7 @@ impl Table {
         let number = self.chunks.len() - 1;
         let chunk = &mut self.chunks[number];
         let address = Address::new(number, chunk.used);
-        chunk.bytes[chunk.used..chunk.used + record.len()].copy_from_slice(record);
+        record::copy(&mut chunk.bytes[chunk.used..chunk.used + record.len()], record);
         chunk.used += record.len();
         address
     }

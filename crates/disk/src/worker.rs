@@ -92,7 +92,7 @@ impl<'s> Worker<'s> {
             if let Err(error) = self.expand(round.store, block) {
                 self.error = Some(error);
             }
-            let over = self.error.is_some() || self.hit.is_some() || self.walker.summary().must_give_up();
+            let over = self.error.is_some() || self.hit.is_some() || self.walker.must_give_up();
             if over || round.store.budget.is_full() {
                 round.pause();
             }

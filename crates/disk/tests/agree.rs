@@ -2,8 +2,11 @@
 
 mod common;
 
-use common::{Case, INSTANCES, case, explorer, facts, length, limits, of_text, search};
+use std::collections::BTreeSet;
+
+use common::{Case, INSTANCES, case, explorer, facts, files, growing, length, limits, of_text, philosophers, search};
 use cyrano_engine::{Answer, Engine, Verdict};
+use cyrano_explore::Space;
 
 /// Much less than any instance needs.
 const TINY: u64 = 1 << 16;
@@ -33,6 +36,49 @@ fn memory_disk_and_two_workers_agree_with_the_explorer() {
         compare(&case, &expected, true, TINY, 2);
     }
     assert!(violated >= 3, "{violated} instances are wrong");
+}
+
+/// Packed states are the same states, also those that need more bits, or more words, than anybody thought at first.
+#[test]
+fn packed_states_are_the_same_states() {
+    let mut wider = 0;
+    for pad in 36..50 {
+        let case = growing(pad);
+        let expected = case.in_memory(1);
+        assert!(expected.stats.states > 10_000, "{:?}", expected.stats);
+        let (explore, limits) = (explorer(), limits(1 << 30, 1));
+        let space = Space::new(case.query(), &explore, &limits).expect("it has levels");
+        let packing = space.packing().expect("steps depend on little");
+        let mut walker = packing.walker();
+        let (mut seen, mut work) = (BTreeSet::new(), Vec::new());
+        walker.initial(|state| work.push(state.to_vec()));
+        let words = work[0].len().div_ceil(8);
+        while let Some(state) = work.pop() {
+            if seen.insert(state.clone()) {
+                assert_eq!(walker.expand(&state, |next| work.push(next.to_vec())), None);
+            }
+        }
+        wider += usize::from(seen.iter().any(|state| state.len() > 8 * words));
+        assert_eq!(seen.len() as u64, expected.stats.states, "{pad}");
+        assert_eq!(walker.summary().transitions, expected.stats.transitions, "{pad}");
+        let plain: BTreeSet<Vec<u8>> = seen.iter().map(|state| packing.unpack(state).expect("it is one")).collect();
+        assert_eq!(plain.len(), seen.len(), "{pad}");
+    }
+    assert!(wider > 0, "some get more words");
+}
+
+#[test]
+fn packed_states_are_the_same_states_in_files() {
+    for case in [philosophers(7), growing(44)] {
+        let expected = case.in_memory(1);
+        compare(&case, &expected, false, 1 << 30, 2);
+        compare(&case, &expected, true, 3 << 19, 1);
+        compare(&case, &expected, true, 3 << 19, 2);
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory can be made");
+    let found = search(dir.path(), true, false, 60.0).run(philosophers(6).query(), &limits(1 << 20, 1), &());
+    assert_eq!(found.map(|answer| answer.verdict).ok(), Some(Verdict::Verified));
+    assert!(files(dir.path()).iter().any(|file| file.ends_with("parts")), "they are packed");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use common::{Case, case, explorer, facts, files, limits, search};
+use common::{Case, case, explorer, facts, files, growing, limits, philosophers, search};
 use cyrano_disk::{DiskSearch, Error, Settings, info};
 use cyrano_engine::{Answer, Limits, Progress, Verdict, Watch};
 use cyrano_explore::Explore;
@@ -45,11 +45,22 @@ fn interrupted(case: &Case, dir: &Path) {
 
 #[test]
 fn a_search_that_is_interrupted_often_ends_like_one_that_is_not() {
-    let case = case("stm/mcrt.rml", "sc", &[]);
+    interrupt_often(&case("stm/mcrt.rml", "sc", &[]), 1 << 17, 3, 0.0);
+}
+
+#[test]
+fn packed_states_outlive_interruptions() {
+    interrupt_often(&philosophers(7), 3 << 19, 8, 60.0);
+    interrupt_often(&growing(44), 3 << 19, 5, 60.0);
+}
+
+/// Interrupts a search whenever it was looked at so many times, in memory and with this little of it.
+fn interrupt_often(case: &Case, little: u64, looks: u64, every: f64) {
     let expected = facts(&case.in_memory(1));
-    for (spill, memory) in [(false, 1 << 30), (true, 1 << 17)] {
+    for (spill, memory) in [(false, 1 << 30), (true, little)] {
         let dir = tempfile::tempdir().expect("a temporary directory can be made");
-        let mut answer = run_for(&case, &search(dir.path(), spill, false, 0.0), memory, 1, 3).expect("it can start");
+        let mut answer =
+            run_for(case, &search(dir.path(), spill, false, every), memory, 1, looks).expect("it can start");
         let mut interruptions = 0;
         let mut states = 0;
         while answer.verdict == Verdict::Unknown {
@@ -57,13 +68,13 @@ fn a_search_that_is_interrupted_often_ends_like_one_that_is_not() {
             let told = info(dir.path()).expect("there is a checkpoint");
             assert!(told.states >= states && told.end == "not complete", "{told:?}");
             states = told.states;
-            let next = search(dir.path(), spill, true, 0.0);
-            answer = run_for(&case, &next, memory, 1 + interruptions % 2, 3).expect("it can go on");
+            let next = search(dir.path(), spill, true, every);
+            answer = run_for(case, &next, memory, 1 + interruptions % 2, looks).expect("it can go on");
         }
-        assert!(interruptions >= 3, "{interruptions} interruptions");
+        assert!(interruptions >= 2, "{interruptions} interruptions");
         assert_eq!(facts(&answer), expected, "spill {spill}");
         // What is known is told again, without a search.
-        let again = search(dir.path(), spill, true, 0.0).run(case.query(), &limits(memory, 1), &());
+        let again = search(dir.path(), spill, true, every).run(case.query(), &limits(memory, 1), &());
         assert_eq!(facts(&again.expect("it is complete")), expected);
         assert_eq!(info(dir.path()).map(|told| told.end).ok(), Some("complete"));
     }
@@ -101,6 +112,21 @@ fn too_little_memory_is_no_end_if_there_is_more_later() {
     }
 }
 
+/// What was found with more memory does not fit into less: that is said before memory is used.
+#[test]
+fn less_memory_than_the_checkpoint_needs_is_no_memory_at_all() {
+    let case = tl2();
+    let dir = tempfile::tempdir().expect("a temporary directory can be made");
+    let stopped = search(dir.path(), false, false, 60.0).run(case.query(), &limits(1 << 22, 1), &());
+    let kept = stopped.expect("it can start").stats.states;
+    let again =
+        search(dir.path(), false, true, 60.0).run(case.query(), &limits(1 << 21, 1), &()).expect("it can start");
+    assert_eq!((again.verdict, again.stats.states), (Verdict::Unknown, kept));
+    assert!(again.stats.peak_bytes < (1 << 21) * 11 / 10, "{:?}", again.stats);
+    let done = search(dir.path(), false, true, 60.0).run(case.query(), &limits(1 << 30, 1), &());
+    assert_eq!(facts(&done.expect("it can go on")), facts(&case.in_memory(1)));
+}
+
 /// Changes a file in some way, and back.
 fn with_damage(path: &Path, damage: impl FnOnce(&mut Vec<u8>), check: impl FnOnce()) {
     let good = std::fs::read(path).expect("the file is there");
@@ -114,9 +140,17 @@ fn with_damage(path: &Path, damage: impl FnOnce(&mut Vec<u8>), check: impl FnOnc
 
 #[test]
 fn damaged_files_are_refused() {
-    let case = tl2();
+    refuses_damage(&tl2());
+}
+
+#[test]
+fn damaged_files_of_packed_states_are_refused() {
+    refuses_damage(&philosophers(9));
+}
+
+fn refuses_damage(case: &Case) {
     let dir = tempfile::tempdir().expect("a temporary directory can be made");
-    interrupted(&case, dir.path());
+    interrupted(case, dir.path());
     let found = files(dir.path());
     assert!(found.len() > 10, "{found:?}");
     for path in found {

@@ -49,6 +49,7 @@ mod witness;
 pub use faults::Fault;
 pub use space::{Space, Summary, Walker, Wrong};
 pub use stepping::{NextStep, Place, Standing, Stepping};
+pub use walk::packing::Packing;
 
 use cyrano_engine::{
     Answer, BlockProof, Engine, Limits, Query, Question, Refusal, Verdict, Violation, Watch, limit_reason,

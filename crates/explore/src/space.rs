@@ -17,6 +17,8 @@ use crate::search::Found;
 use crate::step::Notes;
 use crate::store::Address;
 use crate::walk::Walk;
+use crate::walk::dictionary::Dictionary;
+use crate::walk::packing::{PackedWalk, Packing};
 use crate::{Explore, timestamps};
 
 /// A question about a program, prepared for a search.
@@ -96,7 +98,17 @@ impl<'a> Space<'a> {
     /// One thread's part of a search.
     pub fn walker(&self) -> Walker<'_> {
         let plain = Plain::new(&self.machine, property(self.query));
-        Walker { plain, walk: Walk::new(&self.machine, property(self.query)) }
+        Walker { plain, walk: Walk::new(&self.machine, property(self.query)), packed: None }
+    }
+
+    /// A way to pack states that has learnt how many values their parts have; none where that does not serve.
+    pub fn packing(&self) -> Option<Packing<'_>> {
+        self.empty_packing().and_then(|mut packing| packing.learn(self.walker()).then_some(packing))
+    }
+
+    /// A way to pack states that has learnt nothing yet, for [`Packing::import`].
+    pub fn empty_packing(&self) -> Option<Packing<'_>> {
+        Packing::new(&self.machine, property(self.query))
     }
 
     /// The answer after a search. `path` has the states from an initial one to the one where something goes wrong, that one included; it is
@@ -141,26 +153,52 @@ pub struct Walker<'s> {
     plain: Plain<'s, 's>,
     /// With remembered steps, where they serve.
     walk: Option<Walk<'s, 's>>,
+    /// If states are packed.
+    packed: Option<PackedWalk<'s>>,
 }
 
-impl Walker<'_> {
-    /// Visits the initial states; says if one of them goes wrong at once.
-    pub fn initial(&mut self, visit: impl FnMut(&[u8])) -> Option<Wrong> {
-        self.plain.initial_states(visit);
-        self.wrong()
+impl<'s> Walker<'s> {
+    pub(crate) fn packed(machine: &'s Machine<'s>, property: Option<&'s Property>, dictionary: &'s Dictionary) -> Self {
+        let packed = Some(PackedWalk::new(machine, property, dictionary));
+        Self { plain: Plain::new(machine, property), walk: None, packed }
     }
 
-    /// Visits the successors of a state, with repetitions; says if something goes wrong there.
-    pub fn expand(&mut self, state: &[u8], visit: impl FnMut(&[u8])) -> Option<Wrong> {
-        match &mut self.walk {
-            Some(walk) => walk.successors_of(state, visit),
-            None => self.plain.successors_of(state, visit),
+    /// Visits the initial states; says if one of them goes wrong at once.
+    pub fn initial(&mut self, mut visit: impl FnMut(&[u8])) -> Option<Wrong> {
+        match &mut self.packed {
+            Some(packed) => self.plain.initial_states(|state| packed.pack(state, &mut visit)),
+            None => self.plain.initial_states(visit),
         }
         self.wrong()
     }
 
+    /// Visits the successors of a state, with repetitions; says if something goes wrong there.
+    #[inline]
+    pub fn expand(&mut self, state: &[u8], visit: impl FnMut(&[u8])) -> Option<Wrong> {
+        match (&mut self.packed, &mut self.walk) {
+            (Some(packed), _) => packed.successors_of(state, visit),
+            (None, Some(walk)) => walk.successors_of(state, visit),
+            (None, None) => self.plain.successors_of(state, visit),
+        }
+        self.wrong()
+    }
+
+    /// Whether the search is of no use any more; see [`Summary::must_give_up`].
+    pub fn must_give_up(&self) -> bool {
+        let walk = self.walk.as_ref().map(Walk::notes);
+        let packed = self.packed.as_ref().and_then(PackedWalk::found).map(|(_, notes)| notes);
+        let all = [Some(self.plain.found().1), walk, packed];
+        all.into_iter().flatten().any(|notes| notes.too_large || notes.gap_too_small)
+    }
+
+    /// Bytes that it has come to take for remembered steps.
+    pub fn bytes(&self) -> u64 {
+        self.packed.as_ref().map_or(0, PackedWalk::bytes) + self.walk.as_ref().map_or(0, Walk::bytes)
+    }
+
     fn hit(&self) -> Option<&Hit> {
-        self.plain.hit().or_else(|| self.walk.as_ref().and_then(|walk| walk.judge.hit.as_ref()))
+        let packed = self.packed.as_ref().and_then(PackedWalk::found).and_then(|(judge, _)| judge.hit.as_ref());
+        packed.or(self.plain.hit()).or_else(|| self.walk.as_ref().and_then(|walk| walk.judge.hit.as_ref()))
     }
 
     fn wrong(&self) -> Option<Wrong> {
@@ -173,6 +211,9 @@ impl Walker<'_> {
         let mut summary = summary(judge, notes);
         if let Some(walk) = &self.walk {
             summary.absorb(self::summary(&walk.judge, walk.notes()));
+        }
+        if let Some((judge, notes)) = self.packed.as_ref().and_then(PackedWalk::found) {
+            summary.absorb(self::summary(judge, notes));
         }
         summary
     }

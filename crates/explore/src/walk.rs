@@ -5,6 +5,11 @@
 //! do to the numbers, by the numbers that they depend on; the argument is that of [`crate::parts`]. A successor is then the bytes of the
 //! state with some parts replaced. Numbers never leave the walker: what it takes and gives is bytes.
 
+pub(crate) mod dense;
+pub(crate) mod dictionary;
+mod memo;
+pub(crate) mod packing;
+
 use cyrano_ir::Property;
 use rustc_hash::FxHashMap;
 
@@ -17,6 +22,10 @@ use crate::store::Address;
 
 /// Beyond this many remembered steps of a thread all are forgotten.
 const MOST_ENTRIES: usize = 1 << 18;
+/// Bytes of a remembered step, of a place and of a value, about.
+const ENTRY: usize = 160;
+const PLACE: usize = 48;
+const VALUE: usize = 96;
 
 /// One walker's numbers and remembered steps.
 pub(crate) struct Walk<'m, 'a> {
@@ -69,6 +78,20 @@ impl Numbers {
     }
 }
 
+/// Finds where the parts of a state end.
+fn split(m: &Machine<'_>, bytes: &[u8], ends: &mut Vec<usize>) {
+    ends.clear();
+    let mut rest = bytes;
+    for _ in 0..m.program.locations.len() + usize::from(m.model.serial) {
+        take(&mut rest);
+        ends.push(bytes.len() - rest.len());
+    }
+    for thread in 0..m.threads.len() {
+        m.skip_thread(&mut rest, thread);
+        ends.push(bytes.len() - rest.len());
+    }
+}
+
 impl<'m, 'a> Walk<'m, 'a> {
     /// A walk, if steps depend on little.
     pub fn new(m: &'m Machine<'m>, property: Option<&'a Property>) -> Option<Self> {
@@ -95,6 +118,14 @@ impl<'m, 'a> Walk<'m, 'a> {
         self.stepper.notes
     }
 
+    /// Bytes of what is remembered, about.
+    pub fn bytes(&self) -> u64 {
+        let steps: usize =
+            self.threads.iter().map(|steps| steps.known.len() * ENTRY + steps.places.len() * PLACE).sum();
+        let values: usize = self.values.iter().map(|numbers| numbers.values.len() * VALUE).sum();
+        (steps + values) as u64
+    }
+
     /// The part that a thread is.
     fn thread_part(&self, thread: usize) -> usize {
         self.values.len() - self.threads.len() + thread
@@ -102,20 +133,12 @@ impl<'m, 'a> Walk<'m, 'a> {
 
     /// Finds the parts of a state.
     fn read(&mut self, bytes: &[u8]) {
-        self.ends.clear();
+        split(self.m, bytes, &mut self.ends);
         self.numbers.clear();
-        let mut rest = bytes;
-        let plain = self.values.len() - self.threads.len();
-        for part in 0..self.values.len() {
-            let start = bytes.len() - rest.len();
-            if part < plain {
-                take(&mut rest);
-            } else {
-                self.m.skip_thread(&mut rest, part - plain);
-            }
-            let end = bytes.len() - rest.len();
-            self.ends.push(end);
-            self.numbers.push(self.values[part].number(&bytes[start..end]));
+        let mut start = 0;
+        for (values, end) in self.values.iter_mut().zip(&self.ends) {
+            self.numbers.push(values.number(&bytes[start..*end]));
+            start = *end;
         }
     }
 

@@ -54,6 +54,20 @@ pub fn of_text(name: &str, text: &str, model: &str, set: &[(&str, i64)]) -> Case
     Case { name: name.to_owned(), program, model, property }
 }
 
+/// Dining philosophers: a program whose states are packed.
+pub fn philosophers(count: i64) -> Case {
+    of_text("philosophers", include_str!("../../../../benches/spin/philosophers.rml"), "sc", &[("N", count)])
+}
+
+/// A program with threads that are alike and a location with more values than are seen at first, beside so many that do not change: packed states get
+/// more bits, and some of these programs' more words.
+pub fn growing(pad: i64) -> Case {
+    let text = "const P = 1; threads { shared x, f, pad[P]; local r; \
+        thread p[2] { loop { atomic { r := x; x := (r * 3 + 1) % 20011; } f := 1; f := 0; } } \
+        thread q { loop { atomic { r := x; x := (r * 5 + 2) % 20011; } } } } check assertions on sc;";
+    of_text("growing", text, "sc", &[("P", pad)])
+}
+
 impl Case {
     pub fn query(&self) -> Query<'_> {
         Query { program: &self.program, model: &self.model, question: Question::Holds(&self.property) }
