@@ -41,6 +41,7 @@ pub fn info(dir: &Path) -> Result<Info> {
         End::Complete => (0, "complete"),
         End::Found(..) => (progress.states.saturating_sub(progress.position), "complete: a path to show was found"),
     };
+    let files = saved.runs.iter().map(|run| run.sum).chain(progress.parts).chain([progress.log]);
     Ok(Info {
         states: progress.states,
         transitions: progress.summary.transitions,
@@ -48,7 +49,7 @@ pub fn info(dir: &Path) -> Result<Info> {
         frontier,
         seconds: progress.seconds,
         time: saved.time,
-        bytes: progress.log.length + saved.runs.iter().map(|run| run.sum.length).sum::<u64>(),
+        bytes: files.map(|sum| sum.length).sum(),
         runs: saved.runs.len(),
         end,
         identity: saved.identity,
