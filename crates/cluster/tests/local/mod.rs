@@ -1,6 +1,5 @@
 //! Clusters whose processes are threads of a test, on the loopback interface.
 
-use std::net::TcpListener;
 use std::time::Duration;
 
 use cyrano_cluster::{ClusterSearch, Configuration, Error, Key, Options};
@@ -28,9 +27,7 @@ pub fn library(file: &str) -> String {
 
 /// Addresses that are free.
 pub fn free(count: usize) -> Vec<String> {
-    let listeners: Vec<TcpListener> =
-        (0..count).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port is free")).collect();
-    listeners.iter().map(|listener| listener.local_addr().expect("it is bound").to_string()).collect()
+    cyrano_cluster::hosts::free(count).expect("there are ports")
 }
 
 impl Cluster {

@@ -1,7 +1,6 @@
 //! `cyrano cluster run` and `cyrano cluster key`.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -30,7 +29,7 @@ pub fn run(args: &ClusterRunArgs) -> Result<u8, Failure> {
     // The first interrupt is for the processes, which get it too and tell what they know.
     crate::interrupt::install()?;
     let dir = Directory::new()?;
-    let hosts = free_addresses(args.processes)?;
+    let hosts = cyrano_cluster::hosts::free(args.processes.into()).map_err(Failure::input)?;
     std::fs::write(dir.0.join("hosts"), hosts.join("\n")).map_err(unwritable)?;
     write_secret(&dir.0.join("key"), &Key::generate().map_err(Failure::input)?).map_err(unwritable)?;
     let mut children = Vec::new();
@@ -86,14 +85,6 @@ fn echo(process: usize, child: &mut Child) -> Vec<std::thread::JoinHandle<()>> {
         }
     };
     [out, err].into_iter().flatten().map(|stream| std::thread::spawn(move || show(stream))).collect()
-}
-
-/// Ports that are free now; another program may take one before it is used, but that is unlikely.
-fn free_addresses(count: u16) -> Result<Vec<String>, Failure> {
-    let cannot = |error: std::io::Error| Failure::input(format!("no free port: {error}"));
-    let listeners: Result<Vec<TcpListener>, _> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0")).collect();
-    let address = |listener: &TcpListener| listener.local_addr().map(|address| address.to_string());
-    listeners.map_err(cannot)?.iter().map(address).collect::<Result<_, _>>().map_err(cannot)
 }
 
 /// Writes a file that only we can read.

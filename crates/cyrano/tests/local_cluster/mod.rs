@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use std::net::TcpListener;
 use std::process::{Child, Stdio};
 
 use super::cli::{Done, Place, done};
@@ -12,10 +11,7 @@ const KEY: &str = "6b1f0c6b9d3f4a55a5d6b0f3f1a2c4e8";
 /// A place with a key and a list of hosts.
 pub fn place(files: &[(&str, &str)], processes: usize) -> Place {
     let place = Place::new(files);
-    let listeners: Vec<TcpListener> =
-        (0..processes).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port is free")).collect();
-    let address = |listener: &TcpListener| listener.local_addr().expect("it is bound").to_string();
-    let hosts: Vec<String> = listeners.iter().map(address).collect();
+    let hosts = cyrano_cluster::hosts::free(processes).expect("there are ports");
     place.write("hosts", hosts.join("\n").as_bytes());
     place.write("key", KEY.as_bytes());
     place
