@@ -107,7 +107,7 @@ fn main() {
     for (name, source, constants, model) in rows {
         let set: Vec<(String, i64)> = constants.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         let program = cyrano_rml::compile(source, "stm", &set).expect("the library compiles");
-        let explore = Explore { ample_sets: false, remembered_steps: false, ..Explore::default() };
+        let explore = Explore { ample_sets: false, ..Explore::default() };
         let plain = least(|| ask(&explore, &program, model, 1));
         let one = least(|| cluster(1, 1, &program, model));
         let threads = least(|| ask(&explore, &program, model, 2));

@@ -1,11 +1,11 @@
 //! What a worker has when a search begins, and when it ends.
 
 use cyrano_engine::Stop;
-use cyrano_explore::{Summary, Wrong};
+use cyrano_explore::{Packing, Summary, Wrong};
 
 use crate::findings::Findings;
 use crate::job::Job;
-use crate::keeper::Keeper;
+use crate::keeper::{Keeper, States};
 use crate::saved::Piece;
 use crate::table::{Place, Table};
 
@@ -47,13 +47,14 @@ pub(crate) struct Found<'s> {
 }
 
 /// Keeps what there is at the end. The verdict stands without it, and so does the last checkpoint.
-pub(crate) fn conclude(job: &Job, found: &mut Found<'_>, all: &Findings) {
+pub(crate) fn conclude(job: &Job, found: &mut Found<'_>, all: &Findings, packing: Option<&Packing<'_>>) {
     let (Some(keeper), Some(Ok(part))) = (&mut found.keeper, &job.part) else { return };
     let summary = found.summary.clone();
+    let states = States { table: &found.table, packing };
     let done = if all.is_complete() {
-        keeper.write_complete(&found.table, all.depth, summary)
+        keeper.write_complete(states, all.depth, summary)
     } else {
-        all.late_checkpoint(found.round).map_or(Ok(()), |time| keeper.write_late(&found.table, time, summary))
+        all.late_checkpoint(found.round).map_or(Ok(()), |time| keeper.write_late(states, time, summary))
     };
     if let Err(error) = done {
         part.remark(format!("{error}; what was kept before is still there"));

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use cyrano_engine::{Answer, Progress, Watch};
-use cyrano_explore::{Space, Summary};
+use cyrano_explore::{Packing, Space, Summary};
 use timely::WorkerConfig;
 use timely::communication::allocator::zero_copy::initialize::{CommsGuard, initialize_networking_from_sockets};
 use timely::communication::allocator::{Allocator, ProcessBuilder, Thread};
@@ -21,7 +21,7 @@ use crate::begin::{Begin, conclude};
 use crate::findings::Findings;
 use crate::gather::{consult, path};
 use crate::job::Job;
-use crate::keeper::Keeper;
+use crate::keeper::{Keeper, States};
 use crate::link::{Link, Links};
 use crate::log::{self, Log, Trouble};
 use crate::part::Part;
@@ -212,22 +212,25 @@ impl Mate {
         let mut space = self.space(job, &begin)?;
         loop {
             let here = Here { links: &self.links, process: self.process, counts: &self.counts, local: self.local };
-            let mut found = search(worker, job, &space, &here, begin)?;
+            let packing = job.packing(&space, begin.round);
+            let mut found = search(worker, job, &space, packing.as_ref(), &here, begin)?;
             found.trouble = found.trouble.map(|text| format!("{}: {text}", circle.name_of(worker.index())));
             let own = Findings::of(&found).encode();
             let all = consult(worker, &self.links, own, |words| Findings::join(words).encode())?;
             let all = Findings::decode(&all).ok_or_else(|| Error::new("findings cannot be read".to_owned()))?;
             // A hit among states that were ranked too closely is none.
             if let Some(wider) = space.wider(&all.summary, &job.limits) {
-                space = wider;
                 begin = self.again(job, worker.index(), found.round, &all);
+                drop((found, packing));
+                space = wider;
                 continue;
             }
+            let states = States { table: &found.table, packing: packing.as_ref() };
             let states = match all.hit {
-                Some((_, _, place)) if place != Place::NONE => path(worker, &self.links, &found.table, place)?,
+                Some((_, _, place)) if place != Place::NONE => path(worker, &self.links, states, place)?,
                 _ => Vec::new(),
             };
-            conclude(job, &mut found, &all);
+            conclude(job, &mut found, &all, packing.as_ref());
             return Ok((self.local == 0).then(|| all.answer(&space, job, &states)));
         }
     }
@@ -302,7 +305,11 @@ impl Mate {
         let (saved, piece) = piece.ok_or_else(none)?;
         begin.widened.clone_from(&saved.widened);
         let path = log::path(part.dir(), saved.stamp.moment.round, self.local);
-        log::load(path, piece, &mut begin.table, place, &job.limits)?;
+        let damaged = |error: Error| cyrano_disk::Error::damaged(part.dir(), error.to_string());
+        let space = self.space(job, begin).map_err(damaged)?;
+        let packing = job.packing(&space, saved.stamp.moment.round);
+        let mut packer = packing.as_ref().map(Packing::routing_walker);
+        log::load(path, piece, &mut begin.table, place, &job.limits, packer.as_mut())?;
         Ok(piece.clone())
     }
 

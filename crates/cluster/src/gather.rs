@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use cyrano_explore::Packing;
 use timely::worker::Worker;
 
 use crate::Error;
 use crate::batch::{Batch, Kind};
+use crate::keeper::States;
 use crate::link::Links;
 use crate::mailbox::Mailbox;
-use crate::table::{Place, Table};
+use crate::table::Place;
 use crate::wire::{Reader, Writer};
 
 /// How long a worker sleeps at most when there is nothing to do.
@@ -61,13 +63,13 @@ pub(crate) fn consult(
 }
 
 /// The states on the way to a place, from an initial one: each owner adds those it has and hands the rest on.
-pub(crate) fn path(worker: &mut Worker, links: &Links, table: &Table, to: Place) -> Result<Vec<Vec<u8>>, Error> {
+pub(crate) fn path(worker: &mut Worker, links: &Links, states: States<'_>, to: Place) -> Result<Vec<Vec<u8>>, Error> {
     let (index, peers) = (worker.index(), worker.peers());
     let mailbox = Mailbox::new(worker);
     let mut time = 0;
     if to.worker() == index {
         let capability = mailbox.capability(0).ok_or_else(closed)?;
-        walk(&mailbox, &capability, (index, peers), table, to, Vec::new())?;
+        walk(&mailbox, &capability, (index, peers), states, to, Vec::new())?;
     }
     mailbox.give_up(0);
     let path = loop {
@@ -85,7 +87,7 @@ pub(crate) fn path(worker: &mut Worker, links: &Links, table: &Table, to: Place)
         }
         let capability = mailbox.any_capability().ok_or_else(closed)?;
         time = time.max(*capability.time());
-        walk(&mailbox, &capability, (index, peers), table, next, path)?;
+        walk(&mailbox, &capability, (index, peers), states, next, path)?;
         drop(capability);
         mailbox.give_up(time);
     };
@@ -98,14 +100,14 @@ fn walk(
     mailbox: &Mailbox,
     capability: &timely::dataflow::operators::Capability<u64>,
     (index, peers): (usize, usize),
-    table: &Table,
+    states: States<'_>,
     from: Place,
     mut path: Vec<Vec<u8>>,
 ) -> Result<(), Error> {
     let mut next = from;
     while next != Place::NONE && next.worker() == index {
-        let (state, parent) = table.record(next.address()).ok_or_else(closed)?;
-        path.push(state.to_vec());
+        let (state, parent) = states.table.record(next.number()).ok_or_else(closed)?;
+        path.push(plain(state, states.packing).ok_or_else(closed)?);
         next = parent;
     }
     let mut word = Writer::default();
@@ -118,6 +120,11 @@ fn walk(
         mailbox.send(capability, Batch::new(Kind::Word, index, target, word.0.clone()));
     }
     Ok(())
+}
+
+/// The plain form of a state.
+fn plain(state: &[u8], packing: Option<&Packing<'_>>) -> Option<Vec<u8>> {
+    packing.map_or_else(|| Some(state.to_vec()), |packing| packing.unpack(state))
 }
 
 /// Gives up all capabilities and waits for the others to do so.

@@ -1,7 +1,9 @@
 //! A question, on its way to the workers.
 
+use std::sync::{Mutex, PoisonError};
+
 use cyrano_engine::{Limits, Query, Question};
-use cyrano_explore::Explore;
+use cyrano_explore::{Explore, Packing, SharedNumbers, Space};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 
@@ -18,7 +20,11 @@ pub(crate) struct Job {
     pub limits: Limits,
     /// Where the search is kept, if it is, or why that is not possible.
     pub part: Option<Result<Part, String>>,
+    numbers: Mutex<Option<Numbers>>,
 }
+
+/// What workers of a process pack states with, and in which round; none if they do not.
+type Numbers = (u64, Option<SharedNumbers>);
 
 impl Job {
     pub fn new(query: Query<'_>, explore: &Explore, limits: &Limits, part: Option<Result<Part, String>>) -> Self {
@@ -27,7 +33,15 @@ impl Job {
             Question::Outcomes => None,
         };
         let (program, model) = (query.program.clone(), query.model.clone());
-        Self { program, model, property, explore: explore.clone(), limits: limits.clone(), part }
+        Self {
+            program,
+            model,
+            property,
+            explore: explore.clone(),
+            limits: limits.clone(),
+            part,
+            numbers: Mutex::default(),
+        }
     }
 
     pub fn query(&self) -> Query<'_> {
@@ -35,9 +49,23 @@ impl Job {
         Query { program: &self.program, model: &self.model, question }
     }
 
+    /// How the states of a space are packed, if they are: the same for all workers of this process in this round. Whether they are
+    /// depends on the question and on nothing else, so all processes do the same.
+    pub fn packing<'s>(&self, space: &'s Space<'_>, round: u64) -> Option<Packing<'s>> {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*numbers {
+            Some((known, shared)) if *known == round => shared.as_ref().and_then(|shared| space.packing_with(shared)),
+            _ => {
+                let packing = space.packing();
+                *numbers = Some((round, packing.as_ref().map(Packing::numbers)));
+                packing
+            }
+        }
+    }
+
     /// What all processes must have in common.
     pub fn digest(&self) -> [u8; CODE] {
-        let Self { program, model, property, explore, limits, part } = self;
+        let Self { program, model, property, explore, limits, part, numbers: _ } = self;
         let kept = part.is_some();
         let text = cyrano_ir::text::print(program);
         digest(format!("{text}\n{model:?}\n{property:?}\n{explore:?}\n{}\n{kept}", limits.deferred).as_bytes())

@@ -12,20 +12,24 @@
 use std::time::{Duration, Instant};
 
 use cyrano_disk::Result;
-use cyrano_explore::Summary;
+use cyrano_explore::{Packing, Summary};
 
 use crate::log::Log;
 use crate::part::Part;
 use crate::saved::{Moment, Piece};
 use crate::table::Table;
 
+/// A worker's states, and what they mean if they are packed.
+#[derive(Clone, Copy)]
+pub(crate) struct States<'t> {
+    pub table: &'t Table,
+    pub packing: Option<&'t Packing<'t>>,
+}
+
 /// How it stood when a worker began a level.
 #[derive(Clone, Copy)]
 pub(crate) struct Reached {
     pub time: u64,
-    /// Where the records of the level start and end.
-    pub start: u64,
-    pub end: u64,
     pub states: u64,
     /// States of the level.
     pub frontier: u64,
@@ -68,12 +72,12 @@ impl<'s> Keeper<'s> {
     }
 
     /// A level begins; if it was marked, the checkpoint is written.
-    pub fn begin(&mut self, table: &Table, reached: Reached, summary: impl FnOnce() -> Summary) -> Result<()> {
+    pub fn begin(&mut self, states: States<'_>, reached: Reached, summary: impl FnOnce() -> Summary) -> Result<()> {
         self.reached = [self.reached[1], Some(reached)];
         if !std::mem::take(&mut self.marked) {
             return Ok(());
         }
-        self.write(table, reached, summary(), false)
+        self.write(states, reached, summary(), false)
     }
 
     /// The last checkpoint with this worker in it.
@@ -83,26 +87,26 @@ impl<'s> Keeper<'s> {
 
     /// Writes a checkpoint of a level that was begun, if it is known how it stood then. What was found out since then is found out again,
     /// so it does no harm; numbers are those of then.
-    pub fn write_late(&mut self, table: &Table, time: u64, summary: Summary) -> Result<()> {
+    pub fn write_late(&mut self, states: States<'_>, time: u64, summary: Summary) -> Result<()> {
         match self.reached.iter().flatten().find(|reached| reached.time == time).copied() {
-            Some(reached) => self.write(table, reached, summary, false),
+            Some(reached) => self.write(states, reached, summary, false),
             None => Ok(()),
         }
     }
 
     /// Writes that nothing is left to do.
-    pub fn write_complete(&mut self, table: &Table, depth: u64, summary: Summary) -> Result<()> {
-        let (end, states, transitions) = (table.end(), table.len(), summary.transitions);
-        let reached = Reached { time: depth + 2, start: end, end, states, frontier: 0, depth, transitions };
-        self.write(table, reached, summary, true)
+    pub fn write_complete(&mut self, states: States<'_>, depth: u64, summary: Summary) -> Result<()> {
+        let transitions = summary.transitions;
+        let reached = Reached { time: depth + 2, states: states.table.len(), frontier: 0, depth, transitions };
+        self.write(states, reached, summary, true)
     }
 
-    fn write(&mut self, table: &Table, reached: Reached, summary: Summary, complete: bool) -> Result<()> {
-        let Reached { time, start, end, states, frontier, depth, transitions } = reached;
+    fn write(&mut self, from: States<'_>, reached: Reached, summary: Summary, complete: bool) -> Result<()> {
+        let Reached { time, states, frontier, depth, transitions } = reached;
         let moment = Moment { round: self.round, time };
-        let log = self.log.append(table, end)?;
+        let log = self.log.append(from, states)?;
         let summary = Summary { transitions, ..summary };
-        let piece = Piece { log, end, start, states, frontier, depth, summary };
+        let piece = Piece { log, states, frontier, depth, summary };
         self.part.hand_in(moment, self.local, piece, complete)?;
         self.written = Some(moment);
         self.last = Instant::now();

@@ -1,10 +1,13 @@
 //! The explicit-state search on several machines.
 //!
-//! Every process runs the same command. States are exchanged over `timely` dataflow: each belongs to one worker of all processes, by the
-//! hash of its bytes. Levels of the breadth-first search are timestamps, so that nobody starts a level before all states of it have
+//! Every process runs the same command. States are exchanged over `timely` dataflow: each belongs to one worker of all processes, by its
+//! hash. Levels of the breadth-first search are timestamps, so that nobody starts a level before all states of it have
 //! arrived, the first violation has the fewest steps, and timely's progress tracking knows when the search is over ([`mod@mailbox`],
 //! [`mod@search`]). With each state goes the place of the one it was found from, so that the way to a violation is put together by asking
 //! owners one after the other ([`mod@gather`]).
+//!
+//! **States are packed where steps can be remembered**, in numbers that only one process understands; owners, files and ways back are made of what
+//! they mean ([`mod@abroad`], [`mod@log`]).
 //!
 //! **One table per worker, not one per process.** An owner needs no locks, and what workers of a process send each other is moved, not
 //! copied. See docs/decisions/0011-timely.md for the measurements.
@@ -18,6 +21,7 @@
 //! Verdict, states, transitions, depth and length of a trace are those of `cyrano_explore` without ample sets; after a violation, states
 //! and transitions are those that were looked at by then. This crate prints nothing; its files are those of `cyrano_disk`.
 
+mod abroad;
 mod agree;
 mod batch;
 mod begin;
@@ -142,7 +146,7 @@ impl ClusterSearch {
         }
         options.workers = options.workers.max(1);
         options.configuration.push(("workers".to_owned(), options.workers.to_string()));
-        let explore = Explore { ample_sets: false, remembered_steps: false, fingerprints: false, ..explore.clone() };
+        let explore = Explore { ample_sets: false, fingerprints: false, ..explore.clone() };
         let sockets = connect::connect(&options, note)?;
         let crew = Mutex::new(Crew::new(&options, sockets)?);
         Ok(Self { explore, crew, process: options.process, workers: options.workers, hosts: options.hosts })

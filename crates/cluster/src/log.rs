@@ -1,18 +1,19 @@
 //! The states of one worker in a file, in the order in which it got them: a copy of its table that only grows.
 //!
-//! A block is a piece of one of the table's chunks; the number of its first item is the address of its first record. Records are written
-//! once. Read back in the same order they get the same addresses, so that the places in them, which lead to other records of
-//! all workers, stay right.
+//! Records are written once, with their states in the plain form: packed ones mean nothing to another process. Read back in the same order they get the
+//! same numbers, so that the places in them, which lead to other records of all workers, stay right.
 
 use std::path::{Path, PathBuf};
 
 use cyrano_disk::files::{Appender, Reader, Sum, sync_dir};
 use cyrano_disk::{Error, Result};
 use cyrano_engine::{Limits, Stop};
+use cyrano_explore::Walker;
 
+use crate::keeper::States;
 use crate::saved::Piece;
 use crate::table::{NoRoom, PARENT, Pending, Place, Table, hash, owner};
-use crate::wire::checked_length_at;
+use crate::wire::{checked_length_at, push_length};
 
 /// Bytes of a block's payload, at most, unless a record is longer.
 const BLOCK: usize = 1 << 18;
@@ -30,30 +31,55 @@ pub(crate) fn round_of_name(name: &str) -> Option<u64> {
 /// A file with states.
 pub(crate) struct Log {
     file: Appender,
-    /// The address behind the last record in it.
-    end: u64,
+    path: PathBuf,
+    /// How many records are in it.
+    records: u64,
 }
 
 impl Log {
     /// Makes a new one; one that is there is replaced.
     pub fn create(dir: &Path, round: u64, local: usize) -> Result<Self> {
-        let file = Appender::create(path(dir, round, local))?;
+        let path = path(dir, round, local);
+        let file = Appender::create(path.clone())?;
         sync_dir(dir)?;
-        Ok(Self { file, end: 0 })
+        Ok(Self { file, path, records: 0 })
     }
 
     /// Goes on with one that has been read; what is behind it is cut off.
     pub fn reopen(dir: &Path, round: u64, local: usize, piece: &Piece) -> Result<Self> {
-        Ok(Self { file: Appender::reopen(path(dir, round, local), piece.log)?, end: piece.end })
+        let path = path(dir, round, local);
+        Ok(Self { file: Appender::reopen(path.clone(), piece.log)?, path, records: piece.states })
     }
 
-    /// Appends the records of a table up to an address, and has them written to the disk itself.
-    pub fn append(&mut self, table: &Table, end: u64) -> Result<Sum> {
-        while let Some((address, bytes, items)) = table.stretch(self.end..end, BLOCK) {
-            self.file.append(bytes, items, address)?;
-            self.end = address + bytes.len() as u64;
+    /// Appends the first so many records of a table, as far as they are not in it, and has them written to the disk itself.
+    pub fn append(&mut self, states: States<'_>, count: u64) -> Result<Sum> {
+        let table = states.table;
+        let mut rest = table.address(self.records)..table.end();
+        let (mut payload, mut plain) = (Vec::with_capacity(BLOCK), Vec::new());
+        let mut first = self.records;
+        while self.records < count {
+            let Some((address, state, after)) = table.first(rest) else { break };
+            let parent = table.at(address).map_or(Place::NONE, |(_, parent)| parent);
+            plain.clear();
+            match states.packing {
+                Some(packing) if packing.unpack_any(state, &mut plain).is_some() => {}
+                Some(_) => return Err(Error::damaged(&self.path, "a packed state makes no sense")),
+                None => plain.extend_from_slice(state),
+            }
+            if !payload.is_empty() && payload.len() + PARENT + 4 + plain.len() > BLOCK {
+                self.file.append(&payload, (self.records - first) as u32, first)?;
+                payload.clear();
+                first = self.records;
+            }
+            payload.extend_from_slice(&parent.0.to_le_bytes());
+            push_length(&mut payload, plain.len());
+            payload.extend_from_slice(&plain);
+            self.records += 1;
+            rest = after;
         }
-        self.end = self.end.max(end);
+        if !payload.is_empty() {
+            self.file.append(&payload, (self.records - first) as u32, first)?;
+        }
         self.file.sync()?;
         Ok(self.file.sum())
     }
@@ -76,13 +102,14 @@ impl From<Error> for Trouble {
     }
 }
 
-/// Reads the states of a worker, one of so many, into an empty table. Everything is checked: checksums, places, and whose states they are.
+/// Reads the states of a worker, one of so many, into an empty table, packed if there is a walker that does so. Everything is checked: checksums, places, and whose states they are.
 pub(crate) fn load(
     path: PathBuf,
     piece: &Piece,
     table: &mut Table,
     (index, peers): (usize, usize),
     limits: &Limits,
+    mut packer: Option<&mut Walker<'_>>,
 ) -> std::result::Result<(), Trouble> {
     let reader = Reader::open(path)?;
     let mut pending = Pending::default();
@@ -96,13 +123,16 @@ pub(crate) fn load(
             return Err(senseless(block.offset));
         }
         let before = table.len();
-        let known = gather(payload, &mut pending, (index, peers)).ok_or_else(|| senseless(block.offset))?;
+        let known = gather(payload, &mut pending, (index, peers), packer.as_deref_mut());
+        if packer.as_ref().is_some_and(|packer| packer.must_give_up()) {
+            trouble = Some(Trouble::NoRoom);
+        }
+        let known = known.ok_or_else(|| senseless(block.offset))?;
         if table.insert(&mut pending) == Err(NoRoom) {
             trouble = Some(Trouble::NoRoom);
             return Err(senseless(block.offset));
         }
-        let placed = table.end() == block.first.saturating_add(payload.len() as u64);
-        if known != block.items || table.len() != before + u64::from(known) || !placed {
+        if known != block.items || before != block.first || table.len() != before + u64::from(known) {
             return Err(senseless(block.offset));
         }
         Ok(())
@@ -111,23 +141,36 @@ pub(crate) fn load(
         return Err(trouble);
     }
     read?;
-    if (table.len(), table.end()) != (piece.states, piece.end) {
+    if table.len() != piece.states {
         return Err(Error::damaged(reader.path(), "it has other states than the manifest says").into());
     }
     Ok(())
 }
 
 /// Takes a block apart; how many records it has, or `None` if it makes no sense.
-fn gather(payload: &[u8], pending: &mut Pending, (index, peers): (usize, usize)) -> Option<u32> {
-    let (mut rest, mut known) = (payload, 0);
+fn gather(
+    payload: &[u8],
+    pending: &mut Pending,
+    (index, peers): (usize, usize),
+    mut packer: Option<&mut Walker<'_>>,
+) -> Option<u32> {
+    let (mut rest, mut known, mut packed) = (payload, 0, Vec::new());
     while let Some((parent, after)) = rest.split_first_chunk::<PARENT>() {
         let (length, taken) = checked_length_at(after)?;
-        let state = after.get(taken..taken.checked_add(length)?)?;
-        let (hash, parent) = (hash(state), Place(u64::from_le_bytes(*parent)));
-        if owner(hash, peers) != index || (parent != Place::NONE && parent.worker() >= peers) {
+        let plain = after.get(taken..taken.checked_add(length)?)?;
+        let (state, route) = match &mut packer {
+            None => (plain, hash(plain)),
+            Some(packer) => {
+                packed.clear();
+                packer.pack(plain, |state| packed.extend_from_slice(state));
+                (&packed[..], packer.route(&packed)?)
+            }
+        };
+        let parent = Place(u64::from_le_bytes(*parent));
+        if owner(route, peers) != index || (parent != Place::NONE && parent.worker() >= peers) {
             return None;
         }
-        pending.push(hash, parent, state);
+        pending.push(hash(state), parent, state);
         known += 1;
         rest = &after[taken + length..];
     }
@@ -170,27 +213,28 @@ mod tests {
         let mut piece = Piece::default();
         for part in [0..1, 1..9000, 9000..9000, 9000..30_000] {
             insert(&mut table, part);
-            let sum = log.append(&table, table.end()).expect("it can be written");
-            piece = Piece { log: sum, end: table.end(), states: table.len(), ..Piece::default() };
+            let sum = log.append(States { table: &table, packing: None }, table.len()).expect("it can be written");
+            piece = Piece { log: sum, states: table.len(), ..Piece::default() };
         }
         let (keep, reread) = (piece.clone(), path(dir.path(), 0, 0));
         insert(&mut table, 30_000..31_000);
-        log.append(&table, table.end()).expect("it can be written");
+        log.append(States { table: &table, packing: None }, table.len()).expect("it can be written");
         let mut again = Table::new(1 << 30);
-        load(reread.clone(), &keep, &mut again, (0, 1), &Limits::default()).expect("it can be read");
+        load(reread.clone(), &keep, &mut again, (0, 1), &Limits::default(), None).expect("it can be read");
         let expected: Vec<_> = all(&table).into_iter().take(30_000).collect();
         assert_eq!(all(&again), expected);
         // What came later is cut off, and it goes on as if it had never been there.
         let mut log = Log::reopen(dir.path(), 0, 0, &keep).expect("it is there");
         insert(&mut again, 30_000..31_000);
-        let sum = log.append(&again, again.end()).expect("it can be written");
-        let piece = Piece { log: sum, end: again.end(), states: again.len(), ..Piece::default() };
+        let sum = log.append(States { table: &again, packing: None }, again.len()).expect("it can be written");
+        let piece = Piece { log: sum, states: again.len(), ..Piece::default() };
         let mut last = Table::new(1 << 30);
-        load(reread.clone(), &piece, &mut last, (0, 1), &Limits::default()).expect("it can be read");
+        load(reread.clone(), &piece, &mut last, (0, 1), &Limits::default(), None).expect("it can be read");
         assert_eq!(all(&last), all(&table));
         // Little memory, another owner, other numbers.
         let refused = |piece: &Piece, memory: u64, place: (usize, usize)| {
-            load(reread.clone(), piece, &mut Table::new(memory), place, &Limits::default()).expect_err("it is refused")
+            load(reread.clone(), piece, &mut Table::new(memory), place, &Limits::default(), None)
+                .expect_err("it is refused")
         };
         assert!(matches!(refused(&piece, 1 << 17, (0, 1)), Trouble::NoRoom));
         assert!(matches!(refused(&piece, 1 << 30, (0, 2)), Trouble::File(Error::Damaged { .. })));

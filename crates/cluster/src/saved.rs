@@ -52,12 +52,8 @@ pub(crate) struct Stamp {
 pub(crate) struct Piece {
     /// The file with its states.
     pub log: Sum,
-    /// The address behind its last state.
-    pub end: u64,
-    /// The address of the first state that was not expanded.
-    pub start: u64,
     pub states: u64,
-    /// How many of them were not expanded.
+    /// How many of them, the last ones, were not expanded.
     pub frontier: u64,
     pub depth: u64,
     /// What was found out when the others were.
@@ -97,10 +93,10 @@ impl Saved {
         out.add("written", self.written);
         out.add("workers", self.pieces.len());
         for (worker, piece) in self.pieces.iter().enumerate() {
-            let Piece { log, end, start, states, frontier, depth, summary } = piece;
+            let Piece { log, states, frontier, depth, summary } = piece;
             let Summary { transitions, ended, outcomes, notes, limited } = summary;
             out.add(&format!("log-{worker}"), log);
-            out.add(&format!("places-{worker}"), format_args!("{end} {start} {states} {frontier} {depth}"));
+            out.add(&format!("places-{worker}"), format_args!("{states} {frontier} {depth}"));
             out.add(&format!("found-{worker}"), format_args!("{transitions} {} {notes}", u8::from(*ended)));
             if let Some((thread, pc)) = limited {
                 out.add(&format!("limited-{worker}"), format_args!("{thread} {pc}"));
@@ -145,7 +141,7 @@ fn piece(text: &Manifest, worker: usize) -> Result<Piece> {
     let line = |name: &str| numbers::<u64>(text.get(&format!("{name}-{worker}"))?);
     let wrong = |name: &str| -> Error { text.wrong(&format!("`{name}-{worker}` makes no sense")) };
     let (Some(places), Some(found)) = (line("places"), line("found")) else { return Err(wrong("places")) };
-    let ([end, start, states, frontier, depth], [transitions, ended, notes]) = (&places[..], &found[..]) else {
+    let ([states, frontier, depth], [transitions, ended, notes]) = (&places[..], &found[..]) else {
         return Err(wrong("places"));
     };
     let limited = line("limited").map(|words| match words[..] {
@@ -161,12 +157,11 @@ fn piece(text: &Manifest, worker: usize) -> Result<Piece> {
         notes: u32::try_from(*notes).map_err(|_| wrong("found"))?,
         limited,
     };
-    if start > end || frontier > states {
+    if frontier > states {
         return Err(wrong("places"));
     }
     let log = text.need(&format!("log-{worker}"))?;
-    let (end, start, states, frontier, depth) = (*end, *start, *states, *frontier, *depth);
-    Ok(Piece { log, end, start, states, frontier, depth, summary })
+    Ok(Piece { log, states: *states, frontier: *frontier, depth: *depth, summary })
 }
 
 fn numbers<T: std::str::FromStr>(line: &str) -> Option<Vec<T>> {
@@ -188,7 +183,7 @@ mod tests {
             limited: Some((1, 9)),
         };
         let log = Sum { length: 1, blocks: 2, chain: u64::MAX };
-        let piece = Piece { log, end: 300, start: 200, states: 10, frontier: 4, depth: 3, summary };
+        let piece = Piece { log, states: 10, frontier: 4, depth: 3, summary };
         let moment = Moment { round: 1, time: 5 };
         let saved = Saved {
             identity: vec![("version".into(), "1 2".into())],

@@ -16,16 +16,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use cyrano_engine::Stop;
-use cyrano_explore::{Space, Summary, Walker, Wrong};
+use cyrano_explore::{Packing, Space, Summary, Walker, Wrong};
 use timely::dataflow::operators::Capability;
 use timely::worker::Worker;
 
 use crate::Error;
+use crate::abroad::Abroad;
 use crate::batch::{Batch, Kind};
 use crate::begin::{Begin, Found};
 use crate::gather::{NAP, step};
 use crate::job::Job;
-use crate::keeper::{Keeper, Reached};
+use crate::keeper::{Keeper, Reached, States};
 use crate::link::Links;
 use crate::mailbox::Mailbox;
 use crate::saved::Piece;
@@ -65,6 +66,10 @@ struct Search<'s, 'k> {
     peers: usize,
     mailbox: Mailbox,
     walker: Walker<'s>,
+    /// If states are packed here: numbers that all workers of this process share.
+    packing: Option<&'s Packing<'s>>,
+    /// And other processes have other ones.
+    abroad: Option<Abroad<'s>>,
     table: Table,
     pending: Pending,
     /// What waits to be sent to each worker.
@@ -72,6 +77,8 @@ struct Search<'s, 'k> {
     /// The time of the level that was begun last, and what is left of it.
     time: u64,
     level: Range<u64>,
+    /// The number of the first record that is left of it.
+    next: u64,
     /// States of the levels before that one.
     settled: u64,
     /// What was found out before the walker began.
@@ -89,6 +96,7 @@ pub(crate) fn search<'k>(
     worker: &mut Worker,
     job: &Job,
     space: &Space<'_>,
+    packing: Option<&Packing<'_>>,
     here: &Here<'_>,
     begin: Begin<'k>,
 ) -> Result<Found<'k>, Error> {
@@ -100,12 +108,19 @@ pub(crate) fn search<'k>(
         index,
         peers,
         mailbox: Mailbox::new(worker),
-        walker: space.walker(),
+        walker: match packing {
+            None => space.walker(),
+            Some(packing) if peers == 1 => packing.walker(),
+            Some(packing) => packing.routing_walker(),
+        },
+        packing,
+        abroad: packing.map(|packing| Abroad::new(packing, peers, peers / here.counts.len())),
         table,
         pending: Pending::default(),
         letters: vec![Vec::new(); peers],
         time: 0,
         level: 0..0,
+        next: 0,
         settled: 0,
         before: Summary::default(),
         hit: None,
@@ -116,7 +131,7 @@ pub(crate) fn search<'k>(
         trouble,
     };
     search.run(worker, from)?;
-    here.note(search.table.len(), search.table.bytes());
+    search.note();
     let summary = search.summary();
     let Search { table, hit, stop, depth, time, keeper, trouble, .. } = search;
     Ok(Found { table, round, summary, hit, stop, depth, time, keeper, trouble })
@@ -158,8 +173,9 @@ impl Search<'_, '_> {
             return;
         }
         for state in states {
-            let letter = &mut self.letters[owner(hash(&state), self.peers)];
-            write_record(letter, Place::NONE, &state);
+            let route = if self.is_routed() { self.walker.route(&state) } else { Some(hash(&state)) };
+            let Some(route) = route else { return self.stop_all(None) };
+            write_record(&mut self.letters[owner(route, self.peers)], Place::NONE, &state);
         }
         self.mark(capability);
         self.send_letters(capability, 1);
@@ -169,8 +185,9 @@ impl Search<'_, '_> {
     fn go_on(&mut self, capability: &Capability<u64>, time: u64, piece: Piece) {
         self.time = time.saturating_sub(1);
         self.mailbox.hold(capability.delayed(&self.time));
-        self.level = piece.start..piece.start;
         self.settled = piece.states - piece.frontier;
+        let start = self.table.address(self.settled);
+        self.level = start..start;
         self.depth = piece.depth;
         self.before = piece.summary;
     }
@@ -210,12 +227,22 @@ impl Search<'_, '_> {
     }
 
     fn take(&mut self, batch: &Batch) {
-        let mut rest = batch.bytes();
-        while let Some((parent, after)) = rest.split_first_chunk::<8>() {
-            let (length, taken) = length_at(after);
-            let state = &after[taken..taken + length];
-            self.pending.push(hash(state), Place(u64::from_le_bytes(*parent)), state);
-            rest = &after[taken + length..];
+        match &mut self.abroad {
+            Some(abroad) if batch.from / self.here.counts.len() != self.here.process => {
+                let process = batch.from / self.here.counts.len();
+                if abroad.open(&mut self.walker, process, batch.bytes(), &mut self.pending).is_none() {
+                    return self.stop_all(Some(Stop::Size));
+                }
+            }
+            _ => {
+                let mut rest = batch.bytes();
+                while let Some((parent, after)) = rest.split_first_chunk::<8>() {
+                    let (length, taken) = length_at(after);
+                    let state = &after[taken..taken + length];
+                    self.pending.push(hash(state), Place(u64::from_le_bytes(*parent)), state);
+                    rest = &after[taken + length..];
+                }
+            }
         }
         self.insert();
     }
@@ -236,6 +263,7 @@ impl Search<'_, '_> {
             self.depth = self.time - 1;
         }
         self.keep(frontier);
+        self.next = self.settled;
         self.settled = self.table.len();
         if frontier == 0 {
             self.level = start..start;
@@ -248,14 +276,13 @@ impl Search<'_, '_> {
         let Some(mut keeper) = self.keeper.take() else { return };
         let reached = Reached {
             time: self.time,
-            start: self.level.start,
-            end: self.level.end,
             states: self.table.len(),
             frontier,
             depth: self.depth,
             transitions: self.summary().transitions,
         };
-        let kept = keeper.begin(&self.table, reached, || self.summary());
+        let states = States { table: &self.table, packing: self.packing };
+        let kept = keeper.begin(states, reached, || self.summary());
         self.keeper = Some(keeper);
         if let Err(error) = kept {
             self.trouble = Some(error.to_string());
@@ -268,25 +295,33 @@ impl Search<'_, '_> {
         let Some(capability) = self.mailbox.capability(self.time) else {
             return self.stop_all(None);
         };
-        let bytes = self.here.note(self.table.len(), self.table.bytes());
+        let bytes = self.note();
         if let Some(stop) = self.job.limits.exceeded(bytes) {
             return self.stop_all(Some(stop));
         }
+        let routed = self.is_routed();
         for _ in 0..PORTION {
-            let Some((address, state, rest)) = self.table.first(self.level.clone()) else { break };
-            let place = Place::new(self.index, address);
+            let Some((_, state, rest)) = self.table.first(self.level.clone()) else { break };
+            let place = Place::new(self.index, self.next);
             let (pending, letters) = (&mut self.pending, &mut self.letters);
             let (index, peers) = (self.index, self.peers);
-            let wrong = self.walker.expand(state, |successor| {
-                let hash = hash(successor);
-                let owner = owner(hash, peers);
+            let mut found = |successor: &[u8], hash: u64, owner: usize| {
                 if owner == index {
                     pending.push(hash, place, successor);
                 } else {
                     write_record(&mut letters[owner], place, successor);
                 }
-            });
-            self.level = rest;
+            };
+            let wrong = if routed {
+                let visit = |successor: &[u8], route| found(successor, hash(successor), owner(route, peers));
+                self.walker.expand_routed(state, visit)
+            } else {
+                self.walker.expand(state, |successor| {
+                    let hash = hash(successor);
+                    found(successor, hash, owner(hash, peers));
+                })
+            };
+            (self.level, self.next) = (rest, self.next + 1);
             if let Some(wrong) = wrong {
                 self.hit = Some((self.time, wrong, place));
                 return self.stop_all(None);
@@ -299,7 +334,7 @@ impl Search<'_, '_> {
             }
         }
         self.insert();
-        if self.walker.summary().must_give_up() {
+        if self.walker.must_give_up() {
             return self.stop_all(None);
         }
         let done = self.table.first(self.level.clone()).is_none();
@@ -326,10 +361,31 @@ impl Search<'_, '_> {
 
     /// Sends letters of at least this many bytes.
     fn send_letters(&mut self, capability: &Capability<u64>, least: usize) {
-        for (target, letter) in self.letters.iter_mut().enumerate().filter(|(_, letter)| letter.len() >= least) {
-            let letter = std::mem::take(letter);
+        for target in 0..self.peers {
+            if self.letters[target].len() < least {
+                continue;
+            }
+            let mut letter = std::mem::take(&mut self.letters[target]);
+            if let Some(abroad) = &mut self.abroad
+                && target / self.here.counts.len() != self.here.process
+            {
+                letter = abroad.seal(&mut self.walker, target, &letter);
+            }
             self.mailbox.send(capability, Batch::new(Kind::States, self.index, target, letter));
         }
+    }
+
+    /// Whether owners come from what packed states mean, not from their bytes.
+    fn is_routed(&self) -> bool {
+        self.packing.is_some() && self.peers > 1
+    }
+
+    /// Notes how far this worker is; the bytes of all workers of this process.
+    fn note(&mut self) -> u64 {
+        // What they share is counted once.
+        let shared = self.packing.filter(|_| self.here.local == 0).map_or(0, Packing::bytes);
+        self.table.beside = self.walker.bytes() + self.abroad.as_ref().map_or(0, Abroad::bytes) + shared;
+        self.here.note(self.table.len(), self.table.bytes() + self.table.beside)
     }
 
     /// Ends the search, everywhere.
@@ -353,7 +409,7 @@ impl Search<'_, '_> {
     }
 }
 
-fn write_record(letter: &mut Vec<u8>, parent: Place, state: &[u8]) {
+pub(crate) fn write_record(letter: &mut Vec<u8>, parent: Place, state: &[u8]) {
     letter.extend_from_slice(&parent.0.to_le_bytes());
     push_length(letter, state.len());
     letter.extend_from_slice(state);

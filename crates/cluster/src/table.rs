@@ -1,11 +1,14 @@
 //! The states that one worker owns.
 //!
 //! A state belongs to one worker of all processes, by its hash; only that worker ever touches it, so there are no locks. Records lie
-//! in chunks, in the order in which they were found, each with the worker and address of the record that it was
+//! in chunks, in the order in which they were found, each with the worker and number of the record that it was
 //! found from; an open-addressing table of 64-bit slots (24 bits of the hash, 40 bits of address) points to them.
 //!
 //! **Invariant:** two states are the same only if all their bytes are; records never move or change, and those of a level lie
 //! together.
+//!
+//! Places are numbers, not addresses: a search that is resumed may have the same states in other bytes. To find a record by its number is rare, so
+//! only some addresses are kept for that.
 //!
 //! Insertions come in batches whose cache misses overlap, as in `cyrano_explore`.
 
@@ -21,13 +24,15 @@ const CHUNK_BITS: u32 = 21;
 const CHUNK: usize = 1 << CHUNK_BITS;
 /// Bytes of a record before its length.
 pub(crate) const PARENT: usize = 8;
+/// Of so many records the address of one is kept.
+const SPACING: u64 = 64;
 /// How full the table gets, and how full if there is no memory for a larger one, in sixteenths.
 const FILL: usize = 12;
 const FULL: usize = 15;
 /// How many insertions overlap.
 pub(crate) const BATCH: usize = 32;
 
-/// A record of some worker: its number, and the address there.
+/// A record of some worker: whose it is, and which of them it is in the order in which they were found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(pub u64);
 
@@ -35,20 +40,20 @@ impl Place {
     /// Where initial states come from.
     pub const NONE: Self = Self(u64::MAX);
 
-    pub fn new(worker: usize, address: u64) -> Self {
-        Self((worker as u64) << ADDRESS_BITS | address)
+    pub fn new(worker: usize, number: u64) -> Self {
+        Self((worker as u64) << ADDRESS_BITS | number)
     }
 
     pub fn worker(self) -> usize {
         (self.0 >> ADDRESS_BITS) as usize
     }
 
-    pub fn address(self) -> u64 {
+    pub fn number(self) -> u64 {
         self.0 & ADDRESS
     }
 }
 
-/// The hash of a state, the same on all machines.
+/// The hash of a state's bytes, the same on all machines.
 #[inline]
 pub(crate) fn hash(state: &[u8]) -> u64 {
     const KEYS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
@@ -57,9 +62,13 @@ pub(crate) fn hash(state: &[u8]) -> u64 {
     for chunk in chunks {
         hash = fold(hash ^ u64::from_le_bytes(*chunk), KEYS[0]).rotate_left(23);
     }
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    fold(fold(hash ^ u64::from_le_bytes(last), KEYS[0]) ^ KEYS[1], KEYS[0])
+    // What is left, with bytes before it if there are some: quicker than to copy it.
+    let last = match (rest, state.last_chunk()) {
+        ([], _) => 0,
+        (_, Some(last)) => u64::from_le_bytes(*last),
+        (_, None) => rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    fold(fold(hash ^ last, KEYS[0]) ^ KEYS[1], KEYS[0])
 }
 
 #[inline]
@@ -103,14 +112,26 @@ pub(crate) struct Table {
     slots: Vec<u64>,
     chunks: Vec<Vec<u8>>,
     states: u64,
+    /// The addresses of some records.
+    marks: Vec<u64>,
     fill: usize,
     limit: u64,
+    /// Bytes of these that something else takes.
+    pub beside: u64,
 }
 
 impl Table {
     /// An empty table that may take this many bytes.
     pub fn new(limit: u64) -> Self {
-        Self { slots: vec![EMPTY; 1 << 12], chunks: Vec::new(), states: 0, fill: FILL, limit }
+        Self {
+            slots: vec![EMPTY; 1 << 12],
+            chunks: Vec::new(),
+            states: 0,
+            marks: Vec::new(),
+            fill: FILL,
+            limit,
+            beside: 0,
+        }
     }
 
     pub fn len(&self) -> u64 {
@@ -118,7 +139,7 @@ impl Table {
     }
 
     pub fn bytes(&self) -> u64 {
-        (self.slots.len() * 8 + self.chunks.len() * CHUNK) as u64
+        (self.slots.len() * 8 + self.chunks.len() * CHUNK + self.marks.capacity() * 8) as u64
     }
 
     /// The address behind the last record.
@@ -126,8 +147,28 @@ impl Table {
         self.chunks.last().map_or(0, |chunk| (((self.chunks.len() - 1) << CHUNK_BITS) + chunk.len()) as u64)
     }
 
+    /// The address of the record with this number, or where the next one begins at the earliest.
+    pub fn address(&self, number: u64) -> u64 {
+        let Some(mark) = self.marks.get((number / SPACING) as usize).filter(|_| number < self.states) else {
+            return self.end();
+        };
+        let mut rest = *mark..self.end();
+        for _ in 0..number % SPACING {
+            match self.first(rest.clone()) {
+                Some((_, _, after)) => rest = after,
+                None => break,
+            }
+        }
+        self.first(rest).map_or(self.end(), |(address, ..)| address)
+    }
+
     /// The state and the parent of a record; `None` if there is no such record.
-    pub fn record(&self, address: u64) -> Option<(&[u8], Place)> {
+    pub fn record(&self, number: u64) -> Option<(&[u8], Place)> {
+        self.at(self.address(number))
+    }
+
+    /// The state and the parent of the record at an address.
+    pub fn at(&self, address: u64) -> Option<(&[u8], Place)> {
         let chunk = self.chunks.get((address >> CHUNK_BITS) as usize)?;
         let record = chunk.get(address as usize & (CHUNK - 1)..).filter(|record| record.len() > PARENT)?;
         let parent = Place(u64::from_le_bytes(*record.first_chunk()?));
@@ -154,23 +195,6 @@ impl Table {
         let (length, taken) = length_at(record);
         let next = at + (PARENT + taken + length) as u64;
         Some((at, &record[taken..taken + length], next..range.end))
-    }
-
-    /// Whole records from the first one of a range on, as they lie in memory, of at most this many bytes or only one: the address, the
-    /// bytes, how many records.
-    pub fn stretch(&self, range: Range<u64>, most: usize) -> Option<(u64, &[u8], u32)> {
-        let (start, _, mut rest) = self.first(range)?;
-        let mut items = 1;
-        let mut end = rest.start;
-        while let Some((address, _, after)) = self.first(rest) {
-            // The next chunk is another stretch.
-            if address >> CHUNK_BITS != start >> CHUNK_BITS || after.start - start > most as u64 {
-                break;
-            }
-            (items, end, rest) = (items + 1, after.start, after);
-        }
-        let (chunk, offset) = (&self.chunks[(start >> CHUNK_BITS) as usize], start as usize & (CHUNK - 1));
-        Some((start, &chunk[offset..offset + (end - start) as usize], items))
     }
 
     /// Inserts what waits, as far as it is new.
@@ -207,6 +231,9 @@ impl Table {
             let slot = self.slots[at];
             if slot == EMPTY {
                 let address = self.append(parent, state);
+                if self.states.is_multiple_of(SPACING) {
+                    self.marks.push(address);
+                }
                 self.slots[at] = tag(hash) << ADDRESS_BITS | address;
                 self.states += 1;
                 return;
@@ -247,7 +274,7 @@ impl Table {
         let arena = (self.chunks.len() * CHUNK) as u64;
         let size = self.slots.len() * if self.slots.len() < 1 << 18 { 4 } else { 2 };
         let addresses = (self.chunks.len() as u64) < ADDRESS >> CHUNK_BITS;
-        if arena + size as u64 * 8 <= self.limit && addresses {
+        if arena + size as u64 * 8 + self.beside <= self.limit && addresses {
             self.refill(size);
         } else if self.fill < FULL && addresses {
             self.fill = FULL;
@@ -340,6 +367,10 @@ mod tests {
         assert_eq!(table.len(), 20_000);
         assert!(table.end() > CHUNK as u64, "several chunks are wanted here");
         assert!(all(&table).into_iter().eq((0..20_000).map(state)));
+        for number in [0, 1, 63, 64, 65, 12_345, 19_999] {
+            assert_eq!(table.record(number).map(|(state, _)| state), Some(&state(number as u32)[..]));
+        }
+        assert_eq!((table.record(20_000), table.address(20_000)), (None, table.end()));
     }
 
     #[test]
@@ -368,7 +399,7 @@ mod tests {
         assert_eq!(table.record(0), Some((&[7, 8][..], Place::new(3, 0))));
         assert_eq!(table.record(1 << 30), None);
         let place = Place::new(1000, 12345);
-        assert_eq!((place.worker(), place.address()), (1000, 12345));
+        assert_eq!((place.worker(), place.number()), (1000, 12345));
     }
 
     #[test]

@@ -49,7 +49,8 @@ mod witness;
 pub use faults::Fault;
 pub use space::{Space, Summary, Walker, Wrong};
 pub use stepping::{NextStep, Place, Standing, Stepping};
-pub use walk::packing::Packing;
+pub use walk::foreign::Foreign;
+pub use walk::packing::{Packing, SharedNumbers};
 
 use cyrano_engine::{
     Answer, BlockProof, Engine, Limits, Query, Question, Refusal, Verdict, Violation, Watch, limit_reason,

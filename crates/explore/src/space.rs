@@ -18,7 +18,8 @@ use crate::step::Notes;
 use crate::store::Address;
 use crate::walk::Walk;
 use crate::walk::dictionary::Dictionary;
-use crate::walk::packing::{PackedWalk, Packing};
+use crate::walk::foreign::Foreign;
+use crate::walk::packing::{PackedWalk, Packing, SharedNumbers};
 use crate::{Explore, timestamps};
 
 /// A question about a program, prepared for a search.
@@ -106,6 +107,11 @@ impl<'a> Space<'a> {
         self.empty_packing().and_then(|mut packing| packing.learn(self.walker()).then_some(packing))
     }
 
+    /// A way to pack states with the numbers of another one of the same space.
+    pub fn packing_with(&self, numbers: &SharedNumbers) -> Option<Packing<'_>> {
+        self.empty_packing().and_then(|packing| packing.with_numbers(numbers))
+    }
+
     /// A way to pack states that has learnt nothing yet, for [`Packing::import`].
     pub fn empty_packing(&self) -> Option<Packing<'_>> {
         Packing::new(&self.machine, property(self.query))
@@ -158,8 +164,13 @@ pub struct Walker<'s> {
 }
 
 impl<'s> Walker<'s> {
-    pub(crate) fn packed(machine: &'s Machine<'s>, property: Option<&'s Property>, dictionary: &'s Dictionary) -> Self {
-        let packed = Some(PackedWalk::new(machine, property, dictionary));
+    pub(crate) fn packed(
+        machine: &'s Machine<'s>,
+        property: Option<&'s Property>,
+        dictionary: &'s Dictionary,
+        routed: bool,
+    ) -> Self {
+        let packed = Some(PackedWalk::new(machine, property, dictionary, routed));
         Self { plain: Plain::new(machine, property), walk: None, packed }
     }
 
@@ -181,6 +192,47 @@ impl<'s> Walker<'s> {
             (None, None) => self.plain.successors_of(state, visit),
         }
         self.wrong()
+    }
+
+    /// The same for a walker of [`Packing::routing_walker`]: each successor with a hash that says where it belongs, which is the same on all machines and
+    /// for all forms of a state.
+    #[inline]
+    pub fn expand_routed(&mut self, state: &[u8], visit: impl FnMut(&[u8], u64)) -> Option<Wrong> {
+        if let Some(packed) = &mut self.packed {
+            packed.routed_successors_of(state, visit);
+        }
+        self.wrong()
+    }
+
+    /// The hash of [`Walker::expand_routed`] of a packed state. If there is none, the search must be given up.
+    pub fn route(&mut self, state: &[u8]) -> Option<u64> {
+        self.packed.as_mut().and_then(|packed| packed.route(state))
+    }
+
+    /// Visits the packed form of a plain state, unless the search must be given up.
+    pub fn pack(&mut self, state: &[u8], visit: impl FnMut(&[u8])) {
+        if let Some(packed) = &mut self.packed {
+            packed.pack(state, visit);
+        }
+    }
+
+    /// Learns what the packing of another process had learnt after its first `first` things ([`Packing::export`]). If that makes no sense, or there is no
+    /// room for it here, the search must be given up.
+    pub fn hear(&mut self, foreign: &mut Foreign, first: usize, events: &[u8]) -> Option<()> {
+        self.packed.as_mut().and_then(|packed| packed.hear(foreign, first, events))
+    }
+
+    /// Visits the packed form of a packed state of another process, unless the search must be given up.
+    #[inline]
+    pub fn translate(&mut self, foreign: &mut Foreign, state: &[u8], visit: impl FnMut(&[u8])) {
+        if let Some(packed) = &mut self.packed {
+            packed.translate(foreign, state, visit);
+        }
+    }
+
+    /// Appends a plain form of a packed state. Of threads that may exchange their places the order is any: the form is for [`Walker::pack`].
+    pub fn unpack(&mut self, state: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        self.packed.as_mut().and_then(|packed| packed.unpack(state, out))
     }
 
     /// Whether the search is of no use any more; see [`Summary::must_give_up`].

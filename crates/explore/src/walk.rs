@@ -5,8 +5,10 @@
 //! do to the numbers, by the numbers that they depend on; the argument is that of [`crate::parts`]. A successor is then the bytes of the
 //! state with some parts replaced. Numbers never leave the walker: what it takes and gives is bytes.
 
+mod copies;
 pub(crate) mod dense;
 pub(crate) mod dictionary;
+pub(crate) mod foreign;
 mod memo;
 pub(crate) mod packing;
 

@@ -10,11 +10,12 @@ pub struct Cluster {
     pub processes: usize,
     pub workers: usize,
     pub wait: Duration,
+    pub explore: Explore,
 }
 
 impl Default for Cluster {
     fn default() -> Self {
-        Self { processes: 3, workers: 1, wait: Duration::from_secs(30) }
+        Self { processes: 3, workers: 1, wait: Duration::from_secs(30), explore: Explore::default() }
     }
 }
 
@@ -54,7 +55,7 @@ impl Cluster {
         let one = |process: usize| {
             let mut options = self.options(&hosts, process);
             change(process, &mut options);
-            let search = ClusterSearch::join(&Explore::default(), options, &|_| {})?;
+            let search = ClusterSearch::join(&self.explore, options, &|_| {})?;
             Ok(work(&search))
         };
         let one = &one;

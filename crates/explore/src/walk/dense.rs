@@ -16,7 +16,9 @@ use crate::state::State;
 use crate::step::{Notes, Stepper, Successors};
 use crate::store::Address;
 
+use super::copies::{Copies, route};
 use super::dictionary::{Dictionary, NoRoom, Segment};
+use super::foreign::Foreign;
 use super::memo::{Entry, Memo};
 use super::split;
 
@@ -27,6 +29,8 @@ pub(crate) struct Packed {
     /// How many bytes each takes here, and how many of these count.
     stride: usize,
     lengths: Vec<u16>,
+    /// Where they belong, if that is wanted.
+    routes: Vec<u64>,
 }
 
 impl Packed {
@@ -38,9 +42,19 @@ impl Packed {
         }
     }
 
+    /// Visits the bytes of each, and where it belongs.
+    #[inline]
+    pub fn for_each_routed(&self, mut visit: impl FnMut(&[u8], u64)) {
+        let states = self.bytes.chunks_exact(self.stride.max(1)).zip(&self.lengths);
+        for ((state, length), route) in states.zip(&self.routes) {
+            visit(&state[..usize::from(*length)], *route);
+        }
+    }
+
     fn clear(&mut self, words: usize) {
         self.bytes.clear();
         self.lengths.clear();
+        self.routes.clear();
         self.stride = 8 * words;
     }
 
@@ -76,6 +90,12 @@ pub(crate) trait Walks<'m, 'a>: Send {
     fn successors_of(&mut self, state: &[u8], out: &mut Packed) -> Result<(), Halt>;
     /// Packs the bytes of a state.
     fn pack(&mut self, bytes: &[u8], out: &mut Packed) -> Result<(), Halt>;
+    /// What says where a packed state belongs, the same on all machines.
+    fn route(&mut self, state: &[u8]) -> Result<u64, Halt>;
+    /// Appends the values of a packed state, one after the other.
+    fn unpack(&mut self, state: &[u8], out: &mut Vec<u8>) -> Result<(), Halt>;
+    /// Packs a packed state of another process.
+    fn translate(&mut self, foreign: &mut Foreign, state: &[u8], out: &mut Packed) -> Result<(), Halt>;
     fn judge(&self) -> &Judge<'m, 'a>;
     fn notes(&self) -> Notes;
     fn bytes(&self) -> u64;
@@ -87,17 +107,18 @@ pub(crate) trait Walks<'m, 'a>: Send {
 pub(crate) fn walk<'m, 'a: 'm>(
     m: &'m Machine<'m>,
     dictionary: &'m Dictionary,
+    routed: bool,
     findings: (Judge<'m, 'a>, Notes),
 ) -> Box<dyn Walks<'m, 'a> + 'm> {
     match dictionary.layout().2 {
-        0..=1 => Box::new(Dense::<1>::new(m, dictionary, findings)),
-        2 => Box::new(Dense::<2>::new(m, dictionary, findings)),
-        3 => Box::new(Dense::<3>::new(m, dictionary, findings)),
-        4 => Box::new(Dense::<4>::new(m, dictionary, findings)),
-        5..=6 => Box::new(Dense::<6>::new(m, dictionary, findings)),
-        7..=8 => Box::new(Dense::<8>::new(m, dictionary, findings)),
-        9..=16 => Box::new(Dense::<16>::new(m, dictionary, findings)),
-        _ => Box::new(Dense::<{ super::dictionary::MOST_WORDS }>::new(m, dictionary, findings)),
+        0..=1 => Box::new(Dense::<1>::new(m, dictionary, routed, findings)),
+        2 => Box::new(Dense::<2>::new(m, dictionary, routed, findings)),
+        3 => Box::new(Dense::<3>::new(m, dictionary, routed, findings)),
+        4 => Box::new(Dense::<4>::new(m, dictionary, routed, findings)),
+        5..=6 => Box::new(Dense::<6>::new(m, dictionary, routed, findings)),
+        7..=8 => Box::new(Dense::<8>::new(m, dictionary, routed, findings)),
+        9..=16 => Box::new(Dense::<16>::new(m, dictionary, routed, findings)),
+        _ => Box::new(Dense::<{ super::dictionary::MOST_WORDS }>::new(m, dictionary, routed, findings)),
     }
 }
 
@@ -120,24 +141,27 @@ struct Dense<'m, 'a, const W: usize> {
     successors: Successors,
     scratch: Vec<u8>,
     ends: Vec<usize>,
+    numbers: Vec<u32>,
+    /// Values, if it is wanted where states belong.
+    copies: Option<Copies>,
 }
 
 /// Where the number of a part lies. Most have one segment.
 #[derive(Clone, Debug)]
-struct Field {
+pub(super) struct Field {
     first: Segment,
     rest: Box<[Segment]>,
 }
 
 impl Field {
-    fn new(segments: &[Segment]) -> Self {
+    pub fn new(segments: &[Segment]) -> Self {
         let none = Segment { word: 0, shift: 0, width: 0, from: 0 };
         let (first, rest) = segments.split_first().map_or((none, &[][..]), |(first, rest)| (*first, rest));
         Self { first, rest: rest.into() }
     }
 
     #[inline]
-    fn get(&self, words: &[u64]) -> u32 {
+    pub fn get(&self, words: &[u64]) -> u32 {
         self.rest.iter().fold(self.first.get(words), |number, segment| number | segment.get(words))
     }
 
@@ -169,7 +193,12 @@ struct Place<const W: usize> {
 }
 
 impl<'m, 'a, const W: usize> Dense<'m, 'a, W> {
-    fn new(m: &'m Machine<'m>, dictionary: &'m Dictionary, (judge, notes): (Judge<'m, 'a>, Notes)) -> Self {
+    fn new(
+        m: &'m Machine<'m>,
+        dictionary: &'m Dictionary,
+        routed: bool,
+        (judge, notes): (Judge<'m, 'a>, Notes),
+    ) -> Self {
         let mut stepper = Stepper::new(m);
         stepper.notes = notes;
         let none = Field::new(&[]);
@@ -186,6 +215,8 @@ impl<'m, 'a, const W: usize> Dense<'m, 'a, W> {
             successors: Successors::default(),
             scratch: Vec::new(),
             ends: Vec::new(),
+            numbers: Vec::new(),
+            copies: routed.then(|| Copies::new(dictionary)),
         };
         // Whoever has too few words finds out with the first state.
         let _ = dense.refresh();
@@ -214,16 +245,29 @@ impl<'m, 'a, const W: usize> Dense<'m, 'a, W> {
     /// Packs a state's bytes.
     fn words(&mut self, bytes: &[u8]) -> Result<[u64; W], Halt> {
         split(self.m, bytes, &mut self.ends);
-        let mut start = 0;
-        let mut numbers = Vec::with_capacity(self.ends.len());
-        for (part, end) in self.ends.iter().enumerate() {
-            numbers.push(self.dictionary.number(part, &bytes[start..*end])?);
-            start = *end;
-        }
+        self.dictionary.numbers_of(bytes, &self.ends, &mut self.numbers)?;
         self.refresh()?;
         let mut words = [0; W];
-        self.parts.iter().zip(numbers).for_each(|(field, number)| field.put(&mut words, number));
+        self.parts.iter().zip(&self.numbers).for_each(|(field, number)| field.put(&mut words, *number));
         Ok(words)
+    }
+
+    /// The words of a packed state, with the layout that it needs.
+    fn read(&mut self, state: &[u8]) -> Result<[u64; W], Halt> {
+        if state.len() > 8 * W {
+            return Err(if self.dictionary.layout().2 > W { Halt::Reshape } else { Halt::NoRoom });
+        }
+        self.refresh()?;
+        Ok(to_words(state))
+    }
+
+    /// The sum of the hashes of all values, if that is wanted.
+    fn sum(&mut self, words: &[u64; W]) -> u64 {
+        let Some(copies) = &mut self.copies else { return 0 };
+        self.parts.iter().enumerate().fold(0, |sum, (part, field)| {
+            let value = copies.value(self.dictionary, part, field.get(words));
+            sum.wrapping_add(value.map_or(0, |value| value.hash))
+        })
     }
 
     fn decode(&mut self, words: &[u64; W]) {
@@ -277,7 +321,7 @@ impl<'m, 'a, const W: usize> Dense<'m, 'a, W> {
             let mut bytes = Vec::new();
             self.m.encode(&successor.state, &mut bytes);
             match self.words(&bytes) {
-                Ok(new) => changes.push(xor(&new, words)),
+                Ok(new) => changes.push((xor(&new, words), self.sum(&new).wrapping_sub(self.sum(words)))),
                 Err(halt) => failed = Some(halt),
             }
         }
@@ -305,7 +349,8 @@ impl<'m, 'a, const W: usize> Dense<'m, 'a, W> {
     }
 
     fn successors(&mut self, words: &[u64; W], out: &mut Packed) -> Result<(), Halt> {
-        self.refresh()?;
+        let sum = self.sum(words);
+        let routed = self.copies.is_some();
         let (mut steps, mut done) = (0, true);
         for thread in 0..self.threads.len() {
             let place = self.place(words, thread);
@@ -315,13 +360,17 @@ impl<'m, 'a, const W: usize> Dense<'m, 'a, W> {
                 None => self.compute(words, thread)?,
             };
             steps += entry.steps();
-            for change in self.threads[thread].memo.changes(&entry) {
+            let memo = &self.threads[thread].memo;
+            for (change, added) in memo.changes(&entry).iter().zip(memo.sums(&entry)) {
                 let mut new = xor(words, change);
                 if new != *words {
                     if !self.m.alike.is_empty() {
                         sort(self.m, &self.threads, &mut new);
                     }
                     out.push(&new);
+                    if routed {
+                        out.routes.push(route(sum.wrapping_add(*added)));
+                    }
                 }
             }
             if entry.goes_wrong() {
@@ -341,15 +390,43 @@ impl<'m, 'a, const W: usize> Dense<'m, 'a, W> {
 impl<'m, 'a, const W: usize> Walks<'m, 'a> for Dense<'m, 'a, W> {
     fn successors_of(&mut self, state: &[u8], out: &mut Packed) -> Result<(), Halt> {
         out.clear(W);
-        if state.len() > 8 * W {
-            return Err(if self.dictionary.layout().2 > W { Halt::Reshape } else { Halt::NoRoom });
-        }
-        self.successors(&to_words(state), out)
+        let words = self.read(state)?;
+        self.successors(&words, out)
     }
 
     fn pack(&mut self, bytes: &[u8], out: &mut Packed) -> Result<(), Halt> {
         out.clear(W);
         let mut words = self.words(bytes)?;
+        sort(self.m, &self.threads, &mut words);
+        out.push(&words);
+        Ok(())
+    }
+
+    fn route(&mut self, state: &[u8]) -> Result<u64, Halt> {
+        let words = self.read(state)?;
+        Ok(route(self.sum(&words)))
+    }
+
+    fn unpack(&mut self, state: &[u8], out: &mut Vec<u8>) -> Result<(), Halt> {
+        let words = self.read(state)?;
+        let Some(copies) = &mut self.copies else {
+            return self.dictionary.unpack(&words, out).ok_or(Halt::NoRoom);
+        };
+        for (part, field) in self.parts.iter().enumerate() {
+            let value = copies.value(self.dictionary, part, field.get(&words)).ok_or(Halt::NoRoom)?;
+            out.extend_from_slice(&value.bytes);
+        }
+        Ok(())
+    }
+
+    fn translate(&mut self, foreign: &mut Foreign, state: &[u8], out: &mut Packed) -> Result<(), Halt> {
+        out.clear(W);
+        self.refresh()?;
+        foreign.read(state).ok_or(Halt::NoRoom)?;
+        let mut words = [0; W];
+        for (part, field) in self.parts.iter().enumerate() {
+            field.put(&mut words, foreign.number(part).ok_or(Halt::NoRoom)?);
+        }
         sort(self.m, &self.threads, &mut words);
         out.push(&words);
         Ok(())
@@ -365,7 +442,8 @@ impl<'m, 'a, const W: usize> Walks<'m, 'a> for Dense<'m, 'a, W> {
 
     fn bytes(&self) -> u64 {
         let places = |thread: &Thread<W>| (thread.places.capacity() * size_of::<Place<W>>()) as u64;
-        self.threads.iter().map(|thread| thread.memo.bytes() + places(thread)).sum()
+        let steps: u64 = self.threads.iter().map(|thread| thread.memo.bytes() + places(thread)).sum();
+        steps + self.copies.as_ref().map_or(0, Copies::bytes)
     }
 
     fn into_findings(self: Box<Self>) -> (Judge<'m, 'a>, Notes) {
@@ -377,10 +455,13 @@ impl<'m, 'a, const W: usize> Walks<'m, 'a> for Dense<'m, 'a, W> {
 #[inline]
 pub(crate) fn to_words<const W: usize>(state: &[u8]) -> [u64; W] {
     let mut words = [0; W];
-    for (word, bytes) in words.iter_mut().zip(state.chunks(8)) {
-        *word = match bytes.first_chunk() {
-            Some(all) => u64::from_le_bytes(*all),
-            None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    let (whole, rest) = state.as_chunks::<8>();
+    words.iter_mut().zip(whole).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
+    if let Some(word) = words.get_mut(whole.len()).filter(|_| !rest.is_empty()) {
+        *word = match state.last_chunk() {
+            // The bytes before it are shifted out: quicker than one by one.
+            Some(last) => u64::from_le_bytes(*last) >> (64 - 8 * rest.len()),
+            None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
         };
     }
     words

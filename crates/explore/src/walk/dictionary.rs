@@ -7,7 +7,7 @@
 //! What a dictionary has learnt is a sequence of [`Event`]s, from which another one can be made.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
 
@@ -47,7 +47,7 @@ impl Segment {
 
 /// What was learnt, in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Event {
+pub(crate) enum Event {
     /// The next value of a part.
     Value(u32, Box<[u8]>),
     /// So many bits more for a part.
@@ -65,11 +65,18 @@ pub(crate) struct Dictionary {
     version: AtomicUsize,
 }
 
+/// A value of a part, with a hash of it and its owner that is the same on all machines.
+#[derive(Clone)]
+pub(crate) struct Value {
+    pub bytes: Arc<[u8]>,
+    pub hash: u64,
+}
+
 struct Known {
     /// Whose numbers a part has: its own, or those of a part that it may exchange its place with.
     owners: Vec<usize>,
     numbers: Vec<FxHashMap<Box<[u8]>, u32>>,
-    values: Vec<Vec<Box<[u8]>>>,
+    values: Vec<Vec<Value>>,
     segments: Vec<Vec<Segment>>,
     /// Where the next bits go.
     word: usize,
@@ -113,6 +120,31 @@ impl Dictionary {
         self.version.load(Ordering::Acquire)
     }
 
+    /// The numbers of the values of all parts, which end there in a state.
+    pub fn numbers_of(&self, state: &[u8], ends: &[usize], numbers: &mut Vec<u32>) -> Result<(), NoRoom> {
+        numbers.clear();
+        let value = |part: usize| &state[if part == 0 { 0 } else { ends[part - 1] }..ends[part]];
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let all = (0..ends.len()).map_while(|part| known.numbers[known.owners[part]].get(value(part)).copied());
+        numbers.extend(all);
+        drop(known);
+        for part in numbers.len()..ends.len() {
+            numbers.push(self.number(part, value(part))?);
+        }
+        Ok(())
+    }
+
+    /// Whose numbers the parts have.
+    pub fn owners(&self) -> Vec<usize> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).owners.clone()
+    }
+
+    /// Appends the values of an owner that are not among the copies yet.
+    pub fn copy(&self, owner: usize, copies: &mut Vec<Value>) {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        copies.extend_from_slice(&known.values[owner][copies.len()..]);
+    }
+
     /// The number of a value.
     pub fn number(&self, part: usize, value: &[u8]) -> Result<u32, NoRoom> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -144,7 +176,7 @@ impl Dictionary {
         for (part, segments) in known.segments.iter().enumerate() {
             let bits = segments.iter().filter(|segment| segment.word < words.len());
             let number = bits.fold(0, |number, segment| number | segment.get(words));
-            out.extend_from_slice(known.values[known.owners[part]].get(number as usize)?);
+            out.extend_from_slice(&known.values[known.owners[part]].get(number as usize)?.bytes);
         }
         Some(())
     }
@@ -175,20 +207,26 @@ impl Dictionary {
 
     /// Does what events say; `None` if they make no sense.
     pub fn import(&mut self, mut bytes: &[u8]) -> Option<()> {
-        let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
         while !bytes.is_empty() {
-            match Event::read(&mut bytes)? {
-                Event::Bits(part, bits) => {
-                    let part = known.own(part)?;
-                    known.widen(part, bits).ok()?;
-                }
-                Event::Value(part, value) => {
-                    let part = known.own(part)?;
-                    known.add(part, &value).ok()?;
-                }
-            }
-            *self.version.get_mut() += 1;
+            self.happen(Event::read(&mut bytes)?)?;
         }
+        Some(())
+    }
+
+    /// Does what an event says; `None` if it makes no sense.
+    pub fn happen(&mut self, event: Event) -> Option<()> {
+        let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Bits(part, bits) => {
+                let part = known.own(part)?;
+                known.widen(part, bits).ok()?;
+            }
+            Event::Value(part, value) => {
+                let part = known.own(part)?;
+                known.add(part, &value).ok()?;
+            }
+        }
+        *self.version.get_mut() += 1;
         Some(())
     }
 }
@@ -235,12 +273,30 @@ impl Known {
         if number as u64 >> self.width(part) > 0 {
             return Err(NoRoom);
         }
-        self.values[part].push(value.into());
+        self.values[part].push(Value { bytes: value.into(), hash: hash(part, value) });
         self.numbers[part].insert(value.into(), number as u32);
         self.events.push(Event::Value(part as u32, value.into()));
-        self.bytes += 3 * value.len() as u64 + 128;
+        self.bytes += 3 * value.len() as u64 + 160;
         Ok(number as u32)
     }
+}
+
+/// A hash of a value of a part, the same on all machines.
+fn hash(part: usize, value: &[u8]) -> u64 {
+    let start = mix(part as u64 ^ (value.len() as u64) << 32);
+    value.chunks(8).fold(start, |hash, chunk| {
+        let word = chunk.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        mix(hash ^ word)
+    })
+}
+
+/// Spreads what tells numbers apart over all bits.
+#[inline]
+pub(crate) fn mix(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
 }
 
 impl Event {
@@ -257,7 +313,7 @@ impl Event {
         }
     }
 
-    fn read(bytes: &mut &[u8]) -> Option<Self> {
+    pub fn read(bytes: &mut &[u8]) -> Option<Self> {
         let mut word = || {
             let (word, rest) = bytes.split_first_chunk()?;
             *bytes = rest;

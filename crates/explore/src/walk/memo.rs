@@ -12,6 +12,8 @@ pub(crate) struct Memo<const W: usize> {
     entries: Vec<Entry<W>>,
     /// The differences that steps make, those of an entry one after the other.
     changes: Vec<[u64; W]>,
+    /// What they add to the sum of the hashes of all values, if that is wanted.
+    sums: Vec<u64>,
     /// What goes wrong in steps.
     events: Vec<Violation>,
 }
@@ -38,7 +40,7 @@ impl<const W: usize> Entry<W> {
 
 impl<const W: usize> Memo<W> {
     pub fn new() -> Self {
-        Self { slots: vec![0; 64], entries: Vec::new(), changes: Vec::new(), events: Vec::new() }
+        Self { slots: vec![0; 64], entries: Vec::new(), changes: Vec::new(), sums: Vec::new(), events: Vec::new() }
     }
 
     #[inline]
@@ -63,13 +65,14 @@ impl<const W: usize> Memo<W> {
         }
     }
 
-    /// Remembers steps.
-    pub fn add(&mut self, key: [u64; W], changes: &[[u64; W]], events: &[Violation]) -> Entry<W> {
+    /// Remembers steps: the differences, with what each adds to the sum of hashes.
+    pub fn add(&mut self, key: [u64; W], changes: &[([u64; W], u64)], events: &[Violation]) -> Entry<W> {
         if self.entries.len() >= MOST_ENTRIES {
             *self = Self::new();
         }
         let from = (self.changes.len() as u32, self.events.len() as u32);
-        self.changes.extend_from_slice(changes);
+        self.changes.extend(changes.iter().map(|(change, _)| change));
+        self.sums.extend(changes.iter().map(|(_, sum)| sum));
         self.events.extend_from_slice(events);
         let to = (self.changes.len() as u32, self.events.len() as u32);
         let entry = Entry { key, changes: (from.0, to.0), events: (from.1, to.1) };
@@ -96,12 +99,19 @@ impl<const W: usize> Memo<W> {
         &self.changes[entry.changes.0 as usize..entry.changes.1 as usize]
     }
 
+    /// What the changes add to the sum of hashes, in the same order.
+    #[inline]
+    pub fn sums(&self, entry: &Entry<W>) -> &[u64] {
+        &self.sums[entry.changes.0 as usize..entry.changes.1 as usize]
+    }
+
     pub fn events(&self, entry: &Entry<W>) -> &[Violation] {
         &self.events[entry.events.0 as usize..entry.events.1 as usize]
     }
 
     pub fn bytes(&self) -> u64 {
         let entries = self.entries.capacity() * size_of::<Entry<W>>();
-        (self.slots.len() * 4 + entries + self.changes.capacity() * size_of::<[u64; W]>()) as u64
+        (self.slots.len() * 4 + entries + self.changes.capacity() * size_of::<[u64; W]>() + self.sums.capacity() * 8)
+            as u64
     }
 }
