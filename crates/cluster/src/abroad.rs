@@ -1,13 +1,14 @@
 //! Packed states on their way to other processes, whose numbers are others.
 //!
-//! With its letters a worker tells each worker of another process what its own process's numbers mean, in order, as much in a letter as that has
+//! With its letters a worker tells the worker of another process who gets them what its own process's numbers mean, in order, as much in a letter as that has
 //! bytes of states. When the receiver knows all of it, states are sent packed and translated there, number by number; as long as it does not,
 //! they are sent plain. So what is told never takes more of the network than states do, however many numbers there are.
 
+use cyrano_explore::store::{Address, ByteKeys, bytes_hash};
 use cyrano_explore::{Foreign, Packing, Walker};
 
 use crate::search::write_record;
-use crate::table::{Pending, Place, hash};
+use crate::table::Place;
 use crate::wire::{checked_length_at, length_at};
 
 /// How much may be told in a small letter.
@@ -18,15 +19,15 @@ const HEAD: usize = 17;
 /// What a worker knows about others.
 pub(crate) struct Abroad<'s> {
     packing: &'s Packing<'s>,
-    /// How much each worker was told.
+    /// How much each process was told, that is the worker of it who gets this one's letters.
     told: Vec<usize>,
     /// What the numbers of each process mean.
     heard: Vec<Option<Foreign>>,
 }
 
 impl<'s> Abroad<'s> {
-    pub fn new(packing: &'s Packing<'s>, peers: usize, processes: usize) -> Self {
-        Self { packing, told: vec![0; peers], heard: (0..processes).map(|_| None).collect() }
+    pub fn new(packing: &'s Packing<'s>, processes: usize) -> Self {
+        Self { packing, told: vec![0; processes], heard: (0..processes).map(|_| None).collect() }
     }
 
     /// Bytes that it takes.
@@ -34,7 +35,7 @@ impl<'s> Abroad<'s> {
         self.heard.iter().flatten().map(Foreign::bytes).sum()
     }
 
-    /// A letter with packed states, as a worker of another process can read it.
+    /// A letter with packed states, as another process can read it.
     pub fn seal(&mut self, walker: &mut Walker<'_>, target: usize, letter: &[u8]) -> Vec<u8> {
         // All numbers in the letter are among these.
         let learnt = self.packing.learnt();
@@ -63,7 +64,7 @@ impl<'s> Abroad<'s> {
         walker: &mut Walker<'_>,
         process: usize,
         letter: &[u8],
-        pending: &mut Pending,
+        pending: &mut ByteKeys,
     ) -> Option<()> {
         let (first, rest) = letter.split_first_chunk()?;
         let (told, rest) = rest.split_first_chunk()?;
@@ -75,8 +76,8 @@ impl<'s> Abroad<'s> {
         while let Some((parent, after)) = rest.split_first_chunk() {
             let (length, taken) = checked_length_at(after)?;
             let state = after.get(taken..taken + length)?;
-            let parent = Place(u64::from_le_bytes(*parent));
-            let found = |state: &[u8]| pending.push(hash(state), parent, state);
+            let parent = Address(u64::from_le_bytes(*parent));
+            let found = |state: &[u8]| pending.push_hashed(bytes_hash(state), parent, state);
             if *packed == 0 {
                 walker.pack(state, found);
             } else {
@@ -111,7 +112,7 @@ mod tests {
     use cyrano_ir::Property;
 
     use super::*;
-    use crate::table::Table;
+    use crate::table::{Common, Shelf};
 
     /// A process with many numbers tells them letter by letter: states arrive all the same, plain at first and packed later.
     #[test]
@@ -132,27 +133,28 @@ mod tests {
                 sender.expand(&state, |next| work.push(next.to_vec()));
             }
         }
-        let (mut out, mut back) = (Abroad::new(&here, 2, 2), Abroad::new(&there, 2, 2));
-        let mut table = Table::new(1 << 30);
+        let (mut out, mut back) = (Abroad::new(&here, 2), Abroad::new(&there, 2));
+        let mut shelf = Shelf::new(&Common::new(&explore, 1 << 30, 1), 1);
         let (mut packed, mut expected) = (Vec::new(), BTreeSet::new());
         for state in &states {
             let mut letter = Vec::new();
             write_record(&mut letter, Place::new(0, 7), state);
             let sealed = out.seal(&mut sender, 1, &letter);
             packed.push(sealed[16] == 1);
-            let mut pending = Pending::default();
+            let mut pending = ByteKeys::default();
             back.open(&mut receiver, 0, &sealed, &mut pending).expect("it makes sense");
-            table.insert(&mut pending).expect("there is room");
+            shelf.insert(&mut pending).expect("there is room");
             expected.insert(here.unpack(state).expect("it is one"));
         }
         assert!(!packed[0] && packed[packed.len() - 1] && packed.is_sorted(), "first plain, then packed");
-        let arrived = (0..table.len()).filter_map(|number| table.record(number));
-        let plain: BTreeSet<Vec<u8>> = arrived.filter_map(|(state, _)| there.unpack(state)).collect();
-        assert!(states.len() > 3000 && plain == expected && table.len() == states.len() as u64);
+        shelf.gather();
+        let arrived = (0..shelf.len()).filter_map(|number| shelf.record(number));
+        let plain: BTreeSet<Vec<u8>> = arrived.filter_map(|(state, _)| there.unpack(&state)).collect();
+        assert!(states.len() > 3000 && plain == expected && shelf.len() == states.len() as u64);
         // What is cut off, or comes without what was told before, is noticed.
-        let mut pending = Pending::default();
+        let mut pending = ByteKeys::default();
         assert!(back.open(&mut receiver, 0, &[0; HEAD - 1], &mut pending).is_none());
-        let mut stranger = Abroad::new(&there, 2, 2);
+        let mut stranger = Abroad::new(&there, 2);
         let mut letter = Vec::new();
         write_record(&mut letter, Place::new(0, 7), states.last().expect("there are some"));
         assert!(stranger.open(&mut receiver, 0, &out.seal(&mut sender, 1, &letter), &mut pending).is_none());

@@ -20,6 +20,8 @@ pub(crate) enum Kind {
     Word,
     /// A checkpoint is wanted at the level of this time.
     Mark,
+    /// There is something to do again.
+    Wake,
 }
 
 /// Some bytes for a worker.
@@ -75,6 +77,7 @@ impl ContainerBytes for Batch {
             0 => Kind::States,
             1 => Kind::Stop,
             3 => Kind::Mark,
+            4 => Kind::Wake,
             _ => Kind::Word,
         };
         let (target, from) = (number(0) as usize, number(1) as usize);
@@ -115,8 +118,8 @@ mod tests {
 
     #[test]
     fn batches_survive_the_network() {
-        let kinds = [Kind::States, Kind::Stop, Kind::Word, Kind::Mark];
-        for (length, kind) in [0, 1, 8, 1000].into_iter().zip(kinds) {
+        let kinds = [Kind::States, Kind::Stop, Kind::Word, Kind::Mark, Kind::Wake];
+        for (length, kind) in [0, 1, 8, 1000, 7].into_iter().zip(kinds) {
             let content: Vec<u8> = (0..length).map(|n| n as u8).collect();
             let batch = Batch::new(kind, 3, 5, content.clone());
             let mut bytes = Vec::new();

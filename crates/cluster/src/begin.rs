@@ -7,15 +7,15 @@ use crate::findings::Findings;
 use crate::job::Job;
 use crate::keeper::{Keeper, States};
 use crate::saved::Piece;
-use crate::table::{Place, Table};
+use crate::table::{Place, Shelf};
 
 /// What a worker begins with.
 pub(crate) struct Begin<'s> {
-    pub table: Table,
+    pub shelf: Shelf,
     /// How often the search was begun again, and why.
     pub round: u64,
     pub widened: Vec<u32>,
-    /// If it goes on from a checkpoint: the time of that, and what this worker had then, which is in the table.
+    /// If it goes on from a checkpoint: the time of that, and what this worker had then, which is on the shelf.
     pub from: Option<(u64, Piece)>,
     pub keeper: Option<Keeper<'s>>,
     /// Why it cannot be kept, if it should be.
@@ -24,14 +24,16 @@ pub(crate) struct Begin<'s> {
 
 impl Begin<'_> {
     /// From the beginning, kept nowhere.
-    pub fn new(table: Table) -> Self {
-        Self { table, round: 0, widened: Vec::new(), from: None, keeper: None, trouble: None }
+    pub fn new(shelf: Shelf) -> Self {
+        Self { shelf, round: 0, widened: Vec::new(), from: None, keeper: None, trouble: None }
     }
 }
 
 /// What a worker found out.
 pub(crate) struct Found<'s> {
-    pub table: Table,
+    pub shelf: Shelf,
+    /// What the process takes, for one of its workers.
+    pub bytes: u64,
     pub round: u64,
     pub summary: Summary,
     /// Where something goes wrong: the time of the level, how, and the record. If an initial state goes wrong at once, there is none.
@@ -50,7 +52,7 @@ pub(crate) struct Found<'s> {
 pub(crate) fn conclude(job: &Job, found: &mut Found<'_>, all: &Findings, packing: Option<&Packing<'_>>) {
     let (Some(keeper), Some(Ok(part))) = (&mut found.keeper, &job.part) else { return };
     let summary = found.summary.clone();
-    let states = States { table: &found.table, packing };
+    let states = States { shelf: &found.shelf, packing };
     let done = if all.is_complete() {
         keeper.write_complete(states, all.depth, summary)
     } else {

@@ -23,11 +23,11 @@ use crate::gather::{consult, path};
 use crate::job::Job;
 use crate::keeper::{Keeper, States};
 use crate::link::{Link, Links};
-use crate::log::{self, Log, Trouble};
+use crate::log::{self, Log, Trouble, Whose};
 use crate::part::Part;
 use crate::saved::Piece;
 use crate::search::{Here, search};
-use crate::table::{Place, Table};
+use crate::table::{Place, Shelf};
 use crate::{Error, Options};
 
 /// How often somebody who waits for an answer tells how far the search is.
@@ -52,7 +52,7 @@ impl Crew {
         let failed = |error: std::io::Error| Error::new(format!("the connections cannot be used: {error}"));
         let links = Links::new(&options.hosts, &sockets, options.silence).map_err(failed)?;
         let (builders, guard) = builders(options, &links, sockets).map_err(failed)?;
-        let counts: Arc<Vec<[AtomicU64; 2]>> = Arc::new((0..options.workers).map(|_| Default::default()).collect());
+        let counts: Arc<Vec<AtomicU64>> = Arc::new((0..options.workers).map(|_| Default::default()).collect());
         let (sender, answers) = channel();
         let (mut jobs, mut threads) = (Vec::new(), Vec::new());
         for (local, build) in builders.into_iter().enumerate() {
@@ -178,7 +178,7 @@ struct Mate {
     workers: usize,
     hosts: Vec<String>,
     links: Arc<Links>,
-    counts: Arc<Vec<[AtomicU64; 2]>>,
+    counts: Arc<Vec<AtomicU64>>,
     sender: Sender<Result<Option<Answer>, Error>>,
 }
 
@@ -203,7 +203,7 @@ impl Mate {
         let circle = Circle { links: &self.links, hosts: &self.hosts, workers: self.workers };
         circle.same_question(worker, &job.digest())?;
         let mut begin = match &job.part {
-            None => Begin::new(Table::new(self.share(job))),
+            None => Begin::new(self.shelf(worker, job, 0)),
             Some(part) => {
                 let beginning = circle.beginning(worker, part)?;
                 self.begin(worker, &circle, job, beginning)?
@@ -220,12 +220,13 @@ impl Mate {
             let all = Findings::decode(&all).ok_or_else(|| Error::new("findings cannot be read".to_owned()))?;
             // A hit among states that were ranked too closely is none.
             if let Some(wider) = space.wider(&all.summary, &job.limits) {
-                begin = self.again(job, worker.index(), found.round, &all);
+                let round = found.round;
                 drop((found, packing));
+                begin = self.again(worker, job, round, &all);
                 space = wider;
                 continue;
             }
-            let states = States { table: &found.table, packing: packing.as_ref() };
+            let states = States { shelf: &found.shelf, packing: packing.as_ref() };
             let states = match all.hit {
                 Some((_, _, place)) if place != Place::NONE => path(worker, &self.links, states, place)?,
                 _ => Vec::new(),
@@ -235,9 +236,9 @@ impl Mate {
         }
     }
 
-    /// The memory of one worker.
-    fn share(&self, job: &Job) -> u64 {
-        job.limits.memory / self.workers as u64
+    /// The place of a worker's states in the table of its process.
+    fn shelf(&self, worker: &Worker, job: &Job, round: u64) -> Shelf {
+        Shelf::new(&job.common(round, self.workers), worker.index())
     }
 
     /// The space to search: timestamps may have to be further apart than they were at first.
@@ -261,10 +262,12 @@ impl Mate {
         beginning: Beginning,
     ) -> Result<Begin<'j>, Error> {
         let Some(Ok(part)) = &job.part else { return Err(Error::new("there is no directory".to_owned())) };
-        let mut begin = Begin::new(Table::new(self.share(job)));
+        let round = beginning.from.map_or(0, |moment| moment.round);
+        let mut begin = Begin::new(self.shelf(worker, job, round));
         let mut piece = None;
         if let Some(moment) = beginning.from {
-            let read = self.read(part, &mut begin, beginning, job, (worker.index(), worker.peers()));
+            let whose = Whose { process: self.process, processes: self.hosts.len(), peers: worker.peers() };
+            let read = self.read(part, &mut begin, beginning, job, whose);
             let (trouble, found) = match read {
                 Ok(found) => (None, Some(found)),
                 Err(Trouble::File(error)) => (Some((error.to_string(), true)), None),
@@ -297,7 +300,7 @@ impl Mate {
         begin: &mut Begin<'_>,
         beginning: Beginning,
         job: &Job,
-        place: (usize, usize),
+        whose: Whose,
     ) -> Result<Piece, Trouble> {
         let saved = beginning.from.and_then(|moment| part.saved(moment));
         let piece = saved.and_then(|saved| Some((saved, saved.pieces.get(self.local)?)));
@@ -309,19 +312,19 @@ impl Mate {
         let space = self.space(job, begin).map_err(damaged)?;
         let packing = job.packing(&space, saved.stamp.moment.round);
         let mut packer = packing.as_ref().map(Packing::routing_walker);
-        log::load(path, piece, &mut begin.table, place, &job.limits, packer.as_mut())?;
+        log::load(path, piece, &mut begin.shelf, whose, &job.limits, packer.as_mut())?;
         Ok(piece.clone())
     }
 
     /// Begins again, with timestamps further apart.
-    fn again<'j>(&self, job: &'j Job, index: usize, round: u64, all: &Findings) -> Begin<'j> {
-        let mut begin = Begin::new(Table::new(self.share(job)));
+    fn again<'j>(&self, worker: &Worker, job: &'j Job, round: u64, all: &Findings) -> Begin<'j> {
+        let mut begin = Begin::new(self.shelf(worker, job, round + 1));
         begin.round = round + 1;
         if let Some(Ok(part)) = &job.part {
             let last = all.written[0];
             let opened = part.widen(round, all.summary.notes, last);
             match opened.and_then(|()| Log::create(part.dir(), begin.round, self.local)) {
-                Ok(log) => begin.keeper = Some(Keeper::new(part, log, (index, self.local), begin.round, last)),
+                Ok(log) => begin.keeper = Some(Keeper::new(part, log, (worker.index(), self.local), begin.round, last)),
                 Err(error) => begin.trouble = Some(error.to_string()),
             }
         }

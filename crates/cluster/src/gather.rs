@@ -106,7 +106,7 @@ fn walk(
 ) -> Result<(), Error> {
     let mut next = from;
     while next != Place::NONE && next.worker() == index {
-        let (state, parent) = states.table.record(next.number()).ok_or_else(closed)?;
+        let (state, parent) = states.shelf.record(next.number()).ok_or_else(closed)?;
         path.push(plain(state, states.packing).ok_or_else(closed)?);
         next = parent;
     }
@@ -123,8 +123,11 @@ fn walk(
 }
 
 /// The plain form of a state.
-fn plain(state: &[u8], packing: Option<&Packing<'_>>) -> Option<Vec<u8>> {
-    packing.map_or_else(|| Some(state.to_vec()), |packing| packing.unpack(state))
+fn plain(state: Vec<u8>, packing: Option<&Packing<'_>>) -> Option<Vec<u8>> {
+    match packing {
+        None => Some(state),
+        Some(packing) => packing.unpack(&state),
+    }
 }
 
 /// Gives up all capabilities and waits for the others to do so.

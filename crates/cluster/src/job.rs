@@ -1,6 +1,6 @@
 //! A question, on its way to the workers.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cyrano_engine::{Limits, Query, Question};
 use cyrano_explore::{Explore, Packing, SharedNumbers, Space};
@@ -9,6 +9,7 @@ use cyrano_memory::Model;
 
 use crate::key::{CODE, digest};
 use crate::part::Part;
+use crate::table::Common;
 
 /// A question that belongs to nobody.
 pub(crate) struct Job {
@@ -21,6 +22,8 @@ pub(crate) struct Job {
     /// Where the search is kept, if it is, or why that is not possible.
     pub part: Option<Result<Part, String>>,
     numbers: Mutex<Option<Numbers>>,
+    /// What workers of a process have in common, and in which round.
+    common: Mutex<Option<(u64, Arc<Common>)>>,
 }
 
 /// What workers of a process pack states with, and in which round; none if they do not.
@@ -41,6 +44,7 @@ impl Job {
             limits: limits.clone(),
             part,
             numbers: Mutex::default(),
+            common: Mutex::default(),
         }
     }
 
@@ -63,9 +67,22 @@ impl Job {
         }
     }
 
+    /// What all workers of this process, so many, have in common in this round.
+    pub fn common(&self, round: u64, workers: usize) -> Arc<Common> {
+        let mut common = self.common.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*common {
+            Some((known, common)) if *known == round => Arc::clone(common),
+            _ => {
+                let new = Common::new(&self.explore, self.limits.memory, workers);
+                *common = Some((round, Arc::clone(&new)));
+                new
+            }
+        }
+    }
+
     /// What all processes must have in common.
     pub fn digest(&self) -> [u8; CODE] {
-        let Self { program, model, property, explore, limits, part, numbers: _ } = self;
+        let Self { program, model, property, explore, limits, part, numbers: _, common: _ } = self;
         let kept = part.is_some();
         let text = cyrano_ir::text::print(program);
         digest(format!("{text}\n{model:?}\n{property:?}\n{explore:?}\n{}\n{kept}", limits.deferred).as_bytes())

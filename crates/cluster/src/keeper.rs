@@ -17,12 +17,12 @@ use cyrano_explore::{Packing, Summary};
 use crate::log::Log;
 use crate::part::Part;
 use crate::saved::{Moment, Piece};
-use crate::table::Table;
+use crate::table::Shelf;
 
 /// A worker's states, and what they mean if they are packed.
 #[derive(Clone, Copy)]
 pub(crate) struct States<'t> {
-    pub table: &'t Table,
+    pub shelf: &'t Shelf,
     pub packing: Option<&'t Packing<'t>>,
 }
 
@@ -97,7 +97,7 @@ impl<'s> Keeper<'s> {
     /// Writes that nothing is left to do.
     pub fn write_complete(&mut self, states: States<'_>, depth: u64, summary: Summary) -> Result<()> {
         let transitions = summary.transitions;
-        let reached = Reached { time: depth + 2, states: states.table.len(), frontier: 0, depth, transitions };
+        let reached = Reached { time: depth + 2, states: states.shelf.len(), frontier: 0, depth, transitions };
         self.write(states, reached, summary, true)
     }
 

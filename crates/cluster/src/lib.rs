@@ -1,6 +1,6 @@
 //! The explicit-state search on several machines.
 //!
-//! Every process runs the same command. States are exchanged over `timely` dataflow: each belongs to one worker of all processes, by its
+//! Every process runs the same command. States are exchanged over `timely` dataflow: each belongs to one process, by its
 //! hash. Levels of the breadth-first search are timestamps, so that nobody starts a level before all states of it have
 //! arrived, the first violation has the fewest steps, and timely's progress tracking knows when the search is over ([`mod@mailbox`],
 //! [`mod@search`]). With each state goes the place of the one it was found from, so that the way to a violation is put together by asking
@@ -9,8 +9,8 @@
 //! **States are packed where steps can be remembered**, in numbers that only one process understands; owners, files and ways back are made of what
 //! they mean ([`mod@abroad`], [`mod@log`]).
 //!
-//! **One table per worker, not one per process.** An owner needs no locks, and what workers of a process send each other is moved, not
-//! copied. See docs/decisions/0011-timely.md for the measurements.
+//! **One table per process**, which is the explorer's ([`mod@table`]): its workers insert into it without locks and take what is to be expanded from one
+//! another ([`mod@levels`]); only what belongs to other processes is sent. See docs/decisions/0011-timely.md for the measurements.
 //!
 //! **Connections are ours** ([`mod@connect`]): timely gets them only after both sides have shown that they have the same key and do the
 //! same thing ([`mod@handshake`]), and it gets them in a form that cannot break under it ([`mod@link`]).
@@ -35,6 +35,7 @@ mod info;
 mod job;
 mod keeper;
 mod key;
+mod levels;
 mod link;
 mod log;
 mod mailbox;
@@ -57,6 +58,7 @@ use cyrano_memory::Model;
 use crew::Crew;
 use job::Job;
 use part::Part;
+use table::Place;
 
 pub use info::{Info, Level, info};
 pub use key::Key;
@@ -145,6 +147,11 @@ impl ClusterSearch {
             return Err(Error::new(text));
         }
         options.workers = options.workers.max(1);
+        if processes * options.workers > Place::WORKERS {
+            let text =
+                format!("{processes} processes with {} workers each: {} is the limit", options.workers, Place::WORKERS);
+            return Err(Error::new(text));
+        }
         options.configuration.push(("workers".to_owned(), options.workers.to_string()));
         let explore = Explore { ample_sets: false, fingerprints: false, ..explore.clone() };
         let sockets = connect::connect(&options, note)?;

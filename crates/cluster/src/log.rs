@@ -1,4 +1,4 @@
-//! The states of one worker in a file, in the order in which it got them: a copy of its table that only grows.
+//! The states of one worker in a file, in the order in which it got them: a copy of its shelf that only grows.
 //!
 //! Records are written once, with their states in the plain form: packed ones mean nothing to another process. Read back in the same order they get the
 //! same numbers, so that the places in them, which lead to other records of all workers, stay right.
@@ -9,14 +9,18 @@ use cyrano_disk::files::{Appender, Reader, Sum, sync_dir};
 use cyrano_disk::{Error, Result};
 use cyrano_engine::{Limits, Stop};
 use cyrano_explore::Walker;
+use cyrano_explore::store::{Address, ByteKeys, bytes_hash};
 
 use crate::keeper::States;
 use crate::saved::Piece;
-use crate::table::{NoRoom, PARENT, Pending, Place, Table, hash, owner};
+use crate::table::{NoRoom, Place, Shelf, owner};
 use crate::wire::{checked_length_at, push_length};
 
 /// Bytes of a block's payload, at most, unless a record is longer.
 const BLOCK: usize = 1 << 18;
+
+/// Bytes of a record before its length.
+const PARENT: usize = 8;
 
 /// The file of a worker of a process.
 pub(crate) fn path(dir: &Path, round: u64, local: usize) -> PathBuf {
@@ -51,15 +55,11 @@ impl Log {
         Ok(Self { file: Appender::reopen(path.clone(), piece.log)?, path, records: piece.states })
     }
 
-    /// Appends the first so many records of a table, as far as they are not in it, and has them written to the disk itself.
+    /// Appends the first so many records of a shelf, as far as they are not in it, and has them written to the disk itself.
     pub fn append(&mut self, states: States<'_>, count: u64) -> Result<Sum> {
-        let table = states.table;
-        let mut rest = table.address(self.records)..table.end();
         let (mut payload, mut plain) = (Vec::with_capacity(BLOCK), Vec::new());
         let mut first = self.records;
-        while self.records < count {
-            let Some((address, state, after)) = table.first(rest) else { break };
-            let parent = table.at(address).map_or(Place::NONE, |(_, parent)| parent);
+        states.shelf.visit(self.records..count, |state, parent| {
             plain.clear();
             match states.packing {
                 Some(packing) if packing.unpack_any(state, &mut plain).is_some() => {}
@@ -75,8 +75,8 @@ impl Log {
             push_length(&mut payload, plain.len());
             payload.extend_from_slice(&plain);
             self.records += 1;
-            rest = after;
-        }
+            Ok(())
+        })?;
         if !payload.is_empty() {
             self.file.append(&payload, (self.records - first) as u32, first)?;
         }
@@ -102,17 +102,25 @@ impl From<Error> for Trouble {
     }
 }
 
-/// Reads the states of a worker, one of so many, into an empty table, packed if there is a walker that does so. Everything is checked: checksums, places, and whose states they are.
+/// Whose states are read: those of one process of so many, with so many workers in all.
+#[derive(Clone, Copy)]
+pub(crate) struct Whose {
+    pub process: usize,
+    pub processes: usize,
+    pub peers: usize,
+}
+
+/// Reads the states of a worker onto its empty shelf, packed if there is a walker that does so. Everything is checked: checksums, places, and whose states they are.
 pub(crate) fn load(
     path: PathBuf,
     piece: &Piece,
-    table: &mut Table,
-    (index, peers): (usize, usize),
+    shelf: &mut Shelf,
+    whose: Whose,
     limits: &Limits,
     mut packer: Option<&mut Walker<'_>>,
 ) -> std::result::Result<(), Trouble> {
     let reader = Reader::open(path)?;
-    let mut pending = Pending::default();
+    let mut pending = ByteKeys::default();
     let mut trouble = None;
     let senseless = |offset: u64| {
         Error::damaged(reader.path(), format!("the block at byte {offset} does not fit what was read before"))
@@ -122,17 +130,17 @@ pub(crate) fn load(
             trouble = Some(Trouble::Stopped(stop));
             return Err(senseless(block.offset));
         }
-        let before = table.len();
-        let known = gather(payload, &mut pending, (index, peers), packer.as_deref_mut());
+        let before = shelf.len();
+        let known = gather(payload, &mut pending, whose, packer.as_deref_mut());
         if packer.as_ref().is_some_and(|packer| packer.must_give_up()) {
             trouble = Some(Trouble::NoRoom);
         }
         let known = known.ok_or_else(|| senseless(block.offset))?;
-        if table.insert(&mut pending) == Err(NoRoom) {
+        if shelf.insert(&mut pending) == Err(NoRoom) {
             trouble = Some(Trouble::NoRoom);
             return Err(senseless(block.offset));
         }
-        if known != block.items || before != block.first || table.len() != before + u64::from(known) {
+        if known != block.items || before != block.first || shelf.len() != before + u64::from(known) {
             return Err(senseless(block.offset));
         }
         Ok(())
@@ -141,25 +149,20 @@ pub(crate) fn load(
         return Err(trouble);
     }
     read?;
-    if table.len() != piece.states {
+    if shelf.len() != piece.states {
         return Err(Error::damaged(reader.path(), "it has other states than the manifest says").into());
     }
     Ok(())
 }
 
 /// Takes a block apart; how many records it has, or `None` if it makes no sense.
-fn gather(
-    payload: &[u8],
-    pending: &mut Pending,
-    (index, peers): (usize, usize),
-    mut packer: Option<&mut Walker<'_>>,
-) -> Option<u32> {
+fn gather(payload: &[u8], pending: &mut ByteKeys, whose: Whose, mut packer: Option<&mut Walker<'_>>) -> Option<u32> {
     let (mut rest, mut known, mut packed) = (payload, 0, Vec::new());
     while let Some((parent, after)) = rest.split_first_chunk::<PARENT>() {
         let (length, taken) = checked_length_at(after)?;
         let plain = after.get(taken..taken.checked_add(length)?)?;
         let (state, route) = match &mut packer {
-            None => (plain, hash(plain)),
+            None => (plain, bytes_hash(plain)),
             Some(packer) => {
                 packed.clear();
                 packer.pack(plain, |state| packed.extend_from_slice(state));
@@ -167,10 +170,10 @@ fn gather(
             }
         };
         let parent = Place(u64::from_le_bytes(*parent));
-        if owner(route, peers) != index || (parent != Place::NONE && parent.worker() >= peers) {
+        if owner(route, whose.processes) != whose.process || (parent != Place::NONE && parent.worker() >= whose.peers) {
             return None;
         }
-        pending.push(hash(state), parent, state);
+        pending.push_hashed(bytes_hash(state), Address(parent.0), state);
         known += 1;
         rest = &after[taken + length..];
     }
@@ -179,7 +182,10 @@ fn gather(
 
 #[cfg(test)]
 mod tests {
+    use cyrano_explore::Explore;
+
     use super::*;
+    use crate::table::Common;
 
     fn state(n: u32) -> Vec<u8> {
         let mut bytes = n.to_le_bytes().to_vec();
@@ -187,58 +193,62 @@ mod tests {
         bytes
     }
 
-    fn insert(table: &mut Table, numbers: std::ops::Range<u32>) {
-        let mut pending = Pending::default();
-        for state in numbers.map(state) {
-            pending.push(hash(&state), Place::new(0, table.end()), &state);
-        }
-        table.insert(&mut pending).expect("there is room");
+    fn shelf(memory: u64) -> Shelf {
+        Shelf::new(&Common::new(&Explore::default(), memory, 1), 0)
     }
 
-    fn all(table: &Table) -> Vec<(u64, Vec<u8>)> {
-        let (mut rest, mut found) = (0..table.end(), Vec::new());
-        while let Some((address, state, after)) = table.first(rest) {
-            found.push((address, state.to_vec()));
-            rest = after;
+    fn insert(shelf: &mut Shelf, numbers: std::ops::Range<u32>) {
+        let mut pending = ByteKeys::default();
+        for state in numbers.map(state) {
+            pending.push_hashed(bytes_hash(&state), Address(Place::new(0, shelf.len()).0), &state);
         }
-        found
+        shelf.insert(&mut pending).expect("there is room");
+        shelf.gather();
+    }
+
+    fn all(shelf: &mut Shelf) -> Vec<(Vec<u8>, Place)> {
+        shelf.gather();
+        (0..shelf.len()).filter_map(|number| shelf.record(number)).collect()
     }
 
     #[test]
     fn states_come_back_to_their_places() {
         let dir = tempfile::tempdir().expect("a temporary directory can be made");
-        let mut table = Table::new(1 << 30);
+        let mut first = shelf(1 << 30);
         let mut log = Log::create(dir.path(), 0, 0).expect("it can be made");
+        let only = Whose { process: 0, processes: 1, peers: 1 };
         // In several steps, several chunks, and once for nothing.
         let mut piece = Piece::default();
         for part in [0..1, 1..9000, 9000..9000, 9000..30_000] {
-            insert(&mut table, part);
-            let sum = log.append(States { table: &table, packing: None }, table.len()).expect("it can be written");
-            piece = Piece { log: sum, states: table.len(), ..Piece::default() };
+            insert(&mut first, part);
+            let sum = log.append(States { shelf: &first, packing: None }, first.len()).expect("it can be written");
+            piece = Piece { log: sum, states: first.len(), ..Piece::default() };
         }
         let (keep, reread) = (piece.clone(), path(dir.path(), 0, 0));
-        insert(&mut table, 30_000..31_000);
-        log.append(States { table: &table, packing: None }, table.len()).expect("it can be written");
-        let mut again = Table::new(1 << 30);
-        load(reread.clone(), &keep, &mut again, (0, 1), &Limits::default(), None).expect("it can be read");
-        let expected: Vec<_> = all(&table).into_iter().take(30_000).collect();
-        assert_eq!(all(&again), expected);
+        insert(&mut first, 30_000..31_000);
+        log.append(States { shelf: &first, packing: None }, first.len()).expect("it can be written");
+        let mut again = shelf(1 << 30);
+        load(reread.clone(), &keep, &mut again, only, &Limits::default(), None).expect("it can be read");
+        let expected: Vec<_> = all(&mut first).into_iter().take(30_000).collect();
+        assert_eq!(all(&mut again), expected);
         // What came later is cut off, and it goes on as if it had never been there.
         let mut log = Log::reopen(dir.path(), 0, 0, &keep).expect("it is there");
         insert(&mut again, 30_000..31_000);
-        let sum = log.append(States { table: &again, packing: None }, again.len()).expect("it can be written");
+        let sum = log.append(States { shelf: &again, packing: None }, again.len()).expect("it can be written");
         let piece = Piece { log: sum, states: again.len(), ..Piece::default() };
-        let mut last = Table::new(1 << 30);
-        load(reread.clone(), &piece, &mut last, (0, 1), &Limits::default(), None).expect("it can be read");
-        assert_eq!(all(&last), all(&table));
-        // Little memory, another owner, other numbers.
-        let refused = |piece: &Piece, memory: u64, place: (usize, usize)| {
-            load(reread.clone(), piece, &mut Table::new(memory), place, &Limits::default(), None)
-                .expect_err("it is refused")
+        let mut last = shelf(1 << 30);
+        load(reread.clone(), &piece, &mut last, only, &Limits::default(), None).expect("it can be read");
+        assert_eq!(all(&mut last), all(&mut first));
+        // Little memory, another owner, states that another worker has, other numbers.
+        let refused = |piece: &Piece, shelf: &mut Shelf, whose: Whose| {
+            load(reread.clone(), piece, shelf, whose, &Limits::default(), None).expect_err("it is refused")
         };
-        assert!(matches!(refused(&piece, 1 << 17, (0, 1)), Trouble::NoRoom));
-        assert!(matches!(refused(&piece, 1 << 30, (0, 2)), Trouble::File(Error::Damaged { .. })));
+        assert!(matches!(refused(&piece, &mut shelf(1 << 17), only), Trouble::NoRoom));
+        let other = Whose { processes: 2, peers: 2, ..only };
+        assert!(matches!(refused(&piece, &mut shelf(1 << 30), other), Trouble::File(Error::Damaged { .. })));
+        let mut mate = Shelf::new(&last.common, 1);
+        assert!(matches!(refused(&piece, &mut mate, only), Trouble::File(Error::Damaged { .. })));
         let other = Piece { states: piece.states + 1, ..piece.clone() };
-        assert!(matches!(refused(&other, 1 << 30, (0, 1)), Trouble::File(Error::Damaged { .. })));
+        assert!(matches!(refused(&other, &mut shelf(1 << 30), only), Trouble::File(Error::Damaged { .. })));
     }
 }

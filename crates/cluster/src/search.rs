@@ -1,21 +1,22 @@
 //! The search of one worker: receive, insert, expand, send.
 //!
 //! A state that is found at level `n` is sent at time `n + 1` and arrives at time `n + 2` (initial states are sent at time 0, arrive
-//! at time 1 and are level 0). States of one's own are inserted without a detour. A level is begun when all of it has arrived, at
-//! every worker; that is what the frontier says. From then on states of the next level arrive, which are inserted at once; those of
-//! the level behind it, from workers that are faster, wait until this worker has begun the next one too. So the records of a level lie
-//! together, and no state gets a place in a later level than its first.
+//! at time 1 and are level 0). States of one's own process are inserted without a detour, into the table that its workers share. A level is begun when all of it has arrived, at
+//! every worker, which is what the frontier says, and was inserted by all workers of the process ([`crate::levels`]). From then on states of the next level arrive, which are
+//! inserted at once; those of the level behind it, from processes that are faster, wait until this worker has begun the next one too. So no state gets a place in a
+//! later level than its first.
 //!
 //! There is no back pressure in timely: all that has arrived is inserted before more is expanded.
 //!
 //! A search that goes on from a checkpoint begins with the level of that, at its time; what is kept on the way is the keeper's business
 //! ([`crate::keeper`]).
 
-use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use cyrano_engine::Stop;
+use cyrano_explore::store::{Address, BATCH, ByteKeys, Keys, bytes_hash};
 use cyrano_explore::{Packing, Space, Summary, Walker, Wrong};
 use timely::dataflow::operators::Capability;
 use timely::worker::Worker;
@@ -27,35 +28,41 @@ use crate::begin::{Begin, Found};
 use crate::gather::{NAP, step};
 use crate::job::Job;
 use crate::keeper::{Keeper, Reached, States};
+use crate::levels::Claim;
 use crate::link::Links;
 use crate::mailbox::Mailbox;
 use crate::saved::Piece;
-use crate::table::{BATCH, NoRoom, Pending, Place, Table, hash, owner};
+use crate::table::{NoRoom, Place, Shelf, owner};
 use crate::wire::{length_at, push_length};
 
 /// Bytes of a batch that is sent at once.
 const LETTER: usize = 1 << 15;
 /// How many states are expanded before the worker looks at its inbox again.
 const PORTION: usize = 1 << 10;
+/// How long a worker sleeps that waits for others of its process, who are about to begin a level with it.
+const BLINK: Duration = Duration::from_micros(50);
 
-/// What workers of a process share.
+/// Where a worker is.
 pub(crate) struct Here<'s> {
     pub links: &'s Links,
     pub process: usize,
-    /// States and bytes of each worker of this process.
-    pub counts: &'s [[AtomicU64; 2]],
+    /// States of each worker of this process.
+    pub counts: &'s [AtomicU64],
     /// Which of them this is.
     pub local: usize,
 }
 
 impl Here<'_> {
-    /// Notes what this worker has; the bytes of all.
-    fn note(&self, states: u64, bytes: u64) -> u64 {
-        self.counts[self.local][0].store(states, Ordering::Relaxed);
-        self.counts[self.local][1].store(bytes, Ordering::Relaxed);
-        let sum = |at: usize| self.counts.iter().map(|count| count[at].load(Ordering::Relaxed)).sum();
-        self.links.note_progress(self.process, [sum(0), sum(1)]);
-        sum(1)
+    /// How many workers a process has.
+    fn workers(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Notes how many states this worker has, and how many bytes all of this process.
+    fn note(&self, states: u64, bytes: u64) {
+        self.counts[self.local].store(states, Ordering::Relaxed);
+        let states = self.counts.iter().map(|count| count.load(Ordering::Relaxed)).sum();
+        self.links.note_progress(self.process, [states, bytes]);
     }
 }
 
@@ -64,22 +71,25 @@ struct Search<'s, 'k> {
     here: &'s Here<'s>,
     index: usize,
     peers: usize,
+    processes: usize,
     mailbox: Mailbox,
     walker: Walker<'s>,
     /// If states are packed here: numbers that all workers of this process share.
     packing: Option<&'s Packing<'s>>,
     /// And other processes have other ones.
     abroad: Option<Abroad<'s>>,
-    table: Table,
-    pending: Pending,
-    /// What waits to be sent to each worker.
+    shelf: Shelf,
+    pending: ByteKeys,
+    /// What waits to be sent to each process.
     letters: Vec<Vec<u8>>,
-    /// The time of the level that was begun last, and what is left of it.
+    /// The time of the level that was begun last.
     time: u64,
-    level: Range<u64>,
-    /// The number of the first record that is left of it.
-    next: u64,
-    /// States of the levels before that one.
+    /// Whether this worker takes part in expanding it; and what is left of what it has taken.
+    busy: bool,
+    claim: Option<Claim>,
+    /// Whether it has inserted everything of the next level and waits for the others to do so.
+    ready: bool,
+    /// How many states this worker has put into levels up to that one.
     settled: u64,
     /// What was found out before the walker began.
     before: Summary,
@@ -101,26 +111,29 @@ pub(crate) fn search<'k>(
     begin: Begin<'k>,
 ) -> Result<Found<'k>, Error> {
     let (index, peers) = (worker.index(), worker.peers());
-    let Begin { table, round, from, keeper, trouble, .. } = begin;
+    let processes = peers / here.workers();
+    let Begin { shelf, round, from, keeper, trouble, .. } = begin;
     let mut search = Search {
         job,
         here,
         index,
         peers,
+        processes,
         mailbox: Mailbox::new(worker),
         walker: match packing {
             None => space.walker(),
-            Some(packing) if peers == 1 => packing.walker(),
+            Some(packing) if processes == 1 => packing.walker(),
             Some(packing) => packing.routing_walker(),
         },
         packing,
-        abroad: packing.map(|packing| Abroad::new(packing, peers, peers / here.counts.len())),
-        table,
-        pending: Pending::default(),
-        letters: vec![Vec::new(); peers],
+        abroad: packing.map(|packing| Abroad::new(packing, processes)),
+        shelf,
+        pending: ByteKeys::default(),
+        letters: vec![Vec::new(); processes],
         time: 0,
-        level: 0..0,
-        next: 0,
+        busy: false,
+        claim: None,
+        ready: false,
         settled: 0,
         before: Summary::default(),
         hit: None,
@@ -131,10 +144,13 @@ pub(crate) fn search<'k>(
         trouble,
     };
     search.run(worker, from)?;
-    search.note();
+    let bytes = search.note();
+    search.shelf.gather();
     let summary = search.summary();
-    let Search { table, hit, stop, depth, time, keeper, trouble, .. } = search;
-    Ok(Found { table, round, summary, hit, stop, depth, time, keeper, trouble })
+    let Search { shelf, hit, stop, depth, time, keeper, trouble, .. } = search;
+    // Those of the process are counted once.
+    let bytes = if here.local == 0 { bytes } else { 0 };
+    Ok(Found { shelf, bytes, round, summary, hit, stop, depth, time, keeper, trouble })
 }
 
 impl Search<'_, '_> {
@@ -150,19 +166,37 @@ impl Search<'_, '_> {
         }
         self.finish_level();
         while worker.has_dataflows() {
-            let nap = if self.level.is_empty() { NAP } else { Duration::ZERO };
+            let nap = match (self.busy, self.ready) {
+                (true, _) => Duration::ZERO,
+                (false, true) => BLINK,
+                (false, false) => NAP,
+            };
             step(worker, self.here.links, nap)?;
             self.receive();
-            while !self.over && self.level.is_empty() && self.mailbox.is_past(self.time + 1) && !self.mailbox.is_over()
-            {
-                self.begin_level();
+            while self.goes_on() {
                 self.receive();
             }
-            if !self.level.is_empty() {
+            if self.busy {
                 self.expand();
             }
         }
         Ok(())
+    }
+
+    /// Begins the next level, if that is possible.
+    fn goes_on(&mut self) -> bool {
+        let next = self.time + 1;
+        if self.over || self.busy || !self.mailbox.is_past(next) || self.mailbox.is_over() {
+            return false;
+        }
+        if !self.ready {
+            self.ready = true;
+            let (claims, states) = (self.shelf.claims_from(self.settled), self.shelf.len() - self.settled);
+            self.shelf.common.levels.ready(next, claims, states);
+        }
+        let begun = self.shelf.common.levels.begun(next);
+        begun.into_iter().for_each(|states| self.begin_level(states));
+        begun.is_some()
     }
 
     /// Finds the initial states, and sends them at time 0, all of them: level 0 is the one of time 1.
@@ -173,9 +207,9 @@ impl Search<'_, '_> {
             return;
         }
         for state in states {
-            let route = if self.is_routed() { self.walker.route(&state) } else { Some(hash(&state)) };
+            let route = if self.is_routed() { self.walker.route(&state) } else { Some(bytes_hash(&state)) };
             let Some(route) = route else { return self.stop_all(None) };
-            write_record(&mut self.letters[owner(route, self.peers)], Place::NONE, &state);
+            write_record(&mut self.letters[owner(route, self.processes)], Place::NONE, &state);
         }
         self.mark(capability);
         self.send_letters(capability, 1);
@@ -186,8 +220,6 @@ impl Search<'_, '_> {
         self.time = time.saturating_sub(1);
         self.mailbox.hold(capability.delayed(&self.time));
         self.settled = piece.states - piece.frontier;
-        let start = self.table.address(self.settled);
-        self.level = start..start;
         self.depth = piece.depth;
         self.before = piece.summary;
     }
@@ -216,6 +248,8 @@ impl Search<'_, '_> {
                 Kind::States => self.take(&batch),
                 // What has arrived by now is of the next level at most, and this one has been dealt with.
                 Kind::Mark => self.keeper.iter_mut().for_each(|keeper| keeper.marked = true),
+                // With it came the right to send.
+                Kind::Wake => {}
                 Kind::Stop | Kind::Word => self.end(),
             }
         }
@@ -228,8 +262,8 @@ impl Search<'_, '_> {
 
     fn take(&mut self, batch: &Batch) {
         match &mut self.abroad {
-            Some(abroad) if batch.from / self.here.counts.len() != self.here.process => {
-                let process = batch.from / self.here.counts.len();
+            Some(abroad) if batch.from / self.here.workers() != self.here.process => {
+                let process = batch.from / self.here.workers();
                 if abroad.open(&mut self.walker, process, batch.bytes(), &mut self.pending).is_none() {
                     return self.stop_all(Some(Stop::Size));
                 }
@@ -239,7 +273,7 @@ impl Search<'_, '_> {
                 while let Some((parent, after)) = rest.split_first_chunk::<8>() {
                     let (length, taken) = length_at(after);
                     let state = &after[taken..taken + length];
-                    self.pending.push(hash(state), Place(u64::from_le_bytes(*parent)), state);
+                    self.pending.push_hashed(bytes_hash(state), Address(u64::from_le_bytes(*parent)), state);
                     rest = &after[taken + length..];
                 }
             }
@@ -248,26 +282,33 @@ impl Search<'_, '_> {
     }
 
     fn insert(&mut self) {
-        if self.table.insert(&mut self.pending) == Err(NoRoom) {
+        if self.shelf.insert(&mut self.pending) == Err(NoRoom) {
             self.stop_all(Some(Stop::Memory));
         }
     }
 
-    /// Everything of the next level has arrived.
-    fn begin_level(&mut self) {
-        let start = self.level.end;
-        self.time += 1;
-        self.level = start..self.table.end();
-        let frontier = self.table.len() - self.settled;
-        if frontier > 0 {
+    /// A level begins, of which this process has so many states.
+    fn begin_level(&mut self, states: u64) {
+        (self.time, self.ready) = (self.time + 1, false);
+        if states > 0 {
             self.depth = self.time - 1;
         }
-        self.keep(frontier);
-        self.next = self.settled;
-        self.settled = self.table.len();
-        if frontier == 0 {
-            self.level = start..start;
+        self.keep(self.shelf.len() - self.settled);
+        self.settled = self.shelf.len();
+        if self.over {
+            return;
+        }
+        if states == 0 {
             self.mailbox.give_up(self.time);
+        }
+        let capability = self.mailbox.capability(self.time);
+        let levels = &self.shelf.common.levels;
+        levels.note_sleep(self.here.local, capability.is_none());
+        self.busy = capability.is_some();
+        let Some(capability) = capability else { return };
+        for local in levels.take_asleep() {
+            let target = self.here.process * self.here.workers() + local;
+            self.mailbox.send(&capability, Batch::new(Kind::Wake, self.index, target, Vec::new()));
         }
     }
 
@@ -276,12 +317,12 @@ impl Search<'_, '_> {
         let Some(mut keeper) = self.keeper.take() else { return };
         let reached = Reached {
             time: self.time,
-            states: self.table.len(),
+            states: self.shelf.len(),
             frontier,
             depth: self.depth,
             transitions: self.summary().transitions,
         };
-        let states = States { table: &self.table, packing: self.packing };
+        let states = States { shelf: &self.shelf, packing: self.packing };
         let kept = keeper.begin(states, reached, || self.summary());
         self.keeper = Some(keeper);
         if let Err(error) = kept {
@@ -299,36 +340,10 @@ impl Search<'_, '_> {
         if let Some(stop) = self.job.limits.exceeded(bytes) {
             return self.stop_all(Some(stop));
         }
-        let routed = self.is_routed();
-        for _ in 0..PORTION {
-            let Some((_, state, rest)) = self.table.first(self.level.clone()) else { break };
-            let place = Place::new(self.index, self.next);
-            let (pending, letters) = (&mut self.pending, &mut self.letters);
-            let (index, peers) = (self.index, self.peers);
-            let mut found = |successor: &[u8], hash: u64, owner: usize| {
-                if owner == index {
-                    pending.push(hash, place, successor);
-                } else {
-                    write_record(&mut letters[owner], place, successor);
-                }
-            };
-            let wrong = if routed {
-                let visit = |successor: &[u8], route| found(successor, hash(successor), owner(route, peers));
-                self.walker.expand_routed(state, visit)
-            } else {
-                self.walker.expand(state, |successor| {
-                    let hash = hash(successor);
-                    found(successor, hash, owner(hash, peers));
-                })
-            };
-            (self.level, self.next) = (rest, self.next + 1);
-            if let Some(wrong) = wrong {
-                self.hit = Some((self.time, wrong, place));
-                return self.stop_all(None);
-            }
-            if self.pending.len() >= BATCH {
-                self.insert();
-            }
+        let mut left = PORTION;
+        while left > 0 {
+            let Some(claim) = self.claim.take().or_else(|| self.shelf.common.levels.claim()) else { break };
+            left = self.expand_claim(claim, left);
             if self.over {
                 return;
             }
@@ -337,7 +352,7 @@ impl Search<'_, '_> {
         if self.walker.must_give_up() {
             return self.stop_all(None);
         }
-        let done = self.table.first(self.level.clone()).is_none();
+        let done = left > 0;
         self.send_letters(&capability, if done { 1 } else { LETTER });
         if done && !self.over {
             if self.keeper.as_ref().is_some_and(Keeper::is_due) {
@@ -347,45 +362,92 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Nothing more is sent at the time of this level.
+    /// Expands some records, at most so many; how many less may be expanded after that.
+    fn expand_claim(&mut self, claim: Claim, mut left: usize) -> usize {
+        let (routed, own, processes) = (self.is_routed(), self.here.process, self.processes);
+        let common = Arc::clone(&self.shelf.common);
+        let mut records = common.hold();
+        let Claim { first: Place(mut place), range } = claim;
+        let mut at = Address(range.start);
+        while at.0 < range.end && left > 0 {
+            let (pending, letters) = (&mut self.pending, &mut self.letters);
+            let mut found = |successor: &[u8], hash: u64, owner: usize| {
+                if owner == own {
+                    pending.push_hashed(hash, Address(place), successor);
+                } else {
+                    write_record(&mut letters[owner], Place(place), successor);
+                }
+            };
+            let wrong = if routed {
+                let visit = |successor: &[u8], route| found(successor, bytes_hash(successor), owner(route, processes));
+                self.walker.expand_routed(records.state(at), visit)
+            } else {
+                self.walker.expand(records.state(at), |successor| {
+                    let hash = bytes_hash(successor);
+                    found(successor, hash, owner(hash, processes));
+                })
+            };
+            if let Some(wrong) = wrong {
+                self.hit = Some((self.time, wrong, Place(place)));
+                self.shelf.release(records);
+                self.stop_all(None);
+                return left;
+            }
+            (at, place, left) = (records.after(at), place + 1, left - 1);
+            if self.pending.len() >= BATCH {
+                match self.shelf.insert_holding(&common, records, &mut self.pending) {
+                    Ok(held) => records = held,
+                    Err(NoRoom) => {
+                        self.stop_all(Some(Stop::Memory));
+                        return left;
+                    }
+                }
+            }
+        }
+        self.shelf.release(records);
+        self.claim = (at.0 < range.end).then_some(Claim { first: Place(place), range: at.0..range.end });
+        left
+    }
+
+    /// Nothing more is sent at the time of this level. Whether there will be something to do in the next one is not known before it begins.
     fn finish_level(&mut self) {
-        let start = self.level.end;
-        self.level = start..start;
-        if let Some(capability) = self.mailbox.capability(self.time)
-            && self.table.end() > start
-        {
+        self.busy = false;
+        if let Some(capability) = self.mailbox.capability(self.time) {
             self.mailbox.hold(capability.delayed(&(self.time + 1)));
         }
         self.mailbox.give_up(self.time);
     }
 
-    /// Sends letters of at least this many bytes.
+    /// Sends letters of at least this many bytes. In each process one worker gets those of this one.
     fn send_letters(&mut self, capability: &Capability<u64>, least: usize) {
-        for target in 0..self.peers {
-            if self.letters[target].len() < least {
+        for process in 0..self.processes {
+            if self.letters[process].len() < least {
                 continue;
             }
-            let mut letter = std::mem::take(&mut self.letters[target]);
+            let mut letter = std::mem::take(&mut self.letters[process]);
             if let Some(abroad) = &mut self.abroad
-                && target / self.here.counts.len() != self.here.process
+                && process != self.here.process
             {
-                letter = abroad.seal(&mut self.walker, target, &letter);
+                letter = abroad.seal(&mut self.walker, process, &letter);
             }
+            let target = process * self.here.workers() + self.here.local;
             self.mailbox.send(capability, Batch::new(Kind::States, self.index, target, letter));
         }
     }
 
     /// Whether owners come from what packed states mean, not from their bytes.
     fn is_routed(&self) -> bool {
-        self.packing.is_some() && self.peers > 1
+        self.packing.is_some() && self.processes > 1
     }
 
     /// Notes how far this worker is; the bytes of all workers of this process.
     fn note(&mut self) -> u64 {
         // What they share is counted once.
         let shared = self.packing.filter(|_| self.here.local == 0).map_or(0, Packing::bytes);
-        self.table.beside = self.walker.bytes() + self.abroad.as_ref().map_or(0, Abroad::bytes) + shared;
-        self.here.note(self.table.len(), self.table.bytes() + self.table.beside)
+        let beside = self.walker.bytes() + self.abroad.as_ref().map_or(0, Abroad::bytes) + shared;
+        let bytes = self.shelf.common.note(self.here.local, beside);
+        self.here.note(self.shelf.len(), bytes);
+        bytes
     }
 
     /// Ends the search, everywhere.
@@ -402,8 +464,8 @@ impl Search<'_, '_> {
     }
 
     fn end(&mut self) {
-        self.over = true;
-        self.level = self.level.end..self.level.end;
+        (self.over, self.busy, self.claim) = (true, false, None);
+        self.pending.clear();
         self.letters.iter_mut().for_each(Vec::clear);
         self.mailbox.give_up(u64::MAX);
     }

@@ -1,391 +1,301 @@
-//! The states that one worker owns.
+//! The states of one process: one table for all of its workers.
 //!
-//! A state belongs to one worker of all processes, by its hash; only that worker ever touches it, so there are no locks. Records lie
-//! in chunks, in the order in which they were found, each with the worker and number of the record that it was
-//! found from; an open-addressing table of 64-bit slots (24 bits of the hash, 40 bits of address) points to them.
+//! A state belongs to one process, by its hash; any worker of that process may insert it. The table is the explorer's ([`cyrano_explore::store`]): exact,
+//! without locks for those who insert, each worker appending to chunks of its own. Where a state was found from is a [`Place`], for that may be
+//! in another process.
 //!
-//! **Invariant:** two states are the same only if all their bytes are; records never move or change, and those of a level lie
-//! together.
+//! **Growing.** Workers of a cluster do not meet between rounds as those of the explorer do, so whoever uses the table holds it for reading, for a portion
+//! of work at a time, and whoever finds it crowded asks for it alone. **Invariant:** a writer is settled whenever its worker does not hold the
+//! table, so that who has it alone sees all records; and nobody waits for anything else while holding it, but for a disk ([`crate::log`]).
 //!
-//! Places are numbers, not addresses: a search that is resumed may have the same states in other bytes. To find a record by its number is rare, so
-//! only some addresses are kept for that.
-//!
-//! Insertions come in batches whose cache misses overlap, as in `cyrano_explore`.
+//! **Places are numbers, not addresses:** a search that is resumed may have the same states in other bytes. To find a record by its number is rare,
+//! so that it is enough to know where each span begins.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use crate::wire::{length_at, push_length};
+use cyrano_explore::Explore;
+use cyrano_explore::store::{Address, ByteKeys, Span, Store, Writer};
 
-const EMPTY: u64 = u64::MAX;
-const ADDRESS_BITS: u32 = 40;
-const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
-/// Bits of an address within its chunk.
-const CHUNK_BITS: u32 = 21;
-const CHUNK: usize = 1 << CHUNK_BITS;
-/// Bytes of a record before its length.
-pub(crate) const PARENT: usize = 8;
-/// Of so many records the address of one is kept.
-const SPACING: u64 = 64;
-/// How full the table gets, and how full if there is no memory for a larger one, in sixteenths.
-const FILL: usize = 12;
-const FULL: usize = 15;
-/// How many insertions overlap.
-pub(crate) const BATCH: usize = 32;
+use crate::levels::{Claim, Levels};
 
-/// A record of some worker: whose it is, and which of them it is in the order in which they were found.
+/// Bits of a place that are the number of a record.
+const NUMBER_BITS: u32 = 40;
+
+/// A record of some worker: whose it is, and which of them it is in the order in which that worker found them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(pub u64);
 
 impl Place {
+    /// How many bytes of it are in use.
+    pub const BYTES: usize = 7;
     /// Where initial states come from.
-    pub const NONE: Self = Self(u64::MAX);
+    pub const NONE: Self = Self((1 << (8 * Self::BYTES)) - 1);
+    /// The most workers that places can tell apart.
+    pub const WORKERS: usize = (1 << (8 * Self::BYTES as u32 - NUMBER_BITS)) - 1;
 
     pub fn new(worker: usize, number: u64) -> Self {
-        Self((worker as u64) << ADDRESS_BITS | number)
+        Self((worker as u64) << NUMBER_BITS | number)
     }
 
     pub fn worker(self) -> usize {
-        (self.0 >> ADDRESS_BITS) as usize
+        (self.0 >> NUMBER_BITS) as usize
     }
 
     pub fn number(self) -> u64 {
-        self.0 & ADDRESS
+        self.0 & ((1 << NUMBER_BITS) - 1)
     }
 }
 
-/// The hash of a state's bytes, the same on all machines.
+/// The process that owns states with this hash. Independent of the bits that the table uses.
 #[inline]
-pub(crate) fn hash(state: &[u8]) -> u64 {
-    const KEYS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
-    let mut hash = state.len() as u64 ^ KEYS[1];
-    let (chunks, rest) = state.as_chunks::<8>();
-    for chunk in chunks {
-        hash = fold(hash ^ u64::from_le_bytes(*chunk), KEYS[0]).rotate_left(23);
-    }
-    // What is left, with bytes before it if there are some: quicker than to copy it.
-    let last = match (rest, state.last_chunk()) {
-        ([], _) => 0,
-        (_, Some(last)) => u64::from_le_bytes(*last),
-        (_, None) => rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
-    };
-    fold(fold(hash ^ last, KEYS[0]) ^ KEYS[1], KEYS[0])
-}
-
-#[inline]
-fn fold(a: u64, b: u64) -> u64 {
-    let wide = u128::from(a) * u128::from(b);
-    wide as u64 ^ (wide >> 64) as u64
-}
-
-/// The worker that owns states with this hash. Independent of the bits that the table uses.
-#[inline]
-pub(crate) fn owner(hash: u64, workers: usize) -> usize {
+pub(crate) fn owner(hash: u64, processes: usize) -> usize {
     let mixed = hash.wrapping_mul(0xff51_afd7_ed55_8ccd) >> 32;
-    ((mixed * workers as u64) >> 32) as usize
-}
-
-/// States that wait for their insertion.
-#[derive(Default)]
-pub(crate) struct Pending {
-    bytes: Vec<u8>,
-    keys: Vec<(u64, Place, usize)>,
-}
-
-impl Pending {
-    #[inline]
-    pub fn push(&mut self, hash: u64, parent: Place, state: &[u8]) {
-        self.bytes.extend_from_slice(state);
-        self.keys.push((hash, parent, self.bytes.len()));
-    }
-
-    pub fn len(&self) -> usize {
-        self.keys.len()
-    }
+    ((mixed * processes as u64) >> 32) as usize
 }
 
 /// There is no memory for more states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NoRoom;
 
-/// The states of one worker.
-pub(crate) struct Table {
-    slots: Vec<u64>,
-    chunks: Vec<Vec<u8>>,
-    states: u64,
-    /// The addresses of some records.
-    marks: Vec<u64>,
-    fill: usize,
+/// The states of a process.
+pub(crate) type Records = Store<{ Place::BYTES }>;
+
+/// What the workers of a process have in common during a search.
+pub(crate) struct Common {
+    records: RwLock<Records>,
+    pub levels: Levels,
     limit: u64,
-    /// Bytes of these that something else takes.
-    pub beside: u64,
+    /// Bytes that workers take beside the table.
+    beside: Vec<AtomicU64>,
 }
 
-impl Table {
-    /// An empty table that may take this many bytes.
-    pub fn new(limit: u64) -> Self {
-        Self {
-            slots: vec![EMPTY; 1 << 12],
-            chunks: Vec::new(),
-            states: 0,
-            marks: Vec::new(),
-            fill: FILL,
+impl Common {
+    /// Nothing yet, for so many workers that may take this many bytes together.
+    pub fn new(explore: &Explore, limit: u64, workers: usize) -> Arc<Self> {
+        Arc::new(Self {
+            records: RwLock::new(Store::new(None, explore, workers)),
+            levels: Levels::new(workers),
             limit,
-            beside: 0,
-        }
+            beside: (0..workers).map(|_| AtomicU64::new(0)).collect(),
+        })
     }
 
+    /// Holds the table.
+    pub fn hold(&self) -> RwLockReadGuard<'_, Records> {
+        self.records.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what a worker takes beside the table; the bytes of all together.
+    pub fn note(&self, local: usize, beside: u64) -> u64 {
+        self.beside[local].store(beside, Ordering::Relaxed);
+        self.hold().bytes() + self.beside()
+    }
+
+    fn beside(&self) -> u64 {
+        self.beside.iter().map(|bytes| bytes.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Makes room for more states. Somebody else may have been faster.
+    fn make_room(&self) -> Result<(), NoRoom> {
+        let mut records = self.records.write().unwrap_or_else(PoisonError::into_inner);
+        let limit = self.limit.saturating_sub(self.beside());
+        let room = !records.is_crowded() || records.make_room::<ByteKeys>(limit, self.beside.len());
+        if room { Ok(()) } else { Err(NoRoom) }
+    }
+}
+
+/// What one worker has put into the table of its process.
+pub(crate) struct Shelf {
+    pub common: Arc<Common>,
+    /// The number of the worker among all.
+    index: usize,
+    writer: Writer,
+    /// All that it wrote, in order.
+    spans: Vec<Span>,
+}
+
+impl Shelf {
+    /// Nothing yet, for the worker with this number among all.
+    pub fn new(common: &Arc<Common>, index: usize) -> Self {
+        Self { common: Arc::clone(common), index, writer: Writer::default(), spans: Vec::new() }
+    }
+
+    /// How many states this worker has put there.
     pub fn len(&self) -> u64 {
-        self.states
-    }
-
-    pub fn bytes(&self) -> u64 {
-        (self.slots.len() * 8 + self.chunks.len() * CHUNK + self.marks.capacity() * 8) as u64
-    }
-
-    /// The address behind the last record.
-    pub fn end(&self) -> u64 {
-        self.chunks.last().map_or(0, |chunk| (((self.chunks.len() - 1) << CHUNK_BITS) + chunk.len()) as u64)
-    }
-
-    /// The address of the record with this number, or where the next one begins at the earliest.
-    pub fn address(&self, number: u64) -> u64 {
-        let Some(mark) = self.marks.get((number / SPACING) as usize).filter(|_| number < self.states) else {
-            return self.end();
-        };
-        let mut rest = *mark..self.end();
-        for _ in 0..number % SPACING {
-            match self.first(rest.clone()) {
-                Some((_, _, after)) => rest = after,
-                None => break,
-            }
-        }
-        self.first(rest).map_or(self.end(), |(address, ..)| address)
-    }
-
-    /// The state and the parent of a record; `None` if there is no such record.
-    pub fn record(&self, number: u64) -> Option<(&[u8], Place)> {
-        self.at(self.address(number))
-    }
-
-    /// The state and the parent of the record at an address.
-    pub fn at(&self, address: u64) -> Option<(&[u8], Place)> {
-        let chunk = self.chunks.get((address >> CHUNK_BITS) as usize)?;
-        let record = chunk.get(address as usize & (CHUNK - 1)..).filter(|record| record.len() > PARENT)?;
-        let parent = Place(u64::from_le_bytes(*record.first_chunk()?));
-        let (length, taken) = length_at(&record[PARENT..]);
-        Some((record.get(PARENT + taken..PARENT + taken + length)?, parent))
-    }
-
-    /// The first record of a range of addresses, and the range without it.
-    #[inline]
-    pub fn first(&self, range: Range<u64>) -> Option<(u64, &[u8], Range<u64>)> {
-        let mut at = range.start;
-        if at >= range.end {
-            return None;
-        }
-        // The rest of a chunk may be unused.
-        if at as usize & (CHUNK - 1) >= self.chunks[(at >> CHUNK_BITS) as usize].len() {
-            at = ((at >> CHUNK_BITS) + 1) << CHUNK_BITS;
-        }
-        let offset = at as usize & (CHUNK - 1);
-        let record = self.chunks.get((at >> CHUNK_BITS) as usize)?.get(offset + PARENT..)?;
-        if at >= range.end {
-            return None;
-        }
-        let (length, taken) = length_at(record);
-        let next = at + (PARENT + taken + length) as u64;
-        Some((at, &record[taken..taken + length], next..range.end))
+        self.writer.written()
     }
 
     /// Inserts what waits, as far as it is new.
-    pub fn insert(&mut self, pending: &mut Pending) -> Result<(), NoRoom> {
-        let mut start = 0;
-        for batch in pending.keys.chunks(BATCH) {
-            if (self.states as usize + BATCH) * 16 > self.slots.len() * self.fill {
-                self.make_room()?;
-            }
-            let mask = self.slots.len() - 1;
-            batch.iter().for_each(|(hash, ..)| prefetch(&raw const self.slots[*hash as usize & mask]));
-            for (hash, ..) in batch {
-                let slot = self.slots[*hash as usize & mask];
-                if slot >> ADDRESS_BITS == tag(*hash) {
-                    let chunk = &self.chunks[((slot & ADDRESS) >> CHUNK_BITS) as usize];
-                    prefetch(&raw const chunk[slot as usize & (CHUNK - 1)]);
-                }
-            }
-            for (hash, parent, end) in batch {
-                self.insert_one(*hash, *parent, &pending.bytes[start..*end]);
-                start = *end;
-            }
-        }
-        pending.keys.clear();
-        pending.bytes.clear();
+    pub fn insert(&mut self, pending: &mut ByteKeys) -> Result<(), NoRoom> {
+        let common = Arc::clone(&self.common);
+        let records = self.insert_holding(&common, common.hold(), pending)?;
+        self.release(records);
         Ok(())
     }
 
+    /// The same for somebody who holds the table and wants to hold it again afterwards.
     #[inline]
-    fn insert_one(&mut self, hash: u64, parent: Place, state: &[u8]) {
-        let mask = self.slots.len() - 1;
-        let mut at = hash as usize & mask;
-        loop {
-            let slot = self.slots[at];
-            if slot == EMPTY {
-                let address = self.append(parent, state);
-                if self.states.is_multiple_of(SPACING) {
-                    self.marks.push(address);
+    pub fn insert_holding<'c>(
+        &mut self,
+        common: &'c Common,
+        mut records: RwLockReadGuard<'c, Records>,
+        pending: &mut ByteKeys,
+    ) -> Result<RwLockReadGuard<'c, Records>, NoRoom> {
+        while !records.insert(pending, &mut self.writer) {
+            self.release(records);
+            common.make_room()?;
+            records = common.hold();
+        }
+        Ok(records)
+    }
+
+    /// Lets the table go.
+    pub fn release(&mut self, records: RwLockReadGuard<'_, Records>) {
+        records.settle(&mut self.writer);
+    }
+
+    /// The records from this number on, as something that any worker can expand.
+    pub fn claims_from(&mut self, number: u64) -> Vec<Claim> {
+        self.gather();
+        let claim = |(range, first): (Range<u64>, u64)| Claim { first: Place::new(self.index, first), range };
+        self.ranges_from(&self.common.hold(), number).map(claim).collect()
+    }
+
+    /// The state and the parent of a record; `None` if there is no such record.
+    pub fn record(&self, number: u64) -> Option<(Vec<u8>, Place)> {
+        let mut found = None;
+        let visited: Result<(), ()> = self.visit(number..number + 1, |state, parent| {
+            found = Some((state.to_vec(), parent));
+            Ok(())
+        });
+        visited.ok().and(found)
+    }
+
+    /// Visits records by their numbers, in order.
+    pub fn visit<E>(&self, numbers: Range<u64>, mut visit: impl FnMut(&[u8], Place) -> Result<(), E>) -> Result<(), E> {
+        let records = self.common.hold();
+        for (range, mut number) in self.ranges_from(&records, numbers.start) {
+            let mut at = Address(range.start);
+            while at.0 < range.end {
+                if number >= numbers.end {
+                    return Ok(());
                 }
-                self.slots[at] = tag(hash) << ADDRESS_BITS | address;
-                self.states += 1;
-                return;
-            }
-            if slot >> ADDRESS_BITS == tag(hash) && self.is_state(slot & ADDRESS, state) {
-                return;
-            }
-            at = (at + 1) & mask;
-        }
-    }
-
-    #[inline]
-    fn is_state(&self, address: u64, state: &[u8]) -> bool {
-        let chunk = &self.chunks[(address >> CHUNK_BITS) as usize];
-        let record = &chunk[(address as usize & (CHUNK - 1)) + PARENT..];
-        let (length, taken) = length_at(record);
-        length == state.len() && &record[taken..taken + length] == state
-    }
-
-    #[inline]
-    fn append(&mut self, parent: Place, state: &[u8]) -> u64 {
-        // A length takes four bytes at most: states are shorter than half a chunk.
-        let needed = PARENT + 4 + state.len();
-        if self.chunks.last().is_none_or(|chunk| chunk.len() + needed > CHUNK) {
-            self.chunks.push(Vec::with_capacity(CHUNK));
-        }
-        let at = self.chunks.len() - 1;
-        let chunk = &mut self.chunks[at];
-        let address = (at << CHUNK_BITS) + chunk.len();
-        chunk.extend_from_slice(&parent.0.to_le_bytes());
-        push_length(chunk, state.len());
-        chunk.extend_from_slice(state);
-        address as u64
-    }
-
-    /// Makes room for some states: by more slots or, if there are no bytes for them, by filling those that there are.
-    fn make_room(&mut self) -> Result<(), NoRoom> {
-        let arena = (self.chunks.len() * CHUNK) as u64;
-        let size = self.slots.len() * if self.slots.len() < 1 << 18 { 4 } else { 2 };
-        let addresses = (self.chunks.len() as u64) < ADDRESS >> CHUNK_BITS;
-        if arena + size as u64 * 8 + self.beside <= self.limit && addresses {
-            self.refill(size);
-        } else if self.fill < FULL && addresses {
-            self.fill = FULL;
-        }
-        let crowded = (self.states as usize + BATCH) * 16 > self.slots.len() * self.fill;
-        if crowded { Err(NoRoom) } else { Ok(()) }
-    }
-
-    fn refill(&mut self, size: usize) {
-        self.slots = Vec::new();
-        self.slots = vec![EMPTY; size];
-        let mut batch = Vec::with_capacity(BATCH);
-        let mut rest = 0..self.end();
-        loop {
-            let next = self.first(rest).map(|(address, state, rest)| (hash(state), address, rest));
-            if let Some((hash, address, _)) = next {
-                prefetch(&raw const self.slots[hash as usize & (size - 1)]);
-                batch.push((hash, address));
-            }
-            if batch.len() == BATCH || next.is_none() {
-                for (hash, address) in batch.drain(..) {
-                    let mut at = hash as usize & (size - 1);
-                    while self.slots[at] != EMPTY {
-                        at = (at + 1) & (size - 1);
-                    }
-                    self.slots[at] = tag(hash) << ADDRESS_BITS | address;
-                }
-            }
-            match next {
-                Some((_, _, after)) => rest = after,
-                None => return,
+                visit(records.state(at), Place(records.parent(at).0))?;
+                (at, number) = (records.after(at), number + 1);
             }
         }
+        Ok(())
     }
-}
 
-/// The high bits of a hash. All ones would look like an empty slot.
-#[inline]
-fn tag(hash: u64) -> u64 {
-    (hash >> ADDRESS_BITS).min((1 << (64 - ADDRESS_BITS)) - 2)
-}
-
-/// Asks for the cache line of a value that is needed soon.
-#[inline]
-fn prefetch<T>(value: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch has no effect but on caches, whatever the address is.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch(value.cast::<i8>(), _MM_HINT_T0);
+    /// Takes note of what was written. What comes later is not part of these spans.
+    pub fn gather(&mut self) {
+        self.spans.extend(self.writer.take_spans());
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
+
+    /// The ranges of records from this number on, of those that were gathered, each with the number of its first one.
+    fn ranges_from<'r>(&'r self, records: &'r Records, number: u64) -> impl Iterator<Item = (Range<u64>, u64)> + 'r {
+        let after = self.spans.partition_point(|span| span.first <= number);
+        self.spans[after.saturating_sub(1)..].iter().filter_map(move |Span { range, first }| {
+            let (mut at, mut first) = (Address(range.start), *first);
+            while first < number && at.0 < range.end {
+                (at, first) = (records.after(at), first + 1);
+            }
+            (at.0 < range.end).then_some((at.0..range.end, first))
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use cyrano_explore::store::{BATCH, Keys, bytes_hash};
+
     use super::*;
 
-    fn insert(table: &mut Table, states: impl IntoIterator<Item = Vec<u8>>) -> Result<(), NoRoom> {
-        let mut pending = Pending::default();
-        for state in states {
-            pending.push(hash(&state), Place::new(3, table.end()), &state);
-        }
-        table.insert(&mut pending)
+    fn common(limit: u64, workers: usize) -> Arc<Common> {
+        Common::new(&Explore::default(), limit, workers)
     }
 
-    fn all(table: &Table) -> Vec<Vec<u8>> {
-        let mut rest = 0..table.end();
-        let mut states = Vec::new();
-        while let Some((_, state, after)) = table.first(rest) {
-            states.push(state.to_vec());
-            rest = after;
+    fn insert(shelf: &mut Shelf, states: impl IntoIterator<Item = Vec<u8>>) -> Result<(), NoRoom> {
+        let mut pending = ByteKeys::default();
+        for state in states {
+            pending.push_hashed(bytes_hash(&state), Address(Place::new(3, shelf.len()).0), &state);
+            if pending.len() >= BATCH {
+                shelf.insert(&mut pending)?;
+            }
         }
+        shelf.insert(&mut pending)
+    }
+
+    fn all(shelf: &mut Shelf, from: u64) -> Vec<Vec<u8>> {
+        shelf.gather();
+        let mut states = Vec::new();
+        let visited: Result<(), ()> = shelf.visit(from..u64::MAX, |state, _| {
+            states.push(state.to_vec());
+            Ok(())
+        });
+        assert_eq!(visited, Ok(()));
         states
+    }
+
+    fn state(n: u32) -> Vec<u8> {
+        let mut bytes = n.to_le_bytes().to_vec();
+        bytes.resize(4 + n as usize % 300, n as u8);
+        bytes
     }
 
     #[test]
     fn each_state_is_kept_once_and_in_order() {
-        let mut table = Table::new(1 << 30);
-        let state = |n: u32| {
-            let mut bytes = n.to_le_bytes().to_vec();
-            bytes.resize(4 + n as usize % 300, n as u8);
-            bytes
-        };
+        let mut shelf = Shelf::new(&common(1 << 30, 1), 0);
         for _ in 0..2 {
-            insert(&mut table, (0..20_000).map(state)).expect("there is room");
-            insert(&mut table, (0..20_000).rev().map(state)).expect("there is room");
+            insert(&mut shelf, (0..20_000).map(state)).expect("there is room");
+            insert(&mut shelf, (0..20_000).rev().map(state)).expect("there is room");
         }
-        assert_eq!(table.len(), 20_000);
-        assert!(table.end() > CHUNK as u64, "several chunks are wanted here");
-        assert!(all(&table).into_iter().eq((0..20_000).map(state)));
+        assert_eq!(shelf.len(), 20_000);
+        assert!(all(&mut shelf, 0).into_iter().eq((0..20_000).map(state)));
         for number in [0, 1, 63, 64, 65, 12_345, 19_999] {
-            assert_eq!(table.record(number).map(|(state, _)| state), Some(&state(number as u32)[..]));
+            assert_eq!(shelf.record(number).map(|(state, _)| state), Some(state(number as u32)));
+            assert!(all(&mut shelf, number).into_iter().eq((number as u32..20_000).map(state)));
         }
-        assert_eq!((table.record(20_000), table.address(20_000)), (None, table.end()));
+        assert_eq!((shelf.record(20_000), shelf.claims_from(20_000).len()), (None, 0));
+        let claims = shelf.claims_from(7);
+        assert!(claims.len() > 10 && claims[0].first == Place::new(0, 7));
+    }
+
+    /// Workers insert overlapping states while the table grows again and again under them.
+    #[test]
+    fn workers_share_one_table() {
+        const WORKERS: usize = 4;
+        let common = common(1 << 30, WORKERS);
+        let mut shelves: Vec<Shelf> = (0..WORKERS).map(|local| Shelf::new(&common, local)).collect();
+        std::thread::scope(|scope| {
+            for (at, shelf) in shelves.iter_mut().enumerate() {
+                let from = at as u32 * 10_000;
+                scope.spawn(move || insert(shelf, (from..from + 40_000).map(state)).expect("there is room"));
+            }
+        });
+        let mut found: Vec<Vec<u8>> = shelves.iter_mut().flat_map(|shelf| all(shelf, 0)).collect();
+        found.sort();
+        let mut expected: Vec<Vec<u8>> = (0..70_000).map(state).collect();
+        expected.sort();
+        assert!(found == expected, "{} states", found.len());
+        assert_eq!(shelves.iter().map(Shelf::len).sum::<u64>(), 70_000);
     }
 
     #[test]
     fn long_states_and_empty_ones() {
-        let mut table = Table::new(1 << 30);
-        let states = [vec![], vec![1; 1 << 20], vec![], vec![2; 1 << 20], vec![1; 1 << 20]];
-        insert(&mut table, states.clone()).expect("there is room");
-        assert_eq!(all(&table), [states[0].clone(), states[1].clone(), states[3].clone()]);
+        let mut shelf = Shelf::new(&common(1 << 30, 1), 0);
+        let states = [vec![], vec![1; 1 << 19], vec![], vec![2; 1 << 19], vec![1; 1 << 19]];
+        insert(&mut shelf, states.clone()).expect("there is room");
+        assert_eq!(all(&mut shelf, 0), [states[0].clone(), states[1].clone(), states[3].clone()]);
     }
 
     #[test]
     fn memory_ends() {
-        let mut table = Table::new(3 << 20);
+        let mut shelf = Shelf::new(&common(3 << 20, 1), 0);
         let mut inserted = 0;
-        while insert(&mut table, (0..1000u64).map(|n| (inserted + n).to_le_bytes().to_vec())).is_ok() {
+        while insert(&mut shelf, (0..1000u64).map(|n| (inserted + n).to_le_bytes().to_vec())).is_ok() {
             inserted += 1000;
             assert!(inserted < 1 << 20, "it never ends");
         }
@@ -394,18 +304,20 @@ mod tests {
 
     #[test]
     fn records_lead_back() {
-        let mut table = Table::new(1 << 30);
-        insert(&mut table, [vec![7, 8]]).expect("there is room");
-        assert_eq!(table.record(0), Some((&[7, 8][..], Place::new(3, 0))));
-        assert_eq!(table.record(1 << 30), None);
+        let mut shelf = Shelf::new(&common(1 << 30, 1), 0);
+        insert(&mut shelf, [vec![7, 8]]).expect("there is room");
+        shelf.gather();
+        assert_eq!(shelf.record(0), Some((vec![7, 8], Place::new(3, 0))));
+        assert_eq!(shelf.record(1 << 30), None);
         let place = Place::new(1000, 12345);
         assert_eq!((place.worker(), place.number()), (1000, 12345));
+        assert!(Place::new(Place::WORKERS - 1, (1 << NUMBER_BITS) - 1) < Place::NONE);
     }
 
     #[test]
     fn owners_are_even() {
         let mut counts = [0; 3];
-        (0..30_000u64).for_each(|n| counts[owner(hash(&n.to_le_bytes()), 3)] += 1);
+        (0..30_000u64).for_each(|n| counts[owner(bytes_hash(&n.to_le_bytes()), 3)] += 1);
         assert!(counts.iter().all(|count| (9_000..11_000).contains(count)), "{counts:?}");
     }
 }

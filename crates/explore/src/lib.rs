@@ -36,7 +36,7 @@ mod space;
 mod state;
 mod step;
 mod stepping;
-mod store;
+pub mod store;
 mod supports;
 mod symmetry;
 mod tidy;

@@ -19,7 +19,7 @@ pub(crate) fn search<'m, 'a>(
     limits: &'m Limits,
     watch: &'m dyn Watch,
 ) -> Found<'m, 'a> {
-    let store = Store::new(None, m.config);
+    let store = Store::new(None, m.config, limits.workers);
     let mut search = Search::new(m, property, store, limits, watch);
     search.run(|| Plain::new(m, property));
     search.finish(0, <[u8]>::to_vec)

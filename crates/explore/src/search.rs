@@ -223,7 +223,7 @@ impl<'m, 'a> Search<'m, 'a> {
                 return true;
             }
             self.store.settle(writer);
-            self.next.extend(writer.take_spans());
+            self.next.extend(writer.take_spans().into_iter().map(|span| span.range));
         }
         false
     }

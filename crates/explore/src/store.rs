@@ -24,8 +24,9 @@ mod slots;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-pub(crate) use arena::{Address, MAX_STATE};
-pub(crate) use keys::{ByteKeys, Keys, WordKeys, to_words};
+pub use arena::{Address, MAX_STATE};
+pub use keys::{ByteKeys, Keys, Stored, bytes_hash};
+pub(crate) use keys::{WordKeys, to_words};
 
 use arena::{ADDRESS, ADDRESS_BITS, Arena, Spot};
 use slots::Slots;
@@ -34,10 +35,12 @@ use crate::Explore;
 use crate::faults::Fault;
 
 const EMPTY: u64 = 0;
+/// How full the table gets before it grows, in sixteenths.
+const FILL: usize = 12;
 /// How full the table may get when there is no memory for a larger one, in sixteenths.
 const FULL: usize = 15;
 /// How many insertions overlap.
-pub(crate) const BATCH: usize = 32;
+pub const BATCH: usize = 32;
 /// With fewer chunks than this the table is filled by one worker.
 const WORTH_SHARING: usize = 64;
 /// Workers count what they insert for themselves, and add it up now and then.
@@ -45,13 +48,15 @@ const COUNT_EVERY: u64 = 256;
 /// A worker hands on its new records in spans of about this many bytes.
 const SPAN: usize = 1 << 13;
 
-/// The visited set.
-pub(crate) struct Store {
+/// The visited set. With every state goes where it was found from, a number of `P` bytes: for the search of one process an address in the arena.
+pub struct Store<const P: usize = 5> {
     slots: Slots,
-    arena: Arena,
+    arena: Arena<P>,
     states: Apart<AtomicU64>,
     /// How full it may get, in sixteenths.
     fill: usize,
+    /// How many states there may be that are not counted yet, at most.
+    margin: usize,
     /// Whether only fingerprints of states are kept: slots hold hashes, and the arena the levels under way.
     fingerprints: bool,
     /// The chunks of the level under way, of those that may be given back.
@@ -67,29 +72,47 @@ struct Apart<T>(T);
 /// Where one worker appends.
 #[derive(Default)]
 #[repr(align(128))]
-pub(crate) struct Writer {
+pub struct Writer {
     spot: Spot,
     /// Records that were written and not yet handed on, in order.
-    spans: Vec<Range<u64>>,
-    /// States that are not counted yet.
-    uncounted: u64,
+    spans: Vec<Span>,
+    /// How many records were written, and how many of them are counted.
+    written: u64,
+    counted: u64,
+}
+
+/// Records that one worker wrote one after the other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// Their addresses.
+    pub range: Range<u64>,
+    /// How many records the worker had written before.
+    pub first: u64,
 }
 
 impl Writer {
     /// The records written since the last call, in order, in pieces.
-    pub fn take_spans(&mut self) -> Vec<Range<u64>> {
+    pub fn take_spans(&mut self) -> Vec<Span> {
         std::mem::take(&mut self.spans)
+    }
+
+    /// How many records were written.
+    pub fn written(&self) -> u64 {
+        self.written
     }
 }
 
-impl Store {
-    /// An empty set of states of this many bytes each, or of any number of bytes.
-    pub fn new(state_bytes: Option<usize>, config: &Explore) -> Self {
+impl<const P: usize> Store<P> {
+    /// An empty set of states of this many bytes each, or of any number of bytes, for so many workers.
+    pub fn new(state_bytes: Option<usize>, config: &Explore, workers: usize) -> Self {
+        // What is not counted yet must fit the smallest table as well.
+        let margin = BATCH + workers.max(8) * (COUNT_EVERY as usize + BATCH);
         Self {
-            slots: Slots::new(1 << 12),
+            slots: Slots::new((margin * 16 / FILL + 1).next_power_of_two()),
             arena: Arena::new(state_bytes),
             states: Apart(AtomicU64::new(0)),
-            fill: 12,
+            fill: FILL,
+            margin,
             fingerprints: config.fingerprints,
             level: 0..0,
             confuse: config.has_fault(Fault::ConfuseHashes),
@@ -145,7 +168,7 @@ impl Store {
     /// Whether the table wants to grow before more is inserted.
     #[inline]
     pub fn is_crowded(&self) -> bool {
-        (self.len() as usize + BATCH * 64) * 16 > self.slots.len() * self.fill
+        (self.len() as usize + self.margin) * 16 > self.slots.len() * self.fill
     }
 
     /// Inserts the keys that are new. Returns false if the table has to grow first; then some keys may be left.
@@ -157,8 +180,8 @@ impl Store {
                 return false;
             }
             let to = keys.len().min(from + BATCH);
-            writer.uncounted += self.insert_batch(keys, from..to, writer);
-            if writer.uncounted >= COUNT_EVERY {
+            self.insert_batch(keys, from..to, writer);
+            if writer.written - writer.counted >= COUNT_EVERY {
                 self.count(writer);
             }
             from = to;
@@ -168,7 +191,8 @@ impl Store {
     }
 
     fn count(&self, writer: &mut Writer) {
-        self.states.0.fetch_add(std::mem::take(&mut writer.uncounted), Ordering::Relaxed);
+        self.states.0.fetch_add(writer.written - writer.counted, Ordering::Relaxed);
+        writer.counted = writer.written;
     }
 
     /// Counts what a writer has inserted, and notes how far it got. Before [`Store::make_room`] and [`Store::reshape`], for all writers.
@@ -178,7 +202,7 @@ impl Store {
     }
 
     #[inline]
-    fn insert_batch<K: Keys>(&self, keys: &K, batch: Range<usize>, writer: &mut Writer) -> u64 {
+    fn insert_batch<K: Keys>(&self, keys: &K, batch: Range<usize>, writer: &mut Writer) {
         for at in batch.clone() {
             prefetch(&raw const self.slots[self.home(keys.hash(at))]);
         }
@@ -189,11 +213,9 @@ impl Store {
                 prefetch(self.arena.pointer(Address(slot & ADDRESS)));
             }
         }
-        let mut new = 0;
         for at in batch {
-            new += u64::from(self.insert_one(keys, at, writer));
+            self.insert_one(keys, at, writer);
         }
-        new
     }
 
     /// The first slot to look at.
@@ -203,7 +225,7 @@ impl Store {
     }
 
     #[inline]
-    fn insert_one<K: Keys>(&self, keys: &K, key: usize, writer: &mut Writer) -> bool {
+    fn insert_one<K: Keys>(&self, keys: &K, key: usize, writer: &mut Writer) {
         let hash = if self.confuse { keys.hash(key) & 0x3f } else { keys.hash(key) };
         let tag = tag(hash);
         let mask = self.slots.len() - 1;
@@ -216,8 +238,7 @@ impl Store {
                 let full = if self.fingerprints { fingerprint(hash) } else { filled(hash, address.0) };
                 match self.slots[at].compare_exchange(EMPTY, full, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => {
-                        self.hand_on(address, writer);
-                        return true;
+                        return self.hand_on(address, writer);
                     }
                     Err(other) => slot = other,
                 }
@@ -232,7 +253,7 @@ impl Store {
                 if written.is_some() {
                     self.arena.retract(&mut writer.spot);
                 }
-                return false;
+                return;
             }
             at = (at + 1) & mask;
         }
@@ -242,10 +263,11 @@ impl Store {
     #[inline]
     fn hand_on(&self, address: Address, writer: &mut Writer) {
         let end = self.arena.end(&writer.spot);
-        match writer.spans.last_mut() {
+        match writer.spans.last_mut().map(|span| &mut span.range) {
             Some(span) if span.end == address.0 && self.arena.distance(span.start, address.0) < SPAN => span.end = end,
-            _ => writer.spans.push(address.0..end),
+            _ => writer.spans.push(Span { range: address.0..end, first: writer.written }),
         }
+        writer.written += 1;
     }
 
     /// Makes room within this many bytes, if it can: by more slots or, if there are no bytes for them, by filling those that there are.

@@ -32,7 +32,8 @@ pub(super) fn search<'m, 'a, T: Tuples<'m>>(
     watch: &'m dyn Watch,
 ) -> Option<Found<'m, 'a>> {
     let m = tuples.machine();
-    let begin = |bytes: usize| Search::new(m, property, Store::new(Some(bytes), m.config), limits, watch);
+    let store = |bytes: usize| Store::new(Some(bytes), m.config, limits.workers);
+    let begin = |bytes: usize| Search::new(m, property, store(bytes), limits, watch);
     let mut search = begin(tuples.numbered().layout.bytes);
     while with_words(tuples.numbered().layout.words, Running { tuples: &tuples, property, search: &mut search })
         == End::Reshape

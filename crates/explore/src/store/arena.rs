@@ -3,6 +3,8 @@
 //! An [`Address`] is a number: for states of a fixed length that of the record, else that of its first byte. Its high bits name the
 //! chunk. A chunk belongs to the worker that asked for it, and only that worker appends to it; records before its end are
 //! read by everybody and never written again.
+//!
+//! A record begins with where it was found from: a number of `P` bytes, the address of another record or whatever else who inserts it likes.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::UnsafeCell;
@@ -14,12 +16,13 @@ use super::keys::{Keys, Stored};
 
 /// The address of a record.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Address(pub u64);
+pub struct Address(pub u64);
 
 impl Address {
     /// The parent of an initial state.
     pub const NONE: Self = Self(ADDRESS);
 
+    /// Whether there is no such record.
     pub fn is_none(self) -> bool {
         self == Self::NONE
     }
@@ -31,12 +34,11 @@ pub(super) const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
 const CHUNK: usize = 1 << 20;
 /// Records of a chunk, for states of a fixed length.
 const RECORDS: usize = 1 << 12;
-const PARENT: usize = 5;
 const LENGTH: usize = 3;
 /// Behind a chunk's end a word may be read.
 const PADDING: usize = 8;
 /// The longest state that fits a record.
-pub(crate) const MAX_STATE: usize = CHUNK - PARENT - LENGTH;
+pub const MAX_STATE: usize = CHUNK - 8 - LENGTH;
 /// The most chunks.
 const CHUNKS: usize = 1 << 20;
 
@@ -47,7 +49,7 @@ struct Chunk {
 }
 
 /// Records in chunks.
-pub(super) struct Arena {
+pub(super) struct Arena<const P: usize> {
     directory: Directory,
     next: AtomicUsize,
     /// How many chunks were freed.
@@ -69,10 +71,10 @@ pub(super) struct Spot {
     last: u32,
 }
 
-impl Arena {
+impl<const P: usize> Arena<P> {
     pub fn new(fixed: Option<usize>) -> Self {
         let bits = if fixed.is_some() { RECORDS.trailing_zeros() } else { CHUNK.trailing_zeros() };
-        let unit = fixed.map_or(1, |bytes| bytes + PARENT);
+        let unit = fixed.map_or(1, |bytes| bytes + P);
         Self { directory: Directory::new(CHUNKS), next: AtomicUsize::new(0), given_back: 0, fixed, unit, bits }
     }
 
@@ -131,8 +133,8 @@ impl Arena {
         // SAFETY: a record that has an address was written completely and is never written again; it ends inside its chunk.
         let bytes = unsafe {
             match self.fixed {
-                Some(size) => std::slice::from_raw_parts(start.add(PARENT), size),
-                None => std::slice::from_raw_parts(start.add(PARENT + LENGTH), length(start)),
+                Some(size) => std::slice::from_raw_parts(start.add(P), size),
+                None => std::slice::from_raw_parts(start.add(P + LENGTH), length::<P>(start)),
             }
         };
         Stored { bytes }
@@ -150,8 +152,8 @@ impl Arena {
     pub fn parent(&self, address: Address) -> Address {
         let mut parent = [0; 8];
         // SAFETY: every record begins with its parent.
-        let stored = unsafe { std::slice::from_raw_parts(self.pointer(address), PARENT) };
-        parent[..PARENT].copy_from_slice(stored);
+        let stored = unsafe { std::slice::from_raw_parts(self.pointer(address), P) };
+        parent[..P].copy_from_slice(stored);
         Address(u64::from_le_bytes(parent))
     }
 
@@ -159,7 +161,7 @@ impl Arena {
     pub fn after(&self, address: Address) -> Address {
         match self.fixed {
             Some(_) => Address(address.0 + 1),
-            None => Address(address.0 + (PARENT + LENGTH + self.key(address).bytes.len()) as u64),
+            None => Address(address.0 + (P + LENGTH + self.key(address).bytes.len()) as u64),
         }
     }
 
@@ -179,7 +181,7 @@ impl Arena {
     pub fn append<K: Keys>(&self, keys: &K, key: usize, spot: &mut Spot) -> Address {
         let size = keys.size(key);
         assert!(size <= MAX_STATE, "a state of {size} bytes does not fit a record");
-        let takes = if self.fixed.is_some() { 1 } else { (PARENT + LENGTH + size) as u32 };
+        let takes = if self.fixed.is_some() { 1 } else { (P + LENGTH + size) as u32 };
         if spot.chunk.is_none() || u64::from(spot.used + takes) > 1 << self.bits {
             self.add_chunk(spot);
         }
@@ -187,9 +189,9 @@ impl Arena {
         let start = self.pointer(address).cast_mut();
         // SAFETY: the room behind a spot's records is inside its chunk, belongs to this worker alone, and no slot points there yet.
         let record = unsafe { std::slice::from_raw_parts_mut(start, self.header() + size) };
-        record[..PARENT].copy_from_slice(&keys.parent(key).0.to_le_bytes()[..PARENT]);
+        record[..P].copy_from_slice(&keys.parent(key).0.to_le_bytes()[..P]);
         if self.fixed.is_none() {
-            record[PARENT..PARENT + LENGTH].copy_from_slice(&(size as u32).to_le_bytes()[..LENGTH]);
+            record[P..P + LENGTH].copy_from_slice(&(size as u32).to_le_bytes()[..LENGTH]);
         }
         keys.write(key, &mut record[self.header()..]);
         spot.last = spot.used;
@@ -199,7 +201,7 @@ impl Arena {
 
     #[inline]
     fn header(&self) -> usize {
-        if self.fixed.is_some() { PARENT } else { PARENT + LENGTH }
+        if self.fixed.is_some() { P } else { P + LENGTH }
     }
 
     fn add_chunk(&self, spot: &mut Spot) {
@@ -240,7 +242,7 @@ impl Arena {
     /// Gives every state another length and form. Chunk by chunk, so that only one is there twice.
     pub fn reshape(&mut self, fixed: usize, change: impl Fn(&[u8], &mut [u8])) {
         let (next, given_back) = (AtomicUsize::new(0), self.given_back);
-        let unit = fixed + PARENT;
+        let unit = fixed + P;
         let mut new =
             Self { directory: Directory::new(0), next, given_back, fixed: Some(fixed), unit, bits: self.bits };
         for at in 0..*self.next.get_mut() {
@@ -253,8 +255,8 @@ impl Arena {
                 let old = Address(((at as u64) << self.bits) + record as u64);
                 // SAFETY: the new chunk has room for as many records as the old one had.
                 let room = unsafe { std::slice::from_raw_parts_mut(start.add(record * unit), unit) };
-                room[..PARENT].copy_from_slice(&self.parent(old).0.to_le_bytes()[..PARENT]);
-                change(self.state(old), &mut room[PARENT..]);
+                room[..P].copy_from_slice(&self.parent(old).0.to_le_bytes()[..P]);
+                change(self.state(old), &mut room[P..]);
             }
             // From here on the chunk has the new form; nobody asks for it before all have.
             let old = std::mem::replace(self.directory.get_mut(at).start.get_mut(), start);
@@ -267,7 +269,7 @@ impl Arena {
     }
 }
 
-impl Drop for Arena {
+impl<const P: usize> Drop for Arena<P> {
     fn drop(&mut self) {
         let layout = self.layout();
         for chunk in 0..*self.next.get_mut() {
@@ -321,8 +323,8 @@ impl Directory {
 /// # Safety
 /// A record begins at `start`.
 #[inline]
-unsafe fn length(start: *const u8) -> usize {
+unsafe fn length<const P: usize>(start: *const u8) -> usize {
     // SAFETY: as the caller says.
-    let stored = unsafe { std::slice::from_raw_parts(start.add(PARENT), LENGTH) };
+    let stored = unsafe { std::slice::from_raw_parts(start.add(P), LENGTH) };
     u32::from_le_bytes([stored[0], stored[1], stored[2], 0]) as usize
 }

@@ -3,7 +3,7 @@
 use super::arena::Address;
 
 /// States that wait to be inserted, each with its hash and the record it was found from.
-pub(crate) trait Keys {
+pub trait Keys {
     /// How many there are.
     fn len(&self) -> usize;
     /// The hash of one.
@@ -30,13 +30,14 @@ pub(crate) trait Keys {
 
 /// A state in the arena. Behind its last byte there are at least seven more that may be read.
 #[derive(Clone, Copy)]
-pub(crate) struct Stored<'a> {
+pub struct Stored<'a> {
+    /// Its bytes.
     pub bytes: &'a [u8],
 }
 
 /// States of any length.
 #[derive(Default)]
-pub(crate) struct ByteKeys {
+pub struct ByteKeys {
     bytes: Vec<u8>,
     items: Vec<Item>,
 }
@@ -57,6 +58,14 @@ impl ByteKeys {
         let hash = bytes_hash(&self.bytes[start..]);
         self.items.push(Item { start, end: self.bytes.len(), hash, parent });
         self.bytes.len() - start
+    }
+
+    /// Adds a state whose [`bytes_hash`] is known.
+    #[inline]
+    pub fn push_hashed(&mut self, hash: u64, parent: Address, state: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(state);
+        self.items.push(Item { start, end: self.bytes.len(), hash, parent });
     }
 }
 
@@ -211,16 +220,21 @@ pub(crate) fn to_words<const W: usize>(bytes: &[u8]) -> [u64; W] {
     words
 }
 
-/// A hash whose low bits choose the slot and whose high bits make the tag: all depend on every byte.
-pub(crate) fn bytes_hash(bytes: &[u8]) -> u64 {
+/// A hash whose low bits choose the slot and whose high bits make the tag: all depend on every byte. The same on all machines.
+#[inline]
+pub fn bytes_hash(bytes: &[u8]) -> u64 {
     let mut hash = SEED ^ bytes.len() as u64;
-    let mut parts = bytes.chunks_exact(8);
-    for part in &mut parts {
-        hash = fold(hash ^ u64::from_le_bytes(part.try_into().expect("eight bytes")), FACTOR);
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        hash = fold(hash ^ u64::from_le_bytes(*word), FACTOR);
     }
-    let mut last = [0; 8];
-    last[..parts.remainder().len()].copy_from_slice(parts.remainder());
-    fold(fold(hash ^ u64::from_le_bytes(last), FACTOR), OTHER)
+    // What is left, with bytes before it if there are some: quicker than to copy it.
+    let last = match (rest, bytes.last_chunk()) {
+        ([], _) => 0,
+        (_, Some(last)) => u64::from_le_bytes(*last),
+        (_, None) => rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    fold(fold(hash ^ last, FACTOR), OTHER)
 }
 
 /// The same for words.

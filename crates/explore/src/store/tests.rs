@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::*;
 
 fn store(state_bytes: Option<usize>) -> Store {
-    Store::new(state_bytes, &Explore::default())
+    Store::new(state_bytes, &Explore::default(), 2)
 }
 
 /// Pseudo-random numbers.
@@ -29,9 +29,9 @@ fn put_in<K: Keys>(store: &mut Store, keys: &mut K, writer: &mut Writer) {
 }
 
 /// Every record of some spans.
-fn records(store: &Store, spans: &[Range<u64>]) -> Vec<Address> {
+fn records(store: &Store, spans: &[Span]) -> Vec<Address> {
     let mut all = Vec::new();
-    for span in spans {
+    for span in spans.iter().map(|span| &span.range) {
         let mut at = Address(span.start);
         while at.0 < span.end {
             all.push(at);
@@ -145,7 +145,7 @@ fn memory_is_kept() {
 /// Fingerprints keep only the levels under way, and find the same states again.
 #[test]
 fn fingerprints_forget_levels() {
-    let mut store = Store::new(Some(8), &Explore { fingerprints: true, ..Explore::default() });
+    let mut store = Store::new(Some(8), &Explore { fingerprints: true, ..Explore::default() }, 2);
     let mut writers = [Writer::default()];
     let mut sizes = Vec::new();
     for level in 0..5 {
@@ -158,4 +158,54 @@ fn fingerprints_forget_levels() {
     assert_eq!(sizes, [30_000, 20_000, 20_000, 20_000, 20_000]);
     assert_eq!(store.len(), 110_000);
     assert!(store.bytes() < 262_144 * 8 + 110_000 * 8, "{} bytes", store.bytes());
+}
+
+/// What workers have not counted yet fits the table, however many there are.
+#[test]
+fn many_workers_do_not_fill_the_table() {
+    const WORKERS: usize = 200;
+    let mut store = Store::<5>::new(Some(8), &Explore::default(), WORKERS);
+    let mut writers: Vec<Writer> = (0..WORKERS).map(|_| Writer::default()).collect();
+    let (mut keys, mut state) = (WordKeys::<1>::new(8), 0);
+    for _ in 0..8 {
+        for worker in 0..WORKERS {
+            // Just not enough to be counted.
+            (0..COUNT_EVERY - 1).for_each(|i| keys.push(Address::NONE, [state + i]));
+            while !store.insert(&mut keys, &mut writers[worker]) {
+                writers.iter_mut().for_each(|writer| store.settle(writer));
+                assert!(store.make_room::<WordKeys<1>>(u64::MAX, 1));
+            }
+            state += COUNT_EVERY - 1;
+        }
+        let used = store.slots.iter().filter(|slot| slot.load(Ordering::Relaxed) != EMPTY).count();
+        assert!(used as u64 == state && used * 16 <= store.slots.len() * FULL, "{used} of {}", store.slots.len());
+    }
+    writers.iter_mut().for_each(|writer| store.settle(writer));
+    assert_eq!(store.len(), state);
+}
+
+/// Numbers of more bytes can stand for where a state was found from, and spans count records.
+#[test]
+fn wide_parents_and_numbered_spans() {
+    let mut store = Store::<7>::new(None, &Explore::default(), 1);
+    let (mut keys, mut writer) = (ByteKeys::default(), Writer::default());
+    let parent = |i: u64| Address((1 << 56) - 1 - i);
+    for i in 0..30_000u64 {
+        let state = i.to_le_bytes();
+        keys.push_hashed(bytes_hash(&state), parent(i), &state);
+    }
+    while !store.insert(&mut keys, &mut writer) {
+        store.settle(&mut writer);
+        assert!(store.make_room::<ByteKeys>(u64::MAX, 1));
+    }
+    let spans = writer.take_spans();
+    assert!(spans.len() > 10 && writer.written() == 30_000);
+    for span in spans {
+        let mut at = Address(span.range.start);
+        let mut number = span.first;
+        while at.0 < span.range.end {
+            assert_eq!((store.state(at), store.parent(at)), (&number.to_le_bytes()[..], parent(number)));
+            (at, number) = (store.after(at), number + 1);
+        }
+    }
 }
