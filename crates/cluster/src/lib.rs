@@ -42,6 +42,7 @@ mod mailbox;
 mod part;
 mod saved;
 mod search;
+mod sent;
 mod table;
 mod wire;
 

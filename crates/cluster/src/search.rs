@@ -32,6 +32,7 @@ use crate::levels::Claim;
 use crate::link::Links;
 use crate::mailbox::Mailbox;
 use crate::saved::Piece;
+use crate::sent::Sent;
 use crate::table::{NoRoom, Place, Shelf, owner};
 use crate::wire::{length_at, push_length};
 
@@ -80,8 +81,9 @@ struct Search<'s, 'k> {
     abroad: Option<Abroad<'s>>,
     shelf: Shelf,
     pending: ByteKeys,
-    /// What waits to be sent to each process.
+    /// What waits to be sent to each process, and what was.
     letters: Vec<Vec<u8>>,
+    sent: Sent,
     /// The time of the level that was begun last.
     time: u64,
     /// Whether this worker takes part in expanding it; and what is left of what it has taken.
@@ -130,6 +132,7 @@ pub(crate) fn search<'k>(
         shelf,
         pending: ByteKeys::default(),
         letters: vec![Vec::new(); processes],
+        sent: Sent::new(if processes == 1 { 0 } else { job.limits.memory / here.workers() as u64 }),
         time: 0,
         busy: false,
         claim: None,
@@ -333,9 +336,7 @@ impl Search<'_, '_> {
 
     /// Expands a portion of the level under way.
     fn expand(&mut self) {
-        let Some(capability) = self.mailbox.capability(self.time) else {
-            return self.stop_all(None);
-        };
+        let capability = self.mailbox.capability(self.time).expect("who expands a level may send at its time");
         let bytes = self.note();
         if let Some(stop) = self.job.limits.exceeded(bytes) {
             return self.stop_all(Some(stop));
@@ -370,21 +371,22 @@ impl Search<'_, '_> {
         let Claim { first: Place(mut place), range } = claim;
         let mut at = Address(range.start);
         while at.0 < range.end && left > 0 {
-            let (pending, letters) = (&mut self.pending, &mut self.letters);
-            let mut found = |successor: &[u8], hash: u64, owner: usize| {
+            let (pending, letters, sent) = (&mut self.pending, &mut self.letters, &mut self.sent);
+            let mut found = |successor: &[u8], hash: Option<u64>, route: u64| {
+                let owner = owner(route, processes);
                 if owner == own {
+                    let hash = hash.unwrap_or_else(|| bytes_hash(successor));
                     pending.push_hashed(hash, Address(place), successor);
-                } else {
+                } else if !sent.was_sent(route, successor) {
                     write_record(&mut letters[owner], Place(place), successor);
                 }
             };
             let wrong = if routed {
-                let visit = |successor: &[u8], route| found(successor, bytes_hash(successor), owner(route, processes));
-                self.walker.expand_routed(records.state(at), visit)
+                self.walker.expand_routed(records.state(at), |successor, route| found(successor, None, route))
             } else {
                 self.walker.expand(records.state(at), |successor| {
                     let hash = bytes_hash(successor);
-                    found(successor, hash, owner(hash, processes));
+                    found(successor, Some(hash), hash);
                 })
             };
             if let Some(wrong) = wrong {
@@ -444,7 +446,7 @@ impl Search<'_, '_> {
     fn note(&mut self) -> u64 {
         // What they share is counted once.
         let shared = self.packing.filter(|_| self.here.local == 0).map_or(0, Packing::bytes);
-        let beside = self.walker.bytes() + self.abroad.as_ref().map_or(0, Abroad::bytes) + shared;
+        let beside = self.walker.bytes() + self.abroad.as_ref().map_or(0, Abroad::bytes) + self.sent.bytes() + shared;
         let bytes = self.shelf.common.note(self.here.local, beside);
         self.here.note(self.shelf.len(), bytes);
         bytes

@@ -103,6 +103,35 @@ fn two_processes_with_two_workers_agree() {
 }
 
 #[test]
+fn three_processes_with_three_workers_agree() {
+    check(3, 3);
+}
+
+/// Levels of one state, which is now in this process and now in that one, so that workers fall asleep and are woken; then wide ones.
+#[test]
+fn thin_levels_and_wide_ones() {
+    let source = "threads { shared x, go, a, b, c; local r; \
+        thread clock { while r < 200 { r := r + 1; x := r; } go := 1; } \
+        thread p { atomic { r := go; assume(r = 1); } loop { r := a; a := (r + 1) % 5; b := r; } } \
+        thread q { atomic { r := go; assume(r = 1); } loop { r := b; b := (r + 1) % 7; c := r; } } \
+        thread s { atomic { r := go; assume(r = 1); } loop { r := c; c := (r + 1) % 3; a := r; } } } check assertions;";
+    let program = cyrano_rml::compile(source, "a.rml", &[]).expect("it compiles");
+    let model = cyrano_memory::named("sc").expect("a model");
+    let query = Query { program: &program, model: &model, question: Question::Holds(&Property::Assertions) };
+    let ask = |engine: &dyn Engine| engine.ask(query, &Limits::default(), &());
+    let one = ask(&alone());
+    assert!(one.stats.depth > 200 && one.stats.states > 1000, "{:?}", one.stats);
+    for (processes, workers) in [(1, 3), (2, 2), (3, 3)] {
+        let cluster = Cluster { processes, workers, ..Cluster::default() };
+        for answers in cluster.run(|search| [0; 5].map(|_| ask(search))) {
+            for many in answers.expect("the cluster comes together") {
+                compare(&format!("{processes} processes with {workers} workers"), &one, &many);
+            }
+        }
+    }
+}
+
+#[test]
 fn outcomes_agree() {
     let ask = |engine: &dyn Engine, file: &str, model: &str| {
         let program = cyrano_rml::compile(&library(file), file, &[]).expect("the library compiles");
