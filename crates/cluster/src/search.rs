@@ -32,7 +32,7 @@ use crate::levels::Claim;
 use crate::link::Links;
 use crate::mailbox::Mailbox;
 use crate::saved::Piece;
-use crate::sent::Sent;
+use crate::sent::Outgoing;
 use crate::table::{NoRoom, Place, Shelf, owner};
 use crate::wire::{length_at, push_length};
 
@@ -81,9 +81,9 @@ struct Search<'s, 'k> {
     abroad: Option<Abroad<'s>>,
     shelf: Shelf,
     pending: ByteKeys,
-    /// What waits to be sent to each process, and what was.
+    /// States of other processes, and what waits to be sent to each.
+    outgoing: Outgoing,
     letters: Vec<Vec<u8>>,
-    sent: Sent,
     /// The time of the level that was begun last.
     time: u64,
     /// Whether this worker takes part in expanding it; and what is left of what it has taken.
@@ -131,8 +131,8 @@ pub(crate) fn search<'k>(
         abroad: packing.map(|packing| Abroad::new(packing, processes)),
         shelf,
         pending: ByteKeys::default(),
+        outgoing: Outgoing::new(if processes == 1 { 0 } else { job.limits.memory / here.workers() as u64 }),
         letters: vec![Vec::new(); processes],
-        sent: Sent::new(if processes == 1 { 0 } else { job.limits.memory / here.workers() as u64 }),
         time: 0,
         busy: false,
         claim: None,
@@ -350,6 +350,7 @@ impl Search<'_, '_> {
             }
         }
         self.insert();
+        self.outgoing.write(&mut self.letters);
         if self.walker.must_give_up() {
             return self.stop_all(None);
         }
@@ -371,14 +372,13 @@ impl Search<'_, '_> {
         let Claim { first: Place(mut place), range } = claim;
         let mut at = Address(range.start);
         while at.0 < range.end && left > 0 {
-            let (pending, letters, sent) = (&mut self.pending, &mut self.letters, &mut self.sent);
+            let (pending, outgoing) = (&mut self.pending, &mut self.outgoing);
             let mut found = |successor: &[u8], hash: Option<u64>, route: u64| {
-                let owner = owner(route, processes);
-                if owner == own {
+                if owner(route, processes) == own {
                     let hash = hash.unwrap_or_else(|| bytes_hash(successor));
                     pending.push_hashed(hash, Address(place), successor);
-                } else if !sent.was_sent(route, successor) {
-                    write_record(&mut letters[owner], Place(place), successor);
+                } else {
+                    outgoing.push(route, Place(place), successor);
                 }
             };
             let wrong = if routed {
@@ -396,6 +396,9 @@ impl Search<'_, '_> {
                 return left;
             }
             (at, place, left) = (records.after(at), place + 1, left - 1);
+            if self.outgoing.is_full() {
+                self.outgoing.write(&mut self.letters);
+            }
             if self.pending.len() >= BATCH {
                 match self.shelf.insert_holding(&common, records, &mut self.pending) {
                     Ok(held) => records = held,
@@ -446,7 +449,8 @@ impl Search<'_, '_> {
     fn note(&mut self) -> u64 {
         // What they share is counted once.
         let shared = self.packing.filter(|_| self.here.local == 0).map_or(0, Packing::bytes);
-        let beside = self.walker.bytes() + self.abroad.as_ref().map_or(0, Abroad::bytes) + self.sent.bytes() + shared;
+        let beside =
+            self.walker.bytes() + self.abroad.as_ref().map_or(0, Abroad::bytes) + self.outgoing.bytes() + shared;
         let bytes = self.shelf.common.note(self.here.local, beside);
         self.here.note(self.shelf.len(), bytes);
         bytes

@@ -365,7 +365,7 @@ fn tag(hash: u64) -> u64 {
 
 /// Asks for the cache line of a value that is needed soon.
 #[inline]
-fn prefetch<T>(value: *const T) {
+pub fn prefetch<T>(value: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch has no effect but on caches, whatever the address is.
     unsafe {

@@ -70,6 +70,12 @@ impl ByteKeys {
 }
 
 impl ByteKeys {
+    /// The bytes of one.
+    #[inline]
+    pub fn state(&self, at: usize) -> &[u8] {
+        &self.bytes[self.items[at].start..self.items[at].end]
+    }
+
     /// Visits all and drops them.
     pub fn drain(&mut self, mut visit: impl FnMut(&[u8])) {
         self.items.iter().for_each(|item| visit(&self.bytes[item.start..item.end]));
@@ -95,7 +101,7 @@ impl Keys for ByteKeys {
 
     #[inline]
     fn same(&self, at: usize, state: Stored<'_>) -> bool {
-        self.bytes[self.items[at].start..self.items[at].end] == *state.bytes
+        *self.state(at) == *state.bytes
     }
 
     #[inline]
@@ -105,7 +111,7 @@ impl Keys for ByteKeys {
 
     #[inline]
     fn write(&self, at: usize, room: &mut [u8]) {
-        room.copy_from_slice(&self.bytes[self.items[at].start..self.items[at].end]);
+        room.copy_from_slice(self.state(at));
     }
 
     #[inline]
