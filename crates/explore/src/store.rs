@@ -138,6 +138,11 @@ impl<const P: usize> Store<P> {
         self.states.0.load(Ordering::Relaxed)
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// How many bytes it takes.
     pub fn bytes(&self) -> u64 {
         self.slots.len() as u64 * 8 + self.arena.bytes()

@@ -6,6 +6,10 @@ use super::arena::Address;
 pub trait Keys {
     /// How many there are.
     fn len(&self) -> usize;
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
     /// The hash of one.
     fn hash(&self, at: usize) -> u64;
     /// The hash of a state in the arena.
