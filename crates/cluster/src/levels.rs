@@ -6,15 +6,20 @@
 //!
 //! Workers take spans of records one at a time until none is left, whoever found them: nobody waits while there is work.
 //!
-//! **Who may send.** A worker can send at the time of a level only if it has a capability for it. All workers hold one for the next level as long as
-//! their process has states; in a level in which it has none they let it go, because that is how the search ends, and are *asleep*. If states come from other
-//! processes later, only those workers that got them have a capability. They expand that level alone, and wake the others, by an empty letter, for the next.
+//! **Who may send.** A worker can send at the time of a level only if it has a capability for it, and can take part in expanding the level only then. A worker that
+//! has put states into the next level holds a capability for that, so that nothing is left undone; after a [`WIDE`] level all hold one that had one. The others let it go, because that is how the search
+//! ends, and are *asleep* until states come to them or a wide level begins: then those who are awake send them an empty letter, with which comes
+//! the right to take part in the next one. So thin levels, for which one worker is enough, are not delayed by the others telling everybody what they do not do.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::Thread;
 
 use crate::table::Place;
+
+/// A level of so many states in a process is worth the help of all its workers.
+pub(crate) const WIDE: u64 = 1 << 10;
 
 /// Records to be expanded: those of a range of addresses, and the place of the first one. The others follow.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,6 +48,8 @@ struct State {
     ready: usize,
     /// The workers that are asleep, by their numbers in the process.
     asleep: Vec<usize>,
+    /// Those who wait for the next level to begin.
+    waiting: Vec<Thread>,
 }
 
 impl Levels {
@@ -60,12 +67,14 @@ impl Levels {
         state.coming.extend(claims);
         state.coming_states += states;
         state.ready += 1;
-        if state.ready == self.workers {
-            state.time = time;
-            state.ready = 0;
-            state.left = std::mem::take(&mut state.coming);
-            state.states = std::mem::take(&mut state.coming_states);
+        if state.ready < self.workers {
+            return state.waiting.push(std::thread::current());
         }
+        state.time = time;
+        state.ready = 0;
+        state.left = std::mem::take(&mut state.coming);
+        state.states = std::mem::take(&mut state.coming_states);
+        state.waiting.drain(..).for_each(|thread| thread.unpark());
     }
 
     /// How many states this process has of the level of this time, if that has begun.

@@ -28,7 +28,7 @@ use crate::begin::{Begin, Found};
 use crate::gather::{NAP, step};
 use crate::job::Job;
 use crate::keeper::{Keeper, Reached, States};
-use crate::levels::Claim;
+use crate::levels::{Claim, WIDE};
 use crate::link::Links;
 use crate::mailbox::Mailbox;
 use crate::saved::Piece;
@@ -40,8 +40,8 @@ use crate::wire::{length_at, push_length};
 const LETTER: usize = 1 << 15;
 /// How many states are expanded before the worker looks at its inbox again.
 const PORTION: usize = 1 << 10;
-/// How long a worker sleeps that waits for others of its process, who are about to begin a level with it.
-const BLINK: Duration = Duration::from_micros(50);
+/// How long a worker sleeps at most that waits for others of its process, who are about to begin a level with it. They wake it then.
+const BLINK: Duration = Duration::from_millis(1);
 
 /// Where a worker is.
 pub(crate) struct Here<'s> {
@@ -93,6 +93,8 @@ struct Search<'s, 'k> {
     ready: bool,
     /// How many states this worker has put into levels up to that one.
     settled: u64,
+    /// Whether that level is a wide one.
+    wide: bool,
     /// What was found out before the walker began.
     before: Summary,
     hit: Option<(u64, Wrong, Place)>,
@@ -138,6 +140,7 @@ pub(crate) fn search<'k>(
         claim: None,
         ready: false,
         settled: 0,
+        wide: false,
         before: Summary::default(),
         hit: None,
         stop: None,
@@ -308,7 +311,8 @@ impl Search<'_, '_> {
         let levels = &self.shelf.common.levels;
         levels.note_sleep(self.here.local, capability.is_none());
         self.busy = capability.is_some();
-        let Some(capability) = capability else { return };
+        self.wide = states >= WIDE;
+        let Some(capability) = capability.filter(|_| self.wide) else { return };
         for local in levels.take_asleep() {
             let target = self.here.process * self.here.workers() + local;
             self.mailbox.send(&capability, Batch::new(Kind::Wake, self.index, target, Vec::new()));
@@ -414,10 +418,11 @@ impl Search<'_, '_> {
         left
     }
 
-    /// Nothing more is sent at the time of this level. Whether there will be something to do in the next one is not known before it begins.
+    /// Nothing more is sent at the time of this level. Who has found states of the next one, or may be able to help, wants to send at its time.
     fn finish_level(&mut self) {
         self.busy = false;
-        if let Some(capability) = self.mailbox.capability(self.time) {
+        let goes_on = self.shelf.len() > self.settled || self.wide && self.here.workers() > 1;
+        if let Some(capability) = self.mailbox.capability(self.time).filter(|_| goes_on) {
             self.mailbox.hold(capability.delayed(&(self.time + 1)));
         }
         self.mailbox.give_up(self.time);
