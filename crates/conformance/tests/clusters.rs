@@ -60,10 +60,8 @@ fn clustered(processes: usize, workers: usize, explore: &Explore, questions: &[(
 #[test]
 fn random_programs_agree_on_clusters() {
     let programs = programs();
-    let questions: Vec<(&str, (&Program, &str))> = programs
-        .iter()
-        .flat_map(|(source, program)| MODELS.map(|model| (source.as_str(), (program, model))))
-        .collect();
+    let questions: Vec<(&str, (&Program, &str))> =
+        programs.iter().flat_map(|(source, program)| MODELS.map(|model| (source.as_str(), (program, model)))).collect();
     let asked: Vec<(&Program, &str)> = questions.iter().map(|(_, question)| *question).collect();
     // With remembered steps and packed states, and without.
     for remembered_steps in [true, false] {
