@@ -19,6 +19,7 @@ mod faults;
 mod judge;
 mod local;
 mod machine;
+mod memo;
 mod movers;
 mod own;
 mod parts;

@@ -7,7 +7,7 @@
 //!
 //! A step of a thread depends on its own part and on the locations it touches, and changes no others ([`touch`]); so what it does is
 //! computed once for every combination of these, by the stepper, and remembered as the difference between the words before and
-//! after ([`memo`]). A search then takes a few operations on words for each step, whatever the program and the model.
+//! after ([`crate::memo`]). A search then takes a few operations on words for each step, whatever the program and the model.
 //!
 //! **Argument.** The key of a remembered step has all that the step depends on, so the same key has the same successors; the
 //! difference covers all that the step changes. Both are checked in debug builds, where every difference is compared with the whole
@@ -20,7 +20,6 @@ mod ample;
 mod expand;
 mod intern;
 mod layout;
-mod memo;
 mod numbered;
 mod packed;
 mod touch;

@@ -9,7 +9,6 @@ mod copies;
 pub(crate) mod dense;
 pub(crate) mod dictionary;
 pub(crate) mod foreign;
-mod memo;
 pub(crate) mod packing;
 
 use cyrano_ir::Property;

@@ -5,6 +5,7 @@ use cyrano_ir::Property;
 
 use crate::faults::Fault;
 use crate::judge::Judge;
+use crate::memo::{Entry, Memo};
 use crate::search::{Expander, Reshape};
 use crate::state::State;
 use crate::step::{Notes, Stepper, Successor, Successors};
@@ -13,8 +14,10 @@ use crate::store::{Address, Keys, Store, WordKeys};
 use super::Parts;
 use super::ample::{Crowd, Footprint, Futures, forward};
 use super::layout::Field;
-use super::memo::{Entry, Memo};
 use super::numbered::TooWide;
+
+/// Whether every step brings the thread forward; see `ample`.
+type Forward = bool;
 
 /// One worker's remembered steps.
 pub(crate) struct Remembering<'p, 'm, 'a, const W: usize> {
@@ -39,7 +42,7 @@ struct ThreadSteps<const W: usize> {
     field: Field,
     /// By the number of the thread's part: what its steps depend on.
     places: Vec<Place<W>>,
-    memo: Memo<W>,
+    memo: Memo<W, [u64; W], Forward>,
 }
 
 impl<const W: usize> ThreadSteps<W> {
@@ -85,7 +88,7 @@ impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
 
     /// Steps of a thread that were not seen before: the stepper computes them.
     #[cold]
-    fn compute(&mut self, words: &[u64; W], thread: usize) -> Result<Entry<W>, TooWide> {
+    fn compute(&mut self, words: &[u64; W], thread: usize) -> Result<Entry<W, Forward>, TooWide> {
         let parts = self.parts;
         parts.unpack(words, &mut self.state);
         let mut out = std::mem::take(&mut self.successors);
@@ -205,7 +208,7 @@ impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
             let alone = !place.next.meets(crowd.without(place.future)) || self.careless;
             if !place.done && alone {
                 let entry = self.entry(words, thread)?;
-                if entry.forward && entry.changes.0 != entry.changes.1 && entry.events.0 == entry.events.1 {
+                if entry.about && entry.steps() > 0 && !entry.goes_wrong() {
                     return Ok(Some(thread));
                 }
             }
@@ -215,7 +218,7 @@ impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
 
     /// What the steps of a thread do.
     #[inline]
-    fn entry(&mut self, words: &[u64; W], thread: usize) -> Result<Entry<W>, TooWide> {
+    fn entry(&mut self, words: &[u64; W], thread: usize) -> Result<Entry<W, Forward>, TooWide> {
         let known = &self.threads[thread];
         match known.memo.find(&and(words, &known.place(words).depends)) {
             Some(entry) => Ok(*entry),
@@ -236,14 +239,14 @@ impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
                 self.keys.push(record, new);
             }
         }
-        if entry.events.0 != entry.events.1 {
+        if entry.goes_wrong() {
             self.wrong(record, thread, &entry);
         }
         Ok(entry.steps())
     }
 
     #[cold]
-    fn wrong(&mut self, record: Address, thread: usize, entry: &Entry<W>) {
+    fn wrong(&mut self, record: Address, thread: usize, entry: &Entry<W, Forward>) {
         let events: Vec<Violation> = self.threads[thread].memo.events(entry).to_vec();
         events.iter().for_each(|event| self.judge.wrong_step(record, event, None));
     }
@@ -299,7 +302,7 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a> for Remembering<'_, 'm, 'a, W> {
     }
 
     fn bytes(&self) -> u64 {
-        self.threads.iter().map(|thread| thread.memo.bytes() as u64).sum()
+        self.threads.iter().map(|thread| thread.memo.bytes()).sum()
     }
 
     fn shared_bytes(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! Packed states with remembered steps: what a [`crate::Walker`] of a [`crate::Packing`] does.
 //!
 //! A state is the numbers of its parts ([`super::dictionary`]) in a few words, and a step of a thread is a difference of words that is looked up by
-//! the bits that the step depends on ([`super::memo`]). The argument is that of [`crate::parts`]; here the difference is that of all parts, whatever the
+//! the bits that the step depends on ([`crate::memo`]). The argument is that of [`crate::parts`]; here the difference is that of all parts, whatever the
 //! step touches. Of threads that may exchange their places ([`crate::alike`]) the numbers are sorted: numbers never change, so neither does
 //! the form that stands for all.
 //!
@@ -12,6 +12,7 @@ use cyrano_ir::Property;
 
 use crate::judge::Judge;
 use crate::machine::Machine;
+use crate::memo::{Entry, Memo};
 use crate::state::State;
 use crate::step::{Notes, Stepper, Successors};
 use crate::store::Address;
@@ -19,7 +20,6 @@ use crate::store::Address;
 use super::copies::{Copies, route};
 use super::dictionary::{Dictionary, NoRoom, Segment};
 use super::foreign::Foreign;
-use super::memo::{Entry, Memo};
 use super::split;
 
 /// The packed successors of a state.
@@ -181,7 +181,8 @@ struct Thread<const W: usize> {
     field: Field,
     /// By the number of its part.
     places: Vec<Place<W>>,
-    memo: Memo<W>,
+    /// A change is a difference of words, and what it adds to the sum of the hashes of all values, if that is wanted.
+    memo: Memo<W, ([u64; W], u64), ()>,
 }
 
 /// Where a thread stands: the bits that its next steps depend on, and whether it is done.
@@ -306,7 +307,7 @@ impl<'m, 'a, const W: usize> Dense<'m, 'a, W> {
 
     /// Lets the stepper compute the steps of a thread, and remembers them.
     #[cold]
-    fn compute(&mut self, words: &[u64; W], thread: usize) -> Result<Entry<W>, Halt> {
+    fn compute(&mut self, words: &[u64; W], thread: usize) -> Result<Entry<W, ()>, Halt> {
         self.decode(words);
         let mut out = std::mem::take(&mut self.successors);
         out.clear();
@@ -332,7 +333,7 @@ impl<'m, 'a, const W: usize> Dense<'m, 'a, W> {
         // The layout may be another one now, and with it the bits that a place depends on.
         self.place(words, thread);
         let key = and(words, &self.threads[thread].places[self.threads[thread].field.get(words) as usize].depends);
-        Ok(self.threads[thread].memo.add(key, &changes, &events))
+        Ok(self.threads[thread].memo.add(key, &changes, &events, ()))
     }
 
     /// Where a thread stands.
@@ -356,12 +357,12 @@ impl<'m, 'a, const W: usize> Dense<'m, 'a, W> {
             let place = self.place(words, thread);
             done &= place.done;
             let entry = match self.threads[thread].memo.find(&and(words, &place.depends)) {
-                Some(entry) => entry,
+                Some(entry) => *entry,
                 None => self.compute(words, thread)?,
             };
             steps += entry.steps();
             let memo = &self.threads[thread].memo;
-            for (change, added) in memo.changes(&entry).iter().zip(memo.sums(&entry)) {
+            for (change, added) in memo.changes(&entry) {
                 let mut new = xor(words, change);
                 if new != *words {
                     if !self.m.alike.is_empty() {
