@@ -69,13 +69,24 @@ fn has_taken(dir: &Path, process: usize, child: &Child) -> bool {
 
 #[test]
 fn kills_change_nothing() {
+    kill_again_and_again(1, kills().div_ceil(2));
+}
+
+/// Here states are in tables that several workers share.
+#[test]
+fn kills_of_processes_with_several_workers_change_nothing() {
+    kill_again_and_again(2, kills() / 2);
+}
+
+/// Kills processes with so many workers so many times.
+fn kill_again_and_again(workers: usize, kills: usize) {
     let place = place(&[("p.rml", PHILOSOPHERS)], 3);
     let expected = facts(&place.run(&format!("{LONG} --workers 1 --engine explore")));
     assert_eq!(expected.1[0], "verified");
-    let line = format!("{LONG} --checkpoint c --checkpoint-every 0.02");
+    let line = format!("{LONG} --checkpoint c --checkpoint-every 0.02 --workers {workers}");
     let mut moments = Moments(0x9e37_79b9_7f4a_7c15);
     let (mut killed, mut levels) = (0, Vec::new());
-    while killed < kills() {
+    while killed < kills {
         let dir = place.path("c");
         let before = newest(&dir, 0);
         let resume = if before.is_some() { " --resume" } else { "" };

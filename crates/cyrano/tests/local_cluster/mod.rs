@@ -19,7 +19,8 @@ pub fn place(files: &[(&str, &str)], processes: usize) -> Place {
 
 /// Starts one of the processes.
 pub fn start(place: &Place, line: &str, process: usize) -> Child {
-    let line = format!("{line} --cluster hosts --cluster-key key --process {process} --workers 1");
+    let workers = if line.contains("--workers") { "" } else { " --workers 1" };
+    let line = format!("{line} --cluster hosts --cluster-key key --process {process}{workers}");
     let mut command = place.command(&line);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary can be run")
 }
