@@ -389,6 +389,8 @@ pub enum Reduction {
     IdleIterations,
     /// What values and addresses can be is worked out beforehand (symbolic engine)
     Ranges,
+    /// Candidates of fence synthesis are put to one solver, which keeps what it learns (symbolic engine)
+    Sessions,
 }
 
 /// A kind of check.

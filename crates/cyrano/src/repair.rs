@@ -4,6 +4,7 @@
 //! is repaired for all its tests together ([`suite`]).
 
 mod orders;
+mod sessions;
 mod suite;
 
 use std::time::Instant;

@@ -79,6 +79,7 @@ impl Runner {
         symbolic.iterations = args.iterations.map_or(symbolic.iterations, usize::from);
         symbolic.idle_iterations = !args.no_reduction.contains(&Reduction::IdleIterations);
         symbolic.thread_symmetry = !args.no_reduction.contains(&Reduction::ThreadSymmetry);
+        symbolic.sessions = !args.no_reduction.contains(&Reduction::Sessions);
         symbolic.ranges = !args.no_reduction.contains(&Reduction::Ranges);
         let explore = Explore { fingerprints: args.fingerprint, ..explorer(&args.no_reduction) };
         let minimise = !args.no_minimise;
@@ -236,6 +237,20 @@ impl Runner {
         };
         answer.stats.seconds = start.elapsed().as_secs_f64();
         Answered { engine: Some(self.engine(engine).name().to_owned()), note, clauses, answer }
+    }
+
+    /// The symbolic engine, if it is the one that [`Runner::ask`], or [`Runner::ask_symbolic_first`], would ask, and may keep what it learns.
+    pub fn keeping_symbolic(&self, symbolic_first: bool, query: &Query<'_>) -> Option<&Symbolic> {
+        let explore_first = [Chosen::Explore, Chosen::Symbolic, Chosen::Interp];
+        let usual = if symbolic_first { [Chosen::Symbolic, Chosen::Explore, Chosen::Interp] } else { explore_first };
+        let usable = self.symbolic.sessions && self.cluster.is_none() && !query.model.own_order;
+        let chosen = self.choose(&usual, query).ok().filter(|_| usable);
+        chosen.filter(|(chosen, _)| *chosen == Chosen::Symbolic).map(|_| &self.symbolic)
+    }
+
+    /// What all questions may use.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     fn engine(&self, chosen: Chosen) -> &dyn Engine {

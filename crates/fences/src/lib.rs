@@ -50,6 +50,7 @@ pub use diff::unified_diff;
 pub use fence::{Costs, Fence, Position, merge, statement};
 pub use orders::{OrderSet, Orderable, OrdersOutcome, synthesise_orders};
 pub use outcome::{Counterexample, Outcome, Repair, Verdict};
+pub use places::inserted;
 pub use search::{Options, synthesise};
 pub use shape::same_but_for_fences;
 pub use subject::{Judgement, Subject, Wrong};

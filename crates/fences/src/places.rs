@@ -58,8 +58,8 @@ impl Places {
     }
 }
 
-/// The offset of an inserted fence.
-pub(crate) fn inserted(instr: &Instr) -> Option<usize> {
+/// The offset of an inserted fence; none for everything else, also for the fences of the source.
+pub fn inserted(instr: &Instr) -> Option<usize> {
     let Span { start, end } = instr.span;
     (matches!(instr.op, Op::Fence(_)) && start == end).then_some(start as usize)
 }

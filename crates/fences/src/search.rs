@@ -119,6 +119,9 @@ struct Search<'a, S: Suite> {
     sequential: BTreeSet<usize>,
 }
 
+/// A way to judge programs with fences.
+type Judge<S> = fn(&S, &[Fence], &[Program]) -> Ruling<<S as Suite>::Evidence>;
+
 /// A counterexample and the number of the program that it is of.
 struct Found<E> {
     program: usize,
@@ -135,7 +138,7 @@ enum Trial<E> {
 impl<S: Suite> Search<'_, S> {
     /// Runs to the end; the two sides of the result differ only in that `?` may return one of them.
     fn run(&mut self) -> Result<End, End> {
-        let first = match self.ask(&[])? {
+        let first = match self.ask(&[], S::judge)? {
             Trial::Correct => return Ok(End::new(Verdict::AlreadyCorrect)),
             Trial::Unknown(reason) => return Err(End::because(Verdict::Unknown, reason)),
             Trial::Wrong(found) => found,
@@ -173,7 +176,8 @@ impl<S: Suite> Search<'_, S> {
 
     /// Ends the search if not even all fences together help. The clauses would show it too, in the end.
     fn try_everything(&mut self, table: &Table<'_>) -> Result<(), End> {
-        match self.try_set(table, &table.useful)? {
+        let fences = table.fences(&table.useful);
+        match self.ask(&fences, S::judge_briefly)? {
             Trial::Wrong(found) => {
                 Err(self.irreparable(found.wrong, "it goes wrong even with a fence at every position"))
             }
@@ -234,7 +238,7 @@ impl<S: Suite> Search<'_, S> {
         if self.correct.iter().any(within) {
             return Ok(Trial::Correct);
         }
-        let trial = self.ask(&table.fences(set))?;
+        let trial = self.ask(&table.fences(set), S::judge)?;
         if matches!(trial, Trial::Correct) {
             self.correct.push(set.to_vec());
         }
@@ -242,11 +246,11 @@ impl<S: Suite> Search<'_, S> {
     }
 
     /// Asks the judge; a program that is wrong for the first time is looked at under sequential consistency too, where no fence helps.
-    fn ask(&mut self, fences: &[Fence]) -> Result<Trial<S::Evidence>, End> {
+    fn ask(&mut self, fences: &[Fence], judge: Judge<S>) -> Result<Trial<S::Evidence>, End> {
         let fences = merge(fences);
         let programs = self.suite.build(&fences).map_err(|reason| End::because(Verdict::Unknown, reason))?;
         self.questions += 1;
-        let Ruling { program, judgement } = self.suite.judge(&fences, &programs);
+        let Ruling { program, judgement } = judge(self.suite, &fences, &programs);
         match judgement {
             Judgement::Correct => Ok(Trial::Correct),
             Judgement::Unknown(reason) => Ok(Trial::Unknown(reason)),

@@ -29,7 +29,12 @@ pub trait Suite {
     /// More fences never make a correct program wrong, so that what was found out about a set need not be asked again for a larger one.
     fn judge(&self, fences: &[Fence], programs: &[Program]) -> Ruling<Self::Evidence>;
 
-    /// Whether the program of this number is correct under sequential consistency.
+    /// The same with little effort: where they turn out to be wrong that ends the search, and that they are correct is worth little.
+    fn judge_briefly(&self, fences: &[Fence], programs: &[Program]) -> Ruling<Self::Evidence> {
+        self.judge(fences, programs)
+    }
+
+    /// Whether the program of this number is correct under sequential consistency. Here, too, only what is wrong counts.
     fn judge_sequentially(&self, programs: &[Program], number: usize) -> Judgement<Self::Evidence>;
 }
 

@@ -12,14 +12,16 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use cyrano_engine::{Answer, Limits, Progress, Query, Question, Stats, Stop, Verdict, Violation, Watch, limit_reason};
-use cyrano_ir::{Property, Quantifier};
+use cyrano_ir::{FenceSet, Property, Quantifier};
 use rustc_hash::FxHashMap;
 
 use crate::decode::{Decoded, decode};
 use crate::encode::{Encoding, Problem};
 use crate::event::LoopKey;
+use crate::gates::Formula;
 use crate::lit::Lit;
-use crate::solver::{Batsat, Found, Solver};
+use crate::session::Chosen;
+use crate::solver::{Batsat, Found, OrderEncoding, Solver, SolverStats};
 use crate::{Symbolic, SymbolicStats};
 
 /// The bound that every loop starts with.
@@ -63,12 +65,22 @@ pub(crate) struct Ask<'a> {
     pub(crate) bounds: FxHashMap<LoopKey, usize>,
     given_up: BTreeSet<LoopKey>,
     pub(crate) stats: SymbolicStats,
+    /// The fences that are asked about, if the program has optional ones.
+    pub(crate) chosen: Option<Chosen<'a>>,
+    /// The solver of the last round, or of the last question.
+    pub(crate) last: Option<Last>,
+    /// The selectors of those fences that the answer rests on.
+    needed: Vec<Lit>,
 }
 
-/// The solver after the last round, with what it was loaded with.
-struct Last {
-    encoding: Encoding,
+/// A solver with what it was loaded with.
+pub(crate) struct Last {
+    pub(crate) encoding: Encoding,
     solver: Batsat,
+    /// Variables, clauses and literals.
+    size: [u64; 3],
+    /// What has been added to the statistics.
+    noted: SolverStats,
 }
 
 impl<'a> Ask<'a> {
@@ -76,7 +88,9 @@ impl<'a> Ask<'a> {
     pub(crate) fn new(engine: &'a Symbolic, query: Query<'a>, limits: &'a Limits, watch: &'a dyn Watch) -> Self {
         let problem = Problem::new(engine, query);
         let (bounds, given_up) = (FxHashMap::default(), BTreeSet::new());
-        Self { engine, query, limits, watch, problem, bounds, given_up, stats: SymbolicStats::default() }
+        let stats = SymbolicStats::default();
+        let (chosen, last, needed) = (None, None, Vec::new());
+        Self { engine, query, limits, watch, problem, bounds, given_up, stats, chosen, last, needed }
     }
 
     /// Answers it.
@@ -105,30 +119,72 @@ impl<'a> Ask<'a> {
         answer
     }
 
-    fn search(&mut self, findings: &mut Findings) -> Result<Last, Cut> {
+    fn search(&mut self, findings: &mut Findings) -> Result<(), Cut> {
         loop {
             if let Some(stop) = self.limits.exceeded(self.stats.bytes) {
                 return Err(Cut::Stopped(stop));
             }
-            let mut last = self.load();
+            let mut last = match self.last.take() {
+                Some(last) => self.extend(last),
+                None => self.load(),
+            };
+            last.solver.limit(self.limits);
+            self.measure(&last);
             let beyond = self.round(&mut last, findings);
-            self.note(&last);
+            self.note(&mut last);
+            self.last = Some(last);
             let beyond = beyond?;
             if findings.decision.is_some() || beyond.is_empty() {
-                return Ok(last);
+                return Ok(());
             }
             self.raise(&beyond);
+            // Larger bounds are another formula, for which memory is needed.
+            self.last = None;
         }
     }
 
     fn load(&mut self) -> Last {
         let started = Instant::now();
         let mut encoding = self.problem.encode(&self.bounds, FIRST.min(self.engine.iterations));
+        self.stats.rounds += 1;
+        self.select(&mut encoding);
+        let formula = std::mem::take(&mut encoding.formula);
+        let size = [formula.vars.into(), formula.len() as u64, formula.literals() as u64];
+        let (order, check) = (self.engine.order, self.engine.check_lemmas);
+        let passive = encoding.optional.as_ref().map_or(&[][..], |optional| &optional.passive);
+        let solver = Batsat::load(formula, &encoding.graph, passive, order, check, self.limits);
+        self.stats.encode_seconds += started.elapsed().as_secs_f64();
+        Last { encoding, solver, size, noted: SolverStats::default() }
+    }
+
+    /// Adds selectors of chosen fences to a formula that is not loaded yet.
+    fn select(&self, encoding: &mut Encoding) {
+        let (Some(chosen), Some(optional)) = (&self.chosen, &mut encoding.optional) else { return };
+        std::mem::swap(&mut optional.gates.formula, &mut encoding.formula);
+        optional.select(chosen.fences, &encoding.run, self.query.model, &encoding.nodes, &mut encoding.graph);
+        std::mem::swap(&mut optional.gates.formula, &mut encoding.formula);
+    }
+
+    /// A solver that knows all chosen fences.
+    fn extend(&mut self, mut last: Last) -> Last {
+        let Last { encoding, solver, size, .. } = &mut last;
+        let (Some(chosen), Some(optional)) = (&self.chosen, &mut encoding.optional) else { return last };
+        optional.gates.formula = Formula::over(solver.vars());
+        if optional.select(chosen.fences, &encoding.run, self.query.model, &encoding.nodes, &mut encoding.graph) {
+            if self.engine.order == OrderEncoding::Cubic {
+                return self.load();
+            }
+            let formula = std::mem::take(&mut optional.gates.formula);
+            solver.extend(&formula, &encoding.graph);
+            *size = [formula.vars.into(), size[1] + formula.len() as u64, size[2] + formula.literals() as u64];
+        }
+        last
+    }
+
+    /// Notes how large the formula is.
+    fn measure(&mut self, Last { encoding, size, .. }: &Last) {
         let stats = &mut self.stats;
-        stats.rounds += 1;
-        stats.variables = encoding.formula.vars.into();
-        stats.clauses = encoding.formula.len() as u64;
-        stats.literals = encoding.formula.literals() as u64;
+        [stats.variables, stats.clauses, stats.literals] = *size;
         stats.instructions = encoding.run.instructions;
         stats.accesses = encoding.run.events.iter().filter(|event| !event.ghost).count() as u64;
         stats.loads = encoding.run.events.iter().filter(|event| !event.ghost && event.kind.reads()).count() as u64;
@@ -136,20 +192,17 @@ impl<'a> Ask<'a> {
         stats.order_pairs = encoding.graph.pairs() as u64;
         stats.edges = encoding.graph.edges.len() as u64;
         stats.ordered_threads = encoding.ordered_threads;
-        let formula = std::mem::take(&mut encoding.formula);
-        let solver = Batsat::load(formula, &encoding.graph, self.engine.order, self.engine.check_lemmas, self.limits);
-        self.stats.encode_seconds += started.elapsed().as_secs_f64();
-        Last { encoding, solver }
     }
 
     /// Adds what the solver of a round cost.
-    fn note(&mut self, last: &Last) {
+    fn note(&mut self, last: &mut Last) {
         let solver = last.solver.stats();
-        self.stats.conflicts += solver.conflicts;
-        self.stats.decisions += solver.decisions;
-        self.stats.propagations += solver.propagations;
-        self.stats.lemmas += solver.lemmas;
-        self.stats.wrong_lemmas += solver.wrong_lemmas;
+        let noted = std::mem::replace(&mut last.noted, solver);
+        self.stats.conflicts += solver.conflicts - noted.conflicts;
+        self.stats.decisions += solver.decisions - noted.decisions;
+        self.stats.propagations += solver.propagations - noted.propagations;
+        self.stats.lemmas += solver.lemmas - noted.lemmas;
+        self.stats.wrong_lemmas += solver.wrong_lemmas - noted.wrong_lemmas;
         self.stats.bytes = self.stats.bytes.max(solver.bytes);
         let progress = Progress {
             states: self.stats.variables,
@@ -169,7 +222,9 @@ impl<'a> Ask<'a> {
     }
 
     fn exhaust(&mut self, last: &mut Last, findings: &mut Findings) -> Result<BTreeSet<LoopKey>, Cut> {
-        let Last { encoding, solver } = last;
+        let Last { encoding, solver, .. } = last;
+        let selected = self.selected(encoding);
+        self.needed.clear();
         findings.outcomes.iter().for_each(|outcome| block(encoding, solver, outcome));
         let mut beyond = BTreeSet::new();
         let mut asked = self.pose(encoding, solver, &beyond);
@@ -178,9 +233,13 @@ impl<'a> Ask<'a> {
         loop {
             let mut unlimited = u64::MAX;
             let decisions = if beyond.is_empty() { &mut unlimited } else { &mut patience };
-            match solver.search(&[asked], decisions) {
+            match solver.search(&[&selected[..], &[asked]].concat(), decisions) {
                 Some(Found::Stopped(stop)) => return Err(Cut::Stopped(stop)),
-                Some(Found::Nothing) | None => return Ok(beyond),
+                Some(Found::Nothing) => {
+                    self.needed = solver.core(&selected);
+                    return Ok(beyond);
+                }
+                None => return Ok(beyond),
                 Some(Found::Model) => {}
             }
             let exceeded = encoding.exceeded.iter().filter(|(_, lit)| solver.value(*lit)).map(|(key, _)| *key);
@@ -203,6 +262,30 @@ impl<'a> Ask<'a> {
         }
     }
 
+    /// The selectors of the fences that are asked about.
+    fn selected(&self, encoding: &Encoding) -> Vec<Lit> {
+        let (Some(chosen), Some(optional)) = (&self.chosen, &encoding.optional) else { return Vec::new() };
+        optional.selectors.iter().filter(|selector| chosen.has(selector)).map(|selector| selector.lit).collect()
+    }
+
+    /// The fences that the answer rests on.
+    pub(crate) fn needed_fences(&self) -> Vec<(u32, FenceSet)> {
+        let optional = self.last.as_ref().and_then(|last| last.encoding.optional.as_ref());
+        let selectors = optional.into_iter().flat_map(|optional| &optional.selectors);
+        let needed = selectors.filter(|selector| self.needed.contains(&selector.lit));
+        needed.map(|selector| (selector.position, selector.kind)).collect()
+    }
+
+    /// Whether something is exercised within the bounds.
+    pub(crate) fn is_exercised(&mut self) -> bool {
+        let assertions = matches!(self.query.question, Question::Holds(Property::Assertions));
+        if assertions && self.problem.may_wait() {
+            return true;
+        }
+        let Last { encoding, mut solver, .. } = self.load();
+        solver.solve(&[if assertions { encoding.asserted } else { encoding.complete }]) == Found::Model
+    }
+
     /// A literal that holds only if the execution shows what is asked about or takes a loop beyond its bound that is not known to go there.
     fn pose(&self, encoding: &Encoding, solver: &mut Batsat, beyond: &BTreeSet<LoopKey>) -> Lit {
         let asked = solver.fresh();
@@ -215,7 +298,8 @@ impl<'a> Ask<'a> {
     /// Reads the execution that settles the question.
     fn decide(&self, encoding: &Encoding, solver: &Batsat) -> Option<Decision> {
         let value = |lit: Lit| solver.value(lit);
-        let decoded = decode(self.query.program, encoding, &value)?;
+        let shown = self.chosen.as_ref().map(|chosen| chosen.program);
+        let decoded = decode(self.query.program, shown, encoding, &value)?;
         let violation = match self.query.question {
             Question::Holds(Property::Final { quantifier: Quantifier::Exists, .. }) => None,
             Question::Holds(Property::Final { .. }) => Some(Violation::FinalState),
@@ -240,14 +324,20 @@ impl<'a> Ask<'a> {
     }
 
     /// The verdict.
-    fn judge(&mut self, findings: Findings, searched: Result<Last, Cut>) -> Answer {
+    fn judge(&mut self, findings: Findings, searched: Result<(), Cut>) -> Answer {
         if let Some(decision) = findings.decision {
             return self.decided(decision);
         }
         let settled = searched
-            .and_then(|last| if self.given_up.is_empty() { Ok(last) } else { Err(Cut::Loops(self.given_up.clone())) });
+            .and_then(|()| if self.given_up.is_empty() { Ok(()) } else { Err(Cut::Loops(self.given_up.clone())) });
+        let settled = settled.and_then(|()| self.last.take().ok_or(Cut::Internal));
         let mut answer = match settled {
-            Ok(mut last) => self.complete(&mut last),
+            Ok(mut last) => {
+                let answer = self.complete(&mut last);
+                self.note(&mut last);
+                self.last = Some(last);
+                answer
+            }
             Err(Cut::Stopped(stop)) => Answer::new(Verdict::Unknown, Some(stop.reason().into())),
             Err(Cut::Internal) => {
                 let reason = "internal error: the program does not do what the solver's model says";
@@ -287,10 +377,19 @@ impl<'a> Ask<'a> {
         answer
     }
 
-    fn complete_within(&self, last: &mut Last) -> Answer {
-        let Last { encoding, solver } = last;
+    fn complete_within(&mut self, last: &mut Last) -> Answer {
+        let Last { encoding, solver, .. } = last;
+        let selected = self.selected(encoding);
+        let needed = &mut self.needed;
+        let mut solve = |lit: Lit| {
+            let found = solver.solve(&[&selected[..], &[lit]].concat());
+            if found == Found::Nothing {
+                needed.extend(solver.core(&selected));
+            }
+            found
+        };
         for (thread, instr, lit) in &encoding.run.limits {
-            match solver.solve(&[*lit]) {
+            match solve(*lit) {
                 Found::Model => {
                     return Answer::new(Verdict::Bounded, Some(limit_reason(self.query.program, *thread, *instr)));
                 }
@@ -300,7 +399,7 @@ impl<'a> Ask<'a> {
         }
         let mut vague_waits = encoding.run.vague_waits;
         for waits in &encoding.run.setup_waits {
-            match solver.solve(&[*waits]) {
+            match solve(*waits) {
                 Found::Model => vague_waits = true,
                 Found::Stopped(stop) => return Answer::new(Verdict::Unknown, Some(stop.reason().into())),
                 Found::Nothing => {}
@@ -314,7 +413,7 @@ impl<'a> Ask<'a> {
             Question::Holds(_) => (encoding.complete, "no execution reaches a final state"),
         };
         let assertions = matches!(self.query.question, Question::Holds(Property::Assertions));
-        let reached = if assertions && self.problem.may_wait() { Found::Model } else { solver.solve(&[exercised]) };
+        let reached = if assertions && self.problem.may_wait() { Found::Model } else { solve(exercised) };
         match (reached, self.query.question) {
             (Found::Stopped(stop), _) => Answer::new(Verdict::Unknown, Some(stop.reason().into())),
             (Found::Nothing, _) if !vague_waits => Answer::new(Verdict::Vacuous, Some(nothing.into())),
@@ -327,6 +426,13 @@ impl<'a> Ask<'a> {
             }
             (Found::Nothing | Found::Model, _) => Answer::new(Verdict::Verified, None),
         }
+    }
+}
+
+impl Last {
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.solver.stats().bytes
     }
 }
 

@@ -7,7 +7,9 @@ use cyrano_engine::{Access, Blocked, Execution, Violation};
 use cyrano_ir::{Addr, EvalError, InstrId, LocalExpr, Op, Place, Program, RegId, RmwOp, ThreadId};
 
 use crate::encode::Encoding;
+use crate::event::Wait;
 use crate::lit::Lit;
+use crate::optional::same_section;
 
 /// A thread that runs this long without an access is left where it is.
 const INSTRUCTIONS: usize = 1_000_000;
@@ -22,7 +24,15 @@ pub(crate) struct Decoded {
 }
 
 /// Reads a model. None if the program does not do what the model says: a bug of this engine.
-pub(crate) fn decode(program: &Program, encoding: &Encoding, value: &dyn Fn(Lit) -> bool) -> Option<Decoded> {
+///
+/// Where the program has optional fences, `shown` is the one that has those that were chosen: what goes wrong is told by its instructions. Fences are neither accesses nor choices,
+/// so both are numbered alike in the two programs.
+pub(crate) fn decode(
+    program: &Program,
+    shown: Option<&Program>,
+    encoding: &Encoding,
+    value: &dyn Fn(Lit) -> bool,
+) -> Option<Decoded> {
     let mut execution = Execution::default();
     let mut accesses: Vec<Option<Access>> = vec![None; encoding.run.events.len()];
     let mut violation = None;
@@ -32,7 +42,7 @@ pub(crate) fn decode(program: &Program, encoding: &Encoding, value: &dyn Fn(Lit)
         let steps = run.steps.iter().filter(|step| value(step.guard));
         let planned: Vec<Planned> = steps
             .clone()
-            .map(|step| Planned { instr: step.instr, read: step.read.as_ref().map(|read| read.read(value)) })
+            .map(|step| Planned { instr: Some(step.instr), read: step.read.as_ref().map(|read| read.read(value)) })
             .collect();
         let mut machine = Machine::new(program, thread, &choices, &planned);
         let written = machine.run()?;
@@ -43,7 +53,17 @@ pub(crate) fn decode(program: &Program, encoding: &Encoding, value: &dyn Fn(Lit)
                 None => execution.order.push(access),
             }
         }
-        violation = violation.or_else(|| machine.violation());
+        let told = match shown {
+            None => machine.violation(),
+            Some(shown) => {
+                let planned: Vec<Planned> =
+                    planned.iter().map(|plan| Planned { instr: None, read: plan.read }).collect();
+                let mut machine = Machine::new(shown, thread, &choices, &planned);
+                machine.run()?;
+                machine.violation()
+            }
+        };
+        violation = violation.or(told);
         execution.choices.push(choices);
     }
     let mut at_node = vec![Vec::new(); encoding.graph.nodes as usize];
@@ -55,13 +75,19 @@ pub(crate) fn decode(program: &Program, encoding: &Encoding, value: &dyn Fn(Lit)
     let order = encoding.graph.sorted(value, group)?;
     order.into_iter().for_each(|node| execution.order.append(&mut at_node[node.index()]));
     let waits = encoding.run.waits.iter().filter(|wait| value(wait.waits));
-    let blocked = waits.map(|wait| Blocked { thread: wait.thread, instr: wait.instr }).collect();
-    Some(Decoded { execution, violation, blocked })
+    let at = |wait: &Wait| match shown {
+        None => Some(wait.instr),
+        Some(shown) => same_section(program, shown, wait.thread, wait.instr),
+    };
+    let blocked: Option<Vec<Blocked>> =
+        waits.map(|wait| Some(Blocked { thread: wait.thread, instr: at(wait)? })).collect();
+    Some(Decoded { execution, violation, blocked: blocked? })
 }
 
 /// An access that the model says is executed.
 struct Planned {
-    instr: InstrId,
+    /// Where; none if this is not known.
+    instr: Option<InstrId>,
     read: Option<i64>,
 }
 
@@ -215,7 +241,7 @@ impl<'a> Machine<'a> {
             (Ok(()), Ok(register)) => register,
         };
         let Some(planned) = self.planned.next() else { return Flow::Stop };
-        if planned.instr != self.pc {
+        if planned.instr.is_some_and(|instr| instr != self.pc) {
             return Flow::Odd;
         }
         self.before_section = None;

@@ -16,6 +16,7 @@ use crate::graph::{Graph, Node};
 use crate::idle::Idle;
 use crate::lit::{FALSE, Lit, TRUE};
 use crate::loops::Loops;
+use crate::optional::{Optional, Positions};
 use crate::order::Order;
 use crate::outcomes::none_of;
 use crate::range::Range;
@@ -37,6 +38,7 @@ pub(crate) struct Problem<'a> {
     idle: Vec<Idle>,
     /// Exchanges of threads that keep program and question, as far as the text shows it.
     swaps: Vec<Swap>,
+    positions: Positions,
 }
 
 /// A formula, a graph, and what their models mean.
@@ -63,6 +65,8 @@ pub(crate) struct Encoding {
     pub(crate) exceeded: Vec<(LoopKey, Lit)>,
     /// Pairs of threads that were put in order.
     pub(crate) ordered_threads: u64,
+    /// What it takes to choose among optional fences, if there are any.
+    pub(crate) optional: Option<Optional>,
 }
 
 impl<'a> Problem<'a> {
@@ -84,7 +88,13 @@ impl<'a> Problem<'a> {
         });
         let idle = idle.collect();
         let swaps = if engine.thread_symmetry { symmetry::candidates(program, model, question) } else { Vec::new() };
-        Self { program, model, question, ranges: engine.ranges, loops, live, idle, swaps }
+        let positions = Positions::default();
+        Self { program, model, question, ranges: engine.ranges, loops, live, idle, swaps, positions }
+    }
+
+    /// The same question about a program of which some fences may be there or not.
+    pub(crate) fn with_optional(self, positions: Positions) -> Self {
+        Self { positions, ..self }
     }
 
     /// The same loop in all threads whose code differs from this one's in nothing but operands.
@@ -138,7 +148,8 @@ impl<'a> Problem<'a> {
 
     fn setting<'s>(&'s self, bound: &'s dyn Fn(LoopKey) -> usize, words: &'s [Range]) -> Setting<'s> {
         let (loops, live, idle) = (&self.loops, &self.live, &self.idle);
-        Setting { program: self.program, model: self.model, loops, live, idle, bound, words }
+        let optional = &self.positions;
+        Setting { program: self.program, model: self.model, loops, live, idle, bound, words, optional }
     }
 
     /// What each word may hold (CheckFence, section 3.4): the initial value and what is ever stored there.
@@ -252,7 +263,8 @@ impl<'a> Problem<'a> {
         run.exceeded.iter().for_each(|(key, lit)| loops.entry(*key).or_default().push(*lit));
         let mut exceeded: Vec<(LoopKey, Lit)> = loops.into_iter().map(|(key, lits)| (key, gates.any(lits))).collect();
         exceeded.sort();
-        let formula = gates.formula;
+        let formula = std::mem::take(&mut gates.formula);
+        let optional = (!self.positions.is_empty()).then(|| Optional::new(gates.settled()));
         Encoding {
             formula,
             graph,
@@ -268,6 +280,7 @@ impl<'a> Problem<'a> {
             observed,
             exceeded,
             ordered_threads: 0,
+            optional,
         }
     }
 }

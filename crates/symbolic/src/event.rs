@@ -97,6 +97,8 @@ pub(crate) enum Item {
     Access(usize),
     /// A fence, where it is executed.
     Fence(Lit, FenceSet),
+    /// The fence at this position, if it is there, where it is executed.
+    Optional(Lit, u32),
 }
 
 /// An access as a replay meets it.

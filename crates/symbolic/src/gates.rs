@@ -22,6 +22,11 @@ pub(crate) struct Formula {
 }
 
 impl Formula {
+    /// No clauses over so many variables.
+    pub(crate) fn over(vars: u32) -> Self {
+        Self { vars, ..Self::default() }
+    }
+
     /// The number of clauses.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
@@ -100,6 +105,11 @@ impl Gates {
             operands: FxHashMap::default(),
             exchanges: Exchanges::default(),
         }
+    }
+
+    /// The same without what it takes to share gates; what implies what is still known.
+    pub(crate) fn settled(self) -> Self {
+        Self { operands: self.operands, dry: false, ..Self::new(true) }
     }
 
     /// A new variable.

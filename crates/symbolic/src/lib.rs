@@ -4,10 +4,11 @@
 //!
 //! - `loops` finds the loops of each thread, `walk` and `perform` follow the unrolled code symbolically (`eval`, `arith` over `value`s of bits; `gates`
 //!   shares what is computed twice), once without clauses until `range`s settle and once for real; iterations that change nothing are `idle`;
-//! - `order` turns axioms 1, 2, 3, 5 and 6 of `cyrano_memory` into a `graph` that has to be acyclic, `values` turns axioms 4 and 7 into
+//! - `order` (with `fence` for axiom 2) turns axioms 1, 2, 3, 5 and 6 of `cyrano_memory` into a `graph` that has to be acyclic, `values` turns axioms 4 and 7 into
 //!   clauses and edges, `encode` adds the question; `symmetry` orders threads that do the same (`swap` says which are, `rename` compares their text);
 //! - `solver` looks for models, with the theory `acyclic` or the clauses of `cubic`; `ask` raises the bounds of loops while some execution
-//!   exceeds them; `decode` turns a model into an execution by running the program again.
+//!   exceeds them; `decode` turns a model into an execution by running the program again;
+//! - a `session` asks about one program with different fences, which are `optional` in its formula.
 //!
 //! **Deadlocks** are looked for exactly: a section that a thread may wait before is run symbolically on final memory, and if every thread has
 //! ended or waits in vain, that is a deadlock. Where such a section contains a choice, or a loop that goes beyond its bound, or where
@@ -28,16 +29,19 @@ mod encode;
 mod eval;
 mod event;
 mod export;
+mod fence;
 mod gates;
 mod graph;
 mod idle;
 mod lit;
 mod loops;
+mod optional;
 mod order;
 mod outcomes;
 mod perform;
 mod range;
 mod rename;
+mod session;
 mod solver;
 mod swap;
 mod symmetry;
@@ -51,6 +55,7 @@ use cyrano_memory::Model;
 use rustc_hash::FxHashMap;
 
 pub use export::{Export, LoopBound};
+pub use session::{Reply, Session};
 pub use solver::OrderEncoding;
 
 /// The symbolic engine and its switches.
@@ -62,6 +67,8 @@ pub struct Symbolic {
     pub idle_iterations: bool,
     /// Whether of executions that differ in the names of threads alone one is looked for.
     pub thread_symmetry: bool,
+    /// Whether questions about one program with different fences are put to one solver, where somebody has such ([`Session`]).
+    pub sessions: bool,
     /// How cycles are kept out of the memory order.
     pub order: OrderEncoding,
     /// How often a loop may be repeated at most before the verdict is `bounded`.
@@ -72,9 +79,9 @@ pub struct Symbolic {
 
 impl Default for Symbolic {
     fn default() -> Self {
-        let (ranges, idle_iterations, thread_symmetry) = (true, true, true);
+        let (ranges, idle_iterations, thread_symmetry, sessions) = (true, true, true, true);
         let order = OrderEncoding::Theory;
-        Self { ranges, idle_iterations, thread_symmetry, order, iterations: 16, check_lemmas: false }
+        Self { ranges, idle_iterations, thread_symmetry, sessions, order, iterations: 16, check_lemmas: false }
     }
 }
 
@@ -126,6 +133,17 @@ pub struct SymbolicStats {
 impl Symbolic {
     /// Answers a query and tells what it cost.
     pub fn ask_with_stats(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> (Answer, SymbolicStats) {
+        if let Some(reason) = self.refusal(query) {
+            let answer = Answer::new(Verdict::Unknown, Some(reason));
+            return (answer, SymbolicStats::default());
+        }
+        let mut ask = ask::Ask::new(self, query, limits, watch);
+        let answer = ask.answer();
+        (answer, ask.stats)
+    }
+
+    /// Why this engine does not answer a query.
+    pub(crate) fn refusal(&self, query: Query<'_>) -> Option<String> {
         let refusal = self.supports(query.program, query.model).err().map(|refusal| refusal.reason);
         let beyond = match query.question {
             Question::Holds(Property::Transactions(_)) => Some("this engine does not judge histories of transactions"),
@@ -133,14 +151,7 @@ impl Symbolic {
             Question::Holds(Property::CommitAtomicity) => Some("this engine does not judge commit points"),
             _ => None,
         };
-        let refusal = refusal.or_else(|| beyond.map(str::to_owned));
-        if let Some(reason) = refusal {
-            let answer = Answer::new(Verdict::Unknown, Some(reason));
-            return (answer, SymbolicStats::default());
-        }
-        let mut ask = ask::Ask::new(self, query, limits, watch);
-        let answer = ask.answer();
-        (answer, ask.stats)
+        refusal.or_else(|| beyond.map(str::to_owned))
     }
 
     /// The question as a propositional formula in DIMACS form, every loop repeated at most so often: satisfiable exactly if some

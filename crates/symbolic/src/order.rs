@@ -21,6 +21,7 @@ use cyrano_memory::Model;
 
 use crate::eval::Taint;
 use crate::event::{Event, Item, Run};
+use crate::fence::{Fences, is_kept};
 use crate::gates::Gates;
 use crate::graph::{Graph, Node};
 use crate::lit::{FALSE, Lit, TRUE};
@@ -41,7 +42,7 @@ pub(crate) struct Order<'a> {
 }
 
 /// Whether the model keeps two kinds of accesses in order whatever their addresses.
-fn keeps_always(model: &Model, first: AccessKind, second: AccessKind) -> bool {
+pub(crate) fn keeps_always(model: &Model, first: AccessKind, second: AccessKind) -> bool {
     model.keeps(first, second, true) && model.keeps(first, second, false)
 }
 
@@ -183,60 +184,15 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Axiom 2. Each kind of a fence is a node between the accesses before and after it.
-    ///
-    /// Nodes of the same kind are chained. Going back from an access, or from a fence, the first fence that is surely executed with it
-    /// stands for all before that one.
+    /// Axiom 2.
     fn fences(&mut self, gates: &mut Gates, items: &[Item]) {
-        for (kind, _) in FenceSet::KINDS {
-            let first = KINDS.into_iter().filter(|k| FenceSet::from_first(*k).contains(kind) && *k != AccessKind::Rmw);
-            let first: Vec<AccessKind> = first.collect();
-            let second = |k: AccessKind| FenceSet::from_second(k).contains(kind);
-            let simple = [AccessKind::Load, AccessKind::Store].into_iter().filter(|k| second(*k));
-            if simple.into_iter().all(|s| first.iter().all(|f| keeps_always(self.model, *f, s))) {
-                continue;
-            }
-            self.fences_of_kind(gates, items, kind);
-        }
-    }
-
-    fn fences_of_kind(&mut self, gates: &mut Gates, items: &[Item], kind: FenceSet) {
-        let mut passed: Vec<(Lit, Node)> = Vec::new();
-        // The accesses that no fence seen so far surely stands after.
-        let mut waiting: Vec<usize> = Vec::new();
-        for item in items {
-            match item {
-                Item::Fence(guard, set) if set.contains(kind) => {
-                    let node = self.graph.node();
-                    self.after_fences(gates, &passed, *guard, node);
-                    for access in &waiting {
-                        let both = gates.and(self.event(*access).guard, *guard);
-                        self.graph.edge(both, self.nodes[*access], node);
-                    }
-                    waiting.retain(|access| !gates.implies(self.run.events[*access].guard, *guard));
-                    passed.push((*guard, node));
-                }
-                Item::Fence(..) => {}
-                Item::Access(access) => {
-                    let event = self.event(*access);
-                    if FenceSet::from_second(event.kind).contains(kind) {
-                        self.after_fences(gates, &passed, event.guard, self.nodes[*access]);
-                    }
-                    if FenceSet::from_first(event.kind).contains(kind) {
-                        waiting.push(*access);
-                    }
-                }
-            }
-        }
-    }
-
-    fn after_fences(&mut self, gates: &mut Gates, passed: &[(Lit, Node)], guard: Lit, node: Node) {
-        for (fence, at) in passed.iter().rev() {
-            let both = gates.and(*fence, guard);
-            self.graph.edge(both, *at, node);
-            if gates.implies(guard, *fence) {
-                break;
-            }
+        let Self { run, model, nodes, graph, .. } = self;
+        let mut fences = Fences { run, nodes, graph, gates, selector: None };
+        for (kind, _) in FenceSet::KINDS.iter().filter(|(kind, _)| !is_kept(model, *kind)) {
+            fences.lay(items, *kind, &|item| match item {
+                Item::Fence(guard, set) if set.contains(*kind) => Some(*guard),
+                _ => None,
+            });
         }
     }
 
@@ -353,6 +309,6 @@ impl<'a> Order<'a> {
 fn access(item: &Item) -> Option<usize> {
     match item {
         Item::Access(number) => Some(*number),
-        Item::Fence(..) => None,
+        Item::Fence(..) | Item::Optional(..) => None,
     }
 }

@@ -3,7 +3,7 @@
 use batsat::{Callbacks, SolverInterface, SolverOpts, lbool};
 use cyrano_engine::{Limits, Stop};
 
-use crate::acyclic::{Acyclic, bat};
+use crate::acyclic::{Acyclic, Loaded, bat};
 use crate::cubic;
 use crate::gates::Formula;
 use crate::graph::Graph;
@@ -43,7 +43,7 @@ pub(crate) struct SolverStats {
 
 /// A solver that has been given a formula and a graph.
 pub(crate) trait Solver {
-    /// A new variable.
+    /// A new variable that clauses will have with one sign only; nothing is decided about it.
     fn fresh(&mut self) -> Lit;
     /// One more clause.
     fn add(&mut self, clause: &[Lit]);
@@ -51,6 +51,8 @@ pub(crate) trait Solver {
     fn solve(&mut self, assumptions: &[Lit]) -> Found;
     /// The same with at most so many decisions, which are counted down; none if that was not enough.
     fn search(&mut self, assumptions: &[Lit], decisions: &mut u64) -> Option<Found>;
+    /// Those assumptions of the last search, which found nothing, without which there may be something.
+    fn core(&self, assumptions: &[Lit]) -> Vec<Lit>;
     /// The value in the assignment that was found last.
     fn value(&self, lit: Lit) -> bool;
     /// What it cost.
@@ -95,8 +97,15 @@ pub(crate) struct Batsat {
 }
 
 impl Batsat {
-    /// Loads a formula and a graph.
-    pub(crate) fn load(formula: Formula, graph: &Graph, encoding: OrderEncoding, check: bool, limits: &Limits) -> Self {
+    /// Loads a formula and a graph. Nothing is decided about passive variables, which are given in ascending order.
+    pub(crate) fn load(
+        formula: Formula,
+        graph: &Graph,
+        passive: &[u32],
+        encoding: OrderEncoding,
+        check: bool,
+        limits: &Limits,
+    ) -> Self {
         let mut formula = formula;
         let empty = Graph::default();
         let graph = match encoding {
@@ -113,8 +122,8 @@ impl Batsat {
         let mut this =
             Self { solver: batsat::Solver::new(SolverOpts::default(), budget), theory: loaded.theory, vars: 0 };
         this.theory.check = check;
-        for _ in 0..formula.vars {
-            this.solver.new_var_default();
+        for var in 0..formula.vars {
+            this.solver.new_var(lbool::UNDEF, passive.binary_search(&var).is_err());
         }
         this.vars = formula.vars;
         let mut buffer = Vec::new();
@@ -125,6 +134,31 @@ impl Batsat {
             this.solver.add_clause_reuse(&mut buffer);
         }
         this
+    }
+
+    /// The number of variables.
+    pub(crate) fn vars(&self) -> u32 {
+        self.vars
+    }
+
+    /// Adds clauses over new passive variables, and the edges that the graph has got. Nothing that was there may be missing.
+    pub(crate) fn extend(&mut self, formula: &Formula, graph: &Graph) {
+        while self.vars < formula.vars {
+            self.fresh();
+        }
+        let Loaded { mut theory, clauses } = Acyclic::load(graph, self.vars);
+        (theory.check, theory.lemmas) = (self.theory.check, self.theory.lemmas);
+        theory.wrong_lemmas = self.theory.wrong_lemmas;
+        let budget = self.solver.cb_mut();
+        budget.bytes = (budget.bytes + 3 * formula.bytes() + theory.bytes()).saturating_sub(self.theory.bytes());
+        // Between searches the solver is at its lowest level, where the theory has nothing to explain; a new one looks at what holds there again.
+        self.theory = theory;
+        formula.clauses().chain(clauses.iter().map(Vec::as_slice)).for_each(|clause| self.add(clause));
+    }
+
+    /// From now on these limits count.
+    pub(crate) fn limit(&mut self, limits: &Limits) {
+        self.solver.cb_mut().limits = limits.clone();
     }
 
     fn find(&mut self, assumptions: &[Lit]) -> Found {
@@ -147,7 +181,7 @@ impl Batsat {
 
 impl Solver for Batsat {
     fn fresh(&mut self) -> Lit {
-        self.solver.new_var_default();
+        self.solver.new_var(lbool::UNDEF, false);
         self.theory.grow();
         self.vars += 1;
         Lit::positive(self.vars - 1)
@@ -172,6 +206,11 @@ impl Solver for Batsat {
         *decisions = decisions.saturating_sub(budget.calls.get() - before);
         let tired = matches!(found, Found::Stopped(_)) && budget.stopped.get().is_none();
         (!tired).then_some(found)
+    }
+
+    fn core(&self, assumptions: &[Lit]) -> Vec<Lit> {
+        let needed = |lit: &Lit| self.solver.unsat_core_contains_var(bat(*lit).var());
+        assumptions.iter().copied().filter(needed).collect()
     }
 
     fn value(&self, lit: Lit) -> bool {

@@ -85,6 +85,8 @@ pub(crate) fn candidates(program: &Program, model: &Model, question: Question<'_
 enum Piece {
     Access(InstrId, AccessKind),
     Fence(FenceSet),
+    /// A fence that may be there, with its position: where it is in one thread, it is in the other.
+    Optional(u32),
     /// The head of a loop that a bound cuts off.
     Cut(InstrId),
 }
@@ -94,6 +96,7 @@ fn shape(run: &Run, thread: ThreadId) -> Vec<Piece> {
     let item = |item: &Item| match item {
         Item::Access(number) => Piece::Access(run.events[*number].instr, run.events[*number].kind),
         Item::Fence(_, set) => Piece::Fence(*set),
+        Item::Optional(_, position) => Piece::Optional(*position),
     };
     let cut = run.exceeded.iter().filter(|(key, _)| key.thread == thread).map(|(key, _)| Piece::Cut(key.head));
     run.threads[thread.index()].items.iter().map(item).chain(cut).collect()

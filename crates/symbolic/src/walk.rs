@@ -26,6 +26,7 @@ use crate::gates::Gates;
 use crate::idle::{Idle, Mark, Point};
 use crate::lit::{FALSE, Lit};
 use crate::loops::{Key, Loops};
+use crate::optional::Positions;
 use crate::range::Range;
 use crate::value::Value;
 
@@ -44,6 +45,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) bound: &'a dyn Fn(LoopKey) -> usize,
     /// What each word may hold.
     pub(crate) words: &'a [Range],
+    /// The fences that may be there or not.
+    pub(crate) optional: &'a Positions,
 }
 
 /// The state of the thread at a point of its code.
@@ -355,7 +358,10 @@ impl<'a, 'g> Walk<'a, 'g> {
         match op {
             Op::Assign { dst, value } => self.assign(dst, value, guard, state),
             Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => self.access(pc, op, guard, state),
-            Op::Fence(set) => self.out.items.push(Item::Fence(*guard, *set)),
+            Op::Fence(set) => self.out.items.push(match self.set.optional.get(self.thread, pc) {
+                Some(position) => Item::Optional(*guard, position),
+                None => Item::Fence(*guard, *set),
+            }),
             Op::AtomicBegin => self.begin_section(pc, guard, state),
             Op::AtomicEnd => {
                 if self.ghost {

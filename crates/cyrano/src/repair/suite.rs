@@ -1,7 +1,7 @@
 //! All programs of a source text, judged together.
 //!
-//! What a test finds out is not asked again: a program that is correct with some fences is correct with more, and the serial observations
-//! of a test are mined once. Tests are tried from small to large, starting after the one that refused the last set, so that each of them
+//! What a test finds out is not asked again: a program that is correct with some fences is correct with more, and the engine may say that fewer than it
+//! was asked about are enough ([`super::sessions`]); the serial observations of a test are mined once. Tests are tried from small to large, starting after the one that refused the last set, so that each of them
 //! contributes counterexamples early, when they are easy to find; a test that takes long waits until the others have had their turn.
 //!
 //! **Invariant:** every counterexample that the search learns from was confirmed by the reference interpreter on the program with the
@@ -17,6 +17,7 @@ use cyrano_ir::{FenceSet, Program, Property};
 use cyrano_memory::Model;
 use cyrano_trace::Trace;
 
+use super::sessions::{Candidate, Sessions};
 use super::{Case, Goal, Task};
 use crate::args::ColorChoice;
 use crate::failure::{self, Failure};
@@ -28,6 +29,10 @@ use crate::source::Source;
 
 /// How many seconds each test gets before the others have their turn again; then as many as there are.
 const SLICES: [u64; 3] = [2, 10, 60];
+
+/// How many seconds a test gets for a question that only a counterexample is an answer to. Those are found quickly by the engine that tests are put to, and a proof that there
+/// is none takes the longest of all.
+const BRIEFLY: u64 = 1;
 
 /// A source text and what is to hold of its programs.
 pub(super) struct Text<'a> {
@@ -41,6 +46,7 @@ pub(super) struct Text<'a> {
     correct: RefCell<Vec<Vec<Vec<Fence>>>>,
     /// The program that refused the last set.
     refused: Cell<Option<usize>>,
+    sessions: Sessions,
     /// What went wrong on our side or on the user's; the search cannot carry it.
     failure: RefCell<Option<Failure>>,
 }
@@ -55,6 +61,7 @@ impl<'a> Text<'a> {
             positions: OnceCell::new(),
             correct: RefCell::new(vec![Vec::new(); task.cases.len()]),
             refused: Cell::new(None),
+            sessions: Sessions::default(),
             failure: RefCell::new(None),
         }
     }
@@ -123,9 +130,48 @@ impl<'a> Text<'a> {
         self.correct.borrow()[number].iter().any(|known| known.iter().all(has))
     }
 
-    fn judge_on(&self, runner: &Runner, number: usize, program: &Program, model: &Model) -> Judgement<Option<Trace>> {
+    /// Judges a program under the model of the task; where it is correct, which of the fences that it has are enough for it.
+    fn judge_with(
+        &self,
+        runner: &Runner,
+        fences: &[Fence],
+        number: usize,
+        program: &Program,
+    ) -> (Judgement<Option<Trace>>, Vec<Fence>) {
+        let mut needed = Vec::new();
+        let ask = |goal: usize, query: Query<'_>| {
+            let candidate = Candidate { case: number, goal, fences, query };
+            let asked = self.sessions.ask(self, runner, &candidate, self.watch);
+            let (answer, enough) = asked.unwrap_or_else(|| (self.ask(runner, number, query), None));
+            needed.extend(enough.unwrap_or_else(|| fences.to_vec()));
+            answer
+        };
+        let judgement = self.judge_by(number, program, self.task.model, ask);
+        (judgement, needed)
+    }
+
+    fn ask(&self, runner: &Runner, number: usize, query: Query<'_>) -> Answer {
+        let Answered { answer, .. } = match self.is_test(number) {
+            true => runner.ask_symbolic_first(query, self.watch),
+            false => runner.ask(query, self.watch),
+        };
+        answer
+    }
+
+    /// Whether this is a test of a C file. Those have too many states for the explorer.
+    pub(super) fn is_test(&self, number: usize) -> bool {
+        self.task.cases[number].loaded.test.is_some()
+    }
+
+    fn judge_by(
+        &self,
+        number: usize,
+        program: &Program,
+        model: &Model,
+        mut ask: impl FnMut(usize, Query<'_>) -> Answer,
+    ) -> Judgement<Option<Trace>> {
         let Case { loaded, goals } = &self.task.cases[number];
-        for goal in goals {
+        for (at, goal) in goals.iter().enumerate() {
             let property = match goal {
                 Goal::Property(property) => Ok(property.clone()),
                 Goal::Observations(specification) => specification.property(self.runner, loaded, self.watch),
@@ -135,10 +181,7 @@ impl<'a> Text<'a> {
                 Err(reason) => return Judgement::Unknown(reason),
             };
             let query = Query { program, model, question: Question::Holds(&property) };
-            let Answered { answer, .. } = match loaded.test {
-                Some(_) => runner.ask_symbolic_first(query, self.watch),
-                None => runner.ask(query, self.watch),
-            };
+            let answer = ask(at, query);
             match answer.verdict {
                 Verdict::Verified => {}
                 Verdict::Violated => return self.wrong(loaded, program, &property, model, &answer),
@@ -205,22 +248,44 @@ impl Suite for Text<'_> {
     }
 
     fn judge(&self, fences: &[Fence], programs: &[Program]) -> Ruling<Option<Trace>> {
+        let slices: Vec<Option<u64>> = SLICES.into_iter().map(Some).chain([None]).collect();
+        self.judge_in_slices(&slices, fences, programs)
+    }
+
+    fn judge_briefly(&self, fences: &[Fence], programs: &[Program]) -> Ruling<Option<Trace>> {
+        if self.loaded.source.is_c() {
+            self.judge_in_slices(&[Some(BRIEFLY)], fences, programs)
+        } else {
+            self.judge(fences, programs)
+        }
+    }
+
+    fn judge_sequentially(&self, programs: &[Program], number: usize) -> Judgement<Option<Trace>> {
+        let part = self.is_test(number).then(|| self.runner.part(Duration::from_secs(BRIEFLY), None));
+        let runner = part.as_ref().unwrap_or(self.runner);
+        let ask = |_: usize, query: Query<'_>| self.ask(runner, number, query);
+        self.judge_by(number, &programs[number], &default_model(), ask)
+    }
+}
+
+impl Text<'_> {
+    fn judge_in_slices(&self, slices: &[Option<u64>], fences: &[Fence], programs: &[Program]) -> Ruling<Option<Trace>> {
         let mut ruling = Ruling::correct();
         let mut open = self.order(programs);
         open.retain(|number| !self.is_known_correct(*number, fences));
         // A set that one test takes long over may be refused by another one at once.
-        for slice in SLICES.into_iter().map(Some).chain([None]) {
-            let part = slice.map(|seconds| self.runner.part(Duration::from_secs(seconds), None));
-            let runner = part.as_ref().unwrap_or(self.runner);
+        for slice in slices {
             for number in std::mem::take(&mut open) {
-                let judgement = self.judge_on(runner, number, &programs[number], self.task.model);
+                let part = slice.map(|seconds| self.runner.part(Duration::from_secs(seconds), None));
+                let runner = part.as_ref().unwrap_or(self.runner);
+                let (judgement, needed) = self.judge_with(runner, fences, number, &programs[number]);
                 match judgement {
-                    Judgement::Correct => self.correct.borrow_mut()[number].push(fences.to_vec()),
+                    Judgement::Correct => self.correct.borrow_mut()[number].push(needed),
                     Judgement::Wrong(_) => {
                         self.refused.set(Some(number));
                         return Ruling { program: number, judgement };
                     }
-                    Judgement::Unknown(reason) if slice.is_some() && reason.ends_with(Stop::Timeout.reason()) => {
+                    Judgement::Unknown(ref reason) if slice.is_some() && reason.ends_with(Stop::Timeout.reason()) => {
                         open.push(number);
                     }
                     // Another test may still show that the set is wrong.
@@ -231,10 +296,11 @@ impl Suite for Text<'_> {
                 }
             }
         }
-        ruling
-    }
-
-    fn judge_sequentially(&self, programs: &[Program], number: usize) -> Judgement<Option<Trace>> {
-        self.judge_on(self.runner, number, &programs[number], &default_model())
+        match open.first() {
+            Some(program) if matches!(ruling.judgement, Judgement::Correct) => {
+                Ruling { program: *program, judgement: Judgement::Unknown(Stop::Timeout.reason().to_owned()) }
+            }
+            _ => ruling,
+        }
     }
 }
