@@ -116,10 +116,10 @@ pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Rep
 }
 
 /// One set as it is told: kinds at one place are one statement.
-fn infos(outcome: &Outcome<Option<Trace>>, fences: &[Fence], prevents: &[usize]) -> Vec<FenceInfo> {
+fn infos(outcome: &Outcome<Option<Trace>>, fences: &[Fence], prevents: &[Option<usize>]) -> Vec<FenceInfo> {
     let told = |fence: &Fence| -> (Vec<String>, Vec<Trace>) {
         let own = fences.iter().zip(prevents).filter(|(other, _)| other.position.at == fence.position.at);
-        let shown = own.filter_map(|(_, number)| outcome.counterexamples.get(*number)?.wrong.evidence.as_ref());
+        let shown = own.filter_map(|(_, number)| outcome.counterexamples.get((*number)?)?.wrong.evidence.as_ref());
         let mut told: Vec<(String, Trace)> = shown.map(|trace| (sentence(trace), trace.clone())).collect();
         told.dedup_by(|a, b| a.0 == b.0);
         told.into_iter().unzip()

@@ -35,7 +35,8 @@ pub struct Outcome<E> {
     pub verdict: Verdict,
     /// Why, where the verdict alone does not say it.
     pub reason: Option<String>,
-    /// The sets that repair the program, cheapest first; each is minimal by inclusion, the first one is of least cost.
+    /// The sets that repair the program, cheapest first; each is minimal by inclusion, the first one is of least cost. If that is not known, the reason
+    /// says so.
     pub sets: Vec<Repair>,
     /// Whether `sets` are all that are minimal by inclusion.
     pub complete: bool,
@@ -54,8 +55,8 @@ pub struct Outcome<E> {
 pub struct Repair {
     /// The fences, each of a single kind, sorted by position. See [`crate::merge`].
     pub fences: Vec<Fence>,
-    /// For each fence the number of a counterexample that it alone of the set prevents.
-    pub prevents: Vec<usize>,
+    /// For each fence the number of a counterexample that it alone of the set prevents, if there is one.
+    pub prevents: Vec<Option<usize>>,
     /// What the set costs.
     pub cost: u64,
 }

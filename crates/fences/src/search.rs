@@ -4,6 +4,10 @@
 //! set that the judge accepts is minimal again: a smaller correct one would hit all clauses, would not be blocked, and would
 //! be cheaper. When no set is left, all have been found (the duality that MARCO uses for unsatisfiable subsets).
 //!
+//! *Where the judge does not know.* With some fences but not enough a loop may go on beyond every bound, and nobody knows about a set that would be tried. Then
+//! the search goes the other way: from all fences, if these are known to be enough, to fewer. What is left is correct, and a fence of it that nothing speaks against
+//! was not shown to be needed; that no cheaper set would do is not claimed.
+//!
 //! *Shrinking.* A counterexample often has more reorderings than it needs, and a long clause says little. So the judge can be asked
 //! about the program with every fence outside the clause and one of its own: if that is still wrong, the new counterexample
 //! makes do without that fence's reorderings, and its clause is part of the old one. What remains is a clause of which every
@@ -76,7 +80,7 @@ pub fn synthesise<S: Suite>(suite: &S, options: &Options) -> Outcome<S::Evidence
     let end = search.run().unwrap_or_else(|end| end);
     let Search { questions, rounds, counterexamples, sets, .. } = search;
     let verdict = if sets.is_empty() { end.verdict } else { Verdict::Repaired };
-    let proven = sets.iter().all(|set| set.prevents.len() == set.fences.len());
+    let proven = sets.iter().all(|set| set.prevents.iter().all(Option::is_some));
     Outcome {
         verdict,
         reason: end.reason,
@@ -168,10 +172,61 @@ impl<S: Suite> Search<'_, S> {
                     found.push(set);
                 }
                 Trial::Wrong(wrong) => clauses.push(self.learn(table, wrong, &set)?),
+                Trial::Unknown(reason) if found.is_empty() => return self.weed(table, clauses, &reason),
                 Trial::Unknown(reason) => return Err(End::because(Verdict::Unknown, reason)),
             }
         }
         Ok(End { complete: false, ..End::new(Verdict::Repaired) })
+    }
+
+    /// Nobody knows about a cheapest set. If the program is correct with all fences, takes away what it is known to be correct without, dear ones first, in
+    /// smaller and smaller pieces.
+    fn weed(&mut self, table: &Table<'_>, mut clauses: Vec<Vec<Candidate>>, reason: &str) -> Result<End, End> {
+        let mut set = table.useful.clone();
+        set.sort_by_key(|candidate| std::cmp::Reverse(table.weights[candidate.0]));
+        if !self.is_enough(table, &set, &mut clauses)? {
+            return Err(End::because(Verdict::Unknown, reason));
+        }
+        let mut size = set.len();
+        while size > 1 {
+            size = size.div_ceil(2);
+            let mut at = 0;
+            while at < set.len() {
+                let end = set.len().min(at + size);
+                let rest = [&set[..at], &set[end..]].concat();
+                if self.is_enough(table, &rest, &mut clauses)? {
+                    set = rest;
+                } else {
+                    at = end;
+                }
+            }
+        }
+        set.sort();
+        self.sets.push(table.repair(&set, &clauses));
+        let why = format!("whether other sets of fences are cheaper is not known: {reason}");
+        Ok(End { complete: false, ..End::because(Verdict::Repaired, why) })
+    }
+
+    /// Whether a set is known to be correct; learns from it if it is wrong.
+    fn is_enough(
+        &mut self,
+        table: &Table<'_>,
+        set: &[Candidate],
+        clauses: &mut Vec<Vec<Candidate>>,
+    ) -> Result<bool, End> {
+        if clauses.iter().any(|clause| !clause.iter().any(|candidate| set.contains(candidate))) {
+            return Ok(false);
+        }
+        let mut sorted = set.to_vec();
+        sorted.sort();
+        match self.try_set(table, &sorted)? {
+            Trial::Correct => Ok(true),
+            Trial::Unknown(_) => Ok(false),
+            Trial::Wrong(wrong) => {
+                clauses.push(self.learn(table, wrong, &sorted)?);
+                Ok(false)
+            }
+        }
     }
 
     /// Ends the search if not even all fences together help. The clauses would show it too, in the end.
@@ -330,7 +385,7 @@ impl<'a> Table<'a> {
         let hits = |clause: &[Candidate], fence: &Candidate| {
             clause.contains(fence) && set.iter().filter(|other| clause.contains(other)).count() == 1
         };
-        let prevents = set.iter().filter_map(|fence| clauses.iter().position(|clause| hits(clause, fence)));
+        let prevents = set.iter().map(|fence| clauses.iter().position(|clause| hits(clause, fence)));
         let cost = set.iter().map(|candidate| u64::from(self.costs[candidate.0])).sum();
         Repair { fences: self.fences(set), prevents: prevents.collect(), cost }
     }

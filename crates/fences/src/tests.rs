@@ -23,6 +23,8 @@ pub(crate) struct TableSubject {
     wrong: Vec<Vec<Reordering>>,
     /// What the judge says when no wrong execution is possible.
     otherwise: Judgement<usize>,
+    /// With fewer fences than this the judge does not know.
+    sure_from: usize,
 }
 
 fn kind(letter: char) -> AccessKind {
@@ -40,6 +42,13 @@ fn access(letter: char) -> Op {
         AccessKind::Store => Op::Store { addr, value: Expr::Const(1), rollback: false },
         _ => Op::Rmw { dst: None, addr, op: RmwOp::Exchange(Expr::Const(1)) },
     }
+}
+
+/// How many fences were inserted, by kind.
+fn inserted(program: &Program) -> usize {
+    let kinds = |set: FenceSet| FenceSet::KINDS.iter().filter(|(kind, _)| set.contains(*kind)).count();
+    let code = program.threads.iter().flat_map(|thread| &thread.code);
+    code.map(|instr| if let Op::Fence(set) = &instr.op { kinds(*set) } else { 0 }).sum()
 }
 
 impl TableSubject {
@@ -114,6 +123,7 @@ impl Subject for TableSubject {
         let possible = |wrong: &Vec<Reordering>| !wrong.iter().any(|reordering| self.forbidden(program, *reordering));
         match self.wrong.iter().position(possible) {
             Some(number) => Judgement::Wrong(self.execution(number)),
+            None if inserted(program) < self.sure_from => Judgement::Unknown("it has no end".into()),
             None => self.otherwise.clone(),
         }
     }
@@ -131,7 +141,7 @@ pub(crate) const ALL: Options =
 
 pub(crate) fn subject(threads: &[&'static str], wrong: &[&[Reordering]]) -> TableSubject {
     let wrong = wrong.iter().map(|execution| execution.to_vec()).collect();
-    TableSubject { threads: threads.to_vec(), wrong, otherwise: Judgement::Correct }
+    TableSubject { threads: threads.to_vec(), wrong, otherwise: Judgement::Correct, sure_from: 0 }
 }
 
 /// A set of fences as text: `0:store-load 10:load-load`.
@@ -159,7 +169,8 @@ fn proofs_hold(subject: &TableSubject, outcome: &Outcome<usize>) {
         for (number, counterexample) in set.prevents.iter().enumerate() {
             let mut rest = set.fences.clone();
             let fence = rest.remove(number);
-            let execution = &subject.wrong[outcome.counterexamples[*counterexample].wrong.evidence];
+            let counterexample = counterexample.expect("each fence is needed");
+            let execution = &subject.wrong[outcome.counterexamples[counterexample].wrong.evidence];
             let possible = |fences: &[Fence]| {
                 let program = subject.build(&merge(fences)).expect("it builds");
                 !execution.iter().any(|reordering| subject.forbidden(&program, *reordering))
@@ -243,6 +254,27 @@ fn nothing_to_insert() {
     ends(&unsure, &ALL, Verdict::Unknown, Some("too large"));
     let impatient = Options { rounds: 0, ..ALL };
     ends(&subject(&["SL"], &[&[(0, 0, 1)]]), &impatient, Verdict::Unknown, Some("no end after 0 rounds"));
+}
+
+/// Where nobody knows about cheap sets, some set is found that is known to be correct, and nothing more is claimed.
+#[test]
+fn what_is_known_to_be_correct_is_found() {
+    let wrong: [&[Reordering]; 2] = [&[(0, 0, 1)], &[(1, 0, 1)]];
+    for (sure_from, fences, minimal) in [(2, 2, true), (3, 3, false), (5, 5, false)] {
+        let subject = TableSubject { sure_from, ..subject(&["SLL", "SL"], &wrong) };
+        let outcome = synthesise(&subject, &Options::default());
+        assert_eq!((outcome.verdict, outcome.minimal, outcome.complete), (Verdict::Repaired, minimal, false));
+        let set = &outcome.sets[0];
+        let program = subject.build(&merge(&set.fences)).expect("it builds");
+        assert!(matches!(subject.judge(&program), Judgement::Correct));
+        assert_eq!(set.fences.len(), fences, "{}", show(&set.fences));
+        // Those that are needed are known to be.
+        assert_eq!(set.prevents.iter().flatten().count(), 2);
+        let reason = "whether other sets of fences are cheaper is not known: it has no end";
+        assert_eq!(outcome.reason.as_deref(), (!minimal).then_some(reason));
+    }
+    let never = TableSubject { sure_from: 1000, ..subject(&["SLL", "SL"], &wrong) };
+    ends(&never, &Options::default(), Verdict::Unknown, Some("it has no end"));
 }
 
 #[test]
