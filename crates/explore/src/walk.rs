@@ -19,7 +19,7 @@ use crate::judge::Judge;
 use crate::machine::Machine;
 use crate::state::State;
 use crate::step::{Notes, Stepper, Successors};
-use crate::store::Address;
+use crate::store::{Address, MAX_STATE};
 
 /// Beyond this many remembered steps of a thread all are forgotten.
 const MOST_ENTRIES: usize = 1 << 18;
@@ -176,6 +176,10 @@ impl<'m, 'a> Walk<'m, 'a> {
                     from = self.ends[part];
                 }
                 self.out.extend_from_slice(&bytes[from..]);
+                if self.out.len() > MAX_STATE {
+                    self.stepper.notes.too_large = true;
+                    continue;
+                }
                 visit(&self.out);
             }
             entry.events.iter().for_each(|event| self.judge.wrong_step(Address::NONE, event, None));
