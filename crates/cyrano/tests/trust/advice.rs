@@ -1,0 +1,1 @@
+//! Advice names an engine that was asked and can.

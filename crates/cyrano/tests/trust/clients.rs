@@ -1,0 +1,1 @@
+//! Sweeps over clients blame exactly the clients that are wrong.

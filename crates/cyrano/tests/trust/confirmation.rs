@@ -1,0 +1,1 @@
+//! What is shown has been confirmed, or says that it has not.

@@ -1,0 +1,1 @@
+//! Loaded data that decides nothing does not make a search bounded.

@@ -1,0 +1,1 @@
+//! Freed memory is not accessed, not freed again, and used again by malloc.

@@ -1,0 +1,1 @@
+//! Blocks are proven by movers only if they are atomic.

@@ -1,0 +1,1 @@
+//! Outputs never destroy inputs, and never change a verdict's exit code.

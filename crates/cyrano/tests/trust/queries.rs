@@ -1,0 +1,1 @@
+//! A question that makes no sense is refused, by every command.

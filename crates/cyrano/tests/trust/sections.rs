@@ -1,0 +1,1 @@
+//! Loops in sections and fences in units lose no execution.

@@ -1,0 +1,1 @@
+//! What comes from outside cannot lie, crash or write to the terminal.

@@ -1,0 +1,1 @@
+//! Nothing exercised is vacuous, and something exercised is not.
