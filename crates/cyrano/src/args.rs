@@ -371,6 +371,8 @@ pub enum Reduction {
     LazyChoices,
     /// A client of a transactional memory defers at most two equal stores that it could leave out
     RepeatedStores,
+    /// Transactional data that decides nothing holds one value
+    CollapsedData,
     /// Deferred loads whose value nobody will look at are performed at once
     DeadLoads,
     /// Neighbouring deferred stores are sorted where the model does not keep their order

@@ -419,6 +419,7 @@ fn explorer(off: &[Reduction]) -> Explore {
         thread_symmetry: !off.contains(&Reduction::ThreadSymmetry),
         variable_symmetry: !off.contains(&Reduction::VariableSymmetry),
         lazy_choices: !off.contains(&Reduction::LazyChoices),
+        collapsed_data: !off.contains(&Reduction::CollapsedData),
         repeated_stores: !off.contains(&Reduction::RepeatedStores),
         dead_loads: !off.contains(&Reduction::DeadLoads),
         sorted_stores: !off.contains(&Reduction::SortedStores),

@@ -14,6 +14,7 @@
 
 mod alike;
 mod codec;
+mod data;
 mod events;
 mod faults;
 mod judge;
@@ -80,6 +81,8 @@ pub struct Explore {
     pub lazy_choices: bool,
     /// Stores that a client can repeat for ever are limited (criteria for transactions).
     pub repeated_stores: bool,
+    /// Transactional data that decides nothing holds one value (criteria for transactions).
+    pub collapsed_data: bool,
     /// Deferred loads whose value nobody will look at are performed at once.
     pub dead_loads: bool,
     /// Histories with values that no continuation can tell apart are one (criteria for transactions).
@@ -114,6 +117,7 @@ impl Default for Explore {
             variable_symmetry: true,
             lazy_choices: true,
             repeated_stores: true,
+            collapsed_data: true,
             dead_loads: true,
             sorted_stores: true,
             merged_histories: true,
@@ -155,7 +159,7 @@ impl Explore {
         if machine.lazy_choices {
             names.push("lazy-choices");
         }
-        if machine.limits_repeats {
+        if machine.limits_repeats && notes.repeats {
             names.push("repeated-stores");
         }
         if self.dead_loads && machine.loads_wait && machine.shadows.is_none() {
@@ -190,17 +194,14 @@ impl Engine for Explore {
     }
 
     fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let property = match query.question {
-            Question::Holds(property) => Some(property),
-            Question::Outcomes => None,
-        };
+        let property = property(query);
         if let Some(Property::Progress(progress)) = property {
             return progress::ask(self, query, *progress, limits, watch);
         }
         if property == Some(&Property::CommitAtomicity) {
             return self.atomicity(query, limits, watch);
         }
-        self.search(query, property, limits, watch)
+        self.with_collapsed_data(query, |_, query| self.search(query, property, limits, watch))
     }
 }
 
@@ -226,6 +227,21 @@ impl Explore {
             },
             _ => Answer { blocks, ..self.search(query, Some(&Property::CommitAtomicity), limits, watch) },
         }
+    }
+
+    /// Searches with data that holds one value, where that is the same.
+    pub fn with_collapsed_data<'q>(&self, query: Query<'q>, search: impl FnOnce(&Self, Query<'_>) -> Answer) -> Answer {
+        let property = property(query);
+        let data::Data::Collapsed(program) = data::collapse(query.program, query.model, property) else {
+            return search(self, query);
+        };
+        if !self.collapsed_data {
+            return search(self, query);
+        }
+        let mut answer = search(self, Query { program: &program, ..query });
+        answer.reductions.push("collapsed-data");
+        answer.execution = answer.execution.as_ref().and_then(|found| data::values::with_values(query.program, found));
+        answer
     }
 
     /// Searches once, or again with larger gaps between timestamps.
@@ -292,8 +308,10 @@ impl Explore {
         } else if found.notes.bounded {
             answer.verdict = Verdict::Bounded;
             let bound = limits.deferred;
+            let (why, places) = data::endless(machine, property);
+            answer.places = places;
             answer.reason =
-                Some(format!("executions in which a thread defers more than {bound} accesses were left out"));
+                Some(format!("executions in which a thread defers more than {bound} accesses were left out{why}"));
         } else if found.notes.crowded {
             answer.verdict = Verdict::Bounded;
             answer.reason = Some("executions with too many aborted transactions that matter were left out".to_owned());
@@ -311,6 +329,14 @@ impl Explore {
             answer.violation = Some(Violation::NoWitness);
         }
         answer
+    }
+}
+
+/// The property that is asked about, if it is one.
+pub(crate) fn property(query: Query<'_>) -> Option<&Property> {
+    match query.question {
+        Question::Holds(property) => Some(property),
+        Question::Outcomes => None,
     }
 }
 

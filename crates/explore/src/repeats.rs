@@ -19,7 +19,7 @@
 //!
 //! Leaving out one store after the other ends, and the execution at the end is among those that are explored.
 
-use cyrano_ir::{AccessKind, Expr, Op, Program};
+use cyrano_ir::{AccessKind, Op, Program, RmwOp};
 
 use crate::machine::Machine;
 use crate::state::{Entry, State, ThreadState, What};
@@ -35,7 +35,7 @@ pub(crate) fn constant_variables(program: &Program) -> Vec<bool> {
             continue;
         };
         let stored = match &instr.op {
-            Op::Store { value: Expr::Const(value), .. } => Some(*value),
+            Op::Store { value, .. } | Op::Rmw { op: RmwOp::Exchange(value), .. } => crate::data::stored(value),
             _ => None,
         };
         for loc in cells(program, addr) {

@@ -141,13 +141,15 @@ pub(crate) struct Notes {
     pub ample: bool,
     /// A timestamp was incremented across a gap that ranking may have shortened.
     pub gap_too_small: bool,
+    /// A command was left out because it only repeats a store.
+    pub repeats: bool,
 }
 
 impl Notes {
     /// The notes that are a matter of yes or no, as bits.
     pub fn bits(self) -> u32 {
-        let all =
-            [self.bounded, self.asserted, self.too_large, self.committed, self.crowded, self.gap_too_small, self.ample];
+        let Self { bounded, asserted, too_large, committed, crowded, gap_too_small, ample, repeats, limited: _ } = self;
+        let all = [bounded, asserted, too_large, committed, crowded, gap_too_small, ample, repeats];
         all.iter().enumerate().map(|(at, set)| u32::from(*set) << at).sum()
     }
 
@@ -162,6 +164,7 @@ impl Notes {
             crowded: set(4),
             gap_too_small: set(5),
             ample: set(6),
+            repeats: set(7),
             limited,
         }
     }
@@ -177,6 +180,7 @@ impl Notes {
             limited: self.limited.or(other.limited),
             ample: self.ample | other.ample,
             gap_too_small: self.gap_too_small | other.gap_too_small,
+            repeats: self.repeats | other.repeats,
         }
     }
 }
@@ -381,6 +385,7 @@ impl<'m> Stepper<'m> {
         self.take_choice(out.at(index), dst, value);
         self.settle(out, index, thread);
         if self.m.limits_repeats && index + 1 == out.len() && self.m.repeats(state, out.at(index)) {
+            self.notes.repeats = true;
             return out.retract(index);
         }
         let queue = out.at(index).state.threads[thread].queue.len();

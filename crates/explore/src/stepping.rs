@@ -26,6 +26,7 @@ const PLAIN: &Explore = &Explore {
     variable_symmetry: false,
     lazy_choices: false,
     repeated_stores: false,
+    collapsed_data: false,
     dead_loads: false,
     sorted_stores: false,
     merged_histories: false,

@@ -19,7 +19,7 @@ pub use liveness::{Liveness, exit_registers};
 pub use names::{FRESH, Held, Live, Names};
 pub use pairs::Pairs;
 pub use regset::RegSet;
-pub use taint::{address_depends_on_load, local_index_depends_on_load};
+pub use taint::{address_depends_on_load, local_index_depends_on_load, tainted_before};
 
 use crate::expr::Expr;
 use crate::ids::{InstrId, RegId};

@@ -155,7 +155,7 @@ pub struct TablesArgs {
 /// A paper whose experiments can be run again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Paper {
-    /// Guerraoui, Henzinger, Singh: Model checking transactional memories (FOIL)
+    /// Guerraoui, Henzinger, Singh: Verification of STM on relaxed memory models (FOIL)
     Foil,
     /// Burckhardt, Alur, Martin: Checking consistency of concurrent data types on relaxed memory models
     Checkfence,

@@ -38,7 +38,8 @@ fn select(program: &Program, test: impl Fn(&Op, &RegSet) -> bool) -> Vec<(Thread
     let mut found = Vec::new();
     for id in program.thread_ids() {
         let thread = program.thread(id);
-        for (pc, (instr, tainted)) in thread.code.iter().zip(tainted_before(thread)).enumerate() {
+        let loads = |op: &Op| op.access_kind().is_some_and(|kind| kind.reads());
+        for (pc, (instr, tainted)) in thread.code.iter().zip(tainted_before(thread, loads)).enumerate() {
             if test(&instr.op, &tainted) {
                 found.push((id, InstrId::new(pc)));
             }
@@ -47,14 +48,14 @@ fn select(program: &Program, test: impl Fn(&Op, &RegSet) -> bool) -> Vec<(Thread
     found
 }
 
-/// The registers that may hold something computed from a loaded value, before each instruction.
-fn tainted_before(thread: &Thread) -> Vec<RegSet> {
+/// The registers that may hold something computed from what a `source` loads, before each instruction.
+pub fn tainted_before(thread: &Thread, source: impl Fn(&Op) -> bool) -> Vec<RegSet> {
     let mut before = vec![RegSet::new(thread.registers.len()); thread.code.len()];
     let mut changed = true;
     while changed {
         changed = false;
         for (pc, instr) in thread.code.iter().enumerate() {
-            let after = taint_after(&instr.op, &before[pc]);
+            let after = taint_after(&instr.op, source(&instr.op), &before[pc]);
             for next in successors(&instr.op, InstrId::new(pc)) {
                 changed |= before[next.index()].union_with(&after);
             }
@@ -67,12 +68,12 @@ fn tainted_before(thread: &Thread) -> Vec<RegSet> {
 ///
 /// A destination chosen by a tainted index taints the whole array, whatever the value: which element
 /// changed tells about the index. All of [`reads`] is looked at, so that this case needs no extra code.
-fn taint_after(op: &Op, before: &RegSet) -> RegSet {
+fn taint_after(op: &Op, source: bool, before: &RegSet) -> RegSet {
     let mut after = before.clone();
     let Some(write) = writes(op) else {
         return after;
     };
-    let mut tainted = op.access_kind().is_some_and(|kind| kind.reads());
+    let mut tainted = source;
     reads(op, &mut |reg| tainted |= before.contains(reg));
     for reg in write.registers() {
         if tainted {
