@@ -3,7 +3,7 @@
 use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
-use cyrano_ir::{Program, Property, TxCriterion};
+use cyrano_ir::{Addr, Expr, Op, Program, Property, TxCriterion};
 use cyrano_memory::Model;
 
 /// What an instance may take here; the larger ones are for `cyrano tables`.
@@ -75,6 +75,49 @@ fn reductions_change_nothing() {
             }
         }
     }
+}
+
+/// Every thread stores values of its own to transactional variables: what a memory with real data does. Where it compares none of them, the
+/// verdict is that of the memory with one constant, with the reduction and without, and counterexamples are replayed with the values of the program.
+#[test]
+fn data_that_decides_nothing_is_collapsed() {
+    let (on, off) = (Explore::default(), Explore { collapsed_data: false, ..Explore::default() });
+    let mut collapsed = 0;
+    for (name, entry) in entries() {
+        let program = compile(&name, &entry, 1);
+        let coloured = coloured(&program);
+        for model in ["sc", "tso", "pso"].map(|name| cyrano_memory::named(name).expect("a model")) {
+            let plain = check(&program, &model, &on);
+            let (with, without) = (check(&coloured, &model, &on), check(&coloured, &model, &off));
+            let used = with.reductions.contains(&"collapsed-data");
+            collapsed += usize::from(used);
+            let decided = |answer: &Answer| matches!(answer.verdict, Verdict::Verified | Verdict::Violated);
+            for other in [&without, &plain] {
+                let agree = with.verdict == other.verdict || !decided(&with) || !decided(other) || !used;
+                assert!(agree, "{name} under {}: {:?}, but {:?}", model.name, with.verdict, other.verdict);
+            }
+        }
+    }
+    assert!(collapsed >= 30, "data was collapsed in {collapsed} cases only");
+}
+
+/// The program with another value in each thread for every store to a transactional variable.
+fn coloured(program: &Program) -> Program {
+    let mut coloured = program.clone();
+    for (at, thread) in coloured.threads.iter_mut().enumerate() {
+        for instr in &mut thread.code {
+            let data = |addr: &Addr| match addr {
+                Addr::Fixed(loc) => program.transactional.contains(loc),
+                Addr::Indexed { array, .. } => program.transactional.contains(&program.arrays[array.index()].base),
+            };
+            if let Op::Store { addr, value, .. } = &mut instr.op
+                && data(addr)
+            {
+                *value = Expr::Const(at as i128 + 5);
+            }
+        }
+    }
+    coloured
 }
 
 /// Memories that treat their variables alike, so that the reduction applies, and their mutants.

@@ -13,7 +13,7 @@ use cyrano_engine::Watch;
 use cyrano_fences::{Fence, Options, Outcome, c, merge, source, statement, synthesise, unified_diff};
 use cyrano_ir::{FenceSet, Property};
 use cyrano_memory::Model;
-use cyrano_report::{FenceInfo, FencesReport};
+use cyrano_report::{CandidateInfo, FenceInfo, FencesReport};
 use cyrano_trace::Trace;
 
 use crate::failure::Failure;
@@ -87,10 +87,19 @@ pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Rep
     let insert = if loaded.source.is_c() { c::insert } else { source::insert };
     let first = outcome.sets.first().map(|set| insert(&loaded.source.text, &set.fences).text);
     let name = &loaded.source.name;
-    let diff = first.as_ref().map(|new| {
+    let diff = |new: &String| {
         let fenced = format!("{name} ({})", task.model.name);
         unified_diff(&loaded.source.text, new, name, &fenced)
+    };
+    let candidate = outcome.undecided.as_ref().map(|undecided| {
+        let set = &undecided.repair;
+        CandidateInfo {
+            fences: infos(&outcome, &set.fences, &set.prevents),
+            reason: undecided.reason.clone(),
+            diff: diff(&insert(&loaded.source.text, &set.fences).text),
+        }
     });
+    let diff = first.as_ref().map(diff);
     let criteria: Vec<&str> = goals.iter().map(Goal::criterion).collect();
     let report = FencesReport {
         file: name.clone(),
@@ -101,6 +110,7 @@ pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Rep
         minimal: outcome.minimal,
         complete: task.all && outcome.complete,
         sets: outcome.sets.iter().map(|set| infos(&outcome, &set.fences, &set.prevents)).collect(),
+        candidate,
         orders: None,
         diff,
         trace: match outcome.verdict {

@@ -49,7 +49,7 @@ mod tests;
 pub use diff::unified_diff;
 pub use fence::{Costs, Fence, Position, merge, statement};
 pub use orders::{OrderSet, Orderable, OrdersOutcome, synthesise_orders};
-pub use outcome::{Counterexample, Outcome, Repair, Verdict};
+pub use outcome::{Counterexample, Outcome, Repair, Undecided, Verdict};
 pub use places::inserted;
 pub use search::{Options, synthesise};
 pub use shape::same_but_for_fences;

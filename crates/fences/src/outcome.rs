@@ -38,6 +38,8 @@ pub struct Outcome<E> {
     /// The sets that repair the program, cheapest first; each is minimal by inclusion, the first one is of least cost. If that is not known, the reason
     /// says so.
     pub sets: Vec<Repair>,
+    /// If nothing is known to repair the program: the best guess.
+    pub undecided: Option<Undecided>,
     /// Whether `sets` are all that are minimal by inclusion.
     pub complete: bool,
     /// Whether each fence of each set was shown to be needed by a recorded counterexample.
@@ -59,6 +61,15 @@ pub struct Repair {
     pub prevents: Vec<Option<usize>>,
     /// What the set costs.
     pub cost: u64,
+}
+
+/// A set that prevents every counterexample that was found, and about which nobody knows whether it is enough.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Undecided {
+    /// The set.
+    pub repair: Repair,
+    /// Why nobody knows.
+    pub reason: String,
 }
 
 /// A counterexample, and what it takes to prevent it.

@@ -23,7 +23,7 @@ use cyrano_memory::Model;
 use crate::clause::{Candidate, clause};
 use crate::fence::{Costs, Fence, merge};
 use crate::hitting::{Problem, minimum};
-use crate::outcome::{Counterexample, Outcome, Repair, Verdict};
+use crate::outcome::{Counterexample, Outcome, Repair, Undecided, Verdict};
 use crate::places::Places;
 use crate::subject::{Judgement, Wrong};
 use crate::suite::{Ruling, Suite};
@@ -74,11 +74,12 @@ pub fn synthesise<S: Suite>(suite: &S, options: &Options) -> Outcome<S::Evidence
         rounds: 0,
         counterexamples: Vec::new(),
         sets: Vec::new(),
+        undecided: None,
         correct: Vec::new(),
         sequential: BTreeSet::new(),
     };
     let end = search.run().unwrap_or_else(|end| end);
-    let Search { questions, rounds, counterexamples, sets, .. } = search;
+    let Search { questions, rounds, counterexamples, sets, undecided, .. } = search;
     let verdict = if sets.is_empty() { end.verdict } else { Verdict::Repaired };
     let proven = sets.iter().all(|set| set.prevents.iter().all(Option::is_some));
     Outcome {
@@ -86,6 +87,7 @@ pub fn synthesise<S: Suite>(suite: &S, options: &Options) -> Outcome<S::Evidence
         reason: end.reason,
         complete: end.complete,
         minimal: proven && !sets.is_empty(),
+        undecided: undecided.filter(|_| verdict == Verdict::Unknown),
         sets,
         rounds,
         questions,
@@ -117,6 +119,8 @@ struct Search<'a, S: Suite> {
     rounds: usize,
     counterexamples: Vec<Counterexample<S::Evidence>>,
     sets: Vec<Repair>,
+    /// The cheapest set that prevents every counterexample, and about which the judge does not know.
+    undecided: Option<Undecided>,
     /// Sets that the judge accepted, sorted each.
     correct: Vec<Vec<Candidate>>,
     /// The programs that were judged under sequential consistency, where fences change nothing.
@@ -172,7 +176,11 @@ impl<S: Suite> Search<'_, S> {
                     found.push(set);
                 }
                 Trial::Wrong(wrong) => clauses.push(self.learn(table, wrong, &set)?),
-                Trial::Unknown(reason) if found.is_empty() => return self.weed(table, clauses, &reason),
+                Trial::Unknown(reason) if found.is_empty() => {
+                    let repair = table.repair(&set, &clauses);
+                    self.undecided = Some(Undecided { repair, reason: reason.clone() });
+                    return self.weed(table, clauses, &reason);
+                }
                 Trial::Unknown(reason) => return Err(End::because(Verdict::Unknown, reason)),
             }
         }

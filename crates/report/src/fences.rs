@@ -27,6 +27,8 @@ pub struct FencesReport {
     pub complete: bool,
     /// The sets, cheapest first.
     pub sets: Vec<Vec<FenceInfo>>,
+    /// If nothing is known to repair it: the set that prevents every counterexample that was found, and why it is not known to be enough.
+    pub candidate: Option<CandidateInfo>,
     /// What is known about the orders that an algorithm declares already.
     pub orders: Option<OrdersReport>,
     /// The change of the source that the first set asks for.
@@ -37,6 +39,17 @@ pub struct FencesReport {
     pub questions: usize,
     /// Wall time.
     pub seconds: f64,
+}
+
+/// A set of fences that may be enough.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CandidateInfo {
+    /// The fences.
+    pub fences: Vec<FenceInfo>,
+    /// Why it is not known whether they are enough.
+    pub reason: String,
+    /// The change of the source that they ask for.
+    pub diff: String,
 }
 
 /// One fence, or one order.
@@ -79,6 +92,8 @@ struct Result<'a> {
     complete: bool,
     sets: Vec<Vec<FenceInfo>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    candidate: Option<CandidateInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     orders: Option<&'a OrdersReport>,
     diff: Option<&'a str>,
     questions: usize,
@@ -103,6 +118,10 @@ pub(crate) fn fences_document(results: &[FencesReport], version: &str, execution
         minimal: report.minimal,
         complete: report.complete,
         sets: report.sets.iter().map(|set| told(set, executions)).collect(),
+        candidate: report
+            .candidate
+            .as_ref()
+            .map(|candidate| CandidateInfo { fences: told(&candidate.fences, executions), ..candidate.clone() }),
         orders: report.orders.as_ref(),
         diff: report.diff.as_deref(),
         questions: report.questions,
@@ -166,11 +185,18 @@ fn one(out: &mut String, report: &FencesReport, details: bool, style: Style) {
         let noun = if report.orders.is_some() { "order" } else { "fence" };
         hang(out, "  ", &format!("It was not shown that every {noun} is needed."), style.columns());
     }
+    if let Some(candidate) = &report.candidate {
+        hang(out, "  ", "NOT PROVEN, but every counterexample that was found is prevented by:", style.columns());
+        for fence in &candidate.fences {
+            describe(out, "    ", fence, details, style);
+        }
+    }
     if let Some(orders) = &report.orders {
         orders_text(out, orders, details, style);
     }
     if details {
-        if let Some(diff) = &report.diff {
+        let diff = report.diff.as_ref().or(report.candidate.as_ref().map(|candidate| &candidate.diff));
+        if let Some(diff) = diff {
             out.push_str(&format!("\n{diff}"));
         }
         if let Some(trace) = &report.trace {

@@ -41,7 +41,7 @@ pub use checks::{BlockReport, CheckReport, ClientsReport, MinimisedReport, Speci
 pub use compare::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
 pub use dot::trace_dot;
 pub use exports::{ExportReport, FormulaReport, exports_json, exports_text};
-pub use fences::{FenceInfo, FencesReport, fences_json, fences_text};
+pub use fences::{CandidateInfo, FenceInfo, FencesReport, fences_json, fences_text};
 pub use history::{Attempt, HistoryReport, Read, Reason, Rejected, Unjustified, history_json, history_text};
 pub use html::{checks_html, fences_html, replay_html, saved_html};
 pub use json::checks_json;

@@ -193,6 +193,7 @@ fn fences() -> Vec<FencesReport> {
         counterexamples: vec![],
     };
     let report = |verdict: &'static str, sets, trace| FencesReport {
+        candidate: None,
         file: "a.rml".into(),
         model: "pso".into(),
         criterion: "opacity".into(),

@@ -214,6 +214,7 @@ fn repaired(task: &Task<'_>, loaded: &Loaded, orders: &Orders, found: Found, sta
         unified_diff(&loaded.source.text, new, name, &ordered)
     });
     let report = FencesReport {
+        candidate: None,
         file: name.clone(),
         model: task.model.name.clone(),
         criterion: criteria(task),
