@@ -32,7 +32,7 @@ fn model(name: &str) -> Model {
 /// The explorer's answer; what it shows is confirmed.
 fn judge(program: &Program, model: &Model, explore: &Explore) -> Answer {
     let property = Property::CommitAtomicity;
-    let query = Query { program, model, question: Question::Holds(&property) };
+    let query = Query::new(program, model, Question::Holds(&property)).expect("a question");
     let answer = explore.ask(query, &limits(120.0, 1), &());
     if let (Some(violation), Some(execution)) = (&answer.violation, &answer.execution) {
         let confirmed = cyrano_interp::confirm(program, model, &property, Some(violation), execution);
@@ -163,7 +163,7 @@ fn reductions_change_nothing() {
 }
 
 fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> BTreeSet<Vec<i64>> {
-    let query = Query { program, model, question: Question::Outcomes };
+    let query = Query::new(program, model, Question::Outcomes).expect("a question");
     let answer = engine.ask(query, &limits(60.0, 4), &());
     assert_eq!(answer.verdict, Verdict::Verified, "{} under {} by {}", program.name, model.name, engine.name());
     answer.outcomes
