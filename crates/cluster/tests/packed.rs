@@ -59,7 +59,7 @@ fn alone(program: &Program, model: &str) -> Answer {
 fn facts(answer: &Answer) -> (Verdict, Option<String>, u64, bool, Option<(u64, u64)>) {
     let found = answer.execution.is_some();
     let counts = (!found).then_some((answer.stats.states, answer.stats.transitions));
-    (answer.verdict, answer.reason.clone(), answer.stats.depth, found, counts)
+    (answer.verdict, answer.reason.as_ref().map(ToString::to_string), answer.stats.depth, found, counts)
 }
 
 /// Asks about all programs on one cluster.

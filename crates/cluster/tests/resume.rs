@@ -47,7 +47,7 @@ impl Case {
 fn facts(answer: &Answer) -> (Verdict, Option<String>, u64, Option<(u64, u64)>) {
     let all = answer.execution.is_none();
     let counts = all.then_some((answer.stats.states, answer.stats.transitions));
-    (answer.verdict, answer.reason.clone(), answer.stats.depth, counts)
+    (answer.verdict, answer.reason.as_ref().map(ToString::to_string), answer.stats.depth, counts)
 }
 
 fn settings(dir: &Path, resume: bool) -> Settings {

@@ -28,7 +28,8 @@ fn compile(source: &str) -> Program {
 
 /// All outcomes of a program, which has to have them all known.
 fn outcomes(program: &Program, model_name: &str, engine: &dyn Engine) -> Outcomes {
-    let query = Query::new(program, &model(model_name), Question::Outcomes).expect("a question");
+    let model = model(model_name);
+    let query = Query::new(program, &model, Question::Outcomes).expect("a question");
     let answer = engine.ask(query, &limits(60.0, 2), &());
     assert_eq!(answer.verdict, Verdict::Verified, "{}: {:?}", engine.name(), answer.reason);
     answer.outcomes

@@ -103,7 +103,9 @@ fn transitive(graph: &Graph) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cyrano_engine::Question;
     use cyrano_engine::Verdict;
+    use cyrano_ir::Property;
 
     #[test]
     fn the_bounds_are_those_that_the_answer_rests_on() {

@@ -60,7 +60,8 @@ fn compare(
 /// Compares on assertions, on the serial observations, and on those without one class of equal ones, so that there is something to find.
 fn compare_all(program: &Program, models: &[&str], iterations: usize, tally: &Cell<Tally>) -> Result<(), String> {
     let engine = Symbolic { iterations, ..Symbolic::default() };
-    let query = Query::new(program, &model("serial"), Question::Outcomes).expect("a question");
+    let serial = model("serial");
+    let query = Query::new(program, &serial, Question::Outcomes).expect("a question");
     let serial = engine.ask_with_stats(query, &limits(60.0, 1), &()).0.outcomes;
     let sorted = |outcome: &Vec<i64>| {
         let mut outcome = outcome.clone();
