@@ -72,22 +72,13 @@ fn algorithms_are_not_run_under_models_that_reorder() {
     }
 }
 
-/// What a model does decides, not what it is called.
-#[test]
-fn a_weak_model_called_sc_is_weak() {
-    let weak = "model sc\nkeep different: load-load\nkeep same: all\n";
-    let place = Place::new(&[("weak.model", weak)]);
-    let done = place.run(&format!("outcomes {ALGORITHM} --test P_WE --model weak.model"));
-    refused(&done, ALGORITHM, "an algorithm is not run under sc: ");
-}
-
 #[test]
 fn tests_that_a_model_is_not_for_do_not_keep_others_from_running() {
     let place = Place::new(&[]);
     let done = place.run(&format!("outcomes {ALGORITHM} --test P_WE,endless-2x2-locs1 --model declared --format json"));
     assert_eq!(done.code, 3, "{}", done.stderr);
     let report = cli::json(&done);
-    let verdicts: Vec<&str> = report["outcomes"]
+    let verdicts: Vec<&str> = report["results"]
         .as_array()
         .expect("a list")
         .iter()
