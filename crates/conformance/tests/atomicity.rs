@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cyrano_conformance::{corpus, limits};
 use cyrano_criteria::atomicity::{observed, serial};
-use cyrano_engine::{Answer, Difference, Engine, Query, Question, Verdict};
+use cyrano_engine::{Answer, Difference, Engine, Limits, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
