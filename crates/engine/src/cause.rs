@@ -19,7 +19,7 @@ pub enum Cause {
         /// The location.
         location: String,
         /// Its largest value so far.
-        value: i64,
+        value: i128,
     },
     /// A thread may defer more accesses than this.
     Deferred(usize),
