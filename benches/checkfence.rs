@@ -118,7 +118,8 @@ fn ask(
 ) -> (Measured, Property) {
     let model = cyrano_memory::named(model).expect("a model");
     let limits = Limits::default().with_timeout(Some(Duration::from_secs(seconds)));
-    let (answer, stats) = engine.ask_with_stats(Query { program, model: &model, question }, &limits, &());
+    let query = Query::new(program, &model, question).expect("a question");
+    let (answer, stats) = engine.ask_with_stats(query, &limits, &());
     (Measured { verdict: answer.verdict, stats }, Property::Observations(answer.outcomes))
 }
 

@@ -35,7 +35,7 @@ fn ask(engine: &dyn Engine, program: &Program, model: &str, workers: usize) -> S
     let model = cyrano_memory::named(model).expect("a model");
     let given = program.checks.iter().map(|check| &check.property).find(|property| **property == Property::Assertions);
     let property = given.cloned().unwrap_or(Property::Transactions(TxCriterion::Opacity));
-    let query = Query { program, model: &model, question: Question::Holds(&property) };
+    let query = Query::new(program, &model, Question::Holds(&property)).expect("a question");
     let limits = Limits { memory: 12 << 30, workers, ..Limits::default() };
     let started = Instant::now();
     let answer = engine.ask(query, &limits, &());

@@ -78,7 +78,7 @@ fn main() {
     let program = cyrano_rml::compile(PHILOSOPHERS, "philosophers", &set).expect("the benchmark compiles");
     let model = cyrano_memory::named("sc").expect("sc is a model");
     let property = program.checks[0].property.clone();
-    let query = Query { program: &program, model: &model, question: Question::Holds(&property) };
+    let query = Query::new(&program, &model, Question::Holds(&property)).expect("a question");
     let workers = setting("WORKERS", 2) as usize;
     let dir = std::env::var_os("DIR").map_or_else(std::env::temp_dir, PathBuf::from);
     let mut bench = Bench { query, workers, dir, rows: Vec::new() };

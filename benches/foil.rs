@@ -52,7 +52,7 @@ fn compile(source: &str, threads: i128, vars: i128) -> Program {
 fn ask(program: &Program, model: &str, explore: &Explore, seconds: u64) -> (Answer, f64) {
     let model = cyrano_memory::named(model).expect("a model");
     let property = Property::Transactions(TxCriterion::Opacity);
-    let query = Query { program, model: &model, question: Question::Holds(&property) };
+    let query = Query::new(program, &model, Question::Holds(&property)).expect("a question");
     let limits = Limits { memory: 16 << 30, ..Limits::default() }.with_timeout(Some(Duration::from_secs(seconds)));
     let started = Instant::now();
     let answer = explore.ask(query, &limits, &());
@@ -98,7 +98,8 @@ fn main() {
         for (file, threads, vars) in GROWTH {
             let (name, source) = sources[file];
             let (answer, seconds) = ask(&compile(source, threads, vars), "sc", &Explore::default(), 1800);
-            row(&format!("{name} {threads} x {vars}"), "sc", &answer, seconds, answer.reason.as_deref().unwrap_or(""));
+            let reason = answer.reason.as_ref().map(ToString::to_string).unwrap_or_default();
+            row(&format!("{name} {threads} x {vars}"), "sc", &answer, seconds, &reason);
         }
     }
 }

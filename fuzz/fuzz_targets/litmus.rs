@@ -30,8 +30,8 @@ fn explore(test: &cyrano_litmus::Test) {
     let limits = Limits { memory: 4 << 20, deferred: 3, ..Limits::default() };
     for model in cyrano_memory::all() {
         let limits = limits.clone().with_timeout(Some(Duration::from_millis(20)));
-        if Explore::default().supports(&test.program, &model).is_ok() {
-            let query = Query { program: &test.program, model: &model, question: Question::Outcomes };
+        if Explore::default().runs(&test.program, &model) {
+            let query = Query::new(&test.program, &model, Question::Outcomes).expect("a question");
             let answer = Explore::default().ask(query, &limits, &());
             _ = test.judge(&answer.outcomes);
         }

@@ -31,8 +31,9 @@ fn explore(program: &cyrano_ir::Program) {
     let limits = Limits { memory: 4 << 20, deferred: 3, ..Limits::default() };
     for model in cyrano_memory::all() {
         let limits = limits.clone().with_timeout(Some(Duration::from_millis(20)));
-        if Explore::default().supports(program, &model).is_ok() {
-            let query = Query { program, model: &model, question: Question::Holds(&cyrano_ir::Property::Assertions) };
+        if Explore::default().runs(program, &model) {
+            let question = Question::Holds(&cyrano_ir::Property::Assertions);
+            let query = Query::new(program, &model, question).expect("a question");
             Explore::default().ask(query, &limits, &());
         }
     }

@@ -61,7 +61,7 @@ fn program(source: &str, tests: &str) -> Program {
 fn ask(program: &Program, model: &str, question: Question<'_>) -> Answer {
     let model = cyrano_memory::named(model).expect("a known model");
     let limits = Limits { iterations: 12, ..Limits::default() };
-    Interp.ask(Query { program, model: &model, question }, &limits, &())
+    Interp.ask(Query::new(program, &model, question).expect("a question"), &limits, &())
 }
 
 /// The program of the test `T` without the clean-up.

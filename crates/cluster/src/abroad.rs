@@ -121,7 +121,7 @@ mod tests {
             thread p[2] { loop { atomic { r := x; x := (r * 3 + 1) % 3001; } f := 1; f := 0; } } } check assertions on sc;";
         let program = cyrano_rml::compile(source, "a.rml", &[]).expect("it compiles");
         let model = cyrano_memory::named("sc").expect("a model");
-        let query = Query { program: &program, model: &model, question: Question::Holds(&Property::Assertions) };
+        let query = Query::new(&program, &model, Question::Holds(&Property::Assertions)).expect("a question");
         let explore = Explore { ample_sets: false, ..Explore::default() };
         let space = Space::new(query, &explore, &Limits::default()).expect("it has levels");
         let [here, there] = [0, 1].map(|_| space.packing().expect("its states are packed"));

@@ -1,6 +1,6 @@
 //! What was found out, as workers tell each other.
 
-use cyrano_engine::{Answer, Stats, Stop, Verdict};
+use cyrano_engine::{Answer, Cause, Stats, Stop, Verdict};
 use cyrano_explore::{Space, Summary, Wrong};
 
 use crate::begin::Found;
@@ -131,7 +131,8 @@ impl Findings {
         let wrong = self.hit.map(|(_, wrong, _)| wrong);
         let mut answer = space.answer(path, wrong, &self.summary, stop, stats, &job.limits);
         if let Some(text) = trouble.filter(|_| answer.verdict == Verdict::Unknown) {
-            answer.reason = Some(format!("{text}; the last checkpoint is kept, --resume goes on when that is mended"));
+            let text = format!("{text}; the last checkpoint is kept, --resume goes on when that is mended");
+            answer.reason = Some(Cause::Trouble(text));
         }
         answer
     }

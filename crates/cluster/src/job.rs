@@ -31,11 +31,11 @@ type Numbers = (u64, Option<SharedNumbers>);
 
 impl Job {
     pub fn new(query: Query<'_>, explore: &Explore, limits: &Limits, part: Option<Result<Part, String>>) -> Self {
-        let property = match query.question {
+        let property = match query.question() {
             Question::Holds(property) => Some(property.clone()),
             Question::Outcomes => None,
         };
-        let (program, model) = (query.program.clone(), query.model.clone());
+        let (program, model) = (query.program().clone(), query.model().clone());
         Self {
             program,
             model,
@@ -50,7 +50,8 @@ impl Job {
 
     pub fn query(&self) -> Query<'_> {
         let question = self.property.as_ref().map_or(Question::Outcomes, Question::Holds);
-        Query { program: &self.program, model: &self.model, question }
+        Query::new(&self.program, &self.model, question)
+            .unwrap_or_else(|why| unreachable!("the job was made of this question: {why}"))
     }
 
     /// How the states of a space are packed, if they are: the same for all workers of this process in this round. Whether they are

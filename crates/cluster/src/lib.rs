@@ -51,10 +51,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use cyrano_engine::{Answer, Engine, Limits, Query, Refusal, Verdict, Watch};
+use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Subject, Verdict, Watch};
 use cyrano_explore::{Explore, Space};
-use cyrano_ir::Program;
-use cyrano_memory::Model;
 
 use crew::Crew;
 use job::Job;
@@ -190,8 +188,8 @@ impl ClusterSearch {
         settings: Option<&Settings>,
     ) -> Result<Answer, Error> {
         if Space::new(query, &self.explore, limits).is_none() {
-            let reason = "this property is not for a cluster: leave --cluster out".to_owned();
-            return Ok(Answer::new(Verdict::Unknown, Some(reason)));
+            let why = Refusal::NotJudged(Subject::Levels);
+            return Ok(Answer::new(Verdict::Unknown, Some(Cause::Refused(why))));
         }
         let part = settings.map(|settings| {
             let identity = self.identity(query, limits);
@@ -203,7 +201,9 @@ impl ClusterSearch {
             Err(_) => Err(Error::new("a worker failed".to_owned())),
         };
         match answer {
-            Err(error) if !error.refused => Ok(Answer::new(Verdict::Unknown, Some(format!("no verdict: {error}")))),
+            Err(error) if !error.refused => {
+                Ok(Answer::new(Verdict::Unknown, Some(Cause::Trouble(format!("no verdict: {error}")))))
+            }
             answer => answer,
         }
     }
@@ -223,12 +223,12 @@ impl Engine for ClusterSearch {
         "explore"
     }
 
-    fn supports(&self, program: &Program, model: &Model) -> Result<(), Refusal> {
-        self.explore.supports(program, model)
+    fn supports(&self, query: &Query<'_>) -> Result<(), Refusal> {
+        self.explore.supports(query)
     }
 
     fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let answer = self.run(query, limits, watch, None);
-        answer.unwrap_or_else(|error| Answer::new(Verdict::Unknown, Some(error.to_string())))
+        answer.unwrap_or_else(|error| Answer::new(Verdict::Unknown, Some(Cause::Trouble(error.to_string()))))
     }
 }

@@ -2,7 +2,7 @@
 
 mod local;
 
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Stop, Verdict};
 use cyrano_explore::Explore;
 use cyrano_ir::{Program, Property, TxCriterion};
 use local::{Cluster, library};
@@ -47,7 +47,7 @@ impl Instance {
         let program = self.program();
         let model = cyrano_memory::named(self.model).expect("a model");
         let property = self.property.clone().unwrap_or_else(|| program.checks[0].property.clone());
-        let query = Query { program: &program, model: &model, question: Question::Holds(&property) };
+        let query = Query::new(&program, &model, Question::Holds(&property)).expect("a question");
         engine.ask(query, &Limits { workers, ..Limits::default() }, &())
     }
 }
@@ -117,7 +117,7 @@ fn thin_levels_and_wide_ones() {
         thread s { atomic { r := go; assume(r = 1); } loop { r := c; c := (r + 1) % 3; a := r; } } } check assertions;";
     let program = cyrano_rml::compile(source, "a.rml", &[]).expect("it compiles");
     let model = cyrano_memory::named("sc").expect("a model");
-    let query = Query { program: &program, model: &model, question: Question::Holds(&Property::Assertions) };
+    let query = Query::new(&program, &model, Question::Holds(&Property::Assertions)).expect("a question");
     let ask = |engine: &dyn Engine| engine.ask(query, &Limits::default(), &());
     let one = ask(&alone());
     assert!(one.stats.depth > 200 && one.stats.states > 1000, "{:?}", one.stats);
@@ -136,7 +136,7 @@ fn outcomes_agree() {
     let ask = |engine: &dyn Engine, file: &str, model: &str| {
         let program = cyrano_rml::compile(&library(file), file, &[]).expect("the library compiles");
         let model = cyrano_memory::named(model).expect("a model");
-        let query = Query { program: &program, model: &model, question: Question::Outcomes };
+        let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
         engine.ask(query, &Limits::default(), &()).outcomes
     };
     let questions = [("litmus/sb.rml", "tso"), ("litmus/iriw.rml", "rmo"), ("litmus/fig4.rml", "pso")];
@@ -153,7 +153,7 @@ fn what_goes_wrong_at_once_is_found() {
     let source = "threads { shared x = 0; thread p { assert(1 = 2); x := 1 } } check assertions;";
     let program = cyrano_rml::compile(source, "a.rml", &[]).expect("it compiles");
     let model = cyrano_memory::named("sc").expect("a model");
-    let query = Query { program: &program, model: &model, question: Question::Holds(&Property::Assertions) };
+    let query = Query::new(&program, &model, Question::Holds(&Property::Assertions)).expect("a question");
     for answer in Cluster::default().run(|search| search.ask(query, &Limits::default(), &())) {
         assert_eq!(answer.expect("the cluster comes together").verdict, Verdict::Violated);
     }
@@ -165,15 +165,15 @@ fn limits_stop_everybody() {
     let program = instance.program();
     let model = cyrano_memory::named(instance.model).expect("a model");
     let property = instance.property.clone().expect("it has one");
-    let query = Query { program: &program, model: &model, question: Question::Holds(&property) };
+    let query = Query::new(&program, &model, Question::Holds(&property)).expect("a question");
     let limits = Limits { memory: 5 << 20, ..Limits::default() };
     for answer in Cluster::default().run(|search| search.ask(query, &limits, &())) {
         let answer = answer.expect("the cluster comes together");
-        assert_eq!((answer.verdict, answer.reason.as_deref()), (Verdict::Unknown, Some("memory limit reached")));
+        assert_eq!((answer.verdict, answer.reason), (Verdict::Unknown, Some(Stop::Memory.into())));
     }
     let cancelled = Limits::default();
     cancelled.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
     for answer in Cluster::default().run(|search| search.ask(query, &cancelled, &())) {
-        assert_eq!(answer.expect("the cluster comes together").reason.as_deref(), Some("interrupted"));
+        assert_eq!(answer.expect("the cluster comes together").reason, Some(Stop::Cancelled.into()));
     }
 }

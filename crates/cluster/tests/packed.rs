@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use cyrano_cluster::{Settings, info};
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Stop, Verdict};
 use cyrano_explore::{Explore, Space};
 use cyrano_ir::{Program, Property};
 use local::Cluster;
@@ -43,7 +43,7 @@ fn limits() -> Limits {
 /// Does something with the question whether assertions hold.
 fn asking<R>(program: &Program, model: &str, work: impl FnOnce(Query<'_>) -> R) -> R {
     let model = cyrano_memory::named(model).expect("a model");
-    work(Query { program, model: &model, question: Question::Holds(&Property::Assertions) })
+    work(Query::new(program, &model, Question::Holds(&Property::Assertions)).expect("a question"))
 }
 
 fn alone(program: &Program, model: &str) -> Answer {
@@ -59,7 +59,7 @@ fn alone(program: &Program, model: &str) -> Answer {
 fn facts(answer: &Answer) -> (Verdict, Option<String>, u64, bool, Option<(u64, u64)>) {
     let found = answer.execution.is_some();
     let counts = (!found).then_some((answer.stats.states, answer.stats.transitions));
-    (answer.verdict, answer.reason.clone(), answer.stats.depth, found, counts)
+    (answer.verdict, answer.reason.as_ref().map(ToString::to_string), answer.stats.depth, found, counts)
 }
 
 /// Asks about all programs on one cluster.
@@ -145,7 +145,7 @@ fn what_is_remembered_counts_as_memory() {
     let little = Limits { memory: 3 << 20, ..limits() };
     for answer in Cluster::default().run(|search| asking(&program, "sc", |query| search.ask(query, &little, &()))) {
         let answer = answer.expect("the cluster comes together");
-        assert_eq!((answer.verdict, answer.reason.as_deref()), (Verdict::Unknown, Some("memory limit reached")));
+        assert_eq!((answer.verdict, answer.reason), (Verdict::Unknown, Some(Stop::Memory.into())));
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use cyrano_cluster::{ClusterSearch, Error, Info, Settings, info};
-use cyrano_engine::{Answer, Engine, Limits, Progress, Query, Question, Verdict, Watch};
+use cyrano_engine::{Answer, Cause, Engine, Limits, Progress, Query, Question, Stop, Verdict, Watch};
 use cyrano_explore::Explore;
 use cyrano_ir::{Program, Property, TxCriterion};
 use local::{Cluster, library};
@@ -35,7 +35,7 @@ fn tl2() -> Case {
 
 impl Case {
     fn query(&self) -> Query<'_> {
-        Query { program: &self.program, model: &self.model, question: Question::Holds(&self.property) }
+        Query::new(&self.program, &self.model, Question::Holds(&self.property)).expect("a question")
     }
 
     fn alone(&self) -> Answer {
@@ -47,7 +47,7 @@ impl Case {
 fn facts(answer: &Answer) -> (Verdict, Option<String>, u64, Option<(u64, u64)>) {
     let all = answer.execution.is_none();
     let counts = all.then_some((answer.stats.states, answer.stats.transitions));
-    (answer.verdict, answer.reason.clone(), answer.stats.depth, counts)
+    (answer.verdict, answer.reason.as_ref().map(ToString::to_string), answer.stats.depth, counts)
 }
 
 fn settings(dir: &Path, resume: bool) -> Settings {
@@ -105,8 +105,7 @@ fn searches_that_stop_often_end_like_those_that_do_not() {
                     std::fs::remove_dir_all(dir.path()).expect("it can be removed");
                 }
                 let answers = ask_briefly(&cluster, case, dir.path(), resume, time);
-                let stopped =
-                    |answer: &Answer| answer.reason.as_ref().is_some_and(|why| why.contains("time limit reached"));
+                let stopped = |answer: &Answer| answer.reason.as_ref().and_then(Cause::stop) == Some(Stop::Timeout);
                 if answers.iter().all(stopped) {
                     let parts = info(dir.path()).expect("it can be read");
                     let now = parts.first().map_or((0, 0), |part| (part.levels[0].round, part.levels[0].level));
@@ -157,7 +156,7 @@ fn interrupted(case: &Case, dir: &Path) {
     });
     for answer in all {
         let answer = answer.expect("it comes together").expect("nothing is refused");
-        assert_eq!((answer.verdict, answer.reason.as_deref()), (Verdict::Unknown, Some("interrupted")));
+        assert_eq!((answer.verdict, answer.reason), (Verdict::Unknown, Some(Stop::Cancelled.into())));
     }
 }
 
@@ -304,7 +303,7 @@ fn little_memory_keeps_what_was_found() {
     let little = |process| Limits { memory: if process == 1 { 6 << 20 } else { 1 << 30 }, ..Limits::default() };
     for answer in ask(&cluster, &case, |_| settings(dir.path(), false), little) {
         let answer = answer.expect("nothing is refused");
-        assert_eq!((answer.verdict, answer.reason.as_deref()), (Verdict::Unknown, Some("memory limit reached")));
+        assert_eq!((answer.verdict, answer.reason), (Verdict::Unknown, Some(Stop::Memory.into())));
     }
     let kept: u64 = info(dir.path()).expect("it can be read").iter().map(|part| part.states).sum();
     assert!(kept > 10_000, "{kept}");
@@ -312,7 +311,7 @@ fn little_memory_keeps_what_was_found() {
     let less = |_| Limits { memory: 1 << 17, ..Limits::default() };
     for answer in ask(&cluster, &case, |_| settings(dir.path(), true), less) {
         let answer = answer.expect("nothing is refused");
-        let reason = answer.reason.unwrap_or_default();
+        let reason = answer.reason.expect("a cause").to_string();
         assert!(answer.verdict == Verdict::Unknown && reason.contains("need more memory"), "{reason}");
         assert!(reason.contains("process 0") && reason.contains("--resume"), "{reason}");
     }

@@ -20,7 +20,7 @@ fn ask(search: &ClusterSearch, threads: i128) -> Answer {
     let program = cyrano_rml::compile(&library("stm/tl2.rml"), "tl2", &set).expect("the library compiles");
     let model = cyrano_memory::named("sc").expect("a model");
     let property = Property::Transactions(TxCriterion::Opacity);
-    let query = Query { program: &program, model: &model, question: Question::Holds(&property) };
+    let query = Query::new(&program, &model, Question::Holds(&property)).expect("a question");
     search.ask(query, &Limits::default(), &())
 }
 
@@ -181,7 +181,7 @@ fn a_process_that_goes_away_stops_the_others() {
             return (None, None);
         }
         let answer = ask(search, 2);
-        (answer.reason, search.fault())
+        (answer.reason.map(|cause| cause.to_string()), search.fault())
     });
     let results: Vec<_> = results.into_iter().map(|result| result.expect("the cluster comes together")).collect();
     for (reason, fault) in [&results[0], &results[2]] {
@@ -199,7 +199,7 @@ fn other_questions_are_noticed() {
         let answer = result.expect("the cluster comes together");
         assert_eq!(answer.verdict, Verdict::Unknown);
         assert!(
-            answer.reason.as_deref().is_some_and(|reason| reason.contains("asks another question")),
+            answer.reason.as_ref().is_some_and(|reason| reason.to_string().contains("asks another question")),
             "{:?}",
             answer.reason
         );

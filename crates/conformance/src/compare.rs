@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
-use cyrano_engine::{Answer, BEYOND_LIMIT, Engine, Limits, Query, Question, Verdict};
+use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
@@ -48,7 +48,7 @@ pub fn compare(program: &Program) -> Result<(), Disagreement> {
 pub fn compare_with(program: &Program, explore: &Explore, limits: &dyn Fn() -> Limits) -> Result<(), Disagreement> {
     let serial = serial_outcomes(program, &limits());
     for model in cyrano_memory::all() {
-        if explore.supports(program, &model).is_ok() {
+        if explore.runs(program, &model) {
             let pair = Pair { program, model: &model, explore, limits };
             let goes_wrong = pair.verdicts_agree(&Property::Assertions)?;
             pair.outcomes_agree(goes_wrong)?;
@@ -66,7 +66,7 @@ pub fn compare_with(program: &Program, explore: &Explore, limits: &dyn Fn() -> L
 /// The claim that every outcome is one of a serial execution, as far as those are known.
 fn serial_outcomes(program: &Program, limits: &Limits) -> Property {
     let model = cyrano_memory::named("serial").expect("a named model");
-    let query = Query { program, model: &model, question: Question::Outcomes };
+    let query = Query::new(program, &model, Question::Outcomes).expect("a question");
     Property::Observations(Interp.ask(query, limits, &()).outcomes)
 }
 
@@ -74,7 +74,7 @@ fn serial_outcomes(program: &Program, limits: &Limits) -> Property {
 fn is_definite(answer: &Answer) -> bool {
     match answer.verdict {
         Verdict::Verified | Verdict::Violated | Verdict::Vacuous => true,
-        Verdict::Bounded => answer.reason.as_ref().is_some_and(|reason| reason.starts_with(BEYOND_LIMIT)),
+        Verdict::Bounded => matches!(answer.reason, Some(Cause::Limit(_))),
         Verdict::Unknown => false,
     }
 }
@@ -89,7 +89,7 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     fn ask(&self, engine: &dyn Engine, question: Question<'_>) -> Answer {
-        let query = Query { program: self.program, model: self.model, question };
+        let query = Query::new(self.program, self.model, question).expect("a question");
         engine.ask(query, &(self.limits)(), &())
     }
 
@@ -149,7 +149,7 @@ pub fn outcomes_grow(program: &Program, limits: &dyn Fn() -> Limits) -> Result<(
     let mut before: Option<(&str, BTreeSet<Vec<i128>>)> = None;
     for name in CHAIN {
         let model = cyrano_memory::named(name).expect("a named model");
-        let query = Query { program, model: &model, question: Question::Outcomes };
+        let query = Query::new(program, &model, Question::Outcomes).expect("a question");
         let answer = Interp.ask(query, &limits(), &());
         if answer.verdict == Verdict::Unknown {
             return Ok(());

@@ -46,7 +46,7 @@ fn judge(program: &Program, property: &Property, model: &Model, seconds: f64) ->
         (false, true) => (&plain, &Symbolic::default()),
         (false, false) => (&plain, &Explore::default()),
     };
-    let query = Query { program, model, question: Question::Holds(property) };
+    let query = Query::new(program, model, Question::Holds(property)).expect("a question");
     let answer = engine.ask(query, &limits(seconds, 4), &());
     if let (Some(violation), Some(execution)) = (&answer.violation, &answer.execution) {
         confirm(program, model, property, Some(violation), execution).expect("the violation is replayed");
@@ -84,8 +84,8 @@ fn headers_tell_the_truth() {
 }
 
 fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> Option<BTreeSet<Vec<i128>>> {
-    engine.supports(program, model).unwrap_or_else(|refusal| panic!("{}", refusal.reason));
-    let query = Query { program, model, question: Question::Outcomes };
+    let query = Query::new(program, model, Question::Outcomes).expect("a question");
+    engine.supports(&query).unwrap_or_else(|refusal| panic!("{refusal}"));
     let answer = engine.ask(query, &limits(4.0, 4), &());
     (answer.verdict == Verdict::Verified).then_some(answer.outcomes)
 }
@@ -196,7 +196,7 @@ fn reductions_change_nothing() {
         for criterion in TxCriterion::ALL {
             let property = Property::Transactions(criterion);
             let model = model("inorder");
-            let query = Query { program: &all.program, model: &model, question: Question::Holds(&property) };
+            let query = Query::new(&all.program, &model, Question::Holds(&property)).expect("a question");
             let ask = |explore: &Explore| explore.ask(query, &limits(60.0, 4), &());
             let expected = ask(&on).verdict;
             for explore in &off {

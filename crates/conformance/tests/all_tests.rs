@@ -22,11 +22,11 @@ fn unit(source: &str) -> (Unit, TestFile) {
 fn shows_a_bug(unit: &Unit, test: &Test, seconds: f64) -> bool {
     let program = unit.program(test).expect("the test compiles");
     let [serial, relaxed] = ["serial", "relaxed"].map(|name| cyrano_memory::named(name).expect("a named model"));
-    let query = Query { program: &program, model: &serial, question: Question::Outcomes };
+    let query = Query::new(&program, &serial, Question::Outcomes).expect("a question");
     let mined = Explore::default().ask(query, &limits(20.0, 3), &());
     assert_eq!(mined.verdict, Verdict::Verified, "mining {test}");
     let property = Property::Observations(mined.outcomes);
-    let query = Query { program: &program, model: &relaxed, question: Question::Holds(&property) };
+    let query = Query::new(&program, &relaxed, Question::Holds(&property)).expect("a question");
     let answer = Symbolic::default().ask(query, &limits(seconds, 3), &());
     if let Some(execution) = &answer.execution {
         let confirmed = cyrano_interp::confirm(&program, &relaxed, &property, answer.violation.as_ref(), execution);
@@ -110,11 +110,11 @@ fn found_on_sc(source: &str, calls: std::ops::RangeInclusive<usize>) -> (Option<
     let mut decided = true;
     for test in &tests {
         let program = unit.program(test).expect("the test compiles");
-        let query = Query { program: &program, model: &serial, question: Question::Outcomes };
+        let query = Query::new(&program, &serial, Question::Outcomes).expect("a question");
         let mined = Explore::default().ask(query, &limits(20.0, 3), &());
         assert_eq!(mined.verdict, Verdict::Verified, "mining {test}");
         let property = Property::Observations(mined.outcomes);
-        let query = Query { program: &program, model: &sc, question: Question::Holds(&property) };
+        let query = Query::new(&program, &sc, Question::Holds(&property)).expect("a question");
         let answer = Explore::default().ask(query, &limits(20.0, 3), &());
         if answer.verdict == Verdict::Violated {
             let execution = answer.execution.as_ref().expect("an execution");

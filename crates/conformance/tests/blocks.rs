@@ -18,7 +18,7 @@ fn judge(program: &Program, model: &str) -> (Verdict, Option<Difference>) {
     let model = cyrano_memory::named(model).expect("a named model");
     let ask = |explore: &Explore| {
         let property = Property::CommitAtomicity;
-        let query = Query { program, model: &model, question: Question::Holds(&property) };
+        let query = Query::new(program, &model, Question::Holds(&property)).expect("a question");
         let answer = explore.ask(query, &limits(60.0, 6), &());
         let difference = answer.violation.as_ref().map(|violation| {
             let execution = answer.execution.as_ref().expect("a violation has its execution");

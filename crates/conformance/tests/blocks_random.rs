@@ -396,7 +396,7 @@ fn compare(program: &Program, model: &str, buffer: Buffer) -> bool {
         Explore { movers: false, thread_symmetry: false, dead_registers: false, ..Explore::default() },
     ];
     for explore in variants {
-        let query = Query { program: &parsed, model: &model, question: Question::Holds(&property) };
+        let query = Query::new(&parsed, &model, Question::Holds(&property)).expect("a question");
         let answer = explore.ask(query, &limits(60.0, 6), &());
         let place = || format!("under {}, {:?}:\n{source}", model.name, answer.reason);
         match answer.verdict {
@@ -448,7 +448,7 @@ fn violations_grow() {
         let verdicts = ["sc", "tso", "pso", "rmo"].map(|model| {
             let model = cyrano_memory::named(model).expect("a named model");
             let property = Property::CommitAtomicity;
-            let query = Query { program: &parsed, model: &model, question: Question::Holds(&property) };
+            let query = Query::new(&parsed, &model, Question::Holds(&property)).expect("a question");
             let answer = Explore::default().ask(query, &limits(60.0, 6), &());
             if let (Some(violation), Some(execution)) = (&answer.violation, &answer.execution) {
                 let confirmed = cyrano_interp::confirm(&parsed, &model, &property, Some(violation), execution);

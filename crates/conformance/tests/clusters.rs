@@ -28,7 +28,7 @@ fn programs() -> Vec<(String, Program)> {
 
 fn ask(engine: &dyn Engine, program: &Program, model: &str) -> Facts {
     let model = cyrano_memory::named(model).expect("a model");
-    let query = Query { program, model: &model, question: Question::Outcomes };
+    let query = Query::new(program, &model, Question::Outcomes).expect("a question");
     let answer = engine.ask(query, &Limits { workers: 1, ..Limits::default() }, &());
     let stats = answer.stats;
     (answer.verdict, answer.outcomes, [stats.states, stats.transitions, stats.depth])

@@ -43,9 +43,9 @@ fn short() -> Limits {
 /// The worst verdict of the file's distinct properties under a model, by the engine that supports it.
 fn verdict(program: &Program, model: &Model) -> (Verdict, &'static str) {
     let explore = Explore::default();
-    let engine: &dyn Engine = if explore.supports(program, model).is_ok() { &explore } else { &Interp };
+    let engine: &dyn Engine = if explore.runs(program, model) { &explore } else { &Interp };
     let verdicts = program.checks.iter().map(|check| {
-        let query = Query { program, model, question: Question::Holds(&check.property) };
+        let query = Query::new(program, model, Question::Holds(&check.property)).expect("a question");
         engine.ask(query, &if engine.name() == "interp" { short() } else { limits(60.0, 1) }, &()).verdict
     });
     (verdicts.max_by_key(|v| v.gravity()).expect("a library file checks something"), engine.name())
@@ -63,7 +63,7 @@ fn headers_tell_the_truth() {
                 return Err(format!("{}: header says {expected}, {engine} says {}", model.name, verdict.name()));
             }
             if let Some(count) = expectation.outcomes {
-                let query = Query { program, model: &model, question: Question::Outcomes };
+                let query = Query::new(program, &model, Question::Outcomes).expect("a question");
                 let answer = Interp.ask(query, &short(), &());
                 let found = answer.outcomes.len();
                 if found > count || answer.verdict == Verdict::Verified && found < count {

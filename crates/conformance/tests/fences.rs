@@ -38,12 +38,12 @@ impl Rml {
 
     fn judge_under(&self, program: &Program, model: &Model) -> Judgement<()> {
         let explore = Explore::default();
-        let engine: &dyn Engine = if explore.supports(program, model).is_ok() { &explore } else { &Interp };
+        let engine: &dyn Engine = if explore.runs(program, model) { &explore } else { &Interp };
         for property in program.checks.iter().map(|check| &check.property) {
             if matches!(property, Property::Final { quantifier: Quantifier::Exists, .. }) {
                 continue;
             }
-            let query = Query { program, model, question: Question::Holds(property) };
+            let query = Query::new(program, model, Question::Holds(property)).expect("a question");
             let answer = engine.ask(query, &limits(60.0, 2), &());
             match (answer.verdict, answer.execution) {
                 (Verdict::Verified | Verdict::Vacuous, _) => {}

@@ -46,7 +46,7 @@ fn grows(program: &Program) -> Result<usize, String> {
     let mut compared = 0;
     for name in CHAIN {
         let model = cyrano_memory::named(name).expect("a named model");
-        let query = Query { program, model: &model, question: Question::Outcomes };
+        let query = Query::new(program, &model, Question::Outcomes).expect("a question");
         let answer = Symbolic::default().ask(query, &limits(PATIENCE.1, 3), &());
         if answer.verdict != Verdict::Verified {
             continue;

@@ -41,10 +41,10 @@ fn for_each(cycles: &[Cycle], test: impl Fn(&Cycle) -> Result<(), String> + Sync
 
 /// The outcomes of a program, or nothing if the engine cannot run it.
 fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> Result<Option<BTreeSet<Vec<i128>>>, String> {
-    if engine.supports(program, model).is_err() {
+    if !engine.runs(program, model) {
         return Ok(None);
     }
-    let answer = engine.ask(Query { program, model, question: Question::Outcomes }, &limits(60.0, 3), &());
+    let answer = engine.ask(Query::new(program, model, Question::Outcomes).expect("a question"), &limits(60.0, 3), &());
     match answer.verdict {
         Verdict::Verified => Ok(Some(answer.outcomes)),
         other => Err(format!("{} on {}: {} ({:?})", engine.name(), model.name, other.name(), answer.reason)),

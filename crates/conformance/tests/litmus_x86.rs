@@ -12,7 +12,7 @@ use cyrano_litmus::{Shown, Test};
 /// The final states of a test under a model, as the explorer finds them.
 fn explored(test: &Test, model: &str) -> BTreeSet<Vec<Shown>> {
     let model = cyrano_memory::named(model).expect("a named model");
-    let query = Query { program: &test.program, model: &model, question: Question::Outcomes };
+    let query = Query::new(&test.program, &model, Question::Outcomes).expect("a question");
     let answer = Explore::default().ask(query, &limits(60.0, 3), &());
     assert_eq!(answer.verdict, Verdict::Verified, "{}: {:?}", test.head.name, answer.reason);
     answer.outcomes.iter().map(|outcome| test.state(outcome)).collect()
@@ -90,8 +90,8 @@ fn the_library_keeps_its_promises() {
 fn observation(test: &Test, model: &str) -> &'static str {
     let model = cyrano_memory::named(model).expect("a named model");
     let (explore, symbolic) = (Explore::default(), cyrano_symbolic::Symbolic::default());
-    let engine: &dyn Engine = if explore.supports(&test.program, &model).is_ok() { &explore } else { &symbolic };
-    let query = Query { program: &test.program, model: &model, question: Question::Outcomes };
+    let engine: &dyn Engine = if explore.runs(&test.program, &model) { &explore } else { &symbolic };
+    let query = Query::new(&test.program, &model, Question::Outcomes).expect("a question");
     let answer = engine.ask(query, &limits(60.0, 3), &());
     assert_eq!(answer.verdict, Verdict::Verified, "{} under {}: {:?}", test.head.name, model.name, answer.reason);
     test.judge(&answer.outcomes).expect("a condition without overflow").observation().name()

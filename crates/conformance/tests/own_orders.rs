@@ -165,10 +165,10 @@ fn depends(code: &[Instr], first: usize, second: usize) -> bool {
 
 fn ask(engine: &dyn Engine, program: &Program) -> Option<Answer> {
     let model = cyrano_memory::named("declared").expect("a model");
-    if let Err(refusal) = engine.supports(program, &model) {
-        panic!("{} refuses: {}\n{}", engine.name(), refusal.reason, text::print(program));
+    let query = Query::new(program, &model, Question::Outcomes).expect("a question");
+    if let Err(refusal) = engine.supports(&query) {
+        panic!("{} refuses: {refusal}\n{}", engine.name(), text::print(program));
     }
-    let query = Query { program, model: &model, question: Question::Outcomes };
     let answer = engine.ask(query, &limits(20.0, 2), &());
     (answer.verdict == Verdict::Verified).then_some(answer)
 }
@@ -180,7 +180,7 @@ fn shows(engine: &dyn Engine, program: &Program, outcome: &[i128]) {
     let columns = program.observed.iter().zip(outcome).map(column);
     let cond = columns.reduce(|a, b| Expr::binary(BinOp::And, a, b)).expect("columns");
     let property = Property::Final { quantifier: Quantifier::Never, cond, text: "outcome".into() };
-    let query = Query { program, model: &model, question: Question::Holds(&property) };
+    let query = Query::new(program, &model, Question::Holds(&property)).expect("a question");
     let answer = engine.ask(query, &limits(20.0, 2), &());
     let (Some(violation), Some(execution)) = (&answer.violation, &answer.execution) else {
         panic!("{} does not show {outcome:?}\n{}", engine.name(), text::print(program));
@@ -209,7 +209,7 @@ fn engines_agree_on_programs_with_orders_of_their_own() {
         }
         compared += 1;
         let inorder = cyrano_memory::named("inorder").expect("a model");
-        let query = Query { program: &program, model: &inorder, question: Question::Outcomes };
+        let query = Query::new(&program, &inorder, Question::Outcomes).expect("a question");
         reordered += usize::from(Explore::default().ask(query, &limits(20.0, 2), &()).outcomes != right.outcomes);
     }
     assert!(compared > 1200 && reordered > 300, "{compared} compared, {reordered} with more outcomes than in order");

@@ -28,7 +28,8 @@ fn compile(source: &str) -> Program {
 
 /// All outcomes of a program, which has to have them all known.
 fn outcomes(program: &Program, model_name: &str, engine: &dyn Engine) -> Outcomes {
-    let query = Query { program, model: &model(model_name), question: Question::Outcomes };
+    let model = model(model_name);
+    let query = Query::new(program, &model, Question::Outcomes).expect("a question");
     let answer = engine.ask(query, &limits(60.0, 2), &());
     assert_eq!(answer.verdict, Verdict::Verified, "{}: {:?}", engine.name(), answer.reason);
     answer.outcomes
@@ -46,7 +47,7 @@ fn allowed(source: &str) -> Outcomes {
 /// Asks, and has the reference interpreter confirm what is shown.
 fn check(program: &Program, property: &Property, model_name: &str) -> Answer {
     let model = model(model_name);
-    let query = Query { program, model: &model, question: Question::Holds(property) };
+    let query = Query::new(program, &model, Question::Holds(property)).expect("a question");
     let answer = Explore::default().ask(query, &limits(60.0, 2), &());
     if let Some(execution) = &answer.execution {
         let confirmed = cyrano_interp::confirm(program, &model, property, answer.violation.as_ref(), execution);

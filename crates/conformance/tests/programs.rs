@@ -42,8 +42,9 @@ fn check(name: &str, models: &[&str], verdict: Verdict, outcomes: usize, wrong: 
     for model in models {
         let model = cyrano_memory::named(model).expect("a named model");
         for engine in [&Explore::default() as &dyn Engine, &Interp] {
-            let ask =
-                |question| engine.ask(Query { program: &program, model: &model, question }, &limits(60.0, 3), &());
+            let ask = |question| {
+                engine.ask(Query::new(&program, &model, question).expect("a question"), &limits(60.0, 3), &())
+            };
             let answer = ask(Question::Holds(&Property::Assertions));
             let place = format!("{name} on {} by {}: {:?}", model.name, engine.name(), answer.violation);
             assert_eq!(answer.verdict, verdict, "{place}");
@@ -93,7 +94,7 @@ fn publication() {
     for (model, expected) in [("tso", vec![-1, 7]), ("pso", vec![i128::MIN, -1, 7])] {
         let model = cyrano_memory::named(model).expect("a named model");
         for engine in [&Explore::default() as &dyn Engine, &Interp] {
-            let query = Query { program: &program, model: &model, question: Question::Outcomes };
+            let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
             let found: BTreeSet<i128> =
                 engine.ask(query, &limits(60.0, 3), &()).outcomes.iter().map(|o| o[0]).collect();
             assert_eq!(found, expected.iter().copied().collect(), "{} by {}", model.name, engine.name());

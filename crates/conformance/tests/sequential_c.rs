@@ -31,7 +31,7 @@ fn by_cyrano(name: &str, text: &str) -> Result {
     let tests = cyrano_cfront::tests(&format!("f = {name}()\ntest T = ( f )\n"), &unit).expect("the test is right");
     let program = unit.program(&tests.tests[0]).unwrap_or_else(|e| panic!("{e:?}\n{source}"));
     let model = cyrano_memory::named("serial").expect("a named model");
-    let ask = |question| Interp.ask(Query { program: &program, model: &model, question }, &limits(2.0, 64), &());
+    let ask = |question| Interp.ask(Query::new(&program, &model, question).expect("a question"), &limits(2.0, 64), &());
     let answer = ask(Question::Holds(&Property::Assertions));
     match (answer.verdict, answer.violation) {
         (Verdict::Violated, Some(Violation::Error { error, .. })) => Result::GoesWrong(format!("{error:?}")),

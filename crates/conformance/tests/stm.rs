@@ -22,7 +22,7 @@ fn compile(name: &str, entry: &corpus::Entry, vars: i128) -> Program {
 
 fn check(program: &Program, model: &Model, explore: &Explore) -> Answer {
     let property = Property::Transactions(TxCriterion::Opacity);
-    let query = Query { program, model, question: Question::Holds(&property) };
+    let query = Query::new(program, model, Question::Holds(&property)).expect("a question");
     let answer = explore.ask(query, &limits(SECONDS, 1), &());
     if let Some(execution) = &answer.execution {
         let violation = answer.violation.as_ref();

@@ -28,7 +28,7 @@ fn compile(source: &str, set: &[(&str, i128)]) -> Program {
 fn check(program: &Program, criterion: &str, explore: &Explore) -> Answer {
     let property = Property::Transactions(TxCriterion::from_name(criterion).expect("a criterion"));
     let model = cyrano_memory::named("sc").expect("a model");
-    let query = Query { program, model: &model, question: Question::Holds(&property) };
+    let query = Query::new(program, &model, Question::Holds(&property)).expect("a question");
     let answer = explore.ask(query, &limits(SECONDS, 4), &());
     if let Some(execution) = &answer.execution {
         let violation = answer.violation.as_ref();

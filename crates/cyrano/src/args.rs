@@ -324,7 +324,7 @@ pub struct RunArgs {
     /// Keep only 64-bit fingerprints of states (explore): less memory, but a state may be left out by accident, and the verdict says so
     #[arg(long)]
     pub fingerprint: bool,
-    /// How many accesses a thread may defer at a time (explore) before the verdict is bounded
+    /// How many accesses a thread may defer at a time (explore) before the verdict is bounded; 12, and up to 96 as needed, if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub deferred: Option<u16>,
     /// How often a thread may take the same backward jump (symbolic, interp) before the verdict is bounded

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use cyrano_cluster::ClusterSearch;
 use cyrano_disk::{DiskSearch, Settings};
-use cyrano_engine::{Engine, Limits, Query, Watch};
+use cyrano_engine::{Cause, Engine, Limits, Query, Watch};
 use cyrano_explore::Explore;
 
 use crate::args::{EngineChoice, LargeArgs, RunArgs};
@@ -68,8 +68,9 @@ impl Large {
         limits: &Limits,
         watch: &dyn Watch,
     ) -> Result<Answered, Failure> {
-        if let Err(refusal) = explore.supports(query.program, query.model) {
-            return Err(Failure::input(format!("explore cannot run this: {}", refusal.reason)));
+        if let Err(why) = explore.supports(&query) {
+            let cause = Cause::NoEngine { engine: explore.name(), why, instead: None };
+            return Err(Failure::input(format!("{}: {cause}", loaded.source.name)));
         }
         if let Some(cluster) = cluster {
             let (dir, resume, every) = (self.dir.clone(), self.resume, self.every);

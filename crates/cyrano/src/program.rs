@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use cyrano_engine::{Query, Question};
 use cyrano_ir::suggest;
 use cyrano_ir::{Diagnostic, Program, Property};
+use cyrano_memory::Model;
 use cyrano_rml::CompileError;
 use cyrano_rml::algorithm::ClientSpace;
 use cyrano_trace::TestInfo;
@@ -41,6 +43,12 @@ impl Loaded {
             return Cow::Borrowed(self);
         }
         Cow::Owned(Self { program: self.program.without_calls(), ..self.clone() })
+    }
+
+    /// A question about the program; one that makes no sense is bad input.
+    pub fn query<'a>(&'a self, model: &'a Model, question: Question<'a>) -> Result<Query<'a>, Failure> {
+        let refused = |why| Failure::input(format!("{}: {why}", self.source.name));
+        Query::new(&self.program, model, question).map_err(refused)
     }
 
     /// The size of the instance, for reports; a constant of the file's own takes precedence.

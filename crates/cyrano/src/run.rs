@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cyrano_cluster::ClusterSearch;
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Stop, Verdict, Violation, Watch};
+use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Refusal, Stop, Verdict, Violation, Watch};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{InstrId, Interchangeable, Program, Property, ThreadId};
@@ -21,7 +21,7 @@ use crate::failure::{self, Failure};
 use crate::large::Large;
 use crate::program::Loaded;
 use crate::proof::{self, Proof};
-use crate::{clients, counting, interrupt, pool};
+use crate::{clients, counting, deferred, interrupt, pool};
 
 /// The version in reports.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -36,6 +36,8 @@ pub struct Runner {
     symbolic: Symbolic,
     limits: Limits,
     workers: usize,
+    /// Whether the bound of deferred accesses is raised where it stands in the way: nobody has named one.
+    raises: bool,
     /// Whether executions are made small before they are shown.
     minimise: bool,
     /// Where states are kept, if not in memory.
@@ -82,8 +84,9 @@ impl Runner {
         symbolic.sessions = !args.no_reduction.contains(&Reduction::Sessions);
         symbolic.ranges = !args.no_reduction.contains(&Reduction::Ranges);
         let explore = Explore { fingerprints: args.fingerprint, ..explorer(&args.no_reduction) };
-        let minimise = !args.no_minimise;
-        Ok(Self { engine: args.engine, explore, symbolic, limits, workers, minimise, large: None, cluster: None })
+        let (minimise, raises) = (!args.no_minimise, args.deferred.is_none());
+        let (large, cluster) = (None, None);
+        Ok(Self { engine: args.engine, explore, symbolic, limits, workers, raises, minimise, large, cluster })
     }
 
     /// A runner for questions that are asked one after the other, each with this much time from now.
@@ -96,6 +99,7 @@ impl Runner {
             symbolic,
             limits,
             workers: 1,
+            raises: true,
             minimise: true,
             large: None,
             cluster: None,
@@ -109,7 +113,8 @@ impl Runner {
         let (explore, symbolic) = (self.explore.clone(), self.symbolic.clone());
         let engine = engine.unwrap_or(self.engine);
         let (large, cluster) = (self.large.clone(), self.cluster.clone());
-        Self { engine, explore, symbolic, limits, workers: 1, minimise: self.minimise, large, cluster }
+        let Self { raises, minimise, .. } = *self;
+        Self { engine, explore, symbolic, limits, workers: 1, raises, minimise, large, cluster }
     }
 
     /// The same runner for one check whose states are kept in files, if that is wanted: only the explorer does that.
@@ -165,7 +170,7 @@ impl Runner {
     /// Asks for all outcomes. Where a loop may count for ever, the explorer gets little memory before the symbolic engine has its turn, whose bounds name
     /// the loop; if that comes to nothing, the explorer gets the rest.
     pub fn mine(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
-        if !counting::counts(query.program) {
+        if !counting::counts(query.program()) {
             return self.ask(query, watch);
         }
         self.ask_in_turns(query, watch)
@@ -180,8 +185,7 @@ impl Runner {
         let mut first = self.part(Duration::MAX, None);
         first.limits.memory = limited;
         let answered = first.ask(query, watch);
-        let reason = answered.answer.reason.as_deref().unwrap_or_default();
-        if !reason.starts_with(Stop::Memory.reason()) {
+        if answered.answer.reason.as_ref().and_then(Cause::stop) != Some(Stop::Memory) {
             return answered;
         }
         let second = self.ask_symbolic_first(query, watch);
@@ -199,7 +203,7 @@ impl Runner {
     /// Asks the engine of choice: the explorer if the choice is free, but for what programs with an order of their own end in, for
     /// a thread that chooses among all orders of its statements has too many states.
     pub fn ask(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
-        if query.model.own_order && !query.program.has_calls() {
+        if query.model().own_order && !query.program().has_calls() {
             return self.ask_symbolic_first(query, watch);
         }
         self.ask_one_of(&[Chosen::Explore, Chosen::Symbolic, Chosen::Interp], query, watch)
@@ -213,22 +217,15 @@ impl Runner {
     fn ask_one_of(&self, usual: &[Chosen], query: Query<'_>, watch: &dyn Watch) -> Answered {
         // Processes that search together have to ask the same questions, and agree on a limit in the course of them.
         if let Some(stop) = self.stopped().filter(|_| self.cluster.is_none()) {
-            return unasked(stop.reason().to_owned());
+            return unasked(stop.into());
         }
-        // Only the explorer judges commit points.
-        let judges = matches!(query.question, Question::Holds(Property::CommitAtomicity));
-        let usual = if judges { &[Chosen::Explore] } else { usual };
         let (engine, note) = match self.choose(usual, &query) {
             Ok(chosen) => chosen,
-            Err(reason) => {
-                let elsewhere = reason.split_once("; try").filter(|_| judges);
-                let told = elsewhere.map(|(why, _)| format!("{why}; no other engine judges commit points"));
-                return unasked(told.unwrap_or(reason));
-            }
+            Err(cause) => return unasked(cause),
         };
         let start = Instant::now();
         let (mut answer, clauses) = match engine {
-            Chosen::Explore => (self.engine(engine).ask(query, &self.limits, watch), None),
+            Chosen::Explore => (self.search(self.engine(engine), query, watch), None),
             Chosen::Interp => (Interp.ask(query, &self.limits, watch), None),
             Chosen::Symbolic => {
                 let (answer, stats) = self.symbolic.ask_with_stats(query, &self.limits, watch);
@@ -239,11 +236,19 @@ impl Runner {
         Answered { engine: Some(self.engine(engine).name().to_owned()), note, clauses, answer }
     }
 
+    /// Asks the explorer. Processes that search together do so once: their memory is not the same, so they would not agree on another time.
+    fn search(&self, explore: &dyn Engine, query: Query<'_>, watch: &dyn Watch) -> Answer {
+        match self.raises && self.cluster.is_none() {
+            true => deferred::ask(explore, query, &self.limits, watch),
+            false => explore.ask(query, &self.limits, watch),
+        }
+    }
+
     /// The symbolic engine, if it is the one that [`Runner::ask`], or [`Runner::ask_symbolic_first`], would ask, and may keep what it learns.
     pub fn keeping_symbolic(&self, symbolic_first: bool, query: &Query<'_>) -> Option<&Symbolic> {
         let explore_first = [Chosen::Explore, Chosen::Symbolic, Chosen::Interp];
         let usual = if symbolic_first { [Chosen::Symbolic, Chosen::Explore, Chosen::Interp] } else { explore_first };
-        let usable = self.symbolic.sessions && self.cluster.is_none() && !query.model.own_order;
+        let usable = self.symbolic.sessions && self.cluster.is_none() && !query.model().own_order;
         let chosen = self.choose(&usual, query).ok().filter(|_| usable);
         chosen.filter(|(chosen, _)| *chosen == Chosen::Symbolic).map(|_| &self.symbolic)
     }
@@ -262,30 +267,37 @@ impl Runner {
     }
 
     /// The engine for a query, and why it is not the usual one; `Err` if there is none.
-    fn choose(&self, usual: &[Chosen], query: &Query<'_>) -> Result<(Chosen, Option<String>), String> {
+    fn choose(&self, usual: &[Chosen], query: &Query<'_>) -> Result<(Chosen, Option<String>), Cause> {
         let candidates: &[Chosen] = match self.engine {
             EngineChoice::Auto => usual,
             EngineChoice::Explore => &[Chosen::Explore],
             EngineChoice::Symbolic => &[Chosen::Symbolic],
             EngineChoice::Interp => &[Chosen::Interp],
         };
-        let mut refused = None;
+        let mut refused = Vec::new();
         for chosen in candidates {
             let engine = self.engine(*chosen);
-            match engine.supports(query.program, query.model) {
-                // The reference interpreter is slow, so its users are told why they got it.
+            match engine.supports(query) {
                 Ok(()) => {
-                    let slow = matches!(chosen, Chosen::Interp);
-                    return Ok((*chosen, refused.filter(|_| slow).map(|(note, _)| note)));
+                    // The reference interpreter is slow, so its users are told why they got it.
+                    let slow = nearest(refused).filter(|_| matches!(chosen, Chosen::Interp));
+                    let note = slow.map(|(engine, why)| Cause::NoEngine { engine, why, instead: None }.to_string());
+                    return Ok((*chosen, note));
                 }
-                Err(refusal) => {
-                    let note = format!("{} cannot run this: {}", engine.name(), refusal.reason);
-                    refused = refused.or(Some((note, refusal.instead)));
-                }
+                Err(why) => refused.push((engine.name(), why)),
             }
         }
-        let (note, instead) = refused.unwrap_or_default();
-        Err(format!("{note}; try --engine {instead}"))
+        let Some((engine, why)) = nearest(refused) else { unreachable!("there is always an engine to ask") };
+        // Only the explorer searches with others.
+        let instead = self.cluster.is_none().then(|| self.others(candidates, query));
+        Err(Cause::NoEngine { engine, why, instead })
+    }
+
+    /// The engines that would answer a query, but for these.
+    fn others(&self, refused: &[Chosen], query: &Query<'_>) -> Vec<&'static str> {
+        let all = [Chosen::Explore, Chosen::Symbolic, Chosen::Interp];
+        let others = all.into_iter().filter(|chosen| !refused.contains(chosen)).map(|chosen| self.engine(chosen));
+        others.filter(|engine| engine.supports(query).is_ok()).map(Engine::name).collect()
     }
 
     /// Checks one property and confirms what comes of it.
@@ -297,7 +309,7 @@ impl Runner {
         watch: &dyn Watch,
     ) -> Result<CheckReport, Failure> {
         let loaded = &*loaded.for_question(Some(property));
-        let query = Query { program: &loaded.program, model, question: Question::Holds(property) };
+        let query = loaded.query(model, Question::Holds(property))?;
         let Answered { engine, note, clauses, mut answer } = match (&self.large, property) {
             (Some(large), _) => large.ask(&self.explore, self.cluster(), loaded, query, &self.limits, watch)?,
             // What a client of a C data type observes; the explorer alone may need all memory for it, and in vain.
@@ -337,7 +349,7 @@ impl Runner {
             blocks: blocks(&answer),
             clauses,
             verdict: answer.verdict,
-            reason: answer.reason.map(|reason| reason + &lines(loaded, &answer.places)),
+            reason: answer.reason.map(|cause| format!("{cause}{}", lines(loaded, &answer.places))),
             reductions: answer.reductions.iter().map(|name| (*name).to_owned()).collect(),
             trace,
             minimised: proof.and_then(|proof| proof.minimised),
@@ -367,7 +379,7 @@ impl Runner {
         let off = Interchangeable::default();
         let renames = if self.explore.client_symmetry { &loaded.program.interchangeable } else { &off };
         let explore = Explore { client_programs: true, ..self.explore.clone() };
-        let all = explore.ask(query, &self.limits, watch);
+        let all = self.search(&explore, query, watch);
         let complete = all.reason.is_none();
         let wrong = Some(clients::wrong(space, &all.clients, renames).to_string());
         let smallest = clients::smallest(&all.clients).map(clients::in_words);
@@ -442,8 +454,15 @@ fn blocks(answer: &Answer) -> Vec<BlockReport> {
     answer.blocks.iter().map(proven).collect()
 }
 
-fn unasked(reason: String) -> Answered {
-    let answer = Answer::new(Verdict::Unknown, Some(reason));
+/// Of engines that refuse a question, the one that comes nearest: some never answer such questions.
+fn nearest(refused: Vec<(&'static str, Refusal)>) -> Option<(&'static str, Refusal)> {
+    let near = refused.iter().position(|(_, why)| !why.is_for_all_programs()).unwrap_or(0);
+    refused.into_iter().nth(near)
+}
+
+/// What nobody was asked.
+pub fn unasked(cause: Cause) -> Answered {
+    let answer = Answer::new(Verdict::Unknown, Some(cause));
     Answered { engine: None, note: None, clauses: None, answer }
 }
 
@@ -461,7 +480,7 @@ mod tests {
         let source = Source { name: "a.rml".into(), text, dir: None };
         let loaded = crate::program::compile(source, &[], ColorChoice::Never).expect("the program compiles");
         let property = loaded.program.checks[0].property.clone();
-        let mut answer = unasked(String::new()).answer;
+        let mut answer = unasked(Stop::Timeout.into()).answer;
         answer.verdict = Verdict::Violated;
         answer.violation = Some(violation);
         answer.execution = order.map(|order| Execution { order, choices: vec![vec![]] });

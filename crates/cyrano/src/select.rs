@@ -1,6 +1,7 @@
 //! Which checks run: what the file declares, narrowed or widened by the options.
 
-use cyrano_ir::{COMMIT_ORDER, Diagnostic, Op, Program, Progress, Property, TxCriterion};
+use cyrano_engine::{Query, Question, Refusal, lacks};
+use cyrano_ir::{Diagnostic, Op, Program, Progress, Property, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::args::{ColorChoice, Criterion};
@@ -70,12 +71,8 @@ pub fn select(
     color: ColorChoice,
 ) -> Result<Vec<Selected>, Failure> {
     let criteria: Vec<Criterion> = criteria.iter().flat_map(|criterion| criterion.parts()).collect();
-    if let Some(model) = models.iter().find(|model| !suits(&loaded.program, model)) {
-        let known = cyrano_memory::for_algorithms();
-        let known: Vec<&str> = known.iter().map(|model| model.name.as_str()).collect();
-        let (file, name, known) = (&loaded.source.name, &model.name, known.join(", "));
-        let why = "its base objects are linearizable, and it says itself which statements stay in order";
-        return Err(Failure::input(format!("{file}: an algorithm is not run under {name}: {why}; use {known} or sc")));
+    for model in models {
+        sensible(loaded, model, Question::Outcomes)?;
     }
     let mut declared = declarations(loaded, color)?;
     let mut selected = Vec::new();
@@ -114,6 +111,7 @@ pub fn select(
     }
     let mut runs: Vec<Selected> = Vec::new();
     for run in product(&declared, models) {
+        let run = run.if_sensible(loaded)?;
         if !runs.contains(&run) {
             runs.push(run);
         }
@@ -125,9 +123,27 @@ pub fn select(
     Ok(runs)
 }
 
-/// Whether a model makes sense for a program: algorithms over base objects have their own, and others cannot use these.
-fn suits(program: &Program, model: &Model) -> bool {
-    program.orders.is_empty() || model.own_order || ["sc", "inorder"].contains(&model.name.as_str())
+/// A question that makes no sense is bad input; but where other tests of a file can be run under a model, one that cannot is no reason to
+/// leave them out. Then it says why there is nothing to run.
+fn sensible(loaded: &Loaded, model: &Model, question: Question<'_>) -> Result<Option<Refusal>, Failure> {
+    match Query::new(&loaded.program, model, question) {
+        Err(why @ Refusal::OnlyInOrder { .. }) => Ok(Some(why)),
+        _ => loaded.query(model, question).map(|_| None),
+    }
+}
+
+impl Selected {
+    /// The check, if it makes sense.
+    fn if_sensible(self, loaded: &Loaded) -> Result<Self, Failure> {
+        let (criterion, why) = match &self {
+            Self::Run(property, model) => (property.criterion(), sensible(loaded, model, Question::Holds(property))?),
+            Self::Observations(model) => (Criterion::Observations.name(), sensible(loaded, model, Question::Outcomes)?),
+            Self::Atomicity(model) => (Criterion::Atomicity.name(), sensible(loaded, model, Question::Outcomes)?),
+            Self::Nothing { .. } => return Ok(self),
+        };
+        let nothing = |why| Self::Nothing { criterion, reason: format!("nothing to check: {why}") };
+        Ok(why.map(nothing).unwrap_or(self))
+    }
 }
 
 /// What is checked if the file declares nothing.
@@ -165,37 +181,25 @@ fn default_models(loaded: &Loaded) -> Vec<Model> {
     if models.is_empty() { vec![default_model()] } else { models }
 }
 
-/// The claim of a criterion that says it all, so that a file need not declare it.
+/// The claim of a criterion that says it all, so that a file need not declare it, if the program has what it is about.
 fn undeclared(criterion: Criterion, loaded: &Loaded) -> Option<Claim> {
     let program = &loaded.program;
-    match criterion {
-        Criterion::Assertions => Some(Claim::Property(Property::Assertions)),
-        Criterion::CommitAtomicity if program.has_blocks() => Some(Claim::Property(Property::CommitAtomicity)),
-        Criterion::Atomicity if atomicity::applies(loaded) => Some(Claim::Atomicity),
-        Criterion::Observations if !program.observed.is_empty() => Some(Claim::Observations),
-        Criterion::Opacity | Criterion::StrictSerializability if !program.transactional.is_empty() => {
-            TxCriterion::from_name(criterion.name()).map(|criterion| Claim::Property(Property::Transactions(criterion)))
-        }
+    let property = match criterion {
+        Criterion::Atomicity => return atomicity::applies(loaded).then_some(Claim::Atomicity),
+        Criterion::Observations => return (!program.observed.is_empty()).then_some(Claim::Observations),
+        Criterion::Assertions => Property::Assertions,
+        Criterion::CommitAtomicity => Property::CommitAtomicity,
+        Criterion::InOrder(order) => Property::Transactions(TxCriterion::InOrder(order)),
         Criterion::Opacity
         | Criterion::StrictSerializability
         | Criterion::Serializability
-        | Criterion::SnapshotIsolation
-            if program.has_calls() =>
-        {
-            TxCriterion::from_name(criterion.name()).map(|criterion| Claim::Property(Property::Transactions(criterion)))
+        | Criterion::SnapshotIsolation => Property::Transactions(TxCriterion::from_name(criterion.name())?),
+        Criterion::SoloProgress | Criterion::CrashFreeSoloProgress | Criterion::LocalProgress => {
+            Property::Progress(Progress::from_name(criterion.name())?)
         }
-        Criterion::InOrder(order)
-            if program.restarts() && (order.name() == COMMIT_ORDER || program.serial_order(order.name()).is_some()) =>
-        {
-            Some(Claim::Property(Property::Transactions(TxCriterion::InOrder(order))))
-        }
-        Criterion::SoloProgress | Criterion::CrashFreeSoloProgress | Criterion::LocalProgress
-            if !program.transactional.is_empty() && !program.has_calls() =>
-        {
-            Progress::from_name(criterion.name()).map(|progress| Claim::Property(Property::Progress(progress)))
-        }
-        _ => None,
-    }
+        _ => return None,
+    };
+    lacks(program, &property).is_none().then_some(Claim::Property(property))
 }
 
 /// Without named models each declaration runs on its own; a named model takes the declarations that list it, or else all.

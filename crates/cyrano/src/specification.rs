@@ -93,12 +93,14 @@ fn mine(runner: &Runner, loaded: &Loaded, reference: Option<&Loaded>, watch: &dy
         return Mined { allowed, incomplete: None, endless: false, report };
     }
     let serial = cyrano_memory::named("serial").expect("serial is a named model");
-    let query = Query { program: &source.program, model: &serial, question: Question::Outcomes };
+    // Nothing is reordered under this model, so every program has outcomes there.
+    let query = Query::new(&source.program, &serial, Question::Outcomes)
+        .unwrap_or_else(|why| unreachable!("{}: {why}", source.source.name));
     let Answered { engine, answer, .. } = runner.mine(query, watch);
     let complete = answer.verdict == Verdict::Verified;
     let endless = answer.verdict == Verdict::Bounded && !answer.places.is_empty();
     let incomplete = (!complete).then(|| {
-        let reason = answer.reason.unwrap_or_else(|| answer.verdict.name().to_owned());
+        let reason = answer.reason.map_or_else(|| answer.verdict.name().to_owned(), |cause| cause.to_string());
         let lines = run::lines(source, &answer.places);
         format!("not all serial observations are known: {reason}{lines}")
     });

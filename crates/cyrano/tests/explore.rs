@@ -248,7 +248,7 @@ fn what_cannot_be_stepped_through_is_said_at_once() {
     check("bad.rml", "bad.rml");
     check("missing.rml", "no such file");
     check("sb.rml --model nowhere", "no memory model");
-    check("sb.rml --model declared", "cannot be stepped through");
+    check("sb.rml --model declared", "declared is for algorithms");
     check("sb.rml --test T0", "have tests");
     check("lib:datatypes/msn.c", "one test at a time");
     let server = Server::start(&place, "sb.rml");

@@ -29,10 +29,8 @@ mod worker;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cyrano_engine::{Answer, Engine, Limits, Query, Refusal, Stop, Verdict, Watch};
+use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Stop, Verdict, Watch};
 use cyrano_explore::{Explore, Space, Summary};
-use cyrano_ir::Program;
-use cyrano_memory::Model;
 
 pub use error::{Error, Result};
 pub use info::{Info, info};
@@ -104,7 +102,9 @@ impl DiskSearch {
                 Ok(Outcome::Answer(answer)) => return Ok(*answer),
                 Ok(Outcome::AtOnce) => return Ok(self.explore.ask(query, limits, watch)),
                 Ok(Outcome::GaveUp(summary)) => summary,
-                Err(error @ Error::Full { .. }) => return Ok(Answer::new(Verdict::Unknown, Some(error.to_string()))),
+                Err(error @ Error::Full { .. }) => {
+                    return Ok(Answer::new(Verdict::Unknown, Some(Cause::Trouble(error.to_string()))));
+                }
                 Err(error) => return Err(error),
             };
             // The log starts anew, so the manifest that names it must be gone before.
@@ -112,7 +112,7 @@ impl DiskSearch {
             drop(packing);
             match space.wider(&summary, limits) {
                 Some(wider) => space = wider,
-                None => return Ok(Answer::new(Verdict::Unknown, Some(Stop::Size.reason().to_owned()))),
+                None => return Ok(Answer::new(Verdict::Unknown, Some(Stop::Size.into()))),
             }
             fresh.widened.push(summary.notes);
         }
@@ -145,7 +145,7 @@ fn make_dir(dir: &Path) -> Result<()> {
 }
 
 fn unsupported(query: Query<'_>) -> String {
-    let what = match query.question {
+    let what = match query.question() {
         cyrano_engine::Question::Holds(property) => property.criterion(),
         cyrano_engine::Question::Outcomes => "outcomes",
     };
@@ -157,12 +157,12 @@ impl Engine for DiskSearch {
         self.explore.name()
     }
 
-    fn supports(&self, program: &Program, model: &Model) -> std::result::Result<(), Refusal> {
-        self.explore.supports(program, model)
+    fn supports(&self, query: &Query<'_>) -> std::result::Result<(), Refusal> {
+        self.explore.supports(query)
     }
 
     fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let answer = self.run(query, limits, watch);
-        answer.unwrap_or_else(|error| Answer::new(Verdict::Unknown, Some(error.to_string())))
+        answer.unwrap_or_else(|error| Answer::new(Verdict::Unknown, Some(Cause::Trouble(error.to_string()))))
     }
 }

@@ -69,16 +69,16 @@ pub(crate) struct Saved {
 
 /// What tells one search from another.
 pub(crate) fn identity(query: Query<'_>, explore: &Explore, limits: &Limits) -> Vec<(String, String)> {
-    let text = cyrano_ir::text::print(query.program);
-    let question = match query.question {
+    let text = cyrano_ir::text::print(query.program());
+    let question = match query.question() {
         Question::Outcomes => "outcomes".to_owned(),
         Question::Holds(property) => {
             let whole = xxh3_64(format!("{property:?}").as_bytes());
             format!("{} ({whole:016x})", property.criterion())
         }
     };
-    let model = format!("{} ({:016x})", query.model.name, xxh3_64(format!("{:?}", query.model).as_bytes()));
-    let program = format!("{} ({:016x})", query.program.name, xxh3_64(text.as_bytes()));
+    let model = format!("{} ({:016x})", query.model().name, xxh3_64(format!("{:?}", query.model()).as_bytes()));
+    let program = format!("{} ({:016x})", query.program().name, xxh3_64(text.as_bytes()));
     let mut lines = vec![
         ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
         ("files".to_owned(), FILES.to_string()),

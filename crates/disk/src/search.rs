@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
-use cyrano_engine::{Answer, Stats, Stop};
+use cyrano_engine::{Answer, Cause, Stats, Stop};
 use cyrano_explore::{Packing, Summary, Wrong};
 
 use crate::error::{Error, Result};
@@ -362,7 +362,8 @@ impl<'s> Search<'s> {
                 let kept = self.checkpoint();
                 let mut answer = self.answer(Some(Stop::Memory))?;
                 let what = if kept.is_ok() { "what was found" } else { "the last checkpoint" };
-                answer.reason = Some(format!("{error}; {what} is kept, --resume goes on when there is room"));
+                let text = format!("{error}; {what} is kept, --resume goes on when there is room");
+                answer.reason = Some(Cause::Trouble(text));
                 Ok(answer)
             }
         }

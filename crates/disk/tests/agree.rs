@@ -92,7 +92,7 @@ fn every_check_of_the_litmus_tests_has_the_same_answer() {
     let mut checks = 0;
     for (at, name) in names.iter().enumerate() {
         let first = case(&format!("litmus/{name}"), ["tso", "pso", "rmo"][at % 3], &[]);
-        if explorer().supports(&first.program, &first.model).is_err() {
+        if !explorer().runs(&first.program, &first.model) {
             continue;
         }
         for check in &first.program.checks {

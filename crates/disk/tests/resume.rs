@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use common::{Case, case, explorer, facts, files, growing, limits, philosophers, search};
 use cyrano_disk::{DiskSearch, Error, Settings, info};
-use cyrano_engine::{Answer, Limits, Progress, Verdict, Watch};
+use cyrano_engine::{Answer, Cause, Limits, Progress, Stop, Verdict, Watch};
 use cyrano_explore::Explore;
 use cyrano_ir::{Property, TxCriterion};
 
@@ -40,7 +40,7 @@ fn tl2() -> Case {
 /// An interrupted search with sorted runs, in this directory.
 fn interrupted(case: &Case, dir: &Path) {
     let answer = run_for(case, &search(dir, true, false, 60.0), 1 << 18, 2, 40).expect("nothing is in the way");
-    assert_eq!((answer.verdict, answer.reason.as_deref()), (Verdict::Unknown, Some("interrupted")));
+    assert_eq!((answer.verdict, answer.reason), (Verdict::Unknown, Some(Stop::Cancelled.into())));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn too_little_memory_is_no_end_if_there_is_more_later() {
         let stopped = search(dir.path(), false, false, 60.0).run(case.query(), &limits(1 << 20, 2), &());
         let stopped = stopped.expect("it can start");
         assert_eq!(stopped.verdict, Verdict::Unknown);
-        assert_eq!(stopped.reason.as_deref().map(|reason| reason.starts_with("memory limit")), Some(true));
+        assert_eq!(stopped.reason.as_ref().and_then(Cause::stop), Some(Stop::Memory));
         assert!(stopped.stats.states > 1000, "{:?}", stopped.stats);
         let done = search(dir.path(), spill, true, 60.0).run(case.query(), &limits(memory, 2), &());
         assert_eq!(facts(&done.expect("it can go on")), expected);

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use cyrano_ir::{EvalError, InstrId, Op, Program, ThreadId};
+use cyrano_ir::{EvalError, InstrId, ThreadId};
 
+use crate::cause::Cause;
 use crate::execution::Execution;
 use crate::lasso::Lasso;
 use crate::values::Calls;
@@ -134,18 +135,6 @@ impl Violation {
     }
 }
 
-/// How [`limit_reason`] starts.
-pub const BEYOND_LIMIT: &str = "executions beyond a limit were left out";
-
-/// The reason of a verdict that is `bounded` because the `limit` at this instruction does not always hold.
-pub fn limit_reason(program: &Program, thread: ThreadId, instr: InstrId) -> String {
-    let what = match &program.instr(thread, instr).op {
-        Op::Limit { what, .. } => what,
-        _ => "a limit of the program",
-    };
-    format!("{BEYOND_LIMIT}: {what}")
-}
-
 /// What a run cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stats {
@@ -184,7 +173,7 @@ pub struct Answer {
     /// The verdict on a property; for outcomes, `Verified` when the set is complete.
     pub verdict: Verdict,
     /// Why, where the verdict alone does not say it: the limit, the bound, what was not exercised.
-    pub reason: Option<String>,
+    pub reason: Option<Cause>,
     /// The instructions that the reason is about: where the loops start that were cut off.
     pub places: Vec<(ThreadId, InstrId)>,
     /// What went wrong.
@@ -205,7 +194,7 @@ pub struct Answer {
 
 impl Answer {
     /// A verdict with nothing to show for it.
-    pub fn new(verdict: Verdict, reason: Option<String>) -> Self {
+    pub fn new(verdict: Verdict, reason: Option<Cause>) -> Self {
         Self {
             verdict,
             reason,

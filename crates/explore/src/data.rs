@@ -21,6 +21,7 @@
 
 pub(crate) mod values;
 
+use cyrano_engine::Cause;
 use cyrano_engine::history::by_conflicts;
 use cyrano_ir::dataflow::{RegSet, expr_reads, tainted_before};
 use cyrano_ir::{
@@ -197,25 +198,22 @@ pub(crate) fn stored(value: &LocalExpr) -> Option<i128> {
     }
 }
 
-/// Why repeated stores to data can fill a queue without end, for the reason of a verdict, and which instruction is to blame.
-pub(crate) fn endless(machine: &Machine<'_>, property: Option<&Property>) -> (String, Vec<(ThreadId, InstrId)>) {
+/// Why a queue was too short: if repeated stores to data can fill it without end, which instruction is to blame.
+pub(crate) fn endless(
+    machine: &Machine<'_>,
+    property: Option<&Property>,
+    bound: usize,
+) -> (Cause, Vec<(ThreadId, InstrId)>) {
     let program = machine.program;
-    if !machine.limits_repeats {
-        return (String::new(), Vec::new());
-    }
-    if let Data::Needed(thread, instr) = collapse(program, machine.model, property) {
-        let why = "; a client can repeat stores for ever, and here a decision or a computation depends on transactional data: \
-                   the criterion does not look at values, so store one constant, or decide by another variable";
-        return (why.to_owned(), vec![(thread, instr)]);
-    }
-    match first_variable(program) {
-        Some(place) => {
-            let why = "; a client can repeat this store for ever, and it does not always store the initial value: the criterion does \
-                       not look at values, so write a constant, the initial value";
-            (why.to_owned(), vec![place])
+    if machine.limits_repeats {
+        if let Data::Needed(thread, instr) = collapse(program, machine.model, property) {
+            return (Cause::Repeated { bound, decides: true }, vec![(thread, instr)]);
         }
-        None => (String::new(), Vec::new()),
+        if let Some(place) = first_variable(program) {
+            return (Cause::Repeated { bound, decides: false }, vec![place]);
+        }
     }
+    (Cause::Deferred(bound), Vec::new())
 }
 
 /// The first store to transactional data that may change it.

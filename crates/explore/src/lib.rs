@@ -55,10 +55,9 @@ pub use walk::foreign::Foreign;
 pub use walk::packing::{Packing, SharedNumbers};
 
 use cyrano_engine::{
-    Answer, BlockProof, Engine, Limits, Query, Question, Refusal, Verdict, Violation, Watch, limit_reason,
+    Answer, BlockProof, Cause, Engine, Limits, Query, Refusal, Verdict, Violation, Watch, limit_reason,
 };
 use cyrano_ir::{InstrId, Interchangeable, Program, Property, Quantifier, ThreadId};
-use cyrano_memory::Model;
 
 use machine::Machine;
 use search::Found;
@@ -189,19 +188,23 @@ impl Engine for Explore {
         "explore"
     }
 
-    fn supports(&self, program: &Program, model: &Model) -> Result<(), Refusal> {
-        supports::supports(program, model)
+    fn supports(&self, query: &Query<'_>) -> Result<(), Refusal> {
+        supports::supports(query)?;
+        match query.property() {
+            Some(property @ Property::Progress(_)) => progress::supports(self, query, property).map(|_| ()),
+            _ => Ok(()),
+        }
     }
 
     fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let property = property(query);
+        let property = query.property();
         if let Some(Property::Progress(progress)) = property {
             return progress::ask(self, query, *progress, limits, watch);
         }
         if property == Some(&Property::CommitAtomicity) {
             return self.atomicity(query, limits, watch);
         }
-        self.with_collapsed_data(query, |_, query| self.search(query, property, limits, watch))
+        self.with_collapsed_data(query, |query| self.search(query, property, limits, watch))
     }
 }
 
@@ -209,14 +212,11 @@ impl Explore {
     /// Commit-atomicity: by movers if they prove all blocks, else by the shadow.
     fn atomicity(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let uncommitted = |thread: &cyrano_ir::Thread| !cyrano_ir::Blocks::without_commit(thread).is_empty();
-        if query.program.threads.iter().any(uncommitted) {
-            return Answer::new(Verdict::Vacuous, Some("an atomic block has no commit point".into()));
-        }
-        if !query.program.has_blocks() {
-            return Answer::new(Verdict::Vacuous, Some("the program has no atomic block".into()));
+        if query.program().threads.iter().any(uncommitted) {
+            return Answer::new(Verdict::Vacuous, Some(Cause::Nothing("an atomic block has no commit point")));
         }
         let proof = if self.movers { movers::prove(self, query, limits, watch) } else { None };
-        let proven = proof.as_ref().map_or_else(|| movers::unproven(query.program), |proof| proof.blocks.clone());
+        let proven = proof.as_ref().map_or_else(|| movers::unproven(query.program()), |proof| proof.blocks.clone());
         let blocks = proven.into_iter().map(|(name, by_movers)| BlockProof { name, by_movers }).collect();
         match proof {
             Some(proof) if proof.is_complete() => Answer {
@@ -230,23 +230,23 @@ impl Explore {
     }
 
     /// Searches with data that holds one value, where that is the same.
-    pub fn with_collapsed_data<'q>(&self, query: Query<'q>, search: impl FnOnce(&Self, Query<'_>) -> Answer) -> Answer {
-        let property = property(query);
-        let data::Data::Collapsed(program) = data::collapse(query.program, query.model, property) else {
-            return search(self, query);
-        };
+    pub fn with_collapsed_data(&self, query: Query<'_>, search: impl FnOnce(Query<'_>) -> Answer) -> Answer {
+        let data = data::collapse(query.program(), query.model(), query.property());
+        let data::Data::Collapsed(program) = data else { return search(query) };
+        let Ok(collapsed) = Query::new(&program, query.model(), query.question()) else { return search(query) };
         if !self.collapsed_data {
-            return search(self, query);
+            return search(query);
         }
-        let mut answer = search(self, Query { program: &program, ..query });
+        let mut answer = search(collapsed);
         answer.reductions.push("collapsed-data");
-        answer.execution = answer.execution.as_ref().and_then(|found| data::values::with_values(query.program, found));
+        let found = answer.execution.as_ref();
+        answer.execution = found.and_then(|found| data::values::with_values(query.program(), found));
         answer
     }
 
     /// Searches once, or again with larger gaps between timestamps.
     fn search(&self, query: Query<'_>, property: Option<&Property>, limits: &Limits, watch: &dyn Watch) -> Answer {
-        let Query { program, model, .. } = query;
+        let (program, model) = (query.program(), query.model());
         let ranked = self.timestamps && program.has_timestamps() && !timestamps::observed(program, property);
         let mut gap = ranked.then_some(1);
         if self.has_fault(Fault::CollapseTimestamps) {
@@ -269,7 +269,8 @@ impl Explore {
                     return answer;
                 }
                 if self.fingerprints {
-                    return Answer { reason: Some(unshown(&found, &answer)), ..Answer::new(Verdict::Unknown, None) };
+                    let why = answer.reason.map(Box::new);
+                    return Answer::new(Verdict::Unknown, Some(Cause::Unshown { depth: found.stats.depth, why }));
                 }
             }
             return self.answer(&machine, property, found, limits);
@@ -297,66 +298,36 @@ impl Explore {
             answer.violation = violation.unwrap_or_else(|| hit.violation.clone());
             answer.verdict = if hit.violation.is_some() { Verdict::Violated } else { Verdict::Verified };
             // Where all wrong clients are looked for, a hit is not the end.
-            answer.reason = found.stop.filter(|_| self.client_programs).map(|stop| stop.reason().to_owned());
+            answer.reason = found.stop.filter(|_| self.client_programs).map(Cause::from);
         } else if let Some(stop) = found.stop {
             answer.verdict = Verdict::Unknown;
-            let growing = found.growing.map(|(loc, value)| {
-                let name = &machine.program.location(loc).name;
-                format!("; the values of {name} may have no end ({value} so far)")
-            });
-            answer.reason = Some(format!("{}{}", stop.reason(), growing.unwrap_or_default()));
+            answer.reason = Some(found.growing.map_or(Cause::Stopped(stop), |(loc, value)| {
+                let location = machine.program.location(loc).name.clone();
+                Cause::Growing { stop, location, value }
+            }));
         } else if found.notes.bounded {
             answer.verdict = Verdict::Bounded;
-            let bound = limits.deferred;
-            let (why, places) = data::endless(machine, property);
+            let (cause, places) = data::endless(machine, property, limits.deferred);
             answer.places = places;
-            answer.reason =
-                Some(format!("executions in which a thread defers more than {bound} accesses were left out{why}"));
+            answer.reason = Some(cause);
         } else if found.notes.crowded {
             answer.verdict = Verdict::Bounded;
-            answer.reason = Some("executions with too many aborted transactions that matter were left out".to_owned());
+            answer.reason = Some(Cause::Crowded);
         } else if let Some((thread, pc)) = found.notes.limited {
             answer.verdict = Verdict::Bounded;
             answer.reason = Some(limit_reason(machine.program, ThreadId::new(thread), InstrId(pc)));
         } else if let Some(reason) = vacuous(machine.program, property, &found) {
             answer.verdict = Verdict::Vacuous;
-            answer.reason = Some(reason.into());
+            answer.reason = Some(Cause::Nothing(reason));
         } else if self.fingerprints {
             answer.verdict = Verdict::Bounded;
-            answer.reason = Some(omission(found.stats.states));
+            answer.reason = Some(Cause::Fingerprints { states: found.stats.states });
         } else if exists {
             answer.verdict = Verdict::Violated;
             answer.violation = Some(Violation::NoWitness);
         }
         answer
     }
-}
-
-/// The property that is asked about, if it is one.
-pub(crate) fn property(query: Query<'_>) -> Option<&Property> {
-    match query.question {
-        Question::Holds(property) => Some(property),
-        Question::Outcomes => None,
-    }
-}
-
-/// How sure a verdict by fingerprints is: two of n random 64-bit numbers are equal with a probability of at most n (n - 1) / 2^65.
-fn omission(states: u64) -> String {
-    let pairs = states as f64 * (states as f64 - 1.0) / 2.0;
-    let probability = (pairs / 2f64.powi(64)).min(1.0);
-    format!(
-        "nothing wrong was found, but states were told apart by 64-bit fingerprints; the probability that one was left out is at most \
-         {probability:.1e}"
-    )
-}
-
-/// Why a violation that was found by fingerprints is not shown.
-fn unshown(found: &Found<'_, '_>, exact: &Answer) -> String {
-    let depth = found.stats.depth;
-    let why = exact.reason.clone().unwrap_or_else(|| "it could not be repeated".to_owned());
-    format!(
-        "fingerprints found something wrong after {depth} steps, but the exact search that has to show it did not: {why}"
-    )
 }
 
 /// Why a search without a hit shows nothing, if it does not.

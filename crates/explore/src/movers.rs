@@ -45,7 +45,7 @@ impl Proof {
 
 /// Looks at all states; nothing if that is not possible here.
 pub(crate) fn prove(config: &Explore, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Option<Proof> {
-    let Query { program, model, .. } = query;
+    let (program, model) = (query.program(), query.model());
     let config = Explore { thread_symmetry: false, timestamps: false, ..config.clone() };
     let machine = Machine::new(program, model, &config, None, limits.deferred, None);
     if machine.defers_any() || model.serial || model.own_order || program.setup.is_some() {

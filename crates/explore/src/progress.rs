@@ -28,7 +28,8 @@ mod graph;
 mod walk;
 
 use cyrano_engine::{
-    Answer, Fate, Lasso, Limits, Query, Stats, Stop, Verdict, Violation, Watch, client_choices, limit_reason,
+    Answer, Cause, Fate, Inexact, Lasso, Limits, Query, Refusal, Stats, Stop, Verdict, Violation, Watch,
+    client_choices, limit_reason,
 };
 use cyrano_ir::dataflow::Names;
 use cyrano_ir::{InstrId, Progress, Property, ThreadId};
@@ -49,18 +50,19 @@ pub(crate) fn ask(
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Answer {
-    let Query { program, model, .. } = query;
+    let (program, model) = (query.program(), query.model());
     let property = Property::Progress(progress);
-    let Some(names) = Names::new(program) else {
-        let reason = "something may hold names of two kinds".to_owned();
-        return answer(Verdict::Unknown, Some(reason), Vec::new(), Stats::default());
+    if program.thread_ids().any(|thread| client_choices(program, thread).is_empty()) {
+        let nothing = Cause::Nothing("only clients that go on for ever make progress in this sense");
+        return answer(Verdict::Vacuous, Some(nothing), Vec::new(), Stats::default());
+    }
+    let names = match supports(config, &query, &property) {
+        Ok(names) => names,
+        Err(why) => return answer(Verdict::Unknown, Some(Cause::Refused(why)), Vec::new(), Stats::default()),
     };
     let mut gap = (config.timestamps && program.has_timestamps()).then_some(1);
     loop {
         let machine = Machine::new(program, model, config, Some(&property), limits.deferred, gap);
-        if let Some((verdict, reason)) = cannot(&machine) {
-            return answer(verdict, Some(reason), Vec::new(), Stats::default());
-        }
         let graph = Graph::build(&machine, &names, limits, watch);
         if graph.notes.gap_too_small {
             gap = gap.map(|gap| gap * 2).filter(|gap| *gap <= LARGEST_GAP);
@@ -70,25 +72,21 @@ pub(crate) fn ask(
     }
 }
 
-/// Why the question is not answered, if it is not.
-fn cannot(machine: &Machine<'_>) -> Option<(Verdict, String)> {
-    let program = machine.program;
-    if program.thread_ids().any(|thread| client_choices(program, thread).is_empty()) {
-        let reason = "only clients that go on for ever make progress in this sense";
-        return Some((Verdict::Vacuous, reason.to_owned()));
-    }
-    let model = machine.model;
+/// The names of a program whose progress can be decided under the model.
+pub(crate) fn supports(config: &Explore, query: &Query<'_>, property: &Property) -> Result<Names, Refusal> {
+    let (program, model) = (query.program(), query.model());
+    let names = Names::new(program).ok_or(Refusal::Inexact(Inexact::MixedNames))?;
+    let machine = Machine::new(program, model, config, Some(property), 0, None);
     if machine.defers_any() || model.serial || model.own_order {
-        let name = &model.name;
-        let reason =
-            format!("progress is decided where nothing is deferred, under sc and inorder; {name} is another model");
-        return Some((Verdict::Unknown, reason));
+        return Err(Refusal::Inexact(Inexact::DeferredProgress { model: model.name.clone() }));
     }
-    let many = program.threads.len() > MOST_THREADS;
-    many.then(|| (Verdict::Unknown, format!("progress is decided for up to {MOST_THREADS} threads")))
+    if program.threads.len() > MOST_THREADS {
+        return Err(Refusal::TooLarge(format!("progress is decided for up to {MOST_THREADS} threads")));
+    }
+    Ok(names)
 }
 
-fn answer(verdict: Verdict, reason: Option<String>, reductions: Vec<&'static str>, stats: Stats) -> Answer {
+fn answer(verdict: Verdict, reason: Option<Cause>, reductions: Vec<&'static str>, stats: Stats) -> Answer {
     Answer { reductions, stats, ..Answer::new(verdict, reason) }
 }
 
@@ -103,16 +101,15 @@ fn judge(machine: &Machine<'_>, names: &Names, graph: Graph, progress: Progress,
         return Answer { verdict: Verdict::Violated, violation, execution: Some(execution), ..found };
     }
     if let Some(stop) = graph.stop {
-        return Answer { verdict: Verdict::Unknown, reason: Some(stop.reason().to_owned()), ..found };
+        return Answer { verdict: Verdict::Unknown, reason: Some(stop.into()), ..found };
     }
     if graph.out_of_names {
-        let reason = "more transactions or records are remembered at once than there are names for".to_owned();
-        return Answer { verdict: Verdict::Unknown, reason: Some(reason), ..found };
+        return Answer { verdict: Verdict::Unknown, reason: Some(Cause::OutOfNames), ..found };
     }
     match lasso(machine, &graph, progress, limits) {
         Err(stop) => {
             found.verdict = Verdict::Unknown;
-            found.reason = Some(stop.reason().to_owned());
+            found.reason = Some(stop.into());
         }
         Ok(Some((thread, fate, cycle))) => {
             let (execution, stem, round) = walk::execution(machine, names, &graph, &cycle);
@@ -128,7 +125,7 @@ fn judge(machine: &Machine<'_>, names: &Names, graph: Graph, progress: Progress,
         }
         Ok(None) if !graph.commits => {
             found.verdict = Verdict::Vacuous;
-            found.reason = Some("no transaction ever commits".to_owned());
+            found.reason = Some(Cause::Nothing("no transaction ever commits"));
         }
         Ok(None) => {}
     }

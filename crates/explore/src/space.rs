@@ -79,12 +79,12 @@ impl<'a> Space<'a> {
             return None;
         }
         let ranked =
-            config.timestamps && query.program.has_timestamps() && !timestamps::observed(query.program, property);
+            config.timestamps && query.program().has_timestamps() && !timestamps::observed(query.program(), property);
         Some(Self::with_gap(query, config, limits, ranked.then_some(1)))
     }
 
     fn with_gap(query: Query<'a>, config: &'a Explore, limits: &Limits, gap: Option<i128>) -> Self {
-        let machine = Machine::new(query.program, query.model, config, property(query), limits.deferred, gap);
+        let machine = Machine::new(query.program(), query.model(), config, property(query), limits.deferred, gap);
         Self { machine, config, query, gap }
     }
 
@@ -148,7 +148,7 @@ impl<'a> Space<'a> {
 }
 
 fn property(query: Query<'_>) -> Option<&Property> {
-    match query.question {
+    match query.question() {
         Question::Holds(property) => Some(property),
         Question::Outcomes => None,
     }

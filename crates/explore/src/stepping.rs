@@ -8,7 +8,7 @@
 //!
 //! **Invariant:** the executions of all paths are those that the search visits; `initial` and `at` decide nothing themselves.
 
-use cyrano_engine::{Execution, Limits, Refusal, Violation};
+use cyrano_engine::{Execution, Inexact, Limits, Query, Question, Refusal, Violation};
 use cyrano_ir::{InstrId, Program, Property, ThreadId};
 use cyrano_memory::Model;
 
@@ -94,12 +94,11 @@ pub enum Standing {
 }
 
 impl<'a> Stepping<'a> {
-    /// `Err` if the explorer is not exact for the program and the model, or if steps of it cannot be shown one by one.
+    /// `Err` if the question makes no sense, if the explorer is not exact for the program and the model, or if steps of it cannot be shown one by one.
     pub fn new(program: &'a Program, model: &'a Model) -> Result<Self, Refusal> {
-        supports::supports(program, model)?;
-        if model.own_order && program.own_order(&model.name).is_some() {
-            let reason = format!("under {} the statements of a method make one execution only as a whole", model.name);
-            return Err(Refusal { reason, instead: "none" });
+        supports::supports(&Query::new(program, model, Question::Holds(&Property::Assertions))?)?;
+        if model.own_order {
+            return Err(Refusal::Inexact(Inexact::OnlyAsAWhole { model: model.name.clone() }));
         }
         Ok(Self { program, model })
     }

@@ -52,7 +52,7 @@ fn check(source: &str, model: &str, count: usize) {
         }
         assert_eq!(place.enabled.is_empty(), place.standing != Standing::Open);
     });
-    let query = Query { program: &program, model: &model, question: Question::Outcomes };
+    let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
     let answer = Explore::default().ask(query, &Limits::default(), &());
     assert_eq!(answer.verdict, Verdict::Verified);
     assert_eq!(outcomes, answer.outcomes, "{}", model.name);

@@ -1,74 +1,56 @@
 //! For which models and programs this engine is exact, and what it says otherwise.
 
-use cyrano_engine::Refusal;
+use cyrano_engine::{Inexact, Query, Refusal};
 use cyrano_ir::dataflow::{address_depends_on_load, expr_reads, local_index_depends_on_load, successors, writes};
-use cyrano_ir::{AccessKind, InstrId, Op, Program, Thread, ThreadId};
+use cyrano_ir::{AccessKind, InstrId, Op, Thread, ThreadId};
 use cyrano_memory::{Dependencies, Model};
 
-/// The engine that can run everything, slowly.
-const INSTEAD: &str = "interp";
-
 /// Refuses what the queue cannot represent exactly.
-pub(crate) fn supports(program: &Program, model: &Model) -> Result<(), Refusal> {
-    cyrano_engine::has_own_order(program, model)?;
+pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
+    let (program, model) = (query.program(), query.model());
     if let Some(order) = program.own_order(&model.name).filter(|_| model.own_order) {
         return crate::own::supports(program, order);
     }
     let (threads, vars) = (program.threads.len(), program.transactional.len());
     if vars > 0 && threads.max(vars) > usize::from(cyrano_criteria::monitor::LIMIT) {
         let limit = cyrano_criteria::monitor::LIMIT;
-        return refuse(format!("{threads} threads with {vars} transactional variables; the limit is {limit} of each"));
+        let what = format!("{threads} threads with {vars} transactional variables; the limit is {limit} of each");
+        return Err(Refusal::TooLarge(what));
     }
     let in_order = |kind| model.keeps_all_after(kind);
     if in_order(AccessKind::Load) && in_order(AccessKind::Rmw) {
         let all_in_order = in_order(AccessKind::Store);
-        return if model.serial && !all_in_order { refuse(serial_and_weak(model)) } else { Ok(()) };
+        return if model.serial && !all_in_order { Err(serial_and_weak(model)) } else { Ok(()) };
     }
     if model.serial {
-        return refuse(serial_and_weak(model));
+        return Err(serial_and_weak(model));
     }
     if model.dependencies != Dependencies::ALL {
-        return refuse(format!(
-            "under {} a load may be performed before an earlier load that it depends on, which would need speculation",
-            model.name
-        ));
+        return Err(Refusal::Inexact(Inexact::Speculation { model: model.name.clone() }));
     }
     if let Some((thread, instr)) = address_depends_on_load(program).first() {
-        let place = place(program, *thread, *instr);
-        return refuse(format!(
-            "{place} uses an address that depends on a loaded value, and {} defers loads",
-            model.name
-        ));
+        return Err(early(query, *thread, *instr, "uses an address that depends on a loaded value"));
     }
     if let Some((thread, instr)) = local_index_depends_on_load(program).first() {
-        let place = place(program, *thread, *instr);
-        return refuse(format!(
-            "{place} uses an index of a local array that depends on a loaded value, and {} defers loads",
-            model.name
-        ));
+        return Err(early(query, *thread, *instr, "uses an index of a local array that depends on a loaded value"));
     }
     for thread in program.thread_ids() {
         if let Some(instr) = condition_from_outside(program.thread(thread)) {
-            let place = place(program, thread, instr);
-            return refuse(format!(
-                "{place} decides inside an atomic section by a value that was loaded before it, and {} defers loads",
-                model.name
-            ));
+            let need = "decides inside an atomic section by a value that was loaded before it";
+            return Err(early(query, thread, instr, need));
         }
     }
     Ok(())
 }
 
-fn refuse<T>(reason: String) -> Result<T, Refusal> {
-    Err(Refusal { reason, instead: INSTEAD })
+fn serial_and_weak(model: &Model) -> Refusal {
+    Refusal::Inexact(Inexact::SerialAndWeak { model: model.name.clone() })
 }
 
-fn serial_and_weak(model: &Model) -> String {
-    format!("{} is serial but does not keep every pair of accesses", model.name)
-}
-
-fn place(program: &Program, thread: ThreadId, instr: InstrId) -> String {
-    format!("instruction {} of thread {}", instr.0, program.thread(thread).name)
+/// The instruction does something that takes a value which may not be there yet.
+fn early(query: &Query<'_>, thread: ThreadId, instr: InstrId, need: &'static str) -> Refusal {
+    let place = format!("instruction {} of thread {}", instr.0, query.program().thread(thread).name);
+    Refusal::Inexact(Inexact::Early { place, need, model: query.model().name.clone() })
 }
 
 /// Where a register's value came from, as seen from inside an atomic section. Ordered: later ones win where paths meet.

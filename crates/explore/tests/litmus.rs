@@ -11,8 +11,8 @@ fn check(source: &str, expected: &[(&str, usize)]) {
     for (name, count) in expected {
         let model = cyrano_memory::named(name).expect("a model");
         let explore = Explore::default();
-        explore.supports(&program, &model).expect("a supported program");
-        let query = Query { program: &program, model: &model, question: Question::Outcomes };
+        assert!(explore.runs(&program, &model), "{name}");
+        let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
         let answer = explore.ask(query, &Limits::default(), &());
         assert_eq!(answer.verdict, Verdict::Verified, "{name}");
         assert_eq!(answer.outcomes.len(), *count, "{name}: {:?}", answer.outcomes);

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use cyrano_engine::{
-    Answer, Engine, Limits, Query, Question, Refusal, Stats, Stop, Verdict, Violation, Watch, limit_reason,
+    Answer, Cause, Engine, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Violation, Watch,
+    limit_reason,
 };
 use cyrano_ir::{FinalExpr, Op, Program, Property, Quantifier};
 use cyrano_memory::Model;
@@ -27,28 +28,26 @@ impl Engine for Interp {
         "interp"
     }
 
-    fn supports(&self, program: &Program, model: &Model) -> Result<(), Refusal> {
-        cyrano_engine::has_own_order(program, model)
+    fn supports(&self, query: &Query<'_>) -> Result<(), Refusal> {
+        let subject = match query.property() {
+            Some(Property::Transactions(_)) => Subject::Histories,
+            Some(Property::Progress(_)) => Subject::Progress,
+            Some(Property::CommitAtomicity) => Subject::CommitPoints,
+            _ => return Ok(()),
+        };
+        Err(Refusal::NotJudged(subject))
     }
 
     fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let started = Instant::now();
         let mut meter = Meter::new(limits, watch);
-        let run = Run { program: query.program, model: query.model, iterations: limits.iterations };
-        let mut answer = match query.question {
+        let run = Run { program: query.program(), model: query.model(), iterations: limits.iterations };
+        let mut answer = match query.question() {
             Question::Outcomes => run.outcomes(&mut meter),
             Question::Holds(Property::Assertions) => run.assertions(&mut meter),
-            Question::Holds(Property::Transactions(_)) => {
-                let reason = "this engine replays histories of transactions but does not enumerate them";
-                answer(Verdict::Unknown, Some(reason.into()))
-            }
-            Question::Holds(Property::Progress(_)) => {
-                let reason = "this engine replays endless executions but does not look for them";
-                answer(Verdict::Unknown, Some(reason.into()))
-            }
-            Question::Holds(Property::CommitAtomicity) => {
-                let reason = "this engine replays executions of atomic blocks but does not enumerate them";
-                answer(Verdict::Unknown, Some(reason.into()))
+            // These are replayed, not enumerated.
+            Question::Holds(Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity) => {
+                answer(Verdict::Unknown, self.supports(&query).err().map(Cause::Refused))
             }
             Question::Holds(Property::Observations(allowed)) => run.observations(allowed, &mut meter),
             Question::Holds(Property::Final { quantifier, cond, .. }) => run.condition(*quantifier, cond, &mut meter),
@@ -65,7 +64,7 @@ struct Run<'p> {
     iterations: usize,
 }
 
-fn answer(verdict: Verdict, reason: Option<String>) -> Answer {
+fn answer(verdict: Verdict, reason: Option<Cause>) -> Answer {
     Answer::new(verdict, reason)
 }
 
@@ -78,15 +77,15 @@ impl<'p> Run<'p> {
     fn settled(&self, stopped: Result<(), Stop>, cut: Option<Cut>, meter: &Meter<'_>) -> Answer {
         let cut = cut.or(meter.clipped.then_some(Cut::Loops));
         match (stopped, cut) {
-            (Err(stop), _) => answer(Verdict::Unknown, Some(stop.reason().into())),
+            (Err(stop), _) => answer(Verdict::Unknown, Some(stop.into())),
             (Ok(()), Some(cut)) => answer(Verdict::Bounded, Some(self.bound(cut))),
             (Ok(()), None) => answer(Verdict::Verified, None),
         }
     }
 
-    fn bound(&self, cut: Cut) -> String {
+    fn bound(&self, cut: Cut) -> Cause {
         match cut {
-            Cut::Loops => format!("loops were unrolled {} times", self.iterations),
+            Cut::Loops => Cause::Unrolled { threads: Vec::new(), times: self.iterations },
             Cut::Limit(thread, instr) => limit_reason(self.program, thread, instr),
         }
     }
@@ -115,7 +114,7 @@ impl<'p> Run<'p> {
         let vacuous = settled.verdict == Verdict::Verified && nothing_to_fail;
         if vacuous {
             let reason = "no assertion is evaluated and no atomic section can wait";
-            return answer(Verdict::Vacuous, Some(reason.into()));
+            return answer(Verdict::Vacuous, Some(Cause::Nothing(reason)));
         }
         settled
     }
@@ -130,7 +129,7 @@ impl<'p> Run<'p> {
         }
         let settled = self.settled(stopped, goal.assertions.cut, meter);
         if settled.verdict == Verdict::Verified && !goal.reached {
-            return answer(Verdict::Vacuous, Some("no execution reaches a final state".into()));
+            return answer(Verdict::Vacuous, Some(Cause::Nothing("no execution reaches a final state")));
         }
         settled
     }
@@ -154,14 +153,14 @@ impl<'p> Run<'p> {
         if let Some((execution, undefined)) = goal.decision {
             let exists = quantifier == Quantifier::Exists;
             let verdict = if exists { Verdict::Verified } else { Verdict::Violated };
-            let reason = undefined.map(|error| format!("the condition has no value: {error}"));
+            let reason = undefined.map(|error| Cause::NoValue(Some(error)));
             let violation = (!exists).then_some(Violation::FinalState);
             return Answer { violation, execution: Some(execution), ..answer(verdict, reason) };
         }
         let settled = self.settled(stopped, goal.cut, meter);
         match settled.verdict {
             Verdict::Unknown | Verdict::Bounded => settled,
-            _ if !goal.reached => answer(Verdict::Vacuous, Some("no execution reaches a final state".into())),
+            _ if !goal.reached => answer(Verdict::Vacuous, Some(Cause::Nothing("no execution reaches a final state"))),
             Verdict::Verified if quantifier == Quantifier::Exists => {
                 Answer { violation: Some(Violation::NoWitness), ..answer(Verdict::Violated, None) }
             }

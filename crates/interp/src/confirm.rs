@@ -1,7 +1,7 @@
 //! Does a recorded execution show what is claimed?
 
 use cyrano_criteria::values;
-use cyrano_engine::{Blocked, Execution, Replayed, Violation};
+use cyrano_engine::{Blocked, Execution, Query, Question, Replayed, Violation};
 use cyrano_ir::{EvalError, FinalExpr, FinalVar, LocId, Program, Property, Quantifier, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
@@ -16,10 +16,10 @@ use crate::replay::{Replay, Standing};
 use crate::section::{self, Fate};
 
 /// How many deferred accesses a thread may issue on its way to what is claimed of it.
-const PATIENCE: usize = 64;
+const PATIENCE: usize = 256;
 
 /// Replays an execution and checks the claim: a violation of the property, or with none a witness of `exists`; for assertions
-/// without a violation, only that the steps are a beginning of an execution.
+/// without a violation, only that the steps are a beginning of an execution. What may not be asked is not confirmed either.
 pub fn confirm(
     program: &Program,
     model: &Model,
@@ -27,6 +27,7 @@ pub fn confirm(
     violation: Option<&Violation>,
     execution: &Execution,
 ) -> Result<Replayed, ReplayError> {
+    Query::new(program, model, Question::Holds(property)).map_err(ReplayError::Refused)?;
     let about = violation.and_then(subject);
     let patience = |thread| if about == Some(thread) { PATIENCE } else { 0 };
     let replay = Replay::new(program, model, execution, patience)?;

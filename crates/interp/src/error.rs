@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use cyrano_engine::Refusal;
 use cyrano_ir::EvalError;
 
 /// Which axiom puts one access before another; numbers as in the documentation of `cyrano_memory`.
@@ -29,6 +30,8 @@ impl fmt::Display for Axiom {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub enum ReplayError {
+    /// The claim makes no sense for this program and model.
+    Refused(Refusal),
     /// The execution has choices for another number of threads.
     ThreadCount { expected: usize, found: usize },
     /// A step names a thread that does not exist.
@@ -111,6 +114,7 @@ impl std::error::Error for ReplayError {}
 impl ReplayError {
     fn fmt_structure(&self, f: &mut fmt::Formatter<'_>) -> Option<fmt::Result> {
         Some(match self {
+            Self::Refused(why) => write!(f, "{why}"),
             Self::ThreadCount { expected, found } => {
                 write!(f, "the execution has choices for {found} threads; the program has {expected}")
             }

@@ -27,6 +27,8 @@ pub struct Program {
     pub transactional: Vec<LocId>,
     /// Orders between accesses that the program itself asks for, one for each model that follows it; see [`OwnOrder`].
     pub orders: Vec<OwnOrder>,
+    /// Whether it is made of base objects, for which there are no other models than those that keep all accesses in order, and [`Self::orders`].
+    pub in_order: bool,
     /// What the clients of a transactional memory may exchange without changing anything.
     pub interchangeable: Interchangeable,
     /// The orders in which its transactions seem to run, as it says itself.

@@ -28,6 +28,7 @@
 //! register NAME [: timestamp] = INT
 //! @NUMBER: INSTRUCTION                           numbered from 0
 //! setup THREAD                                   the thread that runs before all others
+//! inorder                                        nothing but its own orders may reorder its accesses
 //! interchangeable threads|locations|values INT, …  what clients may exchange
 //! ordered MODEL                                  the program has its own order under a model
 //! order MODEL THREAD @N after @N, …              in which an instruction of a thread comes after these

@@ -62,6 +62,7 @@ pub(crate) fn lower_program(
         name: name.to_owned(),
         threads: threads.into_iter().map(|lowered| lowered.thread).collect(),
         setup: None,
+        in_order: false,
         orders: Vec::new(),
         interchangeable: Default::default(),
         serial_orders: serial_orders(orders.iter().map(|order| order.name.text.as_str()), &keys),

@@ -29,7 +29,8 @@ fn main() {
     let limits = Limits::default().with_timeout(Some(Duration::from_secs(600)));
     let ask = |model, question| {
         let started = Instant::now();
-        let (answer, stats) = engine.ask_with_stats(Query { program: &program, model, question }, &limits, &());
+        let (answer, stats) =
+            engine.ask_with_stats(Query::new(&program, model, question).expect("a question"), &limits, &());
         let seconds = started.elapsed().as_secs_f64();
         println!(
             "{}: {:?} {:?} {:?}, {} outcomes, {seconds:.2} s",

@@ -11,7 +11,9 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use cyrano_engine::{Answer, Limits, Progress, Query, Question, Stats, Stop, Verdict, Violation, Watch, limit_reason};
+use cyrano_engine::{
+    Answer, Cause, Limits, Progress, Query, Question, Stats, Stop, Verdict, Violation, Watch, limit_reason,
+};
 use cyrano_ir::{FenceSet, Property, Quantifier};
 use rustc_hash::FxHashMap;
 
@@ -161,7 +163,7 @@ impl<'a> Ask<'a> {
     fn select(&self, encoding: &mut Encoding) {
         let (Some(chosen), Some(optional)) = (&self.chosen, &mut encoding.optional) else { return };
         std::mem::swap(&mut optional.gates.formula, &mut encoding.formula);
-        optional.select(chosen.fences, &encoding.run, self.query.model, &encoding.nodes, &mut encoding.graph);
+        optional.select(chosen.fences, &encoding.run, self.query.model(), &encoding.nodes, &mut encoding.graph);
         std::mem::swap(&mut optional.gates.formula, &mut encoding.formula);
     }
 
@@ -170,7 +172,7 @@ impl<'a> Ask<'a> {
         let Last { encoding, solver, size, .. } = &mut last;
         let (Some(chosen), Some(optional)) = (&self.chosen, &mut encoding.optional) else { return last };
         optional.gates.formula = Formula::over(solver.vars());
-        if optional.select(chosen.fences, &encoding.run, self.query.model, &encoding.nodes, &mut encoding.graph) {
+        if optional.select(chosen.fences, &encoding.run, self.query.model(), &encoding.nodes, &mut encoding.graph) {
             if self.engine.order == OrderEncoding::Cubic {
                 return self.load();
             }
@@ -229,7 +231,7 @@ impl<'a> Ask<'a> {
         let mut beyond = BTreeSet::new();
         let mut asked = self.pose(encoding, solver, &beyond);
         let mut patience = PATIENCE;
-        let outcomes = matches!(self.query.question, Question::Outcomes);
+        let outcomes = matches!(self.query.question(), Question::Outcomes);
         loop {
             let mut unlimited = u64::MAX;
             let decisions = if beyond.is_empty() { &mut unlimited } else { &mut patience };
@@ -278,7 +280,7 @@ impl<'a> Ask<'a> {
 
     /// Whether something is exercised within the bounds.
     pub(crate) fn is_exercised(&mut self) -> bool {
-        let assertions = matches!(self.query.question, Question::Holds(Property::Assertions));
+        let assertions = matches!(self.query.question(), Question::Holds(Property::Assertions));
         if assertions && self.problem.may_wait() {
             return true;
         }
@@ -299,8 +301,8 @@ impl<'a> Ask<'a> {
     fn decide(&self, encoding: &Encoding, solver: &Batsat) -> Option<Decision> {
         let value = |lit: Lit| solver.value(lit);
         let shown = self.chosen.as_ref().map(|chosen| chosen.program);
-        let decoded = decode(self.query.program, shown, encoding, &value)?;
-        let violation = match self.query.question {
+        let decoded = decode(self.query.program(), shown, encoding, &value)?;
+        let violation = match self.query.question() {
             Question::Holds(Property::Final { quantifier: Quantifier::Exists, .. }) => None,
             Question::Holds(Property::Final { .. }) => Some(Violation::FinalState),
             _ if value(encoding.wrong) => Some(decoded.violation.clone()?),
@@ -338,10 +340,10 @@ impl<'a> Ask<'a> {
                 self.last = Some(last);
                 answer
             }
-            Err(Cut::Stopped(stop)) => Answer::new(Verdict::Unknown, Some(stop.reason().into())),
+            Err(Cut::Stopped(stop)) => Answer::new(Verdict::Unknown, Some(stop.into())),
             Err(Cut::Internal) => {
-                let reason = "internal error: the program does not do what the solver's model says";
-                Answer::new(Verdict::Unknown, Some(reason.into()))
+                let reason = "the program does not do what the solver's model says";
+                Answer::new(Verdict::Unknown, Some(Cause::Internal(reason)))
             }
             Err(Cut::Loops(loops)) => {
                 let places = loops.iter().map(|key| (key.thread, key.head)).collect();
@@ -354,7 +356,7 @@ impl<'a> Ask<'a> {
 
     fn decided(&self, decision: Decision) -> Answer {
         let verdict = if decision.violation.is_some() { Verdict::Violated } else { Verdict::Verified };
-        let reason = decision.undefined.then(|| "the condition has no value in this final state".to_owned());
+        let reason = decision.undefined.then_some(Cause::NoValue(None));
         Answer {
             violation: decision.violation,
             execution: Some(decision.decoded.execution),
@@ -363,10 +365,10 @@ impl<'a> Ask<'a> {
     }
 
     /// The reason for a verdict that is bounded by loops.
-    fn bound(&self, loops: &BTreeSet<LoopKey>) -> String {
-        let names: BTreeSet<&str> = loops.iter().map(|key| &*self.query.program.thread(key.thread).name).collect();
-        let names: Vec<&str> = names.into_iter().collect();
-        format!("loops of {} were unrolled {} times only", names.join(", "), self.engine.iterations)
+    fn bound(&self, loops: &BTreeSet<LoopKey>) -> Cause {
+        let names: BTreeSet<&str> = loops.iter().map(|key| &*self.query.program().thread(key.thread).name).collect();
+        let threads = names.into_iter().map(str::to_owned).collect();
+        Cause::Unrolled { threads, times: self.engine.iterations }
     }
 
     /// The bounds are sufficient. What remains are limits of the program, and whether anything was exercised.
@@ -391,9 +393,9 @@ impl<'a> Ask<'a> {
         for (thread, instr, lit) in &encoding.run.limits {
             match solve(*lit) {
                 Found::Model => {
-                    return Answer::new(Verdict::Bounded, Some(limit_reason(self.query.program, *thread, *instr)));
+                    return Answer::new(Verdict::Bounded, Some(limit_reason(self.query.program(), *thread, *instr)));
                 }
-                Found::Stopped(stop) => return Answer::new(Verdict::Unknown, Some(stop.reason().into())),
+                Found::Stopped(stop) => return Answer::new(Verdict::Unknown, Some(stop.into())),
                 Found::Nothing => {}
             }
         }
@@ -401,28 +403,27 @@ impl<'a> Ask<'a> {
         for waits in &encoding.run.setup_waits {
             match solve(*waits) {
                 Found::Model => vague_waits = true,
-                Found::Stopped(stop) => return Answer::new(Verdict::Unknown, Some(stop.reason().into())),
+                Found::Stopped(stop) => return Answer::new(Verdict::Unknown, Some(stop.into())),
                 Found::Nothing => {}
             }
         }
-        let (exercised, nothing) = match self.query.question {
+        let (exercised, nothing) = match self.query.question() {
             Question::Outcomes => return Answer::new(Verdict::Verified, None),
             Question::Holds(Property::Assertions) => {
                 (encoding.asserted, "no assertion is evaluated and no atomic section can wait")
             }
             Question::Holds(_) => (encoding.complete, "no execution reaches a final state"),
         };
-        let assertions = matches!(self.query.question, Question::Holds(Property::Assertions));
+        let assertions = matches!(self.query.question(), Question::Holds(Property::Assertions));
         let reached = if assertions && self.problem.may_wait() { Found::Model } else { solve(exercised) };
-        match (reached, self.query.question) {
-            (Found::Stopped(stop), _) => Answer::new(Verdict::Unknown, Some(stop.reason().into())),
-            (Found::Nothing, _) if !vague_waits => Answer::new(Verdict::Vacuous, Some(nothing.into())),
+        match (reached, self.query.question()) {
+            (Found::Stopped(stop), _) => Answer::new(Verdict::Unknown, Some(stop.into())),
+            (Found::Nothing, _) if !vague_waits => Answer::new(Verdict::Vacuous, Some(Cause::Nothing(nothing))),
             (Found::Model, Question::Holds(Property::Final { quantifier: Quantifier::Exists, .. })) => {
                 Answer { violation: Some(Violation::NoWitness), ..Answer::new(Verdict::Violated, None) }
             }
             (Found::Nothing | Found::Model, _) if vague_waits => {
-                let reason = "deadlocks were not looked for: a section that may wait has a choice or a loop, or the setup thread may wait";
-                Answer::new(Verdict::Bounded, Some(reason.into()))
+                Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocks))
             }
             (Found::Nothing | Found::Model, _) => Answer::new(Verdict::Verified, None),
         }

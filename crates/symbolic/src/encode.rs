@@ -72,7 +72,7 @@ pub(crate) struct Encoding {
 impl<'a> Problem<'a> {
     /// A question.
     pub(crate) fn new(engine: &Symbolic, query: Query<'a>) -> Self {
-        let Query { program, model, question } = query;
+        let (program, model, question) = (query.program(), query.model(), query.question());
         let asked = asked(program, question);
         let live = program.threads.iter().zip(program.thread_ids()).map(|(code, thread)| {
             let exit = asked.iter().filter_map(|var| match var {

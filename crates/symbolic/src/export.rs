@@ -3,8 +3,8 @@
 //! **Invariant:** the formula is satisfiable exactly if some execution within the bounds shows what is asked about. That the bounds are sufficient is
 //! not part of the formula: it is the engine's own answer that says so.
 
-use cyrano_engine::{Answer, Limits, Query, Question, Stop, Watch};
-use cyrano_ir::{InstrId, Property, ThreadId};
+use cyrano_engine::{Answer, Limits, Query, Stop, Watch};
+use cyrano_ir::{InstrId, ThreadId};
 use rustc_hash::FxHashMap;
 
 use crate::ask::{Ask, FIRST};
@@ -55,13 +55,7 @@ impl Symbolic {
         watch: &dyn Watch,
     ) -> Result<Export, String> {
         use cyrano_engine::Engine;
-        self.supports(query.program, query.model).map_err(|refusal| refusal.reason)?;
-        if matches!(
-            query.question,
-            Question::Holds(Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity)
-        ) {
-            return Err("this engine does not judge histories of transactions".to_owned());
-        }
+        self.supports(&query).map_err(|refusal| refusal.to_string())?;
         if let Some(bound) = iterations {
             let problem = Problem::new(self, query);
             return formula(&problem, &FxHashMap::default(), bound, None, limits);
@@ -109,7 +103,9 @@ fn transitive(graph: &Graph) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cyrano_engine::Question;
     use cyrano_engine::Verdict;
+    use cyrano_ir::Property;
 
     #[test]
     fn the_bounds_are_those_that_the_answer_rests_on() {
@@ -117,7 +113,7 @@ mod tests {
         let program = cyrano_rml::compile(source, "a.rml", &[]).expect("the program compiles");
         let model = cyrano_memory::named("sc").expect("a model");
         let never = Property::Assertions;
-        let query = Query { program: &program, model: &model, question: Question::Holds(&never) };
+        let query = Query::new(&program, &model, Question::Holds(&never)).expect("a question");
         let engine = Symbolic::default();
         let limits = Limits::default();
         let found = engine.export(query, None, &limits, &()).expect("a formula");

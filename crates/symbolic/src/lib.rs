@@ -49,9 +49,8 @@ mod value;
 mod values;
 mod walk;
 
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Refusal, Verdict, Watch};
-use cyrano_ir::{AccessKind, Op, Program, Property};
-use cyrano_memory::Model;
+use cyrano_engine::{Answer, Cause, Engine, Inexact, Limits, Query, Refusal, Subject, Verdict, Watch};
+use cyrano_ir::{AccessKind, Op, Property};
 use rustc_hash::FxHashMap;
 
 pub use export::{Export, LoopBound};
@@ -133,8 +132,8 @@ pub struct SymbolicStats {
 impl Symbolic {
     /// Answers a query and tells what it cost.
     pub fn ask_with_stats(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> (Answer, SymbolicStats) {
-        if let Some(reason) = self.refusal(query) {
-            let answer = Answer::new(Verdict::Unknown, Some(reason));
+        if let Err(why) = self.supports(&query) {
+            let answer = Answer::new(Verdict::Unknown, Some(Cause::Refused(why)));
             return (answer, SymbolicStats::default());
         }
         let mut ask = ask::Ask::new(self, query, limits, watch);
@@ -142,22 +141,10 @@ impl Symbolic {
         (answer, ask.stats)
     }
 
-    /// Why this engine does not answer a query.
-    pub(crate) fn refusal(&self, query: Query<'_>) -> Option<String> {
-        let refusal = self.supports(query.program, query.model).err().map(|refusal| refusal.reason);
-        let beyond = match query.question {
-            Question::Holds(Property::Transactions(_)) => Some("this engine does not judge histories of transactions"),
-            Question::Holds(Property::Progress(_)) => Some("this engine does not judge progress"),
-            Question::Holds(Property::CommitAtomicity) => Some("this engine does not judge commit points"),
-            _ => None,
-        };
-        refusal.or_else(|| beyond.map(str::to_owned))
-    }
-
     /// The question as a propositional formula in DIMACS form, every loop repeated at most so often: satisfiable exactly if some
     /// execution within these bounds shows what is asked about. The memory order is encoded by clauses.
     pub fn dimacs(&self, query: Query<'_>, iterations: usize) -> Result<String, Refusal> {
-        self.supports(query.program, query.model)?;
+        self.supports(&query)?;
         let problem = encode::Problem::new(self, query);
         let encoding = problem.encode(&FxHashMap::default(), iterations);
         let mut formula = encoding.formula;
@@ -171,18 +158,24 @@ impl Engine for Symbolic {
         "symbolic"
     }
 
-    fn supports(&self, program: &Program, model: &Model) -> Result<(), Refusal> {
-        let refuse = |reason: &str, instead| Err(Refusal { reason: reason.into(), instead });
+    fn supports(&self, query: &Query<'_>) -> Result<(), Refusal> {
+        let (program, model) = (query.program(), query.model());
+        let beyond = match query.property() {
+            Some(Property::Transactions(_)) => Some(Subject::Histories),
+            Some(Property::Progress(_)) => Some(Subject::Progress),
+            Some(Property::CommitAtomicity) => Some(Subject::CommitPoints),
+            _ => None,
+        };
+        if let Some(subject) = beyond {
+            return Err(Refusal::NotJudged(subject));
+        }
         let mut code = program.threads.iter().flat_map(|thread| &thread.code);
         if code.any(|instr| matches!(instr.op, Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_))) {
-            return refuse(
-                "transactions are judged by their histories, which this engine does not enumerate",
-                "explore",
-            );
+            return Err(Refusal::NotJudged(Subject::Transactional));
         }
         let sees_itself = model.forwarding || model.keeps(AccessKind::Store, AccessKind::Load, true);
         if program.setup.is_some() && !sees_itself {
-            return refuse("under this model the setup thread need not see its own stores", "interp");
+            return Err(Refusal::Inexact(Inexact::BlindSetup));
         }
         Ok(())
     }

@@ -12,7 +12,7 @@
 //! for it; and so does every program with more fences. One thing could be different with more: that nothing is exercised any more (`vacuous`). So the claim is made only if something is exercised under sequential
 //! consistency: an execution in program order is one under every model with all fences, because axioms 1, 2 and 3 ask for nothing but program order. Where a witness makes the verdict (`exists`), nothing is claimed.
 
-use cyrano_engine::{Answer, Limits, Query, Question, Verdict, Watch};
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict, Watch};
 use cyrano_ir::{FenceSet, Instr, Program, Property, Quantifier};
 use cyrano_memory::Model;
 use rustc_hash::FxHashMap;
@@ -72,10 +72,8 @@ impl Session {
         property: &Property,
         position: impl Fn(&Instr) -> Option<u32>,
     ) -> Option<Self> {
-        let query = Query { program: &program, model, question: Question::Holds(property) };
-        if engine.refusal(query).is_some() {
-            return None;
-        }
+        let query = Query::new(&program, model, Question::Holds(property)).ok()?;
+        engine.supports(&query).ok()?;
         Some(Self {
             engine: engine.clone(),
             positions: Positions::new(&program, position),
@@ -90,7 +88,8 @@ impl Session {
 
     /// Asks about the program with these fences, of these kinds each. `program` is that program; it differs from the session's in nothing but fences.
     pub fn ask(&mut self, fences: &[(u32, FenceSet)], program: &Program, limits: &Limits, watch: &dyn Watch) -> Reply {
-        let query = Query { program: &self.program, model: &self.model, question: Question::Holds(&self.property) };
+        let query = Query::new(&self.program, &self.model, Question::Holds(&self.property))
+            .unwrap_or_else(|why| unreachable!("the session was made for this question: {why}"));
         let mut ask = Ask::new(&self.engine, query, limits, watch);
         ask.problem = ask.problem.with_optional(self.positions.clone());
         ask.bounds = std::mem::take(&mut self.bounds);
@@ -114,7 +113,7 @@ impl Session {
     /// Whether something is exercised under sequential consistency, within the bounds.
     fn is_exercised_in_order(&self, limits: &Limits, watch: &dyn Watch) -> bool {
         let Some(model) = cyrano_memory::named("sc") else { return false };
-        let query = Query { program: &self.program, model: &model, question: Question::Holds(&self.property) };
+        let Ok(query) = Query::new(&self.program, &model, Question::Holds(&self.property)) else { return false };
         let mut ask = Ask::new(&self.engine, query, limits, watch);
         ask.bounds = self.bounds.clone();
         ask.is_exercised()

@@ -25,7 +25,7 @@ fn outcomes_equal_the_explorers() {
         let mut before = None;
         for name in ["serial", "sc", "tso", "pso"] {
             let model = cyrano_memory::named(name).expect("a model");
-            let query = Query { program: &program, model: &model, question: Question::Outcomes };
+            let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
             let explored = Explore::default().ask(query, &limits(120.0, 3), &());
             let solved = Symbolic::default().ask(query, &limits(120.0, 3), &());
             assert_eq!(solved.verdict, Verdict::Verified, "{file} {test} {name}: {:?}", solved.reason);

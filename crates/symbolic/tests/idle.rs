@@ -28,7 +28,7 @@ fn compile(source: &str) -> Program {
 }
 
 fn ask(engine: &dyn Engine, program: &Program, model: &Model, question: Question<'_>, seconds: f64) -> Answer {
-    engine.ask(Query { program, model, question }, &limits(seconds, 2), &())
+    engine.ask(Query::new(program, model, question).expect("a question"), &limits(seconds, 2), &())
 }
 
 /// Compares what is found with and without the reduction, and what the reference finds in the time it has.

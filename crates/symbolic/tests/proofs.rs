@@ -45,9 +45,9 @@ fn the_checker_rejects_a_proof_of_something_else() {
 /// Compares the engine's answer with the formula's; whether there was a proof.
 fn compare(program: &Program, model: &Model, property: &Property) -> Result<bool, String> {
     let engine = Symbolic { iterations: ITERATIONS, check_lemmas: true, ..Symbolic::default() };
-    let query = Query { program, model, question: Question::Holds(property) };
+    let query = Query::new(program, model, Question::Holds(property)).expect("a question");
     let (answer, stats) = engine.ask_with_stats(query, &limits(60.0, 1), &());
-    let dimacs = engine.dimacs(query, ITERATIONS).map_err(|refusal| refusal.reason)?;
+    let dimacs = engine.dimacs(query, ITERATIONS).map_err(|refusal| refusal.to_string())?;
     let found = is_satisfiable(&dimacs);
     let shown = answer.execution.is_some();
     if found != shown || stats.wrong_lemmas > 0 {
@@ -93,7 +93,7 @@ fn queue(file: &str, test: &str) -> Program {
 
 fn mined(program: &Program) -> BTreeSet<Vec<i128>> {
     let serial = cyrano_memory::named("serial").expect("a model");
-    let query = Query { program, model: &serial, question: Question::Outcomes };
+    let query = Query::new(program, &serial, Question::Outcomes).expect("a question");
     let answer = Symbolic::default().ask(query, &limits(60.0, 1), &());
     assert_eq!(answer.verdict, Verdict::Verified, "{:?}", answer.reason);
     answer.outcomes
@@ -120,7 +120,7 @@ fn the_queue_without_fences_fails_and_its_execution_replays() {
     for test in ["T0", "Tpc2"] {
         let program = queue("msn_unfenced.c", test);
         let property = Property::Observations(mined(&program));
-        let query = Query { program: &program, model: &relaxed, question: Question::Holds(&property) };
+        let query = Query::new(&program, &relaxed, Question::Holds(&property)).expect("a question");
         let answer = Symbolic::default().ask(query, &limits(60.0, 1), &());
         assert_eq!(answer.verdict, Verdict::Violated, "{test}: {:?}", answer.reason);
         let execution = answer.execution.as_ref().expect("an execution");

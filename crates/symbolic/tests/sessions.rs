@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use cyrano_conformance::generate::program as random_program;
 use cyrano_conformance::{corpus, limits};
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Stop, Verdict};
 use cyrano_explore::Explore;
 use cyrano_ir::{FenceSet, Instr, InstrId, Op, Program, Property, Span};
 use cyrano_memory::Model;
@@ -114,7 +114,7 @@ struct Trial<'a> {
 
 impl Trial<'_> {
     fn fresh(&self, program: &Program, property: &Property) -> Answer {
-        let query = Query { program, model: self.model, question: Question::Holds(property) };
+        let query = Query::new(program, self.model, Question::Holds(property)).expect("a question");
         self.engine.ask(query, &limits(60.0, 1), &())
     }
 
@@ -144,8 +144,8 @@ impl Trial<'_> {
                 let confirmed = cyrano_interp::confirm(&built, model, property, answer.violation.as_ref(), execution);
                 confirmed.map_err(|error| format!("{what}: {:?} does not replay: {error}", answer.violation))?;
             }
-            if self.explore && Explore::default().supports(&built, model).is_ok() {
-                let query = Query { program: &built, model, question: Question::Holds(property) };
+            if self.explore && Explore::default().runs(&built, model) {
+                let query = Query::new(&built, model, Question::Holds(property)).expect("a question");
                 let explored = Explore::default().ask(query, &limits(60.0, 1), &()).verdict;
                 let settled = |verdict| matches!(verdict, Verdict::Verified | Verdict::Violated);
                 if settled(explored) && settled(answer.verdict) && explored != answer.verdict {
@@ -189,7 +189,7 @@ fn engine() -> Symbolic {
 /// The outcomes under sequential consistency: what most random programs should show and some do not.
 fn sequential(program: &Program) -> Property {
     let sc = cyrano_memory::named("sc").expect("a model");
-    let query = Query { program, model: &sc, question: Question::Outcomes };
+    let query = Query::new(program, &sc, Question::Outcomes).expect("a question");
     Property::Observations(engine().ask(query, &limits(60.0, 1), &()).outcomes)
 }
 
@@ -208,7 +208,7 @@ proptest! {
     fn random_programs_agree(random in random_program(), seed in any::<u64>(), shared in any::<bool>()) {
         let source = random.source();
         let program = compile(&source);
-        for model in models().filter(|model| engine().supports(&program, model).is_ok()) {
+        for model in models().filter(|model| engine().runs(&program, model)) {
             let orders = [OrderEncoding::Theory, OrderEncoding::Cubic];
             let engine = Symbolic { order: orders[seed as usize % 8 / 7], ..engine() };
             let trial = Trial { engine, program: &program, model: &model, shared, seed, sets: 4, explore: true };
@@ -229,7 +229,7 @@ fn the_library_agrees() {
     let litmus = entries.iter().filter(|entry| entry.path.parent().is_some_and(|parent| parent.ends_with("litmus")));
     for (number, entry) in litmus.enumerate() {
         let program = compile(&entry.source);
-        for model in models().filter(|model| engine().supports(&program, model).is_ok()) {
+        for model in models().filter(|model| engine().runs(&program, model)) {
             let (shared, seed) = (number % 2 == 0, number as u64);
             let trial =
                 Trial { engine: engine(), program: &program, model: &model, shared, seed, sets: 5, explore: false };
@@ -285,14 +285,14 @@ fn a_session_that_was_stopped_goes_on() {
         Session::new(&Symbolic::default(), built.clone(), &model, &Property::Assertions, position).expect("a session");
     let late = Limits { deadline: Some(Instant::now()), ..Limits::default() };
     let stopped = session.ask(&all, &built, &late, &()).answer;
-    assert_eq!((stopped.verdict, stopped.reason.as_deref()), (Verdict::Unknown, Some("time limit reached")));
+    assert_eq!((stopped.verdict, stopped.reason), (Verdict::Unknown, Some(Stop::Timeout.into())));
     let full = Limits { memory: 1, ..Limits::default() };
     let stopped = session.ask(&all, &built, &full, &()).answer;
-    assert_eq!((stopped.verdict, stopped.reason.as_deref()), (Verdict::Unknown, Some("memory limit reached")));
+    assert_eq!((stopped.verdict, stopped.reason), (Verdict::Unknown, Some(Stop::Memory.into())));
     assert_eq!(session.bytes(), 0, "what does not fit is not kept");
     let cancelled = Limits::default();
     cancelled.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(session.ask(&all, &built, &cancelled, &()).answer.reason.as_deref(), Some("interrupted"));
+    assert_eq!(session.ask(&all, &built, &cancelled, &()).answer.reason, Some(Stop::Cancelled.into()));
     let enough = Limits::default().with_timeout(Some(Duration::from_secs(60)));
     assert_eq!(session.ask(&all, &built, &enough, &()).answer.verdict, Verdict::Verified);
 }

@@ -36,7 +36,7 @@ fn compare(
 ) -> Result<(SymbolicStats, Verdict), String> {
     let [on, off] = [true, false].map(|thread_symmetry| {
         let engine = Symbolic { thread_symmetry, iterations, check_lemmas: true, ..Symbolic::default() };
-        let query = Query { program, model, question: Question::Holds(property) };
+        let query = Query::new(program, model, Question::Holds(property)).expect("a question");
         engine.ask_with_stats(query, &limits(60.0, 1), &())
     });
     let ((on, stats), (off, without)) = (on, off);
@@ -60,7 +60,8 @@ fn compare(
 /// Compares on assertions, on the serial observations, and on those without one class of equal ones, so that there is something to find.
 fn compare_all(program: &Program, models: &[&str], iterations: usize, tally: &Cell<Tally>) -> Result<(), String> {
     let engine = Symbolic { iterations, ..Symbolic::default() };
-    let query = Query { program, model: &model("serial"), question: Question::Outcomes };
+    let serial = model("serial");
+    let query = Query::new(program, &serial, Question::Outcomes).expect("a question");
     let serial = engine.ask_with_stats(query, &limits(60.0, 1), &()).0.outcomes;
     let sorted = |outcome: &Vec<i128>| {
         let mut outcome = outcome.clone();

@@ -76,5 +76,5 @@ fn a_pool_that_is_too_small_bounds_the_verdict() {
     let program = program(source, ONE);
     let answer = ask(&program, "sc", Question::Holds(&Property::Assertions));
     assert_eq!(answer.verdict, Verdict::Bounded, "{:?}", answer.reason);
-    assert!(answer.reason.unwrap_or_default().contains("line 2"));
+    assert!(answer.reason.expect("a cause").to_string().contains("line 2"));
 }

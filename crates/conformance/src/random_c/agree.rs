@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use cyrano_engine::{Answer, BEYOND_LIMIT, Engine, Limits, Query, Question, Verdict, Violation};
+use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Verdict, Violation};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
@@ -77,7 +77,7 @@ fn model(name: &str) -> Model {
 fn is_definite(answer: &Answer) -> bool {
     match answer.verdict {
         Verdict::Verified | Verdict::Violated | Verdict::Vacuous => true,
-        Verdict::Bounded => answer.reason.as_ref().is_some_and(|reason| reason.starts_with(BEYOND_LIMIT)),
+        Verdict::Bounded => matches!(answer.reason, Some(Cause::Limit(_))),
         Verdict::Unknown => false,
     }
 }
@@ -92,7 +92,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn ask(&self, engine: &dyn Engine, question: Question<'_>) -> Answer {
         let limits = if engine.name() == "interp" { self.effort.slow } else { self.effort.fast };
-        engine.ask(Query { program: self.program, model: self.model, question }, &limits(), &())
+        engine.ask(Query::new(self.program, self.model, question).expect("a question"), &limits(), &())
     }
 
     fn disagree<T>(&self, what: String) -> Result<T, Disagreement> {
@@ -103,7 +103,7 @@ impl Bench<'_> {
     fn engines(&self) -> Vec<Box<dyn Engine>> {
         let symbolic = Symbolic { iterations: 4, check_lemmas: true, ..Symbolic::default() };
         let all: [Box<dyn Engine>; 2] = [Box::new(Explore::default()), Box::new(symbolic)];
-        all.into_iter().filter(|engine| engine.supports(self.program, self.model).is_ok()).collect()
+        all.into_iter().filter(|engine| engine.runs(self.program, self.model)).collect()
     }
 
     /// Outcome sets are equal, or, where an engine had to stop early, its set is part of the others'. Gives the set if it is complete.

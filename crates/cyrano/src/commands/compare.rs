@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cyrano_engine::{Query, Question, Verdict};
+use cyrano_engine::{Question, Verdict};
 use cyrano_ir::{BinOp, Expr, FinalExpr, Program, Property, Quantifier};
 use cyrano_memory::Model;
 use cyrano_report::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
@@ -26,7 +26,7 @@ pub fn run(args: &CompareModelsArgs) -> Result<u8, Failure> {
         return Err(Failure::input(format!("{}: nothing to compare: it observes nothing", loaded.source.name)));
     }
     let runner = Runner::new(&args.run, models.len())?;
-    let sets = runner.map(&models, |_, model| Ok(outcomes(&runner, &loaded, model)))?;
+    let sets = runner.map(&models, |_, model| outcomes(&runner, &loaded, model))?;
     let all: BTreeSet<Vec<i128>> = sets.iter().flat_map(|set| set.outcomes.iter().cloned()).collect();
     let differing: Vec<Vec<i128>> =
         all.into_iter().filter(|outcome| sets.iter().any(|set| !set.outcomes.contains(outcome))).collect();
@@ -64,10 +64,11 @@ impl Set {
     }
 }
 
-fn outcomes(runner: &Runner, loaded: &Loaded, model: &Model) -> Set {
-    let query = Query { program: &loaded.program, model, question: Question::Outcomes };
+fn outcomes(runner: &Runner, loaded: &Loaded, model: &Model) -> Result<Set, Failure> {
+    let query = loaded.query(model, Question::Outcomes)?;
     let answer = runner.ask(query, &()).answer;
-    Set { verdict: answer.verdict, reason: answer.reason, outcomes: answer.outcomes }
+    let reason = answer.reason.map(|cause| cause.to_string());
+    Ok(Set { verdict: answer.verdict, reason, outcomes: answer.outcomes })
 }
 
 /// An outcome that some models allow and others do not, with an execution of the first that does.

@@ -3,7 +3,7 @@
 //! **Invariant:** the steps so far and each step on offer are a trace that the reference interpreter has confirmed; only how far threads have
 //! run on since, and so their registers, is what the explorer says.
 
-use cyrano_engine::{Execution, Violation};
+use cyrano_engine::{Execution, Question, Violation};
 use cyrano_explore::{NextStep, Place, Standing, Stepping};
 use cyrano_interp::ReplayError;
 use cyrano_ir::{Property, Quantifier, ThreadId};
@@ -73,13 +73,9 @@ struct ByHand<'a> {
 impl<'a> ByHand<'a> {
     fn new(loaded: &'a Loaded, model: &'a Model) -> Result<Self, Failure> {
         let file = &loaded.source.name;
-        let in_order = model.own_order || ["sc", "inorder"].contains(&model.name.as_str());
-        if !loaded.program.orders.is_empty() && !in_order {
-            let why = "its base objects are linearizable; use sc";
-            return Err(Failure::input(format!("{file}: an algorithm is not run under {}: {why}", model.name)));
-        }
+        loaded.query(model, Question::Holds(&Property::Assertions))?;
         let stepping = Stepping::new(&loaded.program, model).map_err(|refusal| {
-            Failure::input(format!("{file}: cannot be stepped through on {}: {}", model.name, refusal.reason))
+            Failure::input(format!("{file}: cannot be stepped through on {}: {}", model.name, refusal))
         })?;
         Ok(Self { loaded, model, stepping })
     }

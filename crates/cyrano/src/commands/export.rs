@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use cyrano_engine::{Query, Question, Verdict};
+use cyrano_engine::{Question, Verdict};
 use cyrano_ir::{Property, Quantifier};
 use cyrano_memory::Model;
 use cyrano_report::{ExportReport, FormulaReport, exports_json, exports_text};
@@ -134,11 +134,14 @@ fn one(
         }
         Selected::Nothing { reason, .. } => Err(reason.clone()),
     };
-    let made = asked.and_then(|(property, model)| {
-        let query = Query { program: &loaded.program, model, question: Question::Holds(&property) };
-        let export = runner.export(query, args.bound.map(usize::from), watch)?;
-        Ok((property, export))
-    });
+    let made = match asked {
+        Err(reason) => Err(reason),
+        Ok((property, model)) => {
+            let query = loaded.query(model, Question::Holds(&property))?;
+            let export = runner.export(query, args.bound.map(usize::from), watch);
+            export.map(|export| (property, export))
+        }
+    };
     match made {
         Err(reason) => report.reason = Some(reason),
         Ok((property, export)) => {

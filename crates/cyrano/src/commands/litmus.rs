@@ -25,6 +25,14 @@ struct Job<'a> {
     model: Model,
 }
 
+impl Job<'_> {
+    /// A question about the test; one that makes no sense is bad input.
+    fn query<'a>(&'a self, test: &'a Test, question: Question<'a>) -> Result<Query<'a>, Failure> {
+        let refused = |why| Failure::input(format!("{}: {why}", self.source.name));
+        Query::new(&test.program, &self.model, question).map_err(refused)
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
     if let Some(LitmusCommand::Generate(args)) = &args.command {
@@ -43,6 +51,9 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
         let models = chosen.iter().cloned().chain(default);
         jobs.extend(models.map(|model| Job { source, test, model }));
     }
+    for job in &jobs {
+        job.test.as_ref().map_or(Ok(()), |test| job.query(test, Question::Outcomes).map(|_| ()))?;
+    }
     let shard = args.shard.map(|shard| Ok(shard.report(jobs.len(), inputs(args, &jobs)?))).transpose()?;
     if let Some(shard) = args.shard {
         jobs = shard.part(jobs);
@@ -50,7 +61,7 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
     let runner = Runner::new(&args.run, jobs.len())?;
     let meter = Meter::new(jobs.len(), &args.run, &args.output);
     let reports = runner.map(&jobs, |at, job| {
-        let mut report = one(args, &runner, job, &meter, at);
+        let mut report = one(args, &runner, job, &meter, at)?;
         expect(&mut report, &expected);
         meter.done(at, 0);
         Ok(report)
@@ -102,7 +113,7 @@ pub fn exit_code(reports: &[LitmusReport], missing: bool) -> u8 {
     }
 }
 
-fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usize) -> LitmusReport {
+fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usize) -> Result<LitmusReport, Failure> {
     let mut report =
         LitmusReport { file: job.source.name.clone(), model: job.model.name.clone(), ..LitmusReport::default() };
     let test = match job.test {
@@ -112,7 +123,7 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
             report.name = cyrano_litmus::name(&job.source.text).or(stem).unwrap_or_default();
             report.reason = Some(reason.clone());
             report.refused = true;
-            return report;
+            return Ok(report);
         }
     };
     report.name.clone_from(&test.head.name);
@@ -120,16 +131,15 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
     report.kind = Some(test.condition.quantifier.kind());
     report.text.clone_from(&test.condition.text);
     report.columns = test.columns.iter().map(|column| column.name.clone()).collect();
-    let query = Query { program: &test.program, model: &job.model, question: Question::Outcomes };
     let own = runner.part(args.test_timeout, None);
     if test.can_go_wrong()
-        && let Some(reason) =
-            goes_wrong(&own.ask(Query { question: Question::Holds(&Property::Assertions), ..query }, &()))
+        && let Some(reason) = goes_wrong(&own.ask(job.query(test, Question::Holds(&Property::Assertions))?, &()))
     {
         report.reason = Some(reason);
         report.refused = true;
-        return report;
+        return Ok(report);
     }
+    let query = job.query(test, Question::Outcomes)?;
     let mut answered = own.ask(query, &meter.watch(at));
     if answered.answer.verdict != Verdict::Verified && args.run.engine == EngineChoice::Auto {
         // Another engine may not need the bound that this one reached.
@@ -142,7 +152,7 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
     if args.compare {
         compare(args, runner, query, &answered, &mut report, meter, at);
     }
-    report
+    Ok(report)
 }
 
 /// Why a test has no meaning, if some execution computes nonsense.
@@ -161,7 +171,7 @@ fn fill(report: &mut LitmusReport, test: &Test, answered: &Answered, stopped: bo
     let answer = &answered.answer;
     report.engine.clone_from(&answered.engine);
     report.seconds = answer.stats.seconds;
-    report.reason.clone_from(&answer.reason);
+    report.reason = answer.reason.as_ref().map(ToString::to_string);
     report.refused = answered.engine.is_none() && !stopped;
     let judgement = match test.judge(&answer.outcomes) {
         Ok(judgement) => judgement,

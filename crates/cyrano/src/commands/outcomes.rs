@@ -1,6 +1,6 @@
 //! `cyrano outcomes`.
 
-use cyrano_engine::{Query, Question};
+use cyrano_engine::{Cause, Query, Question, Refusal};
 use cyrano_memory::Model;
 use cyrano_report::{OutcomesReport, outcomes_json, outcomes_text};
 
@@ -8,7 +8,7 @@ use crate::args::{Format, OutcomesArgs};
 use crate::failure::Failure;
 use crate::program::{self, Loaded};
 use crate::progress::Meter;
-use crate::run::{Answered, Runner, VERSION};
+use crate::run::{self, Answered, Runner, VERSION};
 use crate::select::default_model;
 use crate::{console, models};
 
@@ -24,7 +24,7 @@ pub fn run(args: &OutcomesArgs) -> Result<u8, Failure> {
     let runner = Runner::new(&args.run, jobs.len())?;
     let meter = Meter::new(jobs.len(), &args.run, &args.output);
     let reports = runner.map(&jobs, |at, (loaded, model)| {
-        let report = one(&runner, loaded, model, &meter, at);
+        let report = one(&runner, loaded, model, &meter, at)?;
         meter.done(at, report.stats.map_or(0, |stats| stats.states));
         Ok(report)
     });
@@ -39,11 +39,14 @@ pub fn run(args: &OutcomesArgs) -> Result<u8, Failure> {
     Ok(super::exit_code(reports.iter().map(|report| report.verdict)))
 }
 
-fn one(runner: &Runner, loaded: &Loaded, model: &Model, meter: &Meter, job: usize) -> OutcomesReport {
+fn one(runner: &Runner, loaded: &Loaded, model: &Model, meter: &Meter, job: usize) -> Result<OutcomesReport, Failure> {
     let loaded = &*loaded.for_question(None);
-    let query = Query { program: &loaded.program, model, question: Question::Outcomes };
-    let Answered { engine, note, answer, .. } = runner.ask(query, &meter.watch(job));
-    OutcomesReport {
+    let Answered { engine, note, answer, .. } = match Query::new(&loaded.program, model, Question::Outcomes) {
+        // Other tests of the file may have outcomes under this model.
+        Err(why @ Refusal::OnlyInOrder { .. }) => run::unasked(Cause::Refused(why)),
+        _ => runner.ask(loaded.query(model, Question::Outcomes)?, &meter.watch(job)),
+    };
+    Ok(OutcomesReport {
         file: loaded.source.name.clone(),
         test: loaded.test_name(),
         model: model.name.clone(),
@@ -51,8 +54,8 @@ fn one(runner: &Runner, loaded: &Loaded, model: &Model, meter: &Meter, job: usiz
         engine,
         engine_note: note,
         verdict: answer.verdict,
-        reason: answer.reason,
+        reason: answer.reason.map(|cause| cause.to_string()),
         columns: loaded.program.observed.iter().map(|observable| observable.name.clone()).collect(),
         outcomes: answer.outcomes,
-    }
+    })
 }

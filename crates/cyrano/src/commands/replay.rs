@@ -1,7 +1,7 @@
 //! `cyrano replay`: a saved trace is confirmed again, from nothing but itself; then, if the user asks, against a later version of its
 //! program.
 
-use cyrano_engine::{Execution, Violation};
+use cyrano_engine::{Execution, Question, Violation};
 use cyrano_ir::Property;
 use cyrano_memory::Model;
 use cyrano_report::{ReplayReport, replay_html, replay_json, replay_text};
@@ -62,6 +62,7 @@ impl Own {
         let model = trace.memory_model().map_err(unusable)?;
         let property = trace.find_property(&loaded.program).map_err(unusable)?;
         let loaded = loaded.for_question(Some(&property)).into_owned();
+        loaded.query(&model, Question::Holds(&property))?;
         let violation = trace.find_violation(&loaded.program).map_err(unusable)?;
         let execution = trace.execution().map_err(unusable)?;
         Ok(Self { trace, set, loaded, model, property, violation, execution })
@@ -138,6 +139,7 @@ impl Own {
         let loaded = program::compile_saved(source, &self.set, test.as_ref(), color)?;
         let loaded = atomicity::shown_in(&self.trace, loaded);
         let loaded = loaded.for_question(Some(&self.property));
+        loaded.query(&self.model, Question::Holds(&self.property))?;
         let result = self.against(&loaded);
         let against = Some(name.to_owned());
         Ok(match result {

@@ -84,8 +84,8 @@ impl Sessions {
         }
         let chart = self.chart.get_or_init(|| Chart::new(text)).as_ref()?;
         let chosen = chart.chosen(fences).filter(|chosen| chosen.len() <= MOST)?;
-        let program = chart.programs.get(*case).filter(|program| same_but_for_fences(query.program, program))?;
-        let Question::Holds(property) = query.question else { return None };
+        let program = chart.programs.get(*case).filter(|program| same_but_for_fences(query.program(), program))?;
+        let Question::Holds(property) = query.question() else { return None };
         let mut open = self.open.borrow_mut();
         let key = (*case, *goal);
         let limits = within_memory(&mut open, key, runner.limits());
@@ -93,11 +93,11 @@ impl Sessions {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 let position = |instr: &Instr| inserted(instr).and_then(|at| chart.number(at));
-                entry.insert(Session::new(engine, program.clone(), query.model, property, position)?)
+                entry.insert(Session::new(engine, program.clone(), query.model(), property, position)?)
             }
         };
-        let Reply { answer, needed, .. } = session.ask(&chosen, query.program, &limits, watch);
-        if answer.reason.as_deref() == Some(Stop::Memory.reason()) {
+        let Reply { answer, needed, .. } = session.ask(&chosen, query.program(), &limits, watch);
+        if answer.reason == Some(Stop::Memory.into()) {
             // What is kept may be too much where a single question is not.
             open.values_mut().for_each(Session::forget);
             return None;

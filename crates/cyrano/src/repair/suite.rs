@@ -180,13 +180,16 @@ impl<'a> Text<'a> {
                 Ok(property) => property,
                 Err(reason) => return Judgement::Unknown(reason),
             };
-            let query = Query { program, model, question: Question::Holds(&property) };
+            let query = match Query::new(program, model, Question::Holds(&property)) {
+                Ok(query) => query,
+                Err(why) => return Judgement::Unknown(why.to_string()),
+            };
             let answer = ask(at, query);
             match answer.verdict {
                 Verdict::Verified => {}
                 Verdict::Violated => return self.wrong(loaded, program, &property, model, &answer),
                 Verdict::Unknown | Verdict::Bounded | Verdict::Vacuous => {
-                    let reason = answer.reason.unwrap_or_default();
+                    let reason = answer.reason.map(|cause| cause.to_string()).unwrap_or_default();
                     let what = loaded.test_name().map_or("a check".to_owned(), |test| format!("the check of {test}"));
                     return Judgement::Unknown(format!("{what} is {}: {reason}", answer.verdict.name()));
                 }

@@ -70,7 +70,7 @@ pub fn growing(pad: i128) -> Case {
 
 impl Case {
     pub fn query(&self) -> Query<'_> {
-        Query { program: &self.program, model: &self.model, question: Question::Holds(&self.property) }
+        Query::new(&self.program, &self.model, Question::Holds(&self.property)).expect("a question")
     }
 
     /// What the explorer says.

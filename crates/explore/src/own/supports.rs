@@ -1,6 +1,6 @@
 //! Which programs can be run by their own order.
 
-use cyrano_engine::Refusal;
+use cyrano_engine::{Inexact, Refusal};
 use cyrano_ir::dataflow::{successors, writes};
 use cyrano_ir::{Addr, FenceSet, InstrId, Op, OwnOrder, Place, Program, ThreadId};
 
@@ -9,7 +9,7 @@ use crate::own::region::{MOST_UNITS, is_barrier, largest, registers_of};
 /// Refuses what [`super::look`] cannot represent: an access that may go before the loads that its address or its operands come from,
 /// atomic sections with branches or choices, partial fences, timestamps.
 pub(crate) fn supports(program: &Program, order: &OwnOrder) -> Result<(), Refusal> {
-    let refuse = |reason: String| Err(Refusal { reason, instead: "interp" });
+    let refuse = |reason: String| Err(Refusal::Inexact(Inexact::OwnOrder(reason)));
     if program.has_timestamps() || program.setup.is_some() {
         return refuse("timestamps and setup threads do not go together with an order of the program's own".into());
     }

@@ -171,7 +171,7 @@ fn choices_and_loops() {
     let poll = notation::program(&["r0=x; while r0==0 back 1", "x=1"], "0r0");
     let answer = outcomes(&poll, &model("sc"));
     assert_eq!(answer.verdict, Verdict::Bounded);
-    assert_eq!(answer.reason.as_deref(), Some("loops were unrolled 3 times"));
+    assert_eq!(answer.reason.map(|cause| cause.to_string()).as_deref(), Some("loops were unrolled 3 times"));
     assert_eq!(answer.outcomes.len(), 1);
     // A bound that no execution reaches does not matter: nobody writes anything but 0.
     let ends = notation::program(&["r0=x; while r0 back 1", "x=0"], "0r0");
@@ -191,5 +191,5 @@ fn size_is_limited() {
     let long = "x=1;".repeat(65);
     let answer = outcomes(&notation::program(&[&long], "x"), &model("sc"));
     assert_eq!(answer.verdict, Verdict::Unknown);
-    assert_eq!(answer.reason.as_deref(), Some("larger than this engine can hold"));
+    assert_eq!(answer.reason.map(|cause| cause.to_string()).as_deref(), Some("larger than this engine can hold"));
 }

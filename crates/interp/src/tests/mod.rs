@@ -14,7 +14,7 @@ use cyrano_memory::Model;
 use crate::Interp;
 
 fn ask(program: &Program, model: &Model, question: Question<'_>) -> Answer {
-    Interp.ask(Query { program, model, question }, &Limits::default(), &())
+    Interp.ask(Query::new(program, model, question).expect("a question"), &Limits::default(), &())
 }
 
 fn outcomes(program: &Program, model: &Model) -> Answer {

@@ -77,6 +77,7 @@ impl Reader {
                 let thread = line.reference("thread", &self.threads)?;
                 self.program.setup = Some(ThreadId(thread));
             }
+            "inorder" => self.program.in_order = true,
             "ordered" => {
                 let before = self.program.threads.iter().map(|t| vec![Vec::new(); t.code.len()]).collect();
                 self.program.orders.push(OwnOrder { model: line.name()?, before });

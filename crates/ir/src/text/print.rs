@@ -26,6 +26,9 @@ pub fn print(program: &Program) -> String {
     if let Some(setup) = program.setup {
         out.plain(format_args!("setup {}", printer.threads.to(setup.index())));
     }
+    if program.in_order {
+        out.plain(format_args!("inorder"));
+    }
     let Interchangeable { threads, locations, values } = &program.interchangeable;
     if *threads {
         out.plain(format_args!("interchangeable threads"));

@@ -108,6 +108,7 @@ impl Random {
                 registers: r.many(6, |r| Register { name: r.name(), init: r.value(), ty: r.ty() }),
                 code: r.many(12, |r| Instr { op: r.op(), span: r.span() }),
             }),
+            in_order: self.one_in(3),
             setup: if self.one_in(3) { Some(self.thread_id()) } else { None },
             observed: self.many(4, |r| Observable { name: r.name(), var: r.final_var() }),
             checks: self.many(4, Self::check),

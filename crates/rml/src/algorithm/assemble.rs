@@ -233,6 +233,7 @@ impl<'a> Maker<'a> {
             }
             depths.iter_mut().zip(&most).for_each(|(depth, most)| *depth = (*depth).max(*most));
         };
+        test.program.in_order = true;
         if plan.endless {
             endless::find_clocks(&mut test.program);
             self.add_checks(plan, &constants, &mut test.program, reports)?;

@@ -44,9 +44,9 @@ fn ask(program: &Program, model: &str, question: Question<'_>) -> Answer {
     let program = if transactions { program } else { &without };
     let model = cyrano_memory::named(model).expect("a model");
     let explore = Explore::default();
-    assert_eq!(explore.supports(program, &model), Ok(()));
+    assert!(explore.runs(program, &model));
     let limits = Limits::default().with_timeout(Some(std::time::Duration::from_secs(10)));
-    explore.ask(Query { program, model: &model, question }, &limits, &())
+    explore.ask(Query::new(program, &model, question).expect("a question"), &limits, &())
 }
 
 /// Whether each of a test's checks holds in each of its models.

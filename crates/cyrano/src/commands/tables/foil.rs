@@ -5,7 +5,7 @@ mod paper;
 use std::collections::BTreeSet;
 
 use cyrano_criteria::history::Size;
-use cyrano_engine::{Query, Question, Verdict};
+use cyrano_engine::{Question, Verdict};
 use cyrano_ir::{Property, TxCriterion};
 use cyrano_memory::Model;
 use cyrano_report::{FenceInfo, TableReport, TableRow, count};
@@ -99,7 +99,7 @@ fn outcomes(args: &TablesArgs, title: &'static str) -> Result<Made, Failure> {
     for (name, states, added) in FIG4 {
         expected.extend(added.iter().map(|values| values.to_vec()));
         let model = model(name)?;
-        let query = Query { program: &loaded.program, model: &model, question: Question::Outcomes };
+        let query = loaded.query(&model, Question::Outcomes)?;
         let Answered { answer, .. } = Runner::sequential(Some(args.timeout))?.ask(query, &());
         complete &= answer.verdict == Verdict::Verified;
         let same = if answer.outcomes == expected { "yes" } else { "no" };
@@ -111,7 +111,10 @@ fn outcomes(args: &TablesArgs, title: &'static str) -> Result<Made, Failure> {
             count(answer.stats.states),
             states.to_owned(),
         ];
-        rows.push(TableRow { cells: cells.to_vec(), notes: answer.reason.into_iter().collect() });
+        rows.push(TableRow {
+            cells: cells.to_vec(),
+            notes: answer.reason.map(|cause| cause.to_string()).into_iter().collect(),
+        });
     }
     let header = strings(["model", "outcomes", "paper", "same set", "states", "paper's states"]);
     let notes = strings([

@@ -144,7 +144,10 @@ impl<'a> Judge<'a> {
             plain = program.without_calls();
             &plain
         };
-        let query = Query { program, model, question: Question::Holds(property) };
+        let query = match Query::new(program, model, Question::Holds(property)) {
+            Ok(query) => query,
+            Err(why) => return Judgement::Unknown(why.to_string()),
+        };
         let answer = match about_calls {
             true => self.runner.ask(query, self.watch).answer,
             false => self.runner.ask_symbolic_first(query, self.watch).answer,
@@ -154,7 +157,7 @@ impl<'a> Judge<'a> {
             Verdict::Verified => return Judgement::Correct,
             Verdict::Violated => {}
             Verdict::Unknown | Verdict::Bounded | Verdict::Vacuous => {
-                let reason = answer.reason.unwrap_or_default();
+                let reason = answer.reason.map(|cause| cause.to_string()).unwrap_or_default();
                 let what = loaded.test_name().unwrap_or_default();
                 let verdict = answer.verdict.name();
                 return Judgement::Unknown(format!("{} of {what} is {verdict}: {reason}", property.criterion()));

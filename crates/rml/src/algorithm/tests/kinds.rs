@@ -215,7 +215,7 @@ fn explored(program: &Program) -> Clients {
     let explore =
         Explore { client_programs: true, thread_symmetry: false, variable_symmetry: false, ..Explore::default() };
     let limits = Limits::default().with_timeout(Some(std::time::Duration::from_secs(60)));
-    let query = Query { program, model: &model, question: Question::Holds(&property) };
+    let query = Query::new(program, &model, Question::Holds(&property)).expect("a question");
     let answer = explore.ask(query, &limits, &());
     assert_eq!((answer.reason, answer.verdict == Verdict::Unknown), (None, false));
     answer.clients

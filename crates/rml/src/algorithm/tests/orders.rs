@@ -213,7 +213,7 @@ fn engines_agree_on_outcomes() {
     let program = tests(source).remove(0).program.without_calls();
     for name in ["inorder", "declared", "literal"] {
         let model = cyrano_memory::named(name).expect("a model");
-        let query = Query { program: &program, model: &model, question: Question::Outcomes };
+        let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
         let fast = Explore::default().ask(query, &Limits::default(), &());
         let slow = cyrano_interp::Interp.ask(query, &Limits::default(), &());
         assert_eq!((fast.verdict, slow.verdict), (Verdict::Verified, Verdict::Verified), "{name}");

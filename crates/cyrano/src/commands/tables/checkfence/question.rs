@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use cyrano_engine::{Limits, Query, Question, Verdict, Violation};
+use cyrano_engine::{Limits, Question, Verdict, Violation};
 use cyrano_ir::Property;
 use cyrano_symbolic::{Symbolic, SymbolicStats};
 use cyrano_trace::Trace;
@@ -87,10 +87,10 @@ impl Subject {
     /// The observations of serial executions.
     pub fn mine(&self) -> Result<Mined, Failure> {
         let serial = models::resolve("serial", ColorChoice::Never)?;
-        let query = Query { program: &self.loaded.program, model: &serial, question: Question::Outcomes };
+        let query = self.loaded.query(&serial, Question::Outcomes)?;
         let (answer, stats) = self.engine.ask_with_stats(query, &self.limits, &());
         let incomplete = (answer.verdict != Verdict::Verified).then(|| {
-            let reason = answer.reason.unwrap_or_else(|| answer.verdict.name().to_owned());
+            let reason = answer.reason.map_or_else(|| answer.verdict.name().to_owned(), |cause| cause.to_string());
             format!("not all serial observations are known: {reason}")
         });
         Ok(Mined { observations: answer.outcomes, incomplete, stats })
@@ -101,7 +101,7 @@ impl Subject {
         let model = models::resolve(model, ColorChoice::Never)?;
         let property = Property::Observations(mined.observations.clone());
         let program = &self.loaded.program;
-        let query = Query { program, model: &model, question: Question::Holds(&property) };
+        let query = self.loaded.query(&model, Question::Holds(&property))?;
         let (answer, stats) = self.engine.ask_with_stats(query, &self.limits, &());
         let rests_on_missing = matches!(answer.violation, Some(Violation::Observation { .. }));
         if let Some(why) = mined.incomplete.as_ref().filter(|_| rests_on_missing) {
@@ -113,7 +113,7 @@ impl Subject {
         })?;
         let violation = answer.violation.as_ref();
         let trace = proof.map(|proof| proof::trace(&self.loaded, program, &property, &model, violation, &proof));
-        Ok(Checked { verdict: answer.verdict, reason: answer.reason, trace, stats })
+        Ok(Checked { verdict: answer.verdict, reason: answer.reason.map(|cause| cause.to_string()), trace, stats })
     }
 
     fn name(&self) -> &str {

@@ -1,0 +1,98 @@
+//! The question, and who may ask it.
+//!
+//! **Invariant:** a [`Query`] makes sense: whatever an engine says about it means what it says. There is no other way to one than
+//! [`Query::new`], so the rules are here and nowhere else.
+
+use cyrano_ir::{AccessKind, COMMIT_ORDER, Program, Property, TxCriterion};
+use cyrano_memory::Model;
+
+use crate::refusal::{Lack, Refusal};
+
+/// What is asked: of a program, under a memory model.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    program: &'a Program,
+    model: &'a Model,
+    question: Question<'a>,
+}
+
+/// What to find out about the executions of a program.
+#[derive(Clone, Copy, Debug)]
+pub enum Question<'a> {
+    /// Does the property hold?
+    Holds(&'a Property),
+    /// Which valuations of the observed variables can a final state have?
+    Outcomes,
+}
+
+impl<'a> Query<'a> {
+    /// The question, unless it makes no sense, whoever would answer it:
+    ///
+    /// - Axiom 9: under a model with own orders only a program runs that has an order for it.
+    /// - The base objects of an algorithm are linearizable, and it says itself which of its statements stay in order; a model that reorders
+    ///   statements on its own is not for it.
+    /// - A property has to be about something that the program has.
+    pub fn new(program: &'a Program, model: &'a Model, question: Question<'a>) -> Result<Self, Refusal> {
+        if model.own_order && program.own_order(&model.name).is_none() {
+            let model = model.name.clone();
+            return Err(if program.in_order { Refusal::OnlyInOrder { model } } else { Refusal::NoOwnOrder { model } });
+        }
+        let own = program.in_order || !program.orders.is_empty();
+        if own && !model.own_order && !in_order(model) {
+            return Err(Refusal::ForeignModel { model: model.name.clone() });
+        }
+        if let Question::Holds(property) = question
+            && let Some(lack) = lacks(program, property)
+        {
+            return Err(Refusal::Lacks { criterion: property.criterion(), lack });
+        }
+        Ok(Self { program, model, question })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &'a Program {
+        self.program
+    }
+
+    /// The memory model.
+    pub fn model(&self) -> &'a Model {
+        self.model
+    }
+
+    /// What to find out.
+    pub fn question(&self) -> Question<'a> {
+        self.question
+    }
+
+    /// The property that is asked about, if it is one.
+    pub fn property(&self) -> Option<&'a Property> {
+        match self.question {
+            Question::Holds(property) => Some(property),
+            Question::Outcomes => None,
+        }
+    }
+}
+
+/// Whether a model keeps the order of all accesses.
+fn in_order(model: &Model) -> bool {
+    [AccessKind::Load, AccessKind::Store, AccessKind::Rmw].into_iter().all(|kind| model.keeps_all_after(kind))
+}
+
+/// What a program would need so that the property says something about it.
+pub fn lacks(program: &Program, property: &Property) -> Option<Lack> {
+    let (calls, variables) = (program.has_calls(), !program.transactional.is_empty());
+    let (has, lack) = match property {
+        Property::Assertions | Property::Final { .. } | Property::Observations(_) => return None,
+        Property::CommitAtomicity => (program.has_blocks(), Lack::Blocks),
+        Property::Progress(_) => (variables && !calls, Lack::EndlessTransactions),
+        Property::Transactions(TxCriterion::InOrder(order)) => {
+            let known = order.name() == COMMIT_ORDER || program.serial_order(order.name()).is_some();
+            (program.restarts() && known, Lack::Order)
+        }
+        Property::Transactions(TxCriterion::Opacity | TxCriterion::StrictSerializability) => {
+            (calls || variables, Lack::Transactions)
+        }
+        Property::Transactions(_) => (calls, Lack::Calls),
+    };
+    (!has).then_some(lack)
+}
