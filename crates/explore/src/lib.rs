@@ -45,6 +45,7 @@ mod timestamps;
 mod values;
 mod variables;
 mod walk;
+mod whole;
 mod witness;
 
 pub use faults::Fault;
@@ -90,7 +91,7 @@ pub struct Explore {
     pub client_programs: bool,
     /// Neighbouring deferred stores are sorted where the model does not keep their order.
     pub sorted_stores: bool,
-    /// Where movers prove all atomic blocks, the shadow is left out (commit-atomicity).
+    /// Where movers prove all atomic blocks, the shadow is left out, and those that they prove run as one step (commit-atomicity).
     pub movers: bool,
     /// Where the next steps of a thread concern nobody else, only these are taken (with remembered steps).
     pub ample_sets: bool,
@@ -170,6 +171,9 @@ impl Explore {
         if self.merged_histories && machine.values.is_some() {
             names.push("merged-histories");
         }
+        if !machine.whole.is_empty() {
+            names.push("movers");
+        }
         if notes.ample {
             names.push("ample-sets");
         }
@@ -214,22 +218,45 @@ impl Explore {
         if !query.program.has_blocks() {
             return Answer::new(Verdict::Vacuous, Some("the program has no atomic block".into()));
         }
+        let property = Some(&Property::CommitAtomicity);
         let proof = if self.movers { movers::prove(self, query, limits, watch) } else { None };
         let proven = proof.as_ref().map_or_else(|| movers::unproven(query.program), |proof| proof.blocks.clone());
         let blocks = proven.into_iter().map(|(name, by_movers)| BlockProof { name, by_movers }).collect();
-        match proof {
-            Some(proof) if proof.is_complete() => Answer {
+        let Some(proof) = proof else {
+            return Answer { blocks, ..self.search(query, property, limits, watch) };
+        };
+        if proof.is_complete() {
+            return Answer {
                 blocks,
                 reductions: vec!["dead-registers", "macro-steps", "movers"],
                 stats: proof.stats,
                 ..Answer::new(Verdict::Verified, None)
-            },
-            _ => Answer { blocks, ..self.search(query, Some(&Property::CommitAtomicity), limits, watch) },
+            };
         }
+        let whole = proof.blocks.iter().any(|(_, proven)| *proven);
+        let mut answer = self.search_whole(query, property, if whole { &proof.places } else { &[] }, limits, watch);
+        if whole && answer.execution.is_some() {
+            // There may be a shorter way.
+            let shortest = self.search(query, property, limits, watch);
+            answer = if shortest.execution.is_some() { shortest } else { answer };
+        }
+        answer.stats.seconds += proof.stats.seconds;
+        Answer { blocks, ..answer }
     }
 
-    /// Searches once, or again with larger gaps between timestamps.
     fn search(&self, query: Query<'_>, property: Option<&Property>, limits: &Limits, watch: &dyn Watch) -> Answer {
+        self.search_whole(query, property, &[], limits, watch)
+    }
+
+    /// Searches once, or again with larger gaps between timestamps. Some atomic blocks may run in one piece; see `whole`.
+    fn search_whole(
+        &self,
+        query: Query<'_>,
+        property: Option<&Property>,
+        whole: &[Vec<bool>],
+        limits: &Limits,
+        watch: &dyn Watch,
+    ) -> Answer {
         let Query { program, model, .. } = query;
         let ranked = self.timestamps && program.has_timestamps() && !timestamps::observed(program, property);
         let mut gap = ranked.then_some(1);
@@ -237,7 +264,8 @@ impl Explore {
             gap = gap.map(|_| i64::MAX);
         }
         loop {
-            let machine = Machine::new(program, model, self, property, limits.deferred, gap);
+            let mut machine = Machine::new(program, model, self, property, limits.deferred, gap);
+            machine.whole = whole.to_vec();
             let found = parts::search(&machine, property, limits, watch)
                 .or_else(|| parts::search_packed(&machine, property, limits, watch))
                 .unwrap_or_else(|| plain::search(&machine, property, limits, watch));
@@ -248,7 +276,7 @@ impl Explore {
             if (found.notes.ample || self.fingerprints) && found.hit().is_some() {
                 // With ample sets there may be a shorter way, and fingerprints do not show one at all.
                 let all = Self { ample_sets: false, fingerprints: false, ..self.clone() };
-                let answer = all.search(query, property, limits, watch);
+                let answer = all.search_whole(query, property, whole, limits, watch);
                 if answer.execution.is_some() {
                     return answer;
                 }
