@@ -208,3 +208,69 @@ observe s = q:s
     let fenced = text.replace("  @1: block begin b\n  @2: store y, 1\n  @3: block commit\n  @4: block end\n  @5: halt", "  @1: fence store-store\n  @2: block begin b\n  @3: store y, 1\n  @4: block commit\n  @5: block end\n  @6: halt");
     check(&fenced, &[("pso", Verdict::Verified), ("rmo", Verdict::Violated)]);
 }
+
+/// Threads that wait for a lock, and threads that try again until nobody came in between; both for ever.
+fn mixed(locked: usize, tried: usize) -> String {
+    let locked = (0..locked).map(|t| {
+        format!(
+            "thread l{t}
+  register r = 0
+  register d = 0
+  @0: block begin locked
+  @1: atomic begin
+  @2: r := load m
+  @3: assume (r == 0)
+  @4: store m, 1
+  @5: atomic end
+  @6: block commit
+  @7: d := load data
+  @8: store data, ((d + 1) % 2)
+  @9: store m, 0
+  @10: block end
+  @11: jump @0
+"
+        )
+    });
+    let tried = (0..tried).map(|t| {
+        format!(
+            "thread t{t}
+  register r = 0
+  register d = 0
+  @0: block begin tried
+  @1: d := load n
+  @2: r := cas n, d, ((d + 1) % 3)
+  @3: branch (r == d) then @4 else @1
+  @4: block commit
+  @5: block end
+  @6: jump @0
+"
+        )
+    });
+    let threads: String = locked.chain(tried).collect();
+    format!("program mixed\nlocation m = 0\nlocation data = 0\nlocation n = 0\n{threads}")
+}
+
+/// Of ten threads eight have a block that movers prove. The others need the shadow, in which the proven ones run as one step.
+#[test]
+fn proven_blocks_run_as_one_step() {
+    let sc = cyrano_memory::named("sc").expect("a named model");
+    let property = Property::CommitAtomicity;
+    // Without the comparison two may add the same one.
+    let wrong = mixed(3, 2).replace("r := cas n, d, ((d + 1) % 3)", "r := exchange n, ((d + 1) % 3)");
+    for (source, verdict) in [(mixed(8, 2), Verdict::Verified), (wrong, Verdict::Violated)] {
+        let program = program(&source);
+        let ask = |movers| {
+            let query = Query { program: &program, model: &sc, question: Question::Holds(&property) };
+            Explore { movers, ..Explore::default() }.ask(query, &limits(60.0, 6), &())
+        };
+        let (with, without) = (ask(true), ask(false));
+        assert_eq!((with.verdict, without.verdict), (verdict, verdict), "{source}");
+        if verdict == Verdict::Verified {
+            let proven: Vec<(&str, bool)> = with.blocks.iter().map(|b| (b.name.as_str(), b.by_movers)).collect();
+            assert_eq!(proven, [("locked", true), ("tried", false)]);
+            assert!(with.reductions.contains(&"movers") && !without.reductions.contains(&"movers"));
+            let (with, without) = (with.stats.states, without.stats.states);
+            assert!(with * 2 < without, "{with} states with proven blocks as one step, {without} without");
+        }
+    }
+}
