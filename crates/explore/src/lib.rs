@@ -14,6 +14,7 @@
 
 mod alike;
 mod codec;
+mod deadlocks;
 mod events;
 mod faults;
 mod judge;
@@ -48,6 +49,7 @@ mod walk;
 mod whole;
 mod witness;
 
+pub use deadlocks::Deadlocks;
 pub use faults::Fault;
 pub use space::{Space, Summary, Walker, Wrong};
 pub use stepping::{NextStep, Place, Standing, Stepping};
@@ -101,6 +103,8 @@ pub struct Explore {
     pub compressed_from: usize,
     /// Of states only 64-bit fingerprints are kept, which may be equal by accident; verdicts say so.
     pub fingerprints: bool,
+    /// What to make of deadlocks.
+    pub deadlocks: Deadlocks,
     /// A deliberate bug, for tests; without the feature `faults` it has no effect.
     pub fault: Option<Fault>,
 }
@@ -125,6 +129,7 @@ impl Default for Explore {
             remembered_steps: true,
             compressed_from: 32,
             fingerprints: false,
+            deadlocks: Deadlocks::Wrong,
             fault: None,
         }
     }

@@ -1,7 +1,7 @@
 //! Blocks are proven by movers only if they are atomic.
 //!
 //! Movers once compared where two orders of steps lead and what they return, but not whether a step committed, nor what a unit hands on
-//! that nobody reads in the end.
+//! that nobody reads in the end. And `atomicity` once called every deadlock a violation, though serial orders have it too.
 
 use super::cli::{Place, json};
 use super::verdicts;
@@ -70,4 +70,47 @@ void pulse(void) { atomic_begin(); x = 0; y = 1; commit_point(); x = 1; atomic_e
         let arguments = format!("toggle.c --test WP --criterion commit-atomicity --model sc {options}");
         assert_eq!(super::verdicts_in(&place, &arguments).0, ["violated"], "with `{options}`");
     }
+}
+
+/// `b` waits for what nobody does, unless `c` was first.
+const NEVER: &str = "threads {
+  shared x, y;
+  thread p { local r; atomic b { atomic { r := y; assume r == 0; } x := 1; } }
+  thread q { atomic c { y := 1; } }
+}
+check atomicity on sc;
+";
+
+/// Two locks in different orders: one after the other they get through.
+const CROSSED: &str = "threads {
+  shared a, b;
+  thread p { local r; atomic first { atomic { r := a; assume r == 0; a := 1; } atomic { r := b; assume r == 0; b := 1; } a := 0; b := 0; } }
+  thread q { local r; atomic second { atomic { r := b; assume r == 0; b := 1; } atomic { r := a; assume r == 0; a := 1; } a := 0; b := 0; } }
+}
+check atomicity on sc;
+";
+
+#[test]
+fn a_deadlock_of_serial_orders_is_no_violation() {
+    assert_eq!(verdicts("never.rml", NEVER, "").0, ["verified"]);
+    // The final states are still compared.
+    let wrong = NEVER.replace("x := 1; }", "x := 1; atomic { r := y; } x := r; }");
+    assert_eq!(verdicts("never.rml", &wrong, "").0, ["violated"]);
+    // Another engine does not know.
+    assert_eq!(verdicts("never.rml", NEVER, "--engine symbolic").0, ["unknown"]);
+    // Nobody ever gets through.
+    let stuck = NEVER.replace("assume r == 0", "assume r == 2");
+    assert_eq!(verdicts("never.rml", &stuck, "").0, ["vacuous"]);
+}
+
+#[test]
+fn a_deadlock_of_no_serial_order_is_one() {
+    for engine in ["explore", "symbolic", "interp"] {
+        assert_eq!(verdicts("crossed.rml", CROSSED, &format!("--engine {engine}")).0, ["violated"], "by {engine}");
+    }
+    // Also if there is another one that serial orders have.
+    let both = CROSSED
+        .replace("thread q", "thread n { local r; atomic third { atomic { r := c; assume r == 1; } } } thread q");
+    let both = both.replace("shared a, b;", "shared a, b, c;");
+    assert_eq!(verdicts("both.rml", &both, "").0, ["violated"]);
 }
