@@ -209,6 +209,30 @@ observe s = q:s
     check(&fenced, &[("pso", Verdict::Verified), ("rmo", Verdict::Violated)]);
 }
 
+/// What only a condition on final states looks at is handed on too.
+#[test]
+fn what_a_condition_reads_is_handed_on() {
+    let text = "program condition
+location x = 1
+location y = 0
+thread p
+  register r = 0
+  register s = 0
+  @0: block begin b
+  @1: r := load y
+  @2: block commit
+  @3: s := load x
+  @4: store y, 1
+  @5: block end
+  @6: halt
+thread q
+  @0: store x, 2
+  @1: halt
+";
+    check(text, &[("sc", Verdict::Verified)]);
+    check(&format!("{text}check never (p:s == 5) \"s = 5\" on sc\n"), &[("sc", Verdict::Violated)]);
+}
+
 /// Threads that wait for a lock, and threads that try again until nobody came in between; both for ever.
 fn mixed(locked: usize, tried: usize) -> String {
     let locked = (0..locked).map(|t| {

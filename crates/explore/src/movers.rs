@@ -50,13 +50,11 @@ mod texts;
 use std::collections::VecDeque;
 
 use cyrano_engine::{Limits, Progress, Query, Stats, Watch};
-use cyrano_ir::{Op, Program};
+use cyrano_ir::{Op, Program, Property};
 use rustc_hash::FxHashSet;
 
 use crate::Explore;
-use crate::alike::groups;
 use crate::machine::Machine;
-use crate::shadow::Shadows;
 use crate::state::State;
 use crate::step::{Stepper, Successor, Successors};
 use texts::Texts;
@@ -86,14 +84,13 @@ impl Proof {
 pub(crate) fn prove(config: &Explore, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Option<Proof> {
     let Query { program, model, .. } = query;
     let plain = Explore { macro_steps: true, timestamps: false, ..config.clone() };
-    let mut machine = Machine::new(program, model, &plain, None, limits.deferred, None);
+    // What is live and who is alike is as for the shadow.
+    let mut machine = Machine::new(program, model, &plain, Some(&Property::CommitAtomicity), limits.deferred, None);
     if machine.defers_any() || model.serial || model.own_order || program.setup.is_some() {
         return None;
     }
-    if config.thread_symmetry {
-        machine.alike = groups(program);
-    }
-    machine.ends = Some(Shadows::of(program));
+    machine.ends = machine.shadows.take();
+    machine.judge_assertions = false;
     let blocks = Texts::of(program);
     let search = Search { m: &machine, stepper: Stepper::new(&machine), blocks, committed: false, work: 0 };
     search.run(limits, watch)

@@ -205,8 +205,13 @@ pub fn ir(program: &Program) -> String {
         let lines = code.iter().enumerate().flat_map(|(pc, ins)| written(ins, pc, &places, program.results));
         lines.enumerate().for_each(|(pc, line)| writeln!(out, "  @{pc}: {line}").expect("a string"));
     }
-    for t in (0..program.threads.len()).filter(|_| program.observed) {
-        (0..REGISTERS).for_each(|reg| writeln!(out, "observe t{t}r{reg} = t{t}:r{reg}").expect("a string"));
+    // Conditions on final states look at registers as well.
+    let all = (0..program.threads.len()).flat_map(|t| (0..REGISTERS).map(move |reg| (t, reg)));
+    for (t, reg) in all.filter(|_| program.observed) {
+        match program.results {
+            0 => writeln!(out, "check never (t{t}:r{reg} == 9) \"nine\" on sc").expect("a string"),
+            _ => writeln!(out, "observe t{t}r{reg} = t{t}:r{reg}").expect("a string"),
+        }
     }
     out
 }
