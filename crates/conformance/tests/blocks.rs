@@ -233,6 +233,44 @@ thread q
     check(&format!("{text}check never (p:s == 5) \"s = 5\" on sc\n"), &[("sc", Verdict::Violated)]);
 }
 
+/// A block that may have committed or not when it comes to a place from which it never ends.
+#[test]
+fn a_block_that_never_ends_is_not_atomic() {
+    let text = "program endless
+location x = 0
+location y = 0
+thread p
+  register r = 0
+  @0: block begin b
+  @1: r := load x
+  @2: branch (r == 0) then @3 else @4
+  @3: block commit
+  @4: store y, 1
+  @5: jump @4
+";
+    check(text, &[("sc", Verdict::Violated)]);
+}
+
+/// A bound that is met in a section, in the last state of all.
+#[test]
+fn a_bound_is_a_bound() {
+    let text = "program bounded
+location x = 0
+thread p
+  register r = 0
+  @0: block begin b
+  @1: r := load x
+  @2: block commit
+  @3: block end
+  @4: atomic begin
+  @5: r := load x
+  @6: limit (r == 1) \"rounds\"
+  @7: atomic end
+  @8: halt
+";
+    check(text, &[("sc", Verdict::Bounded)]);
+}
+
 /// Threads that wait for a lock, and threads that try again until nobody came in between; both for ever.
 fn mixed(locked: usize, tried: usize) -> String {
     let locked = (0..locked).map(|t| {
