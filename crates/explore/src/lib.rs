@@ -233,7 +233,7 @@ impl Explore {
         if proof.is_complete() {
             return Answer {
                 blocks,
-                reductions: vec!["dead-registers", "macro-steps", "movers"],
+                reductions: proof.reductions,
                 stats: proof.stats,
                 ..Answer::new(Verdict::Verified, None)
             };

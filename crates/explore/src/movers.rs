@@ -70,6 +70,8 @@ pub(crate) struct Proof {
     pub blocks: Vec<(String, bool)>,
     /// For each thread and instruction whether it stands in a proven block.
     pub places: Vec<Vec<bool>>,
+    /// The reductions that were used.
+    pub reductions: Vec<&'static str>,
     pub stats: Stats,
 }
 
@@ -182,7 +184,14 @@ impl Search<'_> {
             ..Stats::default()
         };
         let (blocks, places) = (self.blocks.by_name(), self.blocks.proven_places());
-        self.committed.then_some(Proof { blocks, places, stats })
+        let used = [
+            ("dead-registers", self.m.config.dead_registers),
+            ("macro-steps", true),
+            ("thread-symmetry", !self.m.alike.is_empty()),
+            ("movers", true),
+        ];
+        let reductions = used.into_iter().filter(|(_, used)| *used).map(|(name, _)| name).collect();
+        self.committed.then_some(Proof { blocks, places, reductions, stats })
     }
 
     fn initial(&mut self) -> Option<Vec<State>> {
