@@ -163,7 +163,7 @@ impl Runner {
     }
 
     /// The deadlocks of a program, by the explorer; `Err` says why they are not known.
-    pub fn deadlocks(&self, query: Query<'_>, watch: &dyn Watch) -> Result<BTreeSet<Vec<i64>>, String> {
+    pub fn deadlocks(&self, query: Query<'_>, watch: &dyn Watch) -> Result<BTreeSet<Vec<i128>>, String> {
         let mut explorer = self.part(Duration::MAX, Some(EngineChoice::Explore));
         explorer.explore.deadlocks = Deadlocks::Collected;
         explorer.cluster = None;
@@ -176,7 +176,7 @@ impl Runner {
     }
 
     /// The same runner for a question in which these deadlocks are allowed; none if the engine of choice cannot do that.
-    pub fn allowing(&self, deadlocks: BTreeSet<Vec<i64>>) -> Option<Self> {
+    pub fn allowing(&self, deadlocks: BTreeSet<Vec<i128>>) -> Option<Self> {
         let able = matches!(self.engine, EngineChoice::Auto | EngineChoice::Explore) && self.cluster.is_none();
         let mut explorer = self.part(Duration::MAX, Some(EngineChoice::Explore));
         explorer.explore.deadlocks = Deadlocks::Allowed(deadlocks.into());

@@ -22,7 +22,7 @@ pub enum Deadlocks {
     /// They are added to the outcomes, if these are asked for. A deadlock has one number more for each thread.
     Collected,
     /// These are allowed.
-    Allowed(Arc<BTreeSet<Vec<i64>>>),
+    Allowed(Arc<BTreeSet<Vec<i128>>>),
 }
 
 impl fmt::Debug for Deadlocks {
@@ -37,7 +37,7 @@ impl fmt::Debug for Deadlocks {
 
 impl Machine<'_> {
     /// What a state is as a deadlock.
-    pub(crate) fn as_deadlock(&self, state: &State) -> Vec<i64> {
+    pub(crate) fn as_deadlock(&self, state: &State) -> Vec<i128> {
         let threads = 0..self.threads.len();
         let observed = self.program.observed.iter().map(|observable| match observable.var {
             FinalVar::Reg(thread, _) if !self.done(state, thread.index()) => 0,
@@ -49,8 +49,8 @@ impl Machine<'_> {
     }
 
     /// How many sections stand before a thread's next instruction in its code.
-    fn sections_before(&self, state: &State, thread: usize) -> i64 {
+    fn sections_before(&self, state: &State, thread: usize) -> i128 {
         let code = &self.program.threads[thread].code[..state.threads[thread].pc as usize];
-        code.iter().filter(|instr| matches!(instr.op, Op::AtomicBegin)).count() as i64
+        code.iter().filter(|instr| matches!(instr.op, Op::AtomicBegin)).count() as i128
     }
 }

@@ -120,9 +120,9 @@ struct Label {
     /// Whether a block commits.
     committed: bool,
     /// Where a unit ends, if one does, and what it hands on.
-    handed_on: Vec<i64>,
+    handed_on: Vec<i128>,
     /// The choices made.
-    choices: Vec<i64>,
+    choices: Vec<i128>,
 }
 
 /// A step: whose, when, from which instruction, what it does, and where it leads.

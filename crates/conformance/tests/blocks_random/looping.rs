@@ -17,14 +17,14 @@ const OUTSIDE: usize = 2;
 enum Ins {
     Load(usize, usize),
     Store(usize, Value),
-    Cas(usize, usize, i64, i64),
+    Cas(usize, usize, i128, i128),
     /// Waits for a value, as a section: one access.
-    Await(usize, usize, i64),
+    Await(usize, usize, i128),
     /// 0 or 1.
     Choose(usize),
-    Assume(usize, i64),
+    Assume(usize, i128),
     /// If a register has a value the next instruction, else that one.
-    If(usize, i64, usize),
+    If(usize, i128, usize),
     Goto(usize),
     /// A block with this number in its name begins.
     Begin(usize),
@@ -36,7 +36,7 @@ enum Ins {
 #[derive(Clone, Debug)]
 pub struct Program {
     threads: Vec<Vec<Ins>>,
-    memory: Vec<i64>,
+    memory: Vec<i128>,
     /// Whether all registers are looked at in the end, and which ones every block returns.
     observed: bool,
     results: usize,
@@ -64,7 +64,7 @@ impl Random {
         }
         Program {
             threads: all,
-            memory: (0..LOCATIONS).map(|_| self.below(2) as i64).collect(),
+            memory: (0..LOCATIONS).map(|_| self.below(2) as i128).collect(),
             observed: self.below(2) == 0,
             results: self.below(3) as usize,
         }
@@ -103,7 +103,7 @@ impl Writer<'_> {
     /// A block that writes a location twice, its commit in between.
     fn toggle(&mut self) {
         let loc = self.below(LOCATIONS as u64);
-        let first = self.below(2) as i64;
+        let first = self.below(2) as i128;
         let name = self.below(3);
         self.code.extend([Ins::Begin(name), Ins::Store(loc, Value::Const(first))]);
         if self.below(2) == 0 {
@@ -136,7 +136,7 @@ impl Writer<'_> {
 
     fn statement(&mut self) {
         let reg = self.below(2);
-        let value = self.below(2) as i64;
+        let value = self.below(2) as i128;
         match self.below(9) {
             0 => self.wait(reg),
             1 => self.code.push(Ins::Choose(reg)),
@@ -159,17 +159,17 @@ impl Writer<'_> {
         let ins = match self.below(7) {
             0..=2 => Ins::Load(reg, loc),
             3..=5 => match self.below(2) {
-                0 => Ins::Store(loc, Value::Const(self.below(3) as i64)),
+                0 => Ins::Store(loc, Value::Const(self.below(3) as i128)),
                 _ => Ins::Store(loc, Value::Next(reg)),
             },
-            _ => Ins::Cas(reg, loc, self.below(2) as i64, self.below(3) as i64),
+            _ => Ins::Cas(reg, loc, self.below(2) as i128, self.below(3) as i128),
         };
         self.code.push(ins);
     }
 
     /// Waits for a value: in a loop, by compare and swap in a loop, or in a section.
     fn wait(&mut self, reg: usize) {
-        let (loc, value, again) = (self.below(LOCATIONS as u64), self.below(2) as i64, self.code.len());
+        let (loc, value, again) = (self.below(LOCATIONS as u64), self.below(2) as i128, self.code.len());
         match self.below(3) {
             0 => self.code.extend([Ins::Load(reg, loc), Ins::If(reg, value, again)]),
             1 => self.code.extend([Ins::Cas(reg, loc, value, 1), Ins::If(reg, value, again)]),
@@ -264,7 +264,7 @@ fn may_be_read(code: &[Ins], results: usize, at_the_end: bool) -> Vec<[bool; REG
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 struct Local {
     pc: usize,
-    regs: [i64; REGISTERS],
+    regs: [i128; REGISTERS],
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -274,21 +274,21 @@ struct Thread {
     /// Whether its block has performed an access.
     opened: bool,
     /// Choices outside of blocks since its last unit.
-    chosen: Vec<i64>,
+    chosen: Vec<i128>,
 }
 
 /// One serial run.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 struct Serial {
-    memory: Vec<i64>,
+    memory: Vec<i128>,
     threads: Vec<Local>,
     /// What the unit of a thread handed on that the thread has not handed on yet.
-    owed: Vec<Option<Vec<i64>>>,
+    owed: Vec<Option<Vec<i128>>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct State {
-    memory: Vec<i64>,
+    memory: Vec<i128>,
     threads: Vec<Thread>,
     shadow: BTreeSet<Serial>,
 }
@@ -305,7 +305,7 @@ enum Done {
     Waits,
 }
 
-fn execute(code: &[Ins], local: &mut Local, memory: &mut [i64]) -> Done {
+fn execute(code: &[Ins], local: &mut Local, memory: &mut [i128]) -> Done {
     let next = local.pc + 1;
     let Local { pc, regs } = local;
     match code[*pc] {
@@ -452,7 +452,7 @@ impl<'p> Oracle<'p> {
         if state.shadow.is_empty() { Err(Wrong) } else { Ok(()) }
     }
 
-    fn alone(&self, serial: Serial, t: usize, chosen: &[i64], ends: &mut BTreeSet<Serial>) {
+    fn alone(&self, serial: Serial, t: usize, chosen: &[i128], ends: &mut BTreeSet<Serial>) {
         let code = &self.program.threads[t];
         let mut seen = HashSet::new();
         let mut todo = vec![(serial, false, 0)];
@@ -504,10 +504,10 @@ impl<'p> Oracle<'p> {
     }
 
     /// What a unit that ends at `pc` hands on: where it ends, what may still be read, and its results.
-    fn handed_on(&self, t: usize, pc: usize, regs: &[i64]) -> Vec<i64> {
+    fn handed_on(&self, t: usize, pc: usize, regs: &[i128]) -> Vec<i128> {
         let results = if matches!(self.program.threads[t][pc], Ins::End) { self.program.results } else { 0 };
         let live = self.live[t][pc + 1];
         let handed = (0..REGISTERS).filter(|reg| live[*reg] || *reg < results).map(|reg| regs[reg]);
-        std::iter::once(pc as i64).chain(handed).collect()
+        std::iter::once(pc as i128).chain(handed).collect()
     }
 }
