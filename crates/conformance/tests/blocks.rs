@@ -208,3 +208,131 @@ observe s = q:s
     let fenced = text.replace("  @1: block begin b\n  @2: store y, 1\n  @3: block commit\n  @4: block end\n  @5: halt", "  @1: fence store-store\n  @2: block begin b\n  @3: store y, 1\n  @4: block commit\n  @5: block end\n  @6: halt");
     check(&fenced, &[("pso", Verdict::Verified), ("rmo", Verdict::Violated)]);
 }
+
+/// What only a condition on final states looks at is handed on too.
+#[test]
+fn what_a_condition_reads_is_handed_on() {
+    let text = "program condition
+location x = 1
+location y = 0
+thread p
+  register r = 0
+  register s = 0
+  @0: block begin b
+  @1: r := load y
+  @2: block commit
+  @3: s := load x
+  @4: store y, 1
+  @5: block end
+  @6: halt
+thread q
+  @0: store x, 2
+  @1: halt
+";
+    check(text, &[("sc", Verdict::Verified)]);
+    check(&format!("{text}check never (p:s == 5) \"s = 5\" on sc\n"), &[("sc", Verdict::Violated)]);
+}
+
+/// A block that may have committed or not when it comes to a place from which it never ends.
+#[test]
+fn a_block_that_never_ends_is_not_atomic() {
+    let text = "program endless
+location x = 0
+location y = 0
+thread p
+  register r = 0
+  @0: block begin b
+  @1: r := load x
+  @2: branch (r == 0) then @3 else @4
+  @3: block commit
+  @4: store y, 1
+  @5: jump @4
+";
+    check(text, &[("sc", Verdict::Violated)]);
+}
+
+/// A bound that is met in a section, in the last state of all.
+#[test]
+fn a_bound_is_a_bound() {
+    let text = "program bounded
+location x = 0
+thread p
+  register r = 0
+  @0: block begin b
+  @1: r := load x
+  @2: block commit
+  @3: block end
+  @4: atomic begin
+  @5: r := load x
+  @6: limit (r == 1) \"rounds\"
+  @7: atomic end
+  @8: halt
+";
+    check(text, &[("sc", Verdict::Bounded)]);
+}
+
+/// Threads that wait for a lock, and threads that try again until nobody came in between; both for ever.
+fn mixed(locked: usize, tried: usize) -> String {
+    let locked = (0..locked).map(|t| {
+        format!(
+            "thread l{t}
+  register r = 0
+  register d = 0
+  @0: block begin locked
+  @1: atomic begin
+  @2: r := load m
+  @3: assume (r == 0)
+  @4: store m, 1
+  @5: atomic end
+  @6: block commit
+  @7: d := load data
+  @8: store data, ((d + 1) % 2)
+  @9: store m, 0
+  @10: block end
+  @11: jump @0
+"
+        )
+    });
+    let tried = (0..tried).map(|t| {
+        format!(
+            "thread t{t}
+  register r = 0
+  register d = 0
+  @0: block begin tried
+  @1: d := load n
+  @2: r := cas n, d, ((d + 1) % 3)
+  @3: branch (r == d) then @4 else @1
+  @4: block commit
+  @5: block end
+  @6: jump @0
+"
+        )
+    });
+    let threads: String = locked.chain(tried).collect();
+    format!("program mixed\nlocation m = 0\nlocation data = 0\nlocation n = 0\n{threads}")
+}
+
+/// Of ten threads eight have a block that movers prove. The others need the shadow, in which the proven ones run as one step.
+#[test]
+fn proven_blocks_run_as_one_step() {
+    let sc = cyrano_memory::named("sc").expect("a named model");
+    let property = Property::CommitAtomicity;
+    // Without the comparison two may add the same one.
+    let wrong = mixed(3, 2).replace("r := cas n, d, ((d + 1) % 3)", "r := exchange n, ((d + 1) % 3)");
+    for (source, verdict) in [(mixed(8, 2), Verdict::Verified), (wrong, Verdict::Violated)] {
+        let program = program(&source);
+        let ask = |movers| {
+            let query = Query { program: &program, model: &sc, question: Question::Holds(&property) };
+            Explore { movers, ..Explore::default() }.ask(query, &limits(60.0, 6), &())
+        };
+        let (with, without) = (ask(true), ask(false));
+        assert_eq!((with.verdict, without.verdict), (verdict, verdict), "{source}");
+        if verdict == Verdict::Verified {
+            let proven: Vec<(&str, bool)> = with.blocks.iter().map(|b| (b.name.as_str(), b.by_movers)).collect();
+            assert_eq!(proven, [("locked", true), ("tried", false)]);
+            assert!(with.reductions.contains(&"movers") && !without.reductions.contains(&"movers"));
+            let (with, without) = (with.stats.states, without.stats.states);
+            assert!(with * 2 < without, "{with} states with proven blocks as one step, {without} without");
+        }
+    }
+}

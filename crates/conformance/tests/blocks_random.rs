@@ -3,6 +3,11 @@
 //!
 //! A program is a list of units for each thread: blocks with one commit point, and accesses outside of blocks. The machine runs the
 //! blocks that commit on a second memory, and compares results at the end of units and memory when nobody is in a block.
+//!
+//! Blocks that wait and threads that run for ever are in `looping`, where movers are compared as well.
+
+#[path = "blocks_random/looping.rs"]
+mod looping;
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -384,21 +389,43 @@ impl Oracle<'_> {
 }
 
 fn compare(program: &Program, model: &str, buffer: Buffer) -> bool {
-    let source = ir(program);
-    let parsed = text::parse(&source).unwrap_or_else(|error| panic!("{error}\n{source}"));
-    assert_eq!(cyrano_ir::verify(&parsed), Ok(()), "{source}");
     let right = Oracle { program, buffer }.is_right();
+    agree(&ir(program), right, model);
+    right
+}
+
+/// How many blocks movers proved.
+#[derive(Clone, Copy, PartialEq)]
+enum ByMovers {
+    None,
+    Some,
+    All,
+}
+
+/// Insists that every way to ask gives the right verdict.
+fn agree(source: &str, right: bool, model: &str) -> ByMovers {
+    let parsed = text::parse(source).unwrap_or_else(|error| panic!("{error}\n{source}"));
+    assert_eq!(cyrano_ir::verify(&parsed), Ok(()), "{source}");
     let model = cyrano_memory::named(model).expect("a named model");
     let property = Property::CommitAtomicity;
     let variants = [
         Explore::default(),
+        Explore { thread_symmetry: false, macro_steps: false, dead_registers: false, ..Explore::default() },
         Explore { movers: false, ..Explore::default() },
         Explore { movers: false, thread_symmetry: false, dead_registers: false, ..Explore::default() },
     ];
+    let mut by_movers = ByMovers::None;
     for explore in variants {
         let query = Query::new(&parsed, &model, Question::Holds(&property)).expect("a question");
         let answer = explore.ask(query, &limits(60.0, 6), &());
         let place = || format!("under {}, {:?}:\n{source}", model.name, answer.reason);
+        if explore.movers {
+            by_movers = match answer.blocks.iter().filter(|block| block.by_movers).count() {
+                0 => ByMovers::None,
+                proven if proven == answer.blocks.len() => ByMovers::All,
+                _ => ByMovers::Some,
+            };
+        }
         match answer.verdict {
             Verdict::Verified => assert!(right, "wrongly verified {}", place()),
             Verdict::Violated => {
@@ -409,11 +436,11 @@ fn compare(program: &Program, model: &str, buffer: Buffer) -> bool {
                 assert!(confirmed.is_ok(), "{} {}", confirmed.unwrap_err(), place());
             }
             // Nobody gets to a commit.
-            Verdict::Vacuous => {}
+            Verdict::Vacuous => assert!(right || !parsed.has_blocks(), "wrongly vacuous {}", place()),
             verdict => panic!("{verdict:?} {}", place()),
         }
     }
-    right
+    by_movers
 }
 
 fn run(model: &str, buffer: Buffer, programs: usize, seed: u64) {
@@ -436,6 +463,23 @@ fn under_tso() {
 #[test]
 fn under_pso() {
     run("pso", Buffer::ByLocation, 1500, 3);
+}
+
+#[test]
+fn blocks_that_wait() {
+    let mut random = Random(5);
+    let programs = 2000;
+    let (mut right, mut all, mut some) = (0, 0, 0);
+    for _ in 0..programs {
+        let program = random.looping();
+        let is_right = looping::Oracle::new(&program).is_right();
+        let by_movers = agree(&looping::ir(&program), is_right, "sc");
+        right += usize::from(is_right);
+        all += usize::from(by_movers == ByMovers::All);
+        some += usize::from(by_movers == ByMovers::Some);
+    }
+    assert!(right * 10 > programs && right * 10 < programs * 9, "{right} of {programs} are right");
+    assert!(all * 10 > programs && some * 10 > programs, "movers proved {all} of {programs}, and parts of {some}");
 }
 
 /// A weaker model has all the executions of a stronger one, so it has their violations; those of `rmo` are confirmed like all others.

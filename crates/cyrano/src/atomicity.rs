@@ -1,14 +1,15 @@
 //! Atomic blocks: commit points where they are needed, and the check that does without them.
 //!
 //! `atomicity` is `observations` (CheckFence, section 2.2) with blocks as operations and all of memory observed: the allowed final states
-//! are mined from a program in which blocks are operations ([`cyrano_criteria::atomicity`]).
+//! are mined from a program in which blocks are operations ([`cyrano_criteria::atomicity`]). A deadlock is compared like a final state: it is
+//! wrong if no serial order ends in the same one.
 //! For an stm with a client of its own the blocks are the client's transactions, without the stm, and what is observed is what the client sees:
 //! its locals and `data`, not what the stm keeps beside it.
 
 use std::sync::OnceLock;
 
 use cyrano_criteria::atomicity::{ATOMICITY, observed, serial};
-use cyrano_engine::{Verdict, Watch};
+use cyrano_engine::{Query, Question, Verdict, Violation, Watch};
 use cyrano_ir::blocks::diagnose::{Words, without_commit};
 use cyrano_memory::Model;
 use cyrano_report::CheckReport;
@@ -27,6 +28,12 @@ const RML_WORDS: Words = Words { commit: "`commit`", end: "`}`", example: "`atom
 /// Why a verdict about final states may be missing.
 const NEEDS_AN_END: &str =
     "`atomicity` is about final states, so it needs threads that end; `commit-atomicity` does not";
+
+/// What is said about deadlocks that are no violation.
+const SERIAL_DEADLOCKS: &str = "some executions end in a deadlock, as serial orders of the blocks do";
+
+/// Why a deadlock may not be judged.
+const ONLY_THE_EXPLORER: &str = "there is a deadlock, and serial orders of the blocks have some too; only the explorer compares them; try --engine explore";
 
 /// A program whose final states show everything, and what serial orders of its blocks end in.
 pub struct Atomicity {
@@ -60,6 +67,9 @@ impl Atomicity {
     /// Checks that every final state is that of a serial order.
     pub fn check(&self, runner: &Runner, model: &Model, watch: &dyn Watch) -> Result<CheckReport, Failure> {
         let mut report = self.specification.check(runner, &self.loaded, model, watch)?;
+        if deadlocks(&report) && !has_client(&self.loaded.source) {
+            report = self.beyond_deadlocks(report, runner, model, watch)?;
+        }
         report.criterion = ATOMICITY.to_owned();
         report.trace.iter_mut().for_each(rename);
         // The program that was run serially is the program itself.
@@ -70,6 +80,44 @@ impl Atomicity {
         }
         Ok(report)
     }
+
+    /// Judges a deadlock: wrong is one that no serial order ends in. Others are passed over.
+    fn beyond_deadlocks(
+        &self,
+        mut report: CheckReport,
+        runner: &Runner,
+        model: &Model,
+        watch: &dyn Watch,
+    ) -> Result<CheckReport, Failure> {
+        let reference = self.specification.reference.as_ref().unwrap_or(&self.loaded);
+        let serial = cyrano_memory::named("serial").expect("serial is a named model");
+        let query = Query { program: &reference.program, model: &serial, question: Question::Outcomes };
+        let unknown = match runner.deadlocks(query, watch) {
+            Ok(known) if known.is_empty() => return Ok(report),
+            Ok(known) => match runner.allowing(known) {
+                Some(runner) => {
+                    let mut report = self.specification.check(&runner, &self.loaded, model, watch)?;
+                    if report.verdict == Verdict::Verified {
+                        report.reason = Some(SERIAL_DEADLOCKS.to_owned());
+                    }
+                    return Ok(report);
+                }
+                None => ONLY_THE_EXPLORER.to_owned(),
+            },
+            Err(why) => format!("there is a deadlock, and not all those of serial orders are known: {why}"),
+        };
+        report.verdict = Verdict::Unknown;
+        report.reason = Some(unknown);
+        report.trace = None;
+        report.explanation = None;
+        Ok(report)
+    }
+}
+
+/// Whether a deadlock is what a report is about.
+fn deadlocks(report: &CheckReport) -> bool {
+    let kind = Violation::Deadlock { blocked: Vec::new() }.kind();
+    report.verdict == Verdict::Violated && report.explanation.as_ref().is_some_and(|why| why.kind == kind)
 }
 
 /// Whether there is something that should be atomic: blocks, or the transactions of a client.

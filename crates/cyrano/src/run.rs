@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use cyrano_cluster::ClusterSearch;
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Refusal, Stop, Verdict, Violation, Watch};
-use cyrano_explore::Explore;
+use cyrano_explore::{Deadlocks, Explore};
 use cyrano_interp::Interp;
 use cyrano_ir::{InstrId, Interchangeable, Program, Property, ThreadId};
 use cyrano_memory::Model;
@@ -165,6 +165,27 @@ impl Runner {
     pub fn without_exploring(&self) -> Self {
         let free = self.engine == EngineChoice::Auto;
         self.part(Duration::MAX, free.then_some(EngineChoice::Symbolic))
+    }
+
+    /// The deadlocks of a program, by the explorer; `Err` says why they are not known.
+    pub fn deadlocks(&self, query: Query<'_>, watch: &dyn Watch) -> Result<BTreeSet<Vec<i128>>, String> {
+        let mut explorer = self.part(Duration::MAX, Some(EngineChoice::Explore));
+        explorer.explore.deadlocks = Deadlocks::Collected;
+        explorer.cluster = None;
+        let answer = explorer.ask(query, watch).answer;
+        if answer.verdict != Verdict::Verified {
+            return Err(answer.reason.unwrap_or_else(|| answer.verdict.name().to_owned()));
+        }
+        let observed = query.program.observed.len();
+        Ok(answer.outcomes.into_iter().filter(|outcome| outcome.len() > observed).collect())
+    }
+
+    /// The same runner for a question in which these deadlocks are allowed; none if the engine of choice cannot do that.
+    pub fn allowing(&self, deadlocks: BTreeSet<Vec<i128>>) -> Option<Self> {
+        let able = matches!(self.engine, EngineChoice::Auto | EngineChoice::Explore) && self.cluster.is_none();
+        let mut explorer = self.part(Duration::MAX, Some(EngineChoice::Explore));
+        explorer.explore.deadlocks = Deadlocks::Allowed(deadlocks.into());
+        able.then_some(explorer)
     }
 
     /// Asks for all outcomes. Where a loop may count for ever, the explorer gets little memory before the symbolic engine has its turn, whose bounds name

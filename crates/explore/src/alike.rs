@@ -57,7 +57,7 @@ impl Machine<'_> {
     }
 
     /// A thread's own part of a state.
-    fn looks_alone(&self, state: &State, t: usize) -> Vec<u8> {
+    pub fn looks_alone(&self, state: &State, t: usize) -> Vec<u8> {
         let mut out = Vec::with_capacity(32);
         let (thread, info) = (&state.threads[t], &self.threads[t]);
         put(&mut out, thread.pc.into());

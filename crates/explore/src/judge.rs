@@ -6,6 +6,7 @@ use cyrano_engine::values::Calls;
 use cyrano_engine::{Blocked, Violation};
 use cyrano_ir::{InstrId, Op, Program, Property, Quantifier, ThreadId};
 
+use crate::deadlocks::Deadlocks;
 use crate::machine::Machine;
 use crate::state::State;
 use crate::step::{Stepper, Successor, Successors};
@@ -141,11 +142,18 @@ impl<'m, 'a> Judge<'m, 'a> {
     /// No thread can go on: a deadlock if all of those that are not done wait at an atomic section.
     fn stuck(&mut self, record: Address, state: &State, stepper: &mut Stepper<'m>) {
         let out_of_order = self.m.own_order.is_some() && !matches!(self.property, Some(Property::Assertions));
-        if self.m.shadows.is_some() || !self.m.judge_assertions || out_of_order || self.hit.is_some() {
+        let collects = self.property.is_none() && matches!(self.m.config.deadlocks, Deadlocks::Collected);
+        let judges = self.m.judge_assertions || collects;
+        if self.m.shadows.is_some() || !judges || out_of_order || self.hit.is_some() {
             return;
         }
-        if let Some(blocked) = stepper.deadlock(state) {
-            self.found(record, Some(Violation::Deadlock { blocked }), false);
+        let Some(blocked) = stepper.deadlock(state) else { return };
+        match &self.m.config.deadlocks {
+            Deadlocks::Collected if collects => {
+                self.outcomes.insert(self.m.as_deadlock(state));
+            }
+            Deadlocks::Allowed(allowed) if allowed.contains(&self.m.as_deadlock(state)) => {}
+            _ => self.found(record, Some(Violation::Deadlock { blocked }), false),
         }
     }
 }

@@ -15,6 +15,7 @@
 mod alike;
 mod codec;
 mod data;
+mod deadlocks;
 mod events;
 mod faults;
 mod judge;
@@ -46,8 +47,10 @@ mod timestamps;
 mod values;
 mod variables;
 mod walk;
+mod whole;
 mod witness;
 
+pub use deadlocks::Deadlocks;
 pub use faults::Fault;
 pub use space::{Space, Summary, Walker, Wrong};
 pub use stepping::{NextStep, Place, Standing, Stepping};
@@ -92,7 +95,7 @@ pub struct Explore {
     pub client_programs: bool,
     /// Neighbouring deferred stores are sorted where the model does not keep their order.
     pub sorted_stores: bool,
-    /// Where movers prove all atomic blocks, the shadow is left out (commit-atomicity).
+    /// Where movers prove all atomic blocks, the shadow is left out, and those that they prove run as one step (commit-atomicity).
     pub movers: bool,
     /// Where the next steps of a thread concern nobody else, only these are taken (with remembered steps).
     pub ample_sets: bool,
@@ -102,6 +105,8 @@ pub struct Explore {
     pub compressed_from: usize,
     /// Of states only 64-bit fingerprints are kept, which may be equal by accident; verdicts say so.
     pub fingerprints: bool,
+    /// What to make of deadlocks.
+    pub deadlocks: Deadlocks,
     /// A deliberate bug, for tests; without the feature `faults` it has no effect.
     pub fault: Option<Fault>,
 }
@@ -127,6 +132,7 @@ impl Default for Explore {
             remembered_steps: true,
             compressed_from: 32,
             fingerprints: false,
+            deadlocks: Deadlocks::Wrong,
             fault: None,
         }
     }
@@ -173,6 +179,9 @@ impl Explore {
         if self.merged_histories && machine.values.is_some() {
             names.push("merged-histories");
         }
+        if !machine.whole.is_empty() {
+            names.push("movers");
+        }
         if notes.ample {
             names.push("ample-sets");
         }
@@ -215,18 +224,30 @@ impl Explore {
         if query.program().threads.iter().any(uncommitted) {
             return Answer::new(Verdict::Vacuous, Some(Cause::Nothing("an atomic block has no commit point")));
         }
+        let property = Some(&Property::CommitAtomicity);
         let proof = if self.movers { movers::prove(self, query, limits, watch) } else { None };
         let proven = proof.as_ref().map_or_else(|| movers::unproven(query.program()), |proof| proof.blocks.clone());
         let blocks = proven.into_iter().map(|(name, by_movers)| BlockProof { name, by_movers }).collect();
-        match proof {
-            Some(proof) if proof.is_complete() => Answer {
+        let Some(proof) = proof else {
+            return Answer { blocks, ..self.search(query, property, limits, watch) };
+        };
+        if proof.is_complete() {
+            return Answer {
                 blocks,
-                reductions: vec!["dead-registers", "macro-steps", "movers"],
+                reductions: proof.reductions,
                 stats: proof.stats,
                 ..Answer::new(Verdict::Verified, None)
-            },
-            _ => Answer { blocks, ..self.search(query, Some(&Property::CommitAtomicity), limits, watch) },
+            };
         }
+        let whole = proof.blocks.iter().any(|(_, proven)| *proven);
+        let mut answer = self.search_whole(query, property, if whole { &proof.places } else { &[] }, limits, watch);
+        if whole && answer.execution.is_some() {
+            // There may be a shorter way.
+            let shortest = self.search(query, property, limits, watch);
+            answer = if shortest.execution.is_some() { shortest } else { answer };
+        }
+        answer.stats.seconds += proof.stats.seconds;
+        Answer { blocks, ..answer }
     }
 
     /// Searches with data that holds one value, where that is the same.
@@ -244,8 +265,19 @@ impl Explore {
         answer
     }
 
-    /// Searches once, or again with larger gaps between timestamps.
     fn search(&self, query: Query<'_>, property: Option<&Property>, limits: &Limits, watch: &dyn Watch) -> Answer {
+        self.search_whole(query, property, &[], limits, watch)
+    }
+
+    /// Searches once, or again with larger gaps between timestamps. Some atomic blocks may run in one piece; see `whole`.
+    fn search_whole(
+        &self,
+        query: Query<'_>,
+        property: Option<&Property>,
+        whole: &[Vec<bool>],
+        limits: &Limits,
+        watch: &dyn Watch,
+    ) -> Answer {
         let (program, model) = (query.program(), query.model());
         let ranked = self.timestamps && program.has_timestamps() && !timestamps::observed(program, property);
         let mut gap = ranked.then_some(1);
@@ -253,7 +285,8 @@ impl Explore {
             gap = gap.map(|_| i128::MAX);
         }
         loop {
-            let machine = Machine::new(program, model, self, property, limits.deferred, gap);
+            let mut machine = Machine::new(program, model, self, property, limits.deferred, gap);
+            machine.whole = whole.to_vec();
             let found = parts::search(&machine, property, limits, watch)
                 .or_else(|| parts::search_packed(&machine, property, limits, watch))
                 .unwrap_or_else(|| plain::search(&machine, property, limits, watch));
@@ -264,7 +297,7 @@ impl Explore {
             if (found.notes.ample || self.fingerprints) && found.hit().is_some() {
                 // With ample sets there may be a shorter way, and fingerprints do not show one at all.
                 let all = Self { ample_sets: false, fingerprints: false, ..self.clone() };
-                let answer = all.search(query, property, limits, watch);
+                let answer = all.search_whole(query, property, whole, limits, watch);
                 if answer.execution.is_some() {
                     return answer;
                 }

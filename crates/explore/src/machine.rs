@@ -43,6 +43,10 @@ pub(crate) struct Machine<'a> {
     pub values: Option<Values>,
     /// What the shadow of atomic blocks needs to know, if commit-atomicity is asked for.
     pub shadows: Option<Shadows>,
+    /// The same, where the ends of units are noted without a shadow; see `movers`.
+    pub ends: Option<Shadows>,
+    /// For each thread and instruction whether it stands in a block that runs in one piece; empty if none does. See `whole`.
+    pub whole: Vec<Vec<bool>>,
     /// The program's own order, under a model that follows it; see `own`.
     pub own_order: Option<&'a OwnOrder>,
     /// The regions of threads that were met, by thread and first instruction; see `own`.
@@ -117,6 +121,8 @@ impl<'a> Machine<'a> {
             monitor: property.filter(|_| values.is_none()).and_then(|property| monitor(program, property)),
             values,
             shadows: blocks.then(|| Shadows::of(program)),
+            ends: None,
+            whole: Vec::new(),
             own_order,
             regions: Mutex::default(),
             variables: variables(program),

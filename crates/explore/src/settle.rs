@@ -195,9 +195,9 @@ impl Stepper<'_> {
                 self.unit_commits(successor);
                 Flow::To(pc + 1)
             }
-            Op::BlockEnd(results) => {
+            Op::BlockEnd(_) => {
                 self.unit_ends(successor, pc);
-                self.note_results(successor, results);
+                self.note_end(successor, pc);
                 Flow::To(pc + 1)
             }
             Op::OperationBegin(_) => Flow::To(pc + 1),

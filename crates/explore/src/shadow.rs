@@ -18,10 +18,9 @@
 
 use cyrano_engine::Violation;
 use cyrano_ir::dataflow::{Liveness, expr_reads};
-use cyrano_ir::{Blocks, InstrId, LocalExpr, Op, Program, RegId};
+use cyrano_ir::{Blocks, InstrId, Op, Program, RegId};
 
 use crate::codec::{put, take};
-use crate::local::eval;
 use crate::machine::Machine;
 use crate::serial::Way;
 use crate::state::{Data, Entry, State, Value, What};
@@ -294,26 +293,28 @@ impl<'m> Stepper<'m> {
         self.let_happen(successor);
     }
 
-    /// A block hands on its results, and there is no shadow; see `movers`. Nothing is pending there.
-    pub(crate) fn note_results(&mut self, successor: &mut Successor, results: &[LocalExpr]) {
-        if self.m.shadows.is_none() && !self.m.defers_any() {
-            let regs = &successor.state.regs[self.m.threads[successor.thread].base..];
-            successor.handed_on.extend(results.iter().map(|result| eval(result, regs).unwrap_or(0)));
-        }
+    /// A unit whose last instruction stands at `pc` ends, and there is no shadow to compare with what it hands on; see `movers`. Nothing is
+    /// pending there.
+    pub(crate) fn note_end(&mut self, successor: &mut Successor, pc: u32) {
+        let Some(ends) = &self.m.ends else { return };
+        let regs = &successor.state.regs[self.m.threads[successor.thread].base..];
+        let handed = ends.threads[successor.thread].handed_on[pc as usize].iter().map(|reg| regs[*reg as usize]);
+        successor.handed_on.extend(std::iter::once(i128::from(pc)).chain(handed));
     }
 
     /// An access outside of blocks, or a section of them that ends at `pc`, has been issued.
     fn outside_unit(&mut self, successor: &mut Successor, pc: u32) {
-        let Some(shadows) = &self.m.shadows else { return };
+        let Some(shadows) = self.m.shadows.as_ref().or(self.m.ends.as_ref()) else { return };
         if !shadows.threads[successor.thread].inside[pc as usize] {
             self.unit_commits(successor);
             self.unit_ends(successor, pc);
+            self.note_end(successor, pc);
         }
     }
 
     /// An access at `pc` has been issued; `done` says whether it has been performed as well.
     pub(crate) fn issued_for_shadow(&mut self, successor: &mut Successor, pc: u32, done: bool) {
-        let Some(shadows) = &self.m.shadows else { return };
+        let Some(shadows) = self.m.shadows.as_ref().or(self.m.ends.as_ref()) else { return };
         let thread = successor.thread;
         let marks = &shadows.threads[thread];
         let in_section = marks.in_section[pc as usize];

@@ -45,7 +45,7 @@ pub(crate) struct Successor {
     pub ended: Option<TxEvent>,
     /// Whether an atomic block committed in it.
     pub block_committed: bool,
-    /// The results that atomic blocks handed on in it, where there is no shadow to compare them with.
+    /// Where units ended in it and what they handed on, if that is noted without a shadow to compare it with; see `movers`.
     pub handed_on: Vec<i128>,
     /// Whether another successor stands for it.
     pub dropped: bool,
@@ -225,9 +225,11 @@ impl<'m> Stepper<'m> {
             return (0..self.m.threads.len()).for_each(|thread| self.own_steps(order, state, thread, out));
         }
         self.note_timestamps(state);
-        for thread in 0..self.m.threads.len() {
-            self.steps_of(state, thread, out);
+        match self.m.amid(state) {
+            Some(thread) => self.steps_of(state, thread, out),
+            None => (0..self.m.threads.len()).for_each(|thread| self.steps_of(state, thread, out)),
         }
+        self.run_whole(out);
         self.compare_shadows(out);
     }
 

@@ -15,7 +15,7 @@ use cyrano_memory::Model;
 use crate::machine::Machine;
 use crate::state::State;
 use crate::step::{Stepper, Successor, Successors};
-use crate::{Explore, supports};
+use crate::{Deadlocks, Explore, supports};
 
 /// No reduction but `macro-steps`.
 const PLAIN: &Explore = &Explore {
@@ -37,6 +37,7 @@ const PLAIN: &Explore = &Explore {
     remembered_steps: false,
     compressed_from: usize::MAX,
     fingerprints: false,
+    deadlocks: Deadlocks::Wrong,
     fault: None,
 };
 

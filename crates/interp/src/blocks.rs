@@ -79,7 +79,12 @@ impl<'p> Judge<'_, 'p> {
         let mut members = vec![Member { memory: self.program.initial_memory(), machines }];
         let mut done = vec![0; units.len()];
         let mut order = Vec::new();
+        let mut moment = 0;
         for (step, thread, upto) in commits(&units) {
+            if let Some(difference) = self.moments(moment..step, &units, &mut members) {
+                return Ok(SerialRun { units: order, difference });
+            }
+            moment = step;
             while done[thread] <= upto {
                 let unit = &units[thread][done[thread]];
                 let thread_id = ThreadId::new(thread);
@@ -93,6 +98,10 @@ impl<'p> Judge<'_, 'p> {
                     return Ok(SerialRun { units: order, difference });
                 }
             }
+        }
+        let last = self.placing.order.len().saturating_sub(1);
+        if let Some(difference) = self.moments(moment..last, &units, &mut members) {
+            return Ok(SerialRun { units: order, difference });
         }
         let difference = match self.first_difference(&units, &mut members) {
             Some(difference) => difference,
@@ -276,8 +285,43 @@ impl<'p> Judge<'_, 'p> {
         (start..start + events).all(|event| self.placing.placed.contains(event))
     }
 
+    /// Drops the ways with another memory at a moment on the way, behind one of these steps, at which of every thread exactly the units up to some
+    /// point were performed; what differs, if none is left.
+    fn moments(
+        &self,
+        steps: std::ops::Range<usize>,
+        units: &[Vec<Unit<'_>>],
+        members: &mut Vec<Member<'p>>,
+    ) -> Option<Difference> {
+        for performed in steps.map(|step| step + 1) {
+            let quiet = (0..units.len()).all(|thread| self.is_quiet(thread, &units[thread], performed));
+            let Some(memory) = self.memory_after(performed).filter(|_| quiet) else { continue };
+            let parted = parting(&memory, members);
+            members.retain(|member| member.memory == memory);
+            if members.is_empty() {
+                return Some(parted);
+            }
+        }
+        None
+    }
+
+    /// Memory after that many steps, if all values are known.
+    fn memory_after(&self, steps: usize) -> Option<Vec<i128>> {
+        let mut memory = self.program.initial_memory();
+        for event in &self.placing.order[..steps] {
+            let facts = &self.placing.events.list[*event];
+            match facts.written {
+                Written::Nothing => {}
+                Written::Value(value) => memory[facts.loc.index()] = value,
+                Written::Unknown => return None,
+            }
+        }
+        Some(memory)
+    }
+
     fn memory_difference(&self, units: &[Vec<Unit<'_>>], members: &[Member<'p>]) -> Result<Difference, ReplayError> {
-        if let Some(thread) = (0..units.len()).find(|thread| !self.is_quiet(*thread, &units[*thread])) {
+        let all = self.placing.order.len();
+        if let Some(thread) = (0..units.len()).find(|thread| !self.is_quiet(*thread, &units[*thread], all)) {
             let name = self.program.threads[thread].name.clone();
             return Err(ReplayError::NoDifference { why: format!("{name} is in a block") });
         }
@@ -285,20 +329,26 @@ impl<'p> Judge<'_, 'p> {
         if members.iter().any(|member| member.memory == memory) {
             return Err(ReplayError::NoDifference { why: "memory is the same".into() });
         }
-        let nearest = members.iter().min_by_key(|member| differing(&memory, &member.memory).count());
-        let values = nearest.map(|member| differing(&memory, &member.memory).collect()).unwrap_or_default();
-        Ok(Difference::Memory { values })
+        Ok(parting(&memory, members))
     }
 
-    /// Whether exactly the units up to some point are performed.
-    fn is_quiet(&self, thread: usize, units: &[Unit<'_>]) -> bool {
+    /// Whether after that many steps exactly the units up to some point are performed.
+    fn is_quiet(&self, thread: usize, units: &[Unit<'_>], steps: usize) -> bool {
         let start = self.placing.events.start[thread];
         let issued = self.replay.threads[thread].machine.events.len();
-        let performed = (start..start + issued).filter(|event| self.placing.placed.contains(*event)).count();
+        let is_performed = |event: usize| self.positions.get(&event).is_some_and(|step| *step < steps);
+        let performed = (start..start + issued).filter(|event| is_performed(*event)).count();
         let begun = |unit: &&Unit<'_>| unit.first < performed;
-        self.is_prefix(thread, performed)
+        (start..start + performed).all(is_performed)
             && units.iter().filter(begun).all(|unit| unit.end.is_some_and(|end| end.events <= performed))
     }
+}
+
+/// How memory differs from that of the way that is nearest to it.
+fn parting(memory: &[i128], members: &[Member<'_>]) -> Difference {
+    let nearest = members.iter().min_by_key(|member| differing(memory, &member.memory).count());
+    let values = nearest.map(|member| differing(memory, &member.memory).collect()).unwrap_or_default();
+    Difference::Memory { values }
 }
 
 fn differing<'m>(real: &'m [i128], serial: &'m [i128]) -> impl Iterator<Item = (LocId, i128, i128)> + 'm {
