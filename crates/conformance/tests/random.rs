@@ -1,12 +1,13 @@
 //! Random programs: the engines agree, with every reduction on and off, and outcome sets grow along the models.
 
 use cyrano_conformance::generate::program;
+use cyrano_conformance::pinned::pinned;
 use cyrano_conformance::{compare, compare_with, limits, outcomes_grow};
 use cyrano_explore::Explore;
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(pinned(2000))]
 
     #[test]
     fn engines_agree(random in program()) {
@@ -25,7 +26,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(pinned(500))]
 
     #[test]
     fn reductions_change_nothing(random in program()) {

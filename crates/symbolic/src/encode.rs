@@ -125,6 +125,7 @@ impl<'a> Problem<'a> {
         let mut gates = Gates::new(false);
         let set = self.setting(&bound, &words);
         let mut run = walk_all(&set, &mut gates);
+        run.settle_sections(&mut gates);
         let deadlock = if self.looks_for_deadlocks() { deadlock(&set, &mut gates, &mut run) } else { FALSE };
         let finals = self.final_words(&mut gates, &mut run, &words);
         let mut order = Order::new(&run, self.program, self.model, &mut gates);
@@ -197,7 +198,7 @@ impl<'a> Problem<'a> {
                 let thread = ThreadId(0);
                 let unit = run.units.len();
                 let events = vec![run.events.len()];
-                run.units.push(Unit { thread, ends: vec![], is_operation: false, cuts: vec![], events });
+                run.units.push(Unit { thread, ends: vec![], is_operation: false, events });
                 run.events.push(Event {
                     thread,
                     instr: InstrId(0),
@@ -206,6 +207,7 @@ impl<'a> Problem<'a> {
                     address: Address::fixed(loc.0),
                     read: Some(value.clone()),
                     write: None,
+                    whole: TRUE,
                     unit: Some(unit),
                     ghost: true,
                     from: Sources::default(),

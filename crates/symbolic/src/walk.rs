@@ -9,6 +9,18 @@
 //! of what follows are false then. So a model of the formula is a prefix of an execution in which everything issued has been performed; every prefix
 //! that an error can be seen in extends to one of these, because performing what is deferred in program order is always allowed.
 //!
+//! **Sections that are cut off.** A section in which a bound or a `limit` stops the thread is looked at and left out: its accesses have their place in the
+//! memory order, so that what it finds there decides which way it goes, but nobody else sees what it writes, and what goes wrong in it does not count
+//! ([`Section::whole`]). For everybody else the thread stands before the section, and everybody else goes on.
+//!
+//! **Why an insufficient bound is noticed.** Let an execution take some loop beyond its bound, and look at the first moment at which a thread does so. Up to
+//! there all threads are within their bounds and all sections that were performed are whole, so this is a prefix of an execution that the formula has. The thread
+//! stops: outside of sections where it is; in a section it has looked at memory of that moment, and is left out. From here on all others can go on, each until its
+//! end, its own bound, or where it may stop anyway: nothing asks for something to come before the cut. So the formula has a model
+//! in which the loop is in [`Run::exceeded`]. Under a serial model an operation that is not finished comes last; there everybody else may stop before
+//! each operation, and before each access and section outside of operations ([`Walk::may_pause`]). The same holds for a `limit` instead of a bound.
+//! Conversely, every model is a prefix of an execution, as far as others than the threads that are cut are concerned; so what goes wrong in it does go wrong.
+//!
 //! **The setup thread** runs alone. Every model keeps stores to one address, and a load before a later store to its address, in order, so
 //! if it also forwards (or keeps a store before a later load of its address) each load sees the last store before it in program order:
 //! memory is a symbolic array that the thread carries along, and it needs no events. Other models are refused for such programs.
@@ -21,10 +33,10 @@ use cyrano_ir::{AccessKind, InstrId, Op, Program, ThreadId};
 use cyrano_memory::{Control, Model};
 
 use crate::eval::{Registers, Taint};
-use crate::event::{Item, LoopKey, Run, ThreadRun, Unit, Wait};
+use crate::event::{Item, LoopKey, Run, Section, ThreadRun, Unit, Wait};
 use crate::gates::Gates;
 use crate::idle::{Idle, Mark, Point};
-use crate::lit::{FALSE, Lit};
+use crate::lit::{FALSE, Lit, TRUE};
 use crate::loops::{Key, Loops};
 use crate::optional::Positions;
 use crate::range::Range;
@@ -56,6 +68,8 @@ pub(crate) struct State {
     pub(crate) control: Taint,
     pub(crate) unit: Option<usize>,
     pub(crate) in_section: bool,
+    /// The section, if it may be cut off.
+    section: Option<usize>,
     /// Memory, if this is the setup thread.
     pub(crate) memory: Option<Rc<Vec<Value>>>,
     /// How many branches were decided by constants of the program alone, and how many in another way.
@@ -87,6 +101,8 @@ pub(crate) struct Walk<'a, 'g> {
     /// Looks at final memory: the end of the section ends the walk.
     pub(crate) ghost: bool,
     pub(crate) stuck: Vec<Lit>,
+    /// Whether the section that the current instruction stands in is performed as a whole.
+    pub(crate) whole: Lit,
 }
 
 /// The head of a loop in one iteration.
@@ -128,6 +144,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             any_path,
             ghost: false,
             stuck: Vec::new(),
+            whole: TRUE,
         }
     }
 
@@ -152,6 +169,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             control: Taint::default(),
             unit: None,
             in_section: false,
+            section: None,
             memory: memory.map(Rc::new),
             decided: (0, 0),
         };
@@ -179,7 +197,7 @@ impl<'a, 'g> Walk<'a, 'g> {
     /// What the section before which a thread waits would do on final memory.
     pub(crate) fn ghost(set: &'a Setting<'a>, gates: &'g mut Gates, run: &'g mut Run, wait: &Wait) -> Lit {
         let unit = run.units.len();
-        run.units.push(Unit { thread: wait.thread, ends: vec![], is_operation: false, cuts: vec![], events: vec![] });
+        run.units.push(Unit { thread: wait.thread, ends: vec![], is_operation: false, events: vec![] });
         let mut walk = Self::new(set, gates, run, wait.thread);
         walk.ghost = true;
         walk.tracks = false;
@@ -190,6 +208,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             control: Taint::default(),
             unit: Some(unit),
             in_section: true,
+            section: None,
             memory: None,
             decided: (0, 0),
         };
@@ -255,7 +274,7 @@ impl<'a, 'g> Walk<'a, 'g> {
 
     fn nowhere(&self) -> State {
         let registers = Registers { values: Vec::new(), taints: Vec::new(), open: Vec::new() };
-        State { registers, control: Taint::default(), unit: None, in_section: false, memory: None, decided: (0, 0) }
+        State { registers, control: Taint::default(), unit: None, in_section: false, section: None, memory: None, decided: (0, 0) }
     }
 
     /// The thread does not go on where it comes back to after an idle iteration.
@@ -297,9 +316,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             }
         };
         if uncertain > (self.set.bound)(loop_key) {
-            if let Some(unit) = state.unit {
-                self.run.units[unit].cuts.push(guard);
-            }
+            self.cut(state, guard);
             if self.ghost {
                 self.run.vague_waits = true;
             } else {
@@ -309,6 +326,13 @@ impl<'a, 'g> Walk<'a, 'g> {
         }
         self.heads.insert(key.clone(), Head { guard, uncertain, decided: state.decided });
         true
+    }
+
+    /// The section that the thread is in, if it is in one, is cut off where the literal holds.
+    pub(crate) fn cut(&mut self, state: &State, guard: Lit) {
+        if let Some(section) = state.section {
+            self.run.sections[section].cuts.push(guard);
+        }
     }
 
     /// Follows straight code from `pc` to where control may come from elsewhere, too.
@@ -355,19 +379,23 @@ impl<'a, 'g> Walk<'a, 'g> {
 
     fn step(&mut self, key: &Key, pc: InstrId, op: &Op, guard: &mut Lit, state: &mut State) -> Next {
         self.run.instructions += u64::from(!self.ghost);
+        self.whole = state.section.map_or(TRUE, |section| self.run.sections[section].whole);
         match op {
             Op::Assign { dst, value } => self.assign(dst, value, guard, state),
-            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => self.access(pc, op, guard, state),
+            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
+                *guard = self.may_pause(*guard, state);
+                self.access(pc, op, guard, state);
+            }
             Op::Fence(set) => self.out.items.push(match self.set.optional.get(self.thread, pc) {
-                Some(position) => Item::Optional(*guard, position),
-                None => Item::Fence(*guard, *set),
+                Some(position) => Item::Optional(*guard, position, state.unit),
+                None => Item::Fence(*guard, *set, state.unit),
             }),
             Op::AtomicBegin => self.begin_section(pc, guard, state),
             Op::AtomicEnd => {
                 if self.ghost {
                     return Next::Elsewhere;
                 }
-                state.in_section = false;
+                (state.in_section, state.section) = (false, None);
                 let in_operation = state.unit.is_some_and(|unit| self.run.units[unit].is_operation);
                 if !in_operation {
                     state.unit = None;
@@ -410,17 +438,34 @@ impl<'a, 'g> Walk<'a, 'g> {
     /// Not beginning an operation is a way for others to go on, once somebody does not finish one.
     fn begin_operation(&mut self, guard: Lit, state: &mut State) -> Lit {
         let unit = self.run.units.len();
-        let (ends, cuts, events) = (Vec::new(), Vec::new(), Vec::new());
-        self.run.units.push(Unit { thread: self.thread, ends, is_operation: true, cuts, events });
+        self.run.units.push(Unit { thread: self.thread, ends: Vec::new(), is_operation: true, events: Vec::new() });
         state.unit = Some(unit);
         let begins = self.gates.fresh();
         self.gates.and(guard, begins)
     }
 
+    /// Under a serial model not going on is one of the thread's ways outside of operations, too: somebody's operation that is not finished excludes what comes after it.
+    fn may_pause(&mut self, guard: Lit, state: &State) -> Lit {
+        if !self.set.model.serial || state.unit.is_some() || state.memory.is_some() {
+            return guard;
+        }
+        let goes_on = self.gates.fresh();
+        self.gates.and(guard, goes_on)
+    }
+
     fn begin_section(&mut self, pc: InstrId, guard: &mut Lit, state: &mut State) {
-        if state.in_section || state.memory.is_some() {
+        if state.in_section {
             return;
         }
+        if may_be_cut(self.set.program, self.thread, pc) {
+            state.section = Some(self.run.sections.len());
+            let whole = self.gates.fresh();
+            self.run.sections.push(Section { whole, cuts: Vec::new() });
+        }
+        if state.memory.is_some() {
+            return;
+        }
+        *guard = self.may_pause(*guard, state);
         if may_wait(self.set.program, self.thread, pc) {
             let enters = self.gates.fresh();
             let waits = self.gates.and(*guard, !enters);
@@ -431,8 +476,19 @@ impl<'a, 'g> Walk<'a, 'g> {
         state.in_section = true;
         if state.unit.is_none() {
             state.unit = Some(self.run.units.len());
-            let (ends, cuts, events) = (Vec::new(), Vec::new(), Vec::new());
-            self.run.units.push(Unit { thread: self.thread, ends, is_operation: false, cuts, events });
+            let (ends, events) = (Vec::new(), Vec::new());
+            self.run.units.push(Unit { thread: self.thread, ends, is_operation: false, events });
+        }
+    }
+}
+
+impl Run {
+    /// Says which sections are whole, once all of their cuts are known.
+    pub(crate) fn settle_sections(&self, gates: &mut Gates) {
+        for section in &self.sections {
+            let cut = gates.any(section.cuts.iter().copied());
+            gates.clause(&[section.whole, cut]);
+            gates.clause(&[!section.whole, !cut]);
         }
     }
 }
@@ -459,16 +515,29 @@ fn branches_order_stores(model: &Model) -> bool {
 
 /// Whether an `assume` can be reached in the section that starts at `begin`.
 pub(crate) fn may_wait(program: &Program, thread: ThreadId, begin: InstrId) -> bool {
+    section_has(program, thread, begin, |_, op| matches!(op, Op::Assume(_)))
+}
+
+/// Whether a bound or a `limit` may cut off the section that starts at `begin`.
+fn may_be_cut(program: &Program, thread: ThreadId, begin: InstrId) -> bool {
+    section_has(program, thread, begin, |at, op| {
+        matches!(op, Op::Limit { .. }) || cyrano_ir::dataflow::successors(op, at).any(|to| to <= at)
+    })
+}
+
+/// Whether an instruction of this kind can be reached in the section that starts at `begin`.
+fn section_has(program: &Program, thread: ThreadId, begin: InstrId, is: impl Fn(InstrId, &Op) -> bool) -> bool {
     let code = &program.thread(thread).code;
     let mut seen = vec![begin];
     let mut todo = vec![InstrId(begin.0 + 1)];
     while let Some(at) = todo.pop() {
         let Some(instr) = code.get(at.index()).filter(|_| !seen.contains(&at)) else { continue };
         seen.push(at);
-        match &instr.op {
-            Op::Assume(_) => return true,
-            Op::AtomicEnd => {}
-            op => todo.extend(cyrano_ir::dataflow::successors(op, at)),
+        if is(at, &instr.op) {
+            return true;
+        }
+        if !matches!(instr.op, Op::AtomicEnd) {
+            todo.extend(cyrano_ir::dataflow::successors(&instr.op, at));
         }
     }
     false
