@@ -1,9 +1,9 @@
 //! Random C programs: interp, explore and symbolic agree on observations and errors, every execution replays, and observation sets
 //! grow along the models. The long run is `cargo run --release -p cyrano-conformance -- random-c 2000`.
 
-use cyrano_conformance::{limits, pinned};
 use cyrano_conformance::random_c::agree::{Effort, MODELS, Tally, agree};
 use cyrano_conformance::random_c::{PRELUDE, compile, random_c};
+use cyrano_conformance::{limits, pinned};
 use proptest::test_runner::{TestCaseError, TestError};
 
 #[test]

@@ -26,7 +26,15 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { deadline: None, memory: 8 << 30, deferred: 12, iterations: 3, workers: 1, cancel: Arc::default(), looks: None }
+        Self {
+            deadline: None,
+            memory: 8 << 30,
+            deferred: 12,
+            iterations: 3,
+            workers: 1,
+            cancel: Arc::default(),
+            looks: None,
+        }
     }
 }
 
@@ -72,7 +80,9 @@ impl Limits {
     /// Whether the work that was granted is done.
     fn is_worked_off(&self) -> bool {
         let spend = |left: u64| left.checked_sub(1);
-        self.looks.as_ref().is_some_and(|looks| looks.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err())
+        self.looks
+            .as_ref()
+            .is_some_and(|looks| looks.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err())
     }
 
     /// Whether the run has to stop, given what it uses now. Call it every few thousand steps.

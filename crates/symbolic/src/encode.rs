@@ -22,9 +22,10 @@ use crate::outcomes::none_of;
 use crate::range::Range;
 use crate::swap::Swap;
 use crate::symmetry::{self, Exchanges};
+use crate::units::may_wait;
 use crate::value::Value;
 use crate::values;
-use crate::walk::{Setting, Walk, may_wait};
+use crate::walk::{Setting, Walk};
 
 /// What is encoded; everything that stays the same while bounds grow.
 pub(crate) struct Problem<'a> {

@@ -54,7 +54,12 @@ impl Passed {
 
 impl Fences<'_> {
     /// The fences of one kind in one thread; `fence` tells where an item is one of them and executed, and in which unit.
-    pub(crate) fn lay(&mut self, items: &[Item], kind: FenceSet, fence: &dyn Fn(&Item) -> Option<(Lit, Option<usize>)>) {
+    pub(crate) fn lay(
+        &mut self,
+        items: &[Item],
+        kind: FenceSet,
+        fence: &dyn Fn(&Item) -> Option<(Lit, Option<usize>)>,
+    ) {
         let run = self.run;
         let mut passed: Vec<Passed> = Vec::new();
         // The accesses that no fence seen so far surely stands after.

@@ -3,7 +3,7 @@
 //! A literal for each load and each store that it may see says that it does; one more stands for the initial value. The store
 //! must be executed, touch the same word and be visible, and every other such store must be before it. Exactly one of these
 //! literals can hold for an executed load, because two visible stores cannot each be before the other. What a section writes that is
-//! cut off is seen in that section alone ([`crate::walk`]).
+//! cut off is seen in that section alone ([`crate::units`]).
 //!
 //! Axiom 7 is a second graph, over the load part and the store part of each access, with an edge from a load to each store that was
 //! computed from it and from a store to each load that sees it. Parts that no cycle can pass are left out.

@@ -60,7 +60,11 @@ fn two_sections_are_cut_at_once() {
 check never (p.r == 1 && q.s == 0);
 ";
     for engine in ["symbolic", "interp"] {
-        assert_eq!(verdicts("two.rml", source, &format!("--model relaxed --engine {engine}")).0, ["violated"], "{engine}");
+        assert_eq!(
+            verdicts("two.rml", source, &format!("--model relaxed --engine {engine}")).0,
+            ["violated"],
+            "{engine}"
+        );
     }
 }
 
