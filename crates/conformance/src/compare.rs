@@ -40,7 +40,7 @@ pub fn limits(work: f64, iterations: usize) -> Limits {
 
 /// The limits for random programs, which have no loop that goes round more than twice.
 fn generous() -> Limits {
-    limits(60.0, 3)
+    limits(2.0, 3)
 }
 
 /// Compares the explorer with the interpreter under every model that both run. Says how many questions both answered.

@@ -79,7 +79,7 @@ fn c_programs(count: u32, seed: u8) -> anyhow::Result<()> {
 
 /// Programs of sections and operations; a failure is printed.
 fn unit_programs(count: u32, seed: u8) -> anyhow::Result<()> {
-    let effort = Effort { slow: &|| limits(5.0, 3), fast: &|| limits(60.0, 3), models: MODELS };
+    let effort = Effort { slow: &|| limits(0.2, 3), fast: &|| limits(5.0, 3), models: MODELS };
     let done = std::cell::Cell::new((0u32, Tally::default()));
     let result = runner(count, seed).run(&(units(), model()), |(random, model)| {
         let program = random.program();

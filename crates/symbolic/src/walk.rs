@@ -425,7 +425,6 @@ impl<'a, 'g> Walk<'a, 'g> {
         }
         Next::On
     }
-
 }
 
 impl Gates {

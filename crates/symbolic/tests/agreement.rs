@@ -249,14 +249,14 @@ proptest! {
 
     #[test]
     fn random_programs_agree(random in random_program()) {
-        if let Err(error) = everything_agrees(&engine(), &random.program(), &|| limits(60.0, 3)) {
+        if let Err(error) = everything_agrees(&engine(), &random.program(), &|| limits(0.5, 3)) {
             return Err(TestCaseError::fail(format!("{error}\n{}", random.shown())));
         }
     }
 
     #[test]
     fn random_programs_of_units_agree_under_users_models(random in units(), model in models::model()) {
-        if let Err(error) = agrees_under(&engine(), &random.program(), &model, &|| limits(60.0, 3)) {
+        if let Err(error) = agrees_under(&engine(), &random.program(), &model, &|| limits(0.3, 3)) {
             return Err(TestCaseError::fail(format!("{error}\n{model:?}\n{}", random.shown())));
         }
     }
