@@ -53,7 +53,7 @@ pub fn agree(program: &Program, effort: &Effort<'_>) -> Result<Tally, Disagreeme
     let serial = Bench { program, model: &model("serial"), effort };
     let allowed = serial.ask(&Interp, Question::Outcomes).outcomes;
     let observations = Property::Observations(allowed);
-    let mut before: Option<BTreeSet<Vec<i64>>> = None;
+    let mut before: Option<BTreeSet<Vec<i128>>> = None;
     for name in effort.models {
         let bench = Bench { program, model: &model(name), effort };
         let outcomes = bench.agree(&observations, &mut tally)?;
@@ -107,7 +107,7 @@ impl Bench<'_> {
     }
 
     /// Errors, outcomes and observations. Gives the outcomes if they are complete.
-    fn agree(&self, observations: &Property, tally: &mut Tally) -> Result<Option<BTreeSet<Vec<i64>>>, Disagreement> {
+    fn agree(&self, observations: &Property, tally: &mut Tally) -> Result<Option<BTreeSet<Vec<i128>>>, Disagreement> {
         let wrong = self.verdicts_agree(&Property::Assertions, tally)?;
         let outcomes = self.outcomes_agree(wrong, tally)?;
         self.verdicts_agree(observations, tally)?;
@@ -128,7 +128,7 @@ impl Bench<'_> {
     ///
     /// Whether a limit counts that is reached beside an error of another thread depends on which is noticed first, so that
     /// verdicts are compared only where nothing goes wrong.
-    fn outcomes_agree(&self, wrong: bool, tally: &mut Tally) -> Result<Option<BTreeSet<Vec<i64>>>, Disagreement> {
+    fn outcomes_agree(&self, wrong: bool, tally: &mut Tally) -> Result<Option<BTreeSet<Vec<i128>>>, Disagreement> {
         let slow = self.ask(&Interp, Question::Outcomes);
         tally.asked += 1;
         tally.settled += usize::from(is_definite(&slow));
