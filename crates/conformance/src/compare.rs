@@ -1,8 +1,8 @@
 //! One program, every engine and model: do they agree?
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::time::Duration;
 
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Verdict};
 use cyrano_explore::Explore;
@@ -28,28 +28,33 @@ impl fmt::Display for Disagreement {
     }
 }
 
-/// Limits that keep a comparison short and small. Loops are unrolled this many times by the interpreter.
-pub fn limits(seconds: f64, iterations: usize) -> Limits {
+/// How often an engine looks at its limits in about a second.
+const LOOKS: f64 = 500.0;
+
+/// Limits that keep a comparison short and small, by work and not by the clock: a slow machine compares as much as a fast one. One unit of `work` is about a
+/// second. Loops are unrolled this many times by the interpreter.
+pub fn limits(work: f64, iterations: usize) -> Limits {
     let limits = Limits { memory: 1 << 30, iterations, ..Limits::default() };
-    limits.with_timeout(Some(Duration::from_secs_f64(seconds)))
+    limits.with_looks((work * LOOKS) as u64)
 }
 
 /// The limits for random programs, which have no loop that goes round more than twice.
 fn generous() -> Limits {
-    limits(60.0, 3)
+    limits(2.0, 3)
 }
 
-/// Compares the explorer with the interpreter under every model that both run.
-pub fn compare(program: &Program) -> Result<(), Disagreement> {
+/// Compares the explorer with the interpreter under every model that both run. Says how many questions both answered.
+pub fn compare(program: &Program) -> Result<usize, Disagreement> {
     compare_with(program, &Explore::default(), &generous)
 }
 
 /// The same with a given explorer (other reductions, or a deliberate bug) and with limits for each question.
-pub fn compare_with(program: &Program, explore: &Explore, limits: &dyn Fn() -> Limits) -> Result<(), Disagreement> {
+pub fn compare_with(program: &Program, explore: &Explore, limits: &dyn Fn() -> Limits) -> Result<usize, Disagreement> {
+    let mut compared = 0;
     let serial = serial_outcomes(program, &limits());
     for model in cyrano_memory::all() {
         if explore.runs(program, &model) {
-            let pair = Pair { program, model: &model, explore, limits };
+            let pair = Pair { program, model: &model, explore, limits, compared: Cell::new(0) };
             let goes_wrong = pair.verdicts_agree(&Property::Assertions)?;
             pair.outcomes_agree(goes_wrong)?;
             for check in &program.checks {
@@ -58,9 +63,10 @@ pub fn compare_with(program: &Program, explore: &Explore, limits: &dyn Fn() -> L
             if program.transactional.is_empty() {
                 pair.verdicts_agree(&serial)?;
             }
+            compared += pair.compared.get();
         }
     }
-    Ok(())
+    Ok(compared)
 }
 
 /// The claim that every outcome is one of a serial execution, as far as those are known.
@@ -85,6 +91,8 @@ struct Pair<'a> {
     model: &'a Model,
     explore: &'a Explore,
     limits: &'a dyn Fn() -> Limits,
+    /// How many questions both answered.
+    compared: Cell<usize>,
 }
 
 impl Pair<'_> {
@@ -108,6 +116,7 @@ impl Pair<'_> {
         let invented: Vec<_> = fast.outcomes.difference(&slow.outcomes).collect();
         let misses = is_definite(&fast) && !missing.is_empty();
         let invents = is_definite(&slow) && !invented.is_empty();
+        self.compared.set(self.compared.get() + usize::from(is_definite(&fast) && is_definite(&slow)));
         if misses || invents {
             return self.disagree(format!("outcomes: the explorer misses {missing:?} and invents {invented:?}"));
         }
@@ -131,6 +140,7 @@ impl Pair<'_> {
             }
         }
         self.certainty_agrees(property.criterion(), &slow, &fast)?;
+        self.compared.set(self.compared.get() + usize::from(is_definite(&fast) && is_definite(&slow)));
         Ok(fast.verdict == Verdict::Violated)
     }
 
@@ -144,22 +154,24 @@ impl Pair<'_> {
     }
 }
 
-/// Outcome sets grow along the chain of models, by the interpreter; a set that is not complete is only compared as a subset.
-pub fn outcomes_grow(program: &Program, limits: &dyn Fn() -> Limits) -> Result<(), Disagreement> {
+/// Outcome sets grow along the chain of models, by the interpreter; a set that is not complete is only compared as a subset. Says how many pairs were.
+pub fn outcomes_grow(program: &Program, limits: &dyn Fn() -> Limits) -> Result<usize, Disagreement> {
+    let mut compared = 0;
     let mut before: Option<(&str, BTreeSet<Vec<i128>>)> = None;
     for name in CHAIN {
         let model = cyrano_memory::named(name).expect("a named model");
         let query = Query::new(program, &model, Question::Outcomes).expect("a question");
         let answer = Interp.ask(query, &limits(), &());
         if answer.verdict == Verdict::Unknown {
-            return Ok(());
+            return Ok(compared);
         }
         if let Some((stronger, outcomes)) = &before
             && let Some(lost) = outcomes.difference(&answer.outcomes).next()
         {
             return Err(Disagreement { model: name.into(), what: format!("{lost:?} is an outcome under {stronger}") });
         }
+        compared += usize::from(before.is_some());
         before = Some((name, answer.outcomes));
     }
-    Ok(())
+    Ok(compared)
 }

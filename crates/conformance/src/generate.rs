@@ -1,7 +1,8 @@
 //! Random programs, as RML, so that a failure can be read, shrunk and kept.
 //!
 //! The shapes are those that memory models differ in: few variables, few values, own writes read back, compare-and-swap,
-//! fences of every kind, branches on loaded and on forwarded values, dependencies of each kind, atomic sections, choices.
+//! fences of every kind, branches on loaded and on forwarded values, dependencies of each kind, atomic sections, choices, operations;
+//! loops in sections and sections in loops, waits, choices and assertions in both, and code beside operations.
 
 use std::fmt::{self, Write};
 
@@ -41,6 +42,10 @@ pub enum Stmt {
     Assert(u8, i128),
     /// `index i: while i < 2 { …; i := i + 1 }`
     Twice(Vec<Stmt>),
+    /// `j := 0; while j < n { …; j := j + 1; if r = c { break } }`, with or without the way out.
+    Rounds(i128, Option<(u8, i128)>, Vec<Stmt>),
+    /// `operation f { … }`
+    Operation(Vec<Stmt>),
 }
 
 /// A shared variable.
@@ -127,8 +132,64 @@ fn stmt() -> BoxedStrategy<Stmt> {
         1 => (reg(), 0..3i128).prop_map(|(r, c)| Stmt::Assume(r, c)),
         1 => (reg(), 0..3i128).prop_map(|(r, c)| Stmt::Assert(r, c)),
         1 => prop::collection::vec(simple(), 1..2).prop_map(Stmt::Twice),
+        1 => unit(),
     ]
     .boxed()
+}
+
+/// A loop that goes round at most three times, and may be left before.
+fn rounds(body: BoxedStrategy<Stmt>) -> BoxedStrategy<Stmt> {
+    let leave = prop::option::weighted(0.7, (reg(), 0..2i128));
+    let all = (1..4i128, leave, prop::collection::vec(body, 0..2));
+    all.prop_map(|(times, leave, body)| Stmt::Rounds(times, leave, body)).boxed()
+}
+
+/// What may stand in a section: no fence.
+fn inner() -> BoxedStrategy<Stmt> {
+    let some = |max| prop::collection::vec(access(), 0..max);
+    prop_oneof![
+        8 => access(),
+        4 => rounds(access()),
+        2 => (reg(), 0..2i128, some(2), some(2)).prop_map(|(r, c, a, b)| Stmt::If(r, c, a, b)),
+        1 => (reg(), value()).prop_map(|(r, e)| Stmt::Assign(r, e)),
+        1 => reg().prop_map(Stmt::Choose),
+        1 => (reg(), 0..3i128).prop_map(|(r, c)| Stmt::Assume(r, c)),
+        1 => (reg(), 0..3i128).prop_map(|(r, c)| Stmt::Assert(r, c)),
+    ]
+    .boxed()
+}
+
+fn section() -> BoxedStrategy<Stmt> {
+    prop::collection::vec(inner(), 1..4).prop_map(Stmt::Atomic).boxed()
+}
+
+/// What may stand in an operation.
+fn part() -> BoxedStrategy<Stmt> {
+    prop_oneof![
+        6 => simple(),
+        3 => (1..16u8).prop_map(Stmt::Fence),
+        3 => section(),
+        2 => rounds(simple()),
+        1 => prop_oneof![simple(), section()].prop_map(|one| Stmt::Twice(vec![one])),
+        1 => (reg(), 0..3i128).prop_map(|(r, c)| Stmt::Assume(r, c)),
+        1 => (reg(), 0..3i128).prop_map(|(r, c)| Stmt::Assert(r, c)),
+        1 => reg().prop_map(Stmt::Choose),
+    ]
+    .boxed()
+}
+
+/// A unit of axiom 6, perhaps in a loop.
+fn unit() -> BoxedStrategy<Stmt> {
+    let operation = prop::collection::vec(part(), 1..4).prop_map(Stmt::Operation);
+    let unit = prop_oneof![3 => section(), 2 => operation].boxed();
+    prop_oneof![4 => unit.clone(), 1 => unit.prop_map(|unit| Stmt::Twice(vec![unit]))].boxed()
+}
+
+/// Programs that consist of units more than of anything else.
+pub fn units() -> impl Strategy<Value = Random> {
+    let stmt = || prop_oneof![3 => unit(), 2 => simple(), 1 => part()];
+    let threads = prop::collection::vec(prop::collection::vec(stmt(), 1..3), 2..4);
+    small(8, (threads, dress()).prop_map(|(threads, dress)| Random { threads, dress }))
 }
 
 /// Programs of two or three threads, small enough for the reference interpreter.
@@ -136,10 +197,14 @@ pub fn program() -> impl Strategy<Value = Random> {
     let two = prop::collection::vec(prop::collection::vec(stmt(), 1..5), 2);
     let three = prop::collection::vec(prop::collection::vec(stmt(), 1..4), 3);
     let threads = prop_oneof![3 => two, 2 => three];
-    let all = (threads, dress()).prop_map(|(threads, dress)| Random { threads, dress });
-    all.prop_filter("small enough to enumerate", |program| {
+    small(10, (threads, dress()).prop_map(|(threads, dress)| Random { threads, dress }))
+}
+
+/// At most so many accesses.
+fn small(most: usize, all: impl Strategy<Value = Random>) -> impl Strategy<Value = Random> {
+    all.prop_filter("small enough to enumerate", move |program| {
         let size = |stmts: &Vec<Stmt>| stmts.iter().map(Stmt::accesses).sum::<usize>();
-        program.threads.iter().map(size).sum::<usize>() <= 10
+        program.threads.iter().map(size).sum::<usize>() <= most
     })
 }
 
@@ -150,9 +215,10 @@ impl Stmt {
         match self {
             Self::Store(..) | Self::Load(..) | Self::Cas(..) | Self::Exchange(..) | Self::FetchAdd(..) => 1,
             Self::If(_, _, a, b) => sum(a).max(sum(b)),
-            Self::Atomic(all) => sum(all),
+            Self::Atomic(all) | Self::Operation(all) => sum(all),
             Self::Guarded(..) => 2,
             Self::Twice(all) => 2 * sum(all),
+            Self::Rounds(times, _, all) => usize::try_from(*times).unwrap_or(0) * sum(all),
             Self::Fence(_) | Self::Assign(..) | Self::Choose(_) | Self::Assume(..) | Self::Assert(..) => 0,
         }
     }
@@ -192,6 +258,20 @@ impl Stmt {
                 writeln!(out, "{pad}i := 0;\n{pad}while i < 2 {{")?;
                 block(out, all)?;
                 writeln!(out, "{pad}  i := i + 1;\n{pad}}}")
+            }
+            Self::Rounds(times, leave, all) => {
+                writeln!(out, "{pad}j := 0;\n{pad}while j < {times} {{")?;
+                block(out, all)?;
+                writeln!(out, "{pad}  j := j + 1;")?;
+                if let Some((r, c)) = leave {
+                    writeln!(out, "{pad}  if r{r} = {c} {{ break; }}")?;
+                }
+                writeln!(out, "{pad}}}")
+            }
+            Self::Operation(all) => {
+                writeln!(out, "{pad}operation f {{")?;
+                block(out, all)?;
+                writeln!(out, "{pad}}}")
             }
         }
     }
@@ -241,7 +321,7 @@ impl Random {
 
     /// The program as RML.
     pub fn source(&self) -> String {
-        let mut out = String::from("threads {\n  shared x, y, z, a[2];\n  local r0, r1, r2;\n  index i;\n");
+        let mut out = String::from("threads {\n  shared x, y, z, a[2];\n  local r0, r1, r2;\n  index i, j;\n");
         for (t, stmts) in self.threads.iter().enumerate() {
             let _ = writeln!(out, "  thread p{t} {{");
             stmts.iter().for_each(|s| s.render(&mut out, 2).expect("writing to a string"));

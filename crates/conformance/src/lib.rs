@@ -6,14 +6,16 @@
 //!
 //! `cargo run --release -p cyrano-conformance -- random 20000` compares that many programs and writes each
 //! disagreement, shrunk, into `library/litmus/` or, where the native language has no words for it, into this crate's `programs/`;
-//! both are part of the corpus from then on. `random-c 2000` does the same with C programs ([`random_c`]) and all three engines, and prints
-//! the first disagreement, shrunk.
+//! both are part of the corpus from then on. `random-c 2000` does the same with C programs ([`random_c`]) and all three engines, `units 2000` with programs of
+//! sections and operations under all models and a random one each ([`models`]); both print the first disagreement, shrunk.
 
 pub mod compare;
 pub mod corpus;
 pub mod dress;
 pub mod generate;
+pub mod models;
 pub mod naive;
+pub mod pinned;
 pub mod random_c;
 pub mod random_x86;
 pub mod store_buffers;

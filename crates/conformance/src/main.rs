@@ -2,13 +2,14 @@
 
 use anyhow::{Context, bail};
 use cyrano_conformance::dress::Dress;
-use cyrano_conformance::generate::{Random, program};
+use cyrano_conformance::generate::{Random, program, units};
+use cyrano_conformance::models::model;
 use cyrano_conformance::random_c::agree::{Effort, MODELS, Tally};
 use cyrano_conformance::random_c::{self, random_c};
 use cyrano_conformance::{compare, corpus, limits, outcomes_grow};
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
 
-const USAGE: &str = "usage: cyrano-conformance random COUNT [SEED], or random-c COUNT [SEED] for C programs";
+const USAGE: &str = "usage: cyrano-conformance random COUNT [SEED], random-c COUNT [SEED] for C programs, or units COUNT [SEED] for sections and operations under users' models";
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +21,7 @@ fn main() -> anyhow::Result<()> {
     match command.as_str() {
         "random" => random(count, seed),
         "random-c" => c_programs(count, seed),
+        "units" => unit_programs(count, seed),
         _ => bail!("{USAGE}"),
     }
 }
@@ -75,10 +77,37 @@ fn c_programs(count: u32, seed: u8) -> anyhow::Result<()> {
     }
 }
 
+/// Programs of sections and operations; a failure is printed.
+fn unit_programs(count: u32, seed: u8) -> anyhow::Result<()> {
+    let effort = Effort { slow: &|| limits(0.2, 3), fast: &|| limits(5.0, 3), models: MODELS };
+    let done = std::cell::Cell::new((0u32, Tally::default()));
+    let result = runner(count, seed).run(&(units(), model()), |(random, model)| {
+        let program = random.program();
+        let fail = |disagreement: cyrano_conformance::Disagreement| TestCaseError::fail(disagreement.to_string());
+        let mut new = random_c::agree::agree(&program, &effort).map_err(fail)?;
+        new.add(random_c::agree::agree_under(&program, &model, &effort).map_err(fail)?);
+        let (number, mut tally) = done.get();
+        tally.add(new);
+        done.set((number + 1, tally));
+        if (number + 1).is_multiple_of(100) {
+            eprintln!("{} programs: {tally:?}", number + 1);
+        }
+        Ok(())
+    });
+    match result {
+        Ok(()) => {
+            println!("{count} programs of units: the engines agree; {:?}", done.get().1);
+            Ok(())
+        }
+        Err(TestError::Fail(reason, (random, model))) => bail!("{reason}\n{}\n{model:?}", random.shown()),
+        Err(TestError::Abort(reason)) => bail!("gave up: {reason}"),
+    }
+}
+
 fn agree(random: &Random) -> Result<(), String> {
     let program = random.program();
     compare(&program).map_err(|d| d.to_string())?;
-    outcomes_grow(&program, &|| limits(60.0, 3)).map_err(|d| d.to_string())
+    outcomes_grow(&program, &|| limits(60.0, 3)).map(|_| ()).map_err(|d| d.to_string())
 }
 
 /// A shrunk failure becomes part of the corpus.

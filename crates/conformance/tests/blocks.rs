@@ -322,7 +322,7 @@ fn proven_blocks_run_as_one_step() {
     for (source, verdict) in [(mixed(8, 2), Verdict::Verified), (wrong, Verdict::Violated)] {
         let program = program(&source);
         let ask = |movers| {
-            let query = Query { program: &program, model: &sc, question: Question::Holds(&property) };
+            let query = Query::new(&program, &sc, Question::Holds(&property)).expect("a question");
             Explore { movers, ..Explore::default() }.ask(query, &limits(60.0, 6), &())
         };
         let (with, without) = (ask(true), ask(false));

@@ -1,17 +1,16 @@
 //! Random C programs: interp, explore and symbolic agree on observations and errors, every execution replays, and observation sets
 //! grow along the models. The long run is `cargo run --release -p cyrano-conformance -- random-c 2000`.
 
-use cyrano_conformance::limits;
 use cyrano_conformance::random_c::agree::{Effort, MODELS, Tally, agree};
 use cyrano_conformance::random_c::{PRELUDE, compile, random_c};
-use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+use cyrano_conformance::{limits, pinned};
+use proptest::test_runner::{TestCaseError, TestError};
 
 #[test]
 fn engines_agree_on_c() {
-    let config = Config { cases: 300, failure_persistence: None, max_shrink_iters: 300, ..Config::default() };
     let effort = Effort { slow: &|| limits(0.5, 2), fast: &|| limits(20.0, 2), models: MODELS };
     let tally = std::cell::Cell::new(Tally::default());
-    let result = TestRunner::new(config).run(&random_c(8), |random| {
+    let result = pinned::runner(300).run(&random_c(8), |random| {
         let program = random.program().map_err(TestCaseError::fail)?;
         let new = agree(&program, &effort).map_err(|d| TestCaseError::fail(d.to_string()))?;
         let mut all = tally.get();

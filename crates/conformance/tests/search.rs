@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use cyrano_conformance::generate::program;
+use cyrano_conformance::pinned::pinned;
 use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Stop, Verdict};
 use cyrano_explore::{Explore, Space, Summary};
@@ -57,7 +58,7 @@ fn questions(program: &Program) -> Vec<Question<'_>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(pinned(1000))]
 
     #[test]
     fn random_programs_have_the_same_states(random in program()) {
@@ -205,7 +206,7 @@ fn walked(space: &Space<'_>) -> Option<(HashSet<Vec<u8>>, Summary, bool)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(pinned(300))]
 
     #[test]
     fn walkers_find_the_same_states(random in program()) {

@@ -1,7 +1,7 @@
 //! Limits, cancellation and progress.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What a run may use.
@@ -19,11 +19,22 @@ pub struct Limits {
     pub workers: usize,
     /// Set from outside to stop early.
     pub cancel: Arc<AtomicBool>,
+    /// How often the run may still look at its limits; it is interrupted then. Engines look after so many steps each, whatever the clock says, so
+    /// that this limits work: a test that uses it does the same on a slow machine.
+    pub looks: Option<Arc<AtomicU64>>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { deadline: None, memory: 8 << 30, deferred: 12, iterations: 3, workers: 1, cancel: Arc::default() }
+        Self {
+            deadline: None,
+            memory: 8 << 30,
+            deferred: 12,
+            iterations: 3,
+            workers: 1,
+            cancel: Arc::default(),
+            looks: None,
+        }
     }
 }
 
@@ -60,9 +71,23 @@ impl Limits {
         self
     }
 
+    /// Lets the run look at its limits so often.
+    #[must_use]
+    pub fn with_looks(self, looks: u64) -> Self {
+        Self { looks: Some(Arc::new(looks.into())), ..self }
+    }
+
+    /// Whether the work that was granted is done.
+    fn is_worked_off(&self) -> bool {
+        let spend = |left: u64| left.checked_sub(1);
+        self.looks
+            .as_ref()
+            .is_some_and(|looks| looks.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err())
+    }
+
     /// Whether the run has to stop, given what it uses now. Call it every few thousand steps.
     pub fn exceeded(&self, bytes: u64) -> Option<Stop> {
-        if self.cancel.load(Ordering::Relaxed) {
+        if self.cancel.load(Ordering::Relaxed) || self.is_worked_off() {
             Some(Stop::Cancelled)
         } else if bytes > self.memory {
             Some(Stop::Memory)

@@ -87,7 +87,7 @@ impl<'p> Local<'_, 'p> {
             if point.instructions > INSTRUCTION_LIMIT {
                 return self.end(point.machine, Status::Stopped);
             }
-            if self.paths == Paths::Real && point.machine.at_operation() {
+            if self.paths == Paths::Real && point.machine.may_pause() {
                 self.end(point.machine.clone(), Status::Paused)?;
             }
             if point.machine.at_section() {

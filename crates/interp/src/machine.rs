@@ -200,10 +200,12 @@ impl<'p> Machine<'p> {
         self.sections > 0
     }
 
-    /// Whether an operation of a serial model begins here: at its marker, or where a thread that is one operation starts.
-    pub(crate) fn at_operation(&self) -> bool {
+    /// Whether the thread may be left here under a serial model: before an operation, that is at its marker or where a thread that is one operation starts, and
+    /// outside of operations before an access or a section.
+    pub(crate) fn may_pause(&self) -> bool {
         let starts = self.code.whole && self.pc.index() == 0 && self.events.is_empty();
-        self.code.model.serial && (starts || matches!(self.op(), Op::OperationBegin(_)))
+        let outside = self.unit().is_none() && (self.op().access_kind().is_some() || self.at_section());
+        self.code.model.serial && (starts || outside || matches!(self.op(), Op::OperationBegin(_)))
     }
 
     /// The unit of axiom 6 that an access now would belong to.

@@ -16,8 +16,8 @@ pub(crate) enum Status {
     Dropped,
     /// The thread waits at the start of the section at this instruction.
     Waiting(InstrId),
-    /// The thread has not begun its next operation. Under a serial model an operation that is not finished excludes others, so
-    /// that not beginning one is a way for others to go on.
+    /// The thread has not begun its next operation, or what comes next outside of operations. Under a serial model an operation that is not finished excludes
+    /// what comes after it, so that not going on is a way for others to do so.
     Paused,
     /// The bound on jumps back, or on instructions, was reached.
     Stopped,

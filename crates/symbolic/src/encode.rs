@@ -22,9 +22,10 @@ use crate::outcomes::none_of;
 use crate::range::Range;
 use crate::swap::Swap;
 use crate::symmetry::{self, Exchanges};
+use crate::units::may_wait;
 use crate::value::Value;
 use crate::values;
-use crate::walk::{Setting, Walk, may_wait};
+use crate::walk::{Setting, Walk};
 
 /// What is encoded; everything that stays the same while bounds grow.
 pub(crate) struct Problem<'a> {
@@ -125,6 +126,7 @@ impl<'a> Problem<'a> {
         let mut gates = Gates::new(false);
         let set = self.setting(&bound, &words);
         let mut run = walk_all(&set, &mut gates);
+        run.settle_sections(&mut gates);
         let deadlock = if self.looks_for_deadlocks() { deadlock(&set, &mut gates, &mut run) } else { FALSE };
         let finals = self.final_words(&mut gates, &mut run, &words);
         let mut order = Order::new(&run, self.program, self.model, &mut gates);
@@ -197,7 +199,7 @@ impl<'a> Problem<'a> {
                 let thread = ThreadId(0);
                 let unit = run.units.len();
                 let events = vec![run.events.len()];
-                run.units.push(Unit { thread, ends: vec![], is_operation: false, cuts: vec![], events });
+                run.units.push(Unit { thread, ends: vec![], is_operation: false, events });
                 run.events.push(Event {
                     thread,
                     instr: InstrId(0),
@@ -206,6 +208,7 @@ impl<'a> Problem<'a> {
                     address: Address::fixed(loc.0),
                     read: Some(value.clone()),
                     write: None,
+                    whole: TRUE,
                     unit: Some(unit),
                     ghost: true,
                     from: Sources::default(),

@@ -20,6 +20,8 @@ pub(crate) struct Event {
     pub(crate) read: Option<Value>,
     /// What it writes, and whether it is executed and writes.
     pub(crate) write: Option<(Value, Lit)>,
+    /// Whether the section that it belongs to is performed as a whole; where not, nobody else sees what it writes.
+    pub(crate) whole: Lit,
     /// The unit of axiom 6 that it belongs to.
     pub(crate) unit: Option<usize>,
     /// Whether it is performed after everything else, to look at final memory, and not part of the execution.
@@ -85,9 +87,16 @@ pub(crate) struct Unit {
     pub(crate) ends: Vec<Lit>,
     /// Whether it is an operation under a serial model.
     pub(crate) is_operation: bool,
-    /// Where a bound cut it off.
-    pub(crate) cuts: Vec<Lit>,
     pub(crate) events: Vec<usize>,
+}
+
+/// A section that a bound or a `limit` may cut off.
+#[derive(Clone, Debug)]
+pub(crate) struct Section {
+    /// Whether it is not cut off.
+    pub(crate) whole: Lit,
+    /// Where it is.
+    pub(crate) cuts: Vec<Lit>,
 }
 
 /// What matters to the order of a thread's accesses, in program order.
@@ -95,10 +104,10 @@ pub(crate) struct Unit {
 pub(crate) enum Item {
     /// This access.
     Access(usize),
-    /// A fence, where it is executed.
-    Fence(Lit, FenceSet),
-    /// The fence at this position, if it is there, where it is executed.
-    Optional(Lit, u32),
+    /// A fence, where it is executed, and the unit that it stands in.
+    Fence(Lit, FenceSet, Option<usize>),
+    /// The fence at this position, if it is there, where it is executed, and the unit that it stands in.
+    Optional(Lit, u32, Option<usize>),
 }
 
 /// An access as a replay meets it.
@@ -150,6 +159,7 @@ pub(crate) struct Run {
     pub(crate) instructions: u64,
     pub(crate) events: Vec<Event>,
     pub(crate) units: Vec<Unit>,
+    pub(crate) sections: Vec<Section>,
     /// The threads in order.
     pub(crate) threads: Vec<ThreadRun>,
     /// Memory when the setup thread is done.

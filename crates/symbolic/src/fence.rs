@@ -2,6 +2,11 @@
 //!
 //! Each kind of a fence is a node between the accesses before and after it. Nodes of the same kind are chained. Going back from an access, or from a fence, the first fence that is
 //! surely executed with it stands for all before that one.
+//!
+//! **Within a unit.** All accesses of an operation of a serial model are one node, and in program order there anyway. A fence between them that was one node would be before and after
+//! that node: a cycle, and the executions would be gone. So it has two: `outer` comes after the accesses before the fence that are not of the unit, `all` after those and after the
+//! unit. Accesses of the unit that follow the fence come after `outer`, other accesses after `all`. That is what axiom 2 asks for, and no more: the unit comes after what is
+//! before the fence only if an access in it does.
 
 use cyrano_ir::{AccessKind, FenceSet};
 use cyrano_memory::Model;
@@ -30,27 +35,51 @@ pub(crate) struct Fences<'a> {
     pub(crate) selector: Option<(Lit, &'a mut Vec<u32>)>,
 }
 
+/// A fence that was passed.
+struct Passed {
+    guard: Lit,
+    unit: Option<usize>,
+    /// After the accesses outside of its unit that are before it.
+    outer: Node,
+    /// After all accesses that are before it.
+    all: Node,
+}
+
+impl Passed {
+    /// Whether it stands within this unit.
+    fn is_within(&self, unit: Option<usize>) -> bool {
+        self.unit.is_some() && self.unit == unit
+    }
+}
+
 impl Fences<'_> {
-    /// The fences of one kind in one thread; `fence` tells where an item is one of them and executed.
-    pub(crate) fn lay(&mut self, items: &[Item], kind: FenceSet, fence: &dyn Fn(&Item) -> Option<Lit>) {
+    /// The fences of one kind in one thread; `fence` tells where an item is one of them and executed, and in which unit.
+    pub(crate) fn lay(
+        &mut self,
+        items: &[Item],
+        kind: FenceSet,
+        fence: &dyn Fn(&Item) -> Option<(Lit, Option<usize>)>,
+    ) {
         let run = self.run;
-        let mut passed: Vec<(Lit, Node)> = Vec::new();
+        let mut passed: Vec<Passed> = Vec::new();
         // The accesses that no fence seen so far surely stands after.
         let mut waiting: Vec<usize> = Vec::new();
         for item in items {
-            if let Some(guard) = fence(item) {
-                let node = self.graph.node();
-                self.after(&passed, guard, node);
+            if let Some((guard, unit)) = fence(item) {
+                let this = self.node(guard, unit);
+                self.chain(&passed, &this);
                 for access in &waiting {
-                    self.edge([run.events[*access].guard, guard], self.nodes[*access], node);
+                    let event = &run.events[*access];
+                    let to = if this.is_within(event.unit) { this.all } else { this.outer };
+                    self.edge([event.guard, guard], self.nodes[*access], to);
                 }
                 waiting.retain(|access| !self.gates.implies(run.events[*access].guard, guard));
-                passed.push((guard, node));
+                passed.push(this);
             }
             if let Item::Access(access) = item {
                 let event = &run.events[*access];
                 if FenceSet::from_second(event.kind).contains(kind) {
-                    self.after(&passed, event.guard, self.nodes[*access]);
+                    self.after(&passed, event.guard, event.unit, self.nodes[*access]);
                 }
                 if FenceSet::from_first(event.kind).contains(kind) {
                     waiting.push(*access);
@@ -59,11 +88,35 @@ impl Fences<'_> {
         }
     }
 
-    /// Edges from the fences that were passed.
-    fn after(&mut self, passed: &[(Lit, Node)], guard: Lit, node: Node) {
-        for (fence, at) in passed.iter().rev() {
-            self.edge([*fence, guard], *at, node);
-            if self.gates.implies(guard, *fence) {
+    /// The nodes of a fence.
+    fn node(&mut self, guard: Lit, unit: Option<usize>) -> Passed {
+        let outer = self.graph.node();
+        let all = if unit.is_some() { self.graph.node() } else { outer };
+        self.edge([guard, guard], outer, all);
+        Passed { guard, unit, outer, all }
+    }
+
+    /// Edges from the fences that were passed to a fence.
+    fn chain(&mut self, passed: &[Passed], to: &Passed) {
+        for fence in passed.iter().rev() {
+            if fence.is_within(to.unit) {
+                self.edge([fence.guard, to.guard], fence.outer, to.outer);
+                self.edge([fence.guard, to.guard], fence.all, to.all);
+            } else {
+                self.edge([fence.guard, to.guard], fence.all, to.outer);
+            }
+            if self.gates.implies(to.guard, fence.guard) {
+                break;
+            }
+        }
+    }
+
+    /// Edges from the fences that were passed to an access.
+    fn after(&mut self, passed: &[Passed], guard: Lit, unit: Option<usize>, node: Node) {
+        for fence in passed.iter().rev() {
+            let from = if fence.is_within(unit) { fence.outer } else { fence.all };
+            self.edge([fence.guard, guard], from, node);
+            if self.gates.implies(guard, fence.guard) {
                 break;
             }
         }
@@ -75,6 +128,9 @@ impl Fences<'_> {
             let both = self.gates.and(one, other);
             return self.graph.edge(both, from, to);
         };
+        if from == to {
+            return;
+        }
         if self.gates.implies(one, !other) || self.gates.implies(other, !one) {
             return;
         }

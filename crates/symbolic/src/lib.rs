@@ -2,7 +2,7 @@
 //!
 //! The way of a query:
 //!
-//! - `loops` finds the loops of each thread, `walk` and `perform` follow the unrolled code symbolically (`eval`, `arith` over `value`s of bits; `gates`
+//! - `loops` finds the loops of each thread, `walk`, `units` and `perform` follow the unrolled code symbolically (`eval`, `arith` over `value`s of bits; `gates`
 //!   shares what is computed twice), once without clauses until `range`s settle and once for real; iterations that change nothing are `idle`;
 //! - `order` (with `fence` for axiom 2) turns axioms 1, 2, 3, 5 and 6 of `cyrano_memory` into a `graph` that has to be acyclic, `values` turns axioms 4 and 7 into
 //!   clauses and edges, `encode` adds the question; `symmetry` orders threads that do the same (`swap` says which are, `rename` compares their text);
@@ -45,6 +45,7 @@ mod session;
 mod solver;
 mod swap;
 mod symmetry;
+mod units;
 mod value;
 mod values;
 mod walk;

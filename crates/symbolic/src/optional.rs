@@ -107,7 +107,7 @@ impl Optional {
         self.passive.push(lit.var());
         self.selectors.push(Selector { position, kind, lit });
         let here = |item: &Item| match item {
-            Item::Optional(guard, at) if *at == position => Some(*guard),
+            Item::Optional(guard, at, unit) if *at == position => Some((*guard, *unit)),
             _ => None,
         };
         let selector = Some((lit, &mut self.passive));

@@ -10,7 +10,7 @@
 //! word that it leaves open get a literal like those of different threads.
 //!
 //! **Units are nodes.** All accesses of an atomic section, or of an operation under a serial model, share one node and are performed there in
-//! program order: that is axiom 6.
+//! program order: that is axiom 6. A fence within an operation of a serial model stands within a node: see [`crate::fence`].
 //!
 //! **Accesses that are not executed** are nodes, too. An edge at one of them could pass an order on that no axiom asks for, so the literal
 //! of an edge says that both ends are executed. Where the order passed on would be kept anyway the literal is left out: the kinds of accesses are
@@ -190,7 +190,7 @@ impl<'a> Order<'a> {
         let mut fences = Fences { run, nodes, graph, gates, selector: None };
         for (kind, _) in FenceSet::KINDS.iter().filter(|(kind, _)| !is_kept(model, *kind)) {
             fences.lay(items, *kind, &|item| match item {
-                Item::Fence(guard, set) if set.contains(*kind) => Some(*guard),
+                Item::Fence(guard, set, unit) if set.contains(*kind) => Some((*guard, *unit)),
                 _ => None,
             });
         }
@@ -223,17 +223,13 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Axiom 6: nothing follows an operation that is not finished; and where a bound cuts a section off, nobody else can go on.
+    /// Axiom 6: nothing follows an operation that is not finished.
     fn unfinished(&mut self, gates: &mut Gates, nodes: &[Node]) {
         let run = self.run;
-        for (unit, node) in run.units.iter().zip(nodes) {
+        for (unit, node) in run.units.iter().zip(nodes).filter(|(unit, _)| unit.is_operation) {
             let started = gates.any(unit.events.iter().map(|event| run.events[*event].guard));
-            let mut stops = gates.any(unit.cuts.iter().copied());
-            if unit.is_operation {
-                let ended = gates.any(unit.ends.iter().copied());
-                stops = gates.or(stops, !ended);
-            }
-            let stops = gates.and(started, stops);
+            let ended = gates.any(unit.ends.iter().copied());
+            let stops = gates.and(started, !ended);
             if stops == FALSE {
                 continue;
             }

@@ -21,10 +21,7 @@ use crate::walk::{State, Walk};
 impl Walk<'_, '_> {
     /// The thread stops where this literal holds, with an error.
     pub(crate) fn stop(&mut self, guard: &mut Lit, wrong: Lit) {
-        let error = self.gates.and(*guard, wrong);
-        if error != FALSE && !self.ghost {
-            self.run.errors.push(error);
-        }
+        self.error(*guard, wrong);
         if !self.any_path {
             *guard = self.gates.and(*guard, !wrong);
         }
@@ -41,11 +38,17 @@ impl Walk<'_, '_> {
         if wrong == FALSE {
             return value;
         }
+        self.error(guard, wrong);
+        self.gates.choose(wrong, &Value::constant(0), &value)
+    }
+
+    /// Something goes wrong, which counts unless it is in a section that is cut off.
+    fn error(&mut self, guard: Lit, wrong: Lit) {
         let error = self.gates.and(guard, wrong);
+        let error = self.gates.and(error, self.whole);
         if error != FALSE && !self.ghost {
             self.run.errors.push(error);
         }
-        self.gates.choose(wrong, &Value::constant(0), &value)
     }
 
     pub(crate) fn assign(&mut self, dst: &Place, value: &LocalExpr, guard: &mut Lit, state: &mut State) {
@@ -75,7 +78,8 @@ impl Walk<'_, '_> {
             // Which value was chosen would have to be looked at for all values at once.
             self.run.vague_waits = true;
         } else {
-            self.out.choices.push((*guard, value.clone()));
+            let made = self.gates.and(*guard, self.whole);
+            self.out.choices.push((made, value.clone()));
         }
         let taint = state.registers.index_taint(self.gates, dst);
         state.registers.write(self.gates, &choices, &value, &taint, true);
@@ -121,9 +125,7 @@ impl Walk<'_, '_> {
         let beyond = self.gates.and(*guard, !holds);
         if beyond != FALSE && !self.ghost {
             self.run.limits.push((self.thread, pc, beyond));
-            if let Some(unit) = state.unit.filter(|_| state.in_section) {
-                self.run.units[unit].cuts.push(beyond);
-            }
+            self.cut(state, beyond);
         }
         *guard = self.gates.and(*guard, holds);
     }
@@ -133,6 +135,7 @@ impl Walk<'_, '_> {
             return;
         }
         let (value, wrong) = state.registers.eval(self.gates, cond);
+        let guard = self.gates.and(guard, self.whole);
         let error = self.gates.and(guard, wrong);
         let holds = self.gates.is_true(&value);
         let fails = self.gates.and(!wrong, !holds);
@@ -226,6 +229,7 @@ impl Walk<'_, '_> {
                 address,
                 read: read.clone(),
                 write,
+                whole: self.whole,
                 unit: state.unit,
                 ghost: self.ghost,
                 from,
@@ -233,7 +237,8 @@ impl Walk<'_, '_> {
             state,
         );
         if !self.ghost {
-            self.out.steps.push(Step { guard: *guard, instr: pc, read, event });
+            let guard = self.gates.and(*guard, self.whole);
+            self.out.steps.push(Step { guard, instr: pc, read, event });
         }
     }
 

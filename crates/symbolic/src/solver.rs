@@ -82,7 +82,7 @@ impl Callbacks for Budget {
         // Called for every decision, so that looking at the clock each time would cost more than deciding.
         let calls = self.calls.get().wrapping_add(1);
         self.calls.set(calls);
-        if calls.is_multiple_of(64) && self.stopped.get().is_none() {
+        if calls.is_multiple_of(256) && self.stopped.get().is_none() {
             self.stopped.set(self.limits.exceeded(self.bytes));
         }
         self.stopped.get().is_some() || calls >= self.last_call.get()

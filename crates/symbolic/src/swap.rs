@@ -4,6 +4,10 @@
 //! to the gap after it, see the form of C programs); a value that is a pointer into such an object becomes the pointer to the same place of
 //! the other one, with the same mark in its low bits. Everything else stays what it is. In programs without gaps no value is a pointer and
 //! only named words change places.
+//!
+//! A number that two threads do not have in common is a pointer only if it leads to a word of memory; otherwise the threads are not alike. Whether
+//! such a number was *meant* as a pointer does not matter: an exchange is a renaming of values that is applied to all of them alike, and is used only if
+//! the text, the initial values and every computation keep it.
 
 use cyrano_ir::{ArrayId, BinOp, FinalVar, LocId, LocalExpr, Program, ThreadId, Ty, UNDEFINED, UnOp, WORD};
 use std::collections::BTreeSet;
@@ -54,8 +58,9 @@ impl Swap {
                 swap.exchange(program, loc.0, twin.0)?;
             }
             for (value, twin) in leaves.constants.iter().zip(&twins.constants).filter(|(value, twin)| value != twin) {
-                let word = |value: i128| u32::try_from(value.div_euclid(WORD)).ok();
-                swap.exchange(program, word(*value).filter(|_| pointers)?, word(*twin)?)?;
+                let known = |word: &u32| pointers && (*word as usize) < program.locations.len();
+                let word = |value: i128| u32::try_from(value.div_euclid(WORD)).ok().filter(known);
+                swap.exchange(program, word(*value)?, word(*twin)?)?;
             }
         }
         let moved = (0u32..).zip(&swap.words).filter(|(from, to)| from != *to);
@@ -271,6 +276,10 @@ mod tests {
         assert!(swap(["store top, 24", "store top, 24"]).is_none(), "both know the object of one");
         assert!(swap(["store top, 24", "store top, 56"]).is_none(), "another place of the object");
         assert!(swap(["store top, 32", "store top, 56"]).is_some());
+        for (one, other) in [(100, 200), (24, 1000), (-8, 8), (i64::MAX, 24)] {
+            let extra = [format!("r := {one}"), format!("r := {other}")];
+            assert!(swap([&extra[0], &extra[1]]).is_none(), "{one} and {other} are numbers");
+        }
     }
 
     #[test]

@@ -95,8 +95,8 @@ enum Piece {
 fn shape(run: &Run, thread: ThreadId) -> Vec<Piece> {
     let item = |item: &Item| match item {
         Item::Access(number) => Piece::Access(run.events[*number].instr, run.events[*number].kind),
-        Item::Fence(_, set) => Piece::Fence(*set),
-        Item::Optional(_, position) => Piece::Optional(*position),
+        Item::Fence(_, set, _) => Piece::Fence(*set),
+        Item::Optional(_, position, _) => Piece::Optional(*position),
     };
     let cut = run.exceeded.iter().filter(|(key, _)| key.thread == thread).map(|(key, _)| Piece::Cut(key.head));
     run.threads[thread.index()].items.iter().map(item).chain(cut).collect()

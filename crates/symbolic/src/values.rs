@@ -2,7 +2,8 @@
 //!
 //! A literal for each load and each store that it may see says that it does; one more stands for the initial value. The store
 //! must be executed, touch the same word and be visible, and every other such store must be before it. Exactly one of these
-//! literals can hold for an executed load, because two visible stores cannot each be before the other.
+//! literals can hold for an executed load, because two visible stores cannot each be before the other. What a section writes that is
+//! cut off is seen in that section alone ([`crate::units`]).
 //!
 //! Axiom 7 is a second graph, over the load part and the store part of each access, with an edge from a load to each store that was
 //! computed from it and from a store to each load that sees it. Parts that no cycle can pass are left out.
@@ -140,7 +141,10 @@ impl Reading<'_, '_> {
                 continue;
             }
             let same = same_word(self.gates, event, other);
-            let matches = self.gates.and(*writes, same);
+            let mut matches = self.gates.and(*writes, same);
+            if event.unit.is_none() || event.unit != other.unit {
+                matches = self.gates.and(matches, other.whole);
+            }
             if self.gates.and(event.guard, matches) == FALSE {
                 continue;
             }

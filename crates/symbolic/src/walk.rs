@@ -9,6 +9,8 @@
 //! of what follows are false then. So a model of the formula is a prefix of an execution in which everything issued has been performed; every prefix
 //! that an error can be seen in extends to one of these, because performing what is deferred in program order is always allowed.
 //!
+//! Sections that a bound cuts off, and why an insufficient bound is noticed: see [`crate::units`].
+//!
 //! **The setup thread** runs alone. Every model keeps stores to one address, and a load before a later store to its address, in order, so
 //! if it also forwards (or keeps a store before a later load of its address) each load sees the last store before it in program order:
 //! memory is a symbolic array that the thread carries along, and it needs no events. Other models are refused for such programs.
@@ -24,7 +26,7 @@ use crate::eval::{Registers, Taint};
 use crate::event::{Item, LoopKey, Run, ThreadRun, Unit, Wait};
 use crate::gates::Gates;
 use crate::idle::{Idle, Mark, Point};
-use crate::lit::{FALSE, Lit};
+use crate::lit::{FALSE, Lit, TRUE};
 use crate::loops::{Key, Loops};
 use crate::optional::Positions;
 use crate::range::Range;
@@ -56,6 +58,8 @@ pub(crate) struct State {
     pub(crate) control: Taint,
     pub(crate) unit: Option<usize>,
     pub(crate) in_section: bool,
+    /// The section, if it may be cut off.
+    pub(crate) section: Option<usize>,
     /// Memory, if this is the setup thread.
     pub(crate) memory: Option<Rc<Vec<Value>>>,
     /// How many branches were decided by constants of the program alone, and how many in another way.
@@ -87,6 +91,8 @@ pub(crate) struct Walk<'a, 'g> {
     /// Looks at final memory: the end of the section ends the walk.
     pub(crate) ghost: bool,
     pub(crate) stuck: Vec<Lit>,
+    /// Whether the section that the current instruction stands in is performed as a whole.
+    pub(crate) whole: Lit,
 }
 
 /// The head of a loop in one iteration.
@@ -128,6 +134,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             any_path,
             ghost: false,
             stuck: Vec::new(),
+            whole: TRUE,
         }
     }
 
@@ -152,6 +159,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             control: Taint::default(),
             unit: None,
             in_section: false,
+            section: None,
             memory: memory.map(Rc::new),
             decided: (0, 0),
         };
@@ -179,7 +187,7 @@ impl<'a, 'g> Walk<'a, 'g> {
     /// What the section before which a thread waits would do on final memory.
     pub(crate) fn ghost(set: &'a Setting<'a>, gates: &'g mut Gates, run: &'g mut Run, wait: &Wait) -> Lit {
         let unit = run.units.len();
-        run.units.push(Unit { thread: wait.thread, ends: vec![], is_operation: false, cuts: vec![], events: vec![] });
+        run.units.push(Unit { thread: wait.thread, ends: vec![], is_operation: false, events: vec![] });
         let mut walk = Self::new(set, gates, run, wait.thread);
         walk.ghost = true;
         walk.tracks = false;
@@ -190,6 +198,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             control: Taint::default(),
             unit: Some(unit),
             in_section: true,
+            section: None,
             memory: None,
             decided: (0, 0),
         };
@@ -255,7 +264,15 @@ impl<'a, 'g> Walk<'a, 'g> {
 
     fn nowhere(&self) -> State {
         let registers = Registers { values: Vec::new(), taints: Vec::new(), open: Vec::new() };
-        State { registers, control: Taint::default(), unit: None, in_section: false, memory: None, decided: (0, 0) }
+        State {
+            registers,
+            control: Taint::default(),
+            unit: None,
+            in_section: false,
+            section: None,
+            memory: None,
+            decided: (0, 0),
+        }
     }
 
     /// The thread does not go on where it comes back to after an idle iteration.
@@ -297,9 +314,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             }
         };
         if uncertain > (self.set.bound)(loop_key) {
-            if let Some(unit) = state.unit {
-                self.run.units[unit].cuts.push(guard);
-            }
+            self.cut(state, guard);
             if self.ghost {
                 self.run.vague_waits = true;
             } else {
@@ -355,19 +370,23 @@ impl<'a, 'g> Walk<'a, 'g> {
 
     fn step(&mut self, key: &Key, pc: InstrId, op: &Op, guard: &mut Lit, state: &mut State) -> Next {
         self.run.instructions += u64::from(!self.ghost);
+        self.whole = state.section.map_or(TRUE, |section| self.run.sections[section].whole);
         match op {
             Op::Assign { dst, value } => self.assign(dst, value, guard, state),
-            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => self.access(pc, op, guard, state),
+            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
+                *guard = self.may_pause(*guard, state);
+                self.access(pc, op, guard, state);
+            }
             Op::Fence(set) => self.out.items.push(match self.set.optional.get(self.thread, pc) {
-                Some(position) => Item::Optional(*guard, position),
-                None => Item::Fence(*guard, *set),
+                Some(position) => Item::Optional(*guard, position, state.unit),
+                None => Item::Fence(*guard, *set, state.unit),
             }),
             Op::AtomicBegin => self.begin_section(pc, guard, state),
             Op::AtomicEnd => {
                 if self.ghost {
                     return Next::Elsewhere;
                 }
-                state.in_section = false;
+                (state.in_section, state.section) = (false, None);
                 let in_operation = state.unit.is_some_and(|unit| self.run.units[unit].is_operation);
                 if !in_operation {
                     state.unit = None;
@@ -406,35 +425,6 @@ impl<'a, 'g> Walk<'a, 'g> {
         }
         Next::On
     }
-
-    /// Not beginning an operation is a way for others to go on, once somebody does not finish one.
-    fn begin_operation(&mut self, guard: Lit, state: &mut State) -> Lit {
-        let unit = self.run.units.len();
-        let (ends, cuts, events) = (Vec::new(), Vec::new(), Vec::new());
-        self.run.units.push(Unit { thread: self.thread, ends, is_operation: true, cuts, events });
-        state.unit = Some(unit);
-        let begins = self.gates.fresh();
-        self.gates.and(guard, begins)
-    }
-
-    fn begin_section(&mut self, pc: InstrId, guard: &mut Lit, state: &mut State) {
-        if state.in_section || state.memory.is_some() {
-            return;
-        }
-        if may_wait(self.set.program, self.thread, pc) {
-            let enters = self.gates.fresh();
-            let waits = self.gates.and(*guard, !enters);
-            let registers = state.registers.clone();
-            self.run.waits.push(Wait { thread: self.thread, instr: pc, waits, registers, stuck: FALSE });
-            *guard = self.gates.and(*guard, enters);
-        }
-        state.in_section = true;
-        if state.unit.is_none() {
-            state.unit = Some(self.run.units.len());
-            let (ends, cuts, events) = (Vec::new(), Vec::new(), Vec::new());
-            self.run.units.push(Unit { thread: self.thread, ends, is_operation: false, cuts, events });
-        }
-    }
 }
 
 impl Gates {
@@ -455,21 +445,4 @@ fn branches_order_stores(model: &Model) -> bool {
     let loads_first = model.keeps(AccessKind::Load, AccessKind::Store, false);
     let dependencies = model.dependencies.data && model.dependencies.address;
     loads_first || model.control_orders(AccessKind::Store) && dependencies
-}
-
-/// Whether an `assume` can be reached in the section that starts at `begin`.
-pub(crate) fn may_wait(program: &Program, thread: ThreadId, begin: InstrId) -> bool {
-    let code = &program.thread(thread).code;
-    let mut seen = vec![begin];
-    let mut todo = vec![InstrId(begin.0 + 1)];
-    while let Some(at) = todo.pop() {
-        let Some(instr) = code.get(at.index()).filter(|_| !seen.contains(&at)) else { continue };
-        seen.push(at);
-        match &instr.op {
-            Op::Assume(_) => return true,
-            Op::AtomicEnd => {}
-            op => todo.extend(cyrano_ir::dataflow::successors(op, at)),
-        }
-    }
-    false
 }

@@ -3,6 +3,7 @@
 //! An execution without idle iterations is within the bounds that the original was within. So for the same number of iterations outcome sets are
 //! equal and so is whether something goes wrong; only what is proven may differ.
 
+use cyrano_conformance::pinned::pinned;
 use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
 use cyrano_interp::Interp;
@@ -332,7 +333,7 @@ fn cases() -> u32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(pinned(cases()))]
 
     #[test]
     fn random_loops_agree(

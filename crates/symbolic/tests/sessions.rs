@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant};
 
 use cyrano_conformance::generate::program as random_program;
+use cyrano_conformance::pinned::pinned;
 use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Answer, Engine, Limits, Query, Question, Stop, Verdict};
 use cyrano_explore::Explore;
@@ -202,7 +203,7 @@ fn cases() -> u32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(pinned(cases()))]
 
     #[test]
     fn random_programs_agree(random in random_program(), seed in any::<u64>(), shared in any::<bool>()) {

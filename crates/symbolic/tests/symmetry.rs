@@ -4,12 +4,12 @@ use std::cell::Cell;
 
 use cyrano_conformance::generate::program as random_program;
 use cyrano_conformance::random_c::{PRELUDE, compile, random_c};
-use cyrano_conformance::{corpus, limits};
+use cyrano_conformance::{corpus, limits, pinned};
 use cyrano_engine::{Query, Question, Verdict};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use cyrano_symbolic::{Symbolic, SymbolicStats};
-use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
+use proptest::test_runner::{TestCaseError, TestError};
 
 const MODELS: [&str; 4] = ["sc", "tso", "pso", "relaxed"];
 
@@ -131,8 +131,7 @@ fn run<T: std::fmt::Debug>(
     test: impl Fn(&T) -> Result<(), String>,
 ) {
     let cases = std::env::var("CYRANO_SYMBOLIC_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 300, ..Config::default() };
-    match TestRunner::new(config).run(&strategy, |value| test(&value).map_err(TestCaseError::fail)) {
+    match pinned::runner(cases).run(&strategy, |value| test(&value).map_err(TestCaseError::fail)) {
         Ok(()) => {}
         Err(TestError::Fail(reason, value)) => panic!("{reason}\n{}", shown(&value)),
         Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),

@@ -56,9 +56,7 @@ pub fn agree(program: &Program, effort: &Effort<'_>) -> Result<Tally, Disagreeme
     let mut before: Option<BTreeSet<Vec<i128>>> = None;
     for name in effort.models {
         let bench = Bench { program, model: &model(name), effort };
-        let wrong = bench.verdicts_agree(&Property::Assertions, &mut tally)?;
-        let outcomes = bench.outcomes_agree(wrong, &mut tally)?;
-        bench.verdicts_agree(&observations, &mut tally)?;
+        let outcomes = bench.agree(&observations, &mut tally)?;
         if let (Some(before), Some(outcomes)) = (&before, &outcomes)
             && let Some(lost) = before.difference(outcomes).next()
         {
@@ -66,6 +64,15 @@ pub fn agree(program: &Program, effort: &Effort<'_>) -> Result<Tally, Disagreeme
         }
         before = outcomes.or(before);
     }
+    Ok(tally)
+}
+
+/// Compares them under one model, which may be a user's.
+pub fn agree_under(program: &Program, own: &Model, effort: &Effort<'_>) -> Result<Tally, Disagreement> {
+    let serial = Bench { program, model: &model("serial"), effort };
+    let observations = Property::Observations(serial.ask(&Interp, Question::Outcomes).outcomes);
+    let mut tally = Tally::default();
+    Bench { program, model: own, effort }.agree(&observations, &mut tally)?;
     Ok(tally)
 }
 
@@ -97,6 +104,17 @@ impl Bench<'_> {
 
     fn disagree<T>(&self, what: String) -> Result<T, Disagreement> {
         Err(Disagreement { model: self.model.name.clone(), what })
+    }
+
+    /// Errors, outcomes and observations. Gives the outcomes if they are complete.
+    fn agree(&self, observations: &Property, tally: &mut Tally) -> Result<Option<BTreeSet<Vec<i128>>>, Disagreement> {
+        let wrong = self.verdicts_agree(&Property::Assertions, tally)?;
+        let outcomes = self.outcomes_agree(wrong, tally)?;
+        self.verdicts_agree(observations, tally)?;
+        for check in &self.program.checks {
+            self.verdicts_agree(&check.property, tally)?;
+        }
+        Ok(outcomes)
     }
 
     /// The fast engines that can run this.

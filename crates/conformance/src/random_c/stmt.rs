@@ -74,8 +74,8 @@ pub enum Place {
 /// An integer.
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
-    /// A constant.
-    Const(i8),
+    /// A constant; large ones are as large as addresses.
+    Const(i16),
     /// `r`
     Reg(u8),
     /// `r op r`, by number: see its `Display`.
@@ -124,7 +124,8 @@ fn place() -> impl Strategy<Value = Place> {
 
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
-        10 => (0..3i8).prop_map(Value::Const),
+        10 => (0..3i16).prop_map(Value::Const),
+        1 => prop_oneof![Just(24), Just(100), Just(1000)].prop_map(Value::Const),
         1 => Just(Value::Const(-1)),
         8 => reg().prop_map(Value::Reg),
         4 => (0..18u8, reg(), reg()).prop_map(|(op, l, r)| Value::Op(op, l, r)),
@@ -193,6 +194,10 @@ pub fn stmt() -> BoxedStrategy<Stmt> {
         1 => accesses(4).prop_map(Stmt::Atomic),
         1 => (accesses(2), condition()).prop_map(|(mut all, c)| {
             all.insert(0, Stmt::Assume(c));
+            Stmt::Atomic(all)
+        }),
+        1 => (accesses(2), accesses(2), prop::option::of(condition())).prop_map(|(mut all, body, c)| {
+            all.push(Stmt::Twice(body, c));
             Stmt::Atomic(all)
         }),
         1 => (some(1, 2), prop::option::of(condition())).prop_map(|(all, c)| Stmt::Twice(all, c)),
