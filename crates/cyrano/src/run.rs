@@ -335,6 +335,7 @@ impl Runner {
             specification: None,
             clients,
             blocks: blocks(&answer),
+            unreached: crate::coverage::unreached(loaded, &answer),
             clauses,
             verdict: answer.verdict,
             reason: answer.reason.map(|reason| reason + &lines(loaded, &answer.places)),

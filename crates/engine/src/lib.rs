@@ -12,6 +12,7 @@ mod execution;
 pub mod history;
 mod lasso;
 mod limits;
+pub mod vacuity;
 pub mod values;
 
 pub use answer::{Answer, BEYOND_LIMIT, BlockProof, Blocked, Stats, Verdict, Violation, limit_reason};

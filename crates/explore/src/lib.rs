@@ -15,6 +15,7 @@
 mod alike;
 mod codec;
 mod events;
+mod exercise;
 mod faults;
 mod judge;
 mod local;
@@ -26,6 +27,7 @@ mod parts;
 mod plain;
 mod progress;
 mod queue;
+mod reached;
 mod repeats;
 mod search;
 mod section;
@@ -300,15 +302,18 @@ impl Explore {
         } else if let Some((thread, pc)) = found.notes.limited {
             answer.verdict = Verdict::Bounded;
             answer.reason = Some(limit_reason(machine.program, ThreadId::new(thread), InstrId(pc)));
-        } else if let Some(reason) = vacuous(machine.program, property, &found) {
-            answer.verdict = Verdict::Vacuous;
-            answer.reason = Some(reason.into());
+        } else if let Some((verdict, reason)) = self.unexercised(machine, property, &found, limits) {
+            answer.verdict = verdict;
+            answer.reason = Some(reason);
         } else if self.fingerprints {
             answer.verdict = Verdict::Bounded;
             answer.reason = Some(omission(found.stats.states));
         } else if exists {
             answer.verdict = Verdict::Violated;
             answer.violation = Some(Violation::NoWitness);
+        }
+        if matches!(answer.verdict, Verdict::Verified | Verdict::Vacuous) && answer.execution.is_none() {
+            answer.unreached = found.reached.and_then(|reached| machine.unreached(reached));
         }
         answer
     }
@@ -331,22 +336,4 @@ fn unshown(found: &Found<'_, '_>, exact: &Answer) -> String {
     format!(
         "fingerprints found something wrong after {depth} steps, but the exact search that has to show it did not: {why}"
     )
-}
-
-/// Why a search without a hit shows nothing, if it does not.
-fn vacuous(program: &Program, property: Option<&Property>, found: &Found<'_, '_>) -> Option<&'static str> {
-    match property {
-        Some(Property::Assertions) => {
-            let exercised = found.notes.asserted || judge::can_wait(program);
-            (!exercised).then_some("no execution reaches an assertion, and no thread can wait")
-        }
-        Some(Property::Transactions(_) | Property::Progress(_)) => {
-            (!found.notes.committed).then_some("no transaction ever commits")
-        }
-        Some(Property::CommitAtomicity) => (!found.notes.committed).then_some("no atomic block ever commits"),
-        Some(Property::Final { .. } | Property::Observations(_)) => {
-            (!found.judge.ended).then_some("no execution runs to its end")
-        }
-        None => None,
-    }
 }

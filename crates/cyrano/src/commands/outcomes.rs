@@ -1,6 +1,6 @@
 //! `cyrano outcomes`.
 
-use cyrano_engine::{Query, Question};
+use cyrano_engine::{Query, Question, Verdict, vacuity};
 use cyrano_memory::Model;
 use cyrano_report::{OutcomesReport, outcomes_json, outcomes_text};
 
@@ -42,7 +42,11 @@ pub fn run(args: &OutcomesArgs) -> Result<u8, Failure> {
 fn one(runner: &Runner, loaded: &Loaded, model: &Model, meter: &Meter, job: usize) -> OutcomesReport {
     let loaded = &*loaded.for_question(None);
     let query = Query { program: &loaded.program, model, question: Question::Outcomes };
-    let Answered { engine, note, answer, .. } = runner.ask(query, &meter.watch(job));
+    let Answered { engine, note, mut answer, .. } = runner.ask(query, &meter.watch(job));
+    if answer.verdict == Verdict::Verified && answer.outcomes.is_empty() {
+        answer.verdict = Verdict::Vacuous;
+        answer.reason = Some(vacuity::NO_END.to_owned());
+    }
     OutcomesReport {
         file: loaded.source.name.clone(),
         test: loaded.test_name(),
