@@ -50,6 +50,8 @@ fn quoted(source: &str, span: Span) -> Option<(usize, String)> {
     let text = source.get(start..end).filter(|text| !text.trim().is_empty())?;
     let first = text.trim_start().lines().next()?.trim_end().trim_end_matches(['{', ';']).trim_end();
     let line = source[..end - text.trim_start().len()].matches('\n').count() + 1;
+    // What stands in an included file has the place of the `#include`.
+    let included = source.lines().nth(line - 1)?.trim_start().starts_with('#');
     let cut = first.char_indices().nth(LONGEST).map(|(at, _)| format!("{}…", &first[..at]));
-    (!first.is_empty()).then(|| (line, cut.unwrap_or_else(|| first.to_owned())))
+    (!first.is_empty() && !included).then(|| (line, cut.unwrap_or_else(|| first.to_owned())))
 }
