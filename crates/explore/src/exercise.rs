@@ -76,7 +76,7 @@ impl Stepper<'_> {
     }
 
     /// A call begins, or returns `said`.
-    pub(crate) fn note_call(&mut self, successor: &mut Successor, op: &Op, said: &[i64]) {
+    pub(crate) fn note_call(&mut self, successor: &mut Successor, op: &Op, said: &[i128]) {
         let did = &mut successor.state.threads[successor.thread].did;
         let done = match (op, *did & (READING | WRITING), said) {
             (Op::Invoke { method, .. }, ..) => {
