@@ -5,7 +5,8 @@
 //! their values to the end. The columns of an observation follow threads, then program order: `in` arguments, result, `out` parameters.
 
 use cyrano_ir::{
-    Diagnostic, Expr as Ir, FinalVar, Observable, Op, Place, Program, RegId, SharedArray, Span, Thread, ThreadId, Ty,
+    Diagnostic, Expr as Ir, FinalVar, Instr, Observable, Op, Place, Program, RegId, SharedArray, Span, Thread,
+    ThreadId, Ty,
 };
 
 use crate::Unit;
@@ -67,6 +68,8 @@ pub(crate) fn program(unit: &Unit, test: &Test, bounds: Bounds, clean: bool) -> 
 /// A lowered thread and its observed registers.
 struct Made {
     thread: Thread,
+    /// Where its assertions are.
+    asserted: Vec<Span>,
     observed: Vec<(String, RegId)>,
 }
 
@@ -80,7 +83,7 @@ fn assemble(
 ) -> Program {
     let name = format!("{}.{}", unit.name, test.name);
     let mut program = Program { name, setup, ..Program::default() };
-    for (index, Made { mut thread, observed }) in made.into_iter().enumerate() {
+    for (index, Made { mut thread, asserted, observed }) in made.into_iter().enumerate() {
         let mut registers: Vec<_> = observed.iter().map(|(_, reg)| *reg).collect();
         if clean {
             registers = optimise::optimise(&mut thread, &memory, &registers);
@@ -88,8 +91,12 @@ fn assemble(
         for ((name, _), reg) in observed.into_iter().zip(registers) {
             program.observed.push(Observable { name, var: FinalVar::Reg(ThreadId::new(index), reg) });
         }
+        let left = asserted_in(&thread.code);
+        program.settled.extend(asserted.into_iter().filter(|span| !left.contains(span)));
         program.threads.push(thread);
     }
+    program.settled.sort_unstable();
+    program.settled.dedup();
     program.locations = memory.words;
     let len = u32::try_from(program.locations.len()).unwrap_or(u32::MAX);
     program.arrays = vec![SharedArray { name: "memory".into(), base: cyrano_ir::LocId(0), len }];
@@ -128,10 +135,17 @@ fn thread(
     }
     let marked = std::mem::take(&mut lowerer.marked);
     lowerer.emit(Op::Halt);
+    let asserted = asserted_in(&lowerer.code);
     let code = optimise::resolve(lowerer.code, &lowerer.labels);
     let thread = Thread { name: name.into(), registers: lowerer.registers, code };
     blocks::check(&thread, marked)?;
-    Ok(Made { thread, observed })
+    Ok(Made { thread, asserted, observed })
+}
+
+/// Where a code has assertions.
+fn asserted_in(code: &[Instr]) -> Vec<Span> {
+    let asserts = code.iter().filter(|instr| matches!(instr.op, Op::Assert { .. }));
+    asserts.map(|instr| instr.span).collect()
 }
 
 /// A thread in the making, with what is observed of it.

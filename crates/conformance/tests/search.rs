@@ -40,6 +40,10 @@ fn differs(program: &Program, model: &Model, question: Question<'_>) -> Option<S
     let length = |answer: &Answer| answer.execution.as_ref().map(|execution| execution.order.len());
     let same = (before.verdict, &before.outcomes, length(&before)) == (after.verdict, &after.outcomes, length(&after));
     let counted = counts(&before) == counts(&after) || before.execution.is_some();
+    if before.unreached != after.unreached || before.unreached != ample.unreached {
+        let lists = [&before, &after, &ample].map(|answer| &answer.unreached);
+        return Some(format!("{}: plain, remembered and ample never reach {lists:?}", model.name));
+    }
     if !same || !counted {
         return Some(format!("{}: plain {before:?}\nremembered {after:?}", model.name));
     }
@@ -126,10 +130,12 @@ fn workers_count_the_same() {
     for program in large() {
         for explore in [Explore::default(), remembered()] {
             let one = ask(&program, &explore, &limits(60.0, 3));
+            assert!(one.unreached.is_some(), "{} is not verified", program.name);
             assert!(one.stats.states > 20_000, "{} is too small: {}", program.name, one.stats.states);
             for workers in [2, 3, 8] {
                 let several = ask(&program, &explore, &Limits { workers, ..limits(60.0, 3) });
                 assert_eq!((several.verdict, counts(&several)), (one.verdict, counts(&one)), "{}", program.name);
+                assert_eq!(several.unreached, one.unreached, "{}", program.name);
             }
         }
     }

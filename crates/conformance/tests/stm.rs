@@ -66,9 +66,12 @@ fn reductions_change_nothing() {
     for (name, entry) in entries() {
         let program = compile(&name, &entry, 1);
         for model in ["sc", "tso", "pso", "rmo"].map(|name| cyrano_memory::named(name).expect("a model")) {
-            let with = check(&program, &model, &on).verdict;
+            let with = check(&program, &model, &on);
             for explore in &off {
-                let without = check(&program, &model, explore).verdict;
+                let without = check(&program, &model, explore);
+                let said = with.unreached.is_some() && without.unreached.is_some();
+                assert!(!said || with.unreached == without.unreached, "{name} under {}: {explore:?}", model.name);
+                let (with, without) = (with.verdict, without.verdict);
                 let decided = |verdict| matches!(verdict, Verdict::Verified | Verdict::Violated);
                 let agree = with == without || !decided(with) || !decided(without);
                 assert!(agree, "{name} under {}: {with:?}, but {without:?} with {explore:?}", model.name);
@@ -133,6 +136,7 @@ fn variable_symmetry_changes_nothing() {
         for model in ["sc", "tso", "pso", "rmo"].map(|name| cyrano_memory::named(name).expect("a model")) {
             let (with, without) = (check(&program, &model, &on), check(&program, &model, &off));
             assert_eq!(with.verdict, without.verdict, "{name} under {}", model.name);
+            assert_eq!(with.unreached, without.unreached, "{name} under {}", model.name);
             if with.reductions.contains(&"variable-symmetry") && with.verdict == Verdict::Verified {
                 used += 1;
                 assert!(with.stats.states < without.stats.states, "{name} under {}: nothing saved", model.name);

@@ -91,7 +91,7 @@ impl Atomicity {
     ) -> Result<CheckReport, Failure> {
         let reference = self.specification.reference.as_ref().unwrap_or(&self.loaded);
         let serial = cyrano_memory::named("serial").expect("serial is a named model");
-        let query = Query { program: &reference.program, model: &serial, question: Question::Outcomes };
+        let query = reference.query(&serial, Question::Outcomes)?;
         let unknown = match runner.deadlocks(query, watch) {
             Ok(known) if known.is_empty() => return Ok(report),
             Ok(known) => match runner.allowing(known) {

@@ -14,6 +14,7 @@ mod cluster;
 mod commands;
 mod console;
 mod counting;
+mod coverage;
 mod deferred;
 mod diagnostics;
 mod failure;

@@ -368,6 +368,7 @@ impl Runner {
             specification: None,
             clients,
             blocks: blocks(&answer),
+            unreached: crate::coverage::unreached(loaded, &answer),
             clauses,
             verdict: answer.verdict,
             reason: answer.reason.map(|cause| format!("{cause}{}", lines(loaded, &answer.places))),

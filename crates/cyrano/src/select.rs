@@ -1,5 +1,6 @@
 //! Which checks run: what the file declares, narrowed or widened by the options.
 
+use cyrano_engine::vacuity::has_assertion;
 use cyrano_engine::{Query, Question, Refusal, lacks};
 use cyrano_ir::{Diagnostic, Op, Program, Progress, Property, TxCriterion};
 use cyrano_memory::Model;
@@ -253,7 +254,7 @@ fn declarations(loaded: &Loaded, color: ColorChoice) -> Result<Vec<Declared>, Fa
 
 /// Whether `assertions` could say anything: there is an assertion, or an atomic section that may wait for ever.
 fn can_fail(program: &Program) -> bool {
-    program.threads.iter().any(|thread| {
+    let waits = program.threads.iter().any(|thread| {
         let mut inside = false;
         thread.code.iter().any(|instr| {
             match instr.op {
@@ -261,9 +262,10 @@ fn can_fail(program: &Program) -> bool {
                 Op::AtomicEnd => inside = false,
                 _ => {}
             }
-            matches!(instr.op, Op::Assert { .. }) || inside && matches!(instr.op, Op::Assume(_))
+            inside && matches!(instr.op, Op::Assume(_))
         })
-    })
+    });
+    waits || has_assertion(program)
 }
 
 /// The model of a check that names none.

@@ -186,6 +186,8 @@ pub struct Answer {
     pub clients: BTreeSet<Calls>,
     /// For commit-atomicity, how the blocks were proven to be atomic.
     pub blocks: Vec<BlockProof>,
+    /// After a complete search, the instructions that no execution reaches; none if the engine does not say.
+    pub unreached: Option<Vec<(ThreadId, InstrId)>>,
     /// The reductions that were used.
     pub reductions: Vec<&'static str>,
     /// What it cost.
@@ -204,6 +206,7 @@ impl Answer {
             outcomes: BTreeSet::new(),
             clients: BTreeSet::new(),
             blocks: Vec::new(),
+            unreached: None,
             reductions: Vec::new(),
             stats: Stats::default(),
         }

@@ -61,6 +61,13 @@ pub enum Cause {
     NoValue(Option<EvalError>),
     /// Nothing was exercised; this is what is missing.
     Nothing(&'static str),
+    /// Nothing wrong was found, but whether anything was exercised could not be found out.
+    Unexercised {
+        /// What is perhaps missing.
+        missing: &'static str,
+        /// Why it is not known.
+        why: Box<Cause>,
+    },
     /// The engine was asked in spite of its refusal.
     Refused(Refusal),
     /// No engine that may be asked answers the question.
@@ -150,6 +157,9 @@ impl fmt::Display for Cause {
             Self::NoValue(None) => f.write_str("the condition has no value in this final state"),
             Self::NoValue(Some(error)) => write!(f, "the condition has no value: {error}"),
             Self::Nothing(what) => f.write_str(what),
+            Self::Unexercised { missing, why } => {
+                write!(f, "nothing wrong was found, but perhaps {missing}; to find out more failed: {why}")
+            }
             Self::Refused(why) => why.fmt(f),
             Self::NoEngine { engine, why, instead } => {
                 write!(f, "{engine} cannot run this: {why}")?;

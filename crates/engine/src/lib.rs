@@ -15,6 +15,7 @@ mod lasso;
 mod limits;
 mod query;
 mod refusal;
+pub mod vacuity;
 pub mod values;
 
 pub use answer::{Answer, BlockProof, Blocked, Stats, Verdict, Violation};

@@ -96,6 +96,9 @@ impl Machine<'_> {
     pub fn encode_thread(&self, state: &State, t: usize, out: &mut Vec<u8>) {
         let (thread, info) = (&state.threads[t], &self.threads[t]);
         put(out, thread.pc.into());
+        if self.pursuit.is_some() {
+            put(out, thread.did.into());
+        }
         for reg in &info.live[thread.pc as usize] {
             let at = info.base + *reg as usize;
             if self.loads_wait {
@@ -116,6 +119,9 @@ impl Machine<'_> {
         let (thread, info) = (&mut state.threads[t], &self.threads[t]);
         thread.pc = take(input) as u32;
         thread.issued = 0;
+        if self.pursuit.is_some() {
+            thread.did = take(input) as u8;
+        }
         for reg in &info.live[thread.pc as usize] {
             let at = info.base + *reg as usize;
             if self.loads_wait {
@@ -131,7 +137,8 @@ impl Machine<'_> {
     /// Passes over one thread's part.
     pub fn skip_thread(&self, input: &mut &[u8], t: usize) {
         let pc = take(input) as usize;
-        let numbers = self.threads[t].live[pc].len() * if self.loads_wait { 2 } else { 1 };
+        let registers = self.threads[t].live[pc].len() * if self.loads_wait { 2 } else { 1 };
+        let numbers = registers + usize::from(self.pursuit.is_some());
         for _ in 0..numbers {
             take(input);
         }

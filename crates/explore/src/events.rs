@@ -36,6 +36,10 @@ impl Stepper<'_> {
             TxEvent::Abort => Action::Abort,
         };
         self.notes.committed |= event == TxEvent::Commit;
+        self.notes.read |= event == TxEvent::ReadFinish;
+        if self.m.pursuit.is_some() {
+            self.note_event(successor, event);
+        }
         let index = successor.state.threads[thread].issued;
         successor.state.threads[thread].issued += 1;
         successor.accesses.push(Access { thread: ThreadId::new(thread), index, read: None, written: None });
@@ -57,6 +61,10 @@ impl Stepper<'_> {
         wrote: bool,
         stale: bool,
     ) {
+        if wrote && !stale && self.m.variables[loc as usize].is_some() && !self.m.is_rollback(successor.thread, pc) {
+            self.notes.stored = true;
+            self.note_store(successor);
+        }
         let (Some(monitor), Some(state)) = (&self.m.monitor, &successor.state.monitor) else {
             return;
         };

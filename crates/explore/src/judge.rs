@@ -9,7 +9,7 @@ use cyrano_ir::{InstrId, Op, Program, Property, Quantifier, ThreadId};
 use crate::deadlocks::Deadlocks;
 use crate::machine::Machine;
 use crate::state::State;
-use crate::step::{Stepper, Successor, Successors};
+use crate::step::{Notes, Stepper, Successor, Successors};
 use crate::store::Address;
 use crate::values::Heard;
 
@@ -57,6 +57,12 @@ impl<'m, 'a> Judge<'m, 'a> {
     #[inline]
     pub fn is_over(&self) -> bool {
         self.hit.is_some() && !(self.m.config.client_programs && self.m.values.is_some())
+    }
+
+    /// Whether a search for transactions that do something has found them; see `exercise`.
+    #[inline]
+    pub fn is_content(&self, notes: Notes) -> bool {
+        self.m.pursuit.is_some_and(|pursuit| pursuit.is_over(notes))
     }
 
     /// Takes what another one found out.

@@ -17,6 +17,7 @@ mod codec;
 mod data;
 mod deadlocks;
 mod events;
+mod exercise;
 mod faults;
 mod judge;
 mod local;
@@ -28,6 +29,7 @@ mod parts;
 mod plain;
 mod progress;
 mod queue;
+mod reached;
 mod repeats;
 mod search;
 mod section;
@@ -349,9 +351,9 @@ impl Explore {
         } else if let Some((thread, pc)) = found.notes.limited {
             answer.verdict = Verdict::Bounded;
             answer.reason = Some(limit_reason(machine.program, ThreadId::new(thread), InstrId(pc)));
-        } else if let Some(reason) = vacuous(machine.program, property, &found) {
-            answer.verdict = Verdict::Vacuous;
-            answer.reason = Some(Cause::Nothing(reason));
+        } else if let Some((verdict, reason)) = self.unexercised(machine, property, &found, limits) {
+            answer.verdict = verdict;
+            answer.reason = Some(reason);
         } else if self.fingerprints {
             answer.verdict = Verdict::Bounded;
             answer.reason = Some(Cause::Fingerprints { states: found.stats.states });
@@ -359,24 +361,11 @@ impl Explore {
             answer.verdict = Verdict::Violated;
             answer.violation = Some(Violation::NoWitness);
         }
+        if matches!(answer.verdict, Verdict::Verified | Verdict::Vacuous) && answer.execution.is_none() {
+            answer.unreached = found.reached.and_then(|reached| machine.unreached(reached));
+        }
         answer
     }
 }
 
-/// Why a search without a hit shows nothing, if it does not.
-fn vacuous(program: &Program, property: Option<&Property>, found: &Found<'_, '_>) -> Option<&'static str> {
-    match property {
-        Some(Property::Assertions) => {
-            let exercised = found.notes.asserted || judge::can_wait(program);
-            (!exercised).then_some("no execution reaches an assertion, and no thread can wait")
-        }
-        Some(Property::Transactions(_) | Property::Progress(_)) => {
-            (!found.notes.committed).then_some("no transaction ever commits")
-        }
-        Some(Property::CommitAtomicity) => (!found.notes.committed).then_some("no atomic block ever commits"),
-        Some(Property::Final { .. } | Property::Observations(_)) => {
-            (!found.judge.ended).then_some("no execution runs to its end")
-        }
-        None => None,
-    }
 }

@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::Explore;
 use crate::alike::groups;
+use crate::exercise::Pursuit;
 use crate::faults::Fault;
 use crate::own::OwnRegion;
 use crate::repeats::constant_variables;
@@ -69,12 +70,16 @@ pub(crate) struct Machine<'a> {
     pub sorts: bool,
     /// Whether a failed assertion ends the search; when outcomes are asked for, it does not matter.
     pub judge_assertions: bool,
+    /// What a search for transactions that do something is after; see `exercise`.
+    pub pursuit: Option<Pursuit>,
 }
 
 /// What is known about one thread.
 pub(crate) struct ThreadInfo {
     /// Its first register in [`State::regs`].
     pub base: usize,
+    /// The number of its first instruction among those of all threads.
+    pub first: usize,
     /// For every instruction the registers that are live before it.
     pub live: Vec<Vec<u32>>,
     /// How many accesses may wait; without a bound if the thread has no loop.
@@ -140,15 +145,18 @@ impl<'a> Machine<'a> {
             lazy_choices: config.lazy_choices && config.macro_steps && transactions,
             limits_repeats: config.repeated_stores && by_conflicts && defers.contains(&true),
             constant: constant_variables(program),
+            pursuit: None,
             sorts: config.sorted_stores
                 && !blocks
                 && defers[AccessKind::Store as usize]
                 && !model.keeps(AccessKind::Store, AccessKind::Store, false),
         };
-        let mut base = 0;
+        let (mut base, mut first) = (0, 0);
         for thread in program.thread_ids() {
-            machine.threads.push(ThreadInfo::new(program, thread, base, property, config, deferred));
+            let info = ThreadInfo::new(program, thread, base, property, config, deferred);
+            machine.threads.push(ThreadInfo { first, ..info });
             base += program.thread(thread).registers.len();
+            first += program.thread(thread).code.len();
         }
         machine
     }
@@ -243,6 +251,7 @@ impl ThreadInfo {
         });
         Self {
             base,
+            first: 0,
             live,
             bound: if loops { deferred } else { usize::MAX },
             has_operations: in_operation.iter().any(|inside| *inside),

@@ -62,7 +62,7 @@ impl Machine<'_> {
 impl Stepper<'_> {
     /// All steps of a thread.
     pub(crate) fn own_steps(&mut self, order: &OwnOrder, state: &State, thread: usize, out: &mut Successors) {
-        if self.m.done(state, thread) {
+        if self.m.done(state, thread) || self.m.rests(thread) {
             return;
         }
         let start = Successor { state: state.clone(), thread, ..Successor::default() };

@@ -144,6 +144,10 @@ impl<'m, 'a> Expander<'m, 'a> for Plain<'m, 'a> {
         self.stepper.notes
     }
 
+    fn reached(&self) -> &[bool] {
+        &self.stepper.reached
+    }
+
     fn bytes(&self) -> u64 {
         0
     }

@@ -39,6 +39,8 @@ pub(crate) trait Expander<'m, 'a>: Send {
     fn keys(&mut self) -> &mut Self::Keys;
     fn judge(&self) -> &Judge<'m, 'a>;
     fn notes(&self) -> Notes;
+    /// Which instructions threads have come to.
+    fn reached(&self) -> &[bool];
     /// How many bytes it takes itself.
     fn bytes(&self) -> u64;
     /// How many bytes all workers have in common, beside the store.
@@ -69,6 +71,7 @@ pub(crate) struct Search<'m, 'a> {
     /// What workers that are gone found out.
     judge: Judge<'m, 'a>,
     notes: Notes,
+    reached: Vec<bool>,
     /// The most bytes that were in use.
     peak: u64,
 }
@@ -135,6 +138,7 @@ impl<'m, 'a> Search<'m, 'a> {
             writers: (0..limits.workers).map(|_| Writer::default()).collect(),
             judge: Judge::new(m, property),
             notes: Notes::default(),
+            reached: vec![false; m.instructions()],
             peak: 0,
         }
     }
@@ -145,6 +149,7 @@ impl<'m, 'a> Search<'m, 'a> {
         let end = self.search(&mut workers, &expander);
         for worker in workers {
             self.notes = self.notes.or(worker.expander.notes());
+            crate::reached::add(&mut self.reached, worker.expander.reached());
             self.judge.absorb(worker.expander.finish());
         }
         end
@@ -242,7 +247,8 @@ impl<'m, 'a> Search<'m, 'a> {
         let growing = last.and_then(|bytes| growing(self.m, &bytes));
         let shown = self.judge.hit.as_ref().filter(|_| !self.store.keeps_fingerprints());
         let path = shown.map(|hit| self.path(hit.record, canonical)).unwrap_or_default();
-        Found { stop: self.stop, path, judge: self.judge, notes: self.notes, stats: self.stats, growing }
+        let reached = Some(self.reached);
+        Found { stop: self.stop, path, judge: self.judge, notes: self.notes, reached, stats: self.stats, growing }
     }
 
     /// The states on the way to a record, that one included.
@@ -298,7 +304,7 @@ impl<'m, 'a, E: Expander<'m, 'a>> Worker<E> {
     /// Whether it found a state that it cannot hold.
     fn gives_up(&self) -> bool {
         let notes = self.expander.notes();
-        notes.too_large || notes.gap_too_small
+        notes.too_large || notes.gap_too_small || self.expander.judge().is_content(notes)
     }
 
     fn limit(&mut self, round: &Round<'_>) -> bool {
@@ -324,6 +330,8 @@ pub(crate) struct Found<'m, 'a> {
     pub path: Vec<Vec<u8>>,
     pub judge: Judge<'m, 'a>,
     pub notes: Notes,
+    /// Which instructions threads have come to, if that is known.
+    pub reached: Option<Vec<bool>>,
     pub stats: Stats,
     /// When a limit was reached: the location with the largest value in the last state, if that is suspiciously large.
     pub growing: Option<(LocId, i128)>,

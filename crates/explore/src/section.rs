@@ -54,6 +54,7 @@ impl Stepper<'_> {
             let successor = out.at(index);
             let thread = successor.thread;
             let pc = successor.state.threads[thread].pc;
+            self.reaches(thread, pc);
             let op = self.m.op(thread, pc);
             let next = match op {
                 Op::AtomicEnd => {

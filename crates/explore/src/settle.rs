@@ -68,6 +68,7 @@ impl Stepper<'_> {
         loop {
             let successor = out.at(index);
             let pc = successor.state.threads[thread].pc;
+            self.reaches(thread, pc);
             let op = self.m.op(thread, pc);
             if issuing.is_none() && matches!(op, Op::Choose { .. }) {
                 return;

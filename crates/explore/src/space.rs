@@ -142,7 +142,7 @@ impl<'a> Space<'a> {
         }
         let notes = Notes::from_bits(summary.notes, summary.limited);
         let stats = Stats { transitions: summary.transitions, ..stats };
-        let found = Found { stop, path: path.to_vec(), judge, notes, stats, growing: None };
+        let found = Found { stop, path: path.to_vec(), judge, notes, reached: None, stats, growing: None };
         self.config.answer(&self.machine, property(self.query), found, limits)
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct ThreadState {
     pub latest_done: bool,
     /// How many accesses were issued so far. History, kept for witnesses only; not part of the encoded state.
     pub issued: u32,
+    /// What its transaction has done so far, as bits; kept for `exercise` only.
+    pub did: u8,
 }
 
 /// A queue entry.
@@ -175,5 +177,6 @@ impl Clone for ThreadState {
         self.queue.clone_from(&source.queue);
         self.issued = source.issued;
         self.latest_done = source.latest_done;
+        self.did = source.did;
     }
 }

@@ -143,14 +143,21 @@ pub(crate) struct Notes {
     pub gap_too_small: bool,
     /// A command was left out because it only repeats a store.
     pub repeats: bool,
+    /// A read of a transaction finished, and a transaction stored.
+    pub read: bool,
+    pub stored: bool,
+    /// A transaction committed after that; known only where it is looked for, see `exercise`.
+    pub committed_read: bool,
+    pub committed_store: bool,
 }
 
 impl Notes {
     /// The notes that are a matter of yes or no, as bits.
     pub fn bits(self) -> u32 {
-        let Self { bounded, asserted, too_large, committed, crowded, gap_too_small, ample, repeats, limited: _ } = self;
-        let all = [bounded, asserted, too_large, committed, crowded, gap_too_small, ample, repeats];
-        all.iter().enumerate().map(|(at, set)| u32::from(*set) << at).sum()
+        let search = [self.bounded, self.asserted, self.too_large, self.committed, self.crowded];
+        let more = [self.gap_too_small, self.ample, self.read, self.stored, self.committed_read, self.committed_store];
+        let more = more.into_iter().chain([self.repeats]);
+        search.into_iter().chain(more).enumerate().map(|(at, set)| u32::from(set) << at).sum()
     }
 
     /// Notes from their bits.
@@ -164,7 +171,11 @@ impl Notes {
             crowded: set(4),
             gap_too_small: set(5),
             ample: set(6),
-            repeats: set(7),
+            read: set(7),
+            stored: set(8),
+            committed_read: set(9),
+            committed_store: set(10),
+            repeats: set(11),
             limited,
         }
     }
@@ -180,6 +191,10 @@ impl Notes {
             limited: self.limited.or(other.limited),
             ample: self.ample | other.ample,
             gap_too_small: self.gap_too_small | other.gap_too_small,
+            read: self.read | other.read,
+            stored: self.stored | other.stored,
+            committed_read: self.committed_read | other.committed_read,
+            committed_store: self.committed_store | other.committed_store,
             repeats: self.repeats | other.repeats,
         }
     }
@@ -191,11 +206,13 @@ pub(crate) struct Stepper<'m> {
     pub notes: Notes,
     /// The timestamps of the state that the current step starts from.
     pub started_with: Vec<(cyrano_ir::dataflow::Class, i128)>,
+    /// Which instructions threads have come to; see `reached`.
+    pub reached: Vec<bool>,
 }
 
 impl<'m> Stepper<'m> {
     pub fn new(m: &'m Machine<'m>) -> Self {
-        Self { m, notes: Notes::default(), started_with: Vec::new() }
+        Self { m, notes: Notes::default(), started_with: Vec::new(), reached: vec![false; m.instructions()] }
     }
 
     /// The states in which every thread has run to its first rest. More than one if a thread begins with a choice.
@@ -237,7 +254,7 @@ impl<'m> Stepper<'m> {
     pub(crate) fn steps_of(&mut self, state: &State, thread: usize, out: &mut Successors) {
         let setup = self.m.unfinished_setup(state);
         let waits = state.running != 0 && usize::from(state.running - 1) != thread;
-        if setup.is_some_and(|setup| setup != thread) || waits {
+        if setup.is_some_and(|setup| setup != thread) || waits || self.m.rests(thread) {
             return;
         }
         let from = out.len();

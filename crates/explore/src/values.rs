@@ -263,6 +263,18 @@ impl Values {
     }
 }
 
+impl Lane {
+    /// Whether this response finishes a read.
+    fn reads(&self, said: i128) -> bool {
+        matches!(self.call, Some(Call::Read(_))) && said >= 0
+    }
+
+    /// Whether this response finishes a write.
+    fn writes(&self, said: i128) -> bool {
+        matches!(self.call, Some(Call::Write(..))) && said == reply::OK
+    }
+}
+
 impl Heard {
     /// The calls of each thread so far.
     pub fn calls(&self) -> Calls {
@@ -317,22 +329,29 @@ impl Stepper<'_> {
             Err(error) => return crate::step::record_error(&mut successor.event, thread, pc, error),
         };
         self.notes.committed |= matches!(op, Op::Respond(_)) && said == [reply::COMMITTED];
-        let (Some(values), Some(heard)) = (&self.m.values, &mut state.heard) else { return };
+        if self.m.pursuit.is_some() {
+            self.note_call(successor, op, &said);
+        }
+        let (Some(values), Some(heard)) = (&self.m.values, &mut successor.state.heard) else { return };
         match op {
             Op::Invoke { method, .. } => {
                 let call = cyrano_engine::values::call(*method, &said);
                 successor.dropped |= !values.invoke(heard, thread, call);
             }
-            _ => match values.respond(heard, thread, cyrano_engine::values::reply(said[0])) {
-                Heeded::Right => {}
-                Heeded::Wrong => {
-                    successor.event.get_or_insert(Violation::Transactions);
+            _ => {
+                self.notes.read |= heard.lanes[thread].reads(said[0]);
+                self.notes.stored |= heard.lanes[thread].writes(said[0]);
+                match values.respond(heard, thread, cyrano_engine::values::reply(said[0])) {
+                    Heeded::Right => {}
+                    Heeded::Wrong => {
+                        successor.event.get_or_insert(Violation::Transactions);
+                    }
+                    Heeded::Crowded => {
+                        self.notes.crowded = true;
+                        successor.dropped = true;
+                    }
                 }
-                Heeded::Crowded => {
-                    self.notes.crowded = true;
-                    successor.dropped = true;
-                }
-            },
+            }
         }
     }
 }

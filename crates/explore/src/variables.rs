@@ -31,6 +31,13 @@ pub(crate) struct Renaming {
     threads: Vec<Lane>,
 }
 
+impl Renaming {
+    /// For each instruction of a thread its partner, if it has one.
+    pub fn code(&self, thread: usize) -> &[Option<u32>] {
+        &self.threads[thread].code
+    }
+}
+
 /// A thread's part of it.
 struct Lane {
     registers: Vec<usize>,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use cyrano_engine::{
     Answer, Cause, Engine, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Violation, Watch,
-    limit_reason,
+    limit_reason, vacuity,
 };
 use cyrano_ir::{FinalExpr, Op, Program, Property, Quantifier};
 use cyrano_memory::Model;
@@ -110,10 +110,10 @@ impl<'p> Run<'p> {
             return Answer { violation: Some(violation), execution: Some(execution), ..answer };
         }
         let settled = self.settled(stopped, goal.cut, meter);
-        let nothing_to_fail = !goal.asserted && !self.may_wait();
-        let vacuous = settled.verdict == Verdict::Verified && nothing_to_fail;
-        if vacuous {
-            let reason = "no assertion is evaluated and no atomic section can wait";
+        let has_assertion = vacuity::has_assertion(self.program);
+        let exercised = goal.asserted || goal.ended && has_assertion || self.may_wait();
+        if settled.verdict == Verdict::Verified && !exercised {
+            let reason = if has_assertion { vacuity::NO_ASSERTION_REACHED } else { vacuity::NO_ASSERTION };
             return answer(Verdict::Vacuous, Some(Cause::Nothing(reason)));
         }
         settled
@@ -128,8 +128,10 @@ impl<'p> Run<'p> {
             return Answer { violation: Some(violation), execution: Some(execution), ..answer };
         }
         let settled = self.settled(stopped, goal.assertions.cut, meter);
-        if settled.verdict == Verdict::Verified && !goal.reached {
-            return answer(Verdict::Vacuous, Some(Cause::Nothing("no execution reaches a final state")));
+        let nothing = self.program.observed.is_empty().then_some(vacuity::NOTHING_OBSERVED);
+        let vacuous = (!goal.reached).then_some(vacuity::NO_END).or(nothing);
+        if let Some(reason) = vacuous.filter(|_| settled.verdict == Verdict::Verified) {
+            return answer(Verdict::Vacuous, Some(Cause::Nothing(reason)));
         }
         settled
     }
@@ -160,7 +162,7 @@ impl<'p> Run<'p> {
         let settled = self.settled(stopped, goal.cut, meter);
         match settled.verdict {
             Verdict::Unknown | Verdict::Bounded => settled,
-            _ if !goal.reached => answer(Verdict::Vacuous, Some(Cause::Nothing("no execution reaches a final state"))),
+            _ if !goal.reached => answer(Verdict::Vacuous, Some(Cause::Nothing(vacuity::NO_END))),
             Verdict::Verified if quantifier == Quantifier::Exists => {
                 Answer { violation: Some(Violation::NoWitness), ..answer(Verdict::Violated, None) }
             }

@@ -170,6 +170,8 @@ pub(crate) struct Assertions {
     pub(crate) cut: Option<Cut>,
     /// Whether some execution evaluates an assertion.
     pub(crate) asserted: bool,
+    /// Whether some execution ends.
+    pub(crate) ended: bool,
     pub(crate) violation: Option<(Violation, Execution)>,
 }
 
@@ -223,7 +225,9 @@ impl Goal for Assertions {
         let waiting = combination.iter().filter(waits).count();
         let quiet = |trace: &&&Trace<'_>| matches!(trace.status, Status::Done | Status::NotStarted);
         let quiet = combination.iter().filter(quiet).count();
-        let news = cut(combination).is_some() && self.cut.is_none() || has_asserted(combination) && !self.asserted;
+        let news = cut(combination).is_some() && self.cut.is_none()
+            || has_asserted(combination) && !self.asserted
+            || is_final(combination) && !self.asserted && !self.ended;
         if combination.iter().any(|trace| trace.is_wrong()) {
             Want::AnyOrder
         } else if waiting > 0 && waiting + quiet == combination.len() {
@@ -237,6 +241,7 @@ impl Goal for Assertions {
 
     fn found(&mut self, found: &Found<'_, '_>) -> ControlFlow<()> {
         self.asserted |= has_asserted(found.combination);
+        self.ended |= is_final(found.combination);
         let threads = found.combination.iter().enumerate();
         let wrong = threads.map(|(thread, trace)| wrong(ThreadId::new(thread), trace));
         let violation = wrong.flatten().next().or_else(|| deadlock(found));

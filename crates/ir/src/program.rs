@@ -35,6 +35,8 @@ pub struct Program {
     pub serial_orders: Vec<SerialOrder>,
     /// The constants of the instance (`threads`, `N`, …) with the values they had, for reports.
     pub constants: Vec<(String, i128)>,
+    /// Assertions of the source that are not in the code, because they hold by what is known at lowering or nothing leads to them.
+    pub settled: Vec<Span>,
 }
 
 /// What may be renamed in all clients of a size: the program with its names exchanged is the same program, because it only copies, compares for

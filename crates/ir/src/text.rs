@@ -33,6 +33,7 @@
 //! ordered MODEL                                  the program has its own order under a model
 //! order MODEL THREAD @N after @N, …              in which an instruction of a thread comes after these
 //! observe NAME = VARIABLE
+//! settled                                        an assertion of the source that is not in the code
 //! check assertions|observations (INT, …) …|exists E TEXT|never E TEXT|always E TEXT [on MODEL, …]
 //! ```
 //!

@@ -219,15 +219,11 @@ pub(crate) fn of_litmus(report: &LitmusReport) -> Case<'_> {
         _ if wrong => (Fate::Failed, "not as expected"),
         Some(observation) => (Fate::Passed, observation),
         None if report.refused => (Fate::Partial, "refused"),
+        None if report.vacuous => (Fate::Vacuous, report.outcome()),
         None => (Fate::Unknown, "unknown"),
     };
     let expected = report.expected.as_ref().filter(|_| report.differs);
-    let expected = expected.map(|expected| {
-        format!(
-            "expected {expected}, observed {}",
-            observed.unwrap_or(if report.refused { "refused" } else { "unknown" })
-        )
-    });
+    let expected = expected.map(|expected| format!("expected {expected}, observed {}", report.outcome()));
     let parts = [expected, report.disagreement.clone(), report.reason.clone()];
     let mut properties = BTreeMap::from([
         ("model", json!(report.model)),

@@ -44,6 +44,8 @@ pub struct CheckReport {
     pub clients: Option<ClientsReport>,
     /// How each atomic block was proven, for `commit-atomicity`.
     pub blocks: Vec<BlockReport>,
+    /// What no execution reaches, after a complete search that looked.
+    pub unreached: Vec<UnreachedReport>,
     /// The size of the formula, if there was one.
     pub clauses: Option<u64>,
     /// What it cost; `None` if no engine ran.
@@ -65,6 +67,29 @@ pub struct BlockReport {
     pub name: String,
     /// `movers`, or `serial-run` for the comparison with a serial run; null if it was not proven.
     pub proven_by: Option<&'static str>,
+}
+
+/// A part of the source that no execution reaches.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct UnreachedReport {
+    /// Where it starts.
+    pub line: usize,
+    /// The threads whose code it is, by name.
+    pub thread: String,
+    /// The statement, or its first line.
+    pub text: String,
+}
+
+/// So many places are named in text.
+const SHOWN_PLACES: usize = 3;
+
+/// What no execution reaches, if there is something.
+fn unreached_sentence(places: &[UnreachedReport]) -> Option<String> {
+    let shown = places.iter().take(SHOWN_PLACES);
+    let shown: Vec<String> = shown.map(|at| format!("line {} `{}` ({})", at.line, at.text, at.thread)).collect();
+    let more = places.len().saturating_sub(SHOWN_PLACES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!shown.is_empty()).then(|| format!("never reached: {}{more}", shown.join(", ")))
 }
 
 /// Which blocks movers prove, if they prove any.
@@ -201,7 +226,9 @@ fn row(check: &CheckReport) -> Row {
     let clients = check.clients.as_ref().and_then(ClientsReport::sentence);
     let blocks = blocks_sentence(&check.blocks);
     let speed = check.stats.as_ref().filter(|stats| stats.states >= MANY).map(speed);
-    let notes = [check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref(), blocks.as_ref(), speed.as_ref()];
+    let unreached = unreached_sentence(&check.unreached);
+    let notes = [check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref(), blocks.as_ref()];
+    let notes = notes.into_iter().chain([unreached.as_ref(), speed.as_ref()]);
     Row {
         cells: vec![
             Cell::left(check.verdict.name()).paint(paint(check.verdict)),
@@ -212,7 +239,7 @@ fn row(check: &CheckReport) -> Row {
             Cell::right(stat(&|stats| bytes(stats.peak_bytes))),
             Cell::left(check.title()),
         ],
-        notes: notes.into_iter().flatten().cloned().collect(),
+        notes: notes.flatten().cloned().collect(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use cyrano_trace::{Explanation, Tool, Trace};
 use serde::Serialize;
 
-use crate::checks::{BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport};
+use crate::checks::{BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport, UnreachedReport};
 use crate::shard::ShardReport;
 
 /// The name of this schema.
@@ -47,6 +47,8 @@ struct Check<'a> {
     clients: Option<&'a ClientsReport>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     blocks: &'a [BlockReport],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unreached: &'a [UnreachedReport],
     trace: Option<&'a Trace>,
     minimised: Option<MinimisedReport>,
     explanation: Option<&'a Explanation>,
@@ -99,6 +101,7 @@ fn check(check: &CheckReport) -> Check<'_> {
         specification: check.specification.as_ref(),
         clients: check.clients.as_ref(),
         blocks: &check.blocks,
+        unreached: &check.unreached,
         trace: check.trace.as_ref(),
         minimised: check.minimised,
         explanation: check.explanation.as_ref(),

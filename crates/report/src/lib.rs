@@ -37,7 +37,9 @@ mod table;
 mod tables;
 mod xml;
 
-pub use checks::{BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport, checks_text};
+pub use checks::{
+    BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport, UnreachedReport, checks_text,
+};
 pub use compare::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
 pub use dot::trace_dot;
 pub use exports::{ExportReport, FormulaReport, exports_json, exports_text};

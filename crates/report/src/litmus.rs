@@ -1,5 +1,6 @@
 //! Litmus tests: herd's summary for each, a table of all, and `cyrano.litmus/1`.
 
+use cyrano_engine::Verdict;
 use cyrano_trace::Tool;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -33,6 +34,8 @@ pub struct LitmusReport {
     pub reason: Option<String>,
     /// Whether the test was refused, by its front end or by every engine.
     pub refused: bool,
+    /// Whether there is no final state that the condition could be about.
+    pub vacuous: bool,
     /// What a state shows.
     pub columns: Vec<String>,
     /// The final states that were found; of each one value per column.
@@ -90,6 +93,8 @@ struct Result<'a> {
     proposition: Option<&'a str>,
     holds: Option<bool>,
     refused: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
     reason: Option<&'a str>,
     positive: Option<usize>,
     negative: Option<usize>,
@@ -119,6 +124,7 @@ impl LitmusReport {
         match self.observation {
             Some(observation) => observation,
             None if self.refused => "refused",
+            None if self.vacuous => Verdict::Vacuous.name(),
             None => "unknown",
         }
     }
@@ -146,6 +152,7 @@ pub(crate) fn litmus_document(results: &[LitmusReport], version: &str, shard: Op
             proposition: report.condition.map(|word| report.text.trim_start_matches(word).trim()),
             holds: report.holds,
             refused: report.refused,
+            verdict: report.vacuous.then(|| Verdict::Vacuous.name()),
             reason: report.reason.as_deref(),
             positive: counted.then_some(report.positive),
             negative: counted.then(|| report.negative()),
@@ -253,7 +260,7 @@ fn row(report: &LitmusReport, expected: bool, reasons: bool) -> Row {
 fn totals(out: &mut String, results: &[LitmusReport], style: Style) {
     let count = |wanted: &dyn Fn(&LitmusReport) -> bool| results.iter().filter(|report| wanted(report)).count();
     let mut parts = Vec::new();
-    for word in ["Never", "Sometimes", "Always", "refused", "unknown"] {
+    for word in ["Never", "Sometimes", "Always", "refused", "vacuous", "unknown"] {
         let number = count(&|report| report.outcome() == word);
         if number > 0 {
             parts.push(format!("{number} {word}"));

@@ -24,7 +24,7 @@ pub struct OutcomesReport {
     pub engine: Option<String>,
     /// Why this engine and not the usual one.
     pub engine_note: Option<String>,
-    /// `Verified` if the set is complete.
+    /// `Verified` if the set is complete; `Vacuous` if it is complete and empty, because no execution ends.
     pub verdict: Verdict,
     /// Why it is not complete.
     pub reason: Option<String>,
@@ -80,7 +80,7 @@ pub fn outcomes_json(results: &[OutcomesReport], version: &str) -> String {
         model: &report.model,
         engine: report.engine.as_deref(),
         engine_note: report.engine_note.as_deref(),
-        complete: report.verdict == Verdict::Verified,
+        complete: matches!(report.verdict, Verdict::Verified | Verdict::Vacuous),
         verdict: report.verdict.name(),
         reason: report.reason.as_deref(),
         count: report.outcomes.len(),
@@ -118,16 +118,13 @@ fn heading(out: &mut String, report: &OutcomesReport, style: Style) {
     let states = report.stats.map_or(0, |stats| stats.states);
     let engine = report.engine.as_deref().unwrap_or("no engine");
     let complete = match report.verdict {
-        Verdict::Verified => "complete".to_owned(),
+        Verdict::Verified | Verdict::Vacuous => "complete".to_owned(),
         other => format!("{}, there may be more", other.name()),
     };
     let text = format!("{number} {noun} ({complete}; {engine}, {} states)", count(states));
     hang(out, &format!("{}: ", report.model), &text, style.columns());
     for note in [&report.reason, &report.engine_note].into_iter().flatten() {
         hang(out, "    ", note, style.columns());
-    }
-    if number == 0 && report.verdict == Verdict::Verified {
-        hang(out, "    ", "No execution reaches the end of every thread.", style.columns());
     }
 }
 

@@ -9,7 +9,7 @@ use cyrano_trace::{Effort, Explanation, Tool, Trace};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::checks::{BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport};
+use crate::checks::{BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport, UnreachedReport};
 use crate::json::CHECKS;
 use crate::litmus::{LITMUS, LitmusReport, LitmusValue};
 use crate::run::Results;
@@ -118,6 +118,8 @@ struct Check {
     clients: Option<ClientsReport>,
     #[serde(default)]
     blocks: Vec<Block>,
+    #[serde(default)]
+    unreached: Vec<UnreachedReport>,
     trace: Option<Trace>,
     minimised: Option<Minimised>,
     explanation: Option<Explanation>,
@@ -155,6 +157,7 @@ struct Test {
     proposition: Option<String>,
     holds: Option<bool>,
     refused: bool,
+    verdict: Option<String>,
     reason: Option<String>,
     positive: Option<usize>,
     outcomes: Vec<Pairs<LitmusValue>>,
@@ -242,6 +245,7 @@ fn check(check: Check) -> Result<CheckReport, String> {
         specification: check.specification,
         clients: check.clients,
         blocks: check.blocks.into_iter().map(block).collect::<Result<_, _>>()?,
+        unreached: check.unreached,
         clauses: check.clauses,
         stats,
         reductions: check.reductions,
@@ -280,6 +284,7 @@ fn test(test: Test) -> Result<LitmusReport, String> {
         holds: test.holds,
         reason: test.reason,
         refused: test.refused,
+        vacuous: test.verdict.map(|text| known(&text, &[Verdict::Vacuous.name()])).transpose()?.is_some(),
         columns,
         positive: test.positive.unwrap_or(0).min(states.len()),
         states,

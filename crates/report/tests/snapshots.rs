@@ -299,7 +299,7 @@ fn outcomes_as_text() {
             0      1
             1      0
         serial: 0 outcomes (complete; explore, 0 states)
-            No execution reaches the end of every thread.
+            no execution ends
     "#]],
     );
 }

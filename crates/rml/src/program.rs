@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use cyrano_ir::{
-    ArrayId, Check, Diagnostic, FinalVar, LocId, Location, Observable, Program, Property, SharedArray, Span,
+    ArrayId, Check, Diagnostic, FinalVar, LocId, Location, Observable, Op, Program, Property, SharedArray, Span,
 };
 
-use crate::ast::{BlockKind, CheckDecl, Claim, Expr, File, VarKind};
+use crate::ast::{BlockKind, CheckDecl, Claim, Expr, File, StmtKind, VarKind};
 use crate::blocks::check_blocks;
+use crate::calls::walk;
 use crate::check::Checked;
 use crate::client_symmetry::interchangeable;
 use crate::finals::{Finals, Found, offset};
@@ -72,12 +73,31 @@ pub(crate) fn lower_program(
         constants: constants.filter_map(|(c, value)| Some((c.name.text.clone(), (*value)?))).collect(),
         locations: memory.locations,
         arrays: memory.arrays,
+        settled: Vec::new(),
     };
+    program.settled = settled(names.file, &program);
     if names.file.has_values() && !given {
         let values = program.constants.iter().find(|(name, _)| name == "values").map_or(0, |(_, value)| *value);
         program.interchangeable = interchangeable(&program, values);
     }
     program
+}
+
+/// The assertions of a file that no thread's code has: nothing leads to them.
+fn settled(file: &File, program: &Program) -> Vec<Span> {
+    let mut found = Vec::new();
+    let bodies = file.procs.iter().map(|procedure| &procedure.body);
+    for body in bodies.chain(file.threads.iter().map(|thread| &thread.body)) {
+        walk(body, &mut |stmt| {
+            if matches!(stmt.kind, StmtKind::Assert(..)) {
+                found.push(stmt.span);
+            }
+        });
+    }
+    let code = || program.threads.iter().flat_map(|thread| &thread.code);
+    let lowered = |span: &Span| code().any(|instr| matches!(instr.op, Op::Assert { .. }) && instr.span == *span);
+    found.retain(|span| !lowered(span));
+    found
 }
 
 /// Complains about a file that has no program.

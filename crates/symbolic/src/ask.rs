@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use cyrano_engine::{
-    Answer, Cause, Limits, Progress, Query, Question, Stats, Stop, Verdict, Violation, Watch, limit_reason,
+    Answer, Cause, Limits, Progress, Query, Question, Stats, Stop, Verdict, Violation, Watch, limit_reason, vacuity,
 };
-use cyrano_ir::{FenceSet, Property, Quantifier};
+use cyrano_ir::{FenceSet, Program, Property, Quantifier};
 use rustc_hash::FxHashMap;
 
 use crate::decode::{Decoded, decode};
@@ -280,12 +280,13 @@ impl<'a> Ask<'a> {
 
     /// Whether something is exercised within the bounds.
     pub(crate) fn is_exercised(&mut self) -> bool {
-        let assertions = matches!(self.query.question(), Question::Holds(Property::Assertions));
-        if assertions && self.problem.may_wait() {
+        let Question::Holds(property) = self.query.question() else { return true };
+        if *property == Property::Assertions && self.problem.may_wait() {
             return true;
         }
         let Last { encoding, mut solver, .. } = self.load();
-        solver.solve(&[if assertions { encoding.asserted } else { encoding.complete }]) == Found::Model
+        let (exercised, _) = exercise(self.query.program, property, &encoding);
+        exercised.into_iter().any(|lit| solver.solve(&[lit]) == Found::Model)
     }
 
     /// A literal that holds only if the execution shows what is asked about or takes a loop beyond its bound that is not known to go there.
@@ -407,15 +408,15 @@ impl<'a> Ask<'a> {
                 Found::Nothing => {}
             }
         }
-        let (exercised, nothing) = match self.query.question() {
-            Question::Outcomes => return Answer::new(Verdict::Verified, None),
-            Question::Holds(Property::Assertions) => {
-                (encoding.asserted, "no assertion is evaluated and no atomic section can wait")
+        let Question::Holds(property) = self.query.question() else { return Answer::new(Verdict::Verified, None) };
+        let (exercised, nothing) = exercise(self.query.program(), property, encoding);
+        let waits = *property == Property::Assertions && self.problem.may_wait();
+        let mut reached = if waits { Found::Model } else { Found::Nothing };
+        for lit in exercised {
+            if reached == Found::Nothing {
+                reached = solve(lit);
             }
-            Question::Holds(_) => (encoding.complete, "no execution reaches a final state"),
-        };
-        let assertions = matches!(self.query.question(), Question::Holds(Property::Assertions));
-        let reached = if assertions && self.problem.may_wait() { Found::Model } else { solve(exercised) };
+        }
         match (reached, self.query.question()) {
             (Found::Stopped(stop), _) => Answer::new(Verdict::Unknown, Some(stop.into())),
             (Found::Nothing, _) if !vague_waits => Answer::new(Verdict::Vacuous, Some(Cause::Nothing(nothing))),
@@ -434,6 +435,18 @@ impl Last {
     /// About how many bytes it takes.
     pub(crate) fn bytes(&self) -> u64 {
         self.solver.stats().bytes
+    }
+}
+
+/// What has to be possible for a property to be exercised, one of these, and why it is vacuous otherwise; see [`vacuity`].
+fn exercise(program: &Program, property: &Property, encoding: &Encoding) -> (Vec<Lit>, &'static str) {
+    match property {
+        Property::Assertions if vacuity::has_assertion(program) => {
+            (vec![encoding.asserted, encoding.complete], vacuity::NO_ASSERTION_REACHED)
+        }
+        Property::Assertions => (Vec::new(), vacuity::NO_ASSERTION),
+        Property::Observations(_) if program.observed.is_empty() => (Vec::new(), vacuity::NOTHING_OBSERVED),
+        _ => (vec![encoding.complete], vacuity::NO_END),
     }
 }
 

@@ -311,7 +311,7 @@ fn what_only_weak_executions_exercise_is_not_claimed() {
     assert_eq!(trial.run(&Property::Assertions), Ok(()));
     let weak = "threads { shared x, y; local r, s;
         thread p { x := 1; y := 1; }
-        thread q { r := y; s := x; if r = 1 && s = 0 { assert 1 = 1; } }
+        thread q { r := y; s := x; assume r = 1 && s = 0; assert 1 = 1; }
     } check assertions;";
     let program = compile(weak);
     let all = candidates(&program, false);

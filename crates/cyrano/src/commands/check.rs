@@ -157,6 +157,7 @@ fn one(
             specification: None,
             clients: None,
             blocks: Vec::new(),
+            unreached: Vec::new(),
             clauses: None,
             stats: None,
             reductions: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use cyrano_engine::{Query, Question, Verdict, Violation};
+use cyrano_engine::{Query, Question, Verdict, Violation, vacuity};
 use cyrano_ir::Property;
 use cyrano_litmus::ast::{Arch, Quantifier};
 use cyrano_litmus::{Judgement, Observation, Shown, Test};
@@ -104,10 +104,12 @@ pub fn exit_code(reports: &[LitmusReport], missing: bool) -> u8 {
         INTERNAL
     } else if any(|report| report.differs) {
         Verdict::Violated.exit_code()
-    } else if missing || any(|report| report.observation.is_none() && !report.refused) {
+    } else if missing || any(|report| report.observation.is_none() && !report.refused && !report.vacuous) {
         Verdict::Unknown.exit_code()
     } else if any(|report| report.refused) {
         BAD_INPUT
+    } else if any(|report| report.vacuous) {
+        Verdict::Vacuous.exit_code()
     } else {
         0
     }
@@ -182,6 +184,13 @@ fn fill(report: &mut LitmusReport, test: &Test, answered: &Answered, stopped: bo
         }
     };
     let complete = answer.verdict == Verdict::Verified;
+    if complete && judgement.states.is_empty() {
+        // Nothing can be said about final states where there are none, neither that all are right nor that none is wrong.
+        let why = if answer.outcomes.is_empty() { vacuity::NO_END } else { "no final state passes the filter" };
+        report.reason = Some(why.to_owned());
+        report.vacuous = true;
+        return;
+    }
     let (observation, holds) = decided(&judgement, test.condition.quantifier, complete);
     report.observation = observation.map(Observation::name);
     report.holds = holds;
@@ -257,7 +266,7 @@ fn expectations(path: &Path) -> Result<Expected, Failure> {
             _ => return Err(bad_line(&file, at, "expected `name verdict`")),
         };
         if accepts(verdict, &LitmusReport::default()).is_none() {
-            let known = "Never, Sometimes, Always, Allowed, Forbidden, Ok, No or Refused";
+            let known = "Never, Sometimes, Always, Allowed, Forbidden, Ok, No, Refused or Vacuous";
             return Err(bad_line(&file, at, &format!("`{verdict}` is not a verdict; expected {known}")));
         }
         expected.insert((name.to_owned(), model), verdict.to_owned());
@@ -279,6 +288,7 @@ fn accepts(verdict: &str, report: &LitmusReport) -> Option<bool> {
         "ok" => report.holds == Some(true),
         "no" => report.holds == Some(false),
         "refused" => report.refused,
+        "vacuous" => report.vacuous,
         _ => return None,
     })
 }

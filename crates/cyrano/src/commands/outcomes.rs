@@ -1,6 +1,6 @@
 //! `cyrano outcomes`.
 
-use cyrano_engine::{Cause, Query, Question, Refusal};
+use cyrano_engine::{Cause, Query, Question, Refusal, Verdict, vacuity};
 use cyrano_memory::Model;
 use cyrano_report::{OutcomesReport, outcomes_json, outcomes_text};
 
@@ -41,11 +41,15 @@ pub fn run(args: &OutcomesArgs) -> Result<u8, Failure> {
 
 fn one(runner: &Runner, loaded: &Loaded, model: &Model, meter: &Meter, job: usize) -> Result<OutcomesReport, Failure> {
     let loaded = &*loaded.for_question(None);
-    let Answered { engine, note, answer, .. } = match Query::new(&loaded.program, model, Question::Outcomes) {
+    let Answered { engine, note, mut answer, .. } = match Query::new(&loaded.program, model, Question::Outcomes) {
         // Other tests of the file may have outcomes under this model.
         Err(why @ Refusal::OnlyInOrder { .. }) => run::unasked(Cause::Refused(why)),
         _ => runner.ask(loaded.query(model, Question::Outcomes)?, &meter.watch(job)),
     };
+    if answer.verdict == Verdict::Verified && answer.outcomes.is_empty() {
+        answer.verdict = Verdict::Vacuous;
+        answer.reason = Some(Cause::Nothing(vacuity::NO_END));
+    }
     Ok(OutcomesReport {
         file: loaded.source.name.clone(),
         test: loaded.test_name(),

@@ -301,6 +301,10 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a> for Remembering<'_, 'm, 'a, W> {
         self.stepper.notes
     }
 
+    fn reached(&self) -> &[bool] {
+        &self.stepper.reached
+    }
+
     fn bytes(&self) -> u64 {
         self.threads.iter().map(|thread| thread.memo.bytes()).sum()
     }

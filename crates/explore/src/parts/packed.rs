@@ -121,6 +121,10 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a> for Packed<'_, 'm, 'a, W> {
         self.plain.found().1
     }
 
+    fn reached(&self) -> &[bool] {
+        self.plain.reached()
+    }
+
     fn bytes(&self) -> u64 {
         0
     }

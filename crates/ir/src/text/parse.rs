@@ -105,6 +105,10 @@ impl Reader {
                 let var = self.final_var(line)?;
                 self.program.observed.push(Observable { name, var });
             }
+            "settled" => {
+                let span = line.span()?;
+                self.program.settled.push(span);
+            }
             "check" => self.check(line)?,
             other => return Err(format!("`{other}` starts no line of this form")),
         }

@@ -61,6 +61,9 @@ pub fn print(program: &Program) -> String {
         let var = printer.final_var(observable.var);
         out.plain(format_args!("observe {} = {var}", written(&observable.name)));
     }
+    for span in &program.settled {
+        out.line(format_args!("settled"), *span);
+    }
     for check in &program.checks {
         out.line(format_args!("check {}", printer.check(check)), check.span);
     }

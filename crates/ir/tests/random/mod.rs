@@ -117,6 +117,7 @@ impl Random {
             orders: Vec::new(),
             serial_orders: Vec::new(),
             interchangeable: Default::default(),
+            settled: self.many(2, Self::span),
         }
     }
 
