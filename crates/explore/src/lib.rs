@@ -367,5 +367,3 @@ impl Explore {
         answer
     }
 }
-
-}
