@@ -1,24 +1,28 @@
 //! The orders `declared` and `literal`: which accesses of a call stay in the order of the text (Samand, section 4).
 //!
-//! A static relation over all instructions of one inlined call, closed under transitivity, so that an order passes through what is not
-//! executed; of the closure only pairs of accesses are kept. The accesses of one atomic section are one. Every edge goes
-//! from an earlier to a later instruction, so one pass from the front computes the closure.
+//! For each instruction of one inlined call the earlier ones that it follows if they are executed. Only what holds whatever the values
+//! are is listed; what registers are computed from, and which accesses are of one object, is for the execution to say (axiom 9 of
+//! `cyrano_memory`). So it makes no difference whether an index or a key is a constant: a client means the same whether it stands in the
+//! source, in whatever spelling, or is one of all clients of a size. The accesses of one atomic section stand for each of its instructions.
 //!
 //! | edge | `declared` | `literal` |
 //! |---|---|---|
 //! | a condition or loop, and what stands inside | yes | yes |
 //! | a condition that can lead to an earlier `return`, and what follows in that method | yes | no |
-//! | a register's value, and its use | yes | yes |
-//! | a local set or map: one use after another | yes | only a use after what it depends on |
+//! | a register's value, and its use (by axiom 9) | yes | yes |
+//! | a local set or map: one use after another | yes | only a use after what it depends on, key by key |
 //! | a lock, and what follows; what precedes, and an unlock | yes | yes |
-//! | two accesses that may be of one base object | yes | no |
+//! | two accesses of one base object (by axiom 1) | yes | no |
 //! | declared orders | yes | yes |
+//!
+//! Order synthesis needs something that can be told before a program runs: [`Layout::kept`] has the pairs of accesses that are in order
+//! if everything on the way between them is executed; objects are one if their indices are the same constant.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use cyrano_ir::dataflow::{Write, reads, successors, writes};
-use cyrano_ir::{InstrId, OwnOrder, Program, RegId, Thread};
+use cyrano_ir::{InstrId, Op, OwnOrder, Program, RegId, Thread};
 
 use super::build::{Context, Lock, Mark, Touch};
 
@@ -91,10 +95,25 @@ impl Layout {
 
     /// The program's order in a mode.
     pub(super) fn order(&self, program: &Program, mode: Mode, declared: &[Declared]) -> OwnOrder {
+        self.each_call(program, mode, declared, |call, before| call.list(before))
+    }
+
+    /// The pairs of accesses that stay in order in a mode, if what stands between them is executed.
+    pub(super) fn kept(&self, program: &Program, mode: Mode, declared: &[Declared]) -> OwnOrder {
+        self.each_call(program, mode, declared, |call, before| call.close(before))
+    }
+
+    fn each_call(
+        &self,
+        program: &Program,
+        mode: Mode,
+        declared: &[Declared],
+        make: impl Fn(&Call<'_>, &mut [Vec<InstrId>]),
+    ) -> OwnOrder {
         let before = program.threads.iter().zip(&self.marks).zip(&self.owners).map(|((thread, marks), owners)| {
             let mut before = vec![Vec::new(); thread.code.len()];
             for call in calls(marks) {
-                Call { thread, marks, owners, call, mode, declared }.close(&mut before);
+                make(&Call { thread, marks, owners, call, mode, declared }, &mut before);
             }
             before
         });
@@ -159,10 +178,34 @@ struct Call<'p> {
 }
 
 impl Call<'_> {
+    /// Lists what each instruction follows.
+    fn list(&self, before: &mut [Vec<InstrId>]) {
+        let edges = self.edges(vec![Vec::new(); self.call.len()]);
+        for (offset, from) in edges.into_iter().enumerate() {
+            let mut listed: Vec<usize> = from.into_iter().flat_map(|from| self.standing_for(from)).collect();
+            listed.retain(|from| *from < self.call.start + offset);
+            listed.sort_unstable();
+            listed.dedup();
+            before[self.call.start + offset] = listed.into_iter().map(InstrId::new).collect();
+        }
+    }
+
+    /// The accesses of the section that an instruction belongs to, or itself.
+    fn standing_for(&self, at: usize) -> Vec<usize> {
+        let group = self.marks[at].group as usize;
+        let section = matches!(self.thread.code[group].op, Op::AtomicBegin);
+        if !section || self.is_access(at) {
+            return vec![at];
+        }
+        let members = (group..self.call.end).take_while(|at| self.marks[*at].group as usize == group);
+        members.filter(|at| self.is_access(*at)).collect()
+    }
+
     /// Computes the closure and adds it to what precedes each access.
     fn close(&self, before: &mut [Vec<InstrId>]) {
         let start = self.call.start;
-        let edges = self.edges();
+        let mut edges = self.edges(self.data());
+        self.add_touches(&mut edges);
         let words = self.call.len().div_ceil(64);
         let mut reach: Vec<Vec<u64>> = vec![vec![0; words]; self.call.len()];
         let mut first = start;
@@ -203,11 +246,10 @@ impl Call<'_> {
         self.thread.code[at].op.access_kind().is_some()
     }
 
-    /// For each instruction earlier ones that it follows.
-    fn edges(&self) -> Vec<Vec<usize>> {
-        let mut edges = self.data();
-        let mut last_use: HashMap<u32, usize> = HashMap::new();
-        let (mut touched, mut acquired): (Vec<(usize, Touch)>, Vec<usize>) = (Vec::new(), Vec::new());
+    /// For each instruction earlier ones that it follows if they are executed, besides those given.
+    fn edges(&self, mut edges: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+        let mut uses: HashMap<u32, Vec<usize>> = HashMap::new();
+        let (mut accesses, mut acquired): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for at in self.call.clone() {
             let mark = &self.marks[at];
             let to = &mut edges[at - self.call.start];
@@ -215,20 +257,20 @@ impl Call<'_> {
             to.extend(explicit.map(|from| *from as usize));
             to.extend(&acquired);
             if mark.lock == Some(Lock::Release) {
-                to.extend(self.call.start..at);
+                // Whatever else precedes it follows some of these, if anything.
+                to.extend(&accesses);
             }
             if self.mode == Mode::Declared {
                 to.extend(mark.context.early.iter().map(|from| *from as usize));
                 for set in self.sets_used(at) {
-                    to.extend(last_use.insert(set, at));
+                    let earlier = uses.entry(set).or_default();
+                    to.extend(earlier.iter());
+                    earlier.push(at);
                 }
             }
-            if let Some(touch) = mark.touch.filter(|_| self.mode == Mode::Declared && self.is_access(at)) {
-                to.extend(touched.iter().filter(|(_, other)| may_be_same(other, &touch)).map(|(from, _)| *from));
-                touched.push((at, touch));
-            }
-            if mark.lock == Some(Lock::Acquire) {
-                acquired.push(at);
+            if self.is_access(at) {
+                accesses.push(at);
+                acquired.extend((mark.lock == Some(Lock::Acquire)).then_some(at));
             }
             self.add_declared(at, to);
         }
@@ -236,6 +278,21 @@ impl Call<'_> {
             to.retain(|from| (self.call.start..self.call.start + offset).contains(from));
         }
         edges
+    }
+
+    /// Adds the pairs of accesses that are of one object in any case.
+    fn add_touches(&self, edges: &mut [Vec<usize>]) {
+        if self.mode == Mode::Literal {
+            return;
+        }
+        let mut touched: Vec<(usize, Touch)> = Vec::new();
+        for at in self.call.clone().filter(|at| self.is_access(*at)) {
+            if let Some(touch) = self.marks[at].touch {
+                let same = touched.iter().filter(|(_, other)| are_same(other, &touch)).map(|(from, _)| *from);
+                edges[at - self.call.start].extend(same);
+                touched.push((at, touch));
+            }
+        }
     }
 
     fn add_declared(&self, at: usize, to: &mut Vec<usize>) {
@@ -294,10 +351,9 @@ impl Call<'_> {
     }
 }
 
-/// Whether two touches may be of one base object.
-fn may_be_same(first: &Touch, second: &Touch) -> bool {
-    let apart = matches!((first.element, second.element), (Some(a), Some(b)) if a != b);
-    first.object == second.object && !apart
+/// Whether two touches are of one base object in any case.
+fn are_same(first: &Touch, second: &Touch) -> bool {
+    first == second && first.element.is_some()
 }
 
 fn merge(into: &mut Option<HashMap<RegId, Vec<usize>>>, defs: &HashMap<RegId, Vec<usize>>) {
