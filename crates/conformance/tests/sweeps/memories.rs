@@ -126,6 +126,38 @@ pub const MEMORIES: &[Memory] = &[
         ],
     },
     Memory {
+        name: "unguarded",
+        text: "algorithm Unguarded(locs = 2) {
+    shared r: BasicRegister[locs] = 0, c: AtomicRegister[locs] = 0, l: TryLock[locs];
+    txlocal w: Map;
+    method read(i) {
+        R01: if (i in w) { R02: v := w.get(i); R03: return v; }
+        R04: before := c[i].read();
+        R05: v := r[i].read();
+        R06: after := c[i].read();
+        R07: held := l[i].read();
+        R08: if (held || before != after) { R09: return aborted; }
+        R10: return v;
+    }
+    method write(i, v) { W01: w.put(i, v); W02: return ok; }
+    method commit() {
+        C01: foreach (i -> v in w) {
+            C02: got := l[i].tryLock();
+            C03: if (got) { C04: n := c[i].read(); C05: r[i].write(v); C06: c[i].write(n + 1); C07: l[i].unlock(); }
+        }
+        C08: return committed;
+    }
+    order R04 < R05, R05 < R06, R05 < R07, R07 < R06;
+}",
+        mutants: &[
+            &[],
+            &[("order R04 < R05, R05 < R06, R05 < R07, R07 < R06;", "")],
+            &[("R08: if (held || before != after) { R09: return aborted; }", "")],
+            &[("held || ", "")],
+            &[(" || before != after", "")],
+        ],
+    },
+    Memory {
         name: "table",
         text: "algorithm Table(locs = 2) {
     shared p: AtomicRegister[locs] = {0, 1}, a: AtomicRegister[locs] = 0, b: AtomicRegister[locs] = 0;

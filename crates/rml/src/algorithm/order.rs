@@ -1,9 +1,14 @@
 //! The orders `declared` and `literal`: which accesses of a call stay in the order of the text (Samand, section 4).
 //!
 //! For each instruction of one inlined call the earlier ones that it follows if they are executed. Only what holds whatever the values
-//! are is listed; what registers are computed from, and which accesses are of one object, is for the execution to say (axiom 9 of
-//! `cyrano_memory`). So it makes no difference whether an index or a key is a constant: a client means the same whether it stands in the
-//! source, in whatever spelling, or is one of all clients of a size. The accesses of one atomic section stand for each of its instructions.
+//! are is listed; what registers are computed from, which key of a map that is, and which accesses are of one object, is for the
+//! execution to say (axiom 9 of `cyrano_memory`). So it makes no difference whether an index or a key is a constant: a client means
+//! the same whether it stands in the source, in whatever spelling, or is one of all clients of a size.
+//!
+//! The paper's program order is the transitive closure over labels, and is then applied to what is executed. So an order passes through
+//! statements that are not executed, as far as it comes from the text: the accesses that come before an instruction in this sense are
+//! listed, too. It does not pass through iterations of loops that are not executed, for how far loops are unrolled depends on what is
+//! known about the client. The accesses of one atomic section stand for each of its instructions.
 //!
 //! | edge | `declared` | `literal` |
 //! |---|---|---|
@@ -180,13 +185,17 @@ struct Call<'p> {
 impl Call<'_> {
     /// Lists what each instruction follows.
     fn list(&self, before: &mut [Vec<InstrId>]) {
-        let edges = self.edges(vec![Vec::new(); self.call.len()]);
-        for (offset, from) in edges.into_iter().enumerate() {
+        let start = self.call.start;
+        let direct = self.edges(vec![Vec::new(); self.call.len()]);
+        let reach = self.closure(&self.edges(self.data(true)), true);
+        for (offset, from) in direct.into_iter().enumerate() {
             let mut listed: Vec<usize> = from.into_iter().flat_map(|from| self.standing_for(from)).collect();
-            listed.retain(|from| *from < self.call.start + offset);
+            let passed = self.call.clone().filter(|from| self.is_access(*from));
+            listed.extend(passed.filter(|from| has(&reach[offset], from - start)));
+            listed.retain(|from| *from < start + offset);
             listed.sort_unstable();
             listed.dedup();
-            before[self.call.start + offset] = listed.into_iter().map(InstrId::new).collect();
+            before[start + offset] = listed.into_iter().map(InstrId::new).collect();
         }
     }
 
@@ -201,11 +210,25 @@ impl Call<'_> {
         members.filter(|at| self.is_access(*at)).collect()
     }
 
-    /// Computes the closure and adds it to what precedes each access.
+    /// Adds the closure to what precedes each access.
     fn close(&self, before: &mut [Vec<InstrId>]) {
         let start = self.call.start;
-        let mut edges = self.edges(self.data());
+        let mut edges = self.edges(self.data(false));
         self.add_touches(&mut edges);
+        let reach = self.closure(&edges, false);
+        for at in self.call.clone().filter(|at| self.is_access(*at)) {
+            let group = self.marks[at].group;
+            let precedes =
+                |earlier: &usize| self.marks[*earlier].group == group || has(&reach[at - start], earlier - start);
+            let earlier = (start..at).filter(|earlier| self.is_access(*earlier));
+            before[at] = earlier.filter(precedes).map(InstrId::new).collect();
+        }
+    }
+
+    /// For each instruction those that precede it by these edges and those of instructions between; if `executed`, not through
+    /// iterations of loops that neither the first nor the last one is in.
+    fn closure(&self, edges: &[Vec<usize>], executed: bool) -> Vec<Vec<u64>> {
+        let start = self.call.start;
         let words = self.call.len().div_ceil(64);
         let mut reach: Vec<Vec<u64>> = vec![vec![0; words]; self.call.len()];
         let mut first = start;
@@ -216,30 +239,44 @@ impl Call<'_> {
                 last += 1;
             }
             let mut all = vec![0u64; words];
-            for from in (first..=last).flat_map(|at| &edges[at - start]).filter(|from| **from < first) {
+            let mut from: Vec<usize> = (first..=last).flat_map(|at| &edges[at - start]).copied().collect();
+            from.retain(|from| *from < first);
+            from.sort_unstable();
+            from.dedup();
+            for from in from {
                 // Whoever precedes one of a section precedes all of it.
-                let whole = self.marks[*from].group as usize;
+                let whole = self.marks[from].group as usize;
                 for member in (whole.max(start)..first).take_while(|at| self.marks[*at].group as usize == whole) {
                     all[(member - start) / 64] |= 1 << ((member - start) % 64);
                 }
-                let earlier = std::mem::take(&mut reach[*from - start]);
-                all.iter_mut().zip(&earlier).for_each(|(word, other)| *word |= other);
-                reach[*from - start] = earlier;
+                let passing = if executed { self.passing(from, first) } else { None };
+                for (at, word) in reach[from - start].iter().enumerate() {
+                    all[at] |= word & passing.as_ref().map_or(u64::MAX, |mask| mask[at]);
+                }
             }
             for at in first..=last {
                 reach[at - start].clone_from(&all);
             }
             first = last + 1;
         }
-        for at in self.call.clone().filter(|at| self.is_access(*at)) {
-            let group = self.marks[at].group;
-            let precedes = |earlier: &usize| {
-                let inside = earlier - start;
-                self.marks[*earlier].group == group || reach[at - start][inside / 64] >> (inside % 64) & 1 == 1
-            };
-            let earlier = (start..at).filter(|earlier| self.is_access(*earlier));
-            before[at] = earlier.filter(precedes).map(InstrId::new).collect();
+        reach
+    }
+
+    /// The instructions from which an order may pass through one to another: those in all iterations of loops that the one is in and
+    /// the other is not. None if that is all of them.
+    fn passing(&self, through: usize, to: usize) -> Option<Vec<u64>> {
+        let (through, to) = (&self.marks[through].context.loops, &self.marks[to].context.loops);
+        let alone: Vec<_> = through.iter().filter(|round| !to.contains(round)).collect();
+        if alone.is_empty() {
+            return None;
         }
+        let mut mask = vec![0u64; self.call.len().div_ceil(64)];
+        for (offset, mark) in self.marks[self.call.clone()].iter().enumerate() {
+            if alone.iter().all(|round| mark.context.loops.contains(round)) {
+                mask[offset / 64] |= 1 << (offset % 64);
+            }
+        }
+        Some(mask)
     }
 
     fn is_access(&self, at: usize) -> bool {
@@ -316,8 +353,8 @@ impl Call<'_> {
         used
     }
 
-    /// For each instruction the ones that may have written a register that it reads.
-    fn data(&self) -> Vec<Vec<usize>> {
+    /// For each instruction the ones that may have written a register that it reads; of sets and maps only if not `named`.
+    fn data(&self, named: bool) -> Vec<Vec<usize>> {
         type Defs = HashMap<RegId, Vec<usize>>;
         let start = self.call.start;
         let mut states: Vec<Option<Defs>> = vec![None; self.call.len() + 1];
@@ -330,7 +367,10 @@ impl Call<'_> {
             };
             let op = &self.thread.code[at].op;
             let mut from = Vec::new();
-            reads(op, &mut |register| from.extend(defs.get(&register).into_iter().flatten().copied()));
+            reads(op, &mut |register| {
+                let owned = self.owners.get(register.index()).copied().flatten().is_some();
+                from.extend(defs.get(&register).into_iter().flatten().copied().filter(|_| !named || !owned));
+            });
             from.sort_unstable();
             from.dedup();
             edges.push(from);
@@ -349,6 +389,11 @@ impl Call<'_> {
         }
         edges
     }
+}
+
+/// Whether a set of bits has one.
+fn has(bits: &[u64], at: usize) -> bool {
+    bits[at / 64] >> (at % 64) & 1 == 1
 }
 
 /// Whether two touches are of one base object in any case.

@@ -120,8 +120,8 @@ fn locks_keep_what_they_protect_inside() {
 }
 
 #[test]
-fn orders_pass_through_what_may_be_executed() {
-    // Q is executed only if u is 1, and orders P before R then.
+fn orders_pass_through_what_is_not_executed() {
+    // Q is executed only if u is 1, and orders P before R all the same.
     check(
         "P: u := a[0].read(); v := 0; if (u == 1) { Q: v := a[1].read(); } R: b[0].write(v);",
         &[("P", "R", true, true), ("Q", "R", true, true)],
