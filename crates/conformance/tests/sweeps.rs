@@ -38,7 +38,7 @@ fn programs(thread: usize, size: Size) -> Vec<Vec<Vec<Call>>> {
     for txn in 0..size.txns {
         let mut transactions: Vec<Vec<Call>> = vec![vec![]];
         for op in 0..size.ops {
-            let value = (thread * size.txns * size.ops + txn * size.ops + op + 1) as i64;
+            let value = (thread * size.txns * size.ops + txn * size.ops + op + 1) as i128;
             let calls = (0..size.locs).flat_map(|loc| [Call::Read(loc), Call::Write(loc, value)]);
             let calls: Vec<Call> = calls.collect();
             let longer =

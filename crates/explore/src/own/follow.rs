@@ -43,7 +43,7 @@ impl BitOr for Follows {
 #[derive(Clone)]
 pub(crate) struct Way {
     /// The registers, as far as they are known.
-    pub regs: Vec<Option<i64>>,
+    pub regs: Vec<Option<i128>>,
     /// What each of them was computed from.
     pub from: Vec<Follows>,
     /// The instructions of the region that were passed in any case.
@@ -52,7 +52,7 @@ pub(crate) struct Way {
 
 impl Way {
     /// The beginning of a region with so many instructions.
-    pub fn new(regs: Vec<Option<i64>>, instructions: usize) -> Self {
+    pub fn new(regs: Vec<Option<i128>>, instructions: usize) -> Self {
         let from = vec![Follows::default(); regs.len()];
         Self { regs, from, passed: vec![0; instructions.div_ceil(64)] }
     }
@@ -138,7 +138,7 @@ impl Way {
     }
 
     /// The value of an expression, if it is known.
-    pub fn eval(&self, expr: &LocalExpr) -> Option<Result<i64, cyrano_ir::EvalError>> {
+    pub fn eval(&self, expr: &LocalExpr) -> Option<Result<i128, cyrano_ir::EvalError>> {
         eval(expr, &self.regs)
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Look {
     /// Choices that can be made now.
     pub choices: Vec<Choice>,
     /// Where the region ends, once everything in it is done, and the registers there.
-    pub exit: Option<(u32, Vec<i64>)>,
+    pub exit: Option<(u32, Vec<i128>)>,
     /// Whether something was performed that is not executed: the guess was wrong.
     pub wrong: bool,
     /// An assertion that fails on the way to the exit.
@@ -45,7 +45,7 @@ pub(crate) struct Look {
 pub(crate) struct Ready {
     pub pc: u32,
     /// The registers before it.
-    pub regs: Vec<Option<i64>>,
+    pub regs: Vec<Option<i128>>,
 }
 
 /// A choice that can be made.
@@ -87,7 +87,7 @@ struct Walk<'a> {
 }
 
 /// Looks at a region with these registers of the thread at its start.
-pub(crate) fn look(program: &Program, region: &Region, queue: &[Entry], regs: &[i64]) -> Look {
+pub(crate) fn look(program: &Program, region: &Region, queue: &[Entry], regs: &[i128]) -> Look {
     let (done, inverted) = queue.split_at(queue.partition_point(|entry| entry.what == What::Assign));
     let regs = region.registers.iter().map(|register| Some(regs[*register as usize])).collect();
     let mut performed = Units::default();
@@ -120,7 +120,7 @@ pub(crate) enum Miss {
 
 pub(crate) type Known<T> = Result<T, Miss>;
 
-pub(crate) fn eval(expr: &LocalExpr, regs: &[Option<i64>]) -> Option<Result<i64, EvalError>> {
+pub(crate) fn eval(expr: &LocalExpr, regs: &[Option<i128>]) -> Option<Result<i128, EvalError>> {
     match value(expr, regs) {
         Ok(value) => Some(Ok(value)),
         Err(Miss::Error(error)) => Some(Err(error)),
@@ -129,7 +129,7 @@ pub(crate) fn eval(expr: &LocalExpr, regs: &[Option<i64>]) -> Option<Result<i64,
 }
 
 /// The value of an expression. Both sides of `&&` and `||` are looked at only as far as evaluation itself would.
-fn value(expr: &LocalExpr, regs: &[Option<i64>]) -> Known<i64> {
+fn value(expr: &LocalExpr, regs: &[Option<i128>]) -> Known<i128> {
     let mut unknown = false;
     let result = expr.eval(&mut |place| match place_register(place, regs) {
         Ok(register) => Ok(regs[register as usize].unwrap_or_else(|| {
@@ -146,7 +146,7 @@ fn value(expr: &LocalExpr, regs: &[Option<i64>]) -> Known<i64> {
 }
 
 /// The register that a place stands for.
-pub(crate) fn place_register(place: &Place, regs: &[Option<i64>]) -> Known<u32> {
+pub(crate) fn place_register(place: &Place, regs: &[Option<i128>]) -> Known<u32> {
     match place {
         Place::Reg(reg) => Ok(reg.0),
         Place::Elem { base, len, index } => {
@@ -161,7 +161,7 @@ pub(crate) fn place_register(place: &Place, regs: &[Option<i64>]) -> Known<u32> 
 pub(crate) fn location(
     program: &Program,
     addr: &cyrano_ir::Addr,
-    regs: &[Option<i64>],
+    regs: &[Option<i128>],
 ) -> Option<Result<u32, EvalError>> {
     match addr {
         cyrano_ir::Addr::Fixed(loc) => Some(Ok(loc.0)),
@@ -173,7 +173,7 @@ pub(crate) fn location(
 }
 
 /// Gives a place a value; if it is not known which register it is, every one that it can be becomes unknown.
-pub(crate) fn set(place: &Place, regs: &mut [Option<i64>], new: Option<i64>) -> Result<(), EvalError> {
+pub(crate) fn set(place: &Place, regs: &mut [Option<i128>], new: Option<i128>) -> Result<(), EvalError> {
     match (place_register(place, regs), place) {
         (Ok(register), _) => regs[register as usize] = new,
         (Err(Miss::Unknown), Place::Elem { base, len, .. }) => {
@@ -187,7 +187,7 @@ pub(crate) fn set(place: &Place, regs: &mut [Option<i64>], new: Option<i64>) -> 
 
 impl Walk<'_> {
     /// What was performed at an instruction.
-    fn done_at(&self, pc: u32) -> Option<i64> {
+    fn done_at(&self, pc: u32) -> Option<i128> {
         let at = self.done.binary_search_by_key(&pc, |entry| entry.instr).ok()?;
         match self.done[at].data {
             Data::Known(value, _) => Some(value),
@@ -369,7 +369,7 @@ impl Walk<'_> {
     }
 
     /// Whether the way goes on.
-    fn assume(&mut self, pc: u32, cond: &LocalExpr, weight: f64, regs: &[Option<i64>]) -> bool {
+    fn assume(&mut self, pc: u32, cond: &LocalExpr, weight: f64, regs: &[Option<i128>]) -> bool {
         match eval(cond, regs) {
             Some(Ok(0)) if weight == 1.0 && matches!(self.region.op(pc), Op::Limit { .. }) => {
                 self.look.limited.get_or_insert(pc);
@@ -412,7 +412,7 @@ impl Walk<'_> {
     }
 
     /// Gives an access's destination its value.
-    fn deliver(&mut self, pc: u32, op: &Op, value: Option<i64>, weight: f64, way: &mut Way) {
+    fn deliver(&mut self, pc: u32, op: &Op, value: Option<i128>, weight: f64, way: &mut Way) {
         let Some(dst) = op.dst() else { return };
         let from = Follows::unit(self.region.unit(pc).unwrap_or_default()) | way.of_index(dst);
         way.note(dst, from);
@@ -422,7 +422,7 @@ impl Walk<'_> {
     }
 
     /// An access that is in order, if all that it needs is known.
-    fn offer(&mut self, pc: u32, op: &Op, weight: f64, regs: &[Option<i64>]) {
+    fn offer(&mut self, pc: u32, op: &Op, weight: f64, regs: &[Option<i128>]) {
         let Some(addr) = op.addr() else { return };
         let mut known = true;
         match location(self.program, addr, regs) {

@@ -18,7 +18,7 @@ use crate::machine::Machine;
 struct Taken {
     thread: ThreadId,
     pool: usize,
-    name: i64,
+    name: i128,
     /// How many accesses the thread had made, and how many choices.
     accesses: usize,
     choices: usize,

@@ -48,7 +48,7 @@ pub(super) struct Lower<'a, 'm> {
     /// Which thread.
     pub(super) thread: usize,
     /// The number of the running transaction.
-    pub(super) tx: i64,
+    pub(super) tx: i128,
     /// The sets and maps, none for integers.
     pub(super) sets: Vec<Option<SetShape>>,
     /// What each of them can hold here.
@@ -327,7 +327,7 @@ impl<'a, 'm> Lower<'a, 'm> {
         let right = self.expr(right);
         *self.reports = reports;
         match right {
-            Ok(IrExpr::Const(_)) | Err(_) => int(i64::from(op == BinOp::Or)),
+            Ok(IrExpr::Const(_)) | Err(_) => int(i128::from(op == BinOp::Or)),
             Ok(right) => IrExpr::binary(op, left, right),
         }
     }
