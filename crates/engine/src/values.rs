@@ -5,8 +5,9 @@ use cyrano_ir::{COMMIT_ORDER, Method, Op, OrderName, Program, TxCriterion, reply
 
 use crate::execution::Replayed;
 
-/// The calls of each thread of a client, in the order in which it makes them.
-pub type Calls = Vec<Vec<Call>>;
+/// The calls that each thread of a client has made, transaction by transaction. One that was aborted early, or is under way, has made
+/// the first of its calls only.
+pub type Calls = Vec<Vec<Vec<Call>>>;
 
 /// How large histories of a program can get.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -166,7 +166,7 @@ impl<'m, 'a> Judge<'m, 'a> {
 
 /// How many calls a client makes.
 fn client_size(calls: &Calls) -> usize {
-    calls.iter().map(Vec::len).sum()
+    calls.iter().flatten().map(Vec::len).sum()
 }
 
 impl Stepper<'_> {

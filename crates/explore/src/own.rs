@@ -6,11 +6,13 @@
 //! instruction). Everything else is computed from that by walking the region's code ([`look`]): which registers are known, which
 //! instructions are surely executed, surely not, or maybe.
 //!
-//! **Exactness.** An access may be performed when all that surely comes before it has been and its address and operands are known; `supports`
-//! refuses orders that let an access go before what its operands come from. An access that is only *maybe* executed may be
-//! performed as well: that is a guess, and when it turns out wrong the state is dropped. An access that the order puts before one that
-//! was performed already may not be performed any more; if it turns out that it has to be, there is no way on. So an execution survives exactly if
-//! the order of its accesses extends the program's own order on what is executed.
+//! **Exactness.** What an access follows (axiom 9) hangs on the path and on values, so it is found out while the region is walked: what it
+//! follows in any case, and what it may have to follow (`follow`). An access may be performed when all that it follows in any case has been and
+//! its address and operands are known. An access that is only *maybe* executed may be performed as well: that is a guess, and
+//! when it turns out wrong the state is dropped. So is a state in which something performed turns out to follow something that has
+//! not been. That leaves an access that comes later than one of which it is still open whether it follows: the state remembers
+//! such a pair until it is decided. When the region is done everything is known, so an execution survives exactly if the order of
+//! its accesses is one that the axiom allows. Chains of more than one link need no care: each link between accesses is kept on its own.
 //!
 //! **Steps.** A step makes the choices that come first, passes the call that comes next, performs one access, and passes the
 //! response if the region ends with it; see `values` for why the call waits for the access and the response does not wait.
@@ -21,12 +23,13 @@ use cyrano_engine::{Access, Violation};
 use cyrano_ir::{AccessKind, InstrId, Op, OwnOrder, ThreadId};
 
 use crate::machine::Machine;
-use crate::own::look::{Look, Ready, eval, location, look, set};
+use crate::own::look::{Look, Ready, eval, location, look, other, set};
 use crate::own::region::Region;
 use crate::queue::modify;
 use crate::state::{Data, Entry, State, What};
 use crate::step::{Stepper, Successor, Successors, record_error};
 
+mod follow;
 mod look;
 mod region;
 mod supports;
@@ -40,7 +43,8 @@ impl Machine<'_> {
     /// The region that a thread is in.
     fn region(&self, thread: usize, start: u32, order: &OwnOrder) -> Arc<Region> {
         let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
-        let make = || Arc::new(Region::new(self.program, ThreadId::new(thread), start, order));
+        let same = self.model.keeps(AccessKind::Store, AccessKind::Store, true);
+        let make = || Arc::new(Region::new(self.program, ThreadId::new(thread), start, order, same));
         regions.entry((thread, start)).or_insert_with(make).clone()
     }
 
@@ -122,7 +126,7 @@ impl Stepper<'_> {
             return out.push(successor);
         }
         for ready in &look.ready {
-            self.perform_own(&successor, &region, ready, work);
+            self.perform_own(&successor, &region, &look, ready, work);
         }
         for choice in &look.choices {
             self.fork_choice(successor.clone(), choice.pc, work);
@@ -180,11 +184,13 @@ impl Stepper<'_> {
         &mut self,
         successor: &Successor,
         region: &Region,
+        look: &Look,
         ready: &Ready,
         work: &mut Vec<(Successor, bool)>,
     ) {
         let thread = successor.thread;
         let mut next = successor.clone();
+        invert(&mut next.state, thread, region, look, ready.pc);
         let mut regs = ready.regs.clone();
         if !matches!(region.op(ready.pc), Op::AtomicBegin) {
             if self.access_own(&mut next, region, ready.pc, &mut regs) {
@@ -258,6 +264,24 @@ impl Stepper<'_> {
 /// Notes that something was performed.
 fn insert(state: &mut State, thread: usize, pc: u32, value: i128) {
     let queue = &mut state.threads[thread].queue;
-    let at = queue.partition_point(|entry| entry.instr < pc);
+    let at = queue.partition_point(|entry| entry.what == What::Assign && entry.instr < pc);
     queue.insert(at, Entry::new(What::Assign, pc, 0, Data::Known(value, 0)));
+}
+
+/// Remembers which of the performed units may turn out to follow the one that is performed now, and forgets pairs that are decided.
+fn invert(state: &mut State, thread: usize, region: &Region, look: &Look, pc: u32) {
+    let queue = &mut state.threads[thread].queue;
+    let open = |first: u32, late: u32| {
+        let unit = region.unit(late);
+        look.performed.iter().any(|(pc, may)| *pc == first && unit.is_some_and(|unit| may.contains(unit)))
+    };
+    queue.retain(|entry| entry.what == What::Assign || open(entry.instr, other(entry)));
+    let Some(late) = (pc..).find(|pc| region.unit(*pc).is_some()) else { return };
+    let mut found: Vec<u32> =
+        look.performed.iter().map(|(first, _)| *first).filter(|first| open(*first, late)).collect();
+    found.sort_unstable();
+    let pair = |first: u32| Entry::new(What::Assert, first, 0, Data::Known(late.into(), 0));
+    queue.extend(found.into_iter().map(pair));
+    let done = queue.partition_point(|entry| entry.what == What::Assign);
+    queue[done..].sort_by_key(|entry| (entry.instr, other(entry)));
 }

@@ -8,8 +8,8 @@ use cyrano_memory::{Dependencies, Model};
 /// Refuses what the queue cannot represent exactly.
 pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
     let (program, model) = (query.program(), query.model());
-    if let Some(order) = program.own_order(&model.name).filter(|_| model.own_order) {
-        return crate::own::supports(program, order);
+    if model.own_order && program.own_order(&model.name).is_some() {
+        return crate::own::supports(program);
     }
     let (threads, vars) = (program.threads.len(), program.transactional.len());
     if vars > 0 && threads.max(vars) > usize::from(cyrano_criteria::monitor::LIMIT) {

@@ -84,8 +84,8 @@ struct Lane {
     begun: bool,
     /// The call that has no response yet.
     call: Option<Call>,
-    /// All of its calls so far, if they are remembered.
-    calls: Vec<Call>,
+    /// All of its calls so far, transaction by transaction, if they are remembered.
+    calls: Vec<Vec<Call>>,
 }
 
 impl Values {
@@ -141,7 +141,9 @@ impl Values {
         let lane = &mut heard.lanes[thread];
         lane.call = Some(call);
         if self.programs {
-            lane.calls.push(call);
+            let running = usize::from(lane.ended) + 1;
+            lane.calls.resize(lane.calls.len().max(running), Vec::new());
+            lane.calls[running - 1].push(call);
         }
         true
     }
@@ -232,7 +234,10 @@ impl Values {
             put_call(out, lane.call);
             if self.programs {
                 put(out, lane.calls.len() as i128);
-                lane.calls.iter().for_each(|call| put_call(out, Some(*call)));
+                for calls in &lane.calls {
+                    put(out, calls.len() as i128);
+                    calls.iter().for_each(|call| put_call(out, Some(*call)));
+                }
             }
         }
     }
@@ -256,8 +261,10 @@ impl Values {
             lane.call = take_call(input);
             lane.calls.clear();
             if self.programs {
-                let calls = take(input);
-                lane.calls.extend((0..calls).filter_map(|_| take_call(input)));
+                for _ in 0..take(input) {
+                    let calls = take(input);
+                    lane.calls.push((0..calls).filter_map(|_| take_call(input)).collect());
+                }
             }
         }
     }

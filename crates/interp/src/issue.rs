@@ -23,6 +23,8 @@ pub(crate) struct Issued {
     pub(crate) address: EventSet,
     /// What decided that it is executed.
     pub(crate) control: EventSet,
+    /// What it follows by the program's own order, its operands apart (axiom 9).
+    pub(crate) follows: EventSet,
     /// Whether the value it writes is computed from the one it reads itself.
     pub(crate) computes: bool,
     pub(crate) unit: Option<u32>,
@@ -47,6 +49,9 @@ fn event(machine: &Machine<'_>, number: usize) -> Event {
     let depends = dependencies(model, issued);
     let mut fenced = EventSet::default();
     let mut before = depends.clone();
+    if machine.code.own_order.is_some() {
+        [&issued.follows, &issued.data, &issued.address].into_iter().for_each(|set| before.absorb(set));
+    }
     let mut fences = FenceSet::NONE;
     let mut passed = machine.fences.iter().rev().skip_while(|(at, _)| *at > number).peekable();
     // Going backwards from the access, `fences` is the union of the fences between: a union orders what a member orders.
@@ -86,7 +91,7 @@ fn event(machine: &Machine<'_>, number: usize) -> Event {
     }
 }
 
-/// Axioms 1 and 9, with the events of transactions: these follow certain earlier accesses and precede all later ones.
+/// Axiom 1, with the events of transactions: these follow certain earlier accesses and precede all later ones.
 fn keeps(machine: &Machine<'_>, first: &Issued, second: &Issued) -> bool {
     if first.kind == AccessKind::Mark {
         return true;
@@ -97,10 +102,7 @@ fn keeps(machine: &Machine<'_>, first: &Issued, second: &Issued) -> bool {
             event.follows(first.kind, data)
         }
         Op::Invoke { .. } | Op::Respond(_) => true,
-        _ => match machine.code.own_order {
-            Some(order) => order.precedes(machine.code.thread, first.instr, second.instr),
-            None => machine.code.model.keeps(first.kind, second.kind, first.loc == second.loc),
-        },
+        _ => machine.code.model.keeps(first.kind, second.kind, first.loc == second.loc),
     }
 }
 

@@ -131,6 +131,10 @@ pub(crate) struct Machine<'p> {
     pub(crate) registers: Vec<Option<i128>>,
     taints: Vec<EventSet>,
     control: EventSet,
+    /// Under an own order, what each executed instruction hands on to those that follow it, by instruction: an access itself.
+    handed: Vec<(InstrId, EventSet)>,
+    /// What the section that is under way follows so far.
+    inside: EventSet,
     sections: u32,
     operations: u32,
     units: u32,
@@ -171,6 +175,8 @@ impl<'p> Machine<'p> {
             taints: vec![EventSet::default(); registers.len()],
             registers,
             control: EventSet::default(),
+            handed: Vec::new(),
+            inside: EventSet::default(),
             sections: 0,
             operations: 0,
             units: 0,
@@ -284,16 +290,55 @@ impl<'p> Machine<'p> {
 
     /// Records that the way on was decided by this condition.
     pub(crate) fn decide(&mut self, cond: &LocalExpr) {
-        let mut control = std::mem::take(&mut self.control);
-        taint(&self.registers, &self.taints, cond, &mut control);
-        self.control = control;
+        let mut sources = EventSet::default();
+        taint(&self.registers, &self.taints, cond, &mut sources);
+        self.control.absorb(&sources);
+        self.hand_on(&mut sources);
+    }
+
+    /// What the next instruction follows because the program's own order lists it (axiom 9).
+    fn listed(&self) -> EventSet {
+        let mut found = EventSet::default();
+        let Some(order) = self.code.own_order else { return found };
+        for from in order.of(self.code.thread, self.pc) {
+            if let Ok(at) = self.handed.binary_search_by_key(from, |(instr, _)| *instr) {
+                found.absorb(&self.handed[at].1);
+            }
+        }
+        found
+    }
+
+    /// Under an own order, adds to what the next instruction was computed from all else that it follows, and hands that on.
+    fn hand_on(&mut self, sources: &mut EventSet) {
+        if self.code.own_order.is_none() {
+            return;
+        }
+        sources.absorb(&self.listed());
+        if self.sections > 0 {
+            self.inside.absorb(sources);
+        }
+        self.handed.push((self.pc, sources.clone()));
+    }
+
+    /// Hands on the access that was just issued.
+    fn hand_on_access(&mut self) {
+        if self.code.own_order.is_some() {
+            let mut access = EventSet::default();
+            access.insert(self.events.len() - 1);
+            self.handed.push((self.pc, access));
+        }
     }
 
     /// Sections and operations. A unit starts when no unit is open; what starts inside a unit is part of it.
     fn bracket(&mut self, op: &Op) {
         let outside = self.unit().is_none();
         match op {
-            Op::AtomicBegin => self.sections += 1,
+            Op::AtomicBegin => {
+                if self.sections == 0 {
+                    self.inside = self.listed();
+                }
+                self.sections += 1;
+            }
             Op::AtomicEnd => self.sections = self.sections.saturating_sub(1),
             Op::OperationBegin(_) => self.operations += 1,
             _ => self.operations = self.operations.saturating_sub(1),
@@ -322,6 +367,7 @@ impl<'p> Machine<'p> {
         let register = known!(resolve(&self.registers, dst));
         let (value, mut sources) = self.compute(value);
         index_taint(&self.registers, &self.taints, dst, &mut sources);
+        self.hand_on(&mut sources);
         self.set(register, value, sources);
         self.advance()
     }
@@ -383,6 +429,10 @@ impl<'p> Machine<'p> {
     }
 
     fn issued(&self, loc: LocId, kind: AccessKind, address: EventSet) -> Issued {
+        let mut follows = self.listed();
+        if self.sections > 0 {
+            follows.absorb(&self.inside);
+        }
         Issued {
             kind,
             instr: self.pc,
@@ -393,6 +443,7 @@ impl<'p> Machine<'p> {
             flow: EventSet::default(),
             address,
             control: self.control.clone(),
+            follows,
             computes: false,
             unit: self.unit(),
             said: Vec::new(),
@@ -414,6 +465,7 @@ impl<'p> Machine<'p> {
         event.flow = data.clone();
         event.data = data;
         self.events.push(event);
+        self.hand_on_access();
         self.advance();
         self.mark_outside();
         Step::Stored
@@ -427,8 +479,10 @@ impl<'p> Machine<'p> {
             self.modify(op, &mut event);
         }
         let mut sources = request.index;
+        event.follows.absorb(&sources);
         sources.insert(self.events.len());
         self.events.push(event);
+        self.hand_on_access();
         if let Some(dst) = request.dst {
             self.set(dst, value, sources);
         }
@@ -494,6 +548,7 @@ impl<'p> Machine<'p> {
         if self.code.has_blocks && !self.in_block() {
             self.outside_choices.push(value);
         }
+        self.hand_on(&mut sources);
         self.set(register, Some(value), sources);
         self.advance()
     }

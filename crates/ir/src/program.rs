@@ -52,21 +52,28 @@ pub struct Interchangeable {
     pub values: Vec<i128>,
 }
 
-/// For the model of this name, which accesses of a thread precede which.
+/// For the model of this name, which instructions of a thread follow which, if both are executed.
 ///
-/// The relation is transitive over *all* instructions and is applied to the executed ones: an order passes through an instruction
-/// that is not executed. Only programs whose threads have no jump back can have one, so that an instruction is executed at
-/// most once. Calls and responses are not mentioned: they are ordered with every access of their thread.
+/// An order between accesses follows from it together with what an execution does (axiom 9 of `cyrano_memory`): it passes through
+/// executed instructions, and values flow through registers. A pair is listed only if it holds whatever the values are. Only
+/// programs whose threads have no jump back can have an order, so that an instruction is executed at most once. Calls and
+/// responses are not mentioned: they are ordered with every access of their thread.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OwnOrder {
     /// The model's name.
     pub model: String,
-    /// For each thread and each instruction the earlier instructions that precede it, ascending.
+    /// For each thread and each instruction the earlier instructions that it follows, ascending.
     pub before: Vec<Vec<Vec<InstrId>>>,
 }
 
 impl OwnOrder {
-    /// Whether an instruction of a thread precedes another one.
+    /// The instructions that an instruction of a thread follows if they are executed.
+    #[inline]
+    pub fn of(&self, thread: ThreadId, instr: InstrId) -> &[InstrId] {
+        self.before.get(thread.index()).and_then(|t| t.get(instr.index())).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether an instruction of a thread is listed as preceding another one.
     #[inline]
     pub fn precedes(&self, thread: ThreadId, first: InstrId, second: InstrId) -> bool {
         let of_thread = self.before.get(thread.index());

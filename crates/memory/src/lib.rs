@@ -33,9 +33,15 @@
 //!    that keep every load before later stores, have this already; for the others it is an axiom of its own.
 //! 8. **Setup.** In a program with a setup thread every access of that thread precedes every access of any other thread in `<M`,
 //!    and the others have started only if it has run to its end.
-//! 9. **Own orders.** With [`Model::own_order`] the axioms 1 and 3 keep nothing; instead `x <M y` if the program's own order for the
-//!    model says so (`Program::orders`), and every call of a transactional memory and every response is ordered with every
-//!    access of its thread. Without an order for the model the program cannot be run under it.
+//! 9. **Own orders.** With [`Model::own_order`] axiom 3 keeps nothing, and instead `x <M y` for accesses of one thread if *y follows x*
+//!    in the execution. An executed instruction follows every executed instruction that the program's own order for the
+//!    model lists for it (`Program::orders`), and whatever the registers that it names were computed from. If it follows an access,
+//!    that is `x`; if it follows an instruction that assigns, chooses or decides, it follows all that this one follows. Jumps, brackets and
+//!    assertions pass nothing on. What the beginning of an atomic section follows, or an instruction in it, the accesses of the section
+//!    that come after that follow, too. So the order depends on the path and the values of the execution, never on what could
+//!    be known about them beforehand. Axiom 1 has its say about accesses of one address, and every call of a
+//!    transactional memory and every response is ordered with every access of its thread.
+//!    Without an order for the model the program cannot be run under it.
 //!
 //! The models differ in parameters only, so a user can write one down ([`file`]), and each engine asks the same questions.
 //!

@@ -2,8 +2,8 @@
 //! algorithm over base objects.
 //!
 //! Under `inorder` nothing is reordered: it is `sc` under the name that goes with the other two. Under `declared` and `literal` the
-//! order is computed by the front end (`Program::orders`, one for each name) and the axioms 1 and 3 keep nothing else;
-//! `docs/algorithms.md` says what goes into it.
+//! front end says what follows what if it is executed (`Program::orders`, one for each name), and axiom 9 what that makes of an
+//! execution. `declared` keeps accesses of one address in order besides. `docs/algorithms.md` says what goes into it.
 
 use cyrano_ir::FenceSet;
 
@@ -23,7 +23,7 @@ pub(crate) fn inorder() -> Model {
 pub(crate) fn declared() -> Model {
     let summary =
         "algorithms: control (early returns too), data, locks, accesses of one object and declared orders are kept";
-    own("declared", summary)
+    Model { same: FenceSet::FULL, ..own("declared", summary) }
 }
 
 /// Only what the paper lists.

@@ -30,6 +30,7 @@ mod parse;
 mod parse_client;
 mod parse_stmt;
 mod probe;
+mod references;
 mod scopes;
 mod sets;
 mod space;
@@ -62,6 +63,12 @@ impl Test {
     pub fn with_orders(&self, declared: &[OrderPair]) -> Program {
         let orders = self.layout.orders(&self.program, declared);
         Program { orders, ..self.program.clone() }
+    }
+
+    /// The pairs of accesses that stay in order in a mode with these declared orders, if what stands between them is executed. What an
+    /// execution keeps in order hangs on its values, too (axiom 9); this much can be told before.
+    pub fn kept(&self, mode: Mode, declared: &[OrderPair]) -> cyrano_ir::OwnOrder {
+        self.layout.kept(&self.program, mode, &self.layout.resolve(declared))
     }
 
     /// For each thread the instructions that a label stands for.

@@ -40,6 +40,8 @@ pub(crate) struct Sources {
     pub(crate) address: Taint,
     /// That it is executed.
     pub(crate) control: Taint,
+    /// What it follows by the program's own order, its operands apart (axiom 9).
+    pub(crate) follows: Taint,
     /// Whether the value it writes is computed from the one it reads itself.
     pub(crate) computes: bool,
 }

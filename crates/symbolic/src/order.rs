@@ -6,8 +6,8 @@
 //! are decided by the model, which keeps two stores, and a load before a store, to one address in order. No axiom asks
 //! about any other pair, so nothing else needs a literal.
 //!
-//! Where the program has an order of its own (axiom 9), that order takes the place of kept pairs, and two accesses of one thread to one
-//! word that it leaves open get a literal like those of different threads.
+//! Where the program has an order of its own (axiom 9), what an access follows in the execution is an edge where the literal beside it holds;
+//! two accesses of one thread to one word that the model does not keep in order get a literal like those of different threads.
 //!
 //! **Units are nodes.** All accesses of an atomic section, or of an operation under a serial model, share one node and are performed there in
 //! program order: that is axiom 6. A fence within an operation of a serial model stands within a node: see [`crate::fence`].
@@ -16,7 +16,7 @@
 //! of an edge says that both ends are executed. Where the order passed on would be kept anyway the literal is left out: the kinds of accesses are
 //! *transparent* if whatever the model keeps before and after them it keeps without them.
 
-use cyrano_ir::{AccessKind, FenceSet, OwnOrder, Program, ThreadId};
+use cyrano_ir::{AccessKind, FenceSet, Program, ThreadId};
 use cyrano_memory::Model;
 
 use crate::eval::Taint;
@@ -32,8 +32,8 @@ const KINDS: [AccessKind; 3] = [AccessKind::Load, AccessKind::Store, AccessKind:
 pub(crate) struct Order<'a> {
     pub(crate) run: &'a Run,
     pub(crate) model: &'a Model,
-    /// The program's own order, under a model that follows it (axiom 9).
-    own: Option<&'a OwnOrder>,
+    /// Whether the program has an order of its own and the model follows it (axiom 9).
+    own: bool,
     pub(crate) graph: Graph,
     /// The node of each event.
     pub(crate) nodes: Vec<Node>,
@@ -82,12 +82,13 @@ impl<'a> Order<'a> {
         let nodes: Vec<Node> = nodes.collect();
         let alone = run.events.iter().map(|event| event.unit.is_none_or(|unit| run.units[unit].events.len() == 1));
         let alone = alone.collect();
-        let own = program.own_order(&model.name).filter(|_| model.own_order);
+        let own = model.own_order && program.own_order(&model.name).is_some();
         let mut order = Self { run, model, own, graph, nodes, alone };
         for thread in &run.threads {
             order.kept_pairs(gates, &thread.items);
             order.fences(gates, &thread.items);
             order.dependencies(gates, &thread.items);
+            order.own_edges(gates, &thread.items);
         }
         order.unfinished(gates, &units);
         order
@@ -105,9 +106,6 @@ impl<'a> Order<'a> {
     /// Axiom 1.
     fn kept_pairs(&mut self, gates: &mut Gates, items: &[Item]) {
         let accesses: Vec<usize> = items.iter().filter_map(access).collect();
-        if let Some(own) = self.own {
-            return self.own_pairs(gates, &accesses, own);
-        }
         if KINDS.iter().all(|first| KINDS.iter().all(|second| keeps_always(self.model, *first, *second))) {
             accesses.windows(2).for_each(|pair| self.edge(TRUE, pair[0], pair[1]));
             return;
@@ -141,35 +139,33 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Axiom 9. The order is closed under passing through what is not executed, so an access that is on its own may pass it on; a
-    /// unit could pass on what was asked for another of its accesses.
-    fn own_pairs(&mut self, gates: &mut Gates, accesses: &[usize], own: &OwnOrder) {
-        for (at, second) in accesses.iter().copied().enumerate() {
-            for first in accesses[..at].iter().copied() {
-                let (a, b) = (self.event(first), self.event(second));
-                if self.nodes[first] == self.nodes[second] || !own.precedes(a.thread, a.instr, b.instr) {
-                    continue;
+    /// Axiom 9.
+    fn own_edges(&mut self, gates: &mut Gates, items: &[Item]) {
+        if !self.own {
+            return;
+        }
+        for number in items.iter().filter_map(access) {
+            let event = self.event(number);
+            let operands = gates.union(&event.from.data, &event.from.address);
+            let all = gates.union(&event.from.follows, &operands);
+            for (source, lit) in all.iter().filter(|(_, lit)| *lit != FALSE) {
+                if self.nodes[*source as usize] != self.nodes[number] {
+                    let lit = gates.and(*lit, event.guard);
+                    self.edge(lit, *source as usize, number);
                 }
-                let alone = self.alone[first] && self.alone[second];
-                let lit = if alone { TRUE } else { gates.and(a.guard, b.guard) };
-                self.edge(lit, first, second);
             }
         }
     }
 
-    /// Whether the program's own order decides between two accesses of one thread; which is first then.
+    /// Whether two accesses to one word are of one thread with an order of its own; which is first then, if the model decides.
     fn own_decides(&self, first: usize, second: usize) -> Option<Option<bool>> {
-        let own = self.own?;
         let (a, b) = (self.event(first), self.event(second));
-        if a.thread != b.thread || a.ghost || b.ghost || self.nodes[first] == self.nodes[second] {
+        let apart = a.thread != b.thread || a.ghost || b.ghost || self.nodes[first] == self.nodes[second];
+        if !self.own || apart {
             return None;
         }
-        let decided = if own.precedes(a.thread, a.instr, b.instr) {
-            Some(true)
-        } else {
-            own.precedes(a.thread, b.instr, a.instr).then_some(false)
-        };
-        Some(decided)
+        let (earlier, later) = if first < second { (a, b) } else { (b, a) };
+        Some(self.model.keeps(earlier.kind, later.kind, true).then_some(first < second))
     }
 
     /// Whether the model keeps two accesses in order, given that both are executed.

@@ -51,17 +51,18 @@ impl Walk<'_, '_> {
         }
     }
 
-    pub(crate) fn assign(&mut self, dst: &Place, value: &LocalExpr, guard: &mut Lit, state: &mut State) {
+    pub(crate) fn assign(&mut self, pc: InstrId, dst: &Place, value: &LocalExpr, guard: &mut Lit, state: &mut State) {
         let (choices, wrong) = state.registers.resolve(self.gates, dst);
         self.stop(guard, wrong);
         let open = state.registers.is_open(value);
         let (value, taint) = self.compute(value, *guard, state);
         let index = state.registers.index_taint(self.gates, dst);
         let taint = self.gates.union(&taint, &index);
+        let taint = self.hand_on(pc, taint, *guard, state);
         state.registers.write(self.gates, &choices, &value, &taint, open);
     }
 
-    pub(crate) fn choice(&mut self, dst: &Place, from: &[i128], guard: &mut Lit, state: &mut State) {
+    pub(crate) fn choice(&mut self, pc: InstrId, dst: &Place, from: &[i128], guard: &mut Lit, state: &mut State) {
         let (choices, wrong) = state.registers.resolve(self.gates, dst);
         self.stop(guard, wrong);
         let range = Range::of(from.to_vec());
@@ -82,11 +83,12 @@ impl Walk<'_, '_> {
             self.out.choices.push((made, value.clone()));
         }
         let taint = state.registers.index_taint(self.gates, dst);
+        let taint = self.hand_on(pc, taint, *guard, state);
         state.registers.write(self.gates, &choices, &value, &taint, true);
     }
 
     /// Evaluates a condition that decides the way on.
-    pub(crate) fn decide(&mut self, cond: &LocalExpr, guard: &mut Lit, state: &mut State) -> Lit {
+    pub(crate) fn decide(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut State) -> Lit {
         match state.registers.is_open(cond) {
             true => state.decided.1 += 1,
             false => state.decided.0 += 1,
@@ -97,6 +99,10 @@ impl Walk<'_, '_> {
             let taint = state.registers.taint(self.gates, cond);
             state.control = self.gates.union(&state.control, &taint);
         }
+        if self.own.is_some() {
+            let taint = state.registers.taint(self.gates, cond);
+            self.hand_on(pc, taint, *guard, state);
+        }
         if self.any_path && !state.registers.taint(self.gates, cond).is_empty() {
             return self.gates.fresh();
         }
@@ -104,8 +110,8 @@ impl Walk<'_, '_> {
     }
 
     /// Outside sections the thread stops; inside, it must not have entered. The setup thread stops in both cases.
-    pub(crate) fn assume(&mut self, cond: &LocalExpr, guard: &mut Lit, state: &mut State) {
-        let holds = self.decide(cond, guard, state);
+    pub(crate) fn assume(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut State) {
+        let holds = self.decide(pc, cond, guard, state);
         if self.ghost {
             let stuck = self.gates.and(*guard, !holds);
             self.stuck.push(stuck);
@@ -121,7 +127,7 @@ impl Walk<'_, '_> {
     }
 
     pub(crate) fn limit(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut State) {
-        let holds = self.decide(cond, guard, state);
+        let holds = self.decide(pc, cond, guard, state);
         let beyond = self.gates.and(*guard, !holds);
         if beyond != FALSE && !self.ghost {
             self.run.limits.push((self.thread, pc, beyond));
@@ -204,7 +210,8 @@ impl Walk<'_, '_> {
         }
         let read = kind.reads().then(|| self.read(&address, state));
         let control = state.control.clone();
-        let mut from = Sources { address: address_taint, control, ..Sources::default() };
+        let follows = self.follows(pc, state);
+        let mut from = Sources { address: address_taint, control, follows, ..Sources::default() };
         let write = match op {
             Op::Store { value, .. } => {
                 let (value, taint) = self.compute(value, *guard, state);
@@ -215,7 +222,11 @@ impl Walk<'_, '_> {
             _ => None,
         };
         let number = u32::try_from(self.run.events.len()).unwrap_or(u32::MAX);
+        self.hand_on_access(pc, number, *guard);
         if let (Some(((choices, _), index)), Some(value)) = (place, &read) {
+            if self.own.is_some() {
+                from.follows = self.gates.union(&from.follows, &index);
+            }
             let own = if self.tracks { Rc::new(vec![(number, TRUE)]) } else { Taint::default() };
             let taint = self.gates.union(&index, &own);
             state.registers.write(self.gates, &choices, value, &taint, true);

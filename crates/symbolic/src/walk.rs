@@ -24,6 +24,7 @@ use cyrano_memory::{Control, Model};
 
 use crate::eval::{Registers, Taint};
 use crate::event::{Item, LoopKey, Run, ThreadRun, Unit, Wait};
+use crate::follow::Follow;
 use crate::gates::Gates;
 use crate::idle::{Idle, Mark, Point};
 use crate::lit::{FALSE, Lit, TRUE};
@@ -86,6 +87,8 @@ pub(crate) struct Walk<'a, 'g> {
     /// Each point of a loop where the thread may be found idle, in each iteration.
     marks: BTreeMap<Key, Mark>,
     pub(crate) tracks: bool,
+    /// The program's own order, under a model that follows it, with what instructions hand on.
+    pub(crate) own: Option<Follow<'a>>,
     /// Follows every branch that a loaded value decides both ways, and goes on after errors.
     pub(crate) any_path: bool,
     /// Looks at final memory: the end of the section ends the walk.
@@ -120,6 +123,7 @@ impl<'a, 'g> Walk<'a, 'g> {
         let out = ThreadRun { items: Vec::new(), steps: Vec::new(), choices: Vec::new(), halted: FALSE, registers };
         let tracks = keeps || set.model.may_invent_values();
         let any_path = gates.dry && !branches_order_stores(set.model);
+        let own = set.program.own_order(&set.model.name).filter(|_| set.model.own_order).map(Follow::new);
         Self {
             set,
             gates,
@@ -131,6 +135,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             heads: BTreeMap::new(),
             marks: BTreeMap::new(),
             tracks,
+            own,
             any_path,
             ghost: false,
             stuck: Vec::new(),
@@ -154,6 +159,9 @@ impl<'a, 'g> Walk<'a, 'g> {
         let open = vec![false; values.len()];
         let registers = Registers { values, taints, open };
         let is_setup = memory.is_some();
+        if is_setup {
+            walk.own = None;
+        }
         let mut state = State {
             registers,
             control: Taint::default(),
@@ -191,6 +199,7 @@ impl<'a, 'g> Walk<'a, 'g> {
         let mut walk = Self::new(set, gates, run, wait.thread);
         walk.ghost = true;
         walk.tracks = false;
+        walk.own = None;
         let mut registers = wait.registers.clone();
         registers.taints.clear();
         let state = State {
@@ -372,7 +381,7 @@ impl<'a, 'g> Walk<'a, 'g> {
         self.run.instructions += u64::from(!self.ghost);
         self.whole = state.section.map_or(TRUE, |section| self.run.sections[section].whole);
         match op {
-            Op::Assign { dst, value } => self.assign(dst, value, guard, state),
+            Op::Assign { dst, value } => self.assign(pc, dst, value, guard, state),
             Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
                 *guard = self.may_pause(*guard, state);
                 self.access(pc, op, guard, state);
@@ -381,7 +390,10 @@ impl<'a, 'g> Walk<'a, 'g> {
                 Some(position) => Item::Optional(*guard, position, state.unit),
                 None => Item::Fence(*guard, *set, state.unit),
             }),
-            Op::AtomicBegin => self.begin_section(pc, guard, state),
+            Op::AtomicBegin => {
+                self.begin_section(pc, guard, state);
+                self.follow_section(pc);
+            }
             Op::AtomicEnd => {
                 if self.ghost {
                     return Next::Elsewhere;
@@ -403,12 +415,12 @@ impl<'a, 'g> Walk<'a, 'g> {
             Op::OperationBegin(_) | Op::OperationEnd => {}
             Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) => {}
             Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => {}
-            Op::Choose { dst, from } => self.choice(dst, from, guard, state),
-            Op::Assume(cond) => self.assume(cond, guard, state),
+            Op::Choose { dst, from } => self.choice(pc, dst, from, guard, state),
+            Op::Assume(cond) => self.assume(pc, cond, guard, state),
             Op::Limit { cond, .. } => self.limit(pc, cond, guard, state),
             Op::Assert { cond, .. } => self.assert(cond, *guard, state),
             Op::Branch { cond, then_to, else_to } => {
-                let holds = self.decide(cond, guard, state);
+                let holds = self.decide(pc, cond, guard, state);
                 let (then, other) = (self.gates.and(*guard, holds), self.gates.and(*guard, !holds));
                 let (then_key, else_key) =
                     (self.loops().go(key, Some(pc), *then_to), self.loops().go(key, Some(pc), *else_to));

@@ -20,7 +20,7 @@ use crate::args::ColorChoice;
 use crate::failure::Failure;
 use crate::program::{self, Loaded};
 use crate::run::Runner;
-use candidates::{Choice, allows, insert, written};
+use candidates::{Choice, insert, written};
 use judge::{Judge, Shown};
 
 /// What came of the search.
@@ -180,7 +180,7 @@ fn superfluous(
         let rest = [added.clone(), rest].concat();
         let all = [&rest[..], &declared[number..=number]].concat();
         let dropped = needed.as_ref().is_some_and(|needed| !needed.contains(&number));
-        let known = outcome.counterexamples.iter().find(|shown| allows(judge, shown, &rest)).cloned();
+        let known = outcome.counterexamples.iter().find(|shown| judge.allows(shown, &rest)).cloned();
         let (superfluous, shown) = match known {
             _ if dropped => (Some(true), None),
             Some(shown) => (Some(false), Some(shown)),

@@ -5,11 +5,13 @@
 //! both ways, with half of the *weight* each; where ways meet their weights add up. So an instruction has weight 1 if it is
 //! executed in any case, 0 if in no case, and something in between as long as that is open. Weights are sums of powers of one half, which floating point numbers
 //! hold exactly for as many open branches in a row as a region can have (`MOST_OPEN`).
+//! On the way it is found out what each access follows, see `follow`.
 
 use cyrano_ir::{EvalError, LocalExpr, Op, Place, Program};
 
+use crate::own::follow::{Follows, Way};
 use crate::own::region::{Region, Units, is_barrier};
-use crate::state::{Data, Entry};
+use crate::state::{Data, Entry, What};
 
 /// How many branches in a row may be open.
 const MOST_OPEN: f64 = 1.0 / (1u64 << 50) as f64;
@@ -35,6 +37,8 @@ pub(crate) struct Look {
     pub limited: Option<u32>,
     /// An `assume` that does not hold.
     pub dropped: bool,
+    /// What was performed: its first access, and the units that it may have to follow.
+    pub performed: Vec<(u32, Units)>,
 }
 
 /// An access or an atomic section that can be performed.
@@ -55,29 +59,36 @@ pub(crate) struct Choice {
 struct Arrival {
     pc: u32,
     weight: f64,
-    regs: Vec<Option<i128>>,
+    way: Way,
 }
+
+/// An access that was met: its unit, its instruction, and the locations that it may be of.
+type Located = (usize, u32, (u32, u32));
 
 struct Walk<'a> {
     program: &'a Program,
     region: &'a Region,
     /// What was performed in the region, by instruction.
     done: &'a [Entry],
+    /// Pairs that were performed against the order of the text: the one that came first, and the one that came too late, perhaps.
+    inverted: &'a [Entry],
     /// The units that were performed.
     performed: Units,
     look: Look,
     arrivals: Vec<Arrival>,
-    /// The units met so far that are executed in any case and have not been performed.
-    waiting: Units,
+    /// For each instruction that was met what it hands on to those that follow it.
+    handed: Vec<Option<Follows>>,
+    located: Vec<Located>,
     /// How many of the entries in `done` were met.
     met: usize,
     /// Whether an access or a choice was met that has not been performed.
     open: bool,
-    exits: Vec<(u32, f64, Vec<Option<i128>>)>,
+    exits: Vec<(u32, f64, Way)>,
 }
 
 /// Looks at a region with these registers of the thread at its start.
-pub(crate) fn look(program: &Program, region: &Region, done: &[Entry], regs: &[i128]) -> Look {
+pub(crate) fn look(program: &Program, region: &Region, queue: &[Entry], regs: &[i128]) -> Look {
+    let (done, inverted) = queue.split_at(queue.partition_point(|entry| entry.what == What::Assign));
     let regs = region.registers.iter().map(|register| Some(regs[*register as usize])).collect();
     let mut performed = Units::default();
     done.iter().filter_map(|entry| region.unit(entry.instr)).for_each(|unit| performed.insert(unit));
@@ -85,10 +96,12 @@ pub(crate) fn look(program: &Program, region: &Region, done: &[Entry], regs: &[i
         program,
         region,
         done,
+        inverted,
         performed,
         look: Look::default(),
-        arrivals: vec![Arrival { pc: region.start, weight: 1.0, regs }],
-        waiting: Units::default(),
+        arrivals: vec![Arrival { pc: region.start, weight: 1.0, way: Way::new(regs, region.code.len()) }],
+        handed: vec![None; region.code.len()],
+        located: Vec::new(),
         met: 0,
         open: false,
         exits: Vec::new(),
@@ -100,12 +113,12 @@ pub(crate) fn look(program: &Program, region: &Region, done: &[Entry], regs: &[i
 }
 
 /// An unknown value, in the place of an error.
-enum Miss {
+pub(crate) enum Miss {
     Unknown,
     Error(EvalError),
 }
 
-type Known<T> = Result<T, Miss>;
+pub(crate) type Known<T> = Result<T, Miss>;
 
 pub(crate) fn eval(expr: &LocalExpr, regs: &[Option<i128>]) -> Option<Result<i128, EvalError>> {
     match value(expr, regs) {
@@ -132,7 +145,8 @@ fn value(expr: &LocalExpr, regs: &[Option<i128>]) -> Known<i128> {
     if unknown { Err(Miss::Unknown) } else { result.map_err(Miss::Error) }
 }
 
-fn place_register(place: &Place, regs: &[Option<i128>]) -> Known<u32> {
+/// The register that a place stands for.
+pub(crate) fn place_register(place: &Place, regs: &[Option<i128>]) -> Known<u32> {
     match place {
         Place::Reg(reg) => Ok(reg.0),
         Place::Elem { base, len, index } => {
@@ -194,41 +208,53 @@ impl Walk<'_> {
             let other = self.arrivals.swap_remove(at);
             merged = Some(match merged {
                 None => other,
-                Some(one) => merge(one, &other),
+                Some(mut one) => {
+                    one.weight += other.weight;
+                    one.way.meet(&other.way);
+                    one
+                }
             });
         }
         merged
     }
 
-    fn arrive(&mut self, pc: u32, weight: f64, regs: Vec<Option<i128>>) {
-        self.arrivals.push(Arrival { pc, weight, regs });
+    fn arrive(&mut self, pc: u32, weight: f64, way: Way) {
+        self.arrivals.push(Arrival { pc, weight, way });
     }
 
     fn run(&mut self, arrival: Arrival) {
-        let Arrival { mut pc, mut weight, mut regs } = arrival;
+        let Arrival { mut pc, mut weight, mut way } = arrival;
         loop {
             if self.arrivals.iter().any(|other| other.pc == pc) {
-                return self.arrive(pc, weight, regs);
+                return self.arrive(pc, weight, way);
             }
             let region = self.region;
             let op = region.op(pc);
             if is_barrier(op) {
-                self.exits.push((pc, weight, regs));
+                self.exits.push((pc, weight, way));
                 return;
             }
             match op {
-                Op::Jump(to) => return self.arrive(to.0, weight, regs),
+                Op::Jump(to) => return self.arrive(to.0, weight, way),
                 Op::Branch { cond, then_to, else_to } => {
-                    return self.branch(pc, cond, (then_to.0, else_to.0), weight, regs);
+                    self.hand_on(pc, op, &mut way);
+                    return self.branch(pc, cond, (then_to.0, else_to.0), weight, way);
                 }
                 Op::AtomicBegin => {
-                    pc = self.section(pc, weight, &mut regs);
+                    pc = self.section(pc, weight, &mut way);
                     continue;
                 }
-                Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => self.access(pc, op, weight, &mut regs),
-                Op::Choose { dst, .. } => self.choice(pc, dst, weight, &mut regs),
-                Op::Assign { .. } | Op::Assert { .. } => self.compute(pc, op, weight, &mut regs),
-                Op::Assume(cond) | Op::Limit { cond, .. } if !self.assume(pc, cond, weight, &regs) => weight = 0.0,
+                Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => self.access(pc, op, weight, &mut way),
+                Op::Choose { dst, .. } => self.choice(pc, op, dst, weight, &mut way),
+                Op::Assign { .. } | Op::Assert { .. } => {
+                    self.compute(pc, op, weight, &mut way);
+                }
+                Op::Assume(cond) | Op::Limit { cond, .. } => {
+                    self.hand_on(pc, op, &mut way);
+                    if !self.assume(pc, cond, weight, &way.regs) {
+                        weight = 0.0;
+                    }
+                }
                 _ => {}
             }
             if weight == 0.0 {
@@ -238,18 +264,76 @@ impl Walk<'_> {
         }
     }
 
-    fn branch(&mut self, pc: u32, cond: &LocalExpr, to: (u32, u32), weight: f64, regs: Vec<Option<i128>>) {
-        match eval(cond, &regs) {
-            Some(Ok(0)) => self.arrive(to.1, weight, regs),
-            Some(Ok(_)) => self.arrive(to.0, weight, regs),
+    fn branch(&mut self, pc: u32, cond: &LocalExpr, to: (u32, u32), weight: f64, way: Way) {
+        match way.eval(cond) {
+            Some(Ok(0)) => self.arrive(to.1, weight, way),
+            Some(Ok(_)) => self.arrive(to.0, weight, way),
             Some(Err(error)) => self.error(pc, weight, error),
-            None if to.0 == to.1 => self.arrive(to.0, weight, regs),
+            None if to.0 == to.1 => self.arrive(to.0, weight, way),
             None => {
                 debug_assert!(weight > MOST_OPEN, "a region with that many open branches");
-                self.arrive(to.0, weight / 2.0, regs.clone());
-                self.arrive(to.1, weight / 2.0, regs);
+                self.arrive(to.0, weight / 2.0, way.clone());
+                self.arrive(to.1, weight / 2.0, way);
             }
         }
+    }
+
+    /// What an instruction follows because the order lists it.
+    fn listed(&self, pc: u32, way: &Way) -> Follows {
+        let start = self.region.start;
+        let mut all = Follows::default();
+        for from in &self.region.listed[(pc - start) as usize] {
+            let from = (*from - start) as usize;
+            let Some(handed) = self.handed[from] else { continue };
+            all = all | if way.has_passed(from) { handed } else { handed.either(Follows::default()) };
+        }
+        all
+    }
+
+    /// What an instruction that assigns, chooses or decides follows; it hands that on.
+    fn hand_on(&mut self, pc: u32, op: &Op, way: &mut Way) -> Follows {
+        let follows = self.listed(pc, way) | way.of_op(op);
+        self.pass(pc, follows, way);
+        follows
+    }
+
+    fn pass(&mut self, pc: u32, handed: Follows, way: &mut Way) {
+        let at = (pc - self.region.start) as usize;
+        self.handed[at] = Some(handed);
+        way.pass(at);
+    }
+
+    /// What an access follows; it hands on itself.
+    fn access_follows(&mut self, pc: u32, op: &Op, way: &mut Way) -> Follows {
+        let unit = self.region.unit(pc).unwrap_or_default();
+        let mut follows = self.listed(pc, way) | way.of_op(op);
+        let (first, end) = op.addr().map_or((0, 0), |addr| way.reach(self.program, addr));
+        for (other, earlier, (other_first, other_end)) in self.located.iter().filter(|_| self.region.same) {
+            if first.max(*other_first) >= end.min(*other_end) {
+                continue;
+            }
+            let known = end - first == 1 && other_end - other_first == 1;
+            let certain = known && way.has_passed((earlier - self.region.start) as usize);
+            let one = Follows::unit(*other);
+            follows = follows | if certain { one } else { one.either(Follows::default()) };
+        }
+        self.located.push((unit, pc, (first, end)));
+        self.pass(pc, Follows::unit(unit), way);
+        follows
+    }
+
+    /// Axiom 9: whether a unit that has not been performed may come next. If it has been performed, whether that was right.
+    fn judge(&mut self, unit: usize, pc: u32, done: bool, mut follows: Follows) -> bool {
+        follows.must.remove(unit);
+        follows.may.remove(unit);
+        let in_time = follows.must.within(self.performed);
+        if done {
+            let late = self.inverted.iter().filter(|pair| pair.instr == pc);
+            let late = late.filter_map(|pair| self.region.unit(other(pair)));
+            self.look.wrong |= !in_time || late.into_iter().any(|unit| follows.must.contains(unit));
+            self.look.performed.push((pc, follows.may));
+        }
+        in_time && !done
     }
 
     fn error(&mut self, pc: u32, weight: f64, error: EvalError) {
@@ -258,24 +342,30 @@ impl Walk<'_> {
         }
     }
 
-    fn compute(&mut self, pc: u32, op: &Op, weight: f64, regs: &mut [Option<i128>]) {
+    /// An assignment or an assertion; what an assignment follows.
+    fn compute(&mut self, pc: u32, op: &Op, weight: f64, way: &mut Way) -> Follows {
         let operand = op.operands()[0];
-        let mut known = eval(operand, regs);
+        let mut known = way.eval(operand);
         if let Some(Err(error)) = known {
             self.error(pc, weight, error);
             known = Some(Ok(0));
         }
         let known = known.and_then(Result::ok);
         if let Op::Assign { dst, .. } = op {
-            if let Err(error) = set(dst, regs, known) {
+            let follows = self.hand_on(pc, op, way);
+            way.note(dst, follows);
+            if let Err(error) = set(dst, &mut way.regs, known) {
                 self.error(pc, weight, error);
             }
-        } else if let Some(holds) = known.filter(|_| weight == 1.0) {
+            return follows;
+        }
+        if let Some(holds) = known.filter(|_| weight == 1.0) {
             self.look.asserted = true;
             if holds == 0 {
                 self.look.failed.get_or_insert(pc);
             }
         }
+        Follows::default()
     }
 
     /// Whether the way goes on.
@@ -297,32 +387,36 @@ impl Walk<'_> {
         }
     }
 
-    fn choice(&mut self, pc: u32, dst: &Place, weight: f64, regs: &mut [Option<i128>]) {
+    fn choice(&mut self, pc: u32, op: &Op, dst: &Place, weight: f64, way: &mut Way) {
         let made = self.done_at(pc);
         self.meet(made.is_some());
         if made.is_none() {
             self.look.choices.push(Choice { pc, certain: weight == 1.0 });
         }
-        if let Err(error) = set(dst, regs, made) {
+        let follows = self.hand_on(pc, op, way);
+        way.note(dst, follows);
+        if let Err(error) = set(dst, &mut way.regs, made) {
             self.error(pc, weight, error);
         }
     }
 
-    fn access(&mut self, pc: u32, op: &Op, weight: f64, regs: &mut [Option<i128>]) {
+    fn access(&mut self, pc: u32, op: &Op, weight: f64, way: &mut Way) {
         let done = self.done_at(pc);
         let unit = self.region.unit(pc).unwrap_or_default();
         self.meet(done.is_some());
-        if done.is_none() {
-            if self.may_come_next(unit) {
-                self.offer(pc, op, weight, regs);
-            } else {
-                self.late(unit, weight);
-            }
-            self.wait(unit, weight);
+        let follows = self.access_follows(pc, op, way);
+        if self.judge(unit, pc, done.is_some(), follows) {
+            self.offer(pc, op, weight, &way.regs);
         }
-        if let Some(dst) = op.dst()
-            && let Err(error) = set(dst, regs, done)
-        {
+        self.deliver(pc, op, done, weight, way);
+    }
+
+    /// Gives an access's destination its value.
+    fn deliver(&mut self, pc: u32, op: &Op, value: Option<i128>, weight: f64, way: &mut Way) {
+        let Some(dst) = op.dst() else { return };
+        let from = Follows::unit(self.region.unit(pc).unwrap_or_default()) | way.of_index(dst);
+        way.note(dst, from);
+        if let Err(error) = set(dst, &mut way.regs, value) {
             self.error(pc, weight, error);
         }
     }
@@ -355,54 +449,33 @@ impl Walk<'_> {
         }
     }
 
-    fn wait(&mut self, unit: usize, weight: f64) {
-        if weight == 1.0 {
-            self.waiting.insert(unit);
-        }
-    }
-
-    /// Axiom 9: nothing that precedes it is executed in any case and still to come, and nothing that it precedes has been performed.
-    /// What precedes it and may yet turn out to be executed rules itself out by coming too late.
-    fn may_come_next(&self, unit: usize) -> bool {
-        let region = self.region;
-        (region.before[unit] & self.waiting).is_empty() && (region.after[unit] & self.performed).is_empty()
-    }
-
-    /// Notes a unit that comes too late and has to come.
-    fn late(&mut self, unit: usize, weight: f64) {
-        self.look.wrong |= weight == 1.0 && !(self.region.after[unit] & self.performed).is_empty();
-    }
-
     /// An atomic section, which is performed as a whole or not at all. Returns where it ends.
-    fn section(&mut self, begin: u32, weight: f64, regs: &mut [Option<i128>]) -> u32 {
+    fn section(&mut self, begin: u32, weight: f64, way: &mut Way) -> u32 {
         let region = self.region;
         let length = region.code[(begin - region.start) as usize..].iter().position(|op| matches!(op, Op::AtomicEnd));
         let end = begin + length.map_or(1, |length| length as u32 + 1);
-        let accesses = || (begin..end).filter(|pc| region.unit(*pc).is_some());
-        if let Some(unit) = accesses().next().and_then(|first| region.unit(first)) {
-            let done = accesses().next().is_some_and(|first| self.done_at(first).is_some());
-            accesses().for_each(|_| self.meet(done));
-            if !done {
-                if self.may_come_next(unit) {
-                    self.look.ready.push(Ready { pc: begin, regs: regs.to_vec() });
-                } else {
-                    self.late(unit, weight);
-                }
-                self.wait(unit, weight);
-            }
-        }
+        let regs = way.regs.clone();
+        let mut follows = self.listed(begin, way);
+        let mut first = None;
         for pc in begin + 1..end - 1 {
             let op = region.op(pc);
             match op {
-                Op::Assign { .. } | Op::Assert { .. } => self.compute(pc, op, weight, regs),
+                Op::Assign { .. } | Op::Assert { .. } => follows = follows | self.compute(pc, op, weight, way),
+                Op::Assume(_) | Op::Limit { .. } => follows = follows | self.hand_on(pc, op, way),
                 _ if op.access_kind().is_some() => {
-                    let value = self.done_at(pc);
-                    if let Some(Err(error)) = op.dst().map(|dst| set(dst, regs, value)) {
-                        self.error(pc, weight, error);
-                    }
+                    let done = self.done_at(pc);
+                    self.meet(done.is_some());
+                    first = first.or(Some((pc, done.is_some())));
+                    follows = follows | self.access_follows(pc, op, way);
+                    self.deliver(pc, op, done, weight, way);
                 }
                 _ => {}
             }
+        }
+        if let Some((pc, done)) = first
+            && self.judge(region.unit(pc).unwrap_or_default(), pc, done, follows)
+        {
+            self.look.ready.push(Ready { pc: begin, regs });
         }
         end
     }
@@ -410,21 +483,19 @@ impl Walk<'_> {
     fn finish(mut self) -> Look {
         self.look.wrong |= self.met != self.done.len();
         if !self.open
-            && let [(pc, weight, regs)] = &self.exits[..]
+            && let [(pc, weight, way)] = &self.exits[..]
         {
             debug_assert!(*weight == 1.0, "nothing is open where everything is done");
-            self.look.exit = Some((*pc, regs.iter().map(|value| value.unwrap_or(0)).collect()));
+            self.look.exit = Some((*pc, way.regs.iter().map(|value| value.unwrap_or(0)).collect()));
         }
         self.look
     }
 }
 
-fn merge(mut one: Arrival, other: &Arrival) -> Arrival {
-    one.weight += other.weight;
-    for (a, b) in one.regs.iter_mut().zip(&other.regs) {
-        if a != b {
-            *a = None;
-        }
+/// The access of a pair that was performed later.
+pub(crate) fn other(pair: &Entry) -> u32 {
+    match pair.data {
+        Data::Known(pc, _) => pc as u32,
+        Data::Waiting(_) => 0,
     }
-    one
 }

@@ -1,6 +1,6 @@
-//! The code between two barriers, prepared: registers renumbered so that there are few, accesses numbered, the order as sets.
+//! The code between two barriers, prepared: registers renumbered so that there are few, accesses numbered.
 
-use std::ops::{BitAnd, BitOrAssign};
+use std::ops::{BitAnd, BitOr};
 
 use cyrano_ir::dataflow::successors;
 use cyrano_ir::{Addr, FenceSet, InstrId, LocalExpr, Op, OwnOrder, Place, Program, RegId, RmwOp, ThreadId};
@@ -17,8 +17,17 @@ impl Units {
         self.0[unit / 64] |= 1 << (unit % 64);
     }
 
-    pub fn is_empty(self) -> bool {
-        self.0.iter().all(|word| *word == 0)
+    pub fn remove(&mut self, unit: usize) {
+        self.0[unit / 64] &= !(1 << (unit % 64));
+    }
+
+    pub fn contains(self, unit: usize) -> bool {
+        self.0[unit / 64] >> (unit % 64) & 1 == 1
+    }
+
+    /// Whether all of them are in the other set.
+    pub fn within(self, other: Self) -> bool {
+        self.0.iter().zip(other.0).all(|(a, b)| a & !b == 0)
     }
 }
 
@@ -31,9 +40,12 @@ impl BitAnd for Units {
     }
 }
 
-impl BitOrAssign for Units {
-    fn bitor_assign(&mut self, other: Self) {
+impl BitOr for Units {
+    type Output = Self;
+
+    fn bitor(mut self, other: Self) -> Self {
         self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a |= b);
+        self
     }
 }
 
@@ -46,10 +58,10 @@ pub(crate) struct Region {
     pub registers: Vec<u32>,
     /// For each instruction the unit that it belongs to, if it is an access.
     pub units: Vec<Option<u16>>,
-    /// For each unit those that precede it.
-    pub before: Vec<Units>,
-    /// For each unit those that it precedes.
-    pub after: Vec<Units>,
+    /// For each instruction those that it follows if they are executed (axiom 9).
+    pub listed: Vec<Vec<u32>>,
+    /// Whether the model keeps accesses of one address in order.
+    pub same: bool,
 }
 
 /// Whether a region ends at this instruction.
@@ -71,7 +83,7 @@ impl Region {
     }
 
     /// The region of a thread that starts here.
-    pub fn new(program: &Program, thread: ThreadId, start: u32, order: &OwnOrder) -> Self {
+    pub fn new(program: &Program, thread: ThreadId, start: u32, order: &OwnOrder, same: bool) -> Self {
         let code = &program.thread(thread).code;
         let end = end(program, thread, start);
         let ops = || code[start as usize..=end].iter().map(|instr| &instr.op);
@@ -82,8 +94,12 @@ impl Region {
         registers.iter().enumerate().for_each(|(at, register)| new[*register as usize] = at as u32);
         let rename = |op: &Op| if is_barrier(op) { op.clone() } else { renamed(op, &new) };
         let units = units(ops());
-        let (before, after) = sets(thread, start, &units, order);
-        Self { start, code: ops().map(rename).collect(), registers, units, before, after }
+        let earlier = |pc: usize| {
+            let listed = order.of(thread, InstrId::new(pc)).iter().map(|from| from.0);
+            listed.filter(|from| *from >= start).collect()
+        };
+        let listed = (start as usize..start as usize + units.len()).map(earlier).collect();
+        Self { start, code: ops().map(rename).collect(), registers, units, listed, same }
     }
 }
 
@@ -138,23 +154,6 @@ fn units<'a>(ops: impl Iterator<Item = &'a Op>) -> Vec<Option<u16>> {
     ops.map(unit).collect()
 }
 
-fn sets(thread: ThreadId, start: u32, units: &[Option<u16>], order: &OwnOrder) -> (Vec<Units>, Vec<Units>) {
-    let count = units.iter().flatten().max().map_or(0, |last| usize::from(*last) + 1);
-    let (mut before, mut after) = (vec![Units::default(); count], vec![Units::default(); count]);
-    let list = &order.before[thread.index()];
-    for (at, unit) in units.iter().enumerate() {
-        let Some(second) = unit.map(usize::from) else { continue };
-        for first in &list[start as usize + at] {
-            let first = first.0.checked_sub(start).and_then(|at| units[at as usize]).map(usize::from);
-            if let Some(first) = first.filter(|first| *first != second) {
-                before[second].insert(first);
-                after[first].insert(second);
-            }
-        }
-    }
-    (before, after)
-}
-
 fn touch(op: &Op, touched: &mut [bool]) {
     let mut take = |register: usize| touched[register] = true;
     op.operands().into_iter().for_each(|operand| registers_of(operand, &mut take));
@@ -167,7 +166,7 @@ fn touch(op: &Op, touched: &mut [bool]) {
 }
 
 /// Calls `visit` on every register that an expression may read.
-pub(crate) fn registers_of(expr: &LocalExpr, visit: &mut impl FnMut(usize)) {
+fn registers_of(expr: &LocalExpr, visit: &mut impl FnMut(usize)) {
     expr.for_each_var(&mut |place| place_registers(place, &mut *visit));
 }
 

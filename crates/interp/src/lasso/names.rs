@@ -1,8 +1,10 @@
 //! Names that are used again in an execution: was each of them free when it was taken?
 //!
-//! When a thread makes a choice is not recorded, only between which of its accesses. What a thread does between two accesses commutes
-//! with the others, so it counts as done right before the next access, and a name counts as taken then: at that moment
-//! nobody else may hold it, nor the thread itself when it chose.
+//! When a thread makes a choice is not recorded, only between which of its accesses. A name counts as taken right before the access that
+//! follows, and what a thread does on its own up to where it takes one as done right after the access before. If each name is free
+//! then, the execution is one in which names are taken at these moments. And it is free then if it was free when it was taken: from
+//! that time on its taker had it and nobody else did, and others are looked at before they take their next one, so they hold no more
+//! than they did. At that moment nobody else may hold the name, nor the thread itself when it chose.
 
 use cyrano_engine::StepFacts;
 use cyrano_ir::dataflow::{Live, Liveness, Names};
@@ -17,8 +19,9 @@ struct Taken {
     thread: ThreadId,
     pool: usize,
     name: i128,
-    /// How many accesses the thread had made.
+    /// How many accesses the thread had made, and how many choices.
     accesses: usize,
+    choices: usize,
     /// What its registers held that are looked at later.
     own: Vec<Live>,
 }
@@ -57,13 +60,14 @@ impl Claim<'_> {
         if names.is_empty() {
             return Ok(());
         }
-        for thread in self.program.thread_ids() {
-            for taken in self.taken(&names, thread)? {
-                let held = names.held(&self.memory(self.before(&taken)), &self.others(&taken)?);
-                if !names.is_free(&held, taken.pool, taken.name) {
-                    let (name, number) = (&self.program.thread(thread).name, taken.name);
-                    return no_lasso(format!("{name} takes the name {number}, which somebody holds"));
-                }
+        let all: Result<Vec<Vec<Taken>>, _> =
+            self.program.thread_ids().map(|thread| self.taken(&names, thread)).collect();
+        let all = all?;
+        for taken in all.iter().flatten() {
+            let held = names.held(&self.memory(self.before(taken)), &self.others(taken, &all)?);
+            if !names.is_free(&held, taken.pool, taken.name) {
+                let (name, number) = (&self.program.thread(taken.thread).name, taken.name);
+                return no_lasso(format!("{name} takes the name {number}, which somebody holds"));
             }
         }
         Ok(())
@@ -75,7 +79,8 @@ impl Claim<'_> {
         self.rest_after(thread, self.steps, all, &mut |machine, name| {
             if let Some(pool) = names.pool_at(thread, machine.pc) {
                 let own = self.live(thread, machine);
-                taken.push(Taken { thread, pool, name, accesses: machine.events.len(), own });
+                let (accesses, choices) = (machine.events.len(), machine.choices.len());
+                taken.push(Taken { thread, pool, name, accesses, choices, own });
             }
         })?;
         Ok(taken)
@@ -89,10 +94,14 @@ impl Claim<'_> {
     }
 
     /// What the other threads hold then, and what the thread itself held.
-    fn others(&self, taken: &Taken) -> Result<Vec<Live>, ReplayError> {
+    fn others(&self, taken: &Taken, all: &[Vec<Taken>]) -> Result<Vec<Live>, ReplayError> {
         let mut live = taken.own.clone();
+        let before = self.before(taken);
         for other in self.program.thread_ids().filter(|other| *other != taken.thread) {
-            let rest = self.rest(other, self.before(taken), self.execution.choices[other.index()].len())?;
+            let made = before.iter().filter(|step| step.access.thread == other).count();
+            let next = all[other.index()].iter().find(|next| next.accesses >= made);
+            let choices = next.map_or(self.execution.choices[other.index()].len(), |next| next.choices);
+            let rest = self.rest(other, before, choices)?;
             live.extend(self.live(other, &rest.machine));
         }
         Ok(live)

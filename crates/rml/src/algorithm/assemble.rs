@@ -90,7 +90,7 @@ pub(super) fn tests(name: &str, file: &File, set: &[(String, i128)], reports: &m
     let labels = label_numbers(algorithm);
     let maker = Maker { name, file, algorithm, set, labels: &labels };
     let spaces = maker.spaces(reports);
-    if maker.probe(reports).is_err() {
+    if maker.probe(reports).is_err() || maker.references(reports).is_err() {
         return Vec::new();
     }
     let Ok(spaces) = spaces else { return Vec::new() };
@@ -133,6 +133,11 @@ struct Sized<'a> {
 impl<'a> Maker<'a> {
     pub(super) fn constants(&self, threads: usize, txns: usize, reports: &mut Reports) -> Fallible<Constants> {
         Constants::new(self.file, self.algorithm, self.set, (threads, txns), reports)
+    }
+
+    /// Whatever is used as a reference is one.
+    fn references(&self, reports: &mut Reports) -> Fallible<()> {
+        super::references::check(self.algorithm, &self.constants(1, 1, reports)?, reports)
     }
 
     /// The sizes that checks are about, each once.

@@ -10,7 +10,7 @@ use super::order::{Layout, Mode, OrderPair, calls, paired};
 
 /// See [`Test::candidates`](super::Test::candidates).
 pub(super) fn candidates(program: &Program, layout: &Layout, mode: Mode, declared: &[OrderPair]) -> Vec<OrderPair> {
-    let order = layout.order(program, mode, &layout.resolve(declared));
+    let order = layout.kept(program, mode, &layout.resolve(declared));
     let mut found: BTreeSet<(u32, u32, bool)> = BTreeSet::new();
     for (thread, marks) in layout.marks.iter().enumerate() {
         let code = &program.threads[thread].code;

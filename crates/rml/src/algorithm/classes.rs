@@ -46,6 +46,10 @@ struct Facts {
     record: Option<usize>,
     /// Its members are computed, or something is computed from them.
     number: bool,
+    /// Its members are computed.
+    computed: bool,
+    /// Its references are to records of several sorts.
+    mixed: bool,
     zero: bool,
     positive: bool,
 }
@@ -59,6 +63,8 @@ impl Facts {
             kinds,
             record: self.record.or(other.record),
             number: self.number || other.number || mixed,
+            computed: self.computed || other.computed,
+            mixed: self.mixed || other.mixed || mixed,
             zero: self.zero || other.zero,
             positive: self.positive || other.positive,
         }
@@ -100,7 +106,7 @@ impl Classes {
 
     /// A class of something computed.
     pub(super) fn number(&mut self) -> Class {
-        self.with(Facts { number: true, ..Facts::default() })
+        self.with(Facts { number: true, computed: true, ..Facts::default() })
     }
 
     /// A class with one constant.
@@ -150,6 +156,24 @@ impl Classes {
     pub(super) fn kinds(&mut self, class: Class) -> Kinds {
         let root = self.root(class);
         self.facts[root].kinds
+    }
+
+    /// What a class of references may hold that is no reference to its records, in words.
+    pub(super) fn no_reference(&mut self, class: Class) -> Option<&'static str> {
+        let root = self.root(class);
+        let Facts { kinds, computed, mixed, zero, positive, .. } = self.facts[root];
+        let other = kinds.iter().find_map(|kind| match kind {
+            Kind::Transaction => Some("the number of a transaction"),
+            Kind::Location => Some("a location"),
+            Kind::Value => Some("a value of a client"),
+            Kind::Reference => None,
+        });
+        let or = |when: bool, what: &'static str| when.then_some(what);
+        other
+            .or(or(mixed, "a reference to another kind of record"))
+            .or(or(computed, "a computed number"))
+            .or(or(zero, "the number 0"))
+            .or(or(positive, "a positive number"))
     }
 
     /// The kinds that some class spoils.

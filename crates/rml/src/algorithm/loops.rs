@@ -38,10 +38,10 @@ impl<'a> Lower<'a, '_> {
     pub(super) fn foreach(&mut self, foreach: &'a Foreach, label: Option<u32>, span: Span) -> Fallible<()> {
         let (index, shape) = self.shape(&foreach.set.text)?;
         let (slots, most) = (self.contents[index].slots(shape), self.contents[index].most(shape));
-        if most == 0 {
-            return Ok(());
-        }
         let depth = self.build.context.loops.len();
+        if most == 0 {
+            return self.labelled(label, |lower| lower.empty_loop(shape, depth, span));
+        }
         let left = self.build.registers(&format!("%left{depth}.{}", shape.slots()), shape.slots(), 0);
         let size = self.build.register(&format!("%size{depth}"), 0);
         let rounds = if foreach.order == LoopOrder::Index { slots.len() } else { most };
@@ -63,6 +63,15 @@ impl<'a> Lower<'a, '_> {
         }
         self.build.land(&ends);
         self.build.context.guards.truncate(guards);
+        Ok(())
+    }
+
+    /// A loop over what is empty in any case looks at it all the same: whether it is known to be empty must not matter to the orders.
+    fn empty_loop(&mut self, shape: SetShape, depth: usize, span: Span) -> Fallible<()> {
+        if !self.endless {
+            let looked = self.build.register(&format!("%size{depth}"), 0);
+            self.assign(Place::Reg(looked), shape.taken(0), span)?;
+        }
         Ok(())
     }
 

@@ -310,13 +310,25 @@ impl<'a, 'm> Lower<'a, 'm> {
             }
             ExprKind::Binary(op, left, right) => {
                 let left = self.expr(left)?;
-                if matches!((op, &left), (BinOp::Or, IrExpr::Const(value)) if *value != 0) {
-                    return Ok(int(1));
+                if decides(*op, &left) {
+                    return Ok(self.undecided_side(*op, left, right));
                 }
                 let right = self.expr(right)?;
                 let made = binary(*op, left, right);
                 self.settle(made, expr.span)
             }
+        }
+    }
+
+    /// `&&` or `||` that a constant on the left decides. What stands on the right is a dependency all the same, as where the
+    /// left side is known only when the program runs; only what goes wrong there does not matter.
+    fn undecided_side(&mut self, op: BinOp, left: LocalExpr, right: &'a Expr) -> LocalExpr {
+        let reports = std::mem::take(self.reports);
+        let right = self.expr(right);
+        *self.reports = reports;
+        match right {
+            Ok(IrExpr::Const(_)) | Err(_) => int(i128::from(op == BinOp::Or)),
+            Ok(right) => IrExpr::binary(op, left, right),
         }
     }
 
@@ -399,5 +411,14 @@ impl<'a, 'm> Lower<'a, 'm> {
             frame.rounds.pop();
         }
         done
+    }
+}
+
+/// Whether a constant on the left side of `&&` or `||` decides.
+fn decides(op: BinOp, left: &LocalExpr) -> bool {
+    match (op, left) {
+        (BinOp::Or, IrExpr::Const(value)) => *value != 0,
+        (BinOp::And, IrExpr::Const(value)) => *value == 0,
+        _ => false,
     }
 }

@@ -197,7 +197,9 @@ impl Memory {
         self.records.values_mut().for_each(|records| records.count += more);
     }
 
-    /// What each basic register may return when a read meets a write.
+    /// What each basic register may return when a read meets a write: any value at all, the paper says. That is whatever it holds at
+    /// the beginning, what the client writes, and one value that is neither and stands for all others. So a value that other clients of a
+    /// size write, and this one does not, is one of those, and a client is judged alike on its own and among others.
     fn domains(
         &mut self,
         algorithm: &Algorithm,
@@ -223,6 +225,8 @@ impl Memory {
                 (None, Some(written)) => {
                     let mut domain = self.arrays[object.array.index()].init.clone();
                     domain.extend(written);
+                    let other = domain.iter().max().map_or(0, |largest| largest.saturating_add(1));
+                    domain.push(other.max(0));
                     domain
                 }
                 (None, None) => {
@@ -233,9 +237,7 @@ impl Memory {
             };
             domain.sort_unstable();
             domain.dedup();
-            // A client that writes nothing has nothing to overlap with.
-            let writes = written.as_ref().is_none_or(|written| !written.is_empty());
-            if domain.len() < 2 && writes {
+            if domain.len() < 2 {
                 return Err(vacuous(name.span, &name.text, &domain, reports));
             }
             self.objects[index].domain = domain;
@@ -267,7 +269,7 @@ fn vacuous(span: Span, name: &str, domain: &[i128], reports: &mut Reports) -> cr
     let only = domain.first().map_or("nothing".to_owned(), i128::to_string);
     let message = format!("a read of `{name}` that meets a write may return any value, and there is only {only}");
     let diagnostic = Diagnostic::new(span, message, "this policy would make the check vacuous");
-    let help = "let the client write another value, give the register a domain (`of 0..3`), or make it `atomic`";
+    let help = "give the register a larger domain (`of 0..3`), or make it `atomic`";
     reports.add(diagnostic.with_help(help))
 }
 

@@ -1,24 +1,33 @@
 //! The orders `declared` and `literal`: which accesses of a call stay in the order of the text (Samand, section 4).
 //!
-//! A static relation over all instructions of one inlined call, closed under transitivity, so that an order passes through what is not
-//! executed; of the closure only pairs of accesses are kept. The accesses of one atomic section are one. Every edge goes
-//! from an earlier to a later instruction, so one pass from the front computes the closure.
+//! For each instruction of one inlined call the earlier ones that it follows if they are executed. Only what holds whatever the values
+//! are is listed; what registers are computed from, which key of a map that is, and which accesses are of one object, is for the
+//! execution to say (axiom 9 of `cyrano_memory`). So it makes no difference whether an index or a key is a constant: a client means
+//! the same whether it stands in the source, in whatever spelling, or is one of all clients of a size.
+//!
+//! The paper's program order is the transitive closure over labels, and is then applied to what is executed. So an order passes through
+//! statements that are not executed, as far as it comes from the text: the accesses that come before an instruction in this sense are
+//! listed, too. It does not pass through iterations of loops that are not executed, for how far loops are unrolled depends on what is
+//! known about the client. The accesses of one atomic section stand for each of its instructions.
 //!
 //! | edge | `declared` | `literal` |
 //! |---|---|---|
 //! | a condition or loop, and what stands inside | yes | yes |
 //! | a condition that can lead to an earlier `return`, and what follows in that method | yes | no |
-//! | a register's value, and its use | yes | yes |
-//! | a local set or map: one use after another | yes | only a use after what it depends on |
+//! | a register's value, and its use (by axiom 9) | yes | yes |
+//! | a local set or map: one use after another | yes | only a use after what it depends on, key by key |
 //! | a lock, and what follows; what precedes, and an unlock | yes | yes |
-//! | two accesses that may be of one base object | yes | no |
+//! | two accesses of one base object (by axiom 1) | yes | no |
 //! | declared orders | yes | yes |
+//!
+//! Order synthesis needs something that can be told before a program runs: [`Layout::kept`] has the pairs of accesses that are in order
+//! if everything on the way between them is executed; objects are one if their indices are the same constant.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use cyrano_ir::dataflow::{Write, reads, successors, writes};
-use cyrano_ir::{InstrId, OwnOrder, Program, RegId, Thread};
+use cyrano_ir::{InstrId, Op, OwnOrder, Program, RegId, Thread};
 
 use super::build::{Context, Lock, Mark, Touch};
 
@@ -91,10 +100,25 @@ impl Layout {
 
     /// The program's order in a mode.
     pub(super) fn order(&self, program: &Program, mode: Mode, declared: &[Declared]) -> OwnOrder {
+        self.each_call(program, mode, declared, |call, before| call.list(before))
+    }
+
+    /// The pairs of accesses that stay in order in a mode, if what stands between them is executed.
+    pub(super) fn kept(&self, program: &Program, mode: Mode, declared: &[Declared]) -> OwnOrder {
+        self.each_call(program, mode, declared, |call, before| call.close(before))
+    }
+
+    fn each_call(
+        &self,
+        program: &Program,
+        mode: Mode,
+        declared: &[Declared],
+        make: impl Fn(&Call<'_>, &mut [Vec<InstrId>]),
+    ) -> OwnOrder {
         let before = program.threads.iter().zip(&self.marks).zip(&self.owners).map(|((thread, marks), owners)| {
             let mut before = vec![Vec::new(); thread.code.len()];
             for call in calls(marks) {
-                Call { thread, marks, owners, call, mode, declared }.close(&mut before);
+                make(&Call { thread, marks, owners, call, mode, declared }, &mut before);
             }
             before
         });
@@ -159,10 +183,52 @@ struct Call<'p> {
 }
 
 impl Call<'_> {
-    /// Computes the closure and adds it to what precedes each access.
+    /// Lists what each instruction follows.
+    fn list(&self, before: &mut [Vec<InstrId>]) {
+        let start = self.call.start;
+        let direct = self.edges(vec![Vec::new(); self.call.len()]);
+        let reach = self.closure(&self.edges(self.data(true)), true);
+        for (offset, from) in direct.into_iter().enumerate() {
+            let mut listed: Vec<usize> = from.into_iter().flat_map(|from| self.standing_for(from)).collect();
+            let passed = self.call.clone().filter(|from| self.is_access(*from));
+            listed.extend(passed.filter(|from| has(&reach[offset], from - start)));
+            listed.retain(|from| *from < start + offset);
+            listed.sort_unstable();
+            listed.dedup();
+            before[start + offset] = listed.into_iter().map(InstrId::new).collect();
+        }
+    }
+
+    /// The accesses of the section that an instruction belongs to, or itself.
+    fn standing_for(&self, at: usize) -> Vec<usize> {
+        let group = self.marks[at].group as usize;
+        let section = matches!(self.thread.code[group].op, Op::AtomicBegin);
+        if !section || self.is_access(at) {
+            return vec![at];
+        }
+        let members = (group..self.call.end).take_while(|at| self.marks[*at].group as usize == group);
+        members.filter(|at| self.is_access(*at)).collect()
+    }
+
+    /// Adds the closure to what precedes each access.
     fn close(&self, before: &mut [Vec<InstrId>]) {
         let start = self.call.start;
-        let edges = self.edges();
+        let mut edges = self.edges(self.data(false));
+        self.add_touches(&mut edges);
+        let reach = self.closure(&edges, false);
+        for at in self.call.clone().filter(|at| self.is_access(*at)) {
+            let group = self.marks[at].group;
+            let precedes =
+                |earlier: &usize| self.marks[*earlier].group == group || has(&reach[at - start], earlier - start);
+            let earlier = (start..at).filter(|earlier| self.is_access(*earlier));
+            before[at] = earlier.filter(precedes).map(InstrId::new).collect();
+        }
+    }
+
+    /// For each instruction those that precede it by these edges and those of instructions between; if `executed`, not through
+    /// iterations of loops that neither the first nor the last one is in.
+    fn closure(&self, edges: &[Vec<usize>], executed: bool) -> Vec<Vec<u64>> {
+        let start = self.call.start;
         let words = self.call.len().div_ceil(64);
         let mut reach: Vec<Vec<u64>> = vec![vec![0; words]; self.call.len()];
         let mut first = start;
@@ -173,41 +239,54 @@ impl Call<'_> {
                 last += 1;
             }
             let mut all = vec![0u64; words];
-            for from in (first..=last).flat_map(|at| &edges[at - start]).filter(|from| **from < first) {
+            let mut from: Vec<usize> = (first..=last).flat_map(|at| &edges[at - start]).copied().collect();
+            from.retain(|from| *from < first);
+            from.sort_unstable();
+            from.dedup();
+            for from in from {
                 // Whoever precedes one of a section precedes all of it.
-                let whole = self.marks[*from].group as usize;
+                let whole = self.marks[from].group as usize;
                 for member in (whole.max(start)..first).take_while(|at| self.marks[*at].group as usize == whole) {
                     all[(member - start) / 64] |= 1 << ((member - start) % 64);
                 }
-                let earlier = std::mem::take(&mut reach[*from - start]);
-                all.iter_mut().zip(&earlier).for_each(|(word, other)| *word |= other);
-                reach[*from - start] = earlier;
+                let passing = if executed { self.passing(from, first) } else { None };
+                for (at, word) in reach[from - start].iter().enumerate() {
+                    all[at] |= word & passing.as_ref().map_or(u64::MAX, |mask| mask[at]);
+                }
             }
             for at in first..=last {
                 reach[at - start].clone_from(&all);
             }
             first = last + 1;
         }
-        for at in self.call.clone().filter(|at| self.is_access(*at)) {
-            let group = self.marks[at].group;
-            let precedes = |earlier: &usize| {
-                let inside = earlier - start;
-                self.marks[*earlier].group == group || reach[at - start][inside / 64] >> (inside % 64) & 1 == 1
-            };
-            let earlier = (start..at).filter(|earlier| self.is_access(*earlier));
-            before[at] = earlier.filter(precedes).map(InstrId::new).collect();
+        reach
+    }
+
+    /// The instructions from which an order may pass through one to another: those in all iterations of loops that the one is in and
+    /// the other is not. None if that is all of them.
+    fn passing(&self, through: usize, to: usize) -> Option<Vec<u64>> {
+        let (through, to) = (&self.marks[through].context.loops, &self.marks[to].context.loops);
+        let alone: Vec<_> = through.iter().filter(|round| !to.contains(round)).collect();
+        if alone.is_empty() {
+            return None;
         }
+        let mut mask = vec![0u64; self.call.len().div_ceil(64)];
+        for (offset, mark) in self.marks[self.call.clone()].iter().enumerate() {
+            if alone.iter().all(|round| mark.context.loops.contains(round)) {
+                mask[offset / 64] |= 1 << (offset % 64);
+            }
+        }
+        Some(mask)
     }
 
     fn is_access(&self, at: usize) -> bool {
         self.thread.code[at].op.access_kind().is_some()
     }
 
-    /// For each instruction earlier ones that it follows.
-    fn edges(&self) -> Vec<Vec<usize>> {
-        let mut edges = self.data();
-        let mut last_use: HashMap<u32, usize> = HashMap::new();
-        let (mut touched, mut acquired): (Vec<(usize, Touch)>, Vec<usize>) = (Vec::new(), Vec::new());
+    /// For each instruction earlier ones that it follows if they are executed, besides those given.
+    fn edges(&self, mut edges: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+        let mut uses: HashMap<u32, Vec<usize>> = HashMap::new();
+        let (mut accesses, mut acquired): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for at in self.call.clone() {
             let mark = &self.marks[at];
             let to = &mut edges[at - self.call.start];
@@ -215,20 +294,20 @@ impl Call<'_> {
             to.extend(explicit.map(|from| *from as usize));
             to.extend(&acquired);
             if mark.lock == Some(Lock::Release) {
-                to.extend(self.call.start..at);
+                // Whatever else precedes it follows some of these, if anything.
+                to.extend(&accesses);
             }
             if self.mode == Mode::Declared {
                 to.extend(mark.context.early.iter().map(|from| *from as usize));
                 for set in self.sets_used(at) {
-                    to.extend(last_use.insert(set, at));
+                    let earlier = uses.entry(set).or_default();
+                    to.extend(earlier.iter());
+                    earlier.push(at);
                 }
             }
-            if let Some(touch) = mark.touch.filter(|_| self.mode == Mode::Declared && self.is_access(at)) {
-                to.extend(touched.iter().filter(|(_, other)| may_be_same(other, &touch)).map(|(from, _)| *from));
-                touched.push((at, touch));
-            }
-            if mark.lock == Some(Lock::Acquire) {
-                acquired.push(at);
+            if self.is_access(at) {
+                accesses.push(at);
+                acquired.extend((mark.lock == Some(Lock::Acquire)).then_some(at));
             }
             self.add_declared(at, to);
         }
@@ -236,6 +315,21 @@ impl Call<'_> {
             to.retain(|from| (self.call.start..self.call.start + offset).contains(from));
         }
         edges
+    }
+
+    /// Adds the pairs of accesses that are of one object in any case.
+    fn add_touches(&self, edges: &mut [Vec<usize>]) {
+        if self.mode == Mode::Literal {
+            return;
+        }
+        let mut touched: Vec<(usize, Touch)> = Vec::new();
+        for at in self.call.clone().filter(|at| self.is_access(*at)) {
+            if let Some(touch) = self.marks[at].touch {
+                let same = touched.iter().filter(|(_, other)| are_same(other, &touch)).map(|(from, _)| *from);
+                edges[at - self.call.start].extend(same);
+                touched.push((at, touch));
+            }
+        }
     }
 
     fn add_declared(&self, at: usize, to: &mut Vec<usize>) {
@@ -259,8 +353,8 @@ impl Call<'_> {
         used
     }
 
-    /// For each instruction the ones that may have written a register that it reads.
-    fn data(&self) -> Vec<Vec<usize>> {
+    /// For each instruction the ones that may have written a register that it reads; of sets and maps only if not `named`.
+    fn data(&self, named: bool) -> Vec<Vec<usize>> {
         type Defs = HashMap<RegId, Vec<usize>>;
         let start = self.call.start;
         let mut states: Vec<Option<Defs>> = vec![None; self.call.len() + 1];
@@ -273,7 +367,10 @@ impl Call<'_> {
             };
             let op = &self.thread.code[at].op;
             let mut from = Vec::new();
-            reads(op, &mut |register| from.extend(defs.get(&register).into_iter().flatten().copied()));
+            reads(op, &mut |register| {
+                let owned = self.owners.get(register.index()).copied().flatten().is_some();
+                from.extend(defs.get(&register).into_iter().flatten().copied().filter(|_| !named || !owned));
+            });
             from.sort_unstable();
             from.dedup();
             edges.push(from);
@@ -294,10 +391,14 @@ impl Call<'_> {
     }
 }
 
-/// Whether two touches may be of one base object.
-fn may_be_same(first: &Touch, second: &Touch) -> bool {
-    let apart = matches!((first.element, second.element), (Some(a), Some(b)) if a != b);
-    first.object == second.object && !apart
+/// Whether a set of bits has one.
+fn has(bits: &[u64], at: usize) -> bool {
+    bits[at / 64] >> (at % 64) & 1 == 1
+}
+
+/// Whether two touches are of one base object in any case.
+fn are_same(first: &Touch, second: &Touch) -> bool {
+    first == second && first.element.is_some()
 }
 
 fn merge(into: &mut Option<HashMap<RegId, Vec<usize>>>, defs: &HashMap<RegId, Vec<usize>>) {

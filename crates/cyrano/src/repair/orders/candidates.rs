@@ -21,8 +21,6 @@ pub(super) struct Choice<'a> {
     pub(super) judge: &'a Judge<'a>,
     pub(super) fixed: Vec<OrderPair>,
     pub(super) candidates: Vec<OrderPair>,
-    /// What each candidate alone adds to the fixed ones.
-    effects: Vec<Effect>,
     /// For each candidate how many forbid less.
     rank: Vec<u32>,
 }
@@ -42,7 +40,7 @@ impl<'a> Choice<'a> {
         for (place, number) in (0..).zip(sorted) {
             rank[number] = place;
         }
-        Self { judge, fixed, candidates, effects, rank }
+        Self { judge, fixed, candidates, rank }
     }
 
     /// A choice among all orders that the source could have and that would make a difference.
@@ -91,20 +89,8 @@ impl Orderable for Choice<'_> {
     }
 
     fn allows(&self, wrong: &Shown, set: &[usize]) -> bool {
-        allows(self.judge, wrong, &self.with(set))
+        self.judge.allows(wrong, &self.with(set))
     }
-
-    fn forbidding(&self, wrong: &Shown, among: &[usize]) -> Vec<usize> {
-        let forbids =
-            |number: &usize| wrong.overtaken.iter().any(|pair| self.effects[*number][wrong.case].contains(pair));
-        among.iter().copied().filter(forbids).collect()
-    }
-}
-
-/// Whether a counterexample stays possible with these orders.
-pub(super) fn allows(judge: &Judge<'_>, wrong: &Shown, declared: &[OrderPair]) -> bool {
-    let order = judge.order(wrong.case, declared);
-    wrong.overtaken.iter().all(|(thread, first, second)| !order.precedes(*thread, *first, *second))
 }
 
 /// What each of these alone adds to the fixed ones.

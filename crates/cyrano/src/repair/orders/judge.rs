@@ -9,8 +9,9 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use cyrano_engine::{Query, Question, Replayed, Verdict, Violation, Watch};
+use cyrano_engine::{Execution, Query, Question, Replayed, Verdict, Violation, Watch};
 use cyrano_fences::{Judgement, Wrong};
 use cyrano_ir::{InstrId, OwnOrder, Program, Property, ThreadId};
 use cyrano_memory::Model;
@@ -35,6 +36,15 @@ pub(super) struct Shown {
     pub(super) overtaken: Vec<Pair>,
     /// The trace, if there is an execution.
     pub(super) trace: Option<Trace>,
+    /// What it takes to replay it.
+    evidence: Option<Rc<Evidence>>,
+}
+
+/// An execution, and what it violates.
+struct Evidence {
+    property: Property,
+    violation: Option<Violation>,
+    execution: Execution,
 }
 
 /// The clients and what is to hold of them.
@@ -68,11 +78,21 @@ impl<'a> Judge<'a> {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// What a client keeps in order with these declared orders.
+    /// What a client keeps in order with these declared orders, as far as that can be told before it runs.
     pub(super) fn order(&self, case: usize, declared: &[OrderPair]) -> OwnOrder {
-        let program = self.tests[case].with_orders(declared);
-        let own = self.mode.and_then(|mode| program.own_order(mode.name()).cloned());
-        own.unwrap_or_default()
+        self.mode.map(|mode| self.tests[case].kept(mode, declared)).unwrap_or_default()
+    }
+
+    /// Whether a counterexample stays possible with these declared orders: whether it can be replayed.
+    pub(super) fn allows(&self, wrong: &Shown, declared: &[OrderPair]) -> bool {
+        let Some(evidence) = &wrong.evidence else { return true };
+        let Evidence { property, violation, execution } = &**evidence;
+        let program = self.tests[wrong.case].with_orders(declared);
+        let program = match property {
+            Property::Transactions(_) => program,
+            _ => program.without_calls(),
+        };
+        cyrano_interp::confirm(&program, self.task.model, property, violation.as_ref(), execution).is_ok()
     }
 
     /// Whether all clients are correct with these declared orders.
@@ -167,12 +187,14 @@ impl<'a> Judge<'a> {
         match self.runner.proof(program, property, model, &answer) {
             Ok(Some(proof)) => {
                 let trace = proof::trace(loaded, program, property, model, violation, &proof);
-                let shown = Shown { case, overtaken: overtaken(&proof.replayed), trace: Some(trace) };
+                let (property, execution) = (property.clone(), proof.execution.clone());
+                let evidence = Some(Rc::new(Evidence { property, violation: violation.cloned(), execution }));
+                let shown = Shown { case, overtaken: overtaken(&proof.replayed), trace: Some(trace), evidence };
                 Judgement::Wrong(Wrong { execution: proof.execution, replayed: proof.replayed, evidence: shown })
             }
             Ok(None) if violation == Some(&Violation::NoWitness) => {
                 let replayed = Replayed::default();
-                let evidence = Shown { case, overtaken: Vec::new(), trace: None };
+                let evidence = Shown { case, overtaken: Vec::new(), trace: None, evidence: None };
                 Judgement::Wrong(Wrong { execution: Default::default(), replayed, evidence })
             }
             Ok(None) => self.fail(loaded, "the violation came without an execution"),

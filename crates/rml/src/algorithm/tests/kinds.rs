@@ -230,7 +230,7 @@ fn renamed(clients: &Clients, location: impl Fn(i128) -> i128, value: impl Fn(i1
         table.extend(written.map(|(from, to)| (call(Method::Write, &from), call(Method::Write, &to))));
     }
     let mut clients: Vec<Calls> = clients.iter().cloned().collect();
-    for call in clients.iter_mut().flatten().flatten() {
+    for call in clients.iter_mut().flatten().flatten().flatten() {
         *call = table.iter().find(|(from, _)| from == call).expect("a call of these clients").1;
     }
     clients.into_iter().collect()
