@@ -137,7 +137,7 @@ pub(crate) enum Intrinsic {
     Assert(String),
     Choose(Vec<i64>),
     Malloc(Type),
-    Free(Type),
+    Free,
     Mark(BlockMark),
 }
 

@@ -16,6 +16,7 @@ mod alike;
 mod codec;
 mod events;
 mod faults;
+mod guards;
 mod judge;
 mod local;
 mod machine;
@@ -196,6 +197,10 @@ impl Engine for Explore {
         };
         if let Some(Property::Progress(progress)) = property {
             return progress::ask(self, query, *progress, limits, watch);
+        }
+        if property == Some(&Property::CommitAtomicity) && query.program.has_headers() {
+            let reason = "the serial run of atomic blocks does not know freed memory";
+            return Answer::new(Verdict::Unknown, Some(reason.into()));
         }
         if property == Some(&Property::CommitAtomicity) {
             return self.atomicity(query, limits, watch);

@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use crate::Explore;
 use crate::alike::groups;
 use crate::faults::Fault;
+use crate::guards::Headers;
 use crate::own::OwnRegion;
 use crate::repeats::constant_variables;
 use crate::shadow::Shadows;
@@ -43,6 +44,8 @@ pub(crate) struct Machine<'a> {
     pub values: Option<Values>,
     /// What the shadow of atomic blocks needs to know, if commit-atomicity is asked for.
     pub shadows: Option<Shadows>,
+    /// The headers of objects that can be freed.
+    pub headers: Headers,
     /// The program's own order, under a model that follows it; see `own`.
     pub own_order: Option<&'a OwnOrder>,
     /// The regions of threads that were met, by thread and first instruction; see `own`.
@@ -117,6 +120,7 @@ impl<'a> Machine<'a> {
             monitor: property.filter(|_| values.is_none()).and_then(|property| monitor(program, property)),
             values,
             shadows: blocks.then(|| Shadows::of(program)),
+            headers: Headers::of(program),
             own_order,
             regions: Mutex::default(),
             variables: variables(program),
@@ -136,6 +140,7 @@ impl<'a> Machine<'a> {
             constant: constant_variables(program),
             sorts: config.sorted_stores
                 && !blocks
+                && !program.has_headers()
                 && defers[AccessKind::Store as usize]
                 && !model.keeps(AccessKind::Store, AccessKind::Store, false),
         };

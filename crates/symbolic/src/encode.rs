@@ -208,6 +208,7 @@ impl<'a> Problem<'a> {
                     write: None,
                     unit: Some(unit),
                     ghost: true,
+                    looks: false,
                     from: Sources::default(),
                 });
                 value

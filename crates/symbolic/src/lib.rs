@@ -30,6 +30,7 @@ mod eval;
 mod event;
 mod export;
 mod fence;
+mod freed;
 mod gates;
 mod graph;
 mod idle;

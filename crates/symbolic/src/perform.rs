@@ -211,6 +211,7 @@ impl Walk<'_, '_> {
             Op::Rmw { op, .. } => read.clone().map(|old| self.modify(op, &old, *guard, state, &mut from)),
             _ => None,
         };
+        let freed = self.look(pc, kind, &address, *guard, state);
         let number = u32::try_from(self.run.events.len()).unwrap_or(u32::MAX);
         if let (Some(((choices, _), index)), Some(value)) = (place, &read) {
             let own = if self.tracks { Rc::new(vec![(number, TRUE)]) } else { Taint::default() };
@@ -228,12 +229,13 @@ impl Walk<'_, '_> {
                 write,
                 unit: state.unit,
                 ghost: self.ghost,
+                looks: false,
                 from,
             },
             state,
         );
         if !self.ghost {
-            self.out.steps.push(Step { guard: *guard, instr: pc, read, event });
+            self.out.steps.push(Step { guard: *guard, instr: pc, read, event, freed });
         }
     }
 
@@ -263,7 +265,7 @@ impl Walk<'_, '_> {
     }
 
     /// What a read returns: of the setup thread, what memory holds; else anything that the word may hold.
-    fn read(&mut self, address: &Address, state: &State) -> Value {
+    pub(crate) fn read(&mut self, address: &Address, state: &State) -> Value {
         let words = address.words.iter();
         if let Some(memory) = &state.memory {
             let mut words = words.rev();

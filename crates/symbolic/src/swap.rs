@@ -5,7 +5,7 @@
 //! the other one, with the same mark in its low bits. Everything else stays what it is. In programs without gaps no value is a pointer and
 //! only named words change places.
 
-use cyrano_ir::{ArrayId, BinOp, FinalVar, LocId, LocalExpr, Program, ThreadId, Ty, UNDEFINED, UnOp, WORD};
+use cyrano_ir::{ArrayId, BinOp, FinalVar, LocId, LocalExpr, Program, SharedArray, ThreadId, Ty, UNDEFINED, UnOp, WORD};
 use std::collections::BTreeSet;
 
 use crate::range::Range;
@@ -87,10 +87,8 @@ impl Swap {
 
     /// Whether the exchange maps code, registers and initial memory to themselves.
     fn maps(&self, program: &Program) -> bool {
-        let memory = program.arrays.len() == 1 && {
-            let array = &program.arrays[0];
-            array.base.0 == 0 && array.len as usize == program.locations.len()
-        };
+        let whole = |array: &SharedArray| array.base.0 == 0 && array.len as usize == program.locations.len();
+        let memory = !program.arrays.is_empty() && program.arrays.iter().all(whole);
         let words = (0u32..).zip(&program.locations).all(|(word, location)| {
             let to = &program.locations[self.word(word) as usize];
             to.ty == location.ty && to.init == self.value(location.init)

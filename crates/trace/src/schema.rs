@@ -222,6 +222,12 @@ pub enum ErrorInfo {
         /// The address.
         address: i64,
     },
+    /// An access to freed memory.
+    Freed,
+    /// Freeing twice.
+    DoubleFree,
+    /// Freeing what was not allocated.
+    NotAllocated,
 }
 
 /// A thread that waits at an atomic section.

@@ -12,6 +12,9 @@ pub struct TestArgs {
     /// Instead of the declared tests, every test with up to this many calls
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=12))]
     pub all_tests: Option<u8>,
+    /// `malloc` never returns memory that was freed
+    #[arg(long)]
+    pub no_reuse: bool,
 }
 
 impl TestArgs {
