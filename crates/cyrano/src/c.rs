@@ -19,7 +19,7 @@ use crate::source::{self, Source};
 const OBJECTS: &str = "objects";
 
 /// Whether `malloc` may return memory that was freed; kept with the constants, so that a saved trace says it too.
-const REUSE: &str = "reuse";
+pub const REUSE: &str = "reuse";
 
 /// A C file that has been read.
 struct File {
@@ -46,7 +46,13 @@ pub fn load(
     let text = tests_of(&file.source)?;
     let declared = cyrano_cfront::tests(&text.text, &file.unit).map_err(|e| program::complain(&text, &e, color))?;
     let tests = match wanted.all_tests {
-        Some(calls) => cyrano_cfront::all_tests(&declared, calls.into()),
+        Some(calls) => {
+            let mut tests = cyrano_cfront::all_tests(&declared, calls.into());
+            if wanted.sequences {
+                tests.splice(0..0, cyrano_cfront::sequential_tests(&declared, calls.into()));
+            }
+            tests
+        }
         None => {
             let names: Vec<&str> = declared.tests.iter().map(|test| test.name.as_str()).collect();
             if let Some(unknown) = wanted.unknown(&names) {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use cyrano_engine::Verdict;
 use cyrano_ir::suggest;
 use cyrano_ir::{Diagnostic, Program, Property};
 use cyrano_rml::CompileError;
@@ -41,6 +42,14 @@ impl Loaded {
             return Cow::Borrowed(self);
         }
         Cow::Owned(Self { program: self.program.without_calls(), ..self.clone() })
+    }
+
+    /// What a reader of a verdict must know.
+    pub fn caveats(&self, verdict: Verdict) -> Vec<String> {
+        let claims = matches!(verdict, Verdict::Verified | Verdict::Bounded);
+        let unused = claims && self.program.constants.iter().any(|constant| *constant == (c::REUSE.to_owned(), 0));
+        let text = "freed memory is never used again here (--no-reuse), as `malloc` may";
+        unused.then(|| text.to_owned()).into_iter().collect()
     }
 
     /// The size of the instance, for reports; a constant of the file's own takes precedence.
