@@ -52,7 +52,14 @@ impl Headers {
 impl Machine<'_> {
     /// Whether an access that is performed now finds its object freed; if so, that is noted.
     #[inline]
-    pub(crate) fn check_freed(&self, state: &State, event: &mut Option<Violation>, access: (usize, u32), loc: u32, kind: AccessKind) {
+    pub(crate) fn check_freed(
+        &self,
+        state: &State,
+        event: &mut Option<Violation>,
+        access: (usize, u32),
+        loc: u32,
+        kind: AccessKind,
+    ) {
         let Some(header) = self.headers.guard(loc, kind) else { return };
         if state.memory[header as usize] != ALIVE {
             let (thread, pc) = access;

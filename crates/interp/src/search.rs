@@ -130,7 +130,10 @@ impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Search<'e, 'm, 'p, V
     fn may_go_first(&self, event: usize) -> bool {
         let facts = &self.placing.events.list[event];
         let only_reads = facts.written == Written::Nothing && facts.kind.reads();
-        only_reads && !self.looking.contains(event) && !self.tracked.contains(event) && !self.placing.events.in_company(event)
+        only_reads
+            && !self.looking.contains(event)
+            && !self.tracked.contains(event)
+            && !self.placing.events.in_company(event)
     }
 
     /// The state as bytes; every event number fits into one.

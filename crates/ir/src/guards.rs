@@ -64,7 +64,11 @@ mod tests {
                     thread p\n  @0: store objects[2], 1\n  @1: halt\n";
         let program = crate::text::parse(text).expect("the program can be read");
         crate::verify(&program).expect("and is well formed");
-        assert_eq!(crate::text::parse(&crate::text::print(&program)).as_ref(), Ok(&program), "it is written as it is read");
+        assert_eq!(
+            crate::text::parse(&crate::text::print(&program)).as_ref(),
+            Ok(&program),
+            "it is written as it is read"
+        );
         program
     }
 

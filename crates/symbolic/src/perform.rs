@@ -107,7 +107,8 @@ impl Walk<'_, '_> {
             self.stuck.push(stuck);
         } else if state.memory.is_some() {
             let waits = self.gates.and(*guard, !holds);
-            if waits != FALSE {
+            // Outside of sections the execution is dropped.
+            if waits != FALSE && state.in_section {
                 self.run.setup_waits.push(waits);
             }
         } else if state.in_section {

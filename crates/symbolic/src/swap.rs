@@ -5,7 +5,9 @@
 //! the other one, with the same mark in its low bits. Everything else stays what it is. In programs without gaps no value is a pointer and
 //! only named words change places.
 
-use cyrano_ir::{ArrayId, BinOp, FinalVar, LocId, LocalExpr, Program, SharedArray, ThreadId, Ty, UNDEFINED, UnOp, WORD};
+use cyrano_ir::{
+    ArrayId, BinOp, FinalVar, LocId, LocalExpr, Program, SharedArray, ThreadId, Ty, UNDEFINED, UnOp, WORD,
+};
 use std::collections::BTreeSet;
 
 use crate::range::Range;

@@ -418,7 +418,11 @@ impl<'a, 'g> Walk<'a, 'g> {
     }
 
     fn begin_section(&mut self, pc: InstrId, guard: &mut Lit, state: &mut State) {
-        if state.in_section || state.memory.is_some() {
+        if state.in_section {
+            return;
+        }
+        if state.memory.is_some() {
+            state.in_section = true;
             return;
         }
         if may_wait(self.set.program, self.thread, pc) {

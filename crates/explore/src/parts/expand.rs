@@ -158,7 +158,8 @@ impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
         }
         let done = parts.m.done(&self.state, thread);
         let next = parts.m.next_footprint(&self.state, thread);
-        let future = self.futures.as_ref().map_or(Footprint::default(), |futures| futures.of(parts.m, &self.state, thread));
+        let future =
+            self.futures.as_ref().map_or(Footprint::default(), |futures| futures.of(parts.m, &self.state, thread));
         let number = parts.thread(thread).get(words) as usize;
         let places = &mut self.threads[thread].places;
         if places.len() <= number {

@@ -102,7 +102,12 @@ impl Random {
         Program {
             name: self.name(),
             locations: self.many(5, |r| Location { name: r.name(), init: r.value(), ty: r.ty(), span: r.span() }),
-            arrays: self.many(3, |r| SharedArray { name: r.name(), base: LocId(r.id()), len: r.id(), headers: r.id() % 2 == 1 }),
+            arrays: self.many(3, |r| SharedArray {
+                name: r.name(),
+                base: LocId(r.id()),
+                len: r.id(),
+                headers: r.id() % 2 == 1,
+            }),
             threads: self.many(4, |r| Thread {
                 name: r.name(),
                 registers: r.many(6, |r| Register { name: r.name(), init: r.value(), ty: r.ty() }),
