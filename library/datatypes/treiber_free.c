@@ -5,6 +5,9 @@
 //
 //@ sc: violated
 //@ tso: violated
+//@ pso: violated
+//@ rmo: violated
+//@ relaxed: violated
 
 #include <cyrano.h>
 #include <stdlib.h>
