@@ -40,14 +40,14 @@ pub(crate) struct Checked {
     /// Whether anything is freed.
     pub(crate) frees: bool,
     /// Enumerators, for tests.
-    pub(crate) constants: BTreeMap<String, i64>,
+    pub(crate) constants: BTreeMap<String, i128>,
 }
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
 enum Symbol {
     Type(Type),
-    Constant(i64, Type),
+    Constant(i128, Type),
     Global(GlobalId),
     Local(LocalId),
     Function(FuncId),
@@ -103,7 +103,7 @@ struct Current {
 /// The cases of a switch.
 #[derive(Default)]
 struct Switch {
-    cases: Vec<(i64, LabelId)>,
+    cases: Vec<(i128, LabelId)>,
     default: Option<LabelId>,
     ty: Option<Type>,
     /// The atomic blocks around it.

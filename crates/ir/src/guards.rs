@@ -15,10 +15,10 @@ use crate::ids::LocId;
 use crate::program::{Program, Ty};
 
 /// What the header of an object holds that may be accessed.
-pub const ALIVE: i64 = 0;
+pub const ALIVE: i128 = 0;
 
 /// What the header of a freed object holds.
-pub const FREED: i64 = 1;
+pub const FREED: i128 = 1;
 
 impl Program {
     /// Whether it has objects that can be freed.

@@ -50,7 +50,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// The objects of the size of a new one that may have been freed when it is allocated.
-    fn may_be_freed(&self, new: i64, position: u32) -> Vec<Object> {
+    fn may_be_freed(&self, new: i128, position: u32) -> Vec<Object> {
         let shared = &*self.shared;
         let Some(size) = shared.memory.objects.last().map(|object| object.words) else { return Vec::new() };
         let alone = shared.setup && shared.thread == 0;
@@ -63,7 +63,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// An object of the call's own: the only one, or the next of a pool if the call may be reached again.
-    fn new_object(&mut self, ty: &Type, first: i64, position: u32) -> LocalExpr {
+    fn new_object(&mut self, ty: &Type, first: i128, position: u32) -> LocalExpr {
         let (checked, span, thread) = (self.shared.checked, self.span, self.shared.thread);
         if !self.is_repeated(position) || self.shared.memory.is_full() {
             return Ir::Const(first);
@@ -80,7 +80,7 @@ impl Lowerer<'_, '_> {
         }
         let counter = self.register(&format!("%objects.{}", first / WORD), 0);
         let count = Self::var(counter);
-        let cond = arith::binary(BinOp::Lt, count.clone(), Ir::Const(i64::from(self.shared.objects)));
+        let cond = arith::binary(BinOp::Lt, count.clone(), Ir::Const(i128::from(self.shared.objects)));
         let line = self.shared.sources.line(crate::source::Loc { file: 0, span });
         self.emit(Op::Limit { cond, what: format!("objects allocated in the loop at line {line}") });
         let step = Ir::Const(second - first);
