@@ -3,9 +3,11 @@
 //! A test is a sequence before the parentheses and at least two threads, each with at least one call. Threads that differ in their order
 //! alone make the same test, because the observations of one are those of the other with columns permuted, serial or not.
 //!
-//! **What is left out, and why.** Tests with one thread: in every model a single thread reads its own latest store, so that its only
-//! observations are serial ones; and an error of the program that a sequence of calls causes by itself is met by every test that splits
-//! the sequence between two threads, whose serial executions include it.
+//! **What is left out, and why.** Tests with one thread, where the specification is the file itself: in every model a single thread reads its own
+//! latest store, so that its only observations are serial ones; and an error of the program that a sequence of calls causes by itself is
+//! met by every test that splits the sequence between two threads, whose serial executions include it. Compared with another file, though, a
+//! sequence of calls may be wrong, and then [`sequential_tests`] are for that. Splitting such a sequence does not show it: the reference may have more serial executions
+//! of the split one.
 //!
 //! **What is not left out, and why.** A test is not covered by a longer one that has it as a part, nor by one with the same calls in more
 //! threads: both have more serial executions, which may explain an observation that is wrong in the smaller test. (A `dequeue` that
@@ -33,6 +35,13 @@ pub fn all_tests(file: &TestFile, calls: usize) -> Vec<Test> {
         }
     }
     found
+}
+
+/// All tests of one thread with up to `calls` operation calls, smaller ones first. A sequence before the thread would only move its beginning there.
+pub fn sequential_tests(file: &TestFile, calls: usize) -> Vec<Test> {
+    let letters = file.interface.operations.len();
+    let sequences = (1..=calls).flat_map(|len| sequences(len, letters));
+    sequences.map(|sequence| test(file, Vec::new(), vec![sequence])).collect()
 }
 
 fn test(file: &TestFile, before: Vec<Step>, threads: Vec<Vec<Step>>) -> Test {

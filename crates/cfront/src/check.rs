@@ -37,10 +37,8 @@ pub(crate) struct Checked {
     pub(crate) types: Types,
     pub(crate) globals: Vec<Global>,
     pub(crate) functions: Vec<Function>,
-    /// The types that `free` is called on.
-    pub(crate) freed: Vec<Type>,
-    /// Where each of them is first freed.
-    freed_at: Vec<Loc>,
+    /// Whether anything is freed.
+    pub(crate) frees: bool,
     /// Enumerators, for tests.
     pub(crate) constants: BTreeMap<String, i128>,
 }
@@ -63,7 +61,6 @@ pub(crate) fn check(items: &[Item], sources: &Sources, problems: &mut Problems) 
         out: Checked::default(),
         scopes: vec![Scope::default()],
         current: None,
-        embedded: Vec::new(),
         defined: HashMap::new(),
     };
     for item in items {
@@ -72,7 +69,6 @@ pub(crate) fn check(items: &[Item], sources: &Sources, problems: &mut Problems) 
             Item::Function(function) => checker.function(function),
         }
     }
-    checker.check_freed();
     calls::check(&checker.out, checker.problems);
     checker.out
 }
@@ -120,8 +116,6 @@ struct Checker<'c> {
     out: Checked,
     scopes: Vec<Scope>,
     current: Option<Current>,
-    /// Types of variables and allocated objects, for the rule about `free`.
-    embedded: Vec<Type>,
     /// The structs and enums that were defined, by their numbers in the file; none for one with an error.
     defined: HashMap<usize, Option<Type>>,
 }
@@ -211,7 +205,6 @@ impl Checker<'_> {
 
     fn new_global(&mut self, name: &Name, shown: &str, ty: Type, init: Vec<(u32, crate::tree::Expr)>) {
         let id = GlobalId(self.out.globals.len());
-        self.embedded.push(ty.clone());
         self.out.globals.push(Global { name: shown.into(), ty, init, loc: name.loc });
         self.declare(name, Symbol::Global(id));
     }
@@ -279,25 +272,11 @@ impl Checker<'_> {
     }
 
     fn new_local(&mut self, name: &Name, ty: Type) -> LocalId {
-        self.embedded.push(ty.clone());
         let current = self.current();
         let id = LocalId(current.locals.len());
         current.locals.push(Local { name: name.text.clone(), ty });
         self.declare(name, Symbol::Local(id));
         id
-    }
-
-    /// `free` looks for the header in front of an object, which a part of an object does not have.
-    fn check_freed(&mut self) {
-        for (freed, loc) in self.out.freed.clone().into_iter().zip(self.out.freed_at.clone()) {
-            let embeds = |ty: &&Type| self.out.types.contains(ty, &freed);
-            if let Some(outer) = self.embedded.iter().find(embeds).cloned() {
-                let (freed, outer) = (self.show(&freed), self.show(&outer));
-                let message = format!("`{freed}` is freed, but it is also a part of `{outer}`");
-                let problem = Problem::new(loc, message, "freed here");
-                self.report(problem.with_help("only whole objects can be freed: allocate it on its own"));
-            }
-        }
     }
 }
 

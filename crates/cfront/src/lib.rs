@@ -36,7 +36,7 @@ mod tests;
 
 use cyrano_ir::{Diagnostic, Program, Span};
 
-pub use all_tests::all_tests;
+pub use all_tests::{all_tests, sequential_tests};
 pub use blocks::BLOCK_WORDS;
 pub use headers::stub;
 pub use preprocess::{MAX_SOURCE, Resolver};

@@ -9,6 +9,7 @@
 pub(crate) mod call;
 mod cond;
 mod expr;
+mod heap;
 mod intrinsic;
 mod spot;
 mod stmt;
@@ -17,7 +18,7 @@ use cyrano_ir::{Expr as Ir, Instr, InstrId, LocalExpr, Op, Place, RegId, Registe
 
 use crate::check::Checked;
 use crate::escape::Escapes;
-use crate::memory::Memory;
+use crate::memory::{Memory, Object};
 use crate::source::{Loc, Sources};
 use crate::tree::{FuncId, LabelId};
 
@@ -38,6 +39,12 @@ pub(crate) struct Shared<'u> {
     pub(crate) memory: Memory,
     /// How many objects a `malloc` within a loop can make.
     pub(crate) objects: u32,
+    /// The objects that `malloc` may return again once they are freed.
+    pub(crate) reused: Vec<Object>,
+    /// The thread that is being made.
+    pub(crate) thread: usize,
+    /// Whether thread 0 runs before the others start.
+    pub(crate) setup: bool,
 }
 
 /// A thread in the making.

@@ -1,11 +1,12 @@
 //! Shared memory: one array of words, objects separated by gaps.
 //!
 //! Word 0 is never used, so that no object has the address 0. A pointer is [`WORD`] times the index of a word.
-//! An object of a type that the program frees has a header word in front, 0 until it is freed.
+//! In a program that frees anything every allocated object has a header in front, which says whether it is freed (`cyrano_ir::guards`).
 
 use std::collections::BTreeMap;
 
-use cyrano_ir::{LocId, Location, Span, Ty, UNDEFINED, WORD};
+use cyrano_ir::guards::ALIVE;
+use cyrano_ir::{ArrayId, LocId, Location, Span, Ty, WORD};
 
 use crate::addresses::Holder;
 use crate::check::{Checked, fold};
@@ -15,6 +16,9 @@ use crate::types::Type;
 /// The most words there may be: addresses fit into the pointer field of a word struct.
 pub(crate) const MAX_MEMORY: usize = 1 << 13;
 
+/// The headers of allocated objects, in a program that frees any.
+pub(crate) const OBJECTS: ArrayId = ArrayId(1);
+
 /// The words so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
@@ -22,12 +26,24 @@ pub(crate) struct Memory {
     /// How many objects of each name there are.
     counts: BTreeMap<String, usize>,
     gaps: usize,
+    /// What `malloc` makes, if it can be freed.
+    pub(crate) objects: Vec<Object>,
+}
+
+/// An allocated object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Object {
+    /// Where its first word is, behind the header.
+    pub(crate) address: i128,
+    pub(crate) words: usize,
+    /// The thread that allocates it first.
+    pub(crate) thread: usize,
 }
 
 impl Memory {
     /// The memory with all globals, and their addresses.
     pub(crate) fn new(checked: &Checked, sources: &Sources) -> (Self, Vec<i128>) {
-        let mut memory = Self { words: Vec::new(), counts: BTreeMap::new(), gaps: 0 };
+        let mut memory = Self { words: Vec::new(), counts: BTreeMap::new(), gaps: 0, objects: Vec::new() };
         memory.gap();
         let mut addresses = Vec::new();
         for (at, global) in checked.globals.iter().enumerate() {
@@ -71,8 +87,8 @@ impl Memory {
         address
     }
 
-    /// Adds an object that `malloc` makes; gives the address behind its header.
-    pub(crate) fn allocate(&mut self, checked: &Checked, ty: &Type, span: Span) -> i128 {
+    /// Adds an object that `malloc` makes in a thread; gives the address behind its header.
+    pub(crate) fn allocate(&mut self, checked: &Checked, ty: &Type, thread: usize, init: i128, span: Span) -> i128 {
         let kind = match ty {
             Type::Array(element, _) => checked.types.show(element),
             other => checked.types.show(other),
@@ -81,11 +97,14 @@ impl Memory {
         let count = self.counts.entry(kind.clone()).or_default();
         *count += 1;
         let name = format!("{kind}#{count}");
-        if has_header(checked, ty) {
-            let header = Location { name: format!("{name}.freed"), init: 0, ty: Ty::Int, span };
-            self.words.push(header);
+        if !checked.frees {
+            return self.object(checked, ty, &name, init, span);
         }
-        self.object(checked, ty, &name, UNDEFINED, span)
+        self.words.push(Location { name: format!("{name}.freed"), init: ALIVE, ty: Ty::Header, span });
+        let address = self.object(checked, ty, &name, init, span);
+        let words = self.words.len() - 1 - (address / WORD) as usize;
+        self.objects.push(Object { address, words, thread });
+        address
     }
 
     /// Adds a variable of one call that needs an address.
@@ -100,7 +119,18 @@ impl Memory {
     pub(crate) fn location(&self, index: i128) -> Option<LocId> {
         let index = usize::try_from(index).ok()?;
         let word = self.words.get(index)?;
-        (word.ty != Ty::Gap).then(|| LocId::new(index))
+        (!matches!(word.ty, Ty::Gap | Ty::Header)).then(|| LocId::new(index))
+    }
+
+    /// The header at a word.
+    pub(crate) fn header(&self, index: i128) -> Option<LocId> {
+        let index = usize::try_from(index).ok()?;
+        (self.words.get(index)?.ty == Ty::Header).then(|| LocId::new(index))
+    }
+
+    /// The element of an array of the program, if it has it.
+    pub(crate) fn element(&self, array: ArrayId, index: i128) -> Option<LocId> {
+        if array == OBJECTS { self.header(index) } else { self.location(index) }
     }
 }
 
@@ -114,13 +144,5 @@ pub(crate) fn check_globals(checked: &Checked, problems: &mut Problems) {
             problems.add(Problem::new(global.loc, message, "too much with this one"));
             return;
         }
-    }
-}
-
-/// Whether objects of the type have a header.
-pub(crate) fn has_header(checked: &Checked, ty: &Type) -> bool {
-    match ty {
-        Type::Array(element, _) => checked.freed.contains(element) || checked.freed.contains(ty),
-        _ => checked.freed.contains(ty),
     }
 }

@@ -63,8 +63,8 @@ fn simplify(instr: &mut Instr, at: usize, memory: &Memory) {
         Op::Assert { cond, .. } | Op::Assume(cond) => strip_truth(cond),
         Op::Assign { dst, value } if *value == Ir::Var(dst.clone()) => instr.op = next,
         Op::Load { addr, .. } | Op::Store { addr, .. } | Op::Rmw { addr, .. } => {
-            if let Addr::Indexed { index: Ir::Const(index), .. } = addr
-                && let Some(location) = memory.location(*index)
+            if let Addr::Indexed { array, index: Ir::Const(index) } = addr
+                && let Some(location) = memory.element(*array, *index)
             {
                 *addr = Addr::Fixed(location);
             }

@@ -14,7 +14,7 @@ use crate::arith;
 use crate::blocks;
 use crate::lower::call::Argument as Given;
 use crate::lower::{Lowerer, MAX_CODE, Shared, Spot};
-use crate::memory::{MAX_MEMORY, Memory};
+use crate::memory::{MAX_MEMORY, Memory, Object};
 use crate::optimise;
 use crate::tests_file::{Argument, Call, Step, Test};
 
@@ -23,16 +23,36 @@ use crate::tests_file::{Argument, Call, Step, Test};
 pub struct Bounds {
     /// The objects that each `malloc` within a loop can make.
     pub objects: u32,
+    /// Whether `malloc` may also return what was freed.
+    pub reuse: bool,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { objects: 4 }
+        Self { objects: 4, reuse: true }
     }
 }
 
 /// The program of a test; `clean` says whether it is cleaned up.
+///
+/// Where freed memory is used again each `malloc` has to know all objects, so such a program is made twice: what it allocates does not
+/// depend on what is used again.
 pub(crate) fn program(unit: &Unit, test: &Test, bounds: Bounds, clean: bool) -> Result<Program, Vec<Diagnostic>> {
+    let (program, objects) = program_with(unit, test, bounds, clean, Vec::new())?;
+    if !bounds.reuse || objects.is_empty() {
+        return Ok(program);
+    }
+    program_with(unit, test, bounds, clean, objects).map(|(program, _)| program)
+}
+
+/// The program of a test in which these objects are used again, and the objects that it allocates.
+fn program_with(
+    unit: &Unit,
+    test: &Test,
+    bounds: Bounds,
+    clean: bool,
+    reused: Vec<Object>,
+) -> Result<(Program, Vec<Object>), Vec<Diagnostic>> {
     let (memory, _) = Memory::new(&unit.checked, &unit.sources);
     let mut shared = Shared {
         checked: &unit.checked,
@@ -41,22 +61,27 @@ pub(crate) fn program(unit: &Unit, test: &Test, bounds: Bounds, clean: bool) -> 
         addresses: &unit.addresses,
         memory,
         objects: bounds.objects.max(1),
+        reused,
+        thread: 0,
+        setup: !(test.interface.init.is_empty() && test.before.is_empty()),
     };
     let mut made: Vec<Made> = Vec::new();
-    let setup = !(test.interface.init.is_empty() && test.before.is_empty());
+    let setup = shared.setup;
     if setup {
         made.push(thread(&mut shared, test, "init", &test.interface.init, &test.before)?);
     }
     for (index, steps) in test.threads.iter().enumerate() {
+        shared.thread = made.len();
         made.push(thread(&mut shared, test, &format!("thread{}", index + 1), &[], steps)?);
     }
     if shared.memory.is_full() {
         let message = format!("the test needs more than {MAX_MEMORY} words of memory");
         return Err(vec![Diagnostic::new(Span::default(), message, "in this file")]);
     }
+    let objects = shared.memory.objects.clone();
     let program = assemble(unit, test, made, shared.memory, setup.then_some(ThreadId(0)), clean);
     match cyrano_ir::verify(&program) {
-        Ok(()) => Ok(program),
+        Ok(()) => Ok((program, objects)),
         Err(errors) => {
             let message = format!("the program of this test is wrong, a bug in Cyrano: {}", errors[0]);
             let diagnostic = Diagnostic::new(Span::default(), message, "in this file");
@@ -99,7 +124,11 @@ fn assemble(
     program.settled.dedup();
     program.locations = memory.words;
     let len = u32::try_from(program.locations.len()).unwrap_or(u32::MAX);
-    program.arrays = vec![SharedArray { name: "memory".into(), base: cyrano_ir::LocId(0), len }];
+    let base = cyrano_ir::LocId(0);
+    program.arrays = vec![SharedArray { name: "memory".into(), base, len, headers: false }];
+    if unit.checked.frees {
+        program.arrays.push(SharedArray { name: "objects".into(), base, len, headers: true });
+    }
     program
 }
 

@@ -137,7 +137,7 @@ pub(crate) enum Intrinsic {
     Assert(String),
     Choose(Vec<i128>),
     Malloc(Type),
-    Free(Type),
+    Free,
     Mark(BlockMark),
 }
 

@@ -182,16 +182,6 @@ impl Types {
         }
     }
 
-    /// Whether a value of `outer` contains one of `inner` as a part.
-    pub(crate) fn contains(&self, outer: &Type, inner: &Type) -> bool {
-        let part = |ty: &Type| ty == inner || self.contains(ty, inner);
-        match outer {
-            Type::Array(element, _) => part(element),
-            Type::Struct(id) => self.fields(*id).iter().any(|field| part(&field.ty)),
-            _ => false,
-        }
-    }
-
     /// The type as C writes it, more or less.
     pub(crate) fn show(&self, ty: &Type) -> String {
         match ty {

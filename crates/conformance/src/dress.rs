@@ -54,7 +54,7 @@ fn add_memory(program: &mut Program) -> ArrayId {
     program.locations.push(gap);
     program.locations.iter_mut().filter(|location| location.name == "z").for_each(|z| z.init = UNDEFINED);
     let len = u32::try_from(program.locations.len()).expect("random programs are small");
-    program.arrays.push(SharedArray { name: "%memory".into(), base: LocId(0), len });
+    program.arrays.push(SharedArray { name: "%memory".into(), base: LocId(0), len, headers: false });
     ArrayId::new(program.arrays.len() - 1)
 }
 

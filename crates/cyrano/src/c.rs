@@ -18,6 +18,9 @@ use crate::source::{self, Source};
 /// The one constant that a C file has: how many objects each `malloc` within a loop can make.
 const OBJECTS: &str = "objects";
 
+/// Whether `malloc` may return memory that was freed; kept with the constants, so that a saved trace says it too.
+pub const REUSE: &str = "reuse";
+
 /// A C file that has been read.
 struct File {
     source: Source,
@@ -35,11 +38,21 @@ pub fn load(
     wanted: &TestArgs,
     color: ColorChoice,
 ) -> Result<Vec<Loaded>, Failure> {
-    let file = File::read(source, set, None, color)?;
+    let mut set = set.to_vec();
+    if wanted.no_reuse {
+        set.push((REUSE.to_owned(), 0));
+    }
+    let file = File::read(source, &set, None, color)?;
     let text = tests_of(&file.source)?;
     let declared = cyrano_cfront::tests(&text.text, &file.unit).map_err(|e| program::complain(&text, &e, color))?;
     let tests = match wanted.all_tests {
-        Some(calls) => cyrano_cfront::all_tests(&declared, calls.into()),
+        Some(calls) => {
+            let mut tests = cyrano_cfront::all_tests(&declared, calls.into());
+            if wanted.sequences {
+                tests.splice(0..0, cyrano_cfront::sequential_tests(&declared, calls.into()));
+            }
+            tests
+        }
         None => {
             let names: Vec<&str> = declared.tests.iter().map(|test| test.name.as_str()).collect();
             if let Some(unknown) = wanted.unknown(&names) {
@@ -118,6 +131,9 @@ impl File {
         let size = [("threads", test.threads.len()), ("vars", words), ("calls", test.calls())];
         program.constants = size.iter().map(|(name, number)| ((*name).to_owned(), count(*number))).collect();
         program.constants.push((OBJECTS.to_owned(), self.bounds.objects.into()));
+        if program.has_headers() {
+            program.constants.push((REUSE.to_owned(), self.bounds.reuse.into()));
+        }
         let test = TestInfo { name: test.name.clone(), tests: tests.to_owned(), includes: self.includes.clone() };
         Ok(Loaded { source: self.source.clone(), set: self.set.clone(), test: Some(test), program, clients: None })
     }
@@ -127,6 +143,13 @@ fn bounds(source: &Source, set: &[(String, i128)]) -> Result<Bounds, Failure> {
     let mut bounds = Bounds::default();
     for (name, value) in set {
         let fail = |what: &str| Failure::input(format!("{}: {what}", source.name));
+        if name == REUSE {
+            bounds.reuse = match value {
+                0 | 1 => *value == 1,
+                _ => return Err(fail(&format!("`{REUSE}` is 0 or 1, not {value}"))),
+            };
+            continue;
+        }
         if name != OBJECTS {
             return Err(fail(&format!("no constant `{name}` to set; a C file has `{OBJECTS}`")));
         }

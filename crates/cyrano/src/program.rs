@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cyrano_engine::{Query, Question};
+use cyrano_engine::{Query, Question, Verdict};
 use cyrano_ir::suggest;
 use cyrano_ir::{Diagnostic, Program, Property};
 use cyrano_memory::Model;
@@ -49,6 +49,14 @@ impl Loaded {
     pub fn query<'a>(&'a self, model: &'a Model, question: Question<'a>) -> Result<Query<'a>, Failure> {
         let refused = |why| Failure::input(format!("{}: {why}", self.source.name));
         Query::new(&self.program, model, question).map_err(refused)
+    }
+
+    /// What a reader of a verdict must know.
+    pub fn caveats(&self, verdict: Verdict) -> Vec<String> {
+        let claims = matches!(verdict, Verdict::Verified | Verdict::Bounded);
+        let unused = claims && self.program.constants.iter().any(|constant| *constant == (c::REUSE.to_owned(), 0));
+        let text = "freed memory is never used again here (--no-reuse), as `malloc` may";
+        unused.then(|| text.to_owned()).into_iter().collect()
     }
 
     /// The size of the instance, for reports; a constant of the file's own takes precedence.

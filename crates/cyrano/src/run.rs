@@ -372,6 +372,7 @@ impl Runner {
             clauses,
             verdict: answer.verdict,
             reason: answer.reason.map(|cause| format!("{cause}{}", lines(loaded, &answer.places))),
+            caveats: loaded.caveats(answer.verdict),
             reductions: answer.reductions.iter().map(|name| (*name).to_owned()).collect(),
             trace,
             minimised: proof.and_then(|proof| proof.minimised),

@@ -18,6 +18,7 @@ use crate::Explore;
 use crate::alike::groups;
 use crate::exercise::Pursuit;
 use crate::faults::Fault;
+use crate::guards::Headers;
 use crate::own::OwnRegion;
 use crate::repeats::constant_variables;
 use crate::shadow::Shadows;
@@ -48,6 +49,8 @@ pub(crate) struct Machine<'a> {
     pub ends: Option<Shadows>,
     /// For each thread and instruction whether it stands in a block that runs in one piece; empty if none does. See `whole`.
     pub whole: Vec<Vec<bool>>,
+    /// The headers of objects that can be freed.
+    pub headers: Headers,
     /// The program's own order, under a model that follows it; see `own`.
     pub own_order: Option<&'a OwnOrder>,
     /// The regions of threads that were met, by thread and first instruction; see `own`.
@@ -128,6 +131,7 @@ impl<'a> Machine<'a> {
             shadows: blocks.then(|| Shadows::of(program)),
             ends: None,
             whole: Vec::new(),
+            headers: Headers::of(program),
             own_order,
             regions: Mutex::default(),
             variables: variables(program),
@@ -148,6 +152,7 @@ impl<'a> Machine<'a> {
             pursuit: None,
             sorts: config.sorted_stores
                 && !blocks
+                && !program.has_headers()
                 && defers[AccessKind::Store as usize]
                 && !model.keeps(AccessKind::Store, AccessKind::Store, false),
         };

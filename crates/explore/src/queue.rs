@@ -2,7 +2,7 @@
 //!
 //! **Invariant (axioms 1 to 5 of `cyrano_memory`).** An access is performed only when every program-earlier access that the model,
 //! a fence or a dependency puts before it has been performed:
-//! - kept pairs: checked against each earlier entry by kind and address;
+//! - kept pairs: checked against each earlier entry by kind and address; and a header with its object (axiom 10);
 //! - fences: an entry in the queue that keeps the kinds for which an earlier access still waits;
 //! - data dependencies: its operands must be known, and a pending register becomes known when its load is performed;
 //! - control dependencies: nothing is issued beyond a branch whose condition is pending;
@@ -35,7 +35,7 @@ impl Machine<'_> {
         queue[..section].iter().any(|earlier| match earlier.what {
             What::Access(first) => {
                 before |= FenceSet::from_first(first);
-                self.keeps(first, kind, earlier.loc == loc)
+                self.keeps(first, kind, earlier.loc == loc) || self.headers.are_tied(earlier.loc, loc)
             }
             What::Fence(set) => !(set & before & FenceSet::from_second(kind)).is_empty(),
             _ => false,

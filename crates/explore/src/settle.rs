@@ -382,6 +382,8 @@ impl Stepper<'_> {
             self.note_increment(&successor.state, thread, pc, None);
         }
         let needs_instr = kind == AccessKind::Rmw || matches!(data, Data::Waiting(_)) || is_rollback(op);
+        // An access that may find its object freed has to say where it stands.
+        let needs_instr = needs_instr || self.m.headers.guard(loc, kind).is_some();
         let instr = if needs_instr { pc } else { 0 };
         let index = successor.state.threads[thread].issued;
         successor.state.threads[thread].issued += 1;
@@ -429,7 +431,8 @@ impl Stepper<'_> {
                 _ => {
                     let entry = &mut successor.state.threads[thread].queue[position];
                     entry.data = Data::Known(first, second);
-                    if entry.what == What::Access(AccessKind::Store) && !is_rollback(op) {
+                    let looks = self.m.headers.guard(entry.loc, AccessKind::Store).is_some();
+                    if entry.what == What::Access(AccessKind::Store) && !is_rollback(op) && !looks {
                         entry.instr = 0;
                     }
                 }

@@ -311,6 +311,7 @@ impl<'m> Stepper<'m> {
         let loc = entry.loc as usize;
         let mut access = Access { thread: ThreadId::new(thread), index: entry.index, read: None, written: None };
         let mut delivers = None;
+        self.m.check_freed(state, &mut successor.event, (thread, entry.instr), entry.loc, kind);
         match (kind, &entry.data) {
             (AccessKind::Load, _) => {
                 let own = self.m.own_store(&state.threads[thread].queue, position, entry.loc);
@@ -523,6 +524,7 @@ impl<'m> Stepper<'m> {
         let memory = state.memory[loc as usize];
         let Data::Known(first, second) = data else { unreachable!("operands are known") };
         let mut access = Access { thread: ThreadId::new(thread), index, read: None, written: None };
+        self.m.check_freed(state, &mut successor.event, (thread, pc), loc, kind);
         match kind {
             AccessKind::Load => {
                 let queue = &state.threads[thread].queue;

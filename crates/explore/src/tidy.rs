@@ -1,12 +1,13 @@
 //! What is done to every new state before it is stored, so that fewer states differ.
 //!
 //! *Dead loads* (reduction `dead-loads`): a deferred load whose value nobody will look at, of a variable that is not transactional,
-//! is performed as soon as it is ready. Performing it changes nothing that anybody can see, and only lets others stop waiting
+//! and that looks at no header, is performed as soon as it is ready. Performing it changes nothing that anybody can see, and only lets others stop waiting
 //! for it; so every execution in which it comes later can be rearranged.
 //!
 //! *Sorted stores* (reduction `sorted-stores`): neighbours in the queue that are stores of known values to different addresses,
 //! where the model does not keep the order of such stores, are sorted by address. Which of the two stands first makes no
-//! difference: neither waits for the other, and whatever waits for one of them, or takes its value, finds it in either place.
+//! difference: neither waits for the other, and whatever waits for one of them, or takes its value, finds it in either place. A store to a header
+//! does wait for stores to its object, so programs with headers do without.
 
 use cyrano_ir::AccessKind;
 
@@ -54,7 +55,8 @@ impl Stepper<'_> {
         let queue = &state.threads[thread].queue;
         let candidate = |entry: &Entry| {
             let data = self.m.variables[entry.loc as usize].is_some();
-            entry.access() == Some(AccessKind::Load) && !data && !entry.chained
+            let looks = self.m.headers.guard(entry.loc, AccessKind::Load).is_some();
+            entry.access() == Some(AccessKind::Load) && !data && !looks && !entry.chained
         };
         (0..queue.len()).find(|at| {
             candidate(&queue[*at])

@@ -156,6 +156,7 @@ impl<'p> Claim<'_, 'p> {
             }
             Violation::Error { thread, instr, error } => {
                 let happens = self.machine(*thread).is_some_and(|machine| machine.errors.contains(&(*instr, *error)));
+                let happens = happens || self.placing.errors().any(|found| found == (*thread, *instr, *error));
                 let thread = self.name(*thread);
                 if happens { Ok(()) } else { Err(ReplayError::NoError { thread, error: *error }) }
             }
@@ -246,6 +247,9 @@ impl<'p> Claim<'_, 'p> {
             if let Some((_, error)) = run.machine.errors.first() {
                 return Err(ReplayError::Broken { thread: self.name(thread), error: *error });
             }
+        }
+        if let Some((thread, _, error)) = self.placing.errors().next() {
+            return Err(ReplayError::Broken { thread: self.name(thread), error });
         }
         Ok(())
     }

@@ -7,9 +7,11 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use cyrano_engine::{Blocked, Execution, Violation};
+use cyrano_ir::guards::ALIVE;
 use cyrano_ir::{EvalError, FinalExpr, FinalVar, InstrId, Observable, Quantifier, ThreadId};
 
 use crate::combine::{Found, Goal, Want};
+use crate::order::Written;
 use crate::section::{self, Fate};
 use crate::trace::{Status, Trace};
 
@@ -28,6 +30,21 @@ fn cut(combination: &[&Trace<'_>]) -> Option<Cut> {
         Status::Limited { instr, .. } => Some(Cut::Limit(trace.machine.code.thread, instr)),
         _ => None,
     })
+}
+
+/// Whether the memory order decides if an access finds its object freed, so that one order does not speak for all.
+pub(crate) fn may_be_freed(combination: &[&Trace<'_>]) -> bool {
+    let events = || combination.iter().flat_map(|trace| &trace.events);
+    let written = |header| events().any(|event| event.loc == header && event.written != Written::Nothing);
+    events().any(|event| {
+        let program = combination[0].machine.code.program;
+        event.guard.is_some_and(|(header, _)| program.location(header).init != ALIVE || written(header))
+    })
+}
+
+/// One order, if all orders are alike.
+pub(crate) fn any_order(combination: &[&Trace<'_>]) -> Want {
+    if may_be_freed(combination) { Want::AllMemories } else { Want::AnyOrder }
 }
 
 pub(crate) fn is_final(combination: &[&Trace<'_>]) -> bool {
@@ -73,16 +90,19 @@ impl Goal for Outcomes<'_> {
     fn wants(&self, combination: &[&Trace<'_>]) -> Want {
         if !is_final(combination) {
             let matters = cut(combination).is_some() && self.cut.is_none();
-            return if matters { Want::AnyOrder } else { Want::Nothing };
+            return if matters { any_order(combination) } else { Want::Nothing };
         }
         if self.observed.iter().any(|observable| matches!(observable.var, FinalVar::Loc(_))) {
             return Want::AllMemories;
         }
         let is_known = self.outcomes.contains(&self.valuation(combination, &[]));
-        if is_known { Want::Nothing } else { Want::AnyOrder }
+        if is_known { Want::Nothing } else { any_order(combination) }
     }
 
     fn found(&mut self, found: &Found<'_, '_>) -> ControlFlow<()> {
+        if !found.placing.freed.is_empty() {
+            return ControlFlow::Continue(());
+        }
         if is_final(found.combination) {
             let valuation = self.valuation(found.combination, &found.memory);
             self.outcomes.insert(valuation);
@@ -146,10 +166,13 @@ impl Goal for Final<'_> {
         } else {
             !self.reached || decides(self.quantifier, self.truth(combination, &[]))
         };
-        if matters { Want::AnyOrder } else { Want::Nothing }
+        if matters { any_order(combination) } else { Want::Nothing }
     }
 
     fn found(&mut self, found: &Found<'_, '_>) -> ControlFlow<()> {
+        if !found.placing.freed.is_empty() {
+            return ControlFlow::Continue(());
+        }
         if !is_final(found.combination) {
             self.cut = cut(found.combination);
             return ControlFlow::Continue(());
@@ -230,7 +253,7 @@ impl Goal for Assertions {
             || is_final(combination) && !self.asserted && !self.ended;
         if combination.iter().any(|trace| trace.is_wrong()) {
             Want::AnyOrder
-        } else if waiting > 0 && waiting + quiet == combination.len() {
+        } else if may_be_freed(combination) || waiting > 0 && waiting + quiet == combination.len() {
             Want::AllMemories
         } else if news {
             Want::AnyOrder
@@ -244,7 +267,9 @@ impl Goal for Assertions {
         self.ended |= is_final(found.combination);
         let threads = found.combination.iter().enumerate();
         let wrong = threads.map(|(thread, trace)| wrong(ThreadId::new(thread), trace));
-        let violation = wrong.flatten().next().or_else(|| deadlock(found));
+        let freed = |(thread, instr, error)| Violation::Error { thread, instr, error };
+        let wrong = wrong.flatten().next().or_else(|| found.placing.errors().next().map(freed));
+        let violation = wrong.or_else(|| deadlock(found));
         let Some(violation) = violation else {
             self.cut = self.cut.or_else(|| cut(found.combination));
             return ControlFlow::Continue(());

@@ -45,7 +45,7 @@ pub(crate) fn events(machine: &Machine<'_>) -> Vec<Event> {
 
 fn event(machine: &Machine<'_>, number: usize) -> Event {
     let issued = &machine.events[number];
-    let model = machine.code.model;
+    let (program, model) = (machine.code.program, machine.code.model);
     let depends = dependencies(model, issued);
     let mut fenced = EventSet::default();
     let mut before = depends.clone();
@@ -78,6 +78,7 @@ fn event(machine: &Machine<'_>, number: usize) -> Event {
         kind: issued.kind,
         instr: issued.instr,
         loc: issued.loc,
+        guard: program.guard(issued.loc, issued.kind).map(|header| (header, program.guard_error(issued.loc))),
         read: issued.read,
         written: issued.written,
         before,
@@ -91,9 +92,10 @@ fn event(machine: &Machine<'_>, number: usize) -> Event {
     }
 }
 
-/// Axiom 1, with the events of transactions: these follow certain earlier accesses and precede all later ones.
+/// Axioms 1 and 10, with the events of transactions: these follow certain earlier accesses and precede all later ones.
 fn keeps(machine: &Machine<'_>, first: &Issued, second: &Issued) -> bool {
-    if first.kind == AccessKind::Mark {
+    let tied = || second.kind != AccessKind::Mark && machine.code.program.is_tied(first.loc, second.loc);
+    if first.kind == AccessKind::Mark || tied() {
         return true;
     }
     match machine.code.op(second.instr) {

@@ -8,7 +8,7 @@ use cyrano_engine::Violation;
 use cyrano_ir::{FinalVar, Observable};
 
 use crate::combine::{Found, Goal, Want};
-use crate::goals::{Assertions, final_value, is_final};
+use crate::goals::{Assertions, any_order, final_value, is_final};
 use crate::trace::Trace;
 
 /// An outcome that is not allowed, or what [`Assertions`] looks for.
@@ -36,7 +36,7 @@ impl<'p> Observations<'p> {
             return Want::AllMemories;
         }
         let matters = !self.reached || !self.allowed.contains(&self.outcome(combination, &[]));
-        if matters { Want::AnyOrder } else { Want::Nothing }
+        if matters { any_order(combination) } else { Want::Nothing }
     }
 }
 

@@ -1,14 +1,15 @@
 //! The memory order, built from its first event on: may this event be placed next, and what does it read then?
 //!
 //! Enumeration and replay ask the same question of the same code. Axioms 1 to 3 are the sets in [`Event`] (see `issue`),
-//! axioms 4 to 6 and 8 are decided here, axiom 7 concerns whole executions and is in `thin_air`.
+//! axioms 4 to 6, 8 and 10 are decided here, axiom 7 concerns whole executions and is in `thin_air`.
 //!
 //! **Invariant:** the placed events always form a prefix of a memory order that satisfies axioms 1 to 6 and 8 among its events;
 //! whether the values that the events claim to have read are the right ones is for the caller to compare.
 
 use std::ops::Range;
 
-use cyrano_ir::{AccessKind, InstrId, LocId, Program, ThreadId};
+use cyrano_ir::guards::ALIVE;
+use cyrano_ir::{AccessKind, EvalError, InstrId, LocId, Program, ThreadId};
 use cyrano_memory::Model;
 
 use crate::set::EventSet;
@@ -43,6 +44,8 @@ pub(crate) struct Event {
     pub(crate) kind: AccessKind,
     pub(crate) instr: InstrId,
     pub(crate) loc: LocId,
+    /// The header that it looks at (axiom 10), and what goes wrong if that is not alive.
+    pub(crate) guard: Option<(LocId, EvalError)>,
     /// What it claims to have read; none for stores and where the value is missing.
     pub(crate) read: Option<i128>,
     pub(crate) written: Written,
@@ -72,12 +75,15 @@ pub(crate) struct Events {
     pub(crate) start: Vec<usize>,
     /// The setup thread, if there is one.
     pub(crate) setup: Option<ThreadId>,
+    /// What headers hold in the beginning, by location; nothing in a program without headers.
+    headers: Vec<i128>,
 }
 
 impl Events {
     /// No events of a program yet.
     pub(crate) fn of(program: &Program) -> Self {
-        Self { setup: program.setup, ..Self::default() }
+        let headers = if program.has_headers() { program.initial_memory() } else { Vec::new() };
+        Self { setup: program.setup, headers, ..Self::default() }
     }
 
     /// The events of the setup thread that an event has to wait for (axiom 8).
@@ -98,6 +104,14 @@ impl Events {
             flow: event.flow.shifted(by),
             ..event.clone()
         }));
+    }
+
+    /// Whether an event looks at a header that some event writes.
+    pub(crate) fn may_be_freed(&self, event: usize) -> bool {
+        let writes = |other: &Event, header| other.loc == header && other.written != Written::Nothing;
+        self.list[event].guard.is_some_and(|(header, _)| {
+            self.headers[header.index()] != ALIVE || self.list.iter().any(|other| writes(other, header))
+        })
     }
 
     /// Whether two events with consecutive numbers belong to one unit.
@@ -164,6 +178,8 @@ pub(crate) struct Placing<'e> {
     pub(crate) latest: Vec<Option<usize>>,
     /// Where each placed reading event took its value from.
     pub(crate) origins: Vec<Option<Origin>>,
+    /// The placed events that found their object freed, in this order.
+    pub(crate) freed: Vec<usize>,
     /// For each placed event what `latest` was before it.
     undo: Vec<Option<usize>>,
 }
@@ -178,6 +194,7 @@ impl<'e> Placing<'e> {
             order: Vec::with_capacity(events.list.len()),
             latest: vec![None; locations],
             origins: vec![None; events.list.len()],
+            freed: Vec::new(),
             undo: Vec::new(),
         }
     }
@@ -263,6 +280,9 @@ impl<'e> Placing<'e> {
     /// Places an event that [`Placing::admit`] admitted.
     pub(crate) fn place(&mut self, event: usize, origin: Option<Origin>) {
         let facts = &self.events.list[event];
+        if facts.guard.is_some_and(|(header, _)| !self.is_alive(header)) {
+            self.freed.push(event);
+        }
         let latest = &mut self.latest[facts.loc.index()];
         self.undo.push(*latest);
         if facts.written != Written::Nothing {
@@ -273,12 +293,27 @@ impl<'e> Placing<'e> {
         self.order.push(event);
     }
 
+    /// Axiom 10: what an access at this place finds in a header. Own stores to it that are not placed are later in program order.
+    fn is_alive(&self, header: LocId) -> bool {
+        let latest = self.latest[header.index()].and_then(|store| self.events.list[store].written.value());
+        latest.unwrap_or(self.events.headers[header.index()]) == ALIVE
+    }
+
+    /// The errors of axiom 10, as far as events are placed.
+    pub(crate) fn errors(&self) -> impl Iterator<Item = (ThreadId, InstrId, EvalError)> {
+        let errors = self.freed.iter().map(|event| &self.events.list[*event]);
+        errors.filter_map(|facts| facts.guard.map(|(_, error)| (facts.thread, facts.instr, error)))
+    }
+
     /// Takes the last placed event back.
     pub(crate) fn take_back(&mut self) {
         let event = self.order.pop().expect("an event was placed");
         let latest = self.undo.pop().expect("one entry per placed event");
         self.latest[self.events.list[event].loc.index()] = latest;
         self.origins[event] = None;
+        if self.freed.last() == Some(&event) {
+            self.freed.pop();
+        }
         self.placed.remove(event);
     }
 

@@ -6,7 +6,8 @@
 //! **Eager loads.** An event that reads and does not write, stands in no unit with others and does not matter to axiom 7 is
 //! placed as soon as it may be placed and would read its value; nothing else is tried then. No order is lost: in any order
 //! that continues from here the event can be moved to the front. Its own conditions hold there; those of the events that
-//! it moves past only ask for more to be placed, and what they read depends on stores alone.
+//! it moves past only ask for more to be placed, and what they read depends on stores alone. An event that looks at a header which somebody
+//! writes is not eager: when it is placed decides whether it goes wrong (axiom 10). That something has gone wrong is part of a state.
 
 use std::ops::ControlFlow;
 
@@ -34,6 +35,8 @@ pub(crate) struct Search<'e, 'm, 'p, V> {
     check_flow: bool,
     /// The reads whose origins matter to axiom 7.
     tracked: EventSet,
+    /// The events whose place decides whether they find their object freed.
+    looking: EventSet,
     eager: bool,
     seen: FxHashSet<Box<[u8]>>,
     meter: &'m mut Meter<'p>,
@@ -62,8 +65,13 @@ impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Search<'e, 'm, 'p, V
         let check_flow = model.may_invent_values();
         let tracked = if check_flow { thin_air::sources(events) } else { EventSet::default() };
         let placing = Placing::new(model, events, initial.len());
+        let looking = (0..events.list.len()).filter(|event| events.may_be_freed(*event));
+        let looking = looking.fold(EventSet::default(), |mut set, event| {
+            set.insert(event);
+            set
+        });
         let seen = FxHashSet::default();
-        Self { placing, initial, check_flow, tracked, eager: true, seen, meter, visit }
+        Self { placing, initial, check_flow, tracked, looking, eager: true, seen, meter, visit }
     }
 
     /// The same search without eager loads, to compare with.
@@ -122,7 +130,10 @@ impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Search<'e, 'm, 'p, V
     fn may_go_first(&self, event: usize) -> bool {
         let facts = &self.placing.events.list[event];
         let only_reads = facts.written == Written::Nothing && facts.kind.reads();
-        only_reads && !self.tracked.contains(event) && !self.placing.events.in_company(event)
+        only_reads
+            && !self.looking.contains(event)
+            && !self.tracked.contains(event)
+            && !self.placing.events.in_company(event)
     }
 
     /// The state as bytes; every event number fits into one.
@@ -134,6 +145,7 @@ impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Search<'e, 'm, 'p, V
             None => u8::MAX - 1,
             Some(origin) => byte(origin.store()),
         });
-        placed.into_iter().chain(latest).chain(origins).collect()
+        let wrong = u8::from(!self.placing.freed.is_empty());
+        placed.into_iter().chain(latest).chain(origins).chain([wrong]).collect()
     }
 }

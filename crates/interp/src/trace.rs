@@ -107,7 +107,9 @@ impl<'p> Trace<'p> {
         // What a fence inside puts before one access of the section comes before all of it.
         inside.fences.iter_mut().for_each(|(at, _)| *at = (*at).min(cut));
         inside.choices = before.choices;
-        Self::new(inside, status)
+        let mut trace = Self::new(inside, status);
+        trace.events[cut..].iter_mut().for_each(|event| event.guard = None);
+        trace
     }
 
     /// Whether the event of this number only stands for what a section that is never performed looks at.

@@ -253,6 +253,12 @@ pub enum EvalError {
         /// The address.
         address: i128,
     },
+    /// An access to an object that has been freed.
+    Freed,
+    /// An object is freed that has been freed.
+    DoubleFree,
+    /// What is freed is not the start of an allocated object.
+    NotAllocated,
 }
 
 impl fmt::Display for EvalError {
@@ -266,6 +272,9 @@ impl fmt::Display for EvalError {
             Self::Undefined => f.write_str("use of an undefined value"),
             Self::NullPointer => f.write_str("access through a null pointer"),
             Self::BadPointer { address } => write!(f, "access through a pointer to nothing (address {address})"),
+            Self::Freed => f.write_str("access to freed memory"),
+            Self::DoubleFree => f.write_str("double free"),
+            Self::NotAllocated => f.write_str("freeing what was not allocated"),
         }
     }
 }

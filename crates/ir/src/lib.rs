@@ -14,6 +14,7 @@ pub mod dataflow;
 pub mod diagnostic;
 pub mod expr;
 pub mod fence;
+pub mod guards;
 pub mod ids;
 pub mod program;
 pub mod serial;

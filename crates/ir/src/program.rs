@@ -164,6 +164,9 @@ pub enum Ty {
     Pointer,
     /// Nothing: a word of memory that belongs to no object. An access to it is an error ([`crate::EvalError::BadPointer`]).
     Gap,
+    /// Whether the object that begins behind it is freed: [`crate::guards::ALIVE`] or [`crate::guards::FREED`]. Only a
+    /// [list of headers](SharedArray::headers) reaches it; see [`crate::guards`].
+    Header,
 }
 
 /// A run of consecutive locations.
@@ -175,6 +178,9 @@ pub struct SharedArray {
     pub base: LocId,
     /// The number of elements.
     pub len: u32,
+    /// Whether its elements are the headers of objects: any other word is no allocated object
+    /// ([`EvalError::NotAllocated`]). In other arrays a header is a word of nothing.
+    pub headers: bool,
 }
 
 /// One thread.
@@ -418,10 +424,14 @@ impl Program {
     pub fn element(&self, array: ArrayId, index: i128) -> Result<LocId, EvalError> {
         let array = &self.arrays[array.index()];
         let inside = u32::try_from(index).ok().filter(|inside| *inside < array.len);
+        if array.headers {
+            let loc = inside.map(|inside| LocId(array.base.0 + inside));
+            return loc.filter(|loc| self.location(*loc).ty == Ty::Header).ok_or(EvalError::NotAllocated);
+        }
         let inside = inside.ok_or(EvalError::OutOfBounds { index, len: array.len })?;
         let loc = LocId(array.base.0 + inside);
         match self.location(loc).ty {
-            Ty::Gap => Err(EvalError::BadPointer { address: index.saturating_mul(WORD) }),
+            Ty::Gap | Ty::Header => Err(EvalError::BadPointer { address: index.saturating_mul(WORD) }),
             Ty::Int | Ty::Pointer | Ty::Timestamp => Ok(loc),
         }
     }

@@ -26,6 +26,8 @@
 //!     no thread of such a program jumps back. Calls have as many arguments as their method takes.
 //! 12. **Blocks.** Atomic blocks are not nested, on every path through one that has commit points exactly one is met, with an access of the
 //!     block before it and no choice in between, and no thread halts in one ([`crate::blocks`]).
+//! 13. **Headers.** A header is alive or freed at the start and stands in front of a word; no register and no transactional variable is one. A
+//!     program with headers has no order of its own.
 //!
 //! Invariants 6, 8 and 10 are checked as far as broken ids allow.
 

@@ -94,7 +94,7 @@ impl Layout {
         let gap = Location { name: "%null".to_owned(), init: 0, ty: Ty::Gap, span: Span::default() };
         let locations: Vec<Location> = std::iter::once(gap).chain(cells).collect();
         let len = u32::try_from(locations.len()).unwrap_or(u32::MAX);
-        (locations, vec![SharedArray { name: "memory".to_owned(), base: LocId(0), len }])
+        (locations, vec![SharedArray { name: "memory".to_owned(), base: LocId(0), len, headers: false }])
     }
 }
 

@@ -42,6 +42,12 @@
 //!    be known about them beforehand. Axiom 1 has its say about accesses of one address, and every call of a
 //!    transactional memory and every response is ordered with every access of its thread.
 //!    Without an order for the model the program cannot be run under it.
+//! 10. **Freed memory.** The words behind a header, up to the next gap, are one object (`cyrano_ir::guards`). An access to the header and an access to the
+//!     object, of one thread, are in `<M` as in `po`, under every model: freeing is not overtaken by accesses to what is freed, nor do they
+//!     overtake it. With any other access a store to a header, which frees, is ordered like any other store; it is no fence.
+//!     An access to a word of the object, and a store to its header, also *looks* at the header, at its own place in `<M`: if the `<M`-latest store to the header before that
+//!     place (or else the initial value) is not `ALIVE`, the execution goes wrong there, with `EvalError::Freed` or `EvalError::DoubleFree`. The look is part of the
+//!     access: it is not in `po`, orders nothing, depends on nothing, and happens whether or not anybody wants what the access reads.
 //!
 //! The models differ in parameters only, so a user can write one down ([`file`]), and each engine asks the same questions.
 //!

@@ -38,6 +38,8 @@ pub struct CheckReport {
     pub verdict: Verdict,
     /// What the verdict alone does not say.
     pub reason: Option<String>,
+    /// What a reader of the verdict must know.
+    pub caveats: Vec<String>,
     /// What the observations were compared with.
     pub specification: Option<SpecificationReport>,
     /// How many of all clients of a size are wrong.
@@ -228,7 +230,7 @@ fn row(check: &CheckReport) -> Row {
     let speed = check.stats.as_ref().filter(|stats| stats.states >= MANY).map(speed);
     let unreached = unreached_sentence(&check.unreached);
     let notes = [check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref(), blocks.as_ref()];
-    let notes = notes.into_iter().chain([unreached.as_ref(), speed.as_ref()]);
+    let notes = notes.into_iter().chain([unreached.as_ref(), speed.as_ref()]).flatten().chain(&check.caveats);
     Row {
         cells: vec![
             Cell::left(check.verdict.name()).paint(paint(check.verdict)),
@@ -239,7 +241,7 @@ fn row(check: &CheckReport) -> Row {
             Cell::right(stat(&|stats| bytes(stats.peak_bytes))),
             Cell::left(check.title()),
         ],
-        notes: notes.flatten().cloned().collect(),
+        notes: notes.cloned().collect(),
     }
 }
 

@@ -42,6 +42,8 @@ struct Check<'a> {
     peak_bytes: Option<u64>,
     bytes_per_state: Option<f64>,
     reductions: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    caveats: &'a [String],
     specification: Option<&'a SpecificationReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     clients: Option<&'a ClientsReport>,
@@ -98,6 +100,7 @@ fn check(check: &CheckReport) -> Check<'_> {
         peak_bytes: stats.map(|s| s.peak_bytes),
         bytes_per_state: stats.and_then(|s| s.bytes_per_state()),
         reductions: &check.reductions,
+        caveats: &check.caveats,
         specification: check.specification.as_ref(),
         clients: check.clients.as_ref(),
         blocks: &check.blocks,

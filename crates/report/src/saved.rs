@@ -114,6 +114,8 @@ struct Check {
     seconds: Option<f64>,
     peak_bytes: Option<u64>,
     reductions: Vec<String>,
+    #[serde(default)]
+    caveats: Vec<String>,
     specification: Option<SpecificationReport>,
     clients: Option<ClientsReport>,
     #[serde(default)]
@@ -242,6 +244,7 @@ fn check(check: Check) -> Result<CheckReport, String> {
         instance: check.instance.0,
         verdict,
         reason: check.reason,
+        caveats: check.caveats,
         specification: check.specification,
         clients: check.clients,
         blocks: check.blocks.into_iter().map(block).collect::<Result<_, _>>()?,

@@ -150,7 +150,7 @@ fn lay_out(names: &Names<'_>, reports: &mut Reports) -> Memory {
         let base = LocId::new(memory.locations.len());
         let name = &var.name.text;
         let array = matches!(var.shape, Shape::Array(_)).then(|| {
-            memory.arrays.push(SharedArray { name: name.clone(), base, len: words });
+            memory.arrays.push(SharedArray { name: name.clone(), base, len: words, headers: false });
             ArrayId::new(memory.arrays.len() - 1)
         });
         memory.homes.insert(VarId(index), SharedHome { base, array });

@@ -188,8 +188,10 @@ impl<'a> Ask<'a> {
         let stats = &mut self.stats;
         [stats.variables, stats.clauses, stats.literals] = *size;
         stats.instructions = encoding.run.instructions;
-        stats.accesses = encoding.run.events.iter().filter(|event| !event.ghost).count() as u64;
-        stats.loads = encoding.run.events.iter().filter(|event| !event.ghost && event.kind.reads()).count() as u64;
+        stats.accesses = encoding.run.events.iter().filter(|event| !event.ghost && !event.looks).count() as u64;
+        stats.loads =
+            encoding.run.events.iter().filter(|event| !event.ghost && !event.looks && event.kind.reads()).count()
+                as u64;
         stats.stores = encoding.run.events.iter().filter(|event| !event.ghost && event.kind.writes()).count() as u64;
         stats.order_pairs = encoding.graph.pairs() as u64;
         stats.edges = encoding.graph.edges.len() as u64;

@@ -46,13 +46,14 @@ pub(crate) fn decode(
             .collect();
         let mut machine = Machine::new(program, thread, &choices, &planned);
         let written = machine.run()?;
-        for ((step, plan), (index, written)) in steps.zip(&planned).zip(written.into_iter().enumerate()) {
+        for ((step, plan), (index, written)) in steps.clone().zip(&planned).zip(written.into_iter().enumerate()) {
             let access = Access { thread, index: u32::try_from(index).ok()?, read: plan.read, written };
             match step.event {
                 Some(event) => accesses[event] = Some(access),
                 None => execution.order.push(access),
             }
         }
+        let mut at = std::mem::take(&mut machine.at);
         let told = match shown {
             None => machine.violation(),
             Some(shown) => {
@@ -60,9 +61,15 @@ pub(crate) fn decode(
                     planned.iter().map(|plan| Planned { instr: None, read: plan.read }).collect();
                 let mut machine = Machine::new(shown, thread, &choices, &planned);
                 machine.run()?;
+                at = std::mem::take(&mut machine.at);
                 machine.violation()
             }
         };
+        let told = told.or_else(|| {
+            let freed = steps.zip(&at).filter_map(|(step, instr)| Some((step.freed?, *instr)));
+            let found = freed.into_iter().find(|((lit, _), _)| value(*lit));
+            found.map(|((_, error), instr)| Violation::Error { thread, instr, error })
+        });
         violation = violation.or(told);
         execution.choices.push(choices);
     }
@@ -100,6 +107,8 @@ struct Machine<'a> {
     choices: std::slice::Iter<'a, i128>,
     planned: std::slice::Iter<'a, Planned>,
     written: Vec<Option<i128>>,
+    /// The instruction of each access.
+    at: Vec<InstrId>,
     failed: Vec<InstrId>,
     errors: Vec<(InstrId, EvalError)>,
     /// Failures and errors before the current section, as long as nothing in it has been performed.
@@ -124,6 +133,7 @@ impl<'a> Machine<'a> {
             choices: choices.iter(),
             planned: planned.iter(),
             written: Vec::new(),
+            at: Vec::new(),
             failed: Vec::new(),
             errors: Vec::new(),
             before_section: None,
@@ -251,6 +261,7 @@ impl<'a> Machine<'a> {
             _ => None,
         };
         self.written.push(written);
+        self.at.push(self.pc);
         if let (Some(register), Some(value)) = (register, planned.read) {
             self.registers[register.index()] = value;
         }

@@ -211,6 +211,7 @@ impl<'a> Problem<'a> {
                     whole: TRUE,
                     unit: Some(unit),
                     ghost: true,
+                    looks: false,
                     from: Sources::default(),
                 });
                 value

@@ -1,6 +1,6 @@
 //! What symbolic execution leaves behind: accesses, units and everything that a question may be about.
 
-use cyrano_ir::{AccessKind, ArrayId, FenceSet, InstrId, ThreadId};
+use cyrano_ir::{AccessKind, ArrayId, EvalError, FenceSet, InstrId, ThreadId};
 
 use crate::eval::{Registers, Taint};
 use crate::lit::Lit;
@@ -26,6 +26,8 @@ pub(crate) struct Event {
     pub(crate) unit: Option<usize>,
     /// Whether it is performed after everything else, to look at final memory, and not part of the execution.
     pub(crate) ghost: bool,
+    /// Whether it is no access of its own but the look of the next event at a header, at that event's place (axiom 10).
+    pub(crate) looks: bool,
     pub(crate) from: Sources,
 }
 
@@ -120,6 +122,8 @@ pub(crate) struct Step {
     pub(crate) read: Option<Value>,
     /// Its event; none for the setup thread, whose accesses come first in program order.
     pub(crate) event: Option<usize>,
+    /// Whether it finds its object freed, and what is wrong then.
+    pub(crate) freed: Option<(Lit, EvalError)>,
 }
 
 /// A thread may wait before this section.

@@ -31,6 +31,7 @@ mod event;
 mod export;
 mod fence;
 mod follow;
+mod freed;
 mod gates;
 mod graph;
 mod idle;

@@ -1,4 +1,4 @@
-//! The memory order as a graph: axioms 1, 2, 3, 5 and 6 of `cyrano_memory` as edges (CheckFence, section 3.2.2).
+//! The memory order as a graph: axioms 1, 2, 3, 5, 6 and 10 of `cyrano_memory` as edges (CheckFence, section 3.2.2).
 //!
 //! **Why acyclic is enough.** A model of the formula chooses a set of edges without a cycle. Any linear extension of them is the memory order `<M` that
 //! the axioms ask for. Kept pairs, fences and dependencies are edges themselves. The value axiom is about pairs of accesses to one word, a store
@@ -9,6 +9,9 @@
 //! Where the program has an order of its own (axiom 9), what an access follows in the execution is an edge where the literal beside it holds;
 //! two accesses of one thread to one word that the model does not keep in order get a literal like those of different threads.
 //!
+//! A header and its object are kept in order by axiom 10. The look of an access at a header is an event that reads the header and shares the node of the access, so it
+//! is at the same place of `<M`; no other axiom knows it. Own stores to the header are before it exactly if they are in program order.
+//!
 //! **Units are nodes.** All accesses of an atomic section, or of an operation under a serial model, share one node and are performed there in
 //! program order: that is axiom 6. A fence within an operation of a serial model stands within a node: see [`crate::fence`].
 //!
@@ -16,7 +19,7 @@
 //! of an edge says that both ends are executed. Where the order passed on would be kept anyway the literal is left out: the kinds of accesses are
 //! *transparent* if whatever the model keeps before and after them it keeps without them.
 
-use cyrano_ir::{AccessKind, FenceSet, Program, ThreadId};
+use cyrano_ir::{AccessKind, FenceSet, LocId, Program, ThreadId, Ty};
 use cyrano_memory::Model;
 
 use crate::eval::Taint;
@@ -32,6 +35,8 @@ const KINDS: [AccessKind; 3] = [AccessKind::Load, AccessKind::Store, AccessKind:
 pub(crate) struct Order<'a> {
     pub(crate) run: &'a Run,
     pub(crate) model: &'a Model,
+    /// The program, if it has headers.
+    headers: Option<&'a Program>,
     /// Whether the program has an order of its own and the model follows it (axiom 9).
     own: bool,
     pub(crate) graph: Graph,
@@ -73,17 +78,39 @@ pub(crate) fn same_word(gates: &mut Gates, a: &Event, b: &Event) -> Lit {
     }
 }
 
+/// Axiom 10: whether one of two accesses touches the header of the object that the other touches, given that both are executed.
+fn tied(gates: &mut Gates, program: &Program, a: &Event, b: &Event) -> Lit {
+    let is_header = |word: u32| program.location(LocId(word)).ty == Ty::Header;
+    let heads = |event: &Event| event.address.words.iter().any(|(word, _)| is_header(*word));
+    if !heads(a) && !heads(b) {
+        return FALSE;
+    }
+    let mut pairs = Vec::new();
+    for (one, here) in &a.address.words {
+        for (other, there) in &b.address.words {
+            if program.is_tied(LocId(*one), LocId(*other)) {
+                pairs.push(gates.and(*here, *there));
+            }
+        }
+    }
+    gates.any(pairs)
+}
+
 impl<'a> Order<'a> {
     /// The order that the axioms demand, before any load has seen a store.
     pub(crate) fn new(run: &'a Run, program: &'a Program, model: &'a Model, gates: &mut Gates) -> Self {
         let mut graph = Graph::default();
         let units: Vec<Node> = run.units.iter().map(|_| graph.node()).collect();
-        let nodes = run.events.iter().map(|event| event.unit.map_or_else(|| graph.node(), |unit| units[unit]));
-        let nodes: Vec<Node> = nodes.collect();
+        let mut nodes: Vec<Node> = Vec::with_capacity(run.events.len());
+        for (number, event) in run.events.iter().enumerate() {
+            let looked = nodes.last().copied().filter(|_| number > 0 && run.events[number - 1].looks);
+            nodes.push(event.unit.map_or_else(|| looked.unwrap_or_else(|| graph.node()), |unit| units[unit]));
+        }
         let alone = run.events.iter().map(|event| event.unit.is_none_or(|unit| run.units[unit].events.len() == 1));
         let alone = alone.collect();
         let own = model.own_order && program.own_order(&model.name).is_some();
-        let mut order = Self { run, model, own, graph, nodes, alone };
+        let headers = program.has_headers().then_some(program);
+        let mut order = Self { run, model, headers, own, graph, nodes, alone };
         for thread in &run.threads {
             order.kept_pairs(gates, &thread.items);
             order.fences(gates, &thread.items);
@@ -170,6 +197,17 @@ impl<'a> Order<'a> {
 
     /// Whether the model keeps two accesses in order, given that both are executed.
     fn kept(&self, gates: &mut Gates, first: usize, second: usize) -> Lit {
+        let kept = self.kept_by_model(gates, first, second);
+        match self.headers.filter(|_| kept != TRUE) {
+            None => kept,
+            Some(program) => {
+                let tied = tied(gates, program, self.event(first), self.event(second));
+                gates.or(kept, tied)
+            }
+        }
+    }
+
+    fn kept_by_model(&self, gates: &mut Gates, first: usize, second: usize) -> Lit {
         let (a, b) = (self.event(first), self.event(second));
         let (same, different) = (self.model.keeps(a.kind, b.kind, true), self.model.keeps(a.kind, b.kind, false));
         match (same, different) {
@@ -262,7 +300,7 @@ impl<'a> Order<'a> {
             };
         }
         if s.thread == l.thread {
-            let settled = self.model.forwarding || self.model.keeps(s.kind, l.kind, true);
+            let settled = l.looks || self.model.forwarding || self.model.keeps(s.kind, l.kind, true);
             if store > load || settled || self.nodes[store] == self.nodes[load] {
                 return Lit::from(store < load);
             }

@@ -117,7 +117,8 @@ impl Walk<'_, '_> {
             self.stuck.push(stuck);
         } else if state.memory.is_some() {
             let waits = self.gates.and(*guard, !holds);
-            if waits != FALSE {
+            // Outside of sections the execution is dropped.
+            if waits != FALSE && state.in_section {
                 self.run.setup_waits.push(waits);
             }
         } else if state.in_section {
@@ -221,6 +222,7 @@ impl Walk<'_, '_> {
             Op::Rmw { op, .. } => read.clone().map(|old| self.modify(op, &old, *guard, state, &mut from)),
             _ => None,
         };
+        let freed = self.look(pc, kind, &address, *guard, state);
         let number = u32::try_from(self.run.events.len()).unwrap_or(u32::MAX);
         self.hand_on_access(pc, number, *guard);
         if let (Some(((choices, _), index)), Some(value)) = (place, &read) {
@@ -243,13 +245,14 @@ impl Walk<'_, '_> {
                 whole: self.whole,
                 unit: state.unit,
                 ghost: self.ghost,
+                looks: false,
                 from,
             },
             state,
         );
         if !self.ghost {
             let guard = self.gates.and(*guard, self.whole);
-            self.out.steps.push(Step { guard, instr: pc, read, event });
+            self.out.steps.push(Step { guard, instr: pc, read, event, freed });
         }
     }
 
@@ -279,7 +282,7 @@ impl Walk<'_, '_> {
     }
 
     /// What a read returns: of the setup thread, what memory holds; else anything that the word may hold.
-    fn read(&mut self, address: &Address, state: &State) -> Value {
+    pub(crate) fn read(&mut self, address: &Address, state: &State) -> Value {
         let words = address.words.iter();
         if let Some(memory) = &state.memory {
             let mut words = words.rev();

@@ -9,7 +9,9 @@
 //! such a number was *meant* as a pointer does not matter: an exchange is a renaming of values that is applied to all of them alike, and is used only if
 //! the text, the initial values and every computation keep it.
 
-use cyrano_ir::{ArrayId, BinOp, FinalVar, LocId, LocalExpr, Program, ThreadId, Ty, UNDEFINED, UnOp, WORD};
+use cyrano_ir::{
+    ArrayId, BinOp, FinalVar, LocId, LocalExpr, Program, SharedArray, ThreadId, Ty, UNDEFINED, UnOp, WORD,
+};
 use std::collections::BTreeSet;
 
 use crate::range::Range;
@@ -92,10 +94,8 @@ impl Swap {
 
     /// Whether the exchange maps code, registers and initial memory to themselves.
     fn maps(&self, program: &Program) -> bool {
-        let memory = program.arrays.len() == 1 && {
-            let array = &program.arrays[0];
-            array.base.0 == 0 && array.len as usize == program.locations.len()
-        };
+        let whole = |array: &SharedArray| array.base.0 == 0 && array.len as usize == program.locations.len();
+        let memory = !program.arrays.is_empty() && program.arrays.iter().all(whole);
         let words = (0u32..).zip(&program.locations).all(|(word, location)| {
             let to = &program.locations[self.word(word) as usize];
             to.ty == location.ty && to.init == self.value(location.init)

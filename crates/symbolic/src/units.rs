@@ -56,6 +56,7 @@ impl Walk<'_, '_> {
             self.run.sections.push(Section { whole, cuts: Vec::new() });
         }
         if state.memory.is_some() {
+            state.in_section = true;
             return;
         }
         *guard = self.may_pause(*guard, state);

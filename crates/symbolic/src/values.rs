@@ -110,7 +110,8 @@ impl Reading<'_, '_> {
         let event = self.event();
         let word = event.address.single()?;
         let settled = |store: &Event| {
-            self.order.model.forwarding
+            event.looks
+                || self.order.model.forwarding
                 || self.order.model.keeps(store.kind, event.kind, true)
                 || event.unit.is_some() && event.unit == store.unit
         };

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use cyrano_engine::{Replayed, ThreadEnd, Violation};
+use cyrano_engine::{Replayed, StepFacts, ThreadEnd, Violation};
+use cyrano_ir::guards::FREED;
 use cyrano_ir::{
-    AccessKind, EvalError, FinalExpr, FinalVar, InstrId, LocalExpr, Op, Place, Program, Property, Quantifier, RmwOp,
-    ThreadId, Ty, UNDEFINED,
+    AccessKind, EvalError, FinalExpr, FinalVar, InstrId, LocId, LocalExpr, Op, Place, Program, Property, Quantifier,
+    RmwOp, ThreadId, Ty, UNDEFINED,
 };
 
 use crate::lines::Lines;
@@ -119,6 +120,28 @@ impl Told<'_> {
         }
     }
 
+    /// Who freed the object that an access finds freed.
+    fn freed(&self, thread: ThreadId, instr: InstrId, error: EvalError) -> String {
+        let program = self.parts.program;
+        let steps = &self.parts.replayed.steps;
+        let header = |step: &StepFacts| program.guard(step.loc, step.kind);
+        let last_free = |before: usize, header: LocId| {
+            let stores = steps[..before].iter().enumerate().rev();
+            stores.into_iter().find(|(_, step)| step.loc == header && step.access.written.is_some())
+        };
+        let finds = |(at, step): (usize, &StepFacts)| {
+            let (number, by) = last_free(at, header(step)?)?;
+            let finds = step.access.thread == thread && step.instr == instr && by.access.written == Some(FREED);
+            finds.then_some((number, by))
+        };
+        let wrong = matches!(error, EvalError::Freed | EvalError::DoubleFree);
+        let found = steps.iter().enumerate().find_map(finds).filter(|_| wrong);
+        found.map_or_else(String::new, |(number, by)| {
+            let (name, line) = self.place(by.access.thread, by.instr);
+            format!(", freed by {name} in step {}, line {line}", number + 1)
+        })
+    }
+
     fn error(&self, thread: ThreadId, instr: InstrId, error: EvalError) -> Explanation {
         let goes_wrong = |op: &Op, registers: &Registers| rerun::goes_wrong(self.parts.program, op, registers);
         let registers = self.registers(thread, instr, goes_wrong);
@@ -136,7 +159,10 @@ impl Told<'_> {
         let text = self.text(thread, instr);
         let with = with_values(&values);
         Explanation {
-            sentence: format!("{name} goes wrong at line {line}, `{text}`: {error}{with}."),
+            sentence: format!(
+                "{name} goes wrong at line {line}, `{text}`: {error}{with}{}.",
+                self.freed(thread, instr, error)
+            ),
             thread: Some(name),
             line: Some(line),
             values,

@@ -54,7 +54,7 @@ mod tests {
             word("node#1.ends[0].next", Ty::Pointer),
             word("node#1.ends[1].key", Ty::Int),
         ];
-        let memory = SharedArray { name: "memory".to_owned(), base: LocId(0), len: 8 };
+        let memory = SharedArray { name: "memory".to_owned(), base: LocId(0), len: 8, headers: false };
         let program = Program { locations, arrays: vec![memory], ..Program::default() };
         let shown = |value| shown(&program, Ty::Pointer, value);
         let expect = [

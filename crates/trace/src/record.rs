@@ -249,6 +249,9 @@ impl From<EvalError> for ErrorInfo {
             EvalError::Undefined => Self::Undefined,
             EvalError::NullPointer => Self::NullPointer,
             EvalError::BadPointer { address } => Self::BadPointer { address },
+            EvalError::Freed => Self::Freed,
+            EvalError::DoubleFree => Self::DoubleFree,
+            EvalError::NotAllocated => Self::NotAllocated,
         }
     }
 }

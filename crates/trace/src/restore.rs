@@ -227,6 +227,9 @@ impl From<&ErrorInfo> for EvalError {
             ErrorInfo::Undefined => Self::Undefined,
             ErrorInfo::NullPointer => Self::NullPointer,
             ErrorInfo::BadPointer { address } => Self::BadPointer { address: *address },
+            ErrorInfo::Freed => Self::Freed,
+            ErrorInfo::DoubleFree => Self::DoubleFree,
+            ErrorInfo::NotAllocated => Self::NotAllocated,
         }
     }
 }

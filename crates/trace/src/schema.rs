@@ -225,6 +225,12 @@ pub enum ErrorInfo {
         #[serde(with = "crate::number")]
         address: i128,
     },
+    /// An access to freed memory.
+    Freed,
+    /// Freeing twice.
+    DoubleFree,
+    /// Freeing what was not allocated.
+    NotAllocated,
 }
 
 /// A thread that waits at an atomic section.

@@ -59,17 +59,15 @@ impl Checker<'_> {
             "choose" => (Intrinsic::Choose(self.choices(args, loc)?), Vec::new(), Type::Int(INT)),
             "malloc" => {
                 let ty = self.allocated(&args[0])?;
-                self.embedded.push(ty.clone());
                 (Intrinsic::Malloc(ty), Vec::new(), Type::Void.pointer())
             }
             _ => {
                 let pointer = self.expr(&args[0])?;
-                let ty = self.pointee(&pointer)?;
-                if !self.out.freed.contains(&ty) {
-                    self.out.freed.push(ty.clone());
-                    self.out.freed_at.push(loc);
+                if pointer.ty != Type::Void.pointer() {
+                    self.pointee(&pointer)?;
                 }
-                (Intrinsic::Free(ty), vec![pointer], Type::Void)
+                self.out.frees = true;
+                (Intrinsic::Free, vec![pointer], Type::Void)
             }
         };
         let position = self.position();

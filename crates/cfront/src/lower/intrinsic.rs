@@ -3,11 +3,10 @@
 //! A `cas` is one read-modify-write without a fence (CheckFence, Fig. 6). Comparing with an undefined word is an error, also where the
 //! result is not used. `dcas` is an atomic section of two loads and two conditional stores.
 
-use cyrano_ir::{BinOp, Expr as Ir, IntType, LocalExpr, Op, Place, RmwOp, UnOp, WORD};
+use cyrano_ir::{BinOp, Expr as Ir, IntType, LocalExpr, Op, Place, RmwOp, UnOp};
 
 use super::{Lowerer, Spot};
 use crate::arith;
-use crate::memory::has_header;
 use crate::tree::{BlockMark, Expr, ExprKind, Intrinsic};
 use crate::types::Type;
 
@@ -45,8 +44,8 @@ impl Lowerer<'_, '_> {
             }
             Intrinsic::FetchAdd => vec![self.fetch_add(args)],
             Intrinsic::Malloc(ty) => vec![self.malloc(ty, position)],
-            Intrinsic::Free(ty) => {
-                self.free(&args[0], ty);
+            Intrinsic::Free => {
+                self.free(&args[0]);
                 Vec::new()
             }
             Intrinsic::Mark(mark) => {
@@ -98,7 +97,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// A value that is mentioned twice is computed once.
-    fn simple(&mut self, value: LocalExpr) -> LocalExpr {
+    pub(super) fn simple(&mut self, value: LocalExpr) -> LocalExpr {
         match &value {
             Ir::Const(_) | Ir::Var(_) => value,
             Ir::Unary(UnOp::Defined, inner) if matches!(**inner, Ir::Var(_)) => value,
@@ -148,51 +147,6 @@ impl Lowerer<'_, '_> {
             _ => self.evaluate(sum),
         }
         old
-    }
-
-    /// A new object: one of its own, or the next of a pool if the call may be reached again.
-    fn malloc(&mut self, ty: &Type, position: u32) -> LocalExpr {
-        let (checked, span) = (self.shared.checked, self.span);
-        let first = self.shared.memory.allocate(checked, ty, span);
-        if !self.is_repeated(position) || self.shared.memory.is_full() {
-            return Ir::Const(first);
-        }
-        let mut second = first;
-        for number in 1..self.shared.objects {
-            if self.shared.memory.is_full() {
-                break;
-            }
-            let next = self.shared.memory.allocate(checked, ty, span);
-            if number == 1 {
-                second = next;
-            }
-        }
-        let counter = self.register(&format!("%objects.{}", first / WORD), 0);
-        let count = Self::var(counter);
-        let cond = arith::binary(BinOp::Lt, count.clone(), Ir::Const(i128::from(self.shared.objects)));
-        let line = self.shared.sources.line(crate::source::Loc { file: 0, span });
-        self.emit(Op::Limit { cond, what: format!("objects allocated in the loop at line {line}") });
-        let step = Ir::Const(second - first);
-        let offset = arith::binary(BinOp::Mul, count.clone(), step);
-        let object = self.saved(arith::binary(BinOp::Add, Ir::Const(first), offset));
-        let value = arith::binary(BinOp::Add, count, Ir::Const(1));
-        self.emit(Op::Assign { dst: Place::Reg(counter), value });
-        object
-    }
-
-    /// Marks the header in front of the object; a null pointer is left alone.
-    fn free(&mut self, pointer: &Expr, ty: &Type) {
-        let value = self.value(pointer);
-        let value = self.simple(arith::used(value));
-        debug_assert!(has_header(self.shared.checked, ty), "the checker lists every type that is freed");
-        let (mark, end) = (self.new_label(), self.new_label());
-        self.branch(arith::binary(BinOp::Ne, value.clone(), Ir::Const(0)), mark, end);
-        self.bind(mark);
-        let header = arith::binary(BinOp::Sub, value, Ir::Const(WORD));
-        let old = self.rmw(&header, RmwOp::Exchange(Ir::Const(1)));
-        let cond = arith::binary(BinOp::Eq, old, Ir::Const(0));
-        self.emit(Op::Assert { cond, message: Some("double free".into()) });
-        self.bind(end);
     }
 
     /// An expression whose value nobody wants.

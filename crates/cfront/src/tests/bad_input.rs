@@ -152,8 +152,6 @@ void f(int n, struct two *p) {
             10: the type of the new object is not clear | n | a size
               help: write `malloc(sizeof(T))` or `malloc(n * sizeof(T))`
             11: a fence within an atomic block | "full" | its accesses are in order already
-            12: `two` is freed, but it is also a part of `keeps` | free(p) | freed here
-              help: only whole objects can be freed: allocate it on its own
             13: `fetch_add` on a `two *` | &p | expected a pointer to an integer
             14: a jump into an atomic block | in | from outside of it
         "#]],

@@ -3,7 +3,7 @@
 use clap::Args;
 
 /// Which tests of a C file are run. Without these options: all that its tests file declares.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Tests of C files")]
 pub struct TestArgs {
     /// Tests by name; `*` stands for any text [default: all of the tests file]
@@ -12,12 +12,23 @@ pub struct TestArgs {
     /// Instead of the declared tests, every test with up to this many calls
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=12))]
     pub all_tests: Option<u8>,
+    /// `malloc` never returns memory that was freed
+    #[arg(long)]
+    pub no_reuse: bool,
+    /// Whether all tests include those of one thread: compared with another file these can be wrong.
+    #[arg(skip)]
+    pub sequences: bool,
 }
 
 impl TestArgs {
     /// Whether any test is chosen by an option.
     pub fn is_given(&self) -> bool {
         !self.test.is_empty() || self.all_tests.is_some()
+    }
+
+    /// The same choice where observations are compared with those of another file, if one is given.
+    pub fn compared_with(&self, reference: Option<&str>) -> Self {
+        Self { sequences: reference.is_some(), ..self.clone() }
     }
 
     /// Whether the test of this name is wanted.

@@ -119,7 +119,8 @@ fn inputs(args: &CheckArgs, subjects: &[Subject], jobs: &[Job]) -> Result<Inputs
 /// The programs of a file: one, or one for each test.
 fn subjects_of(args: &CheckArgs, name: &str) -> Result<Vec<Subject>, Failure> {
     let color = args.output.color;
-    let loaded = program::load_all(name, &args.run.set, &args.tests, color)?;
+    let tests = args.tests.compared_with(args.reference.as_deref());
+    let loaded = program::load_all(name, &args.run.set, &tests, color)?;
     let subject = |loaded: Loaded| {
         let specification = match &args.reference {
             None => Specification::default(),
@@ -154,6 +155,7 @@ fn one(
             instance: loaded.instance(),
             verdict: Verdict::Vacuous,
             reason: Some(reason.clone()),
+            caveats: Vec::new(),
             specification: None,
             clients: None,
             blocks: Vec::new(),

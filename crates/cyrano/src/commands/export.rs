@@ -63,8 +63,9 @@ fn gather(args: &ExportArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     let color = args.output.color;
     let models = models::resolve_all(&args.run.model, color)?;
     let (mut subjects, mut jobs, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let tests = args.tests.compared_with(args.reference.as_deref());
     for file in &args.files {
-        for loaded in program::load_all(file, &args.run.set, &args.tests, color)? {
+        for loaded in program::load_all(file, &args.run.set, &tests, color)? {
             let specification = match &args.reference {
                 None => Specification::default(),
                 Some(reference) => Specification::of(program::load_reference(reference, &loaded, color)?),

@@ -75,7 +75,7 @@ fn loaded_address() -> Program {
     let halt = Instr { op: Op::Halt, span: Span::default() };
     Program {
         locations: vec![location("x[0]"), location("x[1]")],
-        arrays: vec![SharedArray { name: "x".into(), base: LocId(0), len: 2 }],
+        arrays: vec![SharedArray { name: "x".into(), base: LocId(0), len: 2, headers: false }],
         threads: vec![Thread {
             name: "p".into(),
             registers: vec![Register { name: "r".into(), init: 0, ty: Ty::Int }],

@@ -14,13 +14,14 @@
 //! which all steps are taken.
 //!
 //! What a thread can touch later is read off its code: all accesses that can be reached from its program counter, whole arrays where the
-//! index is not a constant, and what waits in its queue. Sets of locations are words; beyond 64 locations some share a bit,
+//! index is not a constant, what waits in its queue, and the headers that these accesses look at. Sets of locations are words; beyond 64 locations some share a bit,
 //! which only makes sets larger.
 //!
 //! With this reduction the first violation found may not be the shortest; so when one is found, the search is repeated without.
 
 use cyrano_ir::{AccessKind, Addr, Op, Program};
 
+use crate::guards::Headers;
 use crate::machine::Machine;
 use crate::state::State;
 
@@ -32,7 +33,11 @@ pub(crate) struct Footprint {
 }
 
 impl Footprint {
-    fn add(&mut self, kind: AccessKind, loc: u32) {
+    /// Adds an access, with the header that it looks at.
+    fn add(&mut self, headers: &Headers, kind: AccessKind, loc: u32) {
+        if let Some(header) = headers.guard(loc, kind) {
+            self.reads |= 1 << (header % 64);
+        }
         let bit = 1 << (loc % 64);
         if kind != AccessKind::Store {
             self.reads |= bit;
@@ -84,26 +89,26 @@ impl Crowd {
 pub(crate) struct Futures(Vec<Vec<Footprint>>);
 
 impl Futures {
-    pub fn new(program: &Program) -> Self {
-        Self((0..program.threads.len()).map(|thread| of_thread(program, thread)).collect())
+    pub fn new(m: &Machine<'_>) -> Self {
+        Self((0..m.program.threads.len()).map(|thread| of_thread(m, thread)).collect())
     }
 
     /// What a thread can touch from where it is now.
-    pub fn of(&self, state: &State, thread: usize) -> Footprint {
+    pub fn of(&self, m: &Machine<'_>, state: &State, thread: usize) -> Footprint {
         let rests = &state.threads[thread];
         let mut found = self.0[thread][rests.pc as usize];
         for entry in &rests.queue {
             if let Some(kind) = entry.access() {
-                found.add(kind, entry.loc);
+                found.add(&m.headers, kind, entry.loc);
             }
         }
         found
     }
 }
 
-fn of_thread(program: &Program, thread: usize) -> Vec<Footprint> {
-    let code = &program.threads[thread].code;
-    let own: Vec<Footprint> = code.iter().map(|instr| accesses(program, &instr.op)).collect();
+fn of_thread(m: &Machine<'_>, thread: usize) -> Vec<Footprint> {
+    let code = &m.program.threads[thread].code;
+    let own: Vec<Footprint> = code.iter().map(|instr| accesses(m, &instr.op)).collect();
     let mut found = own.clone();
     loop {
         let before = found.clone();
@@ -124,10 +129,10 @@ fn of_thread(program: &Program, thread: usize) -> Vec<Footprint> {
 }
 
 /// What an instruction touches, whatever the registers are.
-fn accesses(program: &Program, op: &Op) -> Footprint {
+fn accesses(m: &Machine<'_>, op: &Op) -> Footprint {
     let mut found = Footprint::default();
     if let (Some(kind), Some(addr)) = (op.access_kind(), op.addr()) {
-        each_location(program, addr, |loc| found.add(kind, loc));
+        each_location(m.program, addr, |loc| found.add(&m.headers, kind, loc));
     }
     found
 }
@@ -155,12 +160,12 @@ impl Machine<'_> {
         let mut found = Footprint::default();
         for entry in &state.threads[thread].queue {
             if let Some(kind) = entry.access() {
-                found.add(kind, entry.loc);
+                found.add(&self.headers, kind, entry.loc);
             }
         }
         let op = self.op(thread, state.threads[thread].pc);
         let kind = op.access_kind().unwrap_or(AccessKind::Rmw);
-        self.touched_at_pc(state, thread).into_iter().for_each(|loc| found.add(kind, loc));
+        self.touched_at_pc(state, thread).into_iter().for_each(|loc| found.add(&self.headers, kind, loc));
         found
     }
 }

@@ -79,7 +79,7 @@ impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
             threads: (0..m.threads.len()).map(thread).collect(),
             alike: m.alike.iter().map(|group| group.iter().map(|t| parts.thread(*t)).collect()).collect(),
             careless: m.config.has_fault(Fault::AmpleWithoutAsking),
-            futures: (m.config.ample_sets && !m.model.serial).then(|| Futures::new(m.program)),
+            futures: (m.config.ample_sets && !m.model.serial).then(|| Futures::new(m)),
             successors: Successors::default(),
             state: m.initial(),
             scratch: Vec::new(),
@@ -158,7 +158,8 @@ impl<'p, 'm, 'a, const W: usize> Remembering<'p, 'm, 'a, W> {
         }
         let done = parts.m.done(&self.state, thread);
         let next = parts.m.next_footprint(&self.state, thread);
-        let future = self.futures.as_ref().map_or(Footprint::default(), |futures| futures.of(&self.state, thread));
+        let future =
+            self.futures.as_ref().map_or(Footprint::default(), |futures| futures.of(parts.m, &self.state, thread));
         let number = parts.thread(thread).get(words) as usize;
         let places = &mut self.threads[thread].places;
         if places.len() <= number {

@@ -4,7 +4,7 @@
 //! writes no other location. A step performs a deferred access of the thread's queue, or the access at its program counter, or
 //! the atomic section there; running on to the next rest touches registers and the queue only ([`crate::settle`]).
 
-use cyrano_ir::{Addr, Op, Place};
+use cyrano_ir::{AccessKind, Addr, Op, Place};
 
 use crate::local::{eval, location};
 use crate::machine::Machine;
@@ -16,6 +16,11 @@ impl Machine<'_> {
         let mut found: Vec<u32> =
             state.threads[thread].queue.iter().filter(|e| e.access().is_some()).map(|e| e.loc).collect();
         found.extend(self.touched_at_pc(state, thread));
+        if !self.headers.is_empty() {
+            // A store looks at every header that another access would.
+            let looks: Vec<u32> = found.iter().filter_map(|loc| self.headers.guard(*loc, AccessKind::Store)).collect();
+            found.extend(looks);
+        }
         found.sort_unstable();
         found.dedup();
         found

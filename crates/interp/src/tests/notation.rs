@@ -17,7 +17,7 @@ pub(super) fn program(threads: &[&str], observed: &str) -> Program {
     Program {
         name: "test".into(),
         locations: LOCATIONS.iter().map(location).collect(),
-        arrays: vec![SharedArray { name: "a".into(), base: LocId(4), len: 2 }],
+        arrays: vec![SharedArray { name: "a".into(), base: LocId(4), len: 2, headers: false }],
         threads: threads.iter().enumerate().map(|(at, code)| thread(at, code)).collect(),
         observed: observed.split_whitespace().map(observable).collect(),
         ..Program::default()

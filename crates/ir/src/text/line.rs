@@ -168,6 +168,9 @@ impl Line {
         if self.take_word("gap") {
             return Ok(Ty::Gap);
         }
+        if self.take_word("header") {
+            return Ok(Ty::Header);
+        }
         if self.take_word("pointer") {
             return Ok(Ty::Pointer);
         }

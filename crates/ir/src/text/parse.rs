@@ -129,8 +129,9 @@ impl Reader {
         let base = LocId(line.reference("location", &self.locations)?);
         line.word("of")?;
         let len = line.number()?;
+        let headers = line.take_word("headers");
         self.arrays.push(&name);
-        self.program.arrays.push(SharedArray { name, base, len });
+        self.program.arrays.push(SharedArray { name, base, len, headers });
         Ok(())
     }
 

@@ -110,7 +110,8 @@ impl Printer {
         }
         for array in &program.arrays {
             let (name, base) = (written(&array.name), self.locations.to(array.base.index()));
-            out.plain(format_args!("array {name} = {base} of {}", array.len));
+            let headers = if array.headers { " headers" } else { "" };
+            out.plain(format_args!("array {name} = {base} of {}{headers}", array.len));
         }
         for loc in &program.transactional {
             out.plain(format_args!("transactional {}", self.locations.to(loc.index())));
@@ -283,6 +284,7 @@ fn typed(name: &str, ty: Ty, init: i128) -> String {
         Ty::Timestamp => ": timestamp",
         Ty::Pointer => ": pointer",
         Ty::Gap => ": gap",
+        Ty::Header => ": header",
     };
     format!("{}{ty} = {}", written(name), numeral(init))
 }

@@ -1,7 +1,8 @@
-//! Invariants 3, 4, 5, 7 and 9: everything that is named exists and is not a gap, threads end, choices are not empty.
+//! Invariants 3, 4, 5, 7, 9 and 13: everything that is named exists and is not a gap, threads end, choices are not empty, headers head something.
 
 use super::Errors;
 use crate::cond::{FinalVar, Property};
+use crate::guards::{ALIVE, FREED};
 use crate::ids::{ArrayId, InstrId, LocId, RegId};
 use crate::program::{Addr, LocalExpr, Op, OwnOrder, Place, Program, Thread, Ty};
 
@@ -18,9 +19,13 @@ pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
         match program.locations.get(loc.index()) {
             None => errors.push(format!("transactional variable {loc} does not exist")),
             Some(location) if location.ty == Ty::Gap => errors.push(format!("transactional variable {loc} is a gap")),
+            Some(location) if location.ty == Ty::Header => {
+                errors.push(format!("transactional variable {loc} is a header"));
+            }
             Some(_) => {}
         }
     }
+    check_headers(program, errors);
     if let Some(setup) = program.setup.filter(|setup| setup.index() >= program.threads.len()) {
         errors.push(format!("setup: there is no thread {setup}"));
     }
@@ -32,6 +37,23 @@ pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
     }
     for check in &program.checks {
         check_property(program, &check.property, errors);
+    }
+}
+
+/// Checks that headers stand in front of words.
+fn check_headers(program: &Program, errors: &mut Errors) {
+    let words = program.locations.iter().enumerate().filter(|(_, location)| location.ty == Ty::Header);
+    for (at, header) in words {
+        let next = program.locations.get(at + 1).map(|next| next.ty);
+        if next.is_none_or(|next| matches!(next, Ty::Gap | Ty::Header)) {
+            errors.push(format!("the header `{}` stands in front of nothing", header.name));
+        }
+        if ![ALIVE, FREED].contains(&header.init) {
+            errors.push(format!("the header `{}` is neither alive nor freed", header.name));
+        }
+        if let Some(order) = program.orders.first() {
+            errors.push(format!("an order for `{}`, but `{}` is a header", order.model, header.name));
+        }
     }
 }
 
@@ -77,8 +99,9 @@ fn check_property(program: &Program, property: &Property, errors: &mut Errors) {
 
 /// Checks the registers and the code of one thread.
 pub(super) fn check_thread(program: &Program, thread: &Thread, errors: &mut Errors) {
-    for register in thread.registers.iter().filter(|register| register.ty == Ty::Gap) {
-        errors.push(format!("register `{}` is a gap", register.name));
+    for register in thread.registers.iter().filter(|register| matches!(register.ty, Ty::Gap | Ty::Header)) {
+        let what = if register.ty == Ty::Gap { "gap" } else { "header" };
+        errors.push(format!("register `{}` is a {what}", register.name));
     }
     match thread.code.last() {
         None => errors.push("the thread has no code"),

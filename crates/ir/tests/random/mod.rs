@@ -80,7 +80,7 @@ impl Random {
     }
 
     fn ty(&mut self) -> Ty {
-        self.pick(&[Ty::Int, Ty::Int, Ty::Pointer, Ty::Timestamp, Ty::Gap])
+        self.pick(&[Ty::Int, Ty::Int, Ty::Pointer, Ty::Timestamp, Ty::Gap, Ty::Header])
     }
 
     fn span(&mut self) -> Span {
@@ -102,7 +102,12 @@ impl Random {
         Program {
             name: self.name(),
             locations: self.many(5, |r| Location { name: r.name(), init: r.value(), ty: r.ty(), span: r.span() }),
-            arrays: self.many(3, |r| SharedArray { name: r.name(), base: LocId(r.id()), len: r.id() }),
+            arrays: self.many(3, |r| SharedArray {
+                name: r.name(),
+                base: LocId(r.id()),
+                len: r.id(),
+                headers: r.id() % 2 == 1,
+            }),
             threads: self.many(4, |r| Thread {
                 name: r.name(),
                 registers: r.many(6, |r| Register { name: r.name(), init: r.value(), ty: r.ty() }),

@@ -256,7 +256,7 @@ impl Memory {
             }
             let base = LocId::new(program.locations.len());
             let len = u32::try_from(init.len()).unwrap_or(u32::MAX);
-            program.arrays.push(SharedArray { name: array.name.clone(), base, len });
+            program.arrays.push(SharedArray { name: array.name.clone(), base, len, headers: false });
             for (index, value) in init.into_iter().enumerate() {
                 let name = if array.scalar { array.name.clone() } else { format!("{}[{index}]", array.name) };
                 program.locations.push(Location { name, init: value, ty: Ty::Int, span: array.span });

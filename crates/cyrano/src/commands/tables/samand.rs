@@ -39,7 +39,7 @@ fn model(name: &str) -> Result<Model, Failure> {
 }
 
 fn load(file: &str, set: &[(String, i128)], tests: &[&str]) -> Result<Vec<Loaded>, Failure> {
-    let tests = TestArgs { test: tests.iter().map(|test| (*test).to_owned()).collect(), all_tests: None };
+    let tests = TestArgs { test: tests.iter().map(|test| (*test).to_owned()).collect(), ..TestArgs::default() };
     program::load_all(file, set, &tests, ColorChoice::Never)
 }
 

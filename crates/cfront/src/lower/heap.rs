@@ -1,0 +1,137 @@
+//! `malloc` and `free`.
+//!
+//! Every `malloc` has objects of its own, made when the program is lowered: one, or a pool if the call may be reached again. They are alive from the start,
+//! for nobody knows their addresses before. So a new object costs nothing at run time.
+//!
+//! `free` is one store to the object's header. That it is alive is part of that store (axiom 10 of `cyrano_memory`), and so is that it is a header: freeing
+//! what was not allocated fails as an address. It is no fence.
+//!
+//! **Memory that is used again.** `malloc` chooses: a new object, or any object of as many words that may have been freed before. The latter is an
+//! atomic section: a read-modify-write that turns the header from freed to alive, and stores that make all words undefined. If the header does not say
+//! freed the execution is dropped; nothing is lost, since the choice of a new object leads on from there. Real allocators hand memory on through a lock
+//! or an atomic access, so this read-modify-write may order what a read-modify-write orders; with a new object there is no order at all.
+//!
+//! Which objects may have been freed before: those of other threads (not for the setup thread, which is alone), and of its own
+//! those that it allocated before, or all of them if the call may be reached again.
+
+use cyrano_ir::guards::{ALIVE, FREED};
+use cyrano_ir::{Addr, BinOp, Expr as Ir, LocalExpr, Op, Place, RmwOp, UNDEFINED, UnOp, WORD};
+
+use super::{Lowerer, Spot};
+use crate::arith;
+use crate::memory::{OBJECTS, Object};
+use crate::tree::Expr;
+use crate::types::Type;
+
+impl Lowerer<'_, '_> {
+    /// An object: a new one, or one that was freed.
+    pub(super) fn malloc(&mut self, ty: &Type, position: u32) -> LocalExpr {
+        let (checked, span, thread) = (self.shared.checked, self.span, self.shared.thread);
+        let first = self.shared.memory.allocate(checked, ty, thread, UNDEFINED, span);
+        let again = self.may_be_freed(first, position);
+        if again.is_empty() {
+            return self.new_object(ty, first, position);
+        }
+        let words = again[0].words;
+        let (fresh, reuse, end) = (self.new_label(), self.new_label(), self.new_label());
+        let (chosen, object) = (self.temp(), self.temp());
+        let from = std::iter::once(0).chain(again.iter().map(|object| object.address)).collect();
+        self.emit(Op::Choose { dst: Place::Reg(chosen), from });
+        self.branch(arith::binary(BinOp::Eq, Self::var(chosen), Ir::Const(0)), fresh, reuse);
+        self.bind(fresh);
+        let value = self.new_object(ty, first, position);
+        self.emit(Op::Assign { dst: Place::Reg(object), value });
+        self.jump(end);
+        self.bind(reuse);
+        self.revive(&Self::var(chosen), words);
+        self.emit(Op::Assign { dst: Place::Reg(object), value: Self::var(chosen) });
+        self.bind(end);
+        Self::var(object)
+    }
+
+    /// The objects of the size of a new one that may have been freed when it is allocated.
+    fn may_be_freed(&self, new: i128, position: u32) -> Vec<Object> {
+        let shared = &*self.shared;
+        let Some(size) = shared.memory.objects.last().map(|object| object.words) else { return Vec::new() };
+        let alone = shared.setup && shared.thread == 0;
+        let repeated = self.is_repeated(position);
+        let before = |object: &&Object| match object.thread == shared.thread {
+            true => repeated || object.address < new,
+            false => !alone,
+        };
+        shared.reused.iter().filter(|object| object.words == size).filter(before).copied().collect()
+    }
+
+    /// An object of the call's own: the only one, or the next of a pool if the call may be reached again.
+    fn new_object(&mut self, ty: &Type, first: i128, position: u32) -> LocalExpr {
+        let (checked, span, thread) = (self.shared.checked, self.span, self.shared.thread);
+        if !self.is_repeated(position) || self.shared.memory.is_full() {
+            return Ir::Const(first);
+        }
+        let mut second = first;
+        for number in 1..self.shared.objects {
+            if self.shared.memory.is_full() {
+                break;
+            }
+            let next = self.shared.memory.allocate(checked, ty, thread, UNDEFINED, span);
+            if number == 1 {
+                second = next;
+            }
+        }
+        let counter = self.register(&format!("%objects.{}", first / WORD), 0);
+        let count = Self::var(counter);
+        let cond = arith::binary(BinOp::Lt, count.clone(), Ir::Const(i128::from(self.shared.objects)));
+        let line = self.shared.sources.line(crate::source::Loc { file: 0, span });
+        self.emit(Op::Limit { cond, what: format!("objects allocated in the loop at line {line}") });
+        let step = Ir::Const(second - first);
+        let offset = arith::binary(BinOp::Mul, count.clone(), step);
+        let object = self.saved(arith::binary(BinOp::Add, Ir::Const(first), offset));
+        let value = arith::binary(BinOp::Add, count, Ir::Const(1));
+        self.emit(Op::Assign { dst: Place::Reg(counter), value });
+        object
+    }
+
+    /// Makes a freed object alive, with undefined content; drops the execution if it is not freed.
+    fn revive(&mut self, object: &LocalExpr, words: usize) {
+        let (clear, end) = (self.new_label(), self.new_label());
+        let found = self.temp();
+        let outermost = self.atomic == 0;
+        if outermost {
+            self.emit(Op::AtomicBegin);
+        }
+        let op = RmwOp::Cas { expected: Ir::Const(FREED), new: Ir::Const(ALIVE) };
+        self.emit(Op::Rmw { dst: Some(Place::Reg(found)), addr: header(object), op });
+        let freed = arith::binary(BinOp::Eq, Self::var(found), Ir::Const(FREED));
+        self.branch(freed.clone(), clear, end);
+        self.bind(clear);
+        let place = Spot::Memory { base: object.clone(), offset: 0 };
+        (0..words as u32).for_each(|word| self.write_word(&place, word, Ir::Const(UNDEFINED)));
+        self.bind(end);
+        if outermost {
+            self.emit(Op::AtomicEnd);
+        }
+        self.emit(Op::Assume(freed));
+    }
+
+    /// Marks the header in front of the object; a null pointer is left alone.
+    pub(super) fn free(&mut self, pointer: &Expr) {
+        let value = self.value(pointer);
+        let value = self.simple(arith::used(value));
+        let (mark, end) = (self.new_label(), self.new_label());
+        self.branch(arith::binary(BinOp::Ne, value.clone(), Ir::Const(0)), mark, end);
+        self.bind(mark);
+        self.emit(Op::Store { addr: header(&value), value: Ir::Const(FREED), rollback: false });
+        self.bind(end);
+    }
+}
+
+/// The header of the object that a pointer points to.
+fn header(object: &LocalExpr) -> Addr {
+    let object = match object {
+        // The check for definedness is part of finding the target.
+        Ir::Unary(UnOp::Defined, inner) => inner,
+        other => other,
+    };
+    let target = arith::unary(UnOp::Target, object.clone());
+    Addr::Indexed { array: OBJECTS, index: arith::binary(BinOp::Add, target, Ir::Const(-1)) }
+}
