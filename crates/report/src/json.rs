@@ -46,6 +46,8 @@ struct Check<'a> {
     clients: Option<&'a ClientsReport>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     blocks: &'a [BlockReport],
+    /// Whether the execution was replayed; null if there is none.
+    confirmed: Option<bool>,
     trace: Option<&'a Trace>,
     minimised: Option<MinimisedReport>,
     explanation: Option<&'a Explanation>,
@@ -98,6 +100,7 @@ fn check(check: &CheckReport) -> Check<'_> {
         specification: check.specification.as_ref(),
         clients: check.clients.as_ref(),
         blocks: &check.blocks,
+        confirmed: check.trace.as_ref().map(|trace| trace.confirmed),
         trace: check.trace.as_ref(),
         minimised: check.minimised,
         explanation: check.explanation.as_ref(),

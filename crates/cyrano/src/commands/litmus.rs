@@ -11,12 +11,13 @@ use cyrano_memory::Model;
 use cyrano_report::{LitmusReport, LitmusValue, Results, RunReport};
 
 use crate::args::{EngineChoice, LitmusArgs, LitmusCommand};
-use crate::failure::{BAD_INPUT, Failure, INTERNAL};
+use crate::failure::{self, BAD_INPUT, Failure, INTERNAL};
+use crate::outputs::Outputs;
 use crate::progress::Meter;
 use crate::run::{Answered, Runner, VERSION};
 use crate::shard::Inputs;
 use crate::source::{self, Source};
-use crate::{console, litmus, models};
+use crate::{litmus, models};
 
 /// One test under one model; no model where the test could not be read and none was asked for.
 struct Job<'a> {
@@ -50,7 +51,7 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
     let runner = Runner::new(&args.run, jobs.len())?;
     let meter = Meter::new(jobs.len(), &args.run, &args.output);
     let reports = runner.map(&jobs, |at, job| {
-        let mut report = one(args, &runner, job, &meter, at);
+        let mut report = one(args, &runner, job, &meter, at)?;
         expect(&mut report, &expected);
         meter.done(at, 0);
         Ok(report)
@@ -59,8 +60,9 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
     let reports = reports?;
     let report = RunReport { results: Results::Litmus(&reports), version: VERSION, shard: shard.as_ref() };
     let exit = super::exit_code_of(&report, false);
-    console::print(&super::render(&report, exit, &args.output, false))?;
-    Ok(exit)
+    let outputs = Outputs::new(&args.output);
+    outputs.print(&super::render(&report, exit, &args.output, false));
+    Ok(outputs.exit(exit))
 }
 
 /// What the results depend on.
@@ -102,7 +104,13 @@ pub fn exit_code(reports: &[LitmusReport], missing: bool) -> u8 {
     }
 }
 
-fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usize) -> LitmusReport {
+fn one(
+    args: &LitmusArgs,
+    runner: &Runner,
+    job: &Job<'_>,
+    meter: &Meter,
+    at: usize,
+) -> Result<LitmusReport, Failure> {
     let mut report =
         LitmusReport { file: job.source.name.clone(), model: job.model.name.clone(), ..LitmusReport::default() };
     let test = match job.test {
@@ -112,7 +120,7 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
             report.name = cyrano_litmus::name(&job.source.text).or(stem).unwrap_or_default();
             report.reason = Some(reason.clone());
             report.refused = true;
-            return report;
+            return Ok(report);
         }
     };
     report.name.clone_from(&test.head.name);
@@ -123,12 +131,11 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
     let query = Query { program: &test.program, model: &job.model, question: Question::Outcomes };
     let own = runner.part(args.test_timeout, None);
     if test.can_go_wrong()
-        && let Some(reason) =
-            goes_wrong(&own.ask(Query { question: Question::Holds(&Property::Assertions), ..query }, &()))
+        && let Some(reason) = goes_wrong(&own, job, query)?
     {
         report.reason = Some(reason);
         report.refused = true;
-        return report;
+        return Ok(report);
     }
     let mut answered = own.ask(query, &meter.watch(at));
     if answered.answer.verdict != Verdict::Verified && args.run.engine == EngineChoice::Auto {
@@ -142,18 +149,26 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
     if args.compare {
         compare(args, runner, query, &answered, &mut report, meter, at);
     }
-    report
+    Ok(report)
 }
 
-/// Why a test has no meaning, if some execution computes nonsense.
-fn goes_wrong(answered: &Answered) -> Option<String> {
-    match &answered.answer.violation {
+/// Why a test has no meaning, if some execution computes nonsense: one that the reference interpreter confirms.
+fn goes_wrong(runner: &Runner, job: &Job<'_>, query: Query<'_>) -> Result<Option<String>, Failure> {
+    let property = Property::Assertions;
+    let answered = runner.ask(Query { question: Question::Holds(&property), ..query }, &());
+    runner.proof(query.program, &property, query.model, &answered.answer).map_err(|why| {
+        let who = answered.engine.as_deref().unwrap_or("no engine");
+        let (file, model) = (&job.source.name, &query.model.name);
+        let text = format!("{who} answered `{}` on {model} for {file}, but {why}", property.criterion());
+        Failure::Internal(failure::bug(&text))
+    })?;
+    Ok(match &answered.answer.violation {
         Some(Violation::Error { thread, error, .. }) => {
             Some(format!("an execution goes wrong in P{}: {error}", thread.0))
         }
         Some(violation) => Some(format!("an execution goes wrong: {}", violation.kind())),
         None => None,
-    }
+    })
 }
 
 /// What an answer says about a test; without an engine it was refused, unless the run was `stopped` before.
