@@ -16,7 +16,7 @@ use crate::repair::{Case, Goal, Repaired, Task, repair, repair_orders};
 use crate::run::{Runner, VERSION};
 use crate::select::{Selected, select};
 use crate::specification::Specification;
-use crate::{algorithm, console, models, program, traces};
+use crate::{algorithm, console, models, program, source, traces};
 
 /// The option for the repaired source.
 const WRITE: &str = "--write";
@@ -24,6 +24,7 @@ const WRITE: &str = "--write";
 /// Runs the command.
 pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     let color = args.output.color;
+    refuse_litmus(&args.file)?;
     let models = models::resolve_all(&args.run.model, color)?;
     let loaded = program::load_all(&args.file, &args.run.set, &args.tests, color)?;
     let specifications: Vec<Specification> = loaded.iter().map(|_| Specification::default()).collect();
@@ -70,6 +71,16 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     super::view::save(&outputs, args.html.as_deref(), || fences_html(&reports, VERSION));
     traces::write(&outputs, &shown, args.save_trace.as_deref(), &args.drawings, &args.output);
     Ok(outputs.exit(exit))
+}
+
+/// Fences are inserted into RML and C only. What a litmus test observes it observes by design; a table of instructions is no place for RML's fences.
+fn refuse_litmus(file: &str) -> Result<(), Failure> {
+    if !source::program(file)?.is_litmus() {
+        return Ok(());
+    }
+    let why = "fences are sought for `.rml` and `.c` files, not for litmus tests";
+    let instead = "write the fence (`MFENCE`, `atomic_thread_fence`) into the test and run `cyrano litmus` on it";
+    Err(Failure::input(format!("{file}: {why}; {instead}")))
 }
 
 /// The files that the run will write. Only the repaired source may look like a source.
