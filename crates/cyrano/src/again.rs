@@ -41,7 +41,11 @@ pub struct Own {
 
 impl Own {
     /// Compiles the program of a trace and finds everything in it that the trace names.
-    pub fn restore(trace: Trace, color: ColorChoice, unusable: &dyn Fn(TraceError) -> Failure) -> Result<Self, Failure> {
+    pub fn restore(
+        trace: Trace,
+        color: ColorChoice,
+        unusable: &dyn Fn(TraceError) -> Failure,
+    ) -> Result<Self, Failure> {
         let set: Vec<(String, i64)> = trace.program.set.clone().into_iter().collect();
         let source = Source { name: trace.program.file.clone(), text: trace.program.source.clone(), dir: None };
         let loaded = program::compile_saved(source, &set, trace.program.test.as_ref(), color)?;

@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn escape_sequences_are_shown_and_move_no_place() {
         let text = "// \u{1b}[2J\u{202e}\n\u{7}x := 1";
-        check(text, (13, 14), &["a.rml:2:5", "\\x07x := 1"]);
+        check(text, (12, 13), &["a.rml:2:5", "\\x07x := 1"]);
         let source = Source { name: "\u{1b}c.rml".into(), text: text.into(), dir: None };
         let diagnostic = Diagnostic::new(Span::new(0, 5), "no `\u{1b}`", "\u{9b}").with_help("\u{7f}");
         let rendered = render(&source, &[diagnostic], false);

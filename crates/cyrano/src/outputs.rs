@@ -137,6 +137,11 @@ pub struct FileName {
 impl FileName {
     /// The file of a path. Links are followed, even to where there is nothing yet.
     pub fn new(path: &Path) -> io::Result<Self> {
+        let special = fs::metadata(path).ok().filter(|data| !data.is_file() && !data.is_dir());
+        if let Some(data) = special {
+            // A pipe has no other name than this one.
+            return Ok(Self { resolved: path.to_owned(), id: id(&data) });
+        }
         let mut path = path.to_owned();
         for _ in 0..MOST_LINKS {
             match fs::canonicalize(&path) {

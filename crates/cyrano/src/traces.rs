@@ -13,7 +13,10 @@ use crate::outputs::Outputs;
 type Form = fn(&Trace) -> String;
 
 /// Option, content, place and form of each file.
-fn wanted<'a>(save: Option<&'a Path>, drawings: &'a DrawingArgs) -> [(&'static str, &'static str, Option<&'a Path>, Form); 4] {
+fn wanted<'a>(
+    save: Option<&'a Path>,
+    drawings: &'a DrawingArgs,
+) -> [(&'static str, &'static str, Option<&'a Path>, Form); 4] {
     [
         ("--save-trace", "trace", save, Trace::to_json),
         ("--svg", "picture", drawings.svg.as_deref(), trace_svg),
@@ -28,13 +31,7 @@ pub fn claim(outputs: &Outputs, save: Option<&Path>, drawings: &DrawingArgs) -> 
 }
 
 /// Writes the traces wherever the user wants them.
-pub fn write(
-    outputs: &Outputs,
-    traces: &[&Trace],
-    save: Option<&Path>,
-    drawings: &DrawingArgs,
-    output: &OutputArgs,
-) {
+pub fn write(outputs: &Outputs, traces: &[&Trace], save: Option<&Path>, drawings: &DrawingArgs, output: &OutputArgs) {
     for (option, what, path, form) in wanted(save, drawings) {
         let Some(path) = path else { continue };
         if traces.is_empty() {

@@ -265,7 +265,9 @@ impl<'p> Replay<'p> {
         let run = &self.threads[thread.index()];
         match self.next_access(placing, thread) {
             Some(instr) => ThreadEnd::At(instr),
-            None if run.standing == Standing::Halted && self.first_deferred(placing, thread).is_none() => ThreadEnd::Done,
+            None if run.standing == Standing::Halted && self.first_deferred(placing, thread).is_none() => {
+                ThreadEnd::Done
+            }
             None => ThreadEnd::At(run.machine.pc),
         }
     }

@@ -202,7 +202,14 @@ fn row(check: &CheckReport) -> Row {
     let blocks = blocks_sentence(&check.blocks);
     let speed = check.stats.as_ref().filter(|stats| stats.states >= MANY).map(speed);
     let doubt = check.doubt();
-    let notes = [doubt.as_ref(), check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref(), blocks.as_ref(), speed.as_ref()];
+    let notes = [
+        doubt.as_ref(),
+        check.reason.as_ref(),
+        check.engine_note.as_ref(),
+        clients.as_ref(),
+        blocks.as_ref(),
+        speed.as_ref(),
+    ];
     Row {
         cells: vec![
             Cell::left(check.verdict.name()).paint(paint(check.verdict)),

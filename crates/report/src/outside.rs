@@ -27,7 +27,8 @@ impl Claim<'_> {
     /// What does not fit, if something does not.
     fn differs(&self, trace: &Trace) -> Option<String> {
         let different = |what: &str, said: &str, found: &str| {
-            (said != found).then(|| format!("it is of another {what}: the check says `{said}`, the execution `{found}`"))
+            (said != found)
+                .then(|| format!("it is of another {what}: the check says `{said}`, the execution `{found}`"))
         };
         let model = self.model.unwrap_or_default();
         let kind = |violated: bool| if violated { "a violation" } else { "a witness" };
@@ -58,7 +59,10 @@ impl Saved {
     /// What is not confirmed, a line for each.
     pub fn doubts(&self) -> Vec<String> {
         let Self::Checks(checks) = self else { return Vec::new() };
-        checks.iter().filter_map(|check| Some(format!("{}: {}: {}", check.file, check.title(), check.doubt()?))).collect()
+        checks
+            .iter()
+            .filter_map(|check| Some(format!("{}: {}: {}", check.file, check.title(), check.doubt()?)))
+            .collect()
     }
 }
 

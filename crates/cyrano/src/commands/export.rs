@@ -150,7 +150,8 @@ fn one(
         Err(reason) => report.reason = Some(reason),
         Ok((property, model, export)) => {
             // The comments have the engine's verdict.
-            let confirmed = export.answer.as_ref().map(|answer| runner.proof(&loaded.program, &property, model, answer));
+            let confirmed =
+                export.answer.as_ref().map(|answer| runner.proof(&loaded.program, &property, model, answer));
             confirmed.transpose().map_err(|why| Failure::Internal(failure::bug(&format!("{}: {why}", report.file))))?;
             let comments = comments(&report, loaded, &property, &export);
             let text = format!("{comments}{}", export.dimacs);

@@ -104,13 +104,7 @@ pub fn exit_code(reports: &[LitmusReport], missing: bool) -> u8 {
     }
 }
 
-fn one(
-    args: &LitmusArgs,
-    runner: &Runner,
-    job: &Job<'_>,
-    meter: &Meter,
-    at: usize,
-) -> Result<LitmusReport, Failure> {
+fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usize) -> Result<LitmusReport, Failure> {
     let mut report =
         LitmusReport { file: job.source.name.clone(), model: job.model.name.clone(), ..LitmusReport::default() };
     let test = match job.test {

@@ -72,7 +72,8 @@ fn write(dir: &Path, ending: &str, tests: &BTreeMap<String, String>) -> Result<(
         |path: &Path, error: std::io::Error| Failure::input(format!("{}: cannot be written: {error}", path.display()));
     std::fs::create_dir_all(dir).map_err(|error| failed(dir, error))?;
     let files: Vec<_> = tests.iter().map(|(name, text)| (dir.join(format!("{name}.{ending}")), text)).collect();
-    let differs = |path: &Path, text: &str| path.exists() && std::fs::read(path).ok().as_deref() != Some(text.as_bytes());
+    let differs =
+        |path: &Path, text: &str| path.exists() && std::fs::read(path).ok().as_deref() != Some(text.as_bytes());
     let others = files.iter().filter(|(path, text)| differs(path, text));
     let others: Vec<String> = others.map(|(path, _)| path.display().to_string()).collect();
     if !others.is_empty() {

@@ -79,9 +79,15 @@ fn a_tampered_trace_is_called_out() {
         // The last one is the report.
         let merged = place.run("report merge bad.json");
         assert_eq!(merged.code, 1, "a verdict keeps its code: {merged:?}");
-        assert!(merged.stdout.contains("NOT CONFIRMED") && merged.stderr.contains("NOT CONFIRMED"), "{from}: {merged:?}");
+        assert!(
+            merged.stdout.contains("NOT CONFIRMED") && merged.stderr.contains("NOT CONFIRMED"),
+            "{from}: {merged:?}"
+        );
         let json = cli::json(&place.run("report merge bad.json --format json"));
-        assert_eq!((&json["checks"][0]["confirmed"], &json["checks"][0]["trace"]["confirmed"]), (&false.into(), &false.into()));
+        assert_eq!(
+            (&json["checks"][0]["confirmed"], &json["checks"][0]["trace"]["confirmed"]),
+            (&false.into(), &false.into())
+        );
         for format in ["sarif", "junit"] {
             let told = place.run(&format!("report merge bad.json --format {format}"));
             assert!(told.stdout.contains("NOT CONFIRMED"), "{from} {format}");

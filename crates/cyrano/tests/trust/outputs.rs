@@ -108,6 +108,9 @@ fn a_failure_neither_loses_the_others_nor_lowers_a_verdict() {
     let done = place.run("check sb.rml --model sc --criterion never --html /dev/full");
     assert_eq!(done.code, 2, "{done:?}");
     assert!(done.stdout.contains("verified"));
+    // A pipe is written to as it is.
+    let done = place.run("check sb.rml --model tso --quiet --save-trace /dev/stdout");
+    assert!(done.code == 1 && done.stdout.contains("cyrano.trace/1"), "{done:?}");
     // Standard output is no exception.
     for (model, code) in [("tso", 1), ("sc", 2)] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("there is such a device");

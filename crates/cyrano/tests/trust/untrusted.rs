@@ -10,11 +10,10 @@ use crate::cli::{self, Done, Place};
 const OBSERVED: &str = "\
 threads {
     shared x, y;
-    thread p { local a; op first { x := 1; a := y } }
-    thread q { local b; op second { y := 1; b := x } }
+    thread p { local a; operation first { x := 1; a := y } }
+    thread q { local b; operation second { y := 1; b := x } }
 }
 observe a, b;
-check observations on sc;
 ";
 
 #[test]
@@ -39,7 +38,11 @@ fn a_damaged_specification_is_mined_again() {
         damaged.replace_range(at..=at, if digit == '7' { "6" } else { "7" });
         std::fs::write(&entry, &damaged).expect("it can be written");
         let again = run(line);
-        assert_eq!((&again["verdict"], &again["specification"]["cached"]), (&"verified".into(), &false.into()), "{again}");
+        assert_eq!(
+            (&again["verdict"], &again["specification"]["cached"]),
+            (&"verified".into(), &false.into()),
+            "{again}"
+        );
     }
 }
 
@@ -92,7 +95,11 @@ fn colours_are_our_own() {
     let place = Place::new(&[("a.rml", text)]);
     let done = place.run("check a.rml --color always");
     assert!(done.stdout.contains("\u{1b}[1;31mviolated\u{1b}[0m"), "{:?}", done.stdout);
-    assert!(!done.stdout.contains("\u{1b}[32mverified") && done.stdout.contains("\\x1b[32mverified"), "{:?}", done.stdout);
+    assert!(
+        !done.stdout.contains("\u{1b}[32mverified") && done.stdout.contains("\\x1b[32mverified"),
+        "{:?}",
+        done.stdout
+    );
 }
 
 #[cfg(unix)]
@@ -180,7 +187,10 @@ check assertions on sc, tso;
 
 #[test]
 fn fences_for_litmus_tests_are_refused() {
-    let place = Place::new(&[("sb.litmus", "X86 SB\n{ x=0; y=0; }\n P0         | P1         ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n")]);
+    let place = Place::new(&[(
+        "sb.litmus",
+        "X86 SB\n{ x=0; y=0; }\n P0         | P1         ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n",
+    )]);
     assert_eq!(place.run("litmus sb.litmus").code, 0);
     let done = place.run("fence sb.litmus --model tso");
     assert_eq!(done.code, 2, "{done:?}");
