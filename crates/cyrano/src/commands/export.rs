@@ -20,7 +20,7 @@ use crate::progress::{JobWatch, Meter};
 use crate::run::{self, Runner, VERSION};
 use crate::select::{Selected, select};
 use crate::specification::Specification;
-use crate::{console, models};
+use crate::{console, models, proof};
 
 /// The option for the folder of the formulas.
 const DIMACS: &str = "--dimacs";
@@ -150,8 +150,8 @@ fn one(
         Err(reason) => report.reason = Some(reason),
         Ok((property, model, export)) => {
             // The comments have the engine's verdict.
-            let confirmed =
-                export.answer.as_ref().map(|answer| runner.proof(&loaded.program, &property, model, answer));
+            let confirm = |answer| proof::proof(&loaded.program, &property, model, answer, None);
+            let confirmed = export.answer.as_ref().map(confirm);
             confirmed.transpose().map_err(|why| Failure::Internal(failure::bug(&format!("{}: {why}", report.file))))?;
             let comments = comments(&report, loaded, &property, &export);
             let text = format!("{comments}{}", export.dimacs);

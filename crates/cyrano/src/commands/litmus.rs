@@ -17,7 +17,7 @@ use crate::progress::Meter;
 use crate::run::{Answered, Runner, VERSION};
 use crate::shard::Inputs;
 use crate::source::{self, Source};
-use crate::{litmus, models};
+use crate::{litmus, models, proof};
 
 /// One test under one model; no model where the test could not be read and none was asked for.
 struct Job<'a> {
@@ -125,7 +125,7 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
     let query = Query { program: &test.program, model: &job.model, question: Question::Outcomes };
     let own = runner.part(args.test_timeout, None);
     if test.can_go_wrong()
-        && let Some(reason) = goes_wrong(&own, job, query)?
+        && let Some(reason) = goes_wrong(&own.ask(assertions(query), &()), query, &job.source.name)?
     {
         report.reason = Some(reason);
         report.refused = true;
@@ -146,14 +146,17 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
     Ok(report)
 }
 
+/// The question whether some execution computes nonsense.
+fn assertions(query: Query<'_>) -> Query<'_> {
+    Query { question: Question::Holds(&Property::Assertions), ..query }
+}
+
 /// Why a test has no meaning, if some execution computes nonsense: one that the reference interpreter confirms.
-fn goes_wrong(runner: &Runner, job: &Job<'_>, query: Query<'_>) -> Result<Option<String>, Failure> {
+fn goes_wrong(answered: &Answered, query: Query<'_>, file: &str) -> Result<Option<String>, Failure> {
     let property = Property::Assertions;
-    let answered = runner.ask(Query { question: Question::Holds(&property), ..query }, &());
-    runner.proof(query.program, &property, query.model, &answered.answer).map_err(|why| {
+    proof::proof(query.program, &property, query.model, &answered.answer, None).map_err(|why| {
         let who = answered.engine.as_deref().unwrap_or("no engine");
-        let (file, model) = (&job.source.name, &query.model.name);
-        let text = format!("{who} answered `{}` on {model} for {file}, but {why}", property.criterion());
+        let text = format!("{who} answered `{}` on {} for {file}, but {why}", property.criterion(), query.model.name);
         Failure::Internal(failure::bug(&text))
     })?;
     Ok(match &answered.answer.violation {
@@ -292,6 +295,22 @@ fn expect(report: &mut LitmusReport, expected: &Expected) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_goes_wrong_has_to_be_confirmed() {
+        let text = "C t\n{}\nP0(int *x) { int r = 1 / *x; }\nexists (0:r=1)\n";
+        let test = cyrano_litmus::compile(text).expect("it compiles");
+        let model = cyrano_memory::named("sc").expect("this is a named model");
+        let query = Query { program: &test.program, model: &model, question: Question::Outcomes };
+        let runner = Runner::sequential(None).expect("a runner can be made");
+        let mut answered = runner.ask(assertions(query), &());
+        let reason = goes_wrong(&answered, query, "t.litmus").expect("it is confirmed").expect("it goes wrong");
+        assert!(reason.contains("goes wrong in P0"), "{reason}");
+        let execution = answered.answer.execution.as_mut().expect("it is shown");
+        execution.order.iter_mut().for_each(|access| access.read = Some(1));
+        let refuted = goes_wrong(&answered, query, "t.litmus").expect_err("no such value can be read");
+        assert!(refuted.message().contains("does not confirm"), "{}", refuted.message());
+    }
 
     #[test]
     fn partial_knowledge_is_used_and_not_stretched() {
