@@ -153,8 +153,8 @@ impl Types {
     }
 
     /// The size of a value, in bytes.
-    pub(crate) fn size(&self, ty: &Type) -> i64 {
-        i64::from(self.words(ty)) * WORD
+    pub(crate) fn size(&self, ty: &Type) -> i128 {
+        i128::from(self.words(ty)) * WORD
     }
 
     /// The words before a field.

@@ -14,7 +14,7 @@ use cyrano_ir::{EvalError, Property};
 /// What a function does.
 #[derive(Clone, Debug, PartialEq)]
 enum Result {
-    Returns(i64),
+    Returns(i128),
     GoesWrong(String),
     /// More than the reference interpreter can hold.
     Unknown,

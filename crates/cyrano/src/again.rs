@@ -31,7 +31,7 @@ pub fn replayed(trace: Trace) -> Trace {
 pub struct Own {
     /// The trace as it was read.
     pub trace: Trace,
-    set: Vec<(String, i64)>,
+    set: Vec<(String, i128)>,
     loaded: Loaded,
     model: Model,
     property: Property,
@@ -46,7 +46,7 @@ impl Own {
         color: ColorChoice,
         unusable: &dyn Fn(TraceError) -> Failure,
     ) -> Result<Self, Failure> {
-        let set: Vec<(String, i64)> = trace.program.set.clone().into_iter().collect();
+        let set: Vec<(String, i128)> = trace.program.set.clone().into_iter().collect();
         let source = Source { name: trace.program.file.clone(), text: trace.program.source.clone(), dir: None };
         let loaded = program::compile_saved(source, &set, trace.program.test.as_ref(), color)?;
         let loaded = atomicity::shown_in(&trace, loaded);

@@ -18,18 +18,18 @@ use sha2::{Digest, Sha256};
 const HEAD: &str = "cyrano serial observations 2";
 
 /// The observations of a program, if they are kept.
-pub fn load(program: &Program) -> Option<BTreeSet<Vec<i64>>> {
+pub fn load(program: &Program) -> Option<BTreeSet<Vec<i128>>> {
     let text = text(program)?;
     let kept = fs::read_to_string(place(&text)?).ok()?;
     parse(&kept, &text, program.observed.len())
 }
 
 /// Keeps all observations of a program.
-pub fn store(program: &Program, observations: &BTreeSet<Vec<i64>>) {
+pub fn store(program: &Program, observations: &BTreeSet<Vec<i128>>) {
     let _ = try_store(program, observations);
 }
 
-fn try_store(program: &Program, observations: &BTreeSet<Vec<i64>>) -> Option<()> {
+fn try_store(program: &Program, observations: &BTreeSet<Vec<i128>>) -> Option<()> {
     let text = text(program)?;
     let place = place(&text)?;
     fs::create_dir_all(place.parent()?).ok()?;
@@ -41,7 +41,7 @@ fn try_store(program: &Program, observations: &BTreeSet<Vec<i64>>) -> Option<()>
 }
 
 /// An entry.
-fn print(text: &str, observations: &BTreeSet<Vec<i64>>) -> String {
+fn print(text: &str, observations: &BTreeSet<Vec<i128>>) -> String {
     let mut body = format!("{}\n", observations.len());
     for row in observations {
         let row: Vec<String> = row.iter().map(ToString::to_string).collect();
@@ -78,7 +78,7 @@ fn folder() -> Option<PathBuf> {
 }
 
 /// Reads an entry; none if it is about another program or not whole.
-fn parse(kept: &str, text: &str, columns: usize) -> Option<BTreeSet<Vec<i64>>> {
+fn parse(kept: &str, text: &str, columns: usize) -> Option<BTreeSet<Vec<i128>>> {
     let rest = kept.strip_prefix(HEAD)?.strip_prefix('\n')?;
     let (sum, body) = rest.split_once('\n')?;
     (sum == checksum(body)).then_some(())?;
@@ -87,7 +87,7 @@ fn parse(kept: &str, text: &str, columns: usize) -> Option<BTreeSet<Vec<i64>>> {
     let mut observations = BTreeSet::new();
     for _ in 0..count {
         let (row, after) = rest.split_once('\n')?;
-        let row: Vec<i64> = row.split_whitespace().map(|value| value.parse().ok()).collect::<Option<_>>()?;
+        let row: Vec<i128> = row.split_whitespace().map(|value| value.parse().ok()).collect::<Option<_>>()?;
         (row.len() == columns).then_some(())?;
         observations.insert(row);
         rest = after;

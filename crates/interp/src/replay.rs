@@ -41,16 +41,16 @@ pub(crate) struct ThreadRun<'p> {
     pub(crate) machine: Machine<'p>,
     pub(crate) standing: Standing,
     /// The registers before the first access behind all performed ones, once the run has come there: it may have run ahead since.
-    front: Option<Vec<Option<i64>>>,
+    front: Option<Vec<Option<i128>>>,
     /// Assertions that failed, each with the registers at that time.
-    failures: Vec<(InstrId, Vec<Option<i64>>)>,
+    failures: Vec<(InstrId, Vec<Option<i128>>)>,
     /// One more than the number of the last performed access.
     until: usize,
 }
 
 impl ThreadRun<'_> {
     /// The registers where the thread is said to stand: what it computes behind its next access has not happened yet.
-    fn registers(&self) -> Vec<Option<i64>> {
+    fn registers(&self) -> Vec<Option<i128>> {
         // A section that was not entered after all has issued nothing.
         let ahead = self.machine.events.len() > self.until;
         self.front.as_ref().filter(|_| ahead).unwrap_or(&self.machine.registers).clone()
@@ -149,7 +149,7 @@ impl<'p> Replay<'p> {
         placing: &Placing<'_>,
         step: usize,
         event: usize,
-        initial: &[i64],
+        initial: &[i128],
     ) -> Result<Option<Origin>, ReplayError> {
         let origin = placing.admit(event).map_err(|obstacle| self.obstacle(step, event, obstacle))?;
         let facts = &self.events.list[event];
@@ -303,10 +303,10 @@ struct Runner<'a, 'p> {
     performed: &'a FxHashMap<u32, Access>,
     /// One more than the number of the last performed access.
     until: usize,
-    choices: &'a [i64],
+    choices: &'a [i128],
     patience: usize,
-    front: Option<Vec<Option<i64>>>,
-    failures: Vec<(InstrId, Vec<Option<i64>>)>,
+    front: Option<Vec<Option<i128>>>,
+    failures: Vec<(InstrId, Vec<Option<i128>>)>,
     /// The machine before the current section.
     section: Option<Machine<'p>>,
     in_section: usize,
@@ -316,7 +316,7 @@ struct Runner<'a, 'p> {
 }
 
 impl<'a, 'p> Runner<'a, 'p> {
-    fn new(code: Code<'p>, performed: &'a FxHashMap<u32, Access>, choices: &'a [i64], patience: usize) -> Self {
+    fn new(code: Code<'p>, performed: &'a FxHashMap<u32, Access>, choices: &'a [i128], patience: usize) -> Self {
         let until = performed.keys().max().map_or(0, |last| *last as usize + 1);
         let machine = Machine::new(code);
         Self {
@@ -404,7 +404,7 @@ impl<'a, 'p> Runner<'a, 'p> {
     }
 
     /// Makes the next recorded choice; false if there is none.
-    fn choose(&mut self, from: &[i64]) -> Result<bool, ReplayError> {
+    fn choose(&mut self, from: &[i128]) -> Result<bool, ReplayError> {
         let Some(value) = self.choices.get(self.machine.choices.len()).copied() else { return Ok(false) };
         if !from.contains(&value) {
             let thread = self.machine.code.program.thread(self.machine.code.thread).name.clone();

@@ -165,7 +165,7 @@ impl Checker<'_> {
             let (ty, len) = ((**element).clone(), *len);
             let number = number?;
             if let Some(value) = super::fold(&number, &self.out.types, &|_| None)
-                && !(0..i64::from(len)).contains(&value)
+                && !(0..i128::from(len)).contains(&value)
             {
                 let message = format!("index {value} is outside an array of {len} elements");
                 return Err(self.error(index.loc, message, "out of bounds"));
@@ -289,7 +289,7 @@ impl Checker<'_> {
 }
 
 /// The first type of C's list that has the value.
-fn literal_type(value: i64, unsigned: bool, long: bool, decimal: bool) -> IntType {
+fn literal_type(value: i128, unsigned: bool, long: bool, decimal: bool) -> IntType {
     let int = |bits, signed| IntType { bits, signed };
     let candidates = [int(32, true), int(32, false), int(64, true), int(64, false)];
     let allowed =

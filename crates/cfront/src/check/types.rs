@@ -177,7 +177,7 @@ impl Checker<'_> {
             return Ok(Type::Int(INT));
         }
         self.defined.insert(spec.id, Some(Type::Int(INT)));
-        let mut next = 0i64;
+        let mut next = 0i128;
         for (name, value) in &spec.enumerators {
             if let Some(value) = value {
                 next = self.constant(value)?;

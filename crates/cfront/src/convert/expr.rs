@@ -94,7 +94,7 @@ impl Converter<'_> {
                     "\\0" => Some(0),
                     "\\\\" => Some(92),
                     "" => Some(39),
-                    _ => inner.bytes().next().filter(|byte| inner.len() == 1 && byte.is_ascii()).map(i64::from),
+                    _ => inner.bytes().next().filter(|byte| inner.len() == 1 && byte.is_ascii()).map(i128::from),
                 };
                 match value {
                     Some(value) => ExprKind::Int { value, unsigned: false, long: false, decimal: true },
