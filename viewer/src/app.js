@@ -51,12 +51,13 @@ class App {
     this.source = new SourcePanel();
     this.why = el("div", {});
     this.heading = el("h2", { class: "trace-title" });
+    this.doubt = el("div", {});
     this.said = el("div", { class: "said", role: "status", "aria-live": "polite" });
     this.slider = el("input", { type: "range", min: 0, id: "slider", "aria-label": "Step", on: { input: () => this.moveTo(Number(this.slider.value)) } });
     this.position = el("output", { class: "position", for: "slider" });
     this.filters = el("div", { class: "filters" });
     this.panels = { memory: el("div", {}), registers: el("div", {}), queue: el("div", {}), monitor: el("div", {}) };
-    put(this.stage, this.chooser(), this.heading, this.why, this.toolbar(), this.said,
+    put(this.stage, this.chooser(), this.heading, this.doubt, this.why, this.toolbar(), this.said,
       el("div", { class: "work" }, el("div", { class: "left" }, this.lanes.node, legend()), el("div", { class: "right" }, this.statePanels(), this.sourceSection())));
   }
 
@@ -98,6 +99,7 @@ class App {
     this.execution = this.makeExecution(trace);
     this.options = this.startOptions();
     put(this.heading, title);
+    put(this.doubt, trace.confirmed ? null : el("p", { class: "unconfirmed", role: "alert" }, `NOT CONFIRMED: ${trace.unconfirmed || "nobody has replayed this execution"}`));
     put(this.why, whyPanel(this.execution, this.pick));
     put(this.sourceTitle, trace.program.file);
     this.source.show(this.execution);

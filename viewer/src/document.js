@@ -26,7 +26,7 @@ function readDocument(data) {
       break;
     case "cyrano.replay/1":
       addCheck(doc, checkOf(data.trace));
-      doc.note = data.confirmed ? `Replayed${data.against ? ` against ${data.against}` : ""} and confirmed.` : `Not confirmed: ${data.reason}`;
+      doc.note = data.confirmed ? `Replayed${data.against ? ` against ${data.against}` : ""} and confirmed.` : `NOT CONFIRMED: ${data.reason}`;
       break;
     case "cyrano.stepping/1":
       addTrace(doc, data.trace, `${data.trace.program.test ? `${data.trace.program.test.name} of ` : ""}${data.trace.program.file} on ${data.trace.model.name}`);

@@ -29,8 +29,13 @@ function fill(node, attributes, children) {
 function add(node, children) {
   for (const child of children.flat(3)) {
     if (child === null || child === undefined || child === false) continue;
-    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    node.append(child instanceof Node ? child : document.createTextNode(visible(child)));
   }
+}
+
+/** Characters that make text look different from what it is, by their numbers. */
+function visible(text) {
+  return String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (found) => `\\u{${found.charCodeAt(0).toString(16)}}`);
 }
 
 /** Replaces what a node holds. */

@@ -101,6 +101,7 @@ export function longTrace(model, count) {
   const registers = new Map(changes.map((change) => [change.thread, change.value]));
   return {
     schema: "cyrano.trace/1",
+    confirmed: true,
     tool: { name: "cyrano", version: "0" },
     model,
     program: { file: "long.rml", source, set: {} },

@@ -1,15 +1,16 @@
 //! Macros and their expansion.
 //!
-//! A token that came out of a macro is never expanded by that macro again, so that expansion ends; the number of tokens is limited, so
-//! that it ends soon. Every token of an expansion has the place of the macro's use.
+//! A token that came out of a macro is never expanded by that macro again, so that expansion ends; the size of all expansions together is limited, so
+//! that it ends soon. It is known before an expansion is made, so that what is refused has cost nothing. Every token of an expansion has the place of
+//! the macro's use.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::source::{Loc, Problem, Problems};
 use crate::token::Token;
 
-/// How many tokens expansion may make.
-const MAX_TOKENS: usize = 1 << 19;
+/// How large all expansions together may be: tokens, each with the macros that it came out of.
+const MAX_SIZE: usize = 1 << 17;
 
 /// A macro.
 #[derive(Clone, Debug)]
@@ -40,13 +41,13 @@ impl Macros {
                 output.push(token);
                 continue;
             };
-            let arguments = arguments.into_iter().map(|argument| self.expand(argument, problems)).collect();
-            let made = substitute(&found, &token, arguments);
-            self.made += made.len();
-            if self.made > MAX_TOKENS {
+            let arguments: Vec<_> = arguments.into_iter().map(|argument| self.expand(argument, problems)).collect();
+            self.made = self.made.saturating_add(size(&found, &token, &arguments));
+            if self.made > MAX_SIZE {
                 problems.add(Problem::new(token.loc, "macros expand to too many tokens", "while expanding this"));
                 return output;
             }
+            let made = substitute(&found, &token, arguments);
             for token in made.into_iter().rev() {
                 input.push_front(token);
             }
@@ -104,6 +105,17 @@ fn arguments(
     let message = format!("the arguments of macro `{}` have no closing parenthesis", name.text);
     problems.add(Problem::new(name.loc.to(last), message, "used here"));
     None
+}
+
+/// How large the expansion is going to be.
+fn size(found: &Macro, name: &Token, arguments: &[Vec<Token>]) -> usize {
+    let own = name.hidden.len() + 2;
+    let of = |tokens: &[Token]| tokens.iter().map(|token| token.hidden.len() + own).sum::<usize>();
+    let part = |token: &Token| {
+        let parameter = found.parameters.iter().flatten().position(|parameter| *parameter == token.text);
+        parameter.and_then(|index| arguments.get(index)).map_or(own, |argument| of(argument))
+    };
+    found.body.iter().map(part).fold(0, usize::saturating_add)
 }
 
 fn substitute(found: &Macro, name: &Token, arguments: Vec<Vec<Token>>) -> Vec<Token> {

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use cyrano_report::Style;
+use cyrano_report::{Style, terminal};
 
 use crate::args::{ColorChoice, OutputArgs};
 use crate::failure::Failure;
@@ -13,8 +13,13 @@ const PAPER_WIDTH: usize = 100;
 /// Wider terminals are not filled: long lines are hard to read.
 const MAX_WIDTH: usize = 140;
 
-/// Writes results. A reader that has gone away (`cyrano … | head`) is no error.
+/// Writes results for people; characters that a terminal would obey are shown by their numbers.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_raw(&terminal(text))
+}
+
+/// Writes what is to be taken as it is. A reader that has gone away (`cyrano … | head`) is no error.
+pub fn print_raw(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -27,7 +32,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Writes a message to standard error. If even that fails there is nobody left to tell.
 pub fn error(text: &str) {
     let mut err = std::io::stderr().lock();
-    let _ = writeln!(err, "{}", text.trim_end());
+    let _ = writeln!(err, "{}", terminal(text.trim_end()));
 }
 
 /// Writes a remark to standard error, unless the user asked for quiet.

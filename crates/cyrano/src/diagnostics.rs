@@ -2,47 +2,83 @@
 
 use ariadne::{CharSet, Color, Config, IndexType, Label, Report, ReportKind};
 use cyrano_ir::{Diagnostic, Span};
+use cyrano_report::{by_number, is_hidden, mark, visible};
 
 use crate::source::Source;
 
 /// All diagnostics of one file, ending with how many there are.
 pub fn render(source: &Source, diagnostics: &[Diagnostic], color: bool) -> String {
     let mut out = Vec::new();
+    let shown = Shown::new(source);
     for diagnostic in diagnostics {
-        one(source, diagnostic, color, &mut out);
+        one(&shown, diagnostic, color, &mut out);
     }
-    let mut text = String::from_utf8_lossy(&out).into_owned();
+    // Every escape that is left is one of colour.
+    let mut text = String::from_utf8_lossy(&out).replace('\u{1b}', mark());
     let noun = if diagnostics.len() == 1 { "error" } else { "errors" };
-    text.push_str(&format!("{} {noun} in {}", diagnostics.len(), source.name));
+    text.push_str(&format!("{} {noun} in {}", diagnostics.len(), shown.name));
     text
 }
 
-fn one(source: &Source, diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>) {
-    let place = |span: Span| (source.name.as_str(), clamp(&source.text, span));
+/// A source as it is shown: characters that a terminal would obey by their numbers.
+struct Shown {
+    name: String,
+    text: String,
+    /// Places in the original and in what is shown, behind each such character.
+    moved: Vec<(usize, usize)>,
+}
+
+impl Shown {
+    fn new(source: &Source) -> Self {
+        let mut text = String::with_capacity(source.text.len());
+        let mut moved = Vec::new();
+        for (at, c) in source.text.char_indices() {
+            if is_hidden(c) && !matches!(c, '\n' | '\t' | '\r') {
+                text.push_str(&by_number(c));
+                moved.push((at + c.len_utf8(), text.len()));
+            } else {
+                text.push(c);
+            }
+        }
+        Self { name: visible(&source.name).into_owned(), text, moved }
+    }
+
+    fn place(&self, span: Span) -> (&str, std::ops::Range<usize>) {
+        let at = |offset: usize| {
+            let before = self.moved.partition_point(|(original, _)| *original <= offset);
+            before.checked_sub(1).map_or(offset, |last| offset - self.moved[last].0 + self.moved[last].1)
+        };
+        let range = span.range();
+        (self.name.as_str(), clamp(&self.text, at(range.start)..at(range.end)))
+    }
+}
+
+fn one(shown: &Shown, diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>) {
+    let place = |span: Span| shown.place(span);
     let config = Config::new().with_color(color).with_index_type(IndexType::Byte).with_char_set(CharSet::Unicode);
     let mut report = Report::build(ReportKind::Error, place(diagnostic.span))
         .with_config(config)
-        .with_message(&diagnostic.message)
-        .with_label(Label::new(place(diagnostic.span)).with_message(&diagnostic.label).with_color(Color::Red));
+        .with_message(visible(&diagnostic.message))
+        .with_label(Label::new(place(diagnostic.span)).with_message(visible(&diagnostic.label)).with_color(Color::Red));
     for (span, text) in &diagnostic.related {
-        report = report.with_label(Label::new(place(*span)).with_message(text).with_color(Color::Blue));
+        report = report.with_label(Label::new(place(*span)).with_message(visible(text)).with_color(Color::Blue));
     }
     if let Some(help) = &diagnostic.help {
-        report = report.with_help(help);
+        report = report.with_help(visible(help));
     }
-    let cache = (source.name.as_str(), ariadne::Source::from(source.text.as_str()));
+    let cache = (shown.name.as_str(), ariadne::Source::from(shown.text.as_str()));
     let written = report.finish().write(cache, &mut *out);
     written.expect("writing to memory cannot fail");
 }
 
-/// The span, moved inside the text and onto characters' borders.
-fn clamp(text: &str, span: Span) -> std::ops::Range<usize> {
+/// The range, moved inside the text and onto characters' borders.
+fn clamp(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
     let floor = |offset: usize| {
         let offset = offset.min(text.len());
         (0..=offset).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
     };
-    let start = floor(span.range().start);
-    start..floor(span.range().end).max(start)
+    let start = floor(range.start);
+    start..floor(range.end).max(start)
 }
 
 #[cfg(test)]
@@ -61,6 +97,19 @@ mod tests {
     #[test]
     fn places_are_shown() {
         check("x := 1;\né := y", (11, 15), &["a.rml:2:3", "Error: wrong", "here", "Help: right", "1 error in a.rml"]);
+    }
+
+    #[test]
+    fn escape_sequences_are_shown_and_move_no_place() {
+        let text = "// \u{1b}[2J\u{202e}\n\u{7}x := 1";
+        check(text, (12, 13), &["a.rml:2:5", "\\x07x := 1"]);
+        let source = Source { name: "\u{1b}c.rml".into(), text: text.into(), dir: None };
+        let diagnostic = Diagnostic::new(Span::new(0, 5), "no `\u{1b}`", "\u{9b}").with_help("\u{7f}");
+        let rendered = render(&source, &[diagnostic], false);
+        assert!(!rendered.contains(|c: char| c.is_control() && c != '\n'), "{rendered:?}");
+        let colored = render(&source, &[Diagnostic::new(Span::new(0, 5), "a", "b")], true);
+        let printed = cyrano_report::terminal(&colored);
+        assert!(printed.contains("\u{1b}[") && !printed.contains("\u{1b}[2J"), "{printed:?}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one asks the engines to stop, the second one ends the process.
+//! Signals. Ctrl-C: the first one asks the engines to stop, the second one ends the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,6 +10,15 @@ const INTERRUPTED: i32 = 130;
 
 /// The flag of the handler, once there is one: a process has at most one.
 static INSTALLED: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
+
+/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail like any other, instead of ending the process without a word.
+pub fn survive_size_limits() {
+    #[cfg(unix)]
+    // SAFETY: no handler is installed, only the default action is switched off, before there are any threads.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}
 
 /// Installs the handler if that has not been done; the flag it returns is set by the first interrupt.
 pub fn install() -> Result<Arc<AtomicBool>, Failure> {

@@ -4,6 +4,7 @@
 //! interpreter has confirmed the execution behind it; the exit code is that of the gravest verdict (0 verified, 1 violated,
 //! 2 bad input, 3 unknown, 4 bounded, 5 vacuous), 70 for a fault of Cyrano itself and 130 after a second interrupt.
 
+mod again;
 mod algorithm;
 mod args;
 mod atomicity;
@@ -23,6 +24,7 @@ mod large;
 mod library;
 mod litmus;
 mod models;
+mod outputs;
 mod pool;
 mod program;
 mod progress;
@@ -44,6 +46,7 @@ use args::{CheckpointCommand, Cli, ClusterCommand, Command, Format, ReportComman
 use failure::Failure;
 
 fn main() -> ExitCode {
+    interrupt::survive_size_limits();
     let cli = Cli::parse();
     std::panic::set_hook(Box::new(|panic| console::error(&failure::bug(&panic.to_string()))));
     let outcome = std::panic::catch_unwind(|| dispatch(&cli.command));

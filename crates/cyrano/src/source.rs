@@ -3,9 +3,14 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use crate::failure::Failure;
 use crate::library;
+use crate::outputs::FileName;
+
+/// Every file that this process has read.
+static READ: Mutex<Vec<FileName>> = Mutex::new(Vec::new());
 
 /// No program or model needs to be larger; anything that is was probably given by mistake.
 const MAX_BYTES: u64 = 2 << 20;
@@ -73,6 +78,19 @@ pub fn trace(path: &Path) -> Result<Source, Failure> {
     read(path, MAX_TRACE_BYTES)
 }
 
+/// Notes that a file is an input, so that no output takes its place.
+pub fn is_input(path: &Path) {
+    // What cannot be found cannot be read, either.
+    if let Ok(name) = FileName::new(path) {
+        READ.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(name);
+    }
+}
+
+/// Every file that was read so far.
+pub fn inputs() -> Vec<FileName> {
+    READ.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+}
+
 fn read(path: &Path, limit: u64) -> Result<Source, Failure> {
     let name = path.display().to_string();
     let fail = |what: String| Failure::input(format!("{name}: {what}"));
@@ -85,6 +103,7 @@ fn read(path: &Path, limit: u64) -> Result<Source, Failure> {
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
+    is_input(path);
     file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > limit {
         return Err(fail(format!("the file is too large; at most {} MiB are read", limit >> 20)));

@@ -8,34 +8,39 @@ use cyrano_trace::Trace;
 use crate::args::{DrawingArgs, OutputArgs};
 use crate::console;
 use crate::failure::Failure;
+use crate::outputs::Outputs;
+
+type Form = fn(&Trace) -> String;
+
+/// Option, content, place and form of each file.
+fn wanted<'a>(
+    save: Option<&'a Path>,
+    drawings: &'a DrawingArgs,
+) -> [(&'static str, &'static str, Option<&'a Path>, Form); 4] {
+    [
+        ("--save-trace", "trace", save, Trace::to_json),
+        ("--svg", "picture", drawings.svg.as_deref(), trace_svg),
+        ("--dot", "graph", drawings.dot.as_deref(), trace_dot),
+        ("--mermaid", "diagram", drawings.mermaid.as_deref(), trace_mermaid),
+    ]
+}
+
+/// Makes sure that the traces can be written later.
+pub fn claim(outputs: &Outputs, save: Option<&Path>, drawings: &DrawingArgs) -> Result<(), Failure> {
+    wanted(save, drawings).into_iter().try_for_each(|(option, _, path, _)| outputs.claim(option, path))
+}
 
 /// Writes the traces wherever the user wants them.
-pub fn write(
-    traces: &[&Trace],
-    save: Option<&Path>,
-    drawings: &DrawingArgs,
-    output: &OutputArgs,
-) -> Result<(), Failure> {
-    type Form = fn(&Trace) -> String;
-    let wanted: [(&str, Option<&Path>, Form); 4] = [
-        ("trace", save, Trace::to_json),
-        ("picture", drawings.svg.as_deref(), trace_svg),
-        ("graph", drawings.dot.as_deref(), trace_dot),
-        ("diagram", drawings.mermaid.as_deref(), trace_mermaid),
-    ];
-    for (what, path, form) in wanted {
+pub fn write(outputs: &Outputs, traces: &[&Trace], save: Option<&Path>, drawings: &DrawingArgs, output: &OutputArgs) {
+    for (option, what, path, form) in wanted(save, drawings) {
         let Some(path) = path else { continue };
         if traces.is_empty() {
             console::note(output, &format!("no {what} to save: no check showed an execution"));
         }
         for (at, trace) in traces.iter().enumerate() {
-            let path = numbered(path, at + 1);
-            let written = std::fs::write(&path, form(trace));
-            written.map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))?;
-            console::note(output, &format!("{what} saved to {}", path.display()));
+            outputs.save(option, &numbered(path, at + 1), &format!("{what} saved to"), &form(trace));
         }
     }
-    Ok(())
 }
 
 /// `bug.json`, then `bug-2.json`, `bug-3.json`, ….

@@ -17,6 +17,8 @@ pub enum Error {
     Full {
         /// Of which there is none below this directory.
         path: PathBuf,
+        /// Whether it is not the disk that is full, but a file as large as this process may make one.
+        limited: bool,
     },
     /// A file is not what was written.
     Damaged {
@@ -48,9 +50,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// A file cannot be read or written; a full disk is told apart.
     pub fn io(path: &Path, error: std::io::Error) -> Self {
-        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         match error.kind() {
-            StorageFull | QuotaExceeded => Self::Full { path: path.to_owned() },
+            StorageFull | QuotaExceeded => Self::Full { path: path.to_owned(), limited: false },
+            FileTooLarge => Self::Full { path: path.to_owned(), limited: true },
             _ => Self::Io { path: path.to_owned(), error },
         }
     }
@@ -65,7 +68,10 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
-            Self::Full { path } => write!(f, "{}: the disk is full", path.display()),
+            Self::Full { path, limited: false } => write!(f, "{}: the disk is full", path.display()),
+            Self::Full { path, limited: true } => {
+                write!(f, "{}: the file is as large as files of this process may be (ulimit -f)", path.display())
+            }
             Self::Damaged { path, what } => {
                 write!(f, "{}: the checkpoint is damaged and cannot be used: {what}", path.display())
             }

@@ -261,7 +261,7 @@ impl Reader {
 /// An error if writing this many bytes would fill the disk.
 pub fn needs_space(path: &Path, bytes: u64) -> Result<()> {
     match free_space(path) {
-        Some(free) if free < bytes + RESERVE => Err(Error::Full { path: path.to_owned() }),
+        Some(free) if free < bytes + RESERVE => Err(Error::Full { path: path.to_owned(), limited: false }),
         _ => Ok(()),
     }
 }

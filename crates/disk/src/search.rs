@@ -175,7 +175,7 @@ impl<'s> Search<'s> {
             return Ok(Outcome::AtOnce);
         }
         match self.levels(&mut workers) {
-            Err(Error::Full { path }) => self.halt(Halt::DiskFull(Error::Full { path })).map(Outcome::of),
+            Err(error @ Error::Full { .. }) => self.halt(Halt::DiskFull(error)).map(Outcome::of),
             other => other,
         }
     }

@@ -60,7 +60,10 @@ pub fn confirm(
             | Property::Progress(_)
             | Property::CommitAtomicity,
             Some(violation),
-        ) => claim.goes_wrong(violation)?,
+        ) => {
+            claim.goes_wrong(violation)?;
+            return Ok(stopped(&replay, replayed.clone(), violation));
+        }
         (Property::Final { .. }, Some(Violation::NoWitness)) => return Err(ReplayError::NothingToReplay),
         (Property::Final { quantifier: Quantifier::Exists, cond, text }, None) => {
             claim.final_state(Quantifier::Exists, cond, text)?;
@@ -74,6 +77,14 @@ pub fn confirm(
         _ => return Err(ReplayError::OtherProperty),
     }
     Ok(replayed)
+}
+
+/// What was replayed, with the thread that goes wrong where it does.
+fn stopped(replay: &Replay<'_>, mut replayed: Replayed, violation: &Violation) -> Replayed {
+    if let Violation::Assertion { thread, instr } | Violation::Error { thread, instr, .. } = violation {
+        replay.stop_at(&mut replayed, *thread, *instr);
+    }
+    replayed
 }
 
 /// The thread that a violation is about.

@@ -40,6 +40,21 @@ pub(crate) enum Standing {
 pub(crate) struct ThreadRun<'p> {
     pub(crate) machine: Machine<'p>,
     pub(crate) standing: Standing,
+    /// The registers before the first access behind all performed ones, once the run has come there: it may have run ahead since.
+    front: Option<Vec<Option<i128>>>,
+    /// Assertions that failed, each with the registers at that time.
+    failures: Vec<(InstrId, Vec<Option<i128>>)>,
+    /// One more than the number of the last performed access.
+    until: usize,
+}
+
+impl ThreadRun<'_> {
+    /// The registers where the thread is said to stand: what it computes behind its next access has not happened yet.
+    fn registers(&self) -> Vec<Option<i128>> {
+        // A section that was not entered after all has issued nothing.
+        let ahead = self.machine.events.len() > self.until;
+        self.front.as_ref().filter(|_| ahead).unwrap_or(&self.machine.registers).clone()
+    }
 }
 
 /// An execution whose threads have been run again.
@@ -102,7 +117,7 @@ impl<'p> Replay<'p> {
         }
         let ends = self.program.thread_ids().map(|thread| self.end(&placing, thread)).collect();
         let memory = placing.memory(&initial);
-        let registers = self.threads.iter().map(|run| run.machine.registers.clone()).collect();
+        let registers = self.threads.iter().map(ThreadRun::registers).collect();
         Ok((placing, Replayed { steps, ends, memory, registers, serial: None }))
     }
 
@@ -244,12 +259,27 @@ impl<'p> Replay<'p> {
         deferred.map(|event| self.events.list[event].instr)
     }
 
+    /// Where a thread stands: before its first access behind all performed ones. If there is none, as far as it gets, which may be its end with
+    /// accesses that are still deferred.
     fn end(&self, placing: &Placing<'_>, thread: ThreadId) -> ThreadEnd {
         let run = &self.threads[thread.index()];
-        match self.first_deferred(placing, thread) {
-            Some(instr) if run.standing == Standing::Halted => ThreadEnd::At(instr),
-            None if run.standing == Standing::Halted => ThreadEnd::Done,
-            _ => ThreadEnd::At(self.next_access(placing, thread).unwrap_or(run.machine.pc)),
+        match self.next_access(placing, thread) {
+            Some(instr) => ThreadEnd::At(instr),
+            None if run.standing == Standing::Halted && self.first_deferred(placing, thread).is_none() => {
+                ThreadEnd::Done
+            }
+            None => ThreadEnd::At(run.machine.pc),
+        }
+    }
+
+    /// The thread of a failed assertion, or of a computation that goes wrong, stands there, with the registers that it then has.
+    pub(crate) fn stop_at(&self, replayed: &mut Replayed, thread: ThreadId, instr: InstrId) {
+        let run = &self.threads[thread.index()];
+        let failure = run.failures.iter().find(|(at, _)| *at == instr).map(|(_, registers)| registers);
+        let here = failure.or((run.machine.pc == instr).then_some(&run.machine.registers));
+        if let Some(registers) = here {
+            replayed.ends[thread.index()] = ThreadEnd::At(instr);
+            replayed.registers[thread.index()].clone_from(registers);
         }
     }
 
@@ -275,6 +305,8 @@ struct Runner<'a, 'p> {
     until: usize,
     choices: &'a [i128],
     patience: usize,
+    front: Option<Vec<Option<i128>>>,
+    failures: Vec<(InstrId, Vec<Option<i128>>)>,
     /// The machine before the current section.
     section: Option<Machine<'p>>,
     in_section: usize,
@@ -287,7 +319,19 @@ impl<'a, 'p> Runner<'a, 'p> {
     fn new(code: Code<'p>, performed: &'a FxHashMap<u32, Access>, choices: &'a [i128], patience: usize) -> Self {
         let until = performed.keys().max().map_or(0, |last| *last as usize + 1);
         let machine = Machine::new(code);
-        Self { machine, performed, until, choices, patience, section: None, in_section: 0, issued: 0, idle: 0 }
+        Self {
+            machine,
+            performed,
+            until,
+            choices,
+            patience,
+            front: None,
+            failures: Vec::new(),
+            section: None,
+            in_section: 0,
+            issued: 0,
+            idle: 0,
+        }
     }
 
     fn run(mut self) -> Result<ThreadRun<'p>, ReplayError> {
@@ -299,7 +343,12 @@ impl<'a, 'p> Runner<'a, 'p> {
             if self.exhausted() {
                 return Ok(self.stuck());
             }
+            self.note_front();
+            let (pc, failed) = (self.machine.pc, self.machine.failed.len());
             match self.machine.step() {
+                Step::Local | Step::Stored if self.machine.failed.len() > failed => {
+                    self.failures.push((pc, self.machine.registers.clone()));
+                }
                 Step::Local | Step::Stored => {}
                 Step::Back(_) if self.deferred() > self.patience => return Ok(self.stuck()),
                 Step::Back(_) => {}
@@ -315,14 +364,27 @@ impl<'a, 'p> Runner<'a, 'p> {
                 Step::Refused | Step::Limited | Step::Missing => return Ok(self.stuck()),
                 Step::Failed(error) => {
                     self.machine.errors.push((self.machine.pc, error));
-                    return Ok(ThreadRun { machine: self.machine, standing: Standing::Between });
+                    return Ok(self.stopped(Standing::Between));
                 }
-                Step::Halted => return Ok(ThreadRun { machine: self.machine, standing: Standing::Halted }),
+                Step::Halted => return Ok(self.stopped(Standing::Halted)),
             }
             if !self.machine.in_section() {
                 self.section = None;
             }
         }
+    }
+
+    /// Keeps the registers before the first access behind all performed ones.
+    fn note_front(&mut self) {
+        let here = self.front.is_none() && self.machine.events.len() == self.until;
+        if here && self.machine.op().event_kind().is_some() {
+            self.front = Some(self.machine.registers.clone());
+        }
+    }
+
+    fn stopped(self, standing: Standing) -> ThreadRun<'p> {
+        let Self { machine, front, failures, until, .. } = self;
+        ThreadRun { machine, standing, front, failures, until }
     }
 
     /// How many accesses it has issued beyond the last performed one.
@@ -359,13 +421,14 @@ impl<'a, 'p> Runner<'a, 'p> {
     }
 
     /// The thread cannot go on. A section of which nothing is performed has not been entered.
-    fn stuck(self) -> ThreadRun<'p> {
-        match self.section {
+    fn stuck(mut self) -> ThreadRun<'p> {
+        match self.section.take() {
             Some(before) if before.events.len() >= self.until => {
                 let standing = Standing::BeforeSection(before.pc);
-                ThreadRun { machine: before, standing }
+                self.machine = before;
+                self.stopped(standing)
             }
-            _ => ThreadRun { machine: self.machine, standing: Standing::Between },
+            _ => self.stopped(Standing::Between),
         }
     }
 }

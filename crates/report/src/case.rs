@@ -121,6 +121,8 @@ pub(crate) fn of_check(check: &CheckReport) -> Case<'_> {
     let explained = check.explanation.as_ref().map(|explanation| explanation.sentence.clone());
     let passed = check.verdict == Verdict::Verified;
     let sentence = explained.filter(|_| !passed).or_else(|| check.reason.clone()).unwrap_or_default();
+    let doubt = check.doubt().filter(|_| !passed).map(|doubt| format!("{doubt}; ")).unwrap_or_default();
+    let sentence = format!("{doubt}{sentence}");
     let title = match &check.property {
         Some(condition) => format!("{} ({condition})", check.criterion),
         None => check.criterion.clone(),

@@ -228,8 +228,8 @@ fn row(check: &CheckReport) -> Row {
     let clients = check.clients.as_ref().and_then(ClientsReport::sentence);
     let blocks = blocks_sentence(&check.blocks);
     let speed = check.stats.as_ref().filter(|stats| stats.states >= MANY).map(speed);
-    let unreached = unreached_sentence(&check.unreached);
-    let notes = [check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref(), blocks.as_ref()];
+    let (doubt, unreached) = (check.doubt(), unreached_sentence(&check.unreached));
+    let notes = [doubt.as_ref(), check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref(), blocks.as_ref()];
     let notes = notes.into_iter().chain([unreached.as_ref(), speed.as_ref()]).flatten().chain(&check.caveats);
     Row {
         cells: vec![

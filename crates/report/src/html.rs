@@ -9,12 +9,12 @@
 
 mod sha256;
 
-use cyrano_trace::Trace;
 use serde_json::Value;
 
 use crate::checks::CheckReport;
 use crate::fences::{FencesReport, fences_document};
 use crate::json::checks_json;
+use crate::outside::{Replays, confirm_document};
 use crate::replay::{ReplayReport, replay_json};
 
 const TEMPLATE: &str = include_str!("../../../viewer/template.html");
@@ -51,48 +51,41 @@ pub fn replay_html(report: &ReplayReport, version: &str) -> String {
     self::report(&title(std::iter::once(report.trace.program.file.as_str())), &replay_json(report, version))
 }
 
-/// A saved JSON object as a page; the error says what is wrong with it.
-pub fn saved_html(json: &str) -> Result<String, String> {
-    let value: Value = serde_json::from_str(json).map_err(|error| format!("it is not JSON: {error}"))?;
+/// A saved document as a page.
+#[derive(Clone, Debug)]
+pub struct SavedPage {
+    /// The page.
+    pub html: String,
+    /// What in it is not confirmed.
+    pub doubts: Vec<String>,
+}
+
+/// A saved JSON object as a page, its executions replayed; the error says what is wrong with it.
+pub fn saved_html(json: &str, replays: Replays<'_>) -> Result<SavedPage, String> {
+    let mut value: Value = serde_json::from_str(json).map_err(|error| format!("it is not JSON: {error}"))?;
     let expected = SCHEMAS.map(|schema| format!("`{schema}`")).join(", ");
     let schema = match value.get("schema").and_then(Value::as_str) {
-        Some(schema) if SCHEMAS.contains(&schema) => schema,
+        Some(schema) if SCHEMAS.contains(&schema) => schema.to_owned(),
         Some(other) => return Err(format!("its schema is `{other}`; expected one of {expected}")),
         None => return Err(format!("it has no schema; expected one of {expected}")),
     };
-    let wrong = |what: &str| format!("it does not follow `{schema}`: {what}");
+    let doubts = confirm_document(&mut value, &schema, replays).map_err(|what| match schema.as_str() {
+        "cyrano.trace/1" => what,
+        _ => format!("it does not follow `{schema}`: {what}"),
+    })?;
     let mut files = Vec::new();
-    for trace in traces(&value, schema).map_err(wrong)? {
-        let unusable = |error: cyrano_trace::TraceError| match schema {
-            "cyrano.trace/1" => error.to_string(),
-            _ => wrong(&format!("in a trace, {error}")),
-        };
-        let trace = Trace::parse(&trace.to_string()).map_err(unusable)?;
-        files.push(trace.program.file);
+    for trace in [Some(&value), value.get("trace")].into_iter().flatten() {
+        files.extend(trace["program"]["file"].as_str());
     }
     for key in ["checks", "results"] {
-        let named = value.get(key).and_then(Value::as_array).into_iter().flatten();
-        for one in named {
-            let file = one.get("file").and_then(Value::as_str).ok_or_else(|| wrong("a result without a file"))?;
-            files.push(file.to_owned());
+        for one in value.get(key).and_then(Value::as_array).into_iter().flatten() {
+            let file = one.get("file").and_then(Value::as_str);
+            files.push(file.ok_or_else(|| format!("it does not follow `{schema}`: a result without a file"))?);
         }
     }
-    Ok(report(&title(files.iter().map(String::as_str)), json))
-}
-
-/// The traces of a saved object.
-fn traces<'a>(value: &'a Value, schema: &str) -> Result<Vec<&'a Value>, &'static str> {
-    let of = |list: &'static str, missing: &'static str| {
-        let all = value.get(list).and_then(Value::as_array).ok_or(missing)?;
-        let inner = |one: &'a Value| one.get("trace").filter(|trace| !trace.is_null());
-        Ok(all.iter().filter_map(inner).collect())
-    };
-    match schema {
-        "cyrano.trace/1" => Ok(vec![value]),
-        "cyrano.replay/1" => value.get("trace").map(|trace| vec![trace]).ok_or("it has no trace"),
-        "cyrano.fences/1" => of("results", "it has no list of results"),
-        _ => of("checks", "it has no list of checks"),
-    }
+    let doubtful = if doubts.is_empty() { "" } else { "NOT CONFIRMED: " };
+    let title = format!("{doubtful}{}", title(files.into_iter()));
+    Ok(SavedPage { html: report(&title, &value.to_string()), doubts })
 }
 
 /// `Cyrano: a.rml`, `Cyrano: a.rml and 2 more`.
@@ -187,7 +180,7 @@ mod tests {
     fn data_cannot_leave_its_element() {
         let json =
             serde_json::json!({ "schema": "cyrano.report/1", "checks": [], "x": "</script><!--&\u{2028}@SCRIPT@" });
-        let html = saved_html(&json.to_string()).expect("it is a report");
+        let html = saved_html(&json.to_string(), &|trace| trace).expect("it is a report").html;
         let (_, rest) = html.split_once("id=\"data\">").expect("there is data");
         let (data, _) = rest.split_once("</script>").expect("it ends");
         assert!(!data.contains(['<', '>', '&', '\u{2028}']), "{data}");
@@ -197,7 +190,7 @@ mod tests {
     #[test]
     fn what_is_no_document_is_named() {
         let check = |json: &str, part: &str| {
-            let why = saved_html(json).expect_err("it cannot be shown");
+            let why = saved_html(json, &|trace| trace).expect_err("it cannot be shown");
             assert!(why.contains(part), "{why}");
         };
         check("{\"schema\": \"cyrano.trace/1\"", "not JSON");

@@ -51,6 +51,8 @@ struct Check<'a> {
     blocks: &'a [BlockReport],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     unreached: &'a [UnreachedReport],
+    /// Whether the execution was replayed; null if there is none.
+    confirmed: Option<bool>,
     trace: Option<&'a Trace>,
     minimised: Option<MinimisedReport>,
     explanation: Option<&'a Explanation>,
@@ -105,6 +107,7 @@ fn check(check: &CheckReport) -> Check<'_> {
         clients: check.clients.as_ref(),
         blocks: &check.blocks,
         unreached: &check.unreached,
+        confirmed: check.trace.as_ref().map(|trace| trace.confirmed),
         trace: check.trace.as_ref(),
         minimised: check.minimised,
         explanation: check.explanation.as_ref(),

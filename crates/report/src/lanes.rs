@@ -15,7 +15,7 @@ use cyrano_trace::{ReadFrom, Step, Trace, ViolationInfo};
 
 use crate::lasso;
 use crate::rows::{Drawing, Row};
-use crate::style::{Paint, Style, pad, pad_left, width};
+use crate::style::{Paint, Style, hang, pad, pad_left, width};
 pub(crate) use after::conflicts;
 use cells::{Cell, Layout, RULE};
 pub(crate) use words::effect;
@@ -31,6 +31,11 @@ const LEAST_FOLDED: usize = 4;
 pub fn trace_text(trace: &Trace, style: Style) -> String {
     let drawing = Drawing::new(trace);
     let mut out = String::new();
+    if let Some(doubt) = trace.doubt() {
+        let mut lines = String::new();
+        hang(&mut lines, "  ", &doubt, style.columns());
+        out.push_str(&format!("{}\n\n", style.paint(Paint::Bad, lines.trim_end())));
+    }
     if drawing.trace.steps.is_empty() {
         out.push_str("  no access is performed\n");
     } else {

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use cyrano_trace::{Overtaken, Step, Trace};
 
 use crate::lasso;
+use crate::plain::{by_number, is_hidden};
 
 /// One row.
 pub(crate) enum Row<'a> {
@@ -138,7 +139,8 @@ impl<'a> Drawing<'a> {
         let test = trace.program.test.as_ref().map(|test| format!("{}: ", test.name)).unwrap_or_default();
         let condition = trace.property.condition.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
         let (criterion, model, file) = (&trace.property.criterion, &trace.model.name, &trace.program.file);
-        format!("{test}{criterion}{condition} on {model} ({file})")
+        let doubt = trace.doubt().map(|doubt| format!("{doubt} — ")).unwrap_or_default();
+        format!("{doubt}{test}{criterion}{condition} on {model} ({file})")
     }
 }
 
@@ -172,5 +174,10 @@ fn operations(trace: &Trace) -> Vec<Block> {
 
 /// One line of text: line breaks and other control characters are spaces.
 pub(crate) fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let one = |c: char| match c {
+        '\n' | '\r' | '\t' => " ".to_owned(),
+        c if is_hidden(c) => by_number(c),
+        c => c.to_string(),
+    };
+    text.chars().map(one).collect()
 }

@@ -30,7 +30,7 @@ impl Style {
         self.width.max(Self::MIN_WIDTH)
     }
 
-    /// Colours a text that has already been padded.
+    /// Colours a text that has already been padded, with a mark that [`crate::terminal`] knows.
     pub(crate) fn paint(self, paint: Paint, text: &str) -> String {
         if !self.color || text.is_empty() {
             return text.to_owned();
@@ -42,7 +42,8 @@ impl Style {
             Paint::Strong => "1",
             Paint::Faint => "2",
         };
-        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        let mark = crate::plain::mark();
+        format!("{mark}[{code}m{text}{mark}[0m")
     }
 }
 
@@ -147,6 +148,7 @@ mod tests {
     fn colour_is_optional() {
         let style = |color| Style { color, width: 80 };
         assert_eq!(style(false).paint(Paint::Bad, "violated"), "violated");
-        assert_eq!(style(true).paint(Paint::Bad, "violated"), "\u{1b}[1;31mviolated\u{1b}[0m");
+        let painted = crate::plain::terminal(&style(true).paint(Paint::Bad, "violated"));
+        assert_eq!(painted, "\u{1b}[1;31mviolated\u{1b}[0m");
     }
 }

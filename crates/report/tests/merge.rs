@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use cyrano_engine::Verdict;
 use cyrano_report::{
     BlockReport, CheckReport, ClientsReport, LitmusReport, LitmusValue, Merged, MinimisedReport, Results, RunReport,
-    SavedReport, ShardReport, SpecificationReport, UnreachedReport, merge,
+    Saved, SavedReport, ShardReport, SpecificationReport, UnreachedReport, merge,
 };
 use cyrano_trace::Effort;
 use data::{crowded, report, several, trace, transactional};
@@ -112,7 +112,31 @@ fn whole(results: Results<'_>) -> RunReport<'_> {
 }
 
 fn parsed(name: &str, json: &str) -> SavedReport {
-    SavedReport::parse(name, json).unwrap_or_else(|error| panic!("{error}: {json}"))
+    let mut read = SavedReport::parse(name, json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    // Here nobody has an interpreter; that it is asked is tested through the command line.
+    if let Saved::Checks(checks) = &mut read.results {
+        checks.iter_mut().filter_map(|check| check.trace.as_mut()).for_each(|trace| trace.confirmed = true);
+    }
+    read
+}
+
+#[test]
+fn what_was_read_is_not_confirmed_until_it_is_replayed() {
+    let check = CheckReport { criterion: "never".into(), ..report(Verdict::Violated, "tso", "r1 = 1", Some(trace())) };
+    let json = whole(Results::Checks(&[check])).to_json();
+    let saved = || SavedReport::parse("a", &json).expect("it is a report").results;
+    let doubts = |saved: &Saved| (saved.doubts().len(), whole(saved.as_results()).to_json().contains("\"confirmed\": false"));
+    assert_eq!(doubts(&saved()), (1, true), "nobody has replayed it");
+    let mut confirmed = saved();
+    confirmed.confirm(&|trace| cyrano_trace::Trace { confirmed: true, ..trace });
+    assert_eq!(doubts(&confirmed), (0, false));
+    let mut refuted = saved();
+    refuted.confirm(&|trace| trace.doubted("no"));
+    assert_eq!(doubts(&refuted), (1, true));
+    let other = json.replacen("\"model\": \"tso\"", "\"model\": \"pso\"", 1);
+    let mut other = SavedReport::parse("a", &other).expect("it is a report").results;
+    other.confirm(&|_| panic!("what is of another check is not replayed"));
+    assert_eq!(doubts(&other), (1, true));
 }
 
 /// Some checks as the JSON of this shard.

@@ -48,6 +48,8 @@ impl Trace {
         let recorder = Recorder { parts, lines: &lines, blocks: &blocks };
         Self {
             schema: SCHEMA.to_owned(),
+            confirmed: true,
+            unconfirmed: None,
             tool: Tool { name: "cyrano".to_owned(), version: parts.version.to_owned() },
             model: ModelInfo::from(parts.model),
             program: ProgramInfo {

@@ -15,6 +15,12 @@ pub const SCHEMA: &str = "cyrano.trace/1";
 pub struct Trace {
     /// Always [`SCHEMA`].
     pub schema: String,
+    /// Whether the reference interpreter has replayed it. A file cannot claim that: whatever was read is not confirmed until it is replayed.
+    #[serde(skip_deserializing)]
+    pub confirmed: bool,
+    /// Why it is not confirmed, once that was tried.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub unconfirmed: Option<String>,
     /// What wrote it.
     pub tool: Tool,
     /// The memory model.
@@ -45,6 +51,23 @@ pub struct Trace {
     pub memory: Vec<NamedValue>,
     /// Why this execution matters, in words.
     pub explanation: Explanation,
+}
+
+impl Trace {
+    /// What a reader has to be told before anything else, if nobody has replayed this execution, or in vain.
+    pub fn doubt(&self) -> Option<String> {
+        if self.confirmed {
+            return None;
+        }
+        let why = self.unconfirmed.as_deref().unwrap_or("it comes from a file, and nobody has replayed it");
+        Some(format!("NOT CONFIRMED: {why}"))
+    }
+
+    /// The same trace, not confirmed for this reason.
+    #[must_use]
+    pub fn doubted(self, why: impl Into<String>) -> Self {
+        Self { confirmed: false, unconfirmed: Some(why.into()), ..self }
+    }
 }
 
 /// A program and its version.

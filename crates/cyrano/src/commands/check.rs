@@ -8,13 +8,14 @@ use cyrano_trace::Trace;
 use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::large::Large;
+use crate::outputs::Outputs;
 use crate::program::{self, Loaded};
 use crate::progress::Meter;
 use crate::run::{Runner, VERSION};
 use crate::select::{Selected, select};
 use crate::shard::Inputs;
 use crate::specification::Specification;
-use crate::{atomicity, cluster, console, models, source, traces};
+use crate::{atomicity, cluster, models, source, traces};
 
 /// A program to check, and what its observations are compared with.
 struct Subject {
@@ -36,6 +37,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
         jobs = shard.part(jobs);
     }
     let large = Large::wanted(&args.large, &args.run, jobs.len())?;
+    let outputs = outputs(args)?;
     let runner = Runner::new(&args.run, jobs.len())?.with_large(large);
     let join = |explore: &Explore, workers: usize| {
         let inputs = || inputs(args, &subjects, &jobs);
@@ -59,11 +61,20 @@ pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
             return Ok(exit);
         }
     }
-    console::print(&super::render(&report, exit, &args.output, false))?;
+    outputs.print(&super::render(&report, exit, &args.output, false));
     let shown: Vec<&Trace> = reports.iter().filter_map(|report| report.trace.as_ref()).collect();
-    super::view::save(args.html.as_deref(), &args.output, || checks_html(&reports, VERSION))?;
-    traces::write(&shown, args.save_trace.as_deref(), &args.drawings, &args.output)?;
-    Ok(exit)
+    super::view::save(&outputs, args.html.as_deref(), || checks_html(&reports, VERSION));
+    traces::write(&outputs, &shown, args.save_trace.as_deref(), &args.drawings, &args.output);
+    Ok(outputs.exit(exit))
+}
+
+/// The files that the run will write.
+fn outputs(args: &CheckArgs) -> Result<Outputs, Failure> {
+    [&args.cluster.cluster, &args.cluster.cluster_key].into_iter().flatten().for_each(|path| source::is_input(path));
+    let outputs = Outputs::new(&args.output);
+    outputs.claim(super::view::HTML, args.html.as_deref())?;
+    traces::claim(&outputs, args.save_trace.as_deref(), &args.drawings)?;
+    Ok(outputs)
 }
 
 /// Compiles every file and selects its checks; whatever is wrong with any of them is said at once.

@@ -9,6 +9,7 @@ use cyrano_report::{CompareReport, ComparedModel, ComparedOutcome, compare_json,
 
 use crate::args::{CompareModelsArgs, Format};
 use crate::failure::Failure;
+use crate::outputs::Outputs;
 use crate::program::{self, Loaded};
 use crate::run::{Runner, VERSION};
 use crate::{console, models};
@@ -42,8 +43,9 @@ pub fn run(args: &CompareModelsArgs) -> Result<u8, Failure> {
         Format::Json => compare_json(&report, VERSION),
         Format::Text => compare_text(&report, !args.output.quiet, console::style(&args.output)),
     };
-    console::print(&text)?;
-    Ok(super::exit_code(sets.iter().map(|set| set.verdict)))
+    let outputs = Outputs::new(&args.output);
+    outputs.print(&text);
+    Ok(outputs.exit(super::exit_code(sets.iter().map(|set| set.verdict))))
 }
 
 /// What one model allows.

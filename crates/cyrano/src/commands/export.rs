@@ -13,13 +13,17 @@ use cyrano_report::{ExportReport, FormulaReport, exports_json, exports_text};
 use cyrano_symbolic::Export;
 
 use crate::args::{EngineChoice, ExportArgs, Format};
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
+use crate::outputs::Outputs;
 use crate::program::{self, Loaded};
 use crate::progress::{JobWatch, Meter};
 use crate::run::{self, Runner, VERSION};
 use crate::select::{Selected, select};
 use crate::specification::Specification;
-use crate::{console, models};
+use crate::{console, models, proof};
+
+/// The option for the folder of the formulas.
+const DIMACS: &str = "--dimacs";
 
 /// A program, and what its observations are compared with.
 struct Subject {
@@ -40,10 +44,12 @@ pub fn run(args: &ExportArgs) -> Result<u8, Failure> {
     }
     let (subjects, jobs) = gather(args)?;
     std::fs::create_dir_all(&args.dimacs).map_err(|error| cannot_write(&args.dimacs, &error))?;
+    let outputs = Outputs::new(&args.output).silent();
+    jobs.iter().try_for_each(|job| outputs.claim(DIMACS, Some(&job.path)))?;
     let runner = Runner::new(&args.run, jobs.len())?;
     let meter = Meter::new(jobs.len(), &args.run, &args.output);
     let reports = runner.map(&jobs, |at, job| {
-        let report = one(args, &runner, &subjects[job.subject], job, &meter.watch(at));
+        let report = one(args, &runner, &subjects[job.subject], job, &outputs, &meter.watch(at));
         meter.done(at, 0);
         report
     });
@@ -54,9 +60,9 @@ pub fn run(args: &ExportArgs) -> Result<u8, Failure> {
         Format::Json => exports_json(&reports, VERSION),
         Format::Text => exports_text(&reports, console::style(&args.output)),
     };
-    console::print(&text)?;
+    outputs.print(&text);
     let all = reports.iter().all(|report| report.formula.is_some());
-    Ok(if all { Verdict::Verified } else { Verdict::Unknown }.exit_code())
+    Ok(outputs.exit(if all { Verdict::Verified } else { Verdict::Unknown }.exit_code()))
 }
 
 fn gather(args: &ExportArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
@@ -115,6 +121,7 @@ fn one(
     runner: &Runner,
     subject: &Subject,
     job: &Job,
+    outputs: &Outputs,
     watch: &JobWatch<'_>,
 ) -> Result<ExportReport, Failure> {
     let Subject { loaded, specification } = subject;
@@ -140,15 +147,22 @@ fn one(
         Ok((property, model)) => {
             let query = loaded.query(model, Question::Holds(&property))?;
             let export = runner.export(query, args.bound.map(usize::from), watch);
-            export.map(|export| (property, export))
+            export.map(|export| (property, model, export))
         }
     };
     match made {
         Err(reason) => report.reason = Some(reason),
-        Ok((property, export)) => {
+        Ok((property, model, export)) => {
+            // The comments have the engine's verdict.
+            let confirm = |answer| proof::proof(&loaded.program, &property, model, answer, None);
+            let confirmed = export.answer.as_ref().map(confirm);
+            confirmed.transpose().map_err(|why| Failure::Internal(failure::bug(&format!("{}: {why}", report.file))))?;
             let comments = comments(&report, loaded, &property, &export);
             let text = format!("{comments}{}", export.dimacs);
-            std::fs::write(&job.path, text).map_err(|error| cannot_write(&job.path, &error))?;
+            if !outputs.save(DIMACS, &job.path, "", &text) {
+                report.reason = Some("the formula could not be written".to_owned());
+                return Ok(report);
+            }
             report.reason = export.answer.as_ref().and_then(|answer| reason(loaded, answer));
             report.formula = Some(FormulaReport {
                 path: job.path.display().to_string(),

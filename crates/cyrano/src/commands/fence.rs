@@ -9,17 +9,22 @@ use cyrano_trace::Trace;
 
 use crate::args::{FenceArgs, Format};
 use crate::failure::Failure;
+use crate::outputs::Outputs;
 use crate::program::Loaded;
 use crate::progress::Meter;
 use crate::repair::{Case, Goal, Repaired, Task, repair, repair_orders};
 use crate::run::{Runner, VERSION};
 use crate::select::{Selected, select};
 use crate::specification::Specification;
-use crate::{algorithm, console, models, program, traces};
+use crate::{algorithm, console, models, program, source, traces};
+
+/// The option for the repaired source.
+const WRITE: &str = "--write";
 
 /// Runs the command.
 pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     let color = args.output.color;
+    refuse_litmus(&args.file)?;
     let models = models::resolve_all(&args.run.model, color)?;
     let loaded = program::load_all(&args.file, &args.run.set, &args.tests, color)?;
     let specifications: Vec<Specification> = loaded.iter().map(|_| Specification::default()).collect();
@@ -34,6 +39,7 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     if args.write.is_some() && tasks.len() > 1 {
         return Err(Failure::input("--write needs a single model; name it with --model"));
     }
+    let outputs = outputs(args)?;
     let meter = Meter::new(tasks.len(), &args.run, &args.output);
     let results = runner.map(&tasks, |at, (model, cases)| {
         let task = Task { cases, model, all: args.all };
@@ -55,16 +61,35 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
         Format::Junit => fences_junit(&reports),
         Format::Text => fences_text(&reports, !args.output.quiet, console::style(&args.output)),
     };
-    console::print(&text)?;
+    outputs.print(&text);
     if let Some(path) = &args.write {
-        write(args, path, texts.into_iter().flatten().next())?;
+        write(args, &outputs, path, texts.into_iter().flatten().next());
     }
     let prevented = reports.iter().flat_map(|report| report.sets.first().into_iter().flatten());
     let prevented = prevented.flat_map(|fence| &fence.counterexamples);
     let shown: Vec<&Trace> = reports.iter().filter_map(|report| report.trace.as_ref()).chain(prevented).collect();
-    super::view::save(args.html.as_deref(), &args.output, || fences_html(&reports, VERSION))?;
-    traces::write(&shown, args.save_trace.as_deref(), &args.drawings, &args.output)?;
-    Ok(exit)
+    super::view::save(&outputs, args.html.as_deref(), || fences_html(&reports, VERSION));
+    traces::write(&outputs, &shown, args.save_trace.as_deref(), &args.drawings, &args.output);
+    Ok(outputs.exit(exit))
+}
+
+/// Fences are inserted into RML and C only. What a litmus test observes it observes by design; a table of instructions is no place for RML's fences.
+fn refuse_litmus(file: &str) -> Result<(), Failure> {
+    if !source::program(file)?.is_litmus() {
+        return Ok(());
+    }
+    let why = "fences are sought for `.rml` and `.c` files, not for litmus tests";
+    let instead = "write the fence (`MFENCE`, `atomic_thread_fence`) into the test and run `cyrano litmus` on it";
+    Err(Failure::input(format!("{file}: {why}; {instead}")))
+}
+
+/// The files that the run will write. Only the repaired source may look like a source.
+fn outputs(args: &FenceArgs) -> Result<Outputs, Failure> {
+    let outputs = Outputs::new(&args.output);
+    outputs.claim_source(WRITE, args.write.as_deref())?;
+    outputs.claim(super::view::HTML, args.html.as_deref())?;
+    traces::claim(&outputs, args.save_trace.as_deref(), &args.drawings)?;
+    Ok(outputs)
 }
 
 /// Clients that a criterion says nothing about do not matter as long as it says something about others.
@@ -120,15 +145,11 @@ fn tasks<'a>(
     Ok(tasks)
 }
 
-fn write(args: &FenceArgs, path: &Path, text: Option<String>) -> Result<(), Failure> {
-    let Some(text) = text else {
-        console::note(&args.output, "nothing written: there is nothing to insert");
-        return Ok(());
-    };
-    let written = std::fs::write(path, text);
-    written.map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))?;
-    console::note(&args.output, &format!("repaired source written to {}", path.display()));
-    Ok(())
+fn write(args: &FenceArgs, outputs: &Outputs, path: &Path, text: Option<String>) {
+    match text {
+        Some(text) => _ = outputs.save(WRITE, path, "repaired source written to", &text),
+        None => console::note(&args.output, "nothing written: there is nothing to insert"),
+    }
 }
 
 /// 1 if something is irreparable, else 3 if something is unknown, else 0.

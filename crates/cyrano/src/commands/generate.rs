@@ -10,7 +10,7 @@ use crate::failure::Failure;
 pub fn completions(shell: clap_complete::Shell) -> Result<u8, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "cyrano", &mut script);
-    console::print(&String::from_utf8_lossy(&script))?;
+    console::print_raw(&String::from_utf8_lossy(&script))?;
     Ok(0)
 }
 
@@ -28,6 +28,6 @@ pub fn man(command: Option<&str>) -> Result<u8, Failure> {
     let mut text = Vec::new();
     let rendered = clap_mangen::Man::new(page).render(&mut text);
     rendered.expect("writing to memory cannot fail");
-    console::print(&String::from_utf8_lossy(&text))?;
+    console::print_raw(&String::from_utf8_lossy(&text))?;
     Ok(0)
 }

@@ -9,6 +9,7 @@ use cyrano_report::{HistoryReport, Reason, Rejected, history_json, history_text}
 use crate::args::{Format, HistoryArgs};
 use crate::console;
 use crate::failure::Failure;
+use crate::outputs::Outputs;
 use crate::run::VERSION;
 use crate::source::{self, Source};
 
@@ -36,8 +37,9 @@ fn print(args: &HistoryArgs, source: &Source, events: usize, results: &[HistoryR
         Format::Json => history_json(&source.name, events, results, VERSION),
         Format::Text => history_text(&source.name, events, results, !args.output.quiet, console::style(&args.output)),
     };
-    console::print(&text)?;
-    Ok(u8::from(results.iter().any(|result| result.rejected.is_some())))
+    let outputs = Outputs::new(&args.output);
+    outputs.print(&text);
+    Ok(outputs.exit(u8::from(results.iter().any(|result| result.rejected.is_some()))))
 }
 
 /// A rejection at an event, from 0, which stands there in the file.

@@ -13,7 +13,7 @@ pub fn run(args: &LibraryArgs) -> Result<u8, Failure> {
         LibraryCommand::List => console::print(&list())?,
         LibraryCommand::Show { name } => {
             let source = library::find(name.strip_prefix("lib:").unwrap_or(name))?;
-            console::print(&source.text)?;
+            console::print_raw(&source.text)?;
         }
         LibraryCommand::Export { dir, force } => export(dir, *force)?,
     }

@@ -11,12 +11,13 @@ use cyrano_memory::Model;
 use cyrano_report::{LitmusReport, LitmusValue, Results, RunReport};
 
 use crate::args::{EngineChoice, LitmusArgs, LitmusCommand};
-use crate::failure::{BAD_INPUT, Failure, INTERNAL};
+use crate::failure::{self, BAD_INPUT, Failure, INTERNAL};
+use crate::outputs::Outputs;
 use crate::progress::Meter;
 use crate::run::{Answered, Runner, VERSION};
 use crate::shard::Inputs;
 use crate::source::{self, Source};
-use crate::{console, litmus, models};
+use crate::{litmus, models, proof};
 
 /// One test under one model; no model where the test could not be read and none was asked for.
 struct Job<'a> {
@@ -70,8 +71,9 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
     let reports = reports?;
     let report = RunReport { results: Results::Litmus(&reports), version: VERSION, shard: shard.as_ref() };
     let exit = super::exit_code_of(&report, false);
-    console::print(&super::render(&report, exit, &args.output, false))?;
-    Ok(exit)
+    let outputs = Outputs::new(&args.output);
+    outputs.print(&super::render(&report, exit, &args.output, false));
+    Ok(outputs.exit(exit))
 }
 
 /// What the results depend on.
@@ -135,7 +137,8 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
     report.columns = test.columns.iter().map(|column| column.name.clone()).collect();
     let own = runner.part(args.test_timeout, None);
     if test.can_go_wrong()
-        && let Some(reason) = goes_wrong(&own.ask(job.query(test, Question::Holds(&Property::Assertions))?, &()))
+        && let asked = job.query(test, Question::Holds(&Property::Assertions))?
+        && let Some(reason) = goes_wrong(&own.ask(asked, &()), asked, &job.source.name)?
     {
         report.reason = Some(reason);
         report.refused = true;
@@ -157,15 +160,21 @@ fn one(args: &LitmusArgs, runner: &Runner, job: &Job<'_>, meter: &Meter, at: usi
     Ok(report)
 }
 
-/// Why a test has no meaning, if some execution computes nonsense.
-fn goes_wrong(answered: &Answered) -> Option<String> {
-    match &answered.answer.violation {
+/// Why a test has no meaning, if some execution computes nonsense: one that the reference interpreter confirms.
+fn goes_wrong(answered: &Answered, query: Query<'_>, file: &str) -> Result<Option<String>, Failure> {
+    let property = Property::Assertions;
+    proof::proof(query.program(), &property, query.model(), &answered.answer, None).map_err(|why| {
+        let who = answered.engine.as_deref().unwrap_or("no engine");
+        let text = format!("{who} answered `{}` on {} for {file}, but {why}", property.criterion(), query.model().name);
+        Failure::Internal(failure::bug(&text))
+    })?;
+    Ok(match &answered.answer.violation {
         Some(Violation::Error { thread, error, .. }) => {
             Some(format!("an execution goes wrong in P{}: {error}", thread.0))
         }
         Some(violation) => Some(format!("an execution goes wrong: {}", violation.kind())),
         None => None,
-    }
+    })
 }
 
 /// What an answer says about a test; without an engine it was refused, unless the run was `stopped` before.
@@ -303,6 +312,22 @@ fn expect(report: &mut LitmusReport, expected: &Expected) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_goes_wrong_has_to_be_confirmed() {
+        let text = "C t\n{}\nP0(int *x) { int r = 1 / *x; }\nexists (0:r=1)\n";
+        let test = cyrano_litmus::compile(text).expect("it compiles");
+        let model = cyrano_memory::named("sc").expect("this is a named model");
+        let query = Query { program: &test.program, model: &model, question: Question::Outcomes };
+        let runner = Runner::sequential(None).expect("a runner can be made");
+        let mut answered = runner.ask(assertions(query), &());
+        let reason = goes_wrong(&answered, query, "t.litmus").expect("it is confirmed").expect("it goes wrong");
+        assert!(reason.contains("goes wrong in P0"), "{reason}");
+        let execution = answered.answer.execution.as_mut().expect("it is shown");
+        execution.order.iter_mut().for_each(|access| access.read = Some(1));
+        let refuted = goes_wrong(&answered, query, "t.litmus").expect_err("no such value can be read");
+        assert!(refuted.message().contains("does not confirm"), "{}", refuted.message());
+    }
 
     #[test]
     fn partial_knowledge_is_used_and_not_stretched() {

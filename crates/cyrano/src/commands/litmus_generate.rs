@@ -66,13 +66,22 @@ fn all(args: &GenerateArgs) -> Result<Vec<Cycle>, Failure> {
     Ok(Cycle::all(&relations, args.length.into(), args.threads.into()))
 }
 
+/// Writes every test. A file of that name with other content is somebody's work; all of them are named before anything is written.
 fn write(dir: &Path, ending: &str, tests: &BTreeMap<String, String>) -> Result<(), Failure> {
     let failed =
         |path: &Path, error: std::io::Error| Failure::input(format!("{}: cannot be written: {error}", path.display()));
     std::fs::create_dir_all(dir).map_err(|error| failed(dir, error))?;
-    for (name, text) in tests {
-        let path = dir.join(format!("{name}.{ending}"));
-        std::fs::write(&path, text).map_err(|error| failed(&path, error))?;
+    let files: Vec<_> = tests.iter().map(|(name, text)| (dir.join(format!("{name}.{ending}")), text)).collect();
+    let differs =
+        |path: &Path, text: &str| path.exists() && std::fs::read(path).ok().as_deref() != Some(text.as_bytes());
+    let others = files.iter().filter(|(path, text)| differs(path, text));
+    let others: Vec<String> = others.map(|(path, _)| path.display().to_string()).collect();
+    if !others.is_empty() {
+        let why = "with other content, and source files are not overwritten; name another folder";
+        return Err(Failure::input(format!("there are already {} {why}", others.join(", "))));
+    }
+    for (path, text) in &files {
+        std::fs::write(path, text).map_err(|error| failed(path, error))?;
     }
     Ok(())
 }

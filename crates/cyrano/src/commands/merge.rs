@@ -6,13 +6,21 @@ use cyrano_report::{RunReport, SavedReport, ShardReport, merge};
 
 use crate::args::MergeArgs;
 use crate::failure::Failure;
+use crate::outputs::Outputs;
 use crate::run::VERSION;
-use crate::{console, source};
+use crate::{again, console, source};
+
+/// The option for a file instead of standard output.
+const OUTPUT: &str = "--output";
 
 /// Runs the command.
 pub fn run(args: &MergeArgs) -> Result<u8, Failure> {
     let reports = read_all(args)?;
-    let merged = merge(reports).map_err(Failure::input)?;
+    let outputs = Outputs::new(&args.output);
+    outputs.claim(OUTPUT, args.to.as_deref())?;
+    let mut merged = merge(reports).map_err(Failure::input)?;
+    merged.results.confirm(&again::replayed);
+    merged.results.doubts().iter().for_each(|doubt| console::error(doubt));
     let report = RunReport { results: merged.results.as_results(), version: VERSION, shard: merged.shard.as_ref() };
     if merged.repeated > 0 {
         console::note(&args.output, &format!("results that several reports have and agree on: {}", merged.repeated));
@@ -24,10 +32,10 @@ pub fn run(args: &MergeArgs) -> Result<u8, Failure> {
     let exit = super::exit_code_of(&report, missing.is_some());
     let text = super::render(&report, exit, &args.output, true);
     match &args.to {
-        Some(path) => write(path, &text)?,
-        None => console::print(&text)?,
+        Some(path) => _ = outputs.save(OUTPUT, path, "report written to", &text),
+        None => outputs.print(&text),
     }
-    Ok(exit)
+    Ok(outputs.exit(exit))
 }
 
 /// Reads every report; whatever is wrong with any of them is said at once.
@@ -52,9 +60,4 @@ fn read(path: &Path) -> Result<SavedReport, Failure> {
         return Err(unusable(format!("it was written by cyrano {}, and this is cyrano {VERSION}", report.version)));
     }
     Ok(report)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let written = std::fs::write(path, text);
-    written.map_err(|error| Failure::input(format!("{}: cannot be written: {error}", path.display())))
 }

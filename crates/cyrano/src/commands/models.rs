@@ -14,6 +14,7 @@ use cyrano_trace::ModelInfo;
 
 use crate::args::{Format, ModelsArgs};
 use crate::failure::Failure;
+use crate::outputs::Outputs;
 use crate::run::VERSION;
 use crate::{console, models};
 
@@ -29,8 +30,9 @@ pub fn run(args: &ModelsArgs) -> Result<u8, Failure> {
         Format::Json => models_json(&reports, VERSION),
         Format::Text => models_text(&reports, console::style(&args.output)),
     };
-    console::print(&text)?;
-    Ok(0)
+    let outputs = Outputs::new(&args.output);
+    outputs.print(&text);
+    Ok(outputs.exit(0))
 }
 
 /// An engine that takes the empty program takes the model; whether it takes every program is asked with some that are hard.

@@ -6,6 +6,7 @@ use cyrano_report::{OutcomesReport, outcomes_json, outcomes_text};
 
 use crate::args::{Format, OutcomesArgs};
 use crate::failure::Failure;
+use crate::outputs::Outputs;
 use crate::program::{self, Loaded};
 use crate::progress::Meter;
 use crate::run::{self, Answered, Runner, VERSION};
@@ -35,8 +36,9 @@ pub fn run(args: &OutcomesArgs) -> Result<u8, Failure> {
         Format::Json => outcomes_json(&reports, VERSION),
         Format::Text => outcomes_text(&reports, !args.output.quiet, console::style(&args.output)),
     };
-    console::print(&text)?;
-    Ok(super::exit_code(reports.iter().map(|report| report.verdict)))
+    let outputs = Outputs::new(&args.output);
+    outputs.print(&text);
+    Ok(outputs.exit(super::exit_code(reports.iter().map(|report| report.verdict))))
 }
 
 fn one(runner: &Runner, loaded: &Loaded, model: &Model, meter: &Meter, job: usize) -> Result<OutcomesReport, Failure> {

@@ -12,6 +12,7 @@ use cyrano_report::{SpecReport, spec_json, spec_text};
 use crate::args::{CompareArgs, Format, SpecArgs, SpecCommand};
 use crate::console;
 use crate::failure::Failure;
+use crate::outputs::Outputs;
 use crate::run::{Runner, VERSION};
 
 /// Runs the command.
@@ -36,12 +37,13 @@ fn compare_two(args: &CompareArgs) -> Result<u8, Failure> {
         Format::Json => spec_json(&report, VERSION),
         Format::Text => spec_text(&report, console::style(&args.output)),
     };
-    console::print(&text)?;
-    Ok(match report.equivalent {
+    let outputs = Outputs::new(&args.output);
+    outputs.print(&text);
+    Ok(outputs.exit(match report.equivalent {
         Some(true) => 0,
         Some(false) => 1,
         None => 3,
-    })
+    }))
 }
 
 /// Compares two specifications by name.

@@ -7,9 +7,10 @@ use std::process::{Command, Stdio};
 
 use cyrano_report::saved_html;
 
-use crate::args::{OutputArgs, ViewArgs};
-use crate::failure::Failure;
-use crate::{console, source};
+use crate::args::ViewArgs;
+use crate::failure::{BAD_INPUT, Failure};
+use crate::outputs::Outputs;
+use crate::{again, console, source};
 
 /// What opens a file the way the user's desktop does.
 #[cfg(target_os = "macos")]
@@ -19,6 +20,12 @@ const OPENERS: &[&str] = &["explorer"];
 #[cfg(not(any(target_os = "macos", windows)))]
 const OPENERS: &[&str] = &["xdg-open"];
 
+/// The option for a page beside other output.
+pub const HTML: &str = "--html";
+
+/// The option for the page of this command.
+const OUTPUT: &str = "--output";
+
 /// How many pages of one name the directory for temporary files may have.
 const MOST_PAGES: u32 = 10_000;
 
@@ -26,28 +33,28 @@ const MOST_PAGES: u32 = 10_000;
 pub fn run(args: &ViewArgs) -> Result<u8, Failure> {
     let saved = source::trace(&args.file)?;
     let unusable = |error| Failure::input(format!("{}: this cannot be shown: {error}", saved.name));
-    let html = saved_html(&saved.text).map_err(unusable)?;
+    let outputs = Outputs::quiet(true);
+    outputs.claim(OUTPUT, args.output.as_deref())?;
+    let page = saved_html(&saved.text, &again::replayed).map_err(unusable)?;
+    page.doubts.iter().for_each(|doubt| console::error(&format!("{}: {doubt}", saved.name)));
+    let exit = if page.doubts.is_empty() { 0 } else { BAD_INPUT };
     let path = match &args.output {
-        Some(path) => write(path, &html).map(|()| path.clone()),
-        None => write_temporary(&args.file, &html),
-    }?;
-    console::print(&format!("{}\n", path.display()))?;
+        Some(path) if !outputs.save(OUTPUT, path, "", &page.html) => return Ok(outputs.exit(exit)),
+        Some(path) => path.clone(),
+        None => write_temporary(&args.file, &page.html)?,
+    };
+    outputs.print(&format!("{}\n", path.display()));
     if !args.no_open && !open(&path) {
         console::error("no browser could be started; open the page by hand");
     }
-    Ok(0)
+    Ok(outputs.exit(exit))
 }
 
 /// Writes a page that was asked for beside other output, and says so.
-pub fn save(path: Option<&Path>, output: &OutputArgs, html: impl FnOnce() -> String) -> Result<(), Failure> {
-    let Some(path) = path else { return Ok(()) };
-    write(path, &html())?;
-    console::note(output, &format!("page written to {}", path.display()));
-    Ok(())
-}
-
-fn write(path: &Path, html: &str) -> Result<(), Failure> {
-    std::fs::write(path, html).map_err(|error| unwritten(path, &error))
+pub fn save(outputs: &Outputs, path: Option<&Path>, html: impl FnOnce() -> String) {
+    if let Some(path) = path {
+        outputs.save(HTML, path, "page written to", &html());
+    }
 }
 
 fn unwritten(path: &Path, error: &std::io::Error) -> Failure {

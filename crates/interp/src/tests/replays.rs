@@ -86,9 +86,34 @@ fn facts() {
     assert_eq!(step.source, Some(Source::Forwarded { index: 0, instr: InstrId(0) }));
     assert_eq!(step.overtook.iter().map(|overtaken| overtaken.index).collect::<Vec<_>>(), [0]);
     assert_eq!(replayed.steps[2].source, Some(Source::Step(1)));
-    assert_eq!(replayed.ends, [ThreadEnd::At(InstrId(0)), ThreadEnd::Done]);
+    assert_eq!(replayed.ends, [ThreadEnd::At(InstrId(3)), ThreadEnd::Done], "at its end, with a store in the buffer");
     assert_eq!(replayed.memory[..3], [0, 0, 1]);
     assert_eq!(replayed.registers[0][..2], [Some(1), Some(1)]);
+}
+
+#[test]
+fn registers_belong_to_where_a_thread_stands() {
+    // What comes behind the next access has not happened, whether the run ahead ends there or not.
+    let program = notation::program(&["r0=1; r1=x; r0=2; x=1; r0=3; y=1; r0=4", "y=1"], "");
+    let check = |steps: &[(u32, u32, Option<i128>, Option<i128>)], at: u32, registers: [Option<i128>; 2]| {
+        let replayed = replay(&program, &model("sc"), &execution(2, steps)).expect("allowed");
+        assert_eq!((replayed.ends[0], &replayed.registers[0][..2]), (ThreadEnd::At(InstrId(at)), &registers[..]));
+    };
+    check(&[], 1, [Some(1), Some(0)]);
+    check(&[(0, 0, Some(0), None)], 3, [Some(2), Some(0)]);
+    check(&[(0, 0, Some(0), None), (0, 1, None, Some(1))], 5, [Some(3), Some(0)]);
+    let done = [(0, 0, Some(0), None), (0, 1, None, Some(1)), (0, 2, None, Some(1))];
+    let replayed = replay(&program, &model("sc"), &execution(2, &done)).expect("allowed");
+    assert_eq!((replayed.ends[0], replayed.registers[0][0]), (ThreadEnd::Done, Some(4)));
+}
+
+#[test]
+fn a_thread_stands_where_its_assertion_fails() {
+    let program = notation::program(&["r0=x; assert r0; r0=5; x=1; r0=6"], "");
+    let steps = execution(1, &[(0, 0, Some(0), None)]);
+    let claim = Violation::Assertion { thread: ThreadId(0), instr: InstrId(1) };
+    let replayed = confirm(&program, &model("sc"), &Property::Assertions, Some(&claim), &steps).expect("confirmed");
+    assert_eq!((replayed.ends[0], replayed.registers[0][0]), (ThreadEnd::At(InstrId(1)), Some(0)));
 }
 
 #[test]

@@ -83,6 +83,8 @@ pub fn trace() -> Trace {
     ];
     Trace {
         schema: SCHEMA.into(),
+        confirmed: true,
+        unconfirmed: None,
         tool: Tool { name: "cyrano".into(), version: "0".into() },
         model: model(),
         program: ProgramInfo { file: "sb.rml".into(), source: "…".into(), set: BTreeMap::new(), test: None },
