@@ -88,7 +88,8 @@ fn may_fail(expr: &LocalExpr) -> bool {
         Ir::Const(_) => false,
         Ir::Var(place) => matches!(place, Place::Elem { .. }),
         Ir::Unary(UnOp::Not | UnOp::Wrap(_), arg) => may_fail(arg),
-        Ir::Unary(..) | Ir::Binary(BinOp::Div | BinOp::Rem | BinOp::Shl | BinOp::Shr, ..) => true,
+        Ir::Unary(..) => true,
+        Ir::Binary(BinOp::Div | BinOp::Rem | BinOp::Shl | BinOp::Shr | BinOp::Add | BinOp::Sub | BinOp::Mul, ..) => true,
         Ir::Binary(_, a, b) => may_fail(a) || may_fail(b),
     }
 }
@@ -129,8 +130,10 @@ fn merge(thread: &mut Thread, observed: &[RegId]) {
         }
         let mut op = next.op.clone();
         let fails = may_fail(&value);
+        let one_place = thread.code[at].span == next.span;
         let copies = matches!(&next.op, Op::Assign { value, .. } if !may_fail(value) || is_checked_copy(value));
-        if place_value(&mut op, reg, &value, fails) {
+        // What goes wrong is told by the place of its instruction, so that it stays where the source has it.
+        if (!fails || one_place || copies) && place_value(&mut op, reg, &value, fails) {
             if fails && copies {
                 // What goes wrong is the value, not the copy.
                 thread.code[at + 1].span = thread.code[at].span;
