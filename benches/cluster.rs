@@ -14,9 +14,9 @@ use cyrano_explore::Explore;
 use cyrano_ir::{Program, Property, TxCriterion};
 
 /// Name, source, constants, model.
-type Row = (&'static str, &'static str, &'static [(&'static str, i64)], &'static str);
+type Row = (&'static str, &'static str, &'static [(&'static str, i128)], &'static str);
 
-const TWO: &[(&str, i64)] = &[("threads", 2), ("vars", 2)];
+const TWO: &[(&str, i128)] = &[("threads", 2), ("vars", 2)];
 
 const ROWS: [Row; 3] = [
     ("TL2 2x2", include_str!("../library/stm/tl2.rml"), TWO, "sc"),
@@ -105,7 +105,7 @@ fn main() {
         "", heads[0], heads[1], heads[2], heads[3], heads[4], heads[5], heads[6]
     );
     for (name, source, constants, model) in rows {
-        let set: Vec<(String, i64)> = constants.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let set: Vec<(String, i128)> = constants.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         let program = cyrano_rml::compile(source, "stm", &set).expect("the library compiles");
         let explore = Explore { ample_sets: false, ..Explore::default() };
         let plain = least(|| ask(&explore, &program, model, 1));

@@ -74,7 +74,7 @@ fn size(dir: &Path) -> u64 {
 }
 
 fn main() {
-    let set = [("N".to_owned(), setting("N", 12) as i64)];
+    let set = [("N".to_owned(), setting("N", 12) as i128)];
     let program = cyrano_rml::compile(PHILOSOPHERS, "philosophers", &set).expect("the benchmark compiles");
     let model = cyrano_memory::named("sc").expect("sc is a model");
     let property = program.checks[0].property.clone();

@@ -41,10 +41,10 @@ const REDUCTIONS: [(&str, Switch); 9] = [
 ];
 
 /// Larger instances: file, threads, variables.
-const GROWTH: [(usize, i64, i64); 9] =
+const GROWTH: [(usize, i128, i128); 9] =
     [(2, 2, 2), (2, 2, 3), (2, 3, 2), (2, 3, 3), (2, 4, 2), (0, 2, 3), (0, 3, 2), (1, 2, 3), (1, 3, 2)];
 
-fn compile(source: &str, threads: i64, vars: i64) -> Program {
+fn compile(source: &str, threads: i128, vars: i128) -> Program {
     let set = [("threads".to_owned(), threads), ("vars".to_owned(), vars)];
     cyrano_rml::compile(source, "stm", &set).expect("the library compiles")
 }

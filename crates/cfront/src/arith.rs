@@ -141,7 +141,7 @@ pub(crate) fn convert(value: LocalExpr, from: &Type, to: &Type) -> LocalExpr {
 
 /// A pointer moved by a number of elements of so many words.
 pub(crate) fn move_pointer(pointer: LocalExpr, index: LocalExpr, words: u32, minus: bool) -> LocalExpr {
-    let by = binary(BinOp::Mul, used(index), Expr::Const(i64::from(words) * WORD));
+    let by = binary(BinOp::Mul, used(index), Expr::Const(i128::from(words) * WORD));
     let op = if minus { BinOp::Sub } else { BinOp::Add };
     match by {
         Expr::Const(0) => pointer,
@@ -151,7 +151,7 @@ pub(crate) fn move_pointer(pointer: LocalExpr, index: LocalExpr, words: u32, min
 
 /// A field of a word.
 pub(crate) fn extract(word: LocalExpr, bits: Bits) -> LocalExpr {
-    let shifted = binary(BinOp::Shr, used(word), Expr::Const(i64::from(bits.shift)));
+    let shifted = binary(BinOp::Shr, used(word), Expr::Const(i128::from(bits.shift)));
     let shifted = if bits.shift == 0 { strip_shift(shifted) } else { shifted };
     unary(UnOp::Wrap(IntType { bits: bits.width, signed: bits.signed }), shifted)
 }
@@ -169,13 +169,13 @@ pub(crate) fn place(value: LocalExpr, bits: Bits) -> LocalExpr {
     let lowest = unary(UnOp::Wrap(IntType { bits: bits.width, signed: false }), used(value));
     match bits.shift {
         0 => lowest,
-        shift => binary(BinOp::Shl, lowest, Expr::Const(i64::from(shift))),
+        shift => binary(BinOp::Shl, lowest, Expr::Const(i128::from(shift))),
     }
 }
 
 /// A word with one field replaced.
 pub(crate) fn insert(word: LocalExpr, value: LocalExpr, bits: Bits) -> LocalExpr {
-    let mask = ((1i64 << bits.width) - 1) << bits.shift;
+    let mask = ((1i128 << bits.width) - 1) << bits.shift;
     let rest = binary(BinOp::BitAnd, used(word), Expr::Const(!mask));
     binary(BinOp::BitOr, rest, place(value, bits))
 }

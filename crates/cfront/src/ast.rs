@@ -140,7 +140,7 @@ pub(crate) struct Expr {
 #[derive(Clone, Debug)]
 pub(crate) enum ExprKind {
     Int {
-        value: i64,
+        value: i128,
         unsigned: bool,
         long: bool,
         decimal: bool,
@@ -163,7 +163,7 @@ pub(crate) enum ExprKind {
     Binary(BinOp, Box<Expr>, Box<Expr>),
     Assign(Option<BinOp>, Box<Expr>, Box<Expr>),
     Step {
-        by: i64,
+        by: i128,
         prefix: bool,
         target: Box<Expr>,
     },

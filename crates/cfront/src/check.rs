@@ -42,14 +42,14 @@ pub(crate) struct Checked {
     /// Where each of them is first freed.
     freed_at: Vec<Loc>,
     /// Enumerators, for tests.
-    pub(crate) constants: BTreeMap<String, i64>,
+    pub(crate) constants: BTreeMap<String, i128>,
 }
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
 enum Symbol {
     Type(Type),
-    Constant(i64, Type),
+    Constant(i128, Type),
     Global(GlobalId),
     Local(LocalId),
     Function(FuncId),
@@ -108,7 +108,7 @@ struct Current {
 /// The cases of a switch.
 #[derive(Default)]
 struct Switch {
-    cases: Vec<(i64, LabelId)>,
+    cases: Vec<(i128, LabelId)>,
     default: Option<LabelId>,
     ty: Option<Type>,
     /// The atomic blocks around it.

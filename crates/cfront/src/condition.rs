@@ -135,7 +135,7 @@ impl Parser<'_> {
 }
 
 /// The value of an integer constant, whether its suffix says unsigned, and whether it says long.
-pub(crate) fn parse_integer(text: &str) -> Option<(i64, bool, bool)> {
+pub(crate) fn parse_integer(text: &str) -> Option<(i128, bool, bool)> {
     let lower = text.to_ascii_lowercase();
     let (digits, base) = match lower.as_bytes() {
         [b'0', b'x', ..] => (&lower[2..], 16),
@@ -149,5 +149,5 @@ pub(crate) fn parse_integer(text: &str) -> Option<(i64, bool, bool)> {
         return None;
     }
     let value = u64::from_str_radix(number, base).ok()?;
-    Some((value as i64, suffix.contains('u'), suffix.contains('l')))
+    Some((value as i128, suffix.contains('u'), suffix.contains('l')))
 }

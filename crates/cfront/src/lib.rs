@@ -52,7 +52,7 @@ pub struct Unit {
     pub(crate) sources: source::Sources,
     pub(crate) escapes: escape::Escapes,
     /// The addresses of the globals.
-    pub(crate) addresses: Vec<i64>,
+    pub(crate) addresses: Vec<i128>,
 }
 
 /// Reads a C file. `name` is its name for messages and programs; `resolver` gives the text of files that it includes with quotes.

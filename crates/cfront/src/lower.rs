@@ -34,7 +34,7 @@ pub(crate) struct Shared<'u> {
     pub(crate) checked: &'u Checked,
     pub(crate) sources: &'u Sources,
     pub(crate) escapes: &'u Escapes,
-    pub(crate) addresses: &'u [i64],
+    pub(crate) addresses: &'u [i128],
     pub(crate) memory: Memory,
     /// How many objects a `malloc` within a loop can make.
     pub(crate) objects: u32,
@@ -116,11 +116,11 @@ impl<'s, 'u> Lowerer<'s, 'u> {
     }
 
     /// A new register for an integer; temporaries have an empty name.
-    pub(crate) fn register(&mut self, name: &str, init: i64) -> RegId {
+    pub(crate) fn register(&mut self, name: &str, init: i128) -> RegId {
         self.typed_register(name, Ty::Int, init)
     }
 
-    pub(crate) fn typed_register(&mut self, name: &str, ty: Ty, init: i64) -> RegId {
+    pub(crate) fn typed_register(&mut self, name: &str, ty: Ty, init: i128) -> RegId {
         let id = RegId::new(self.registers.len());
         let name = if name.is_empty() { format!("%{}", id.0) } else { name.to_string() };
         self.registers.push(Register { name, init, ty });

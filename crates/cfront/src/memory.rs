@@ -26,7 +26,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// The memory with all globals, and their addresses.
-    pub(crate) fn new(checked: &Checked, sources: &Sources) -> (Self, Vec<i64>) {
+    pub(crate) fn new(checked: &Checked, sources: &Sources) -> (Self, Vec<i128>) {
         let mut memory = Self { words: Vec::new(), counts: BTreeMap::new(), gaps: 0 };
         memory.gap();
         // Static variables of functions have names like those of variables of calls.
@@ -65,8 +65,8 @@ impl Memory {
     }
 
     /// Adds an object with this name and initial value in every word; gives its address.
-    pub(crate) fn object(&mut self, checked: &Checked, ty: &Type, name: &str, init: i64, span: Span) -> i64 {
-        let address = self.words.len() as i64 * WORD;
+    pub(crate) fn object(&mut self, checked: &Checked, ty: &Type, name: &str, init: i128, span: Span) -> i128 {
+        let address = self.words.len() as i128 * WORD;
         let mut names = Vec::new();
         checked.types.leaves(ty, name, &mut names);
         self.words.extend(names.into_iter().map(|(name, ty)| Location { name, init, ty, span }));
@@ -75,7 +75,7 @@ impl Memory {
     }
 
     /// Adds an object that `malloc` makes; gives the address behind its header.
-    pub(crate) fn allocate(&mut self, checked: &Checked, ty: &Type, span: Span) -> i64 {
+    pub(crate) fn allocate(&mut self, checked: &Checked, ty: &Type, span: Span) -> i128 {
         let kind = match ty {
             Type::Array(element, _) => checked.types.show(element),
             other => checked.types.show(other),
@@ -92,7 +92,7 @@ impl Memory {
     }
 
     /// Adds a variable of one call that needs an address.
-    pub(crate) fn variable(&mut self, checked: &Checked, ty: &Type, name: &str, init: i64, span: Span) -> i64 {
+    pub(crate) fn variable(&mut self, checked: &Checked, ty: &Type, name: &str, init: i128, span: Span) -> i128 {
         let mut count = self.counts.get(name).copied().unwrap_or_default();
         let shown = loop {
             count += 1;
@@ -106,7 +106,7 @@ impl Memory {
     }
 
     /// The location at a word that belongs to an object.
-    pub(crate) fn location(&self, index: i64) -> Option<LocId> {
+    pub(crate) fn location(&self, index: i128) -> Option<LocId> {
         let index = usize::try_from(index).ok()?;
         let word = self.words.get(index)?;
         (word.ty != Ty::Gap).then(|| LocId::new(index))

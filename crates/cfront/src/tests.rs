@@ -74,7 +74,7 @@ fn as_lowered(source: &str, tests: &str) -> Program {
 }
 
 /// What the test `T` can observe, with the clean-up and without.
-fn outcomes(source: &str, tests: &str, model: &str) -> BTreeSet<Vec<i64>> {
+fn outcomes(source: &str, tests: &str, model: &str) -> BTreeSet<Vec<i128>> {
     let program = program(source, tests);
     let answer = ask(&program, model, Question::Outcomes);
     assert_eq!(answer.violation, None, "{}", cyrano_ir::text::print(&program));
@@ -84,7 +84,7 @@ fn outcomes(source: &str, tests: &str, model: &str) -> BTreeSet<Vec<i64>> {
 }
 
 /// What a single call of `f()` returns.
-fn returns(source: &str) -> Vec<i64> {
+fn returns(source: &str) -> Vec<i128> {
     let found = outcomes(source, "f = f()\ntest T = ( f )\n", "sc");
     assert_eq!(found.len(), 1, "{found:?}");
     found.into_iter().flatten().collect()

@@ -47,9 +47,9 @@ pub(crate) struct Call {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Argument {
     /// A constant or the address of a global.
-    Fixed(i64),
+    Fixed(i128),
     /// Any of these; observed.
-    In(Vec<i64>),
+    In(Vec<i128>),
     /// A new variable; its value after the call is observed.
     Out(Type),
 }

@@ -76,7 +76,7 @@ pub(crate) struct Expr {
 /// Kinds of expressions. Operands of arithmetic have been converted to the type it is done in.
 #[derive(Clone, Debug)]
 pub(crate) enum ExprKind {
-    Const(i64),
+    Const(i128),
     Read(Lvalue),
     AddrOf(Lvalue),
     Unary(Unary, Box<Expr>),
@@ -135,7 +135,7 @@ pub(crate) enum Intrinsic {
     FetchAdd,
     Assume,
     Assert(String),
-    Choose(Vec<i64>),
+    Choose(Vec<i128>),
     Malloc(Type),
     Free(Type),
     Mark(BlockMark),
@@ -189,7 +189,7 @@ pub(crate) enum StmtKind {
     Loop(Box<Loop>),
     Switch {
         value: Expr,
-        cases: Vec<(i64, LabelId)>,
+        cases: Vec<(i128, LabelId)>,
         default: Option<LabelId>,
         body: Box<Stmt>,
     },

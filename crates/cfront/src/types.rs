@@ -164,8 +164,8 @@ impl Types {
     }
 
     /// The distance between the addresses of neighbouring values of the type.
-    pub(crate) fn stride(&self, ty: &Type) -> i64 {
-        i64::from(self.words(ty)) * WORD
+    pub(crate) fn stride(&self, ty: &Type) -> i128 {
+        i128::from(self.words(ty)) * WORD
     }
 
     /// The layout in C for LP64. A struct that the file declares to be one word is as large as a pointer.

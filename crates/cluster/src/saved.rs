@@ -102,7 +102,7 @@ impl Saved {
                 out.add(&format!("limited-{worker}"), format_args!("{thread} {pc}"));
             }
             for outcome in outcomes {
-                let values: Vec<String> = outcome.iter().map(i64::to_string).collect();
+                let values: Vec<String> = outcome.iter().map(i128::to_string).collect();
                 out.add(&format!("outcome-{worker}"), values.join(" "));
             }
         }
@@ -149,7 +149,7 @@ fn piece(text: &Manifest, worker: usize) -> Result<Piece> {
         _ => None,
     });
     let limited = limited.map(|limited| limited.ok_or_else(|| wrong("limited"))).transpose()?;
-    let outcomes: Option<_> = text.all(&format!("outcome-{worker}")).map(numbers::<i64>).collect();
+    let outcomes: Option<_> = text.all(&format!("outcome-{worker}")).map(numbers::<i128>).collect();
     let summary = Summary {
         transitions: *transitions,
         ended: *ended != 0,

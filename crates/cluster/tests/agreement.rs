@@ -10,14 +10,14 @@ use local::{Cluster, library};
 /// File, constants, model, and what is asked; `None` for its first check.
 struct Instance {
     file: &'static str,
-    set: &'static [(&'static str, i64)],
+    set: &'static [(&'static str, i128)],
     model: &'static str,
     property: Option<Property>,
 }
 
 const OPACITY: Option<Property> = Some(Property::Transactions(TxCriterion::Opacity));
-const STM: &[(&str, i64)] = &[("threads", 2), ("vars", 1)];
-const STM2: &[(&str, i64)] = &[("threads", 2), ("vars", 2)];
+const STM: &[(&str, i128)] = &[("threads", 2), ("vars", 1)];
+const STM2: &[(&str, i128)] = &[("threads", 2), ("vars", 2)];
 
 const INSTANCES: [Instance; 14] = [
     Instance { file: "litmus/sb.rml", set: &[], model: "sc", property: None },
@@ -39,7 +39,7 @@ const INSTANCES: [Instance; 14] = [
 
 impl Instance {
     fn program(&self) -> Program {
-        let set: Vec<(String, i64)> = self.set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let set: Vec<(String, i128)> = self.set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         cyrano_rml::compile(&library(self.file), self.file, &set).expect("the library compiles")
     }
 

@@ -22,8 +22,8 @@ const LOST: &str = "threads { shared x, n; local r, s; thread p[3] { loop { \
     atomic { s := n; assume s < 9; n := s + 1; } r := x; x := r + 1; assert r + 5 > s, \"updates are lost\"; } } } \
     check assertions on sc;";
 
-fn program(text: &str, set: &[(&str, i64)]) -> Program {
-    let set: Vec<(String, i64)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+fn program(text: &str, set: &[(&str, i128)]) -> Program {
+    let set: Vec<(String, i128)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     cyrano_rml::compile(text, "packed.rml", &set).expect("it compiles")
 }
 

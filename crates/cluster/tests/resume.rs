@@ -20,8 +20,8 @@ struct Case {
     property: Property,
 }
 
-fn case(file: &str, model: &str, set: &[(&str, i64)]) -> Case {
-    let set: Vec<(String, i64)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+fn case(file: &str, model: &str, set: &[(&str, i128)]) -> Case {
+    let set: Vec<(String, i128)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     let program = cyrano_rml::compile(&library(file), file, &set).expect("the library compiles");
     let property = program.checks.first().map(|check| check.property.clone());
     let property = property.unwrap_or(Property::Transactions(TxCriterion::Opacity));

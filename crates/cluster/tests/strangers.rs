@@ -15,7 +15,7 @@ use cyrano_ir::{Property, TxCriterion};
 use local::{Cluster, free, library};
 
 /// Asks whether a transactional memory is opaque: a second or so for one machine.
-fn ask(search: &ClusterSearch, threads: i64) -> Answer {
+fn ask(search: &ClusterSearch, threads: i128) -> Answer {
     let set = [("threads".to_owned(), threads), ("vars".to_owned(), 2)];
     let program = cyrano_rml::compile(&library("stm/tl2.rml"), "tl2", &set).expect("the library compiles");
     let model = cyrano_memory::named("sc").expect("a model");
@@ -193,7 +193,7 @@ fn a_process_that_goes_away_stops_the_others() {
 
 #[test]
 fn other_questions_are_noticed() {
-    let results = Cluster { processes: 2, ..Cluster::default() }.run(|search| ask(search, 1 + search.process() as i64));
+    let results = Cluster { processes: 2, ..Cluster::default() }.run(|search| ask(search, 1 + search.process() as i128));
     for result in results {
         let answer = result.expect("the cluster comes together");
         assert_eq!(answer.verdict, Verdict::Unknown);

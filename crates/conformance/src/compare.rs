@@ -146,7 +146,7 @@ impl Pair<'_> {
 
 /// Outcome sets grow along the chain of models, by the interpreter; a set that is not complete is only compared as a subset.
 pub fn outcomes_grow(program: &Program, limits: &dyn Fn() -> Limits) -> Result<(), Disagreement> {
-    let mut before: Option<(&str, BTreeSet<Vec<i64>>)> = None;
+    let mut before: Option<(&str, BTreeSet<Vec<i128>>)> = None;
     for name in CHAIN {
         let model = cyrano_memory::named(name).expect("a named model");
         let query = Query { program, model: &model, question: Question::Outcomes };

@@ -66,7 +66,7 @@ fn addr_mut(op: &mut Op) -> Option<&mut Addr> {
 }
 
 /// `a[r % 2]` becomes the word that `r * 8 + offset` points to.
-fn point(addr: &mut Addr, memory: ArrayId, offset: i64) {
+fn point(addr: &mut Addr, memory: ArrayId, offset: i128) {
     let Addr::Indexed { index: Expr::Binary(BinOp::Rem, number, _), .. } = addr else { return };
     let number = LocalExpr::unary(UnOp::Defined, (**number).clone());
     let address = Expr::binary(BinOp::Mul, number, Expr::Const(WORD));

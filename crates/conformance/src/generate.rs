@@ -28,17 +28,17 @@ pub enum Stmt {
     /// `r := e`
     Assign(u8, Value),
     /// `if r = c { … } else { … }`
-    If(u8, i64, Vec<Stmt>, Vec<Stmt>),
+    If(u8, i128, Vec<Stmt>, Vec<Stmt>),
     /// `atomic { … }`
     Atomic(Vec<Stmt>),
     /// `atomic { r := x; assume r = c; x := e }`
-    Guarded(u8, Var, i64, Value),
+    Guarded(u8, Var, i128, Value),
     /// `choose r in 0..1`
     Choose(u8),
     /// `assume r != c`
-    Assume(u8, i64),
+    Assume(u8, i128),
     /// `assert r != c`
-    Assert(u8, i64),
+    Assert(u8, i128),
     /// `index i: while i < 2 { …; i := i + 1 }`
     Twice(Vec<Stmt>),
 }
@@ -56,13 +56,13 @@ pub enum Var {
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
     /// A constant.
-    Const(i64),
+    Const(i128),
     /// A register.
     Reg(u8),
     /// A register plus one.
     Next(u8),
     /// A value that is always the same and still depends on a register.
-    Same(u8, i64),
+    Same(u8, i128),
 }
 
 /// A random program.
@@ -84,10 +84,10 @@ fn var() -> impl Strategy<Value = Var> {
 
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
-        5 => (1..3i64).prop_map(Value::Const),
+        5 => (1..3i128).prop_map(Value::Const),
         2 => reg().prop_map(Value::Reg),
         1 => reg().prop_map(Value::Next),
-        1 => (reg(), 1..3i64).prop_map(|(r, c)| Value::Same(r, c)),
+        1 => (reg(), 1..3i128).prop_map(|(r, c)| Value::Same(r, c)),
     ]
 }
 
@@ -116,16 +116,16 @@ fn stmt() -> BoxedStrategy<Stmt> {
     let accesses = |max| prop::collection::vec(access(), 1..max);
     prop_oneof![
         14 => simple(),
-        2 => (reg(), 0..2i64, some(3), some(2)).prop_map(|(r, c, a, b)| Stmt::If(r, c, a, b)),
+        2 => (reg(), 0..2i128, some(3), some(2)).prop_map(|(r, c, a, b)| Stmt::If(r, c, a, b)),
         1 => accesses(4).prop_map(Stmt::Atomic),
-        1 => (accesses(3), reg(), 0..2i64, accesses(2)).prop_map(|(mut all, r, c, then)| {
+        1 => (accesses(3), reg(), 0..2i128, accesses(2)).prop_map(|(mut all, r, c, then)| {
             all.push(Stmt::If(r, c, then, vec![]));
             Stmt::Atomic(all)
         }),
-        1 => (reg(), var(), 0..2i64, value()).prop_map(|(r, x, c, e)| Stmt::Guarded(r, x, c, e)),
+        1 => (reg(), var(), 0..2i128, value()).prop_map(|(r, x, c, e)| Stmt::Guarded(r, x, c, e)),
         1 => reg().prop_map(Stmt::Choose),
-        1 => (reg(), 0..3i64).prop_map(|(r, c)| Stmt::Assume(r, c)),
-        1 => (reg(), 0..3i64).prop_map(|(r, c)| Stmt::Assert(r, c)),
+        1 => (reg(), 0..3i128).prop_map(|(r, c)| Stmt::Assume(r, c)),
+        1 => (reg(), 0..3i128).prop_map(|(r, c)| Stmt::Assert(r, c)),
         1 => prop::collection::vec(simple(), 1..2).prop_map(Stmt::Twice),
     ]
     .boxed()

@@ -22,8 +22,8 @@ const SECTION: usize = 1_000;
 /// A state in full.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct State {
-    memory: Vec<i64>,
-    registers: Vec<Vec<i64>>,
+    memory: Vec<i128>,
+    registers: Vec<Vec<i128>>,
     pcs: Vec<usize>,
     busy: Vec<bool>,
 }
@@ -129,7 +129,7 @@ fn steps(program: &Program, state: &State, thread: usize) -> Vec<(State, Option<
     }
     match op(program, state, thread) {
         Op::Choose { dst, from } => {
-            let chosen = |value: &i64| {
+            let chosen = |value: &i128| {
                 let mut next = state.clone();
                 set(&mut next.registers[thread], dst, *value);
                 next.pcs[thread] += 1;
@@ -198,18 +198,18 @@ fn execute(program: &Program, state: &mut State, thread: usize) -> bool {
     true
 }
 
-fn eval(registers: &[i64], expr: &LocalExpr) -> i64 {
+fn eval(registers: &[i128], expr: &LocalExpr) -> i128 {
     expr.eval(&mut |place| Ok(registers[slot(registers, place)])).expect("a value")
 }
 
-fn slot(registers: &[i64], place: &Place) -> usize {
+fn slot(registers: &[i128], place: &Place) -> usize {
     match place {
         Place::Reg(reg) => reg.index(),
         Place::Elem { base, index, .. } => base.index() + eval(registers, index) as usize,
     }
 }
 
-fn set(registers: &mut [i64], place: &Place, value: i64) {
+fn set(registers: &mut [i128], place: &Place, value: i128) {
     let slot = slot(registers, place);
     registers[slot] = value;
 }

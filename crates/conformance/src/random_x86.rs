@@ -55,7 +55,7 @@ fn thread(stream: &mut Stream, length: usize) -> Vec<String> {
     for _ in 0..length {
         if !open && stream.below(5) == 0 {
             let a = stream.pick(&["EAX", "EBX", "ECX"]);
-            let value = stream.below(3) as i64 - 1;
+            let value = stream.below(3) as i128 - 1;
             lines.push(format!("{} {a},${value}", stream.pick(&["CMP", "TEST", "SUB", "ADD"])));
             let cc = stream.pick(&["E", "NE", "G", "LE", "L", "GE", "A", "BE", "B", "AE", "S", "NS", "O", "NO"]);
             lines.push(format!("J{cc} end"));
@@ -74,7 +74,7 @@ fn instruction(stream: &mut Stream) -> String {
     let mem = stream.pick(&["[x]", "[x]", "[y]", "[y]", "[EDI]", "[ESI]"]);
     let reg = stream.pick(&["EAX", "EBX", "ECX"]);
     let other = stream.pick(&["EAX", "EBX", "ECX"]);
-    let value = stream.below(3) as i64 - 1;
+    let value = stream.below(3) as i128 - 1;
     let lock = stream.pick(&["", "LOCK "]);
     let unary = stream.pick(&["INC", "DEC", "NEG", "NOT"]);
     let alu = stream.pick(&["ADD", "SUB", "AND", "OR", "XOR"]);

@@ -108,15 +108,15 @@ impl Machine<'_> {
                     let thread: usize = thread.parse().map_err(|_| "a bad column".to_owned())?;
                     let (name, bits) = plain(register);
                     let value = state.threads[thread].registers.get(&name).copied().unwrap_or(0);
-                    if bits == 32 { value as u32 as i32 as i64 } else { value as i64 }
+                    if bits == 32 { value as u32 as i32 as i128 } else { value as i128 }
                 }
                 None => {
                     let value = state.memory[self.location(&column.name)?];
                     // A word of 32 bits is shown as a signed number.
-                    if value >> 32 == 0 { value as u32 as i32 as i64 } else { value as i64 }
+                    if value >> 32 == 0 { value as u32 as i32 as i128 } else { value as i128 }
                 }
             };
-            let known = self.names.iter().enumerate().find(|(at, _)| address(*at) as i64 == value);
+            let known = self.names.iter().enumerate().find(|(at, _)| address(*at) as i128 == value);
             values.push(match known {
                 Some((_, name)) if column.pointer => Shown::Address(name.clone()),
                 _ => Shown::Int(value),

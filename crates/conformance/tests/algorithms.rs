@@ -28,8 +28,8 @@ fn read(path: &Path) -> (String, String) {
     (name, std::fs::read_to_string(path).expect("a text"))
 }
 
-fn compile(name: &str, text: &str, set: &[(&str, i64)]) -> Vec<Test> {
-    let set: Vec<(String, i64)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+fn compile(name: &str, text: &str, set: &[(&str, i128)]) -> Vec<Test> {
+    let set: Vec<(String, i128)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     tests(name, text, &set).unwrap_or_else(|error| panic!("{name}: {error:?}"))
 }
 
@@ -83,7 +83,7 @@ fn headers_tell_the_truth() {
     assert!(judged >= 30, "{judged} header lines");
 }
 
-fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> Option<BTreeSet<Vec<i64>>> {
+fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> Option<BTreeSet<Vec<i128>>> {
     engine.supports(program, model).unwrap_or_else(|refusal| panic!("{}", refusal.reason));
     let query = Query { program, model, question: Question::Outcomes };
     let answer = engine.ask(query, &limits(4.0, 4), &());

@@ -162,7 +162,7 @@ fn reductions_change_nothing() {
     }
 }
 
-fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> BTreeSet<Vec<i64>> {
+fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> BTreeSet<Vec<i128>> {
     let query = Query { program, model, question: Question::Outcomes };
     let answer = engine.ask(query, &limits(60.0, 4), &());
     assert_eq!(answer.verdict, Verdict::Verified, "{} under {} by {}", program.name, model.name, engine.name());

@@ -18,7 +18,7 @@ const REGISTERS: usize = 2;
 
 #[derive(Clone, Copy, Debug)]
 enum Value {
-    Const(i64),
+    Const(i128),
     /// A register plus one, modulo three.
     Next(usize),
 }
@@ -27,7 +27,7 @@ enum Value {
 enum Act {
     Load(usize, usize),
     Store(usize, Value),
-    Cas(usize, usize, i64, i64),
+    Cas(usize, usize, i128, i128),
     /// Compares and swaps until it finds 0.
     Spin(usize, usize),
 }
@@ -52,7 +52,7 @@ impl Random {
     }
 
     fn value(&mut self) -> Value {
-        if self.below(2) == 0 { Value::Const(self.below(3) as i64) } else { Value::Next(self.below(2) as usize) }
+        if self.below(2) == 0 { Value::Const(self.below(3) as i128) } else { Value::Next(self.below(2) as usize) }
     }
 
     fn act(&mut self, register: Option<usize>) -> Act {
@@ -61,7 +61,7 @@ impl Random {
         match self.below(if register.is_some() { 7 } else { 8 }) {
             0..=2 => Act::Load(reg, loc),
             3..=5 => Act::Store(loc, self.value()),
-            6 => Act::Cas(reg, loc, self.below(2) as i64, self.below(3) as i64),
+            6 => Act::Cas(reg, loc, self.below(2) as i128, self.below(3) as i128),
             _ => Act::Spin(reg, loc),
         }
     }
@@ -173,36 +173,36 @@ enum Buffer {
 }
 
 /// A buffered store, with its unit and whether the unit commits with it.
-type Buffered = (usize, i64, usize, bool);
+type Buffered = (usize, i128, usize, bool);
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 struct Thread {
     unit: usize,
     act: usize,
-    regs: Vec<i64>,
+    regs: Vec<i128>,
     buffer: Vec<Buffered>,
     /// The accesses since the last one before which everything was performed: their units, and whether they are performed.
     log: Vec<(usize, bool)>,
     /// One more than the unit of the latest access that was performed in order.
     opened: usize,
     /// Units that have been passed and not compared yet, with their registers.
-    passed: Vec<(usize, Vec<i64>)>,
+    passed: Vec<(usize, Vec<i128>)>,
     shadow_units: usize,
-    shadow_regs: Vec<i64>,
+    shadow_regs: Vec<i128>,
     /// What the shadow's units handed on and the thread has not yet.
-    owed: Vec<Vec<i64>>,
+    owed: Vec<Vec<i128>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct State {
-    memory: Vec<i64>,
-    shadow: Vec<i64>,
+    memory: Vec<i128>,
+    shadow: Vec<i128>,
     threads: Vec<Thread>,
 }
 
 struct Wrong;
 
-fn value(value: Value, regs: &[i64]) -> i64 {
+fn value(value: Value, regs: &[i128]) -> i128 {
     match value {
         Value::Const(value) => value,
         Value::Next(reg) => (regs[reg] + 1) % 3,
@@ -210,7 +210,7 @@ fn value(value: Value, regs: &[i64]) -> i64 {
 }
 
 /// Runs a unit alone. Fails if it spins for ever.
-fn alone(unit: &Unit, memory: &mut [i64], regs: &mut [i64]) -> Result<(), Wrong> {
+fn alone(unit: &Unit, memory: &mut [i128], regs: &mut [i128]) -> Result<(), Wrong> {
     for act in &unit.acts {
         match *act {
             Act::Load(reg, loc) => regs[reg] = memory[loc],

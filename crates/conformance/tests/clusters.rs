@@ -17,7 +17,7 @@ const SHAPES: [(usize, usize); 4] = [(1, 2), (2, 1), (2, 2), (3, 3)];
 const MODELS: [&str; 3] = ["sc", "tso", "pso"];
 
 /// What must be the same.
-type Facts = (Verdict, std::collections::BTreeSet<Vec<i64>>, [u64; 3]);
+type Facts = (Verdict, std::collections::BTreeSet<Vec<i128>>, [u64; 3]);
 
 fn programs() -> Vec<(String, Program)> {
     let config = Config { rng_seed: RngSeed::Fixed(20_261), failure_persistence: None, ..Config::default() };

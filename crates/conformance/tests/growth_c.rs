@@ -42,7 +42,7 @@ fn programs(path: &PathBuf) -> Vec<(String, Program)> {
 
 /// How many pairs of models were compared; `Err` names an observation that a weaker model loses.
 fn grows(program: &Program) -> Result<usize, String> {
-    let mut before: Option<(&str, BTreeSet<Vec<i64>>)> = None;
+    let mut before: Option<(&str, BTreeSet<Vec<i128>>)> = None;
     let mut compared = 0;
     for name in CHAIN {
         let model = cyrano_memory::named(name).expect("a named model");

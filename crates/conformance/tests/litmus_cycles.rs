@@ -40,7 +40,7 @@ fn for_each(cycles: &[Cycle], test: impl Fn(&Cycle) -> Result<(), String> + Sync
 }
 
 /// The outcomes of a program, or nothing if the engine cannot run it.
-fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> Result<Option<BTreeSet<Vec<i64>>>, String> {
+fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> Result<Option<BTreeSet<Vec<i128>>>, String> {
     if engine.supports(program, model).is_err() {
         return Ok(None);
     }
@@ -52,7 +52,7 @@ fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> Result<Opt
 }
 
 /// The outcomes on which all engines agree.
-fn agreed(program: &Program, model: &Model) -> Result<BTreeSet<Vec<i64>>, String> {
+fn agreed(program: &Program, model: &Model) -> Result<BTreeSet<Vec<i128>>, String> {
     let reference = outcomes(&Interp, program, model)?.ok_or("the reference refuses a program")?;
     let (explore, symbolic) = (Explore::default(), Symbolic::default());
     for engine in [&explore as &dyn Engine, &symbolic] {
@@ -66,7 +66,7 @@ fn agreed(program: &Program, model: &Model) -> Result<BTreeSet<Vec<i64>>, String
 }
 
 /// Whether the program's condition holds in some outcome.
-fn shows(program: &Program, outcomes: &BTreeSet<Vec<i64>>) -> Result<bool, String> {
+fn shows(program: &Program, outcomes: &BTreeSet<Vec<i128>>) -> Result<bool, String> {
     let cyrano_ir::Property::Final { cond, .. } = &program.checks[0].property else {
         return Err("no condition".into());
     };

@@ -33,14 +33,14 @@ impl Random {
 
     fn expr(&mut self) -> LocalExpr {
         match self.below(3) {
-            0 => Expr::Const(self.below(3) as i64),
+            0 => Expr::Const(self.below(3) as i128),
             1 => Expr::Var(self.register()),
             _ => Expr::binary(BinOp::Add, Expr::Var(self.register()), Expr::Const(1)),
         }
     }
 
     fn condition(&mut self) -> LocalExpr {
-        Expr::binary(BinOp::Eq, Expr::Var(self.register()), Expr::Const(self.below(2) as i64))
+        Expr::binary(BinOp::Eq, Expr::Var(self.register()), Expr::Const(self.below(2) as i128))
     }
 
     fn access(&mut self) -> Op {
@@ -174,9 +174,9 @@ fn ask(engine: &dyn Engine, program: &Program) -> Option<Answer> {
 }
 
 /// Whoever shows an outcome shows an execution that the reference replays.
-fn shows(engine: &dyn Engine, program: &Program, outcome: &[i64]) {
+fn shows(engine: &dyn Engine, program: &Program, outcome: &[i128]) {
     let model = cyrano_memory::named("declared").expect("a model");
-    let column = |(o, value): (&Observable, &i64)| Expr::binary(BinOp::Eq, Expr::Var(o.var), Expr::Const(*value));
+    let column = |(o, value): (&Observable, &i128)| Expr::binary(BinOp::Eq, Expr::Var(o.var), Expr::Const(*value));
     let columns = program.observed.iter().zip(outcome).map(column);
     let cond = columns.reduce(|a, b| Expr::binary(BinOp::And, a, b)).expect("columns");
     let property = Property::Final { quantifier: Quantifier::Never, cond, text: "outcome".into() };

@@ -11,7 +11,7 @@ use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 
-type Outcomes = BTreeSet<Vec<i64>>;
+type Outcomes = BTreeSet<Vec<i128>>;
 
 fn model(name: &str) -> Model {
     cyrano_memory::named(name).expect("a named model")
@@ -76,7 +76,7 @@ fn headers_tell_the_truth() {
 }
 
 /// The values that A reads, of every outcome.
-fn reads(source: &str) -> BTreeSet<[i64; 3]> {
+fn reads(source: &str) -> BTreeSet<[i128; 3]> {
     let program = compile(source);
     let column = |name: &str| program.observed.iter().position(|column| column.name == name).expect("it is observed");
     let columns = ["a", "b", "c"].map(column);

@@ -94,7 +94,7 @@ fn publication() {
         let model = cyrano_memory::named(model).expect("a named model");
         for engine in [&Explore::default() as &dyn Engine, &Interp] {
             let query = Query { program: &program, model: &model, question: Question::Outcomes };
-            let found: BTreeSet<i64> = engine.ask(query, &limits(60.0, 3), &()).outcomes.iter().map(|o| o[0]).collect();
+            let found: BTreeSet<i128> = engine.ask(query, &limits(60.0, 3), &()).outcomes.iter().map(|o| o[0]).collect();
             assert_eq!(found, expected.iter().copied().collect(), "{} by {}", model.name, engine.name());
         }
     }

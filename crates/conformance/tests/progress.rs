@@ -17,7 +17,7 @@ fn sc() -> Model {
     cyrano_memory::named("sc").expect("sc is a model")
 }
 
-fn compile(name: &str, source: &str, vars: i64) -> Program {
+fn compile(name: &str, source: &str, vars: i128) -> Program {
     let set = [("vars".to_owned(), vars)];
     cyrano_rml::compile(source, name, &set).unwrap_or_else(|error| panic!("{name}: {error:?}\n{source}"))
 }

@@ -98,10 +98,10 @@ fn the_library_has_the_same_states() {
 }
 
 /// The models that are compared with Spin.
-fn bench(name: &str, constants: &[(&str, i64)]) -> Program {
+fn bench(name: &str, constants: &[(&str, i128)]) -> Program {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../benches/spin/{name}.rml"));
     let source = std::fs::read_to_string(&path).expect("the model can be read");
-    let constants: Vec<(String, i64)> = constants.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    let constants: Vec<(String, i128)> = constants.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     cyrano_rml::compile(&source, name, &constants).expect("the model compiles")
 }
 
@@ -227,7 +227,7 @@ proptest! {
 #[test]
 fn compressed_states_count_the_same() {
     let library = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../library");
-    let compile = |file: &str, set: &[(String, i64)]| {
+    let compile = |file: &str, set: &[(String, i128)]| {
         let source = std::fs::read_to_string(library.join(file)).expect("the library can be read");
         cyrano_rml::compile(&source, file, set).expect("the library compiles")
     };

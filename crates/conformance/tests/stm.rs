@@ -15,7 +15,7 @@ fn entries() -> Vec<(String, corpus::Entry)> {
     stms.map(|e| (e.path.file_stem().expect("a file name").to_string_lossy().into_owned(), e)).collect()
 }
 
-fn compile(name: &str, entry: &corpus::Entry, vars: i64) -> Program {
+fn compile(name: &str, entry: &corpus::Entry, vars: i128) -> Program {
     let set = [("vars".to_owned(), vars)];
     cyrano_rml::compile(&entry.source, name, &set).unwrap_or_else(|error| panic!("{name}: {error:?}"))
 }

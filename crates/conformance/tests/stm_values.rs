@@ -19,7 +19,7 @@ fn source(name: &str) -> String {
     found.unwrap_or_else(|| panic!("the library has no {name}")).1.source
 }
 
-fn compile(source: &str, set: &[(&str, i64)]) -> Program {
+fn compile(source: &str, set: &[(&str, i128)]) -> Program {
     let set: Vec<_> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     cyrano_rml::compile(source, "stm", &set).unwrap_or_else(|error| panic!("{error:?}"))
 }
@@ -47,7 +47,7 @@ fn headers_tell_the_truth() {
         for promise in &entry.progress {
             let mut words = promise.property.split_whitespace();
             let criterion = words.next().expect("a criterion");
-            let set: Vec<(&str, i64)> = words
+            let set: Vec<(&str, i128)> = words
                 .map(|word| word.split_once('=').expect("a constant"))
                 .map(|(name, value)| (name, value.parse().expect("a number")))
                 .collect();
@@ -177,7 +177,7 @@ fn simple_memories_are_judged() {
     }";
     for criterion in &CRITERIA[1..] {
         let verdict =
-            |source: &str, set: &[(&str, i64)]| check(&compile(source, set), criterion, &Explore::default()).verdict;
+            |source: &str, set: &[(&str, i128)]| check(&compile(source, set), criterion, &Explore::default()).verdict;
         assert_eq!(verdict(bare, &[("ops", 2)]), Verdict::Violated, "{criterion}");
         for set in [&[("ops", 2), ("txns", 1)], &[("ops", 1), ("txns", 2)]] {
             assert_eq!(verdict(locked, set), Verdict::Verified, "{criterion} with {set:?}");

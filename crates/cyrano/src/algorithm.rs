@@ -17,7 +17,7 @@ pub fn is_algorithm(source: &Source) -> bool {
 /// Compiles each client that is wanted.
 pub fn load(
     source: Source,
-    set: &[(String, i64)],
+    set: &[(String, i128)],
     wanted: &TestArgs,
     color: ColorChoice,
 ) -> Result<Vec<Loaded>, Failure> {
@@ -41,18 +41,18 @@ pub fn load(
 }
 
 /// Compiles one client again, from what a trace says about it.
-pub fn again(source: Source, set: &[(String, i64)], name: &str, color: ColorChoice) -> Result<Loaded, Failure> {
+pub fn again(source: Source, set: &[(String, i128)], name: &str, color: ColorChoice) -> Result<Loaded, Failure> {
     let tests = compile(&source, set, color)?;
     let found = tests.into_iter().find(|test| test.name == name);
     let found = found.ok_or_else(|| Failure::input(format!("{}: there is no client `{name}`", source.name)))?;
     Ok(loaded(&source, set, found))
 }
 
-fn compile(source: &Source, set: &[(String, i64)], color: ColorChoice) -> Result<Vec<Test>, Failure> {
+fn compile(source: &Source, set: &[(String, i128)], color: ColorChoice) -> Result<Vec<Test>, Failure> {
     algorithm::tests(&source.name, &source.text, set).map_err(|error| program::uncompiled(source, error, color))
 }
 
-fn loaded(source: &Source, set: &[(String, i64)], test: Test) -> Loaded {
+fn loaded(source: &Source, set: &[(String, i128)], test: Test) -> Loaded {
     let info = TestInfo { name: test.name, tests: String::new(), includes: Default::default() };
     Loaded { source: source.clone(), set: set.to_vec(), test: Some(info), program: test.program, clients: test.clients }
 }

@@ -308,7 +308,7 @@ pub struct RunArgs {
     pub model: Vec<String>,
     /// Give a constant of the file another value
     #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
-    pub set: Vec<(String, i64)>,
+    pub set: Vec<(String, i128)>,
     /// The engine; auto takes explore where it is exact, else symbolic, else interp
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub engine: EngineChoice,
@@ -463,7 +463,7 @@ impl Criterion {
     }
 }
 
-fn constant(text: &str) -> Result<(String, i64), String> {
+fn constant(text: &str) -> Result<(String, i128), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, for example N=3")?;
     let name = name.trim();
     if name.is_empty() {

@@ -22,7 +22,7 @@ const OBJECTS: &str = "objects";
 struct File {
     source: Source,
     unit: Unit,
-    set: Vec<(String, i64)>,
+    set: Vec<(String, i128)>,
     bounds: Bounds,
     /// What it includes, by the names it uses.
     includes: BTreeMap<String, String>,
@@ -31,7 +31,7 @@ struct File {
 /// Compiles each test of a C file that is wanted.
 pub fn load(
     source: Source,
-    set: &[(String, i64)],
+    set: &[(String, i128)],
     wanted: &TestArgs,
     color: ColorChoice,
 ) -> Result<Vec<Loaded>, Failure> {
@@ -58,7 +58,7 @@ pub fn load(
 
 /// Compiles one test again from what a trace or another program says about it. Files beside the C file are looked for only if the
 /// source has a place of its own.
-pub fn again(source: Source, set: &[(String, i64)], test: &TestInfo, color: ColorChoice) -> Result<Loaded, Failure> {
+pub fn again(source: Source, set: &[(String, i128)], test: &TestInfo, color: ColorChoice) -> Result<Loaded, Failure> {
     let file = File::read(source, set, Some(&test.includes), color)?;
     file.again(test, color)
 }
@@ -66,7 +66,7 @@ pub fn again(source: Source, set: &[(String, i64)], test: &TestInfo, color: Colo
 /// Compiles the tests of one file again, from another text of it.
 pub fn all_again(
     source: Source,
-    set: &[(String, i64)],
+    set: &[(String, i128)],
     tests: &[&TestInfo],
     color: ColorChoice,
 ) -> Result<Vec<Loaded>, Failure> {
@@ -77,7 +77,7 @@ pub fn all_again(
 impl File {
     fn read(
         source: Source,
-        set: &[(String, i64)],
+        set: &[(String, i128)],
         saved: Option<&BTreeMap<String, String>>,
         color: ColorChoice,
     ) -> Result<Self, Failure> {
@@ -113,7 +113,7 @@ impl File {
     fn program(&self, test: &Test, tests: &str, color: ColorChoice) -> Result<Loaded, Failure> {
         let program = self.unit.program_within(test, self.bounds);
         let mut program = program.map_err(|errors| program::complain(&self.source, &errors, color))?;
-        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let count = |number: usize| i128::try_from(number).unwrap_or(i64::MAX);
         let words = program.locations.iter().filter(|location| location.ty != Ty::Gap).count();
         let size = [("threads", test.threads.len()), ("vars", words), ("calls", test.calls())];
         program.constants = size.iter().map(|(name, number)| ((*name).to_owned(), count(*number))).collect();
@@ -123,7 +123,7 @@ impl File {
     }
 }
 
-fn bounds(source: &Source, set: &[(String, i64)]) -> Result<Bounds, Failure> {
+fn bounds(source: &Source, set: &[(String, i128)]) -> Result<Bounds, Failure> {
     let mut bounds = Bounds::default();
     for (name, value) in set {
         let fail = |what: &str| Failure::input(format!("{}: {what}", source.name));

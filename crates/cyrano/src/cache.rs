@@ -16,24 +16,24 @@ use cyrano_ir::Program;
 const HEAD: &str = "cyrano serial observations 1";
 
 /// The observations of a program, if they are kept.
-pub fn load(program: &Program) -> Option<BTreeSet<Vec<i64>>> {
+pub fn load(program: &Program) -> Option<BTreeSet<Vec<i128>>> {
     let text = text(program)?;
     let kept = fs::read_to_string(place(&text)?).ok()?;
     parse(&kept, &text, program.observed.len())
 }
 
 /// Keeps all observations of a program.
-pub fn store(program: &Program, observations: &BTreeSet<Vec<i64>>) {
+pub fn store(program: &Program, observations: &BTreeSet<Vec<i128>>) {
     let _ = try_store(program, observations);
 }
 
-fn try_store(program: &Program, observations: &BTreeSet<Vec<i64>>) -> Option<()> {
+fn try_store(program: &Program, observations: &BTreeSet<Vec<i128>>) -> Option<()> {
     let text = text(program)?;
     let place = place(&text)?;
     fs::create_dir_all(place.parent()?).ok()?;
     let mut out = format!("{HEAD}\n{}\n", observations.len());
     for row in observations {
-        let row: Vec<String> = row.iter().map(i64::to_string).collect();
+        let row: Vec<String> = row.iter().map(i128::to_string).collect();
         out.push_str(&row.join(" "));
         out.push('\n');
     }
@@ -68,14 +68,14 @@ fn folder() -> Option<PathBuf> {
 }
 
 /// Reads an entry; none if it is about another program or not whole.
-fn parse(kept: &str, text: &str, columns: usize) -> Option<BTreeSet<Vec<i64>>> {
+fn parse(kept: &str, text: &str, columns: usize) -> Option<BTreeSet<Vec<i128>>> {
     let rest = kept.strip_prefix(HEAD)?.strip_prefix('\n')?;
     let (count, mut rest) = rest.split_once('\n')?;
     let count: usize = count.parse().ok()?;
     let mut observations = BTreeSet::new();
     for _ in 0..count {
         let (row, after) = rest.split_once('\n')?;
-        let row: Vec<i64> = row.split_whitespace().map(|value| value.parse().ok()).collect::<Option<_>>()?;
+        let row: Vec<i128> = row.split_whitespace().map(|value| value.parse().ok()).collect::<Option<_>>()?;
         (row.len() == columns).then_some(())?;
         observations.insert(row);
         rest = after;

@@ -39,7 +39,7 @@ fn renamed(space: &ClientSpace, calls: &Calls, renames: &Interchangeable) -> Vec
         .flat_map(|both| values.iter().map(move |v| (both, v)))
     {
         let loc = |loc: u8| locations.get(usize::from(loc)).map_or(loc, |new| *new as u8);
-        let value = |value: i64| match renames.values.iter().position(|known| *known == value) {
+        let value = |value: i128| match renames.values.iter().position(|known| *known == value) {
             _ if distinct => 0,
             Some(rank) => renames.values[values[rank]],
             None => value,

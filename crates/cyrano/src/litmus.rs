@@ -13,7 +13,7 @@ use crate::program::{self, Loaded};
 use crate::source::{self, Source};
 
 /// Compiles a test as a program, for commands that take any program.
-pub fn compile(source: Source, set: &[(String, i64)], color: ColorChoice) -> Result<Loaded, Failure> {
+pub fn compile(source: Source, set: &[(String, i128)], color: ColorChoice) -> Result<Loaded, Failure> {
     if let Some((name, _)) = set.first() {
         return Err(Failure::input(format!("{}: no constant `{name}` to set; litmus tests have none", source.name)));
     }

@@ -19,7 +19,7 @@ pub struct Loaded {
     /// The source.
     pub source: Source,
     /// The constants that were given another value.
-    pub set: Vec<(String, i64)>,
+    pub set: Vec<(String, i128)>,
     /// The test that the program stands for, if the file is a C file.
     pub test: Option<TestInfo>,
     /// The program.
@@ -44,17 +44,17 @@ impl Loaded {
     }
 
     /// The size of the instance, for reports; a constant of the file's own takes precedence.
-    pub fn instance(&self) -> Vec<(String, i64)> {
+    pub fn instance(&self) -> Vec<(String, i128)> {
         let counted = [("threads", self.program.threads.len()), ("vars", self.program.locations.len())];
         let own = &self.program.constants;
         let counted = counted.into_iter().filter(|(name, _)| own.iter().all(|(other, _)| other != name));
-        let counted = counted.map(|(name, number)| (name.to_owned(), number as i64));
+        let counted = counted.map(|(name, number)| (name.to_owned(), number as i128));
         counted.chain(own.iter().cloned()).collect()
     }
 }
 
 /// Reads and compiles the program of this name, which is not a C file.
-pub fn load(name: &str, set: &[(String, i64)], color: ColorChoice) -> Result<Loaded, Failure> {
+pub fn load(name: &str, set: &[(String, i128)], color: ColorChoice) -> Result<Loaded, Failure> {
     let source = source::program(name)?;
     if source.is_c() {
         return Err(Failure::input(format!("{}: this command reads `.rml` and `.litmus` files only", source.name)));
@@ -65,7 +65,7 @@ pub fn load(name: &str, set: &[(String, i64)], color: ColorChoice) -> Result<Loa
 /// Reads and compiles the programs of a file: one, or one for each of its tests that are wanted.
 pub fn load_all(
     name: &str,
-    set: &[(String, i64)],
+    set: &[(String, i128)],
     tests: &TestArgs,
     color: ColorChoice,
 ) -> Result<Vec<Loaded>, Failure> {
@@ -107,7 +107,7 @@ pub fn load_reference(name: &str, loaded: &Loaded, color: ColorChoice) -> Result
 /// Compiles what a trace carries.
 pub fn compile_saved(
     source: Source,
-    set: &[(String, i64)],
+    set: &[(String, i128)],
     test: Option<&TestInfo>,
     color: ColorChoice,
 ) -> Result<Loaded, Failure> {
@@ -119,7 +119,7 @@ pub fn compile_saved(
 }
 
 /// Compiles a program in the native language, or a litmus test.
-pub fn compile(source: Source, set: &[(String, i64)], color: ColorChoice) -> Result<Loaded, Failure> {
+pub fn compile(source: Source, set: &[(String, i128)], color: ColorChoice) -> Result<Loaded, Failure> {
     if source.is_litmus() {
         return crate::litmus::compile(source, set, color);
     }

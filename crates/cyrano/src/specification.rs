@@ -26,7 +26,7 @@ pub struct Specification {
 }
 
 struct Mined {
-    allowed: BTreeSet<Vec<i64>>,
+    allowed: BTreeSet<Vec<i128>>,
     /// Why there may be more.
     incomplete: Option<String>,
     /// Whether loops go on beyond every bound that was tried.

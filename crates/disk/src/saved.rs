@@ -154,7 +154,7 @@ impl Saved {
             let words = words::<u64>(line)?;
             Some((usize::try_from(*words.first()?).ok()?, u32::try_from(*words.get(1)?).ok()?))
         });
-        let outcomes: Option<_> = text.all("outcome").map(words::<i64>).collect();
+        let outcomes: Option<_> = text.all("outcome").map(words::<i128>).collect();
         let summary = Summary {
             transitions: text.need("transitions")?,
             ended: text.need("ended")?,
@@ -214,8 +214,8 @@ fn words<T: std::str::FromStr>(line: &str) -> Option<Vec<T>> {
     line.split_whitespace().map(|word| word.parse().ok()).collect()
 }
 
-fn numbers(values: &[i64]) -> String {
-    values.iter().map(i64::to_string).collect::<Vec<_>>().join(" ")
+fn numbers(values: &[i128]) -> String {
+    values.iter().map(i128::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn end_text(end: End) -> String {

@@ -98,7 +98,7 @@ pub enum Violation {
     /// A final state shows an outcome that is not among the allowed ones.
     Observation {
         /// The values of the observed variables.
-        outcome: Vec<i64>,
+        outcome: Vec<i128>,
     },
     /// A final state satisfies a `never` condition or falsifies an `always` condition.
     FinalState,
@@ -192,7 +192,7 @@ pub struct Answer {
     /// The execution that shows it; for a verified `exists`, the witness.
     pub execution: Option<Execution>,
     /// For outcomes: the valuations of the observed variables, in the order of `Program::observed`.
-    pub outcomes: BTreeSet<Vec<i64>>,
+    pub outcomes: BTreeSet<Vec<i128>>,
     /// For histories with values, where clients are told apart: what the clients had called when it went wrong.
     pub clients: BTreeSet<Calls>,
     /// For commit-atomicity, how the blocks were proven to be atomic.

@@ -30,7 +30,7 @@ pub enum Difference {
     /// Nobody is in a block, and memory differs.
     Memory {
         /// The locations, each with the value in the execution and the one in the serial run.
-        values: Vec<(LocId, i64, i64)>,
+        values: Vec<(LocId, i128, i128)>,
     },
     /// A block or an access hands on other values.
     HandedOn {
@@ -39,7 +39,7 @@ pub enum Difference {
         /// The block's beginning, or the access.
         instr: InstrId,
         /// The registers, each with the value in the execution and the one in the serial run.
-        values: Vec<(RegId, i64, i64)>,
+        values: Vec<(RegId, i128, i128)>,
     },
     /// A block that went through in the execution does not end when it runs alone.
     Stuck {

@@ -13,7 +13,7 @@ pub struct Execution {
     /// The performed accesses in memory order.
     pub order: Vec<Access>,
     /// For each thread the values of its `choose` instructions, in program order.
-    pub choices: Vec<Vec<i64>>,
+    pub choices: Vec<Vec<i128>>,
 }
 
 /// One performed access.
@@ -24,9 +24,9 @@ pub struct Access {
     /// Its number among the thread's accesses in program order, from 0.
     pub index: u32,
     /// What it read, if it reads.
-    pub read: Option<i64>,
+    pub read: Option<i128>,
     /// What it wrote, if it wrote; a failed compare-and-swap writes nothing.
-    pub written: Option<i64>,
+    pub written: Option<i128>,
 }
 
 /// What replaying an execution brought to light, step by step.
@@ -37,9 +37,9 @@ pub struct Replayed {
     /// Where each thread stands at the end.
     pub ends: Vec<ThreadEnd>,
     /// Final memory.
-    pub memory: Vec<i64>,
+    pub memory: Vec<i128>,
     /// Registers of each thread at the end; `None` where a deferred load has yet to provide the value.
-    pub registers: Vec<Vec<Option<i64>>>,
+    pub registers: Vec<Vec<Option<i128>>>,
     /// For a claim about atomic blocks, where it parts from the serial run.
     pub serial: Option<SerialRun>,
 }
@@ -60,7 +60,7 @@ pub struct StepFacts {
     /// Which earlier accesses of its own thread it was performed before.
     pub overtook: Vec<Overtaking>,
     /// What a call or a response names: arguments, or the reply.
-    pub said: Vec<i64>,
+    pub said: Vec<i128>,
 }
 
 /// Where a value came from.

@@ -28,7 +28,7 @@ pub fn size(program: &Program) -> Size {
 }
 
 /// What the locations hold before the first transaction.
-pub fn initial(program: &Program) -> Vec<i64> {
+pub fn initial(program: &Program) -> Vec<i128> {
     match program.transactional.is_empty() {
         true => vec![0; size(program).locations],
         false => program.transactional.iter().map(|loc| program.location(*loc).init).collect(),
@@ -44,7 +44,7 @@ pub fn criterion(criterion: TxCriterion) -> Option<Criterion> {
 }
 
 /// A call with its arguments.
-pub fn call(method: Method, args: &[i64]) -> Call {
+pub fn call(method: Method, args: &[i128]) -> Call {
     let loc = args.first().and_then(|loc| u8::try_from(*loc).ok()).unwrap_or(u8::MAX);
     match method {
         Method::Read => Call::Read(loc),
@@ -54,7 +54,7 @@ pub fn call(method: Method, args: &[i64]) -> Call {
 }
 
 /// A response from its code.
-pub fn reply(code: i64) -> Reply {
+pub fn reply(code: i128) -> Reply {
     match code {
         codes::ABORTED => Reply::Aborted,
         codes::COMMITTED => Reply::Committed,
@@ -102,7 +102,7 @@ pub fn history(program: &Program, replayed: &Replayed) -> Spoken {
 
 /// The keys of the transactions of a history in an order that the program names, for each transaction in the order in which they begin; those
 /// of transactions that have not committed are empty. None if the program has no such order, or a key is not known.
-pub fn keys(program: &Program, replayed: &Replayed, order: OrderName) -> Option<Vec<Vec<i64>>> {
+pub fn keys(program: &Program, replayed: &Replayed, order: OrderName) -> Option<Vec<Vec<i128>>> {
     let spoken = history(program, replayed);
     let mut keys = vec![Vec::new(); spoken.threads.len()];
     let mut committed = vec![0; program.threads.len()];
@@ -112,11 +112,11 @@ pub fn keys(program: &Program, replayed: &Replayed, order: OrderName) -> Option<
         let tx = usize::from(event.tx);
         let thread = spoken.threads[tx];
         keys[tx] = if order.name() == COMMIT_ORDER {
-            vec![i64::try_from(place).ok()?]
+            vec![i128::try_from(place).ok()?]
         } else {
             let registers = program.serial_order(order.name())?.keys.get(thread)?.get(committed[thread])?;
             let value = |register: &cyrano_ir::RegId| replayed.registers[thread][register.index()];
-            registers.iter().map(value).collect::<Option<Vec<i64>>>()?
+            registers.iter().map(value).collect::<Option<Vec<i128>>>()?
         };
         committed[thread] += 1;
     }

@@ -15,7 +15,7 @@ use crate::state::{Data, Entry, State, Value, What};
 
 /// Appends a number.
 #[inline]
-pub(crate) fn put(out: &mut Vec<u8>, value: i64) {
+pub(crate) fn put(out: &mut Vec<u8>, value: i128) {
     let mut bits = (((value << 1) ^ (value >> 63)) as u64).wrapping_add(1);
     while bits >= 0x80 {
         out.push(bits as u8 | 0x80);
@@ -26,7 +26,7 @@ pub(crate) fn put(out: &mut Vec<u8>, value: i64) {
 
 /// Takes a number off the front.
 #[inline]
-pub(crate) fn take(bytes: &mut &[u8]) -> i64 {
+pub(crate) fn take(bytes: &mut &[u8]) -> i128 {
     let mut bits = 0u64;
     let mut shift = 0;
     loop {
@@ -39,7 +39,7 @@ pub(crate) fn take(bytes: &mut &[u8]) -> i64 {
         shift += 7;
     }
     let bits = bits.wrapping_sub(1);
-    (bits >> 1) as i64 ^ -((bits & 1) as i64)
+    (bits >> 1) as i128 ^ -((bits & 1) as i128)
 }
 
 impl Machine<'_> {
@@ -78,7 +78,7 @@ impl Machine<'_> {
                 put(out, state.regs[at]);
             }
         }
-        put(out, thread.queue.len() as i64);
+        put(out, thread.queue.len() as i128);
         for entry in &thread.queue {
             put_entry(out, entry);
         }
@@ -172,9 +172,9 @@ pub(crate) fn put_entry(out: &mut Vec<u8>, entry: &Entry) {
             }
         }
         Data::Waiting(captured) => {
-            put(out, captured.len() as i64);
+            put(out, captured.len() as i128);
             for (reg, value) in captured {
-                put(out, i64::from(*reg));
+                put(out, i128::from(*reg));
                 match value {
                     Value::Known(value) => {
                         out.push(0);
@@ -182,7 +182,7 @@ pub(crate) fn put_entry(out: &mut Vec<u8>, entry: &Entry) {
                     }
                     Value::Pending(at) => {
                         out.push(1);
-                        put(out, i64::from(*at));
+                        put(out, i128::from(*at));
                     }
                 }
             }

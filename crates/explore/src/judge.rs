@@ -30,7 +30,7 @@ pub(crate) struct Judge<'m, 'a> {
     pub hit: Option<Hit>,
     /// Whether some execution runs to its end.
     pub ended: bool,
-    pub outcomes: BTreeSet<Vec<i64>>,
+    pub outcomes: BTreeSet<Vec<i128>>,
     /// The calls of clients that went wrong, if they are told apart.
     pub clients: BTreeSet<Calls>,
     /// The smallest client that went wrong so far, where clients are told apart.
@@ -105,7 +105,7 @@ impl<'m, 'a> Judge<'m, 'a> {
     fn final_state(&mut self, record: Address, state: &State) {
         self.ended = true;
         let observed = &self.m.program.observed;
-        let outcome = || -> Vec<i64> { observed.iter().map(|o| self.m.final_value(state, o.var)).collect() };
+        let outcome = || -> Vec<i128> { observed.iter().map(|o| self.m.final_value(state, o.var)).collect() };
         match self.property {
             None => {
                 let outcome = outcome();

@@ -178,7 +178,7 @@ impl Explore {
 }
 
 /// Gaps between timestamps beyond which ranking is given up.
-const LARGEST_GAP: i64 = 64;
+const LARGEST_GAP: i128 = 64;
 
 impl Engine for Explore {
     fn name(&self) -> &'static str {

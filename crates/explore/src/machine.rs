@@ -88,7 +88,7 @@ impl<'a> Machine<'a> {
         config: &'a Explore,
         property: Option<&Property>,
         deferred: usize,
-        gap: Option<i64>,
+        gap: Option<i128>,
     ) -> Self {
         let mut defers =
             [AccessKind::Load, AccessKind::Store, AccessKind::Rmw].map(|kind| !model.keeps_all_after(kind));
@@ -168,7 +168,7 @@ impl<'a> Machine<'a> {
     /// The initial state, before any thread has run to its first rest.
     pub fn initial(&self) -> State {
         let registers = self.program.threads.iter().flat_map(|t| &t.registers);
-        let regs: Vec<i64> = registers.map(|r| r.init).collect();
+        let regs: Vec<i128> = registers.map(|r| r.init).collect();
         State {
             memory: self.program.initial_memory(),
             pending: if self.loads_wait { vec![0; regs.len()] } else { Vec::new() },
@@ -190,7 +190,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The value of a variable in a final state.
-    pub fn final_value(&self, state: &State, var: FinalVar) -> i64 {
+    pub fn final_value(&self, state: &State, var: FinalVar) -> i128 {
         match var {
             FinalVar::Loc(loc) => state.memory[loc.index()],
             FinalVar::Reg(thread, reg) => state.regs[self.threads[thread.index()].base + reg.index()],

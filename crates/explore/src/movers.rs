@@ -140,7 +140,7 @@ struct Step {
     phase: Phase,
     state: State,
     bytes: Vec<u8>,
-    handed_on: Vec<i64>,
+    handed_on: Vec<i128>,
 }
 
 impl Step {

@@ -220,7 +220,7 @@ impl Stepper<'_> {
     }
 
     /// Performs one access; false if something that it needs is not known.
-    fn access_own(&mut self, next: &mut Successor, region: &Region, pc: u32, regs: &mut [Option<i64>]) -> bool {
+    fn access_own(&mut self, next: &mut Successor, region: &Region, pc: u32, regs: &mut [Option<i128>]) -> bool {
         let thread = next.thread;
         let op = region.op(pc);
         let (Some(kind), Some(addr)) = (op.access_kind(), op.addr()) else { return false };
@@ -256,7 +256,7 @@ impl Stepper<'_> {
 }
 
 /// Notes that something was performed.
-fn insert(state: &mut State, thread: usize, pc: u32, value: i64) {
+fn insert(state: &mut State, thread: usize, pc: u32, value: i128) {
     let queue = &mut state.threads[thread].queue;
     let at = queue.partition_point(|entry| entry.instr < pc);
     queue.insert(at, Entry::new(What::Assign, pc, 0, Data::Known(value, 0)));

@@ -33,7 +33,7 @@ pub(crate) struct Plain<'m, 'a> {
     keys: ByteKeys,
     successors: Successors,
     state: State,
-    scratch: Vec<(Class, i64)>,
+    scratch: Vec<(Class, i128)>,
 }
 
 impl<'m, 'a> Plain<'m, 'a> {

@@ -22,7 +22,7 @@ pub(crate) enum Own {
     /// No waiting store to its address.
     Nothing,
     /// The latest one, with this value.
-    Known(i64),
+    Known(i128),
     /// The latest one, whose value is not known yet.
     Unknown,
 }
@@ -102,7 +102,7 @@ impl Machine<'_> {
     }
 
     /// Removes the entry at `position`. If it delivers a value, every register and entry that waits for it gets it.
-    pub fn remove_entry(&self, state: &mut State, thread: usize, position: usize, delivers: Option<i64>) -> Entry {
+    pub fn remove_entry(&self, state: &mut State, thread: usize, position: usize, delivers: Option<i128>) -> Entry {
         let removed = state.threads[thread].queue.remove(position);
         let here = position as u16;
         if self.loads_wait {
@@ -186,7 +186,7 @@ impl Machine<'_> {
 }
 
 /// The values of an instruction's operands. One that cannot be computed is 0; the first error is kept.
-fn evaluate(op: &Op, value: impl Fn(&LocalExpr) -> Result<i64, EvalError>) -> (i64, i64, Option<EvalError>) {
+fn evaluate(op: &Op, value: impl Fn(&LocalExpr) -> Result<i128, EvalError>) -> (i128, i128, Option<EvalError>) {
     let (first, second) = operand_pair(op);
     let mut error = None;
     let mut value = |expr: Option<&LocalExpr>| {
@@ -224,13 +224,13 @@ pub(crate) fn operand_pair(op: &Op) -> (Option<&LocalExpr>, Option<&LocalExpr>) 
 }
 
 /// The operands of an entry whose captured registers are all known by now.
-pub(crate) fn evaluate_captured(op: &Op, captured: &[(u32, Value)]) -> (i64, i64, Option<EvalError>) {
+pub(crate) fn evaluate_captured(op: &Op, captured: &[(u32, Value)]) -> (i128, i128, Option<EvalError>) {
     evaluate(op, |expr| expr.eval(&mut |place| read_captured(place, captured)))
 }
 
 /// What a read-modify-write writes, if anything.
 #[inline]
-pub(crate) fn modify(op: &Op, old: i64, first: i64, second: i64) -> Result<Option<i64>, EvalError> {
+pub(crate) fn modify(op: &Op, old: i128, first: i128, second: i128) -> Result<Option<i128>, EvalError> {
     match op {
         Op::Rmw { op: RmwOp::Cas { .. }, .. } => Ok((old == first).then_some(second)),
         Op::Rmw { op: RmwOp::Exchange(_), .. } => Ok(Some(first)),

@@ -326,7 +326,7 @@ pub(crate) struct Found<'m, 'a> {
     pub notes: Notes,
     pub stats: Stats,
     /// When a limit was reached: the location with the largest value in the last state, if that is suspiciously large.
-    pub growing: Option<(LocId, i64)>,
+    pub growing: Option<(LocId, i128)>,
 }
 
 impl Found<'_, '_> {
@@ -336,7 +336,7 @@ impl Found<'_, '_> {
 }
 
 /// The location with the largest value in a state, if that is suspiciously large.
-fn growing(m: &Machine<'_>, bytes: &[u8]) -> Option<(LocId, i64)> {
+fn growing(m: &Machine<'_>, bytes: &[u8]) -> Option<(LocId, i128)> {
     let mut state: State = m.initial();
     m.decode(bytes, &mut state);
     let locations = &m.program.locations;

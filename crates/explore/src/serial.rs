@@ -17,7 +17,7 @@ pub(crate) struct Way<'a> {
     marks: &'a Marks,
     thread: usize,
     /// The choices outside of blocks that lie ahead.
-    chosen: &'a [i64],
+    chosen: &'a [i128],
 }
 
 /// What a run used.
@@ -37,7 +37,7 @@ struct Runner {
     accessed: bool,
     steps: usize,
     /// Where it was at the last power of two.
-    seen: Option<(u32, Vec<i64>, Vec<i64>)>,
+    seen: Option<(u32, Vec<i128>, Vec<i128>)>,
 }
 
 /// What comes after an instruction.
@@ -50,7 +50,7 @@ enum Flow {
 }
 
 impl<'a> Way<'a> {
-    pub fn new(program: &'a Program, marks: &'a Marks, thread: usize, chosen: &'a [i64]) -> Self {
+    pub fn new(program: &'a Program, marks: &'a Marks, thread: usize, chosen: &'a [i128]) -> Self {
         Self { program, marks, thread, chosen }
     }
 
@@ -85,7 +85,7 @@ impl<'a> Way<'a> {
     }
 
     /// Whether another way has made the choice that comes next, in the same circumstances: a block may choose until it gets through.
-    fn chooses_again(&self, runner: &Runner, chosen_at: &mut FxHashSet<(u32, Vec<i64>, Vec<i64>)>) -> bool {
+    fn chooses_again(&self, runner: &Runner, chosen_at: &mut FxHashSet<(u32, Vec<i128>, Vec<i128>)>) -> bool {
         let copy = &runner.member.threads[self.thread];
         let op = &self.program.threads[self.thread].code[copy.pc as usize].op;
         let chooses = matches!(op, Op::Choose { .. }) && self.marks.inside[copy.pc as usize];
@@ -96,7 +96,7 @@ impl<'a> Way<'a> {
     fn finish(&self, member: &mut Member, pc: u32) {
         let copy = &mut member.threads[self.thread];
         let handed = self.marks.handed_on[pc as usize].iter().map(|reg| copy.regs[*reg as usize]);
-        copy.owed.push(std::iter::once(i64::from(pc)).chain(handed).collect());
+        copy.owed.push(std::iter::once(i128::from(pc)).chain(handed).collect());
         let live = &self.marks.live[copy.pc as usize];
         let mut live = live.iter().peekable();
         for (reg, value) in copy.regs.iter_mut().enumerate() {
@@ -182,7 +182,7 @@ impl<'a> Way<'a> {
         &self,
         runner: &mut Runner,
         dst: &Place,
-        from: &[i64],
+        from: &[i128],
         inside: bool,
         todo: &mut Vec<Runner>,
     ) -> Result<Flow, EvalError> {
@@ -206,7 +206,7 @@ impl<'a> Way<'a> {
     }
 }
 
-fn set(regs: &mut [i64], dst: &Place, value: i64) -> Result<(), EvalError> {
+fn set(regs: &mut [i128], dst: &Place, value: i128) -> Result<(), EvalError> {
     let reg = register(dst, regs)?;
     regs[reg as usize] = value;
     Ok(())
@@ -219,7 +219,7 @@ impl Runner {
         let Member { memory, threads } = &self.member;
         let copy = &threads[thread];
         let same =
-            |(pc, regs, seen): &(u32, Vec<i64>, Vec<i64>)| *pc == copy.pc && *regs == copy.regs && *seen == *memory;
+            |(pc, regs, seen): &(u32, Vec<i128>, Vec<i128>)| *pc == copy.pc && *regs == copy.regs && *seen == *memory;
         let repeats = self.seen.as_ref().is_some_and(same);
         if self.steps >= 16 && self.steps.is_power_of_two() {
             self.seen = Some((copy.pc, copy.regs.clone(), memory.clone()));

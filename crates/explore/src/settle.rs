@@ -21,7 +21,7 @@ pub(crate) struct Issuing {
 }
 
 /// A deferred store of a known value.
-pub(crate) fn plain_store(loc: u32, value: i64) -> Entry {
+pub(crate) fn plain_store(loc: u32, value: i128) -> Entry {
     Entry::new(What::Access(AccessKind::Store), 0, loc, Data::Known(value, 0))
 }
 
@@ -107,7 +107,7 @@ impl Stepper<'_> {
         out: &mut Successors,
         index: usize,
         dst: &cyrano_ir::Place,
-        from: &[i64],
+        from: &[i128],
         issuing: &Option<Issuing>,
         work: &mut Vec<(usize, Option<Issuing>)>,
     ) {
@@ -128,7 +128,7 @@ impl Stepper<'_> {
     }
 
     /// Writes a chosen value and goes on behind the `choose`.
-    pub(crate) fn take_choice(&mut self, successor: &mut Successor, dst: &cyrano_ir::Place, value: i64) {
+    pub(crate) fn take_choice(&mut self, successor: &mut Successor, dst: &cyrano_ir::Place, value: i128) {
         let thread = successor.thread;
         let base = self.m.threads[thread].base;
         let state = &mut successor.state;
@@ -283,7 +283,7 @@ impl Stepper<'_> {
         self.push(successor, Entry::new(what, pc, 0, data), op, pc)
     }
 
-    fn finish_computation(&mut self, successor: &mut Successor, pc: u32, op: &Op, value: i64) -> bool {
+    fn finish_computation(&mut self, successor: &mut Successor, pc: u32, op: &Op, value: i128) -> bool {
         let thread = successor.thread;
         let base = self.m.threads[thread].base;
         let Op::Assign { dst, .. } = op else {
@@ -301,7 +301,7 @@ impl Stepper<'_> {
     }
 
     /// An assertion's condition is known.
-    fn judge(&mut self, successor: &mut Successor, pc: u32, value: i64) {
+    fn judge(&mut self, successor: &mut Successor, pc: u32, value: i128) {
         self.notes.asserted = true;
         if value == 0 && self.m.judge_assertions && self.m.shadows.is_none() {
             let failed = Violation::Assertion { thread: ThreadId::new(successor.thread), instr: InstrId(pc) };

@@ -114,13 +114,13 @@ pub(crate) struct Shadow {
     /// The ways in which the serial run can have gone, sorted.
     pub members: Vec<Member>,
     /// For each thread the choices that it made outside of blocks and that the shadow has yet to make.
-    pub chosen: Vec<Vec<i64>>,
+    pub chosen: Vec<Vec<i128>>,
 }
 
 /// One way.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Member {
-    pub memory: Vec<i64>,
+    pub memory: Vec<i128>,
     pub threads: Vec<Copied>,
 }
 
@@ -129,9 +129,9 @@ pub(crate) struct Member {
 pub(crate) struct Copied {
     pub pc: u32,
     /// Its registers; those that are dead are 0.
-    pub regs: Vec<i64>,
+    pub regs: Vec<i128>,
     /// What its units handed on that the thread itself has yet to hand on: where it goes on, then the registers.
-    pub owed: Vec<Vec<i64>>,
+    pub owed: Vec<Vec<i128>>,
 }
 
 macro_rules! clone_by_parts {
@@ -176,7 +176,7 @@ impl Machine<'_> {
     /// Appends the bytes of a shadow.
     pub fn encode_shadow(&self, shadow: &Shadow, state: &State, out: &mut Vec<u8>) {
         let Some(shadows) = &self.shadows else { return };
-        put(out, shadow.members.len() as i64);
+        put(out, shadow.members.len() as i128);
         for member in &shadow.members {
             let same = member.memory == state.memory;
             put(out, same.into());
@@ -224,16 +224,16 @@ impl Machine<'_> {
 pub(crate) fn put_copy(out: &mut Vec<u8>, copy: &Copied, marks: &Marks) {
     put(out, copy.pc.into());
     marks.live[copy.pc as usize].iter().for_each(|reg| put(out, copy.regs[*reg as usize]));
-    put(out, copy.owed.len() as i64);
+    put(out, copy.owed.len() as i128);
     copy.owed.iter().for_each(|owed| put_all(out, owed));
 }
 
-pub(crate) fn put_all(out: &mut Vec<u8>, values: &[i64]) {
-    put(out, values.len() as i64);
+pub(crate) fn put_all(out: &mut Vec<u8>, values: &[i128]) {
+    put(out, values.len() as i128);
     values.iter().for_each(|value| put(out, *value));
 }
 
-fn take_all(input: &mut &[u8]) -> Vec<i64> {
+fn take_all(input: &mut &[u8]) -> Vec<i128> {
     let len = take(input);
     (0..len).map(|_| take(input)).collect()
 }
@@ -339,7 +339,7 @@ impl<'m> Stepper<'m> {
     }
 
     /// The thread made a choice at its program counter.
-    pub(crate) fn chosen_for_shadow(&mut self, successor: &mut Successor, value: i64) {
+    pub(crate) fn chosen_for_shadow(&mut self, successor: &mut Successor, value: i128) {
         let (Some(shadows), Some(shadow)) = (&self.m.shadows, &mut successor.state.shadow) else { return };
         let thread = successor.thread;
         let pc = successor.state.threads[thread].pc as usize;
@@ -453,7 +453,7 @@ impl<'m> Stepper<'m> {
             Value::Known(value) => *value,
             Value::Pending(_) => unreachable!("nothing is pending any more"),
         });
-        let handed: Vec<i64> = std::iter::once(i64::from(entry.instr)).chain(values).collect();
+        let handed: Vec<i128> = std::iter::once(i128::from(entry.instr)).chain(values).collect();
         let Some(shadow) = &mut successor.state.shadow else { return };
         shadow.members.retain_mut(|member| {
             let owed = &mut member.threads[thread].owed;

@@ -27,7 +27,7 @@ pub struct Space<'a> {
     machine: Machine<'a>,
     config: &'a Explore,
     query: Query<'a>,
-    gap: Option<i64>,
+    gap: Option<i128>,
 }
 
 /// Where something goes wrong, or a witness is found.
@@ -47,7 +47,7 @@ pub struct Summary {
     /// Whether some execution runs to its end.
     pub ended: bool,
     /// The valuations of the observed variables, if they were asked for.
-    pub outcomes: BTreeSet<Vec<i64>>,
+    pub outcomes: BTreeSet<Vec<i128>>,
     /// What verdicts depend on, as bits.
     pub notes: u32,
     /// A thread and an instruction whose `limit` does not always hold.
@@ -83,7 +83,7 @@ impl<'a> Space<'a> {
         Some(Self::with_gap(query, config, limits, ranked.then_some(1)))
     }
 
-    fn with_gap(query: Query<'a>, config: &'a Explore, limits: &Limits, gap: Option<i64>) -> Self {
+    fn with_gap(query: Query<'a>, config: &'a Explore, limits: &Limits, gap: Option<i128>) -> Self {
         let machine = Machine::new(query.program, query.model, config, property(query), limits.deferred, gap);
         Self { machine, config, query, gap }
     }

@@ -13,9 +13,9 @@ use cyrano_ir::{AccessKind, FenceSet};
 #[derive(PartialEq, Eq, Debug, Default)]
 pub(crate) struct State {
     /// Shared memory.
-    pub memory: Vec<i64>,
+    pub memory: Vec<i128>,
     /// The registers of all threads, one thread after the other.
-    pub regs: Vec<i64>,
+    pub regs: Vec<i128>,
     /// For each register 0, or one more than the queue position that will deliver its value. Empty if no load is ever deferred.
     pub pending: Vec<u16>,
     /// The threads.
@@ -87,7 +87,7 @@ pub(crate) enum What {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Data {
     /// Known: the value of a store, the operands of a read-modify-write.
-    Known(i64, i64),
+    Known(i128, i128),
     /// The registers that its expressions read, as they were when it was issued; at least one is pending.
     Waiting(Vec<(u32, Value)>),
 }
@@ -96,7 +96,7 @@ pub(crate) enum Data {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     /// Known.
-    Known(i64),
+    Known(i128),
     /// What the entry at this queue position will deliver.
     Pending(u16),
 }

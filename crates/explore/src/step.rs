@@ -36,9 +36,9 @@ pub(crate) struct Successor {
     /// The accesses performed, in order.
     pub accesses: Vec<Access>,
     /// The choices made, in order, each with its thread.
-    pub choices: Vec<(usize, i64)>,
+    pub choices: Vec<(usize, i128)>,
     /// The choices made out of order, each with its thread and instruction; see `own`.
-    pub own_choices: Vec<(usize, u32, i64)>,
+    pub own_choices: Vec<(usize, u32, i128)>,
     /// Whose step it was.
     pub thread: usize,
     /// How a transaction ended in it, if one did.
@@ -46,7 +46,7 @@ pub(crate) struct Successor {
     /// Whether an atomic block committed in it.
     pub block_committed: bool,
     /// The results that atomic blocks handed on in it, where there is no shadow to compare them with.
-    pub handed_on: Vec<i64>,
+    pub handed_on: Vec<i128>,
     /// Whether another successor stands for it.
     pub dropped: bool,
     /// What went wrong.
@@ -186,7 +186,7 @@ pub(crate) struct Stepper<'m> {
     pub m: &'m Machine<'m>,
     pub notes: Notes,
     /// The timestamps of the state that the current step starts from.
-    pub started_with: Vec<(cyrano_ir::dataflow::Class, i64)>,
+    pub started_with: Vec<(cyrano_ir::dataflow::Class, i128)>,
 }
 
 impl<'m> Stepper<'m> {
@@ -374,7 +374,7 @@ impl<'m> Stepper<'m> {
         state: &State,
         thread: usize,
         dst: &cyrano_ir::Place,
-        value: i64,
+        value: i128,
         out: &mut Successors,
     ) {
         let index = out.start(state, thread);
@@ -548,7 +548,7 @@ impl<'m> Stepper<'m> {
 
     /// Gives a register a known value.
     #[inline]
-    pub(crate) fn set_register(&self, state: &mut State, thread: usize, reg: u32, value: i64) {
+    pub(crate) fn set_register(&self, state: &mut State, thread: usize, reg: u32, value: i128) {
         let at = self.m.threads[thread].base + reg as usize;
         state.regs[at] = value;
         if self.m.loads_wait {

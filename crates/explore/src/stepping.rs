@@ -54,7 +54,7 @@ pub struct Place {
     /// The steps that are enabled; a path goes on with the number of one of them.
     pub enabled: Vec<NextStep>,
     /// The registers of each thread; `None` where a deferred load has yet to provide the value.
-    pub registers: Vec<Vec<Option<i64>>>,
+    pub registers: Vec<Vec<Option<i128>>>,
     /// What is known about the place.
     pub standing: Standing,
     /// Whether a thread issues no more accesses for now because it has deferred as many as it may.
@@ -69,7 +69,7 @@ pub struct NextStep {
     /// Where the thread stands before it: for a step that performs nothing, the choice that it makes.
     pub at: InstrId,
     /// The choices made in it, in order.
-    pub choices: Vec<i64>,
+    pub choices: Vec<i128>,
     /// The execution up to its end.
     pub execution: Execution,
     /// What goes wrong in it.
@@ -84,7 +84,7 @@ pub enum Standing {
     /// Every thread has run to its end.
     Done {
         /// The values of the observed variables.
-        outcome: Vec<i64>,
+        outcome: Vec<i128>,
     },
     /// This went wrong, and there the execution ends.
     Wrong(Violation),
@@ -197,7 +197,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    fn registers(&self, thread: usize) -> Vec<Option<i64>> {
+    fn registers(&self, thread: usize) -> Vec<Option<i128>> {
         let declared = &self.m.program.threads[thread].registers;
         let Some(state) = &self.state else { return declared.iter().map(|register| Some(register.init)).collect() };
         let base = self.m.threads[thread].base;

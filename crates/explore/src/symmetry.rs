@@ -25,7 +25,7 @@ const MOST_THREADS: usize = 4;
 /// What renaming threads does to a program's states.
 pub(crate) struct Symmetry {
     /// Each thread's identity; empty if the code does not mention one.
-    identities: Vec<i64>,
+    identities: Vec<i128>,
     /// Which registers (of any thread) hold identities.
     registers: Vec<bool>,
     /// Which locations do.
@@ -60,7 +60,7 @@ impl Symmetry {
         })
     }
 
-    fn renamed(&self, value: i64, renaming: &[u8]) -> i64 {
+    fn renamed(&self, value: i128, renaming: &[u8]) -> i128 {
         match self.identities.iter().position(|id| *id == value) {
             Some(thread) => self.identities[usize::from(renaming[thread])],
             None => value,
@@ -86,8 +86,8 @@ pub(crate) fn renamings(threads: usize) -> Vec<Vec<u8>> {
 }
 
 /// Each thread's identity, if the codes differ by identities only; empty if they do not differ.
-fn identities(program: &Program) -> Option<Vec<i64>> {
-    let mut found: Option<Vec<i64>> = None;
+fn identities(program: &Program) -> Option<Vec<i128>> {
+    let mut found: Option<Vec<i128>> = None;
     for pc in 0..program.threads[0].code.len() {
         let shapes: Vec<_> = program.threads.iter().map(|t| shape(&t.code[pc].op)).collect();
         let (first, constants) = &shapes[0];
@@ -95,7 +95,7 @@ fn identities(program: &Program) -> Option<Vec<i64>> {
             return None;
         }
         for at in 0..constants.len() {
-            let tuple: Vec<i64> = shapes.iter().map(|(_, constants)| constants[at]).collect();
+            let tuple: Vec<i128> = shapes.iter().map(|(_, constants)| constants[at]).collect();
             if tuple.iter().all(|c| *c == tuple[0]) {
                 continue;
             }
@@ -110,7 +110,7 @@ fn identities(program: &Program) -> Option<Vec<i64>> {
 }
 
 /// An instruction without the constants of its operands, and those constants.
-fn shape(op: &Op) -> (Op, Vec<i64>) {
+fn shape(op: &Op) -> (Op, Vec<i128>) {
     let mut constants = Vec::new();
     let op = map_operands(op, &mut |e| blanked(e, &mut constants));
     (op, constants)
@@ -140,7 +140,7 @@ fn map_operands(op: &Op, map: &mut impl FnMut(&LocalExpr) -> LocalExpr) -> Op {
     }
 }
 
-fn blanked(expr: &LocalExpr, constants: &mut Vec<i64>) -> LocalExpr {
+fn blanked(expr: &LocalExpr, constants: &mut Vec<i128>) -> LocalExpr {
     match expr {
         Expr::Const(value) => {
             constants.push(*value);
@@ -153,12 +153,12 @@ fn blanked(expr: &LocalExpr, constants: &mut Vec<i64>) -> LocalExpr {
 }
 
 /// Stands for a thread's own identity in the code that is looked at.
-const OWN: i64 = i64::MIN + 1;
+const OWN: i128 = i64::MIN + 1;
 
 /// Which registers and locations hold identities. All threads have the same code up to identities, so one of them is looked at.
 struct Roles<'p> {
     program: &'p Program,
-    identities: Vec<i64>,
+    identities: Vec<i128>,
     code: Vec<Op>,
     registers: Vec<bool>,
     locations: Vec<bool>,
@@ -173,7 +173,7 @@ enum End<'a> {
 }
 
 impl<'p> Roles<'p> {
-    fn new(program: &'p Program, identities: Vec<i64>) -> Self {
+    fn new(program: &'p Program, identities: Vec<i128>) -> Self {
         let code = (0..program.threads[0].code.len()).map(|pc| with_own(program, pc)).collect();
         let registers = vec![false; program.threads[0].registers.len()];
         Self { program, identities, code, registers, locations: vec![false; program.locations.len()] }
@@ -243,7 +243,7 @@ impl<'p> Roles<'p> {
 
     /// Whether identities are only copied and compared, and nothing else is mistaken for one.
     fn are_kept(&self) -> bool {
-        let stranger = |value: i64| !self.identities.contains(&value);
+        let stranger = |value: i128| !self.identities.contains(&value);
         let locations = self.program.locations.iter().zip(&self.locations);
         let registers = self.program.threads[0].registers.iter().zip(&self.registers);
         locations.into_iter().all(|(location, id)| !id || stranger(location.init))
@@ -306,7 +306,7 @@ impl<'p> Roles<'p> {
 
 /// An instruction of the first thread with its own identity marked: wherever the threads' codes differ.
 fn with_own(program: &Program, pc: usize) -> Op {
-    let all: Vec<Vec<i64>> = program.threads.iter().map(|t| shape(&t.code[pc].op).1).collect();
+    let all: Vec<Vec<i128>> = program.threads.iter().map(|t| shape(&t.code[pc].op).1).collect();
     let mut marked = (0..all[0].len()).map(|at| {
         let differs = all.iter().any(|constants| constants[at] != all[0][at]);
         if differs { OWN } else { all[0][at] }
@@ -315,7 +315,7 @@ fn with_own(program: &Program, pc: usize) -> Op {
     map_operands(&program.threads[0].code[pc].op, &mut fill)
 }
 
-fn filled(expr: &LocalExpr, constants: &mut impl Iterator<Item = i64>) -> LocalExpr {
+fn filled(expr: &LocalExpr, constants: &mut impl Iterator<Item = i128>) -> LocalExpr {
     match expr {
         Expr::Const(value) => Expr::Const(constants.next().unwrap_or(*value)),
         Expr::Var(place) => Expr::Var(place.clone()),
@@ -420,7 +420,7 @@ impl Machine<'_> {
     /// A thread's own part of a state, with its identity and those of others told apart but not named, as bytes.
     fn looks(&self, symmetry: &Symmetry, state: &State, t: usize, out: &mut Vec<u8>) {
         let own = symmetry.identities.get(t);
-        let id = |value: i64| match symmetry.identities.contains(&value) {
+        let id = |value: i128| match symmetry.identities.contains(&value) {
             true if Some(&value) == own => OWN,
             true => OWN + 1,
             false => value,
@@ -443,7 +443,7 @@ impl Machine<'_> {
 
     fn rename(&self, symmetry: &Symmetry, state: &State, renaming: &[u8], out: &mut State) {
         out.clone_from(state);
-        let id = |value: i64| symmetry.renamed(value, renaming);
+        let id = |value: i128| symmetry.renamed(value, renaming);
         for (value, _) in out.memory.iter_mut().zip(&symmetry.locations).filter(|(_, id)| **id) {
             *value = id(*value);
         }
@@ -476,7 +476,7 @@ fn keep_smaller(out: &mut Vec<u8>, start: usize, end: usize) {
     }
 }
 
-fn rename_entry(symmetry: &Symmetry, entry: &mut Entry, id: &impl Fn(i64) -> i64) {
+fn rename_entry(symmetry: &Symmetry, entry: &mut Entry, id: &impl Fn(i128) -> i128) {
     match &mut entry.data {
         Data::Known(first, second) => {
             if matches!(entry.what, What::Access(_)) && symmetry.locations[entry.loc as usize] {

@@ -32,15 +32,15 @@ pub(crate) struct Timestamps {
     /// For each thread, its registers.
     registers: Vec<Vec<Option<Class>>>,
     /// Timestamps up to this value are never renumbered.
-    anchor: i64,
-    gap: i64,
+    anchor: i128,
+    gap: i128,
     clocks: Clocks,
     /// For each thread and instruction, whether it may add to something.
     adds: Vec<Vec<bool>>,
 }
 
 impl Timestamps {
-    pub fn new(program: &Program, gap: i64) -> Self {
+    pub fn new(program: &Program, gap: i128) -> Self {
         let clocks = Clocks::new(program);
         let is = |ty: Ty, class: Class| (ty == Ty::Timestamp).then_some(class);
         let locations = program.locations.iter().enumerate();
@@ -57,7 +57,7 @@ impl Timestamps {
     }
 
     /// The largest constant that a timestamp starts with, is set to or is compared with.
-    fn largest_constant(&self, program: &Program) -> i64 {
+    fn largest_constant(&self, program: &Program) -> i128 {
         let mut largest = 0;
         let timed = |ty: Ty| ty == Ty::Timestamp;
         let locations = program.locations.iter().filter(|l| timed(l.ty)).map(|l| l.init);
@@ -126,7 +126,7 @@ pub(crate) fn observed(program: &Program, property: Option<&Property>) -> bool {
 
 impl Machine<'_> {
     /// Renumbers the timestamps of a state.
-    pub fn rank(&self, state: &mut State, scratch: &mut Vec<(Class, i64)>) {
+    pub fn rank(&self, state: &mut State, scratch: &mut Vec<(Class, i128)>) {
         let Some(timestamps) = &self.timestamps else {
             return;
         };
@@ -148,7 +148,7 @@ impl Machine<'_> {
     }
 
     /// Visits the timestamps of a state, in registers only those that are encoded.
-    fn for_each_timestamp(&self, state: &mut State, visit: &mut impl FnMut(Class, &mut i64)) {
+    fn for_each_timestamp(&self, state: &mut State, visit: &mut impl FnMut(Class, &mut i128)) {
         let Some(timestamps) = &self.timestamps else {
             return;
         };
@@ -198,13 +198,13 @@ impl Machine<'_> {
 /// What renumbering keeps: everything up to the anchor, gaps up to a size, and remainders.
 #[derive(Clone, Copy)]
 struct Kept {
-    anchor: i64,
-    gap: i64,
-    modulus: i64,
+    anchor: i128,
+    gap: i128,
+    modulus: i128,
 }
 
 /// The new number of `value`, one of the sorted `values` above the anchor.
-fn renumber(values: &[(Class, i64)], class: Class, kept: Kept, value: i64) -> i64 {
+fn renumber(values: &[(Class, i128)], class: Class, kept: Kept, value: i128) -> i128 {
     let mut new = kept.anchor;
     let mut last = kept.anchor;
     for (_, v) in values.iter().filter(|(of, _)| *of == class) {
@@ -221,7 +221,7 @@ fn renumber(values: &[(Class, i64)], class: Class, kept: Kept, value: i64) -> i6
 impl Stepper<'_> {
     /// Called when an instruction that may increment a timestamp computes: notes if the gap above one was too small to be sure.
     #[inline]
-    pub(crate) fn note_increment(&mut self, state: &State, thread: usize, pc: u32, memory: Option<i64>) {
+    pub(crate) fn note_increment(&mut self, state: &State, thread: usize, pc: u32, memory: Option<i128>) {
         if self.m.timestamps.as_ref().is_some_and(|timestamps| timestamps.adds[thread][pc as usize]) {
             let op = self.m.op(thread, pc);
             let base = self.m.threads[thread].base;
@@ -234,7 +234,7 @@ impl Stepper<'_> {
     }
 
     /// The same for what a deferred read-modify-write found in memory and added to; its operands were looked at before.
-    pub(crate) fn note_memory_increment(&mut self, op: &Op, memory: i64) {
+    pub(crate) fn note_memory_increment(&mut self, op: &Op, memory: i128) {
         let Some(timestamps) = &self.m.timestamps else {
             return;
         };
@@ -262,9 +262,9 @@ impl Stepper<'_> {
         &self,
         thread: usize,
         op: &Op,
-        memory: Option<i64>,
-        values: &mut Vec<(Class, i64, i64)>,
-        read: impl Fn(&Place) -> Option<i64>,
+        memory: Option<i128>,
+        values: &mut Vec<(Class, i128, i128)>,
+        read: impl Fn(&Place) -> Option<i128>,
     ) {
         let Some(timestamps) = &self.m.timestamps else {
             return;
@@ -298,7 +298,7 @@ impl Stepper<'_> {
         }
     }
 
-    fn check_gaps(&mut self, values: &[(Class, i64, i64)]) {
+    fn check_gaps(&mut self, values: &[(Class, i128, i128)]) {
         let Some(timestamps) = &self.m.timestamps else {
             return;
         };
@@ -316,13 +316,13 @@ impl Stepper<'_> {
 }
 
 /// What an instruction adds at most to what is in memory.
-fn added(op: &Op) -> i64 {
+fn added(op: &Op) -> i128 {
     op.operands().into_iter().map(constants).max().unwrap_or(0)
 }
 
 /// The sum of the constants in an expression.
-fn constants(expr: &LocalExpr) -> i64 {
-    let mut sum = 0i64;
+fn constants(expr: &LocalExpr) -> i128 {
+    let mut sum = 0i128;
     expr.for_each_const(&mut |value| sum = sum.saturating_add(value.max(0)));
     sum
 }

@@ -39,7 +39,7 @@ mod attempts;
 pub(crate) struct Values {
     criterion: Criterion,
     empty: Digest,
-    init: Vec<i64>,
+    init: Vec<i128>,
     /// How many transactions a thread can have.
     per_thread: u8,
     /// How attempts are numbered, where transactions run again until they commit.
@@ -52,7 +52,7 @@ pub(crate) struct Values {
     forget: bool,
     /// What clients may exchange, if that is used.
     pub renames: Interchangeable,
-    memo: RwLock<FxHashMap<Vec<i64>, bool>>,
+    memo: RwLock<FxHashMap<Vec<i128>, bool>>,
 }
 
 /// What a state remembers.
@@ -201,12 +201,12 @@ impl Values {
     /// Whether some order, or the one that is claimed, explains a final state: all transactions have committed.
     pub fn finishes(&self, m: &Machine<'_>, state: &State) -> bool {
         let (Some(heard), true) = (&state.heard, self.attempts.is_some()) else { return true };
-        let memory: Vec<i64> = m.program.transactional.iter().map(|loc| state.memory[loc.index()]).collect();
+        let memory: Vec<i128> = m.program.transactional.iter().map(|loc| state.memory[loc.index()]).collect();
         let keys = match &self.order {
             Order::Some => return finish(self.criterion, &heard.digest, &self.init, &memory).is_some(),
             Order::Commits => {
                 let place = |tx: u8| heard.commits.iter().position(|other| *other == tx);
-                (0..heard.digest.transactions()).map(|tx| vec![place(tx).map_or(0, |n| n as i64)]).collect()
+                (0..heard.digest.transactions()).map(|tx| vec![place(tx).map_or(0, |n| n as i128)]).collect()
             }
             Order::Keys(registers) => attempts::keys(m, state, registers),
         };
@@ -217,8 +217,8 @@ impl Values {
     pub fn encode(&self, heard: &Heard, out: &mut Vec<u8>) {
         heard.digest.pack(&mut |word| put(out, word));
         if matches!(self.order, Order::Commits) {
-            put(out, heard.commits.len() as i64);
-            heard.commits.iter().for_each(|tx| put(out, i64::from(*tx)));
+            put(out, heard.commits.len() as i128);
+            heard.commits.iter().for_each(|tx| put(out, i128::from(*tx)));
         }
         if self.renames.locations || !self.renames.values.is_empty() {
             put(out, heard.named.0.into());
@@ -231,7 +231,7 @@ impl Values {
             put(out, lane.ended.into());
             put_call(out, lane.call);
             if self.programs {
-                put(out, lane.calls.len() as i64);
+                put(out, lane.calls.len() as i128);
                 lane.calls.iter().for_each(|call| put_call(out, Some(*call)));
             }
         }
@@ -283,9 +283,9 @@ fn put_call(out: &mut Vec<u8>, call: Option<Call>) {
     match call {
         None => put(out, 0),
         Some(Call::Commit) => put(out, 1),
-        Some(Call::Read(loc)) => put(out, 2 + 2 * i64::from(loc)),
+        Some(Call::Read(loc)) => put(out, 2 + 2 * i128::from(loc)),
         Some(Call::Write(loc, value)) => {
-            put(out, 3 + 2 * i64::from(loc));
+            put(out, 3 + 2 * i128::from(loc));
             put(out, value);
         }
     }
@@ -311,7 +311,7 @@ impl Stepper<'_> {
         let base = self.m.threads[thread].base;
         let value = |expr| eval(expr, &state.regs[base..]);
         let op = self.m.op(thread, pc);
-        let said: Result<Vec<i64>, _> = op.operands().into_iter().map(value).collect();
+        let said: Result<Vec<i128>, _> = op.operands().into_iter().map(value).collect();
         let said = match said {
             Ok(said) => said,
             Err(error) => return crate::step::record_error(&mut successor.event, thread, pc, error),

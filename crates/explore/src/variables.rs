@@ -119,7 +119,7 @@ impl Walk<'_> {
 
     /// Where the command of this number starts.
     fn start(&self, command: cyrano_ir::RegId, number: usize) -> Option<usize> {
-        let number = i64::try_from(number).ok()?;
+        let number = i128::try_from(number).ok()?;
         let mut pc = 1;
         loop {
             let code = &self.thread.code.get(pc)?.op;

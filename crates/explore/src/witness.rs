@@ -58,7 +58,7 @@ struct Walk<'m> {
     successors: Successors,
     execution: Execution,
     /// Choices out of order.
-    own_choices: Vec<(usize, u32, i64)>,
+    own_choices: Vec<(usize, u32, i128)>,
     /// What goes wrong in the last step.
     violation: Option<Violation>,
 }

@@ -42,7 +42,7 @@ pub(crate) fn walk(
     replayed: &Replayed,
 ) -> Result<Way, String> {
     let own = replayed.steps.iter().filter(|step| step.access.thread == thread);
-    let reads: HashMap<u32, Option<i64>> = own.map(|step| (step.access.index, step.access.read)).collect();
+    let reads: HashMap<u32, Option<i128>> = own.map(|step| (step.access.index, step.access.read)).collect();
     let Some(last) = reads.keys().max().copied() else { return Ok(Way::default()) };
     let registers = program.thread(thread).registers.iter().map(|register| Some(register.init)).collect();
     let choices = execution.choices.get(thread.index()).map_or(&[][..], Vec::as_slice);
@@ -61,16 +61,16 @@ struct Walker<'a> {
     program: &'a Program,
     thread: ThreadId,
     pc: usize,
-    registers: Vec<Option<i64>>,
+    registers: Vec<Option<i128>>,
     /// Those still to be made.
-    choices: &'a [i64],
+    choices: &'a [i128],
     way: Way,
     passed: Vec<PlaceId>,
 }
 
 impl Walker<'_> {
     /// Executes one instruction; none if the execution does not say how.
-    fn step(&mut self, reads: &HashMap<u32, Option<i64>>) -> Option<()> {
+    fn step(&mut self, reads: &HashMap<u32, Option<i128>>) -> Option<()> {
         let program = self.program;
         let op = &program.thread(self.thread).code.get(self.pc)?.op;
         let mut next = self.pc + 1;
@@ -101,11 +101,11 @@ impl Walker<'_> {
     }
 
     /// A computation that goes wrong gives 0, as everywhere; one with a missing value gives none.
-    fn value_or_zero(&self, expr: &LocalExpr) -> Option<i64> {
+    fn value_or_zero(&self, expr: &LocalExpr) -> Option<i128> {
         self.value(expr).map(|value| value.unwrap_or(0))
     }
 
-    fn set(&mut self, dst: &Place, value: Option<i64>) -> Option<()> {
+    fn set(&mut self, dst: &Place, value: Option<i128>) -> Option<()> {
         let mut missing = false;
         let register = register(&self.registers, dst, &mut missing).ok()?;
         self.registers[register.index()] = value;
@@ -113,7 +113,7 @@ impl Walker<'_> {
     }
 
     /// The value, or the error of the program; none if a value is missing.
-    fn value(&self, expr: &LocalExpr) -> Option<Result<i64, EvalError>> {
+    fn value(&self, expr: &LocalExpr) -> Option<Result<i128, EvalError>> {
         let mut missing = false;
         let value = value(&self.registers, expr, &mut missing);
         (!missing).then_some(value)
@@ -125,7 +125,7 @@ impl Walker<'_> {
     }
 }
 
-fn value(registers: &[Option<i64>], expr: &LocalExpr, missing: &mut bool) -> Result<i64, EvalError> {
+fn value(registers: &[Option<i128>], expr: &LocalExpr, missing: &mut bool) -> Result<i128, EvalError> {
     expr.eval(&mut |place| {
         let register = register(registers, place, missing)?;
         // Any error ends the evaluation; the flag tells this one from the program's own.
@@ -136,7 +136,7 @@ fn value(registers: &[Option<i64>], expr: &LocalExpr, missing: &mut bool) -> Res
     })
 }
 
-fn register(registers: &[Option<i64>], place: &Place, missing: &mut bool) -> Result<RegId, EvalError> {
+fn register(registers: &[Option<i128>], place: &Place, missing: &mut bool) -> Result<RegId, EvalError> {
     match place {
         Place::Reg(register) => Ok(*register),
         Place::Elem { base, len, index } => {

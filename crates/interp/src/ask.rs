@@ -120,7 +120,7 @@ impl<'p> Run<'p> {
         settled
     }
 
-    fn observations(&self, allowed: &'p BTreeSet<Vec<i64>>, meter: &mut Meter<'p>) -> Answer {
+    fn observations(&self, allowed: &'p BTreeSet<Vec<i128>>, meter: &mut Meter<'p>) -> Answer {
         let mut goal = Observations::new(&self.program.observed, allowed);
         let stopped = values::traces(self.program, self.model, meter)
             .and_then(|threads| combine::pursue(self.program, self.model, threads, &mut goal, meter));

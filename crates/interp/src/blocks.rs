@@ -48,12 +48,12 @@ struct Unit<'a> {
 }
 
 /// Where a thread stands, its registers, and memory.
-type Circumstances = (InstrId, Vec<Option<i64>>, Vec<i64>);
+type Circumstances = (InstrId, Vec<Option<i128>>, Vec<i128>);
 
 /// One way in which the serial run can go.
 #[derive(Clone)]
 struct Member<'p> {
-    memory: Vec<i64>,
+    memory: Vec<i128>,
     machines: Vec<Machine<'p>>,
 }
 
@@ -201,7 +201,7 @@ impl<'p> Judge<'_, 'p> {
         &self,
         member: &mut Member<'p>,
         thread: usize,
-        from: &[i64],
+        from: &[i128],
         todo: &mut Vec<Member<'p>>,
     ) -> Result<(), Obstacle> {
         let machine = &member.machines[thread];
@@ -242,7 +242,7 @@ impl<'p> Judge<'_, 'p> {
     fn hands_on(&self, thread: usize, unit: &Unit<'_>, serial: &Mark) -> Option<Difference> {
         let real = unit.end.filter(|mark| self.is_prefix(thread, mark.events))?;
         let observed = self.observed(thread, real);
-        let values: Vec<(RegId, i64, i64)> = observed
+        let values: Vec<(RegId, i128, i128)> = observed
             .into_iter()
             .filter_map(|reg| {
                 let (real, serial) = (real.registers[reg.index()]?, serial.registers[reg.index()]?);
@@ -301,7 +301,7 @@ impl<'p> Judge<'_, 'p> {
     }
 }
 
-fn differing<'m>(real: &'m [i64], serial: &'m [i64]) -> impl Iterator<Item = (LocId, i64, i64)> + 'm {
+fn differing<'m>(real: &'m [i128], serial: &'m [i128]) -> impl Iterator<Item = (LocId, i128, i128)> + 'm {
     let pairs = real.iter().zip(serial).enumerate();
     pairs.filter(|(_, (real, serial))| real != serial).map(|(loc, (real, serial))| (LocId::new(loc), *real, *serial))
 }

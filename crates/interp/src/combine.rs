@@ -29,7 +29,7 @@ pub(crate) enum Want {
 pub(crate) struct Found<'a, 'p> {
     pub(crate) combination: &'a [&'a Trace<'p>],
     pub(crate) placing: &'a Placing<'a>,
-    pub(crate) memory: Vec<i64>,
+    pub(crate) memory: Vec<i128>,
 }
 
 impl Found<'_, '_> {
@@ -86,7 +86,7 @@ pub(crate) fn pursue<'p>(
 
 /// Numbers the location-value pairs and fills `needs` and `offers`.
 fn number_values(program: &Program, threads: &mut [Vec<Trace<'_>>]) {
-    let mut numbers: FxHashMap<(LocId, i64), usize> = FxHashMap::default();
+    let mut numbers: FxHashMap<(LocId, i128), usize> = FxHashMap::default();
     for trace in threads.iter_mut().flatten() {
         for event in &trace.events {
             let mut number = |value| {
@@ -117,7 +117,7 @@ fn offers_from(threads: &[Vec<Trace<'_>>]) -> Vec<EventSet> {
 struct Pursuit<'a, 'p, 'm, G> {
     program: &'a Program,
     model: &'a Model,
-    initial: &'a [i64],
+    initial: &'a [i128],
     threads: &'a [Vec<Trace<'p>>],
     later: &'a [EventSet],
     goal: &'a mut G,

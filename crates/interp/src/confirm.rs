@@ -136,7 +136,7 @@ impl<'p> Claim<'_, 'p> {
         if !self.program.restarts() || self.is_final().is_err() {
             return false;
         }
-        let memory: Vec<i64> = self.program.transactional.iter().map(|loc| self.replayed.memory[loc.index()]).collect();
+        let memory: Vec<i128> = self.program.transactional.iter().map(|loc| self.replayed.memory[loc.index()]).collect();
         match wanted {
             TxCriterion::InOrder(order) => {
                 let keys = cyrano_engine::values::keys(self.program, self.replayed, order);
@@ -185,7 +185,7 @@ impl<'p> Claim<'_, 'p> {
     }
 
     /// What a location holds for a thread whose stores may be deferred.
-    fn view(&self, thread: ThreadId, loc: LocId) -> i64 {
+    fn view(&self, thread: ThreadId, loc: LocId) -> i128 {
         let list = &self.placing.events.list;
         let own = list.iter().enumerate().rev().find(|(number, event)| {
             let stores = event.written != Written::Nothing && event.loc == loc;
@@ -227,7 +227,7 @@ impl<'p> Claim<'_, 'p> {
     }
 
     /// The final state shows this outcome.
-    fn shows(&self, outcome: &[i64]) -> Result<(), ReplayError> {
+    fn shows(&self, outcome: &[i128]) -> Result<(), ReplayError> {
         self.is_final()?;
         let shown = self.program.observed.iter().map(|observable| self.final_value(&observable.var));
         if shown.eq(outcome.iter().copied()) { Ok(()) } else { Err(ReplayError::OtherOutcome) }
@@ -248,7 +248,7 @@ impl<'p> Claim<'_, 'p> {
         Ok(())
     }
 
-    fn final_value(&self, var: &FinalVar) -> i64 {
+    fn final_value(&self, var: &FinalVar) -> i128 {
         match var {
             FinalVar::Loc(loc) => self.replayed.memory[loc.index()],
             FinalVar::Reg(thread, register) => {

@@ -34,7 +34,7 @@ pub enum ReplayError {
     /// A step names a thread that does not exist.
     NoSuchThread { step: usize, thread: usize },
     /// A recorded choice is not among the values to choose from.
-    ChoiceNotOffered { thread: String, value: i64 },
+    ChoiceNotOffered { thread: String, value: i128 },
     /// A step names an access that its thread does not issue.
     NoSuchAccess { step: usize, thread: String, index: u32, issued: usize },
     /// An access is performed twice.
@@ -44,13 +44,13 @@ pub enum ReplayError {
     /// Axioms 1 to 3.
     Order { step: usize, access: String, earlier: String, axiom: Axiom },
     /// Axiom 4: the value read is not the latest visible one.
-    WrongRead { step: usize, access: String, recorded: i64, visible: i64 },
+    WrongRead { step: usize, access: String, recorded: i128, visible: i128 },
     /// Axiom 4: the latest visible store has no value yet.
     ReadOfMissing { step: usize, access: String, store: String },
     /// Axiom 5: a forwarded value is not known yet.
     NotKnown { step: usize, access: String, store: String, load: String },
     /// The value written is not the one that the program computes.
-    WrongWrite { step: usize, access: String, recorded: Option<i64>, computed: Option<i64> },
+    WrongWrite { step: usize, access: String, recorded: Option<i128>, computed: Option<i128> },
     /// The value to write depends on a load that is never performed.
     WriteOfMissing { step: usize, access: String },
     /// Axiom 6: another access has to come next.
@@ -129,7 +129,7 @@ impl ReplayError {
     }
 
     fn fmt_step(&self, f: &mut fmt::Formatter<'_>) -> Option<fmt::Result> {
-        let show = |value: &Option<i64>| value.map_or("nothing".to_owned(), |value| value.to_string());
+        let show = |value: &Option<i128>| value.map_or("nothing".to_owned(), |value| value.to_string());
         Some(match self {
             Self::Order { step, access, earlier, axiom } => {
                 write!(f, "step {step}: {access} has to come after {earlier}: {axiom}")

@@ -11,7 +11,7 @@ use crate::set::EventSet;
 
 /// The result of an evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Value<T = i64> {
+pub(crate) enum Value<T = i128> {
     /// This value.
     Known(T),
     /// It takes a value that a deferred load has yet to provide.
@@ -21,14 +21,14 @@ pub(crate) enum Value<T = i64> {
 }
 
 /// Evaluates an expression.
-pub(crate) fn eval(registers: &[Option<i64>], expr: &LocalExpr) -> Value {
+pub(crate) fn eval(registers: &[Option<i128>], expr: &LocalExpr) -> Value {
     let mut unknown = false;
     let result = value(registers, expr, &mut unknown);
     finish(result, unknown)
 }
 
 /// Finds the register that a place stands for.
-pub(crate) fn resolve(registers: &[Option<i64>], place: &Place) -> Value<RegId> {
+pub(crate) fn resolve(registers: &[Option<i128>], place: &Place) -> Value<RegId> {
     let mut unknown = false;
     let result = register(registers, place, &mut unknown);
     finish(result, unknown)
@@ -42,7 +42,7 @@ fn finish<T>(result: Result<T, EvalError>, unknown: bool) -> Value<T> {
     }
 }
 
-fn value(registers: &[Option<i64>], expr: &LocalExpr, unknown: &mut bool) -> Result<i64, EvalError> {
+fn value(registers: &[Option<i128>], expr: &LocalExpr, unknown: &mut bool) -> Result<i128, EvalError> {
     expr.eval(&mut |place| {
         let register = register(registers, place, unknown)?;
         registers[register.index()].ok_or_else(|| {
@@ -53,7 +53,7 @@ fn value(registers: &[Option<i64>], expr: &LocalExpr, unknown: &mut bool) -> Res
     })
 }
 
-fn register(registers: &[Option<i64>], place: &Place, unknown: &mut bool) -> Result<RegId, EvalError> {
+fn register(registers: &[Option<i128>], place: &Place, unknown: &mut bool) -> Result<RegId, EvalError> {
     match place {
         Place::Reg(register) => Ok(*register),
         Place::Elem { base, len, index } => {
@@ -66,7 +66,7 @@ fn register(registers: &[Option<i64>], place: &Place, unknown: &mut bool) -> Res
 }
 
 /// Adds to `into` the reading events that an expression's value was computed from.
-pub(crate) fn taint(registers: &[Option<i64>], taints: &[EventSet], expr: &LocalExpr, into: &mut EventSet) {
+pub(crate) fn taint(registers: &[Option<i128>], taints: &[EventSet], expr: &LocalExpr, into: &mut EventSet) {
     expr.for_each_var(&mut |place| {
         index_taint(registers, taints, place, into);
         match (resolve(registers, place), place) {
@@ -81,7 +81,7 @@ pub(crate) fn taint(registers: &[Option<i64>], taints: &[EventSet], expr: &Local
 }
 
 /// Adds to `into` the reading events that the choice of an array element was computed from.
-pub(crate) fn index_taint(registers: &[Option<i64>], taints: &[EventSet], place: &Place, into: &mut EventSet) {
+pub(crate) fn index_taint(registers: &[Option<i128>], taints: &[EventSet], place: &Place, into: &mut EventSet) {
     if let Place::Elem { index, .. } = place {
         taint(registers, taints, index, into);
     }

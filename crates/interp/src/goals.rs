@@ -35,7 +35,7 @@ pub(crate) fn is_final(combination: &[&Trace<'_>]) -> bool {
 }
 
 /// The value of a variable in a final state.
-pub(crate) fn final_value(combination: &[&Trace<'_>], memory: &[i64], var: &FinalVar) -> i64 {
+pub(crate) fn final_value(combination: &[&Trace<'_>], memory: &[i128], var: &FinalVar) -> i128 {
     match var {
         FinalVar::Loc(loc) => memory[loc.index()],
         FinalVar::Reg(thread, register) => {
@@ -48,7 +48,7 @@ pub(crate) fn final_value(combination: &[&Trace<'_>], memory: &[i64], var: &Fina
 /// All outcomes.
 pub(crate) struct Outcomes<'p> {
     observed: &'p [Observable],
-    pub(crate) outcomes: BTreeSet<Vec<i64>>,
+    pub(crate) outcomes: BTreeSet<Vec<i128>>,
     pub(crate) cut: Option<Cut>,
     /// Whether some thread has a trace that a bound cut off.
     pub(crate) has_cuts: bool,
@@ -60,7 +60,7 @@ impl<'p> Outcomes<'p> {
         Self { observed, outcomes: BTreeSet::new(), cut: None, has_cuts: false }
     }
 
-    fn valuation(&self, combination: &[&Trace<'_>], memory: &[i64]) -> Vec<i64> {
+    fn valuation(&self, combination: &[&Trace<'_>], memory: &[i128]) -> Vec<i128> {
         self.observed.iter().map(|observable| final_value(combination, memory, &observable.var)).collect()
     }
 }
@@ -111,7 +111,7 @@ impl<'p> Final<'p> {
         Self { quantifier, cond, has_cuts: false, cut: None, reached: false, decision: None }
     }
 
-    fn truth(&self, combination: &[&Trace<'_>], memory: &[i64]) -> Result<bool, EvalError> {
+    fn truth(&self, combination: &[&Trace<'_>], memory: &[i128]) -> Result<bool, EvalError> {
         let value = self.cond.eval(&mut |var| Ok(final_value(combination, memory, var)));
         value.map(|value| value != 0)
     }

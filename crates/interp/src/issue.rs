@@ -13,7 +13,7 @@ pub(crate) struct Issued {
     pub(crate) kind: AccessKind,
     pub(crate) instr: InstrId,
     pub(crate) loc: LocId,
-    pub(crate) read: Option<i64>,
+    pub(crate) read: Option<i128>,
     pub(crate) written: Written,
     /// What the value that it writes or compares with was computed from.
     pub(crate) data: EventSet,
@@ -27,7 +27,7 @@ pub(crate) struct Issued {
     pub(crate) computes: bool,
     pub(crate) unit: Option<u32>,
     /// What a call or a response names, as far as it is known.
-    pub(crate) said: Vec<Option<i64>>,
+    pub(crate) said: Vec<Option<i128>>,
 }
 
 /// The machine's accesses as events, in its own numbering.

@@ -63,7 +63,7 @@ struct Rest<'a> {
 /// All threads at rest, and memory.
 struct Snapshot<'a> {
     threads: Vec<Rest<'a>>,
-    memory: Vec<i64>,
+    memory: Vec<i128>,
 }
 
 impl<'a> Claim<'a> {
@@ -113,7 +113,7 @@ impl<'a> Claim<'a> {
         Ok(snapshot)
     }
 
-    fn memory(&self, steps: &[StepFacts]) -> Vec<i64> {
+    fn memory(&self, steps: &[StepFacts]) -> Vec<i128> {
         let mut memory = self.program.initial_memory();
         for step in steps {
             if let Some(value) = step.access.written {
@@ -134,7 +134,7 @@ impl<'a> Claim<'a> {
         thread: ThreadId,
         steps: &[StepFacts],
         choices: usize,
-        visit: &mut dyn FnMut(&Machine<'a>, i64),
+        visit: &mut dyn FnMut(&Machine<'a>, i128),
     ) -> Result<Rest<'a>, ReplayError> {
         let own: Vec<_> = steps.iter().filter(|step| step.access.thread == thread).map(|step| step.access).collect();
         if own.iter().enumerate().any(|(at, access)| access.index as usize != at) {
@@ -179,8 +179,8 @@ impl<'a> Claim<'a> {
 
     fn alike(&self, first: &Snapshot<'_>, later: &Snapshot<'_>) -> bool {
         let classes = Clocks::new(self.program);
-        let mut clocks: Vec<(Class, i64, i64)> = Vec::new();
-        let mut same = |ty: Ty, class: Class, a: i64, b: i64| {
+        let mut clocks: Vec<(Class, i128, i128)> = Vec::new();
+        let mut same = |ty: Ty, class: Class, a: i128, b: i128| {
             if ty == Ty::Timestamp {
                 clocks.push((class, a, b));
             }
@@ -216,7 +216,7 @@ impl<'a> Claim<'a> {
     }
 
     /// Timestamps up to the largest one that anything starts with are not renumbered, for they are what programs compare with.
-    fn largest_start(&self) -> i64 {
+    fn largest_start(&self) -> i128 {
         let locations = self.program.locations.iter().filter(|l| l.ty == Ty::Timestamp).map(|l| l.init);
         let registers = self.program.threads.iter().flat_map(|thread| &thread.registers);
         let registers = registers.filter(|r| r.ty == Ty::Timestamp).map(|r| r.init);
@@ -298,7 +298,7 @@ impl<'a> Claim<'a> {
 }
 
 /// Whether the first ones are ordered like the second ones.
-fn same_order(mut pairs: Vec<(i64, i64)>) -> bool {
+fn same_order(mut pairs: Vec<(i128, i128)>) -> bool {
     pairs.sort_unstable();
     pairs.windows(2).all(|pair| {
         let ((a, b), (c, d)) = (pair[0], pair[1]);

@@ -42,7 +42,7 @@ struct Point<'p> {
     /// The unit that `touched` is about.
     unit: Option<u32>,
     /// What the current unit last read or wrote.
-    touched: Vec<(LocId, i64)>,
+    touched: Vec<(LocId, i128)>,
 }
 
 /// Follows all paths of one thread.
@@ -235,7 +235,7 @@ impl<'p> Local<'_, 'p> {
         point.read(request, *first);
     }
 
-    fn choose(&mut self, point: &mut Point<'p>, from: &[i64]) -> Step<'p> {
+    fn choose(&mut self, point: &mut Point<'p>, from: &[i128]) -> Step<'p> {
         let (first, others) = from.split_first().expect("a choice has at least one value");
         for (at, value) in others.iter().enumerate() {
             let mut other = point.clone();
@@ -250,7 +250,7 @@ impl<'p> Local<'_, 'p> {
 
 impl Point<'_> {
     /// What the current unit left in this location, if it touched it.
-    fn determined(&mut self, loc: LocId) -> Option<i64> {
+    fn determined(&mut self, loc: LocId) -> Option<i128> {
         let unit = self.machine.unit()?;
         if self.unit != Some(unit) {
             self.unit = Some(unit);
@@ -260,7 +260,7 @@ impl Point<'_> {
         touched.map(|(_, value)| *value)
     }
 
-    fn read(&mut self, request: Request, value: i64) {
+    fn read(&mut self, request: Request, value: i128) {
         self.machine.read(request, Some(value));
         self.note_last();
     }

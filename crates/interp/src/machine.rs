@@ -68,7 +68,7 @@ pub(crate) enum Step<'p> {
     /// A value is to be read: call [`Machine::read`].
     Read(Request),
     /// A choice is to be made: call [`Machine::choose`].
-    Choose(&'p [i64]),
+    Choose(&'p [i128]),
     /// An `assume` does not hold; the machine stands at it.
     Refused,
     /// A `limit` does not hold; the machine stands at it.
@@ -120,7 +120,7 @@ pub(crate) struct Mark {
     pub(crate) events: usize,
     /// What decided that it was reached.
     pub(crate) control: EventSet,
-    pub(crate) registers: Vec<Option<i64>>,
+    pub(crate) registers: Vec<Option<i128>>,
 }
 
 /// The state of one thread.
@@ -128,7 +128,7 @@ pub(crate) struct Mark {
 pub(crate) struct Machine<'p> {
     pub(crate) code: Code<'p>,
     pub(crate) pc: InstrId,
-    pub(crate) registers: Vec<Option<i64>>,
+    pub(crate) registers: Vec<Option<i128>>,
     taints: Vec<EventSet>,
     control: EventSet,
     sections: u32,
@@ -137,11 +137,11 @@ pub(crate) struct Machine<'p> {
     /// Each fence with the number of events before it.
     pub(crate) fences: Vec<(usize, FenceSet)>,
     pub(crate) events: Vec<Issued>,
-    pub(crate) choices: Vec<i64>,
+    pub(crate) choices: Vec<i128>,
     /// The marks of atomic blocks that were passed, in a program that has blocks.
     pub(crate) marks: Vec<Mark>,
     /// The choices made outside of blocks.
-    pub(crate) outside_choices: Vec<i64>,
+    pub(crate) outside_choices: Vec<i128>,
     /// The assertions that failed.
     pub(crate) failed: Vec<InstrId>,
     /// Computations that went wrong without stopping the thread.
@@ -302,7 +302,7 @@ impl<'p> Machine<'p> {
     }
 
     /// A value whose computation orders nothing: an error is recorded and the value is 0.
-    fn compute(&mut self, expr: &LocalExpr) -> (Option<i64>, EventSet) {
+    fn compute(&mut self, expr: &LocalExpr) -> (Option<i128>, EventSet) {
         let mut sources = EventSet::default();
         taint(&self.registers, &self.taints, expr, &mut sources);
         let value = match eval(&self.registers, expr) {
@@ -324,7 +324,7 @@ impl<'p> Machine<'p> {
         self.advance()
     }
 
-    fn set(&mut self, register: RegId, value: Option<i64>, sources: EventSet) {
+    fn set(&mut self, register: RegId, value: Option<i128>, sources: EventSet) {
         self.registers[register.index()] = value;
         self.taints[register.index()] = sources;
     }
@@ -418,7 +418,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Completes a read: the value it returned, or none if it is deferred.
-    pub(crate) fn read(&mut self, request: Request, value: Option<i64>) {
+    pub(crate) fn read(&mut self, request: Request, value: Option<i128>) {
         let mut event = self.issued(request.loc, request.kind, request.address);
         event.read = value;
         if let Op::Rmw { op, .. } = self.op() {
@@ -436,7 +436,7 @@ impl<'p> Machine<'p> {
 
     /// The store of a read-modify-write. All operands are evaluated, also those that a failed compare-and-swap does not use.
     fn modify(&mut self, op: &RmwOp, event: &mut Issued) {
-        let known = |value: Option<i64>| value.map_or(Written::Unknown, Written::Value);
+        let known = |value: Option<i128>| value.map_or(Written::Unknown, Written::Value);
         event.written = match op {
             RmwOp::Exchange(value) => known(self.operand(value, event)),
             RmwOp::FetchAdd(value) => {
@@ -458,7 +458,7 @@ impl<'p> Machine<'p> {
     }
 
     /// What a compare-and-swap that comes next compares with.
-    pub(crate) fn expected(&self) -> Option<i64> {
+    pub(crate) fn expected(&self) -> Option<i128> {
         let Op::Rmw { op: RmwOp::Cas { expected, .. }, .. } = self.op() else { return None };
         match eval(&self.registers, expected) {
             Value::Known(value) => Some(value),
@@ -466,14 +466,14 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn operand(&mut self, value: &LocalExpr, event: &mut Issued) -> Option<i64> {
+    fn operand(&mut self, value: &LocalExpr, event: &mut Issued) -> Option<i128> {
         let (value, sources) = self.compute(value);
         event.data.absorb(&sources);
         event.flow.absorb(&sources);
         value
     }
 
-    fn sum(&mut self, old: i64, by: i64) -> i64 {
+    fn sum(&mut self, old: i128, by: i128) -> i128 {
         old.checked_add(by).unwrap_or_else(|| {
             self.errors.push((self.pc, EvalError::Overflow));
             0
@@ -481,7 +481,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Completes a choice. Fails like any instruction whose destination cannot be computed.
-    pub(crate) fn choose(&mut self, value: i64) -> Step<'p> {
+    pub(crate) fn choose(&mut self, value: i128) -> Step<'p> {
         let Op::Choose { dst, .. } = self.op() else {
             unreachable!("asked for a choice at another instruction");
         };

@@ -14,7 +14,7 @@ use crate::trace::Trace;
 /// An outcome that is not allowed, or what [`Assertions`] looks for.
 pub(crate) struct Observations<'p> {
     observed: &'p [Observable],
-    allowed: &'p BTreeSet<Vec<i64>>,
+    allowed: &'p BTreeSet<Vec<i128>>,
     pub(crate) assertions: Assertions,
     /// Whether any final state was found.
     pub(crate) reached: bool,
@@ -22,11 +22,11 @@ pub(crate) struct Observations<'p> {
 
 impl<'p> Observations<'p> {
     /// Nothing is known yet.
-    pub(crate) fn new(observed: &'p [Observable], allowed: &'p BTreeSet<Vec<i64>>) -> Self {
+    pub(crate) fn new(observed: &'p [Observable], allowed: &'p BTreeSet<Vec<i128>>) -> Self {
         Self { observed, allowed, assertions: Assertions::default(), reached: false }
     }
 
-    fn outcome(&self, combination: &[&Trace<'_>], memory: &[i64]) -> Vec<i64> {
+    fn outcome(&self, combination: &[&Trace<'_>], memory: &[i128]) -> Vec<i128> {
         self.observed.iter().map(|observable| final_value(combination, memory, &observable.var)).collect()
     }
 

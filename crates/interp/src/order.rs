@@ -19,14 +19,14 @@ pub(crate) enum Written {
     /// It writes nothing: a load or a failed compare-and-swap.
     Nothing,
     /// This value.
-    Value(i64),
+    Value(i128),
     /// It depends on a value that is missing (replay only).
     Unknown,
 }
 
 impl Written {
     /// The value, if it is known.
-    pub(crate) fn value(self) -> Option<i64> {
+    pub(crate) fn value(self) -> Option<i128> {
         match self {
             Self::Value(value) => Some(value),
             Self::Nothing | Self::Unknown => None,
@@ -44,7 +44,7 @@ pub(crate) struct Event {
     pub(crate) instr: InstrId,
     pub(crate) loc: LocId,
     /// What it claims to have read; none for stores and where the value is missing.
-    pub(crate) read: Option<i64>,
+    pub(crate) read: Option<i128>,
     pub(crate) written: Written,
     /// What axioms 1, 2 and 3 put before it.
     pub(crate) before: EventSet,
@@ -61,7 +61,7 @@ pub(crate) struct Event {
     /// Whether it is the last of an operation that its thread does not finish, under a serial model.
     pub(crate) unfinished: bool,
     /// What a call or a response names, as far as it is known.
-    pub(crate) said: Vec<Option<i64>>,
+    pub(crate) said: Vec<Option<i128>>,
 }
 
 /// The events of all threads, numbered thread by thread in program order.
@@ -253,7 +253,7 @@ impl<'e> Placing<'e> {
     }
 
     /// What a read from there returns; none if the value is missing.
-    pub(crate) fn value(&self, origin: Origin, initial: i64) -> Option<i64> {
+    pub(crate) fn value(&self, origin: Origin, initial: i128) -> Option<i128> {
         match origin.store() {
             None => Some(initial),
             Some(store) => self.events.list[store].written.value(),
@@ -283,7 +283,7 @@ impl<'e> Placing<'e> {
     }
 
     /// Memory as the placed events leave it; none if the last value is missing.
-    pub(crate) fn memory(&self, initial: &[i64]) -> Vec<i64> {
+    pub(crate) fn memory(&self, initial: &[i128]) -> Vec<i128> {
         let values = self.latest.iter().zip(initial).map(|(latest, initial)| {
             let written = latest.and_then(|store| self.events.list[store].written.value());
             written.unwrap_or(*initial)

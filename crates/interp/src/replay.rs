@@ -134,7 +134,7 @@ impl<'p> Replay<'p> {
         placing: &Placing<'_>,
         step: usize,
         event: usize,
-        initial: &[i64],
+        initial: &[i128],
     ) -> Result<Option<Origin>, ReplayError> {
         let origin = placing.admit(event).map_err(|obstacle| self.obstacle(step, event, obstacle))?;
         let facts = &self.events.list[event];
@@ -273,7 +273,7 @@ struct Runner<'a, 'p> {
     performed: &'a FxHashMap<u32, Access>,
     /// One more than the number of the last performed access.
     until: usize,
-    choices: &'a [i64],
+    choices: &'a [i128],
     patience: usize,
     /// The machine before the current section.
     section: Option<Machine<'p>>,
@@ -284,7 +284,7 @@ struct Runner<'a, 'p> {
 }
 
 impl<'a, 'p> Runner<'a, 'p> {
-    fn new(code: Code<'p>, performed: &'a FxHashMap<u32, Access>, choices: &'a [i64], patience: usize) -> Self {
+    fn new(code: Code<'p>, performed: &'a FxHashMap<u32, Access>, choices: &'a [i128], patience: usize) -> Self {
         let until = performed.keys().max().map_or(0, |last| *last as usize + 1);
         let machine = Machine::new(code);
         Self { machine, performed, until, choices, patience, section: None, in_section: 0, issued: 0, idle: 0 }
@@ -342,7 +342,7 @@ impl<'a, 'p> Runner<'a, 'p> {
     }
 
     /// Makes the next recorded choice; false if there is none.
-    fn choose(&mut self, from: &[i64]) -> Result<bool, ReplayError> {
+    fn choose(&mut self, from: &[i128]) -> Result<bool, ReplayError> {
         let Some(value) = self.choices.get(self.machine.choices.len()).copied() else { return Ok(false) };
         if !from.contains(&value) {
             let thread = self.machine.code.program.thread(self.machine.code.thread).name.clone();

@@ -30,7 +30,7 @@ pub(crate) enum Halt {
 /// A search over memory orders.
 pub(crate) struct Search<'e, 'm, 'p, V> {
     placing: Placing<'e>,
-    initial: &'e [i64],
+    initial: &'e [i128],
     check_flow: bool,
     /// The reads whose origins matter to axiom 7.
     tracked: EventSet,
@@ -45,7 +45,7 @@ impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Search<'e, 'm, 'p, V
     pub(crate) fn run(
         model: &'e Model,
         events: &'e Events,
-        initial: &'e [i64],
+        initial: &'e [i128],
         meter: &'m mut Meter<'p>,
         visit: V,
     ) -> Result<(), Halt> {
@@ -55,7 +55,7 @@ impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Search<'e, 'm, 'p, V
     pub(crate) fn new(
         model: &'e Model,
         events: &'e Events,
-        initial: &'e [i64],
+        initial: &'e [i128],
         meter: &'m mut Meter<'p>,
         visit: V,
     ) -> Self {

@@ -20,12 +20,12 @@ pub(crate) enum Fate<'p> {
 /// A path through a section, with what it has written.
 struct Path<'p> {
     machine: Machine<'p>,
-    overlay: Vec<(LocId, i64)>,
+    overlay: Vec<(LocId, i128)>,
     instructions: usize,
 }
 
 /// Runs the section that `before` stands at, on a memory that holds still.
-pub(crate) fn fate<'p>(before: &Machine<'p>, memory: &impl Fn(LocId) -> i64) -> Fate<'p> {
+pub(crate) fn fate<'p>(before: &Machine<'p>, memory: &impl Fn(LocId) -> i128) -> Fate<'p> {
     let mut todo = vec![Path { machine: before.clone(), overlay: Vec::new(), instructions: 0 }];
     let mut passes = false;
     while let Some(mut path) = todo.pop() {
@@ -51,7 +51,7 @@ pub(crate) fn fate<'p>(before: &Machine<'p>, memory: &impl Fn(LocId) -> i64) -> 
 }
 
 /// One step; breaks off at the end of a path and says whether it is one that need not wait.
-fn advance<'p>(path: &mut Path<'p>, memory: &impl Fn(LocId) -> i64, todo: &mut Vec<Path<'p>>) -> ControlFlow<bool> {
+fn advance<'p>(path: &mut Path<'p>, memory: &impl Fn(LocId) -> i128, todo: &mut Vec<Path<'p>>) -> ControlFlow<bool> {
     match path.machine.step() {
         Step::Local | Step::Back(_) => {}
         Step::Stored => path.note(),

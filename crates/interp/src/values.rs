@@ -23,9 +23,9 @@ use crate::trace::{Status, Trace};
 /// The values that threads write to each location.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidates {
-    initial: Vec<i64>,
+    initial: Vec<i128>,
     /// For each location the values, each with the threads that write it.
-    written: Vec<Vec<(i64, EventSet)>>,
+    written: Vec<Vec<(i128, EventSet)>>,
 }
 
 impl Candidates {
@@ -36,8 +36,8 @@ impl Candidates {
 
     /// Lets somebody outside the program write these values everywhere, to compare with.
     #[cfg(test)]
-    pub(crate) fn uniform(program: &Program, values: &[i64]) -> Self {
-        let outside = |value: &i64| (*value, [program.threads.len()].into_iter().collect());
+    pub(crate) fn uniform(program: &Program, values: &[i128]) -> Self {
+        let outside = |value: &i128| (*value, [program.threads.len()].into_iter().collect());
         let written = vec![values.iter().map(outside).collect(); program.locations.len()];
         Self { written, ..Self::new(program) }
     }
@@ -47,7 +47,7 @@ impl Candidates {
     /// A thread's own store counts only if it comes before the load: every model keeps a load before a later
     /// store to its address, except those in which the program says itself what is kept. The last such store also hides the initial value and the thread's stores before it, unless the
     /// model lets the load overtake it without seeing it.
-    pub(crate) fn of(&self, machine: &Machine<'_>, loc: LocId) -> Vec<i64> {
+    pub(crate) fn of(&self, machine: &Machine<'_>, loc: LocId) -> Vec<i128> {
         let model = machine.code.model;
         let hides = model.forwarding || model.keeps(AccessKind::Store, AccessKind::Load, true);
         let mut own = machine.events.iter().rev().filter(|event| event.loc == loc).filter_map(|e| e.written.value());

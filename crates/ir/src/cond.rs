@@ -134,7 +134,7 @@ pub enum Property {
     /// and every block handed on what it would have then (Flanagan, section 4).
     CommitAtomicity,
     /// No final state shows an outcome other than these (CheckFence, section 2.2), no assertion fails, no computation goes wrong.
-    Observations(BTreeSet<Vec<i64>>),
+    Observations(BTreeSet<Vec<i128>>),
     /// A quantified condition over final states.
     Final {
         /// The quantifier.

@@ -113,7 +113,7 @@ pub fn successors(op: &Op, pc: InstrId) -> impl Iterator<Item = InstrId> + use<>
 }
 
 /// Element `index` of a local array, if it has one.
-fn element(base: RegId, len: u32, index: i64) -> Option<RegId> {
+fn element(base: RegId, len: u32, index: i128) -> Option<RegId> {
     let index = u32::try_from(index).ok().filter(|index| *index < len)?;
     Some(RegId(base.0 + index))
 }

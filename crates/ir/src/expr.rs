@@ -11,7 +11,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expr<V> {
     /// A constant.
-    Const(i64),
+    Const(i128),
     /// A variable.
     Var(V),
     /// A unary operation.
@@ -63,11 +63,11 @@ impl IntType {
 
     /// Brings a value into the type's range, by its lowest bits.
     #[inline]
-    pub fn wrap(self, value: i64) -> i64 {
+    pub fn wrap(self, value: i128) -> i128 {
         let unused = 64 - u32::from(self.bits);
         match self.signed {
             true => value << unused >> unused,
-            false => ((value as u64) << unused >> unused) as i64,
+            false => ((value as u64) << unused >> unused) as i128,
         }
     }
 }
@@ -79,10 +79,10 @@ impl fmt::Display for IntType {
 }
 
 /// The content of memory and registers that nobody has written, in languages that have such a thing.
-pub const UNDEFINED: i64 = i64::MIN;
+pub const UNDEFINED: i128 = i64::MIN;
 
 /// The distance between the addresses of neighbouring words, so that pointers have low bits to spare.
-pub const WORD: i64 = 8;
+pub const WORD: i128 = 8;
 
 impl UnOp {
     /// The operator's spelling: `-`, `!`, or a word for those that no source language has: `defined`, `wrap_u32`.
@@ -116,7 +116,7 @@ impl UnOp {
 
     /// Applies the operator.
     #[inline]
-    pub fn apply(self, value: i64) -> Result<i64, EvalError> {
+    pub fn apply(self, value: i128) -> Result<i128, EvalError> {
         match self {
             Self::Neg => value.checked_neg().ok_or(EvalError::Overflow),
             Self::Not => Ok((value == 0).into()),
@@ -128,7 +128,7 @@ impl UnOp {
     }
 }
 
-fn target(pointer: i64) -> Result<i64, EvalError> {
+fn target(pointer: i128) -> Result<i128, EvalError> {
     match pointer {
         UNDEFINED => Err(EvalError::Undefined),
         0 => Err(EvalError::NullPointer),
@@ -191,7 +191,7 @@ impl BinOp {
 
     /// Applies the operator to two values. `And` and `Or` are handled lazily by [`Expr::eval`].
     #[inline]
-    pub fn apply(self, a: i64, b: i64) -> Result<i64, EvalError> {
+    pub fn apply(self, a: i128, b: i128) -> Result<i128, EvalError> {
         use EvalError::{DivisionByZero, Overflow};
         let nonzero = if b == 0 { Err(DivisionByZero) } else { Ok(b) };
         match self {
@@ -217,13 +217,13 @@ impl BinOp {
     }
 }
 
-fn shift_left(a: i64, b: i64) -> Result<i64, EvalError> {
+fn shift_left(a: i128, b: i128) -> Result<i128, EvalError> {
     let by = u32::try_from(b).ok().filter(|by| *by < 63);
-    let factor = by.map(|by| 1i64 << by);
+    let factor = by.map(|by| 1i128 << by);
     factor.and_then(|f| a.checked_mul(f)).ok_or(EvalError::Overflow)
 }
 
-fn shift_right(a: i64, b: i64) -> Result<i64, EvalError> {
+fn shift_right(a: i128, b: i128) -> Result<i128, EvalError> {
     let by = u32::try_from(b).ok().filter(|by| *by < 64);
     by.map(|by| a >> by).ok_or(EvalError::Overflow)
 }
@@ -238,7 +238,7 @@ pub enum EvalError {
     /// An array index outside `0..len`.
     OutOfBounds {
         /// The index.
-        index: i64,
+        index: i128,
         /// The number of elements.
         len: u32,
     },
@@ -249,7 +249,7 @@ pub enum EvalError {
     /// An access through a pointer to nothing: outside every object, or between two words.
     BadPointer {
         /// The address.
-        address: i64,
+        address: i128,
     },
 }
 
@@ -283,7 +283,7 @@ impl<V> Expr<V> {
 
     /// Evaluates with `lookup` giving the variables' values.
     #[inline]
-    pub fn eval(&self, lookup: &mut impl FnMut(&V) -> Result<i64, EvalError>) -> Result<i64, EvalError> {
+    pub fn eval(&self, lookup: &mut impl FnMut(&V) -> Result<i128, EvalError>) -> Result<i128, EvalError> {
         match self {
             Self::Const(value) => Ok(*value),
             Self::Var(var) => lookup(var),
@@ -308,7 +308,7 @@ impl<V> Expr<V> {
     }
 
     /// Calls `visit` on every constant, left to right.
-    pub fn for_each_const(&self, visit: &mut impl FnMut(i64)) {
+    pub fn for_each_const(&self, visit: &mut impl FnMut(i128)) {
         match self {
             Self::Const(value) => visit(*value),
             Self::Var(_) => {}

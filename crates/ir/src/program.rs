@@ -32,7 +32,7 @@ pub struct Program {
     /// The orders in which its transactions seem to run, as it says itself.
     pub serial_orders: Vec<SerialOrder>,
     /// The constants of the instance (`threads`, `N`, …) with the values they had, for reports.
-    pub constants: Vec<(String, i64)>,
+    pub constants: Vec<(String, i128)>,
 }
 
 /// What may be renamed in all clients of a size: the program with its names exchanged is the same program, because it only copies, compares for
@@ -45,7 +45,7 @@ pub struct Interchangeable {
     /// The locations of the transactional memory.
     pub locations: bool,
     /// These values, ascending; the initial value is not among them.
-    pub values: Vec<i64>,
+    pub values: Vec<i128>,
 }
 
 /// For the model of this name, which accesses of a thread precede which.
@@ -73,16 +73,16 @@ impl OwnOrder {
 /// What a call of a transactional memory returned instead of a value.
 pub mod reply {
     /// The transaction was aborted.
-    pub const ABORTED: i64 = -1;
+    pub const ABORTED: i128 = -1;
     /// The transaction committed.
-    pub const COMMITTED: i64 = -2;
+    pub const COMMITTED: i128 = -2;
     /// The write is done.
-    pub const OK: i64 = -3;
+    pub const OK: i128 = -3;
     /// There was no call.
-    pub const NOTHING: i64 = -4;
+    pub const NOTHING: i128 = -4;
 
     /// The word for a code; none for a value.
-    pub fn word(code: i64) -> Option<&'static str> {
+    pub fn word(code: i128) -> Option<&'static str> {
         Some(match code {
             ABORTED => "aborted",
             COMMITTED => "committed",
@@ -133,7 +133,7 @@ pub struct Location {
     /// Its name as the user writes it: `x`, `flag[1]`.
     pub name: String,
     /// Its initial value.
-    pub init: i64,
+    pub init: i128,
     /// What it holds.
     pub ty: Ty,
     /// Where it was declared.
@@ -183,7 +183,7 @@ pub struct Register {
     /// Its name; temporaries made by a front end start with `%`.
     pub name: String,
     /// Its initial value.
-    pub init: i64,
+    pub init: i128,
     /// What it holds.
     pub ty: Ty,
 }
@@ -286,7 +286,7 @@ pub enum Op {
         /// Where the choice goes.
         dst: Place,
         /// The values, at least one.
-        from: Vec<i64>,
+        from: Vec<i128>,
     },
     /// Goes on only if the condition holds. Inside an atomic section the section waits; outside, the execution is dropped.
     Assume(LocalExpr),
@@ -404,7 +404,7 @@ impl Program {
 
     /// Element `index` of an array: an error if it has none, or if that word belongs to no object.
     #[inline]
-    pub fn element(&self, array: ArrayId, index: i64) -> Result<LocId, EvalError> {
+    pub fn element(&self, array: ArrayId, index: i128) -> Result<LocId, EvalError> {
         let array = &self.arrays[array.index()];
         let inside = u32::try_from(index).ok().filter(|inside| *inside < array.len);
         let inside = inside.ok_or(EvalError::OutOfBounds { index, len: array.len })?;
@@ -416,7 +416,7 @@ impl Program {
     }
 
     /// Initial memory, one value per location.
-    pub fn initial_memory(&self) -> Vec<i64> {
+    pub fn initial_memory(&self) -> Vec<i128> {
         self.locations.iter().map(|l| l.init).collect()
     }
 

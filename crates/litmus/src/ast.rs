@@ -38,7 +38,7 @@ pub enum Var {
     /// `0:EAX`.
     Reg {
         /// The thread's number.
-        thread: i64,
+        thread: i128,
         /// The register.
         name: Name,
     },
@@ -59,7 +59,7 @@ impl Var {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
     /// A number.
-    Int(i64),
+    Int(i128),
     /// The address of a location.
     Address(Name),
 }

@@ -97,7 +97,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// Takes a number with an optional sign.
-    pub(crate) fn integer(&mut self, what: &str) -> Parse<(i64, Span)> {
+    pub(crate) fn integer(&mut self, what: &str) -> Parse<(i128, Span)> {
         let start = self.next.span;
         let negative = self.eat("-")?;
         if self.next.kind != Kind::Number {

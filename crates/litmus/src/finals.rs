@@ -26,8 +26,8 @@ impl Resolved {
     }
 
     /// A constant as a value of this type; `None` if no value of the type can be meant.
-    fn constant(&self, value: i64) -> Option<i64> {
-        let fits = self.ty.bits == 64 || (-(1i64 << (self.ty.bits - 1))..1i64 << self.ty.bits).contains(&value);
+    fn constant(&self, value: i128) -> Option<i128> {
+        let fits = self.ty.bits == 64 || (-(1i128 << (self.ty.bits - 1))..1i128 << self.ty.bits).contains(&value);
         fits.then(|| self.ty.wrap(value))
     }
 }
@@ -183,7 +183,7 @@ pub(crate) fn settle(program: &mut Program, layout: &Layout) {
 }
 
 /// A constant of a type, from an initial state.
-pub(crate) fn initial(ty: IntType, value: i64) -> i64 {
+pub(crate) fn initial(ty: IntType, value: i128) -> i128 {
     match wrap::<()>(ty, Expr::Const(value)) {
         Expr::Const(value) => value,
         _ => value,

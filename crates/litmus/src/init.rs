@@ -97,7 +97,7 @@ pub(crate) fn var(cursor: &mut Cursor<'_>) -> Parse<Var> {
         }
         Kind::Word => {
             cursor.take()?;
-            let number = token.text.strip_prefix('P').and_then(|digits| digits.parse::<i64>().ok());
+            let number = token.text.strip_prefix('P').and_then(|digits| digits.parse::<i128>().ok());
             match number {
                 Some(thread) if cursor.is(":") => {
                     cursor.take()?;
@@ -121,7 +121,7 @@ pub(crate) fn var(cursor: &mut Cursor<'_>) -> Parse<Var> {
     }
 }
 
-fn register(cursor: &mut Cursor<'_>, thread: i64, start: Span) -> Parse<Var> {
+fn register(cursor: &mut Cursor<'_>, thread: i128, start: Span) -> Parse<Var> {
     let mark = cursor.eat("%")? || cursor.eat("$")?;
     let name = cursor.word("a register")?;
     let text = if mark { format!("%{}", name.text) } else { name.text.to_owned() };

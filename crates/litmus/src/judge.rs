@@ -33,7 +33,7 @@ impl Observation {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Shown {
     /// A number.
-    Int(i64),
+    Int(i128),
     /// The address of this location.
     Address(String),
 }
@@ -80,7 +80,7 @@ impl Judgement {
 
 impl Test {
     /// Judges the outcomes of the test's program.
-    pub fn judge(&self, outcomes: &BTreeSet<Vec<i64>>) -> Result<Judgement, EvalError> {
+    pub fn judge(&self, outcomes: &BTreeSet<Vec<i128>>) -> Result<Judgement, EvalError> {
         let mut states: BTreeMap<Vec<Shown>, bool> = BTreeMap::new();
         for outcome in outcomes {
             if let Some(filter) = &self.filter
@@ -124,7 +124,7 @@ impl Test {
     }
 
     /// What a final state shows, in the order of the columns.
-    pub fn state(&self, outcome: &[i64]) -> Vec<Shown> {
+    pub fn state(&self, outcome: &[i128]) -> Vec<Shown> {
         let shown = self.columns.iter().map(|column| {
             let value = outcome.get(column.at).copied().unwrap_or(0);
             let value = column.view.map_or(value, |view| view.wrap(value));
@@ -133,7 +133,7 @@ impl Test {
         shown.collect()
     }
 
-    fn pointer(&self, value: i64) -> Shown {
+    fn pointer(&self, value: i128) -> Shown {
         let number = usize::try_from(value / WORD).ok().filter(|number| *number > 0 && value % WORD == 0);
         match number.and_then(|number| self.program.locations.get(number)) {
             Some(location) => Shown::Address(location.name.clone()),
@@ -141,7 +141,7 @@ impl Test {
         }
     }
 
-    fn eval(&self, expr: &FinalExpr, outcome: &[i64]) -> Result<i64, EvalError> {
+    fn eval(&self, expr: &FinalExpr, outcome: &[i128]) -> Result<i128, EvalError> {
         let find = |var: &FinalVar| self.program.observed.iter().position(|observed| observed.var == *var);
         expr.eval(&mut |var| find(var).and_then(|at| outcome.get(at).copied()).ok_or(EvalError::Undefined))
     }

@@ -23,7 +23,7 @@ pub(crate) struct Layout {
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(crate) name: String,
-    pub(crate) init: i64,
+    pub(crate) init: i128,
     pub(crate) span: Span,
     /// Its type, once it is known.
     pub(crate) ty: Option<IntType>,
@@ -52,7 +52,7 @@ impl Layout {
     }
 
     /// The address of a location, which from now on is a value.
-    pub(crate) fn address(&mut self, name: &Name) -> i64 {
+    pub(crate) fn address(&mut self, name: &Name) -> i128 {
         let number = self.number(name);
         self.pointers = true;
         self.cells[number].taken = true;
@@ -99,6 +99,6 @@ impl Layout {
 }
 
 /// The address of location number `number`.
-pub(crate) fn address(number: usize) -> i64 {
-    i64::try_from(number + 1).unwrap_or(i64::MAX / WORD) * WORD
+pub(crate) fn address(number: usize) -> i128 {
+    i128::try_from(number + 1).unwrap_or(i64::MAX / WORD) * WORD
 }

@@ -154,12 +154,12 @@ pub(crate) fn comment_end(source: &str, at: usize) -> Result<usize, Diagnostic> 
 }
 
 /// The value of a number token.
-pub(crate) fn number(text: &str) -> Option<i64> {
+pub(crate) fn number(text: &str) -> Option<i128> {
     let lower = text.to_ascii_lowercase();
     let digits = lower.trim_end_matches(['u', 'l']);
     match digits.strip_prefix("0x") {
-        Some(hex) => u64::from_str_radix(hex, 16).ok().map(|value| value as i64),
-        None => digits.parse::<u64>().ok().map(|value| value as i64),
+        Some(hex) => u64::from_str_radix(hex, 16).ok().map(|value| value as i128),
+        None => digits.parse::<u64>().ok().map(|value| value as i128),
     }
 }
 

@@ -27,13 +27,13 @@ pub struct CheckReport {
     /// The condition, where the criterion has one.
     pub property: Option<String>,
     /// The constants that were given another value.
-    pub set: BTreeMap<String, i64>,
+    pub set: BTreeMap<String, i128>,
     /// The engine that answered.
     pub engine: Option<String>,
     /// Why this engine and not the usual one.
     pub engine_note: Option<String>,
     /// The size of the instance: threads, variables, constants.
-    pub instance: Vec<(String, i64)>,
+    pub instance: Vec<(String, i128)>,
     /// The verdict.
     pub verdict: Verdict,
     /// What the verdict alone does not say.

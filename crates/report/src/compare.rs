@@ -37,7 +37,7 @@ pub struct ComparedModel {
 #[derive(Clone, Debug)]
 pub struct ComparedOutcome {
     /// The values of the columns.
-    pub values: Vec<i64>,
+    pub values: Vec<i128>,
     /// The models that allow it.
     pub allowed: Vec<String>,
     /// The models that forbid it.
@@ -63,11 +63,11 @@ struct Result<'a> {
     trace: Option<&'a Trace>,
 }
 
-struct Valuation<'a>(&'a [String], &'a [i64]);
+struct Valuation<'a>(&'a [String], &'a [i128]);
 
 impl Serialize for Valuation<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let pairs: Vec<(String, i64)> = self.0.iter().cloned().zip(self.1.iter().copied()).collect();
+        let pairs: Vec<(String, i128)> = self.0.iter().cloned().zip(self.1.iter().copied()).collect();
         Pairs(&pairs).serialize(serializer)
     }
 }

@@ -68,7 +68,7 @@ pub struct Read {
     /// What.
     pub location: String,
     /// The value.
-    pub value: i64,
+    pub value: i128,
 }
 
 /// An order that does not do.

@@ -30,7 +30,7 @@ struct Check<'a> {
     engine: Option<&'a str>,
     engine_note: Option<&'a str>,
     instance: Pairs<'a>,
-    set: &'a BTreeMap<String, i64>,
+    set: &'a BTreeMap<String, i128>,
     verdict: &'static str,
     reason: Option<&'a str>,
     states: Option<u64>,
@@ -52,7 +52,7 @@ struct Check<'a> {
 }
 
 /// Names with values, serialised as an object whose keys stay in order; a name that occurs again is left out.
-pub(crate) struct Pairs<'a>(pub(crate) &'a [(String, i64)]);
+pub(crate) struct Pairs<'a>(pub(crate) &'a [(String, i128)]);
 
 impl Serialize for Pairs<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -56,7 +56,7 @@ pub struct LitmusReport {
 #[serde(untagged)]
 pub enum LitmusValue {
     /// A number.
-    Int(i64),
+    Int(i128),
     /// An address.
     Address(String),
 }

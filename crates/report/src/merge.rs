@@ -174,7 +174,7 @@ trait Outcome {
 
 impl Outcome for CheckReport {
     fn subject(&self) -> String {
-        let sizes = |pairs: &mut dyn Iterator<Item = (&String, &i64)>| {
+        let sizes = |pairs: &mut dyn Iterator<Item = (&String, &i128)>| {
             pairs.map(|(name, value)| format!(", {name} = {value}")).collect::<String>()
         };
         let instance = sizes(&mut self.instance.iter().map(|(name, value)| (name, value)));

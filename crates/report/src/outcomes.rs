@@ -31,7 +31,7 @@ pub struct OutcomesReport {
     /// What is observed.
     pub columns: Vec<String>,
     /// The valuations.
-    pub outcomes: BTreeSet<Vec<i64>>,
+    pub outcomes: BTreeSet<Vec<i128>>,
     /// What it cost.
     pub stats: Option<Stats>,
 }
@@ -62,12 +62,12 @@ struct Result<'a> {
 
 struct Valuation<'a> {
     columns: &'a [String],
-    values: &'a [i64],
+    values: &'a [i128],
 }
 
 impl Serialize for Valuation<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let pairs: Vec<(String, i64)> = self.columns.iter().cloned().zip(self.values.iter().copied()).collect();
+        let pairs: Vec<(String, i128)> = self.columns.iter().cloned().zip(self.values.iter().copied()).collect();
         Pairs(&pairs).serialize(serializer)
     }
 }

@@ -62,7 +62,7 @@ pub struct EnabledReport {
     /// The statement there.
     pub text: String,
     /// The values chosen in it.
-    pub choices: Vec<i64>,
+    pub choices: Vec<i128>,
     /// The commands that a client of a transactional memory chooses in it.
     pub commands: Vec<String>,
     /// What it performs, as steps of the trace that it leads to.

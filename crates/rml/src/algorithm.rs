@@ -109,7 +109,7 @@ pub fn is_algorithm(source: &str) -> bool {
         return false;
     }
     let tokens = crate::lexer::lex(source, &mut Reports::default());
-    let mut depth = 0i64;
+    let mut depth = 0i128;
     for pair in tokens.windows(2) {
         let [(token, span), (next, _)] = pair else { continue };
         match token {
@@ -125,7 +125,7 @@ pub fn is_algorithm(source: &str) -> bool {
 /// Parses, checks and lowers everything in a file: a test for each client that some check is about (for every client, if there is no
 /// check), and one for each size of clients. `set` gives constants other values than the source does, and `threads`, `txns`, `ops`,
 /// `locs` and `retry` to the sizes.
-pub fn tests(name: &str, source: &str, set: &[(String, i64)]) -> Result<Vec<Test>, CompileError> {
+pub fn tests(name: &str, source: &str, set: &[(String, i128)]) -> Result<Vec<Test>, CompileError> {
     let (file, mut reports) = read(source)?;
     assemble::check_set(&file, set)?;
     let tests = assemble::tests(name, &file, set, &mut reports);

@@ -288,7 +288,7 @@ pub(crate) struct Expr {
 /// The kinds of expressions.
 #[derive(Debug)]
 pub(crate) enum ExprKind {
-    Int(i64),
+    Int(i128),
     Name(Name),
     Element(Name, Box<Expr>),
     Member(Box<Member>),

@@ -127,7 +127,7 @@ impl<'a> Checker<'a, '_> {
     /// Checks that the client fits its stm: the number of threads, and `data` that has addresses.
     pub(crate) fn check_client(&mut self) {
         let Some(client) = self.names.file.client else { return };
-        let counts: Option<i64> = self.names.counts.iter().map(|count| count.map(i64::from)).sum();
+        let counts: Option<i128> = self.names.counts.iter().map(|count| count.map(i128::from)).sum();
         if let (Some(Symbol::Const(constant)), Some(found)) = (self.names.lookup(None, "threads"), counts)
             && let Some(threads) = self.names.consts[constant].filter(|threads| *threads != found)
         {

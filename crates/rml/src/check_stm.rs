@@ -103,10 +103,10 @@ impl<'a> Checker<'a, '_> {
         };
         let words = data().map(|var| match var.shape {
             Shape::Scalar => Some(1),
-            Shape::Array(len) => Some(i64::from(len)),
+            Shape::Array(len) => Some(i128::from(len)),
             Shape::Unknown => None,
         });
-        let Some(words) = words.sum::<Option<i64>>() else { return };
+        let Some(words) = words.sum::<Option<i128>>() else { return };
         if words != vars {
             let message = format!("{words} transactional variables are declared, but `vars` is {vars}");
             let diagnostic = Diagnostic::new(first.name.span, message, "declared here");

@@ -8,9 +8,9 @@ use crate::names::{Shape, Symbol};
 use crate::typing::{Kind, TIMESTAMP_HELP};
 
 /// The most transactions and the most locations that a history with values may have.
-const MOST: i64 = 32;
+const MOST: i128 = 32;
 /// The most operations of a transaction, and the most values that are written.
-const MOST_CHOICES: i64 = 16;
+const MOST_CHOICES: i128 = 16;
 
 impl<'a> Checker<'a, '_> {
     /// Checks what only an stm with values has, or must not have.
@@ -112,7 +112,7 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn refuse_size(&mut self, name: &str, found: i64, least: i64, most: i64, span: Span) {
+    fn refuse_size(&mut self, name: &str, found: i128, least: i128, most: i128, span: Span) {
         let help = format!("`{name}` lies between {least} and {most}");
         self.complain(span, format!("`{name}` cannot be {found}"), "the constant", help);
     }

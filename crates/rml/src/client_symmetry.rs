@@ -18,15 +18,15 @@ use walk::is_automorphism;
 mod walk;
 
 /// What may be exchanged in a program with this many values.
-pub(crate) fn interchangeable(program: &Program, values: i64) -> Interchangeable {
+pub(crate) fn interchangeable(program: &Program, values: i128) -> Interchangeable {
     let Some(calls) = Calls::of(program) else { return Interchangeable::default() };
     let (threads, variables) = (program.threads.len(), program.transactional.len());
-    let same = |value: i64| value;
+    let same = |value: i128| value;
     let rotated = |by: usize, of: usize| move |n: usize| (n + by) % of;
     let none = rotated(0, usize::MAX);
-    let all_values: Vec<i64> = (1..=values).collect();
-    let exchanged = |low: i64| {
-        let swap = move |value: i64| match value {
+    let all_values: Vec<i128> = (1..=values).collect();
+    let exchanged = |low: i128| {
+        let swap = move |value: i128| match value {
             v if v == low => low + 1,
             v if v == low + 1 => low,
             v => v,

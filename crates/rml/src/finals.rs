@@ -17,7 +17,7 @@ use crate::typing::{self, Kind};
 /// A variable of a final state, perhaps an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
-    Const(i64),
+    Const(i128),
     Shared(VarId),
     Local(usize, VarId),
 }
@@ -27,7 +27,7 @@ pub(crate) struct Finals<'a, 'r> {
     pub(crate) shared: &'r Shared<'a, 'r>,
     pub(crate) threads: &'r mut Vec<LoweredThread>,
     pub(crate) reports: &'r mut Reports,
-    pub(crate) binders: Vec<(&'a str, i64)>,
+    pub(crate) binders: Vec<(&'a str, i128)>,
 }
 
 impl<'a> Finals<'a, '_> {
@@ -189,7 +189,7 @@ impl<'a> Finals<'a, '_> {
             Found::Local(thread, var) => {
                 let lowered = &mut self.threads[thread];
                 let body = self.shared.names.thread_body(lowered.declared);
-                let tid = i64::try_from(thread).map_err(|_| Reported)?;
+                let tid = i128::try_from(thread).map_err(|_| Reported)?;
                 let lower = Lower::new(self.shared, self.reports, body, (lowered.self_index, tid));
                 let home = lower.late_home(lowered, var)?;
                 Ok((FinalVar::Reg(ThreadId::new(thread), home), var))
@@ -256,7 +256,7 @@ impl<'a> Resolve<'a> for Finals<'a, '_> {
         }
     }
 
-    fn binders(&mut self) -> &mut Vec<(&'a str, i64)> {
+    fn binders(&mut self) -> &mut Vec<(&'a str, i128)> {
         &mut self.binders
     }
 

@@ -28,7 +28,7 @@ pub(crate) trait Resolve<'a> {
     fn is_timestamp(&self, var: &Self::Var) -> bool;
 
     /// The binders in scope with their values, innermost last.
-    fn binders(&mut self) -> &mut Vec<(&'a str, i64)>;
+    fn binders(&mut self) -> &mut Vec<(&'a str, i128)>;
 
     /// Where errors go.
     fn reports(&mut self) -> &mut Reports;
@@ -184,7 +184,7 @@ fn join<V>(all: bool, parts: Vec<IrExpr<V>>) -> IrExpr<V> {
 }
 
 /// Folds an expression that must be a constant.
-pub(crate) fn fold_const<'a, R: Resolve<'a>>(expr: &'a Expr, to: &mut R) -> Fallible<i64> {
+pub(crate) fn fold_const<'a, R: Resolve<'a>>(expr: &'a Expr, to: &mut R) -> Fallible<i128> {
     match fold(expr, to)? {
         IrExpr::Const(value) => Ok(value),
         _ => Err(to.not_constant(expr)),
@@ -192,7 +192,7 @@ pub(crate) fn fold_const<'a, R: Resolve<'a>>(expr: &'a Expr, to: &mut R) -> Fall
 }
 
 /// The values of a range, in order. A range that is too long is refused before it is listed.
-pub(crate) fn fold_range<'a, R: Resolve<'a>>(range: &'a Range, to: &mut R) -> Fallible<Vec<i64>> {
+pub(crate) fn fold_range<'a, R: Resolve<'a>>(range: &'a Range, to: &mut R) -> Fallible<Vec<i128>> {
     let (first, end) = match &range.kind {
         RangeKind::List(values) => return values.iter().map(|v| fold_const(v, to)).collect(),
         RangeKind::Inclusive(first, last) => {
@@ -212,5 +212,5 @@ pub(crate) fn fold_range<'a, R: Resolve<'a>>(range: &'a Range, to: &mut R) -> Fa
         return Err(to.reports().add(diagnostic.with_help(help)));
     }
     charge(to, count, range.span)?;
-    Ok((first..end).filter_map(|value| i64::try_from(value).ok()).collect())
+    Ok((first..end).filter_map(|value| i128::try_from(value).ok()).collect())
 }

@@ -74,17 +74,17 @@ pub enum CompileError {
 }
 
 /// Compiles a source text. `name` is the program's name; `set` gives constants other values than the source does, the last one counts.
-pub fn compile(source: &str, name: &str, set: &[(String, i64)]) -> Result<Program, CompileError> {
+pub fn compile(source: &str, name: &str, set: &[(String, i128)]) -> Result<Program, CompileError> {
     compile_as(source, name, set, false)
 }
 
 /// Compiles the client of an stm without the stm: its transactions are atomic blocks that load and store `data`.
 /// Of a program without a client of its own it makes the same as [`compile()`].
-pub fn compile_atomic(source: &str, name: &str, set: &[(String, i64)]) -> Result<Program, CompileError> {
+pub fn compile_atomic(source: &str, name: &str, set: &[(String, i128)]) -> Result<Program, CompileError> {
     compile_as(source, name, set, true)
 }
 
-fn compile_as(source: &str, name: &str, set: &[(String, i64)], atomic: bool) -> Result<Program, CompileError> {
+fn compile_as(source: &str, name: &str, set: &[(String, i128)], atomic: bool) -> Result<Program, CompileError> {
     check_size(source)?;
     let mut reports = report::Reports::default();
     let tokens = lexer::lex(source, &mut reports);
@@ -131,7 +131,7 @@ fn check_size(source: &str) -> Result<(), CompileError> {
     Err(CompileError::Diagnostics(vec![diagnostic]))
 }
 
-fn check_set(file: &ast::File, set: &[(String, i64)]) -> Result<(), CompileError> {
+fn check_set(file: &ast::File, set: &[(String, i128)]) -> Result<(), CompileError> {
     let known: Vec<_> = file.consts.iter().map(|constant| constant.name.text.clone()).collect();
     let unknown = set.iter().map(|(name, _)| name).filter(|name| !known.contains(name));
     let names: Vec<_> = unknown.cloned().collect();

@@ -69,9 +69,9 @@ pub(crate) struct LoopTargets {
 /// The body being lowered: the thread's own, or that of an inlined procedure.
 pub(crate) struct Frame<'a> {
     pub(crate) body: BodyId,
-    pub(crate) binders: Vec<(&'a str, i64)>,
+    pub(crate) binders: Vec<(&'a str, i128)>,
     /// Parameters that are constants in this call.
-    pub(crate) fixed: HashMap<VarId, i64>,
+    pub(crate) fixed: HashMap<VarId, i128>,
     pub(crate) loops: Vec<LoopTargets>,
     pub(crate) on_return: Label,
     /// Where a returned value goes, if anywhere.
@@ -83,8 +83,8 @@ pub(crate) struct Frame<'a> {
 pub(crate) struct Lower<'a, 'r> {
     pub(crate) shared: &'r Shared<'a, 'r>,
     pub(crate) reports: &'r mut Reports,
-    pub(crate) self_index: i64,
-    pub(crate) tid: i64,
+    pub(crate) self_index: i128,
+    pub(crate) tid: i128,
     pub(crate) frame: Frame<'a>,
     pub(crate) in_operation: bool,
     /// The statement being lowered, which the loads of its right side belong to.
@@ -118,7 +118,7 @@ pub(crate) struct Lower<'a, 'r> {
 pub(crate) struct LoweredThread {
     /// The declaration that it comes from.
     pub(crate) declared: usize,
-    pub(crate) self_index: i64,
+    pub(crate) self_index: i128,
     pub(crate) thread: Thread,
     pub(crate) homes: HashMap<VarId, RegId>,
     /// For each order of an stm and each transaction the registers with its keys.
@@ -131,7 +131,7 @@ impl<'a, 'r> Lower<'a, 'r> {
         shared: &'r Shared<'a, 'r>,
         reports: &'r mut Reports,
         body: BodyId,
-        (self_index, tid): (i64, i64),
+        (self_index, tid): (i128, i128),
     ) -> Self {
         let frame = Frame {
             body,
@@ -289,7 +289,7 @@ impl<'a, 'r> Lower<'a, 'r> {
     }
 
     /// The initial values of a local variable, one per element.
-    pub(crate) fn initial_values(&mut self, var: VarId) -> Fallible<Vec<i64>> {
+    pub(crate) fn initial_values(&mut self, var: VarId) -> Fallible<Vec<i128>> {
         let declared = self.shared.names.var(var);
         let (shape, init, name) = (declared.shape, declared.init, declared.name);
         initial_values(shape, init, name.span, |expr| fold_const(expr, self))
@@ -374,13 +374,13 @@ impl<'a, 'r> Lower<'a, 'r> {
         }
     }
 
-    fn in_bounds(&mut self, index: i64, len: u32, span: Span) -> Fallible<usize> {
+    fn in_bounds(&mut self, index: i128, len: u32, span: Span) -> Fallible<usize> {
         in_bounds(index, len, span, self.reports)
     }
 }
 
 /// A constant index as a position, if the array has it.
-pub(crate) fn in_bounds(index: i64, len: u32, span: Span, reports: &mut Reports) -> Fallible<usize> {
+pub(crate) fn in_bounds(index: i128, len: u32, span: Span, reports: &mut Reports) -> Fallible<usize> {
     let position = usize::try_from(index).ok().filter(|position| *position < len as usize);
     position.ok_or_else(|| {
         let message = format!("index {index} is outside an array of {len} elements");
@@ -394,8 +394,8 @@ pub(crate) fn initial_values<'a>(
     shape: Shape,
     init: Option<&'a Init>,
     span: Span,
-    mut constant: impl FnMut(&'a crate::ast::Expr) -> Fallible<i64>,
-) -> Fallible<Result<Vec<i64>, Diagnostic>> {
+    mut constant: impl FnMut(&'a crate::ast::Expr) -> Fallible<i128>,
+) -> Fallible<Result<Vec<i128>, Diagnostic>> {
     let len = match shape {
         Shape::Scalar if matches!(init, Some(Init::List(..))) => return Err(Reported),
         Shape::Scalar => 1,
@@ -411,7 +411,7 @@ pub(crate) fn initial_values<'a>(
             Ok(Err(diagnostic.with_help("give one value per element, or a single one for all")))
         }
         Some(Init::List(values, _)) => {
-            let values: Fallible<Vec<i64>> = values.iter().map(constant).collect();
+            let values: Fallible<Vec<i128>> = values.iter().map(constant).collect();
             values.map(Ok)
         }
     }

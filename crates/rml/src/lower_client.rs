@@ -17,7 +17,7 @@ use crate::report::{Fallible, Reported};
 struct Choice<'a> {
     procedure: usize,
     declared: &'a Proc,
-    variable: Option<i64>,
+    variable: Option<i128>,
 }
 
 impl<'a> Lower<'a, '_> {

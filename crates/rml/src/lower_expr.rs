@@ -34,7 +34,7 @@ impl<'a> Resolve<'a> for Lower<'a, '_> {
         self.register_ty(*register) == Ty::Timestamp
     }
 
-    fn binders(&mut self) -> &mut Vec<(&'a str, i64)> {
+    fn binders(&mut self) -> &mut Vec<(&'a str, i128)> {
         &mut self.frame.binders
     }
 

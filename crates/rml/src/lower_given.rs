@@ -29,7 +29,7 @@ pub(crate) struct Tx {
 
 /// The address of a transaction's first operation, which `end` may ask for.
 enum First {
-    Constant(i64),
+    Constant(i128),
     /// In a register, which is negative as long as there was none.
     Register(RegId),
 }

@@ -42,7 +42,7 @@ impl<'a> Lower<'a, '_> {
             }
             StmtKind::ChooseValue(place, range) => self.lower_choice(place, range, span),
             StmtKind::ChooseBlock(blocks) => {
-                let count = i64::try_from(blocks.len()).map_err(|_| Reported)?;
+                let count = i128::try_from(blocks.len()).map_err(|_| Reported)?;
                 let options = (0..count).zip(blocks.iter().map(|block| (None, block))).collect();
                 self.lower_options(options, span)
             }
@@ -259,7 +259,7 @@ impl<'a> Lower<'a, '_> {
     }
 
     /// The different values of a range, of which there must be one.
-    fn choices(&mut self, range: &'a Range) -> Fallible<Vec<i64>> {
+    fn choices(&mut self, range: &'a Range) -> Fallible<Vec<i128>> {
         let mut seen = std::collections::HashSet::new();
         let mut values = fold_range(range, self)?;
         values.retain(|value| seen.insert(*value));
@@ -271,7 +271,7 @@ impl<'a> Lower<'a, '_> {
     }
 
     /// Executes one of several blocks. All tests come before the first block, so that nested choices may use the same register.
-    fn lower_options(&mut self, options: Vec<(i64, (Option<&'a Name>, &'a Block))>, span: Span) -> Fallible<()> {
+    fn lower_options(&mut self, options: Vec<(i128, (Option<&'a Name>, &'a Block))>, span: Span) -> Fallible<()> {
         let dst = Place::Reg(self.choice(span)?);
         let from = options.iter().map(|(value, _)| *value).collect();
         self.emit(Op::Choose { dst: dst.clone(), from }, span)?;

@@ -39,17 +39,17 @@ pub(crate) struct Client {
 
 /// The constants of a client.
 struct Size {
-    vars: i64,
-    values: i64,
-    txns: i64,
-    ops: i64,
-    fewest: i64,
+    vars: i128,
+    values: i128,
+    txns: i128,
+    ops: i128,
+    fewest: i128,
 }
 
 /// An operation: the procedure and its arguments.
 struct Operation {
     command: Command,
-    args: Vec<i64>,
+    args: Vec<i128>,
 }
 
 impl<'a> Lower<'a, '_> {
@@ -126,7 +126,7 @@ impl<'a> Lower<'a, '_> {
 
     fn start_client(&mut self, size: &Size, stm: Span) -> Fallible<()> {
         let (restart, next) = (self.label(), self.label());
-        let mut registers = |name: &str, ty: Ty, count: i64| {
+        let mut registers = |name: &str, ty: Ty, count: i128| {
             let made: Fallible<Vec<RegId>> =
                 (0..count).map(|n| self.register(format!("%{name}[{n}]"), ty, stm)).collect();
             made.and_then(|made| made.first().copied().ok_or(Reported))
@@ -164,7 +164,7 @@ impl<'a> Lower<'a, '_> {
     /// Chooses the next operation, unless it was chosen in an earlier attempt.
     fn choose_operation(&mut self, size: &Size, count: usize, chosen: Label, stm: Span) -> Fallible<()> {
         let dst = self.operation()?;
-        let all: Vec<i64> = (1..).take(count + 1).collect();
+        let all: Vec<i128> = (1..).take(count + 1).collect();
         let calls = all[..count].to_vec();
         let fresh = self.label();
         self.branch(is(IrExpr::Var(dst.clone()), 0), fresh, chosen, stm)?;
@@ -295,7 +295,7 @@ pub(crate) fn serial_orders<'o>(
 /// The reads and writes of a client.
 fn calls(size: &Size) -> Vec<Operation> {
     let reads = (0..size.vars).map(|v| Operation { command: Command::Read, args: vec![v] });
-    let write = |v: i64, value: i64| Operation { command: Command::Write, args: vec![v, value] };
+    let write = |v: i128, value: i128| Operation { command: Command::Write, args: vec![v, value] };
     let writes = (0..size.vars).flat_map(|v| (1..=size.values).map(move |value| write(v, value)));
     reads.chain(writes).collect()
 }
@@ -304,10 +304,10 @@ fn var(register: RegId) -> LocalExpr {
     IrExpr::Var(Place::Reg(register))
 }
 
-fn is(value: LocalExpr, number: i64) -> LocalExpr {
+fn is(value: LocalExpr, number: i128) -> LocalExpr {
     IrExpr::binary(BinOp::Eq, value, IrExpr::Const(number))
 }
 
-fn assign(register: RegId, value: i64) -> Op {
+fn assign(register: RegId, value: i128) -> Op {
     Op::Assign { dst: Place::Reg(register), value: IrExpr::Const(value) }
 }

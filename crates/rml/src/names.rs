@@ -14,9 +14,9 @@ use crate::fold::{Resolve, fold_const};
 use crate::report::{Fallible, Reported, Reports};
 
 /// The largest array.
-const MAX_ARRAY: i64 = 4096;
+const MAX_ARRAY: i128 = 4096;
 /// The largest number of threads.
-const MAX_THREADS: i64 = 256;
+const MAX_THREADS: i128 = 256;
 
 /// A position in [`Names::vars`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -63,7 +63,7 @@ pub(crate) struct Names<'a> {
     pub(crate) file: &'a File,
     pub(crate) vars: Vec<Var<'a>>,
     /// The constants' values, where known.
-    pub(crate) consts: Vec<Option<i64>>,
+    pub(crate) consts: Vec<Option<i128>>,
     /// How many threads each thread declaration stands for, where known.
     pub(crate) counts: Vec<Option<u32>>,
     /// What the whole compilation may still cost.
@@ -73,7 +73,7 @@ pub(crate) struct Names<'a> {
 }
 
 /// Declares everything in a file. `set` overrides constants.
-pub(crate) fn collect<'a>(source: &'a str, file: &'a File, set: &[(String, i64)], reports: &mut Reports) -> Names<'a> {
+pub(crate) fn collect<'a>(source: &'a str, file: &'a File, set: &[(String, i128)], reports: &mut Reports) -> Names<'a> {
     let mut names = Names {
         source,
         file,
@@ -259,12 +259,12 @@ impl<'a> Names<'a> {
     }
 
     /// Evaluates a constant outside all threads.
-    pub(crate) fn constant(&self, expr: &'a Expr, reports: &mut Reports) -> Fallible<i64> {
+    pub(crate) fn constant(&self, expr: &'a Expr, reports: &mut Reports) -> Fallible<i128> {
         fold_const(expr, &mut Constants { names: self, reports, binders: Vec::new() })
     }
 }
 
-fn check_count((family, count): (&str, i64), total: i64, span: Span, reports: &mut Reports) -> Fallible<u32> {
+fn check_count((family, count): (&str, i128), total: i128, span: Span, reports: &mut Reports) -> Fallible<u32> {
     let help = format!("a program has 1 to {MAX_THREADS} threads");
     let message = match count {
         ..=0 => format!("{family} cannot have {count} threads"),
@@ -285,7 +285,7 @@ pub(crate) struct Constants<'a, 'r> {
     pub(crate) names: &'r Names<'a>,
     pub(crate) reports: &'r mut Reports,
 
-    pub(crate) binders: Vec<(&'a str, i64)>,
+    pub(crate) binders: Vec<(&'a str, i128)>,
 }
 
 impl<'a> Resolve<'a> for Constants<'a, '_> {
@@ -306,7 +306,7 @@ impl<'a> Resolve<'a> for Constants<'a, '_> {
         match *var {}
     }
 
-    fn binders(&mut self) -> &mut Vec<(&'a str, i64)> {
+    fn binders(&mut self) -> &mut Vec<(&'a str, i128)> {
         &mut self.binders
     }
 

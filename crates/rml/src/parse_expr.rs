@@ -109,11 +109,11 @@ impl Parser<'_, '_> {
     }
 
     /// The value of an integer token, which is not consumed unless it is wrong.
-    pub(crate) fn integer(&mut self) -> Fallible<i64> {
+    pub(crate) fn integer(&mut self) -> Fallible<i128> {
         let text = self.text(self.span());
         let digits = text.replace('_', "");
         let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-            Some(hex) => i64::from_str_radix(hex, 16),
+            Some(hex) => i128::from_str_radix(hex, 16),
             None => digits.parse(),
         };
         value.map_err(|error| {

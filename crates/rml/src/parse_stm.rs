@@ -14,9 +14,9 @@ use crate::report::{Fallible, Reported};
 use crate::token::Token;
 
 /// The constants of every stm with their values.
-const PREDECLARED: [(&str, i64); 2] = [("threads", 2), ("vars", 2)];
+const PREDECLARED: [(&str, i128); 2] = [("threads", 2), ("vars", 2)];
 /// Those of an stm with values: the transactions of a thread, the operations of a transaction, the values that are written.
-const WITH_VALUES: [(&str, i64); 3] = [("txns", 1), ("ops", 2), ("values", 2)];
+const WITH_VALUES: [(&str, i128); 3] = [("txns", 1), ("ops", 2), ("values", 2)];
 /// The fewest operations of a transaction; as many as `ops` unless declared.
 const FEWEST: &str = "min_ops";
 /// The name of the family of threads.
@@ -174,7 +174,7 @@ impl Parser<'_, '_> {
         let Some(span) = self.file.stm() else { return };
         let missing = |file: &crate::ast::File, name: &str| file.consts.iter().all(|c| c.name.text != name);
         let more: &[_] = if self.file.has_values() && self.file.client.is_none() { &WITH_VALUES } else { &[] };
-        let own = i64::try_from(self.file.threads.len()).ok().filter(|_| self.file.client.is_some());
+        let own = i128::try_from(self.file.threads.len()).ok().filter(|_| self.file.client.is_some());
         let predeclared = PREDECLARED.iter().chain(more).copied();
         let predeclared = predeclared.map(|(name, value)| (name, own.filter(|_| name == "threads").unwrap_or(value)));
         let added: Vec<_> = predeclared.filter(|(name, _)| missing(&self.file, name)).collect();

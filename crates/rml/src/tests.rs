@@ -23,7 +23,7 @@ use expect_test::Expect;
 use crate::{CompileError, compile};
 
 /// Compiles a program that must be right.
-fn program(source: &str, set: &[(&str, i64)]) -> Program {
+fn program(source: &str, set: &[(&str, i128)]) -> Program {
     let set: Vec<_> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     let program = match compile(source, "test", &set) {
         Ok(program) => program,

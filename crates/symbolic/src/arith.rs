@@ -59,7 +59,7 @@ impl Gates {
 
     fn unary_error(&mut self, op: UnOp, arg: &Value) -> Lit {
         if let Some(values) = arg.range.values() {
-            let wrong: Vec<i64> = values.iter().copied().filter(|value| op.apply(*value).is_err()).collect();
+            let wrong: Vec<i128> = values.iter().copied().filter(|value| op.apply(*value).is_err()).collect();
             if wrong.len() == values.len() {
                 return TRUE;
             }
@@ -257,7 +257,7 @@ impl Gates {
     }
 
     /// Whether a shift is by less than nothing or by `limit` and more.
-    fn odd_amount(&mut self, by: &Value, limit: i64) -> Lit {
+    fn odd_amount(&mut self, by: &Value, limit: i128) -> Lit {
         let limit = Value::constant(limit);
         let small = self.less(by, &limit);
         let negative = self.less(by, &Value::constant(0));
@@ -322,7 +322,7 @@ fn may_fail(op: BinOp, a: &Value, b: &Value) -> bool {
     }
     let undefined = a.range.may_be_undefined() || b.range.may_be_undefined();
     let corners = |range: &Range| [range.bounds().0, range.bounds().1];
-    let wrong = |x: i64| corners(&b.range).into_iter().any(|y| op.apply(x, y).is_err());
+    let wrong = |x: i128| corners(&b.range).into_iter().any(|y| op.apply(x, y).is_err());
     match op {
         // These are monotone in each operand, so that the corners decide.
         BinOp::Add | BinOp::Sub | BinOp::Mul => undefined || corners(&a.range).into_iter().any(wrong),
@@ -335,10 +335,10 @@ mod tests {
     use super::*;
     use cyrano_ir::{IntType, UNDEFINED};
 
-    const NUMBERS: [i64; 14] = [0, 1, 2, 3, 7, 8, 62, 63, -1, -2, -9, i64::MAX, UNDEFINED, i64::MIN + 1];
+    const NUMBERS: [i128; 14] = [0, 1, 2, 3, 7, 8, 62, 63, -1, -2, -9, i64::MAX, UNDEFINED, i64::MIN + 1];
 
     /// Evaluates a gate by its definition: circuits over constants fold to constants, so range tricks are switched off by a wide range.
-    fn wide(gates: &mut Gates, number: i64) -> Value {
+    fn wide(gates: &mut Gates, number: i128) -> Value {
         let constant = Value::constant(number);
         let bits: Vec<Lit> = (0..64).map(|at| constant.bit(at)).collect();
         let _ = gates;

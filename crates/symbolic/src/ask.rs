@@ -43,7 +43,7 @@ enum Cut {
 /// What has been found out.
 #[derive(Default)]
 struct Findings {
-    outcomes: BTreeSet<Vec<i64>>,
+    outcomes: BTreeSet<Vec<i128>>,
     /// The execution that decides the question.
     decision: Option<Decision>,
 }
@@ -250,7 +250,7 @@ impl<'a> Ask<'a> {
             }
             if solver.value(encoding.target) {
                 if outcomes {
-                    let outcome: Vec<i64> =
+                    let outcome: Vec<i128> =
                         encoding.observed.iter().map(|value| value.read(|lit| solver.value(lit))).collect();
                     block(encoding, solver, &outcome);
                     findings.outcomes.insert(outcome);
@@ -437,14 +437,14 @@ impl Last {
 }
 
 /// No further execution with this outcome is asked for.
-fn block(encoding: &Encoding, solver: &mut Batsat, outcome: &[i64]) {
+fn block(encoding: &Encoding, solver: &mut Batsat, outcome: &[i128]) {
     if let Some(clause) = other_than(encoding, outcome) {
         solver.add(&clause);
     }
 }
 
 /// A clause that says that no execution ends with this outcome; none if there is none anyway.
-fn other_than(encoding: &Encoding, outcome: &[i64]) -> Option<Vec<Lit>> {
+fn other_than(encoding: &Encoding, outcome: &[i128]) -> Option<Vec<Lit>> {
     let mut clause = vec![!encoding.complete];
     for (value, number) in encoding.observed.iter().zip(outcome) {
         let undefined = *number == cyrano_ir::UNDEFINED;

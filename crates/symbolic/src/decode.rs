@@ -38,7 +38,7 @@ pub(crate) fn decode(
     let mut violation = None;
     for (thread, run) in program.thread_ids().zip(&encoding.run.threads) {
         let choices = run.choices.iter().filter(|(guard, _)| value(*guard)).map(|(_, choice)| choice.read(value));
-        let choices: Vec<i64> = choices.collect();
+        let choices: Vec<i128> = choices.collect();
         let steps = run.steps.iter().filter(|step| value(step.guard));
         let planned: Vec<Planned> = steps
             .clone()
@@ -88,18 +88,18 @@ pub(crate) fn decode(
 struct Planned {
     /// Where; none if this is not known.
     instr: Option<InstrId>,
-    read: Option<i64>,
+    read: Option<i128>,
 }
 
 /// One thread that runs again.
 struct Machine<'a> {
     program: &'a Program,
     thread: ThreadId,
-    registers: Vec<i64>,
+    registers: Vec<i128>,
     pc: InstrId,
-    choices: std::slice::Iter<'a, i64>,
+    choices: std::slice::Iter<'a, i128>,
     planned: std::slice::Iter<'a, Planned>,
-    written: Vec<Option<i64>>,
+    written: Vec<Option<i128>>,
     failed: Vec<InstrId>,
     errors: Vec<(InstrId, EvalError)>,
     /// Failures and errors before the current section, as long as nothing in it has been performed.
@@ -115,7 +115,7 @@ enum Flow {
 }
 
 impl<'a> Machine<'a> {
-    fn new(program: &'a Program, thread: ThreadId, choices: &'a [i64], planned: &'a [Planned]) -> Self {
+    fn new(program: &'a Program, thread: ThreadId, choices: &'a [i128], planned: &'a [Planned]) -> Self {
         Self {
             program,
             thread,
@@ -140,7 +140,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs as far as the model says; what each access wrote.
-    fn run(&mut self) -> Option<Vec<Option<i64>>> {
+    fn run(&mut self) -> Option<Vec<Option<i128>>> {
         for _ in 0..INSTRUCTIONS {
             match self.step() {
                 Flow::On => {}
@@ -155,7 +155,7 @@ impl<'a> Machine<'a> {
         self.planned.as_slice().is_empty().then(|| std::mem::take(&mut self.written))
     }
 
-    fn eval(&self, expr: &LocalExpr) -> Result<i64, EvalError> {
+    fn eval(&self, expr: &LocalExpr) -> Result<i128, EvalError> {
         expr.eval(&mut |place| Ok(self.registers[self.resolve(place)?.index()]))
     }
 
@@ -171,7 +171,7 @@ impl<'a> Machine<'a> {
     }
 
     /// A value whose error stops nothing.
-    fn compute(&mut self, expr: &LocalExpr) -> i64 {
+    fn compute(&mut self, expr: &LocalExpr) -> i128 {
         self.eval(expr).unwrap_or_else(|error| {
             self.errors.push((self.pc, error));
             0
@@ -257,7 +257,7 @@ impl<'a> Machine<'a> {
         self.go(InstrId(self.pc.0 + 1))
     }
 
-    fn modify(&mut self, op: &RmwOp, old: i64) -> Option<i64> {
+    fn modify(&mut self, op: &RmwOp, old: i128) -> Option<i128> {
         match op {
             RmwOp::Exchange(value) => Some(self.compute(value)),
             RmwOp::FetchAdd(value) => {

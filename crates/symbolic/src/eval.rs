@@ -61,19 +61,19 @@ impl Gates {
     }
 
     /// The numbers below `len` that are `valid` and that a value may be, each with its literal; and the literal for none of them.
-    pub(crate) fn cases(&mut self, value: &Value, len: u32, valid: impl Fn(i64) -> bool) -> (Vec<(i64, Lit)>, Lit) {
-        let valid = |number: &i64| (0..i64::from(len)).contains(number) && valid(*number);
-        let (good, bad): (Vec<i64>, Option<Vec<i64>>) = match value.range.values() {
+    pub(crate) fn cases(&mut self, value: &Value, len: u32, valid: impl Fn(i128) -> bool) -> (Vec<(i128, Lit)>, Lit) {
+        let valid = |number: &i128| (0..i128::from(len)).contains(number) && valid(*number);
+        let (good, bad): (Vec<i128>, Option<Vec<i128>>) = match value.range.values() {
             Some(values) => {
                 let (good, bad) = values.iter().copied().partition(valid);
                 (good, Some(bad))
             }
             None => {
                 let (lo, hi) = value.range.bounds();
-                ((lo.max(0)..=hi.min(i64::from(len) - 1)).filter(valid).collect(), None)
+                ((lo.max(0)..=hi.min(i128::from(len) - 1)).filter(valid).collect(), None)
             }
         };
-        let good: Vec<(i64, Lit)> = good.into_iter().map(|number| (number, self.equals(value, number))).collect();
+        let good: Vec<(i128, Lit)> = good.into_iter().map(|number| (number, self.equals(value, number))).collect();
         let none = match bad {
             _ if good.is_empty() => TRUE,
             Some(bad) => {
@@ -148,7 +148,7 @@ impl Registers {
                 let (index, wrong) = self.eval(gates, index);
                 gates.exchanges.retain(|swap| !swap.moves(&index.range));
                 let (cases, outside) = gates.cases(&index, *len, |_| true);
-                let element = |(number, lit): (i64, Lit)| (RegId(base.0 + number as u32), lit);
+                let element = |(number, lit): (i128, Lit)| (RegId(base.0 + number as u32), lit);
                 (cases.into_iter().map(element).collect(), gates.or(wrong, outside))
             }
         }

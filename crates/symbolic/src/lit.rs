@@ -36,8 +36,8 @@ impl Lit {
     }
 
     /// As the number that DIMACS files use.
-    pub fn dimacs(self) -> i64 {
-        let var = i64::from(self.var()) + 1;
+    pub fn dimacs(self) -> i128 {
+        let var = i128::from(self.var()) + 1;
         if self.is_negative() { -var } else { var }
     }
 }

@@ -15,36 +15,36 @@ use crate::lit::{FALSE, Lit, TRUE};
 use crate::value::Value;
 
 /// A state: what each value leads to.
-type State = BTreeMap<i64, usize>;
+type State = BTreeMap<i128, usize>;
 
 /// An automaton. State 0 is the end; states lead to states with smaller numbers.
 #[derive(Default)]
 struct Automaton {
     states: Vec<State>,
-    known: FxHashMap<Vec<(i64, usize)>, usize>,
+    known: FxHashMap<Vec<(i128, usize)>, usize>,
     root: usize,
 }
 
 impl Automaton {
-    fn new(outcomes: &BTreeSet<Vec<i64>>) -> Self {
+    fn new(outcomes: &BTreeSet<Vec<i128>>) -> Self {
         let mut this = Self { states: vec![State::new()], ..Self::default() };
-        let all: Vec<&[i64]> = outcomes.iter().map(Vec::as_slice).collect();
+        let all: Vec<&[i128]> = outcomes.iter().map(Vec::as_slice).collect();
         this.root = this.state(&all);
         this
     }
 
     /// The state that accepts exactly these rests, which are sorted and of one length.
-    fn state(&mut self, rests: &[&[i64]]) -> usize {
+    fn state(&mut self, rests: &[&[i128]]) -> usize {
         if rests.first().is_none_or(|rest| rest.is_empty()) {
             return 0;
         }
         let mut state = State::new();
         for group in rests.chunk_by(|one, other| one[0] == other[0]) {
-            let rests: Vec<&[i64]> = group.iter().map(|rest| &rest[1..]).collect();
+            let rests: Vec<&[i128]> = group.iter().map(|rest| &rest[1..]).collect();
             let next = self.state(&rests);
             state.insert(group[0][0], next);
         }
-        let key: Vec<(i64, usize)> = state.iter().map(|(value, next)| (*value, *next)).collect();
+        let key: Vec<(i128, usize)> = state.iter().map(|(value, next)| (*value, *next)).collect();
         *self.known.entry(key).or_insert_with(|| {
             self.states.push(state);
             self.states.len() - 1
@@ -74,9 +74,9 @@ pub(crate) fn none_of(
     gates: &mut Gates,
     observed: &[Observable],
     values: &[Value],
-    allowed: &BTreeSet<Vec<i64>>,
+    allowed: &BTreeSet<Vec<i128>>,
 ) -> Lit {
-    let fitting: BTreeSet<Vec<i64>> = allowed.iter().filter(|outcome| outcome.len() == values.len()).cloned().collect();
+    let fitting: BTreeSet<Vec<i128>> = allowed.iter().filter(|outcome| outcome.len() == values.len()).cloned().collect();
     if fitting.is_empty() {
         return TRUE;
     }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn members_are_members() {
-        let outcomes: BTreeSet<Vec<i64>> = [vec![0, 1], vec![1, 0], vec![1, 2]].into();
+        let outcomes: BTreeSet<Vec<i128>> = [vec![0, 1], vec![1, 0], vec![1, 2]].into();
         let mut gates = Gates::new(false);
         for (a, b) in (0..3).flat_map(|a| (0..3).map(move |b| (a, b))) {
             let values = [Value::constant(a), Value::constant(b)];

@@ -58,7 +58,7 @@ impl Walk<'_, '_> {
         state.registers.write(self.gates, &choices, &value, &taint, open);
     }
 
-    pub(crate) fn choice(&mut self, dst: &Place, from: &[i64], guard: &mut Lit, state: &mut State) {
+    pub(crate) fn choice(&mut self, dst: &Place, from: &[i128], guard: &mut Lit, state: &mut State) {
         let (choices, wrong) = state.registers.resolve(self.gates, dst);
         self.stop(guard, wrong);
         let range = Range::of(from.to_vec());

@@ -17,9 +17,9 @@ const PAIRS: usize = 1024;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Range {
     /// These, in ascending order.
-    Set(Vec<i64>),
+    Set(Vec<i128>),
     /// All from `lo` to `hi`, neither of which is undefined, and perhaps `UNDEFINED`.
-    Span { lo: i64, hi: i64, undefined: bool },
+    Span { lo: i128, hi: i128, undefined: bool },
 }
 
 impl Range {
@@ -29,7 +29,7 @@ impl Range {
     }
 
     /// One value.
-    pub(crate) fn one(value: i64) -> Self {
+    pub(crate) fn one(value: i128) -> Self {
         Self::Set(vec![value])
     }
 
@@ -39,7 +39,7 @@ impl Range {
     }
 
     /// These values.
-    pub(crate) fn of(mut values: Vec<i64>) -> Self {
+    pub(crate) fn of(mut values: Vec<i128>) -> Self {
         values.sort_unstable();
         values.dedup();
         if values.len() <= LARGEST {
@@ -53,7 +53,7 @@ impl Range {
     /// An interval of 128-bit numbers, cut to what 64 bits hold.
     pub(crate) fn span(lo: i128, hi: i128) -> Self {
         let undefined = lo <= i128::from(i64::MIN);
-        let clamp = |value: i128| value.clamp(i128::from(i64::MIN) + 1, i128::from(i64::MAX)) as i64;
+        let clamp = |value: i128| value.clamp(i128::from(i64::MIN) + 1, i128::from(i64::MAX)) as i128;
         let (lo, hi) = (clamp(lo), clamp(hi));
         if hi.abs_diff(lo) < LARGEST as u64 && !undefined {
             return Self::Set((lo..=hi).collect());
@@ -62,7 +62,7 @@ impl Range {
     }
 
     /// The values, if they are listed.
-    pub(crate) fn values(&self) -> Option<&[i64]> {
+    pub(crate) fn values(&self) -> Option<&[i128]> {
         match self {
             Self::Set(values) => Some(values),
             Self::Span { .. } => None,
@@ -70,7 +70,7 @@ impl Range {
     }
 
     /// The only value, if there is only one.
-    pub(crate) fn single(&self) -> Option<i64> {
+    pub(crate) fn single(&self) -> Option<i128> {
         match self.values()? {
             [value] => Some(*value),
             _ => None,
@@ -86,7 +86,7 @@ impl Range {
     }
 
     /// The least and the greatest defined value; 0 and 0 if there is none.
-    pub(crate) fn bounds(&self) -> (i64, i64) {
+    pub(crate) fn bounds(&self) -> (i128, i128) {
         match self {
             Self::Set(values) => {
                 let defined = values.strip_prefix(&[UNDEFINED]).unwrap_or(values);
@@ -104,7 +104,7 @@ impl Range {
     }
 
     /// Whether this may be the value.
-    pub(crate) fn contains(&self, value: i64) -> bool {
+    pub(crate) fn contains(&self, value: i128) -> bool {
         match self {
             Self::Set(values) => values.binary_search(&value).is_ok(),
             Self::Span { undefined, .. } if value == UNDEFINED => *undefined,
@@ -134,7 +134,7 @@ impl Range {
     }
 
     /// The bounds; those of the other range if nothing here is defined.
-    fn proper_bounds(&self, other: &Self) -> (i64, i64) {
+    fn proper_bounds(&self, other: &Self) -> (i128, i128) {
         if *self == Self::one(UNDEFINED) { other.bounds() } else { self.bounds() }
     }
 

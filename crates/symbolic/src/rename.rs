@@ -5,7 +5,7 @@ use cyrano_ir::{Addr, Expr, LocId, LocalExpr, Op, Place, RmwOp};
 /// What becomes of the leaves of an instruction.
 pub(crate) trait Rename {
     /// A constant of an expression or a choice.
-    fn constant(&mut self, value: i64) -> i64;
+    fn constant(&mut self, value: i128) -> i128;
     /// A location that is named.
     fn location(&mut self, loc: LocId) -> LocId;
 }
@@ -69,12 +69,12 @@ fn address(addr: &Addr, to: &mut impl Rename) -> Addr {
 /// Notes all leaves and leaves them as they are.
 #[derive(Default)]
 pub(crate) struct Leaves {
-    pub(crate) constants: Vec<i64>,
+    pub(crate) constants: Vec<i128>,
     pub(crate) locations: Vec<LocId>,
 }
 
 impl Rename for Leaves {
-    fn constant(&mut self, value: i64) -> i64 {
+    fn constant(&mut self, value: i128) -> i128 {
         self.constants.push(value);
         value
     }

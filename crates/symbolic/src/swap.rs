@@ -27,7 +27,7 @@ pub(crate) struct Swap {
 }
 
 impl Rename for &Swap {
-    fn constant(&mut self, value: i64) -> i64 {
+    fn constant(&mut self, value: i128) -> i128 {
         self.value(value)
     }
 
@@ -54,7 +54,7 @@ impl Swap {
                 swap.exchange(program, loc.0, twin.0)?;
             }
             for (value, twin) in leaves.constants.iter().zip(&twins.constants).filter(|(value, twin)| value != twin) {
-                let word = |value: i64| u32::try_from(value.div_euclid(WORD)).ok();
+                let word = |value: i128| u32::try_from(value.div_euclid(WORD)).ok();
                 swap.exchange(program, word(*value).filter(|_| pointers)?, word(*twin)?)?;
             }
         }
@@ -111,9 +111,9 @@ impl Swap {
     }
 
     /// What becomes of a value.
-    pub(crate) fn value(&self, value: i64) -> i64 {
+    pub(crate) fn value(&self, value: i128) -> i128 {
         match u32::try_from(value.div_euclid(WORD)) {
-            Ok(word) if self.pointers => value + (i64::from(self.word(word)) - i64::from(word)) * WORD,
+            Ok(word) if self.pointers => value + (i128::from(self.word(word)) - i128::from(word)) * WORD,
             _ => value,
         }
     }
@@ -139,7 +139,7 @@ impl Swap {
             return values.iter().any(|value| self.value(*value) != *value);
         }
         let (lo, hi) = range.bounds();
-        self.moved.iter().any(|word| lo < (i64::from(*word) + 1) * WORD && i64::from(*word) * WORD <= hi)
+        self.moved.iter().any(|word| lo < (i128::from(*word) + 1) * WORD && i128::from(*word) * WORD <= hi)
     }
 
     /// Whether an operator commutes with the exchange, for all values of this range.
@@ -149,7 +149,7 @@ impl Swap {
         }
         let Some(values) = range.values() else { return false };
         let kept =
-            |value: i64| op.apply(self.value(value)).ok() == op.apply(value).ok().map(|result| self.value(result));
+            |value: i128| op.apply(self.value(value)).ok() == op.apply(value).ok().map(|result| self.value(result));
         values.iter().all(|value| kept(*value))
     }
 
@@ -162,7 +162,7 @@ impl Swap {
             return true;
         }
         let (Some(left), Some(right)) = (left.values(), right.values()) else { return false };
-        let kept = |a: i64, b: i64| {
+        let kept = |a: i128, b: i128| {
             let image = op.apply(self.value(a), self.value(b)).ok();
             image == op.apply(a, b).ok().map(|result| self.value(result))
         };
@@ -170,12 +170,12 @@ impl Swap {
     }
 
     /// Whether the word at some distance from a pointer moves with the pointer.
-    pub(crate) fn keeps_target(&self, program: &Program, array: ArrayId, pointer: &Range, offset: i64) -> bool {
+    pub(crate) fn keeps_target(&self, program: &Program, array: ArrayId, pointer: &Range, offset: i128) -> bool {
         if !self.moves(pointer) && !self.moves_words(program, array, &pointer.unary(UnOp::Target), offset) {
             return true;
         }
         let Some(values) = pointer.values() else { return false };
-        let word = |pointer: i64| {
+        let word = |pointer: i128| {
             let index = UnOp::Target.apply(pointer).ok()?.checked_add(offset)?;
             program.element(array, index).ok().map(|loc| loc.0)
         };
@@ -183,14 +183,14 @@ impl Swap {
     }
 
     /// Whether some element of an array moves, at these indices plus an offset.
-    pub(crate) fn moves_words(&self, program: &Program, array: ArrayId, index: &Range, offset: i64) -> bool {
-        let base = i64::from(program.arrays[array.index()].base.0) + offset;
-        let at = |word: u32| i64::from(word).checked_sub(base);
+    pub(crate) fn moves_words(&self, program: &Program, array: ArrayId, index: &Range, offset: i128) -> bool {
+        let base = i128::from(program.arrays[array.index()].base.0) + offset;
+        let at = |word: u32| i128::from(word).checked_sub(base);
         self.moved.iter().any(|word| at(*word).is_some_and(|index_of| index.contains(index_of)))
     }
 
     /// Whether a set of observations stays what it is.
-    pub(crate) fn keeps_outcomes(&self, program: &Program, outcomes: &BTreeSet<Vec<i64>>) -> bool {
+    pub(crate) fn keeps_outcomes(&self, program: &Program, outcomes: &BTreeSet<Vec<i128>>) -> bool {
         let image = |var: &FinalVar| match var {
             FinalVar::Reg(thread, register) => FinalVar::Reg(self.thread(*thread), *register),
             FinalVar::Loc(loc) => FinalVar::Loc(LocId(self.word(loc.0))),
@@ -200,7 +200,7 @@ impl Swap {
             program.observed.iter().map(|observable| column(image(&observable.var))).collect();
         let Some(columns) = columns else { return false };
         outcomes.iter().all(|outcome| {
-            let image: Option<Vec<i64>> =
+            let image: Option<Vec<i128>> =
                 columns.iter().map(|column| outcome.get(*column).map(|value| self.value(*value))).collect();
             image.is_some_and(|image| outcomes.contains(&image))
         })
@@ -217,7 +217,7 @@ fn object(program: &Program, word: u32) -> Option<(u32, u32)> {
 }
 
 /// A pointer and an offset, if an index is of that form.
-pub(crate) fn pointer_and_offset(index: &LocalExpr) -> Option<(&LocalExpr, i64)> {
+pub(crate) fn pointer_and_offset(index: &LocalExpr) -> Option<(&LocalExpr, i128)> {
     use cyrano_ir::Expr::{Binary, Const, Unary};
     match index {
         Unary(UnOp::Target, pointer) => Some((pointer, 0)),

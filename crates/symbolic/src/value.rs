@@ -24,7 +24,7 @@ pub(crate) struct Value {
 
 impl Value {
     /// A number.
-    pub(crate) fn constant(value: i64) -> Self {
+    pub(crate) fn constant(value: i128) -> Self {
         let range = Range::one(value);
         let bits = shape(&range).into_iter().map(|bit| bit.unwrap_or(FALSE)).collect();
         Self { bits, undefined: (value == UNDEFINED).into(), range: Rc::new(range) }
@@ -45,7 +45,7 @@ impl Value {
     }
 
     /// The number, if it is the same in all executions.
-    pub(crate) fn single(&self) -> Option<i64> {
+    pub(crate) fn single(&self) -> Option<i128> {
         self.range.single()
     }
 
@@ -55,18 +55,18 @@ impl Value {
     }
 
     /// The number in an assignment.
-    pub(crate) fn read(&self, value: impl Fn(Lit) -> bool) -> i64 {
+    pub(crate) fn read(&self, value: impl Fn(Lit) -> bool) -> i128 {
         if value(self.undefined) {
             return UNDEFINED;
         }
-        let bit = |at: usize| i64::from(value(self.bit(at))) << at;
+        let bit = |at: usize| i128::from(value(self.bit(at))) << at;
         (0..64).fold(0, |number, at| number | bit(at))
     }
 }
 
 /// How many bits two's complement needs for all numbers from `lo` to `hi`.
-pub(crate) fn width(lo: i64, hi: i64) -> usize {
-    let bits = |value: i64| 65 - (if value < 0 { !value } else { value }).leading_zeros() as usize;
+pub(crate) fn width(lo: i128, hi: i128) -> usize {
+    let bits = |value: i128| 65 - (if value < 0 { !value } else { value }).leading_zeros() as usize;
     bits(lo).max(bits(hi))
 }
 
@@ -75,8 +75,8 @@ fn shape(range: &Range) -> Vec<Option<Lit>> {
     let (lo, hi) = range.bounds();
     let width = width(lo, hi);
     let Some(values) = range.values() else { return vec![None; width] };
-    let number = |value: i64| if value == UNDEFINED { 0 } else { value };
-    let bit = |value: i64, at: usize| number(value) >> at & 1 == 1;
+    let number = |value: i128| if value == UNDEFINED { 0 } else { value };
+    let bit = |value: i128, at: usize| number(value) >> at & 1 == 1;
     let constant = |at: usize| {
         let first = bit(*values.first()?, at);
         values.iter().all(|value| bit(*value, at) == first).then_some(Lit::from(first))
@@ -159,7 +159,7 @@ impl Gates {
     }
 
     /// Whether a value is this number.
-    pub(crate) fn equals(&mut self, value: &Value, number: i64) -> Lit {
+    pub(crate) fn equals(&mut self, value: &Value, number: i128) -> Lit {
         if !value.range.contains(number) {
             return FALSE;
         }

@@ -91,7 +91,7 @@ fn queue(file: &str, test: &str) -> Program {
     unit.program(test).expect("the test becomes a program")
 }
 
-fn mined(program: &Program) -> BTreeSet<Vec<i64>> {
+fn mined(program: &Program) -> BTreeSet<Vec<i128>> {
     let serial = cyrano_memory::named("serial").expect("a model");
     let query = Query { program, model: &serial, question: Question::Outcomes };
     let answer = Symbolic::default().ask(query, &limits(60.0, 1), &());

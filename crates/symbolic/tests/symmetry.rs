@@ -62,7 +62,7 @@ fn compare_all(program: &Program, models: &[&str], iterations: usize, tally: &Ce
     let engine = Symbolic { iterations, ..Symbolic::default() };
     let query = Query { program, model: &model("serial"), question: Question::Outcomes };
     let serial = engine.ask_with_stats(query, &limits(60.0, 1), &()).0.outcomes;
-    let sorted = |outcome: &Vec<i64>| {
+    let sorted = |outcome: &Vec<i128>| {
         let mut outcome = outcome.clone();
         outcome.sort_unstable();
         outcome
@@ -210,7 +210,7 @@ fn observations_that_tell_threads_apart_count() {
     }";
     let Ok(program) = cyrano_rml::compile(source, "test", &[]) else { panic!("does not compile") };
     let allowed =
-        |outcomes: &[[i64; 2]]| Property::Observations(outcomes.iter().map(|outcome| outcome.to_vec()).collect());
+        |outcomes: &[[i128; 2]]| Property::Observations(outcomes.iter().map(|outcome| outcome.to_vec()).collect());
     for (outcomes, used) in
         [(&[[1, 1], [1, 2], [2, 1]][..], 1), (&[[1, 1]], 1), (&[[1, 1], [1, 2]], 0), (&[[1, 1], [2, 1]], 0)]
     {

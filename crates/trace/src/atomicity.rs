@@ -54,7 +54,7 @@ impl Told<'_> {
         }
     }
 
-    fn handed_on(&self, thread: ThreadId, instr: InstrId, values: &[(cyrano_ir::RegId, i64, i64)]) -> Explanation {
+    fn handed_on(&self, thread: ThreadId, instr: InstrId, values: &[(cyrano_ir::RegId, i128, i128)]) -> Explanation {
         let registers = &self.parts.program.thread(thread).registers;
         let mut values = values.to_vec();
         // A result may also be a register that is read later.
@@ -150,7 +150,7 @@ fn spoken(register: &str) -> String {
     }
 }
 
-fn list<'a>(values: impl Iterator<Item = (&'a str, i64)>) -> String {
+fn list<'a>(values: impl Iterator<Item = (&'a str, i128)>) -> String {
     let words: Vec<String> = values.map(|(name, value)| format!("{name} = {}", shown(value))).collect();
     words.join(", ")
 }

@@ -84,7 +84,7 @@ fn explain_end(
         recorder.observe(event);
     });
     let (digest, init) = (recorder.digest(), history.init());
-    let memory: Vec<i64> = parts.program.transactional.iter().map(|loc| parts.replayed.memory[loc.index()]).collect();
+    let memory: Vec<i128> = parts.program.transactional.iter().map(|loc| parts.replayed.memory[loc.index()]).collect();
     let TxCriterion::InOrder(order) = wanted else {
         let found = values::finish(criterion, digest, init, &memory).is_none();
         let left: Vec<_> =

@@ -232,7 +232,7 @@ impl Told<'_> {
 }
 
 /// A name with its value.
-pub(crate) fn named(program: &Program, name: &str, ty: Ty, value: Option<i64>) -> NamedValue {
+pub(crate) fn named(program: &Program, name: &str, ty: Ty, value: Option<i128>) -> NamedValue {
     let shown = value.and_then(|value| pointers::shown(program, ty, value));
     NamedValue { name: name.to_owned(), value, shown }
 }
@@ -300,7 +300,7 @@ pub(crate) fn listed(values: &[NamedValue]) -> String {
 }
 
 /// A value for people.
-pub fn shown(value: i64) -> String {
+pub fn shown(value: i128) -> String {
     if value == UNDEFINED { "undefined".to_owned() } else { value.to_string() }
 }
 

@@ -12,7 +12,7 @@ use crate::schema::{Explanation, NamedValue};
 const NEAREST: usize = 3;
 
 /// Why an outcome matters that is not among the allowed ones.
-pub(crate) fn explain(program: &Program, outcome: &[i64], allowed: &BTreeSet<Vec<i64>>) -> Explanation {
+pub(crate) fn explain(program: &Program, outcome: &[i128], allowed: &BTreeSet<Vec<i128>>) -> Explanation {
     let violation = Violation::Observation { outcome: outcome.to_vec() };
     let values = named(program, outcome);
     let nearest: Vec<_> = nearest(outcome, allowed).into_iter().map(|row| named(program, row)).collect();
@@ -33,15 +33,15 @@ pub(crate) fn explain(program: &Program, outcome: &[i64], allowed: &BTreeSet<Vec
 }
 
 /// The allowed outcomes with the fewest differing columns, the smallest first among equals.
-fn nearest<'a>(outcome: &[i64], allowed: &'a BTreeSet<Vec<i64>>) -> Vec<&'a [i64]> {
-    let distance = |row: &[i64]| row.iter().zip(outcome).filter(|(a, b)| a != b).count();
-    let mut rows: Vec<&[i64]> = allowed.iter().map(Vec::as_slice).collect();
+fn nearest<'a>(outcome: &[i128], allowed: &'a BTreeSet<Vec<i128>>) -> Vec<&'a [i128]> {
+    let distance = |row: &[i128]| row.iter().zip(outcome).filter(|(a, b)| a != b).count();
+    let mut rows: Vec<&[i128]> = allowed.iter().map(Vec::as_slice).collect();
     rows.sort_by_key(|row| distance(row));
     rows.truncate(NEAREST);
     rows
 }
 
-fn named(program: &Program, row: &[i64]) -> Vec<NamedValue> {
+fn named(program: &Program, row: &[i128]) -> Vec<NamedValue> {
     let columns = program.observed.iter().zip(row);
     columns.map(|(column, value)| NamedValue { name: column.name.clone(), value: Some(*value), shown: None }).collect()
 }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use cyrano_ir::{FinalVar, LocId, Observable};
 
-    fn check(outcome: &[i64], allowed: &[&[i64]], sentence: &str, closest: &[&[i64]]) {
+    fn check(outcome: &[i128], allowed: &[&[i128]], sentence: &str, closest: &[&[i128]]) {
         let column = |name: &str| Observable { name: name.into(), var: FinalVar::Loc(LocId(0)) };
         let observed = ["a", "b", "c"].map(column).into_iter().take(outcome.len()).collect();
         let program = Program { observed, ..Program::default() };

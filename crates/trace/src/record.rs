@@ -23,7 +23,7 @@ pub struct Parts<'a> {
     /// The source text that `program` was compiled from.
     pub source: &'a str,
     /// The constants that were given another value.
-    pub set: &'a [(String, i64)],
+    pub set: &'a [(String, i128)],
     /// The test that `program` stands for, if it came from a C file.
     pub test: Option<&'a TestInfo>,
     /// The program.
@@ -95,7 +95,7 @@ pub(crate) fn is_told(program: &Program, register: &str) -> bool {
 }
 
 /// The registers of a thread that a reader is told about, with these values.
-pub fn told_registers(program: &Program, thread: ThreadId, values: &[Option<i64>]) -> Vec<NamedValue> {
+pub fn told_registers(program: &Program, thread: ThreadId, values: &[Option<i128>]) -> Vec<NamedValue> {
     let registers = program.thread(thread).registers.iter().zip(values);
     let named = registers.filter(|(register, _)| is_told(program, &register.name));
     named.map(|(register, value)| explain::named(program, &register.name, register.ty, *value)).collect()
@@ -130,7 +130,7 @@ impl Recorder<'_> {
         });
         let (overtook, words) = overtaken.unzip();
         let ty = if facts.kind == AccessKind::Mark { Ty::Int } else { program.location(facts.loc).ty };
-        let show = |value: i64| pointers::shown(program, ty, value);
+        let show = |value: i128| pointers::shown(program, ty, value);
         Step {
             n: at + 1,
             thread: program.thread(access.thread).name.clone(),

@@ -11,7 +11,7 @@ use cyrano_ir::{Addr, EvalError, InstrId, LocId, LocalExpr, Op, Place, Program, 
 const MAX_STEPS: usize = 1_000_000;
 
 /// Registers, some not known yet.
-pub(crate) type Registers = Vec<Option<i64>>;
+pub(crate) type Registers = Vec<Option<i128>>;
 
 /// The registers of `thread` when it is first about to execute `at` with `hit` satisfied.
 pub(crate) fn registers_at(
@@ -34,7 +34,7 @@ pub(crate) fn registers_at(
 }
 
 /// What `thread` chose for the register of this name, in order, each with how many values there were to choose from.
-pub(crate) fn chosen(program: &Program, execution: &Execution, thread: ThreadId, name: &str) -> Vec<(i64, usize)> {
+pub(crate) fn chosen(program: &Program, execution: &Execution, thread: ThreadId, name: &str) -> Vec<(i128, usize)> {
     let thread_code = program.thread(thread);
     let mut run = Run::new(program, execution, thread);
     let mut values = Vec::new();
@@ -61,7 +61,7 @@ pub(crate) struct Assigned {
     /// The register.
     pub(crate) register: usize,
     /// Its value; `None` if that is never known.
-    pub(crate) value: Option<i64>,
+    pub(crate) value: Option<i128>,
     /// The step, from 1, at which the last load that the value depends on is performed; 0 if it depends on none.
     pub(crate) known: usize,
 }
@@ -144,7 +144,7 @@ pub(crate) struct Issued {
     /// The location, if the address is known.
     pub(crate) loc: Option<LocId>,
     /// What a store writes, if that is known.
-    pub(crate) written: Option<i64>,
+    pub(crate) written: Option<i128>,
 }
 
 /// The accesses that `thread` issues, in program order, up to the last one that is performed and one beyond it.
@@ -177,7 +177,7 @@ pub(crate) fn issued(program: &Program, execution: &Execution, thread: ThreadId)
 }
 
 /// The value of an expression: `None` if it needs an unknown register.
-pub(crate) fn eval(expr: &LocalExpr, registers: &Registers) -> Option<Result<i64, EvalError>> {
+pub(crate) fn eval(expr: &LocalExpr, registers: &Registers) -> Option<Result<i128, EvalError>> {
     let mut unknown = false;
     let value = expr.eval(&mut |place| match register(place, registers) {
         Some(Ok(index)) => {
@@ -223,9 +223,9 @@ struct Run {
     pc: usize,
     registers: Registers,
     /// What each access of the thread read, by its number in program order.
-    reads: Vec<Option<i64>>,
+    reads: Vec<Option<i128>>,
     accesses: usize,
-    choices: std::vec::IntoIter<i64>,
+    choices: std::vec::IntoIter<i128>,
 }
 
 impl Run {
@@ -276,7 +276,7 @@ impl Run {
         }
     }
 
-    fn write(&mut self, place: &Place, value: Option<i64>) -> Option<()> {
+    fn write(&mut self, place: &Place, value: Option<i128>) -> Option<()> {
         let index = register(place, &self.registers)?.ok()?;
         *self.registers.get_mut(index)? = value;
         Some(())

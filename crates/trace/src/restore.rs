@@ -157,7 +157,7 @@ impl Trace {
     }
 
     /// The specification that the trace was checked against.
-    fn allowed_outcomes(&self, program: &Program) -> Result<BTreeSet<Vec<i64>>, TraceError> {
+    fn allowed_outcomes(&self, program: &Program) -> Result<BTreeSet<Vec<i128>>, TraceError> {
         let allowed = self.property.allowed.as_ref();
         let allowed = allowed.ok_or_else(|| TraceError::new("it does not say which observations are allowed"))?;
         let columns = program.observed.len();

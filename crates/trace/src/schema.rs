@@ -97,7 +97,7 @@ pub struct ProgramInfo {
     /// The whole source text.
     pub source: String,
     /// The constants that were given another value.
-    pub set: BTreeMap<String, i64>,
+    pub set: BTreeMap<String, i128>,
     /// For a C file: the test that was run; absent for other languages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<TestInfo>,
@@ -124,7 +124,7 @@ pub struct PropertyInfo {
     pub condition: Option<String>,
     /// For `observations` and `atomicity`: the outcomes that serial executions have, one value per observed variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub allowed: Option<BTreeSet<Vec<i64>>>,
+    pub allowed: Option<BTreeSet<Vec<i128>>>,
 }
 
 /// What went wrong, in a form that can be confirmed again.
@@ -168,7 +168,7 @@ pub enum ViolationInfo {
     /// The final state shows an outcome that no serial execution has.
     Observation {
         /// The outcome.
-        outcome: Vec<i64>,
+        outcome: Vec<i128>,
     },
     /// The final state is a forbidden one.
     FinalState,
@@ -209,7 +209,7 @@ pub enum ErrorInfo {
     /// An index out of range.
     OutOfBounds {
         /// The index.
-        index: i64,
+        index: i128,
         /// The number of elements.
         len: u32,
     },
@@ -220,7 +220,7 @@ pub enum ErrorInfo {
     /// An access through a pointer to nothing.
     BadPointer {
         /// The address.
-        address: i64,
+        address: i128,
     },
 }
 
@@ -256,9 +256,9 @@ pub struct Step {
     #[serde(default)]
     pub transaction: Option<String>,
     /// What it read.
-    pub read: Option<i64>,
+    pub read: Option<i128>,
     /// What it wrote.
-    pub written: Option<i64>,
+    pub written: Option<i128>,
     /// How a person would write what it read, where that is not the number: `&node#1`, `null`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_shown: Option<String>,
@@ -318,7 +318,7 @@ pub struct ThreadInfo {
     /// Its name.
     pub name: String,
     /// The values of its choices, in program order.
-    pub choices: Vec<i64>,
+    pub choices: Vec<i128>,
     /// The commands of a transactional memory that its client chose: `read(0)`, `write(1)`, `end`.
     #[serde(default)]
     pub commands: Vec<String>,
@@ -404,7 +404,7 @@ pub struct NamedValue {
     /// The name.
     pub name: String,
     /// The value.
-    pub value: Option<i64>,
+    pub value: Option<i128>,
     /// How a person would write it, where that is not the number: `&node#1`, `null`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
@@ -467,9 +467,9 @@ pub struct PartedLocation {
     /// The location's name.
     pub location: String,
     /// What it holds.
-    pub real: i64,
+    pub real: i128,
     /// What it would hold.
-    pub serial: i64,
+    pub serial: i128,
 }
 
 /// A register in which an execution and its serial run differ.
@@ -478,9 +478,9 @@ pub struct PartedRegister {
     /// The register's name.
     pub register: String,
     /// What it holds.
-    pub real: i64,
+    pub real: i128,
     /// What it would hold.
-    pub serial: i64,
+    pub serial: i128,
 }
 
 /// What a thread that waits at an atomic section finds in memory.

@@ -40,7 +40,7 @@ struct Lane<'a> {
     /// The last assignment to each register; `None` while it has its first value.
     last: Vec<Option<usize>>,
     /// What was told last about each register.
-    told: Vec<Option<i64>>,
+    told: Vec<Option<i128>>,
     /// How many accesses the thread has issued.
     issued: usize,
 }
@@ -85,7 +85,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    fn update(&mut self, n: usize, register: usize, value: Option<i64>, changes: &mut Vec<RegisterChange>) {
+    fn update(&mut self, n: usize, register: usize, value: Option<i128>, changes: &mut Vec<RegisterChange>) {
         let told = self.told.get_mut(register);
         if told.is_some_and(|told| std::mem::replace(told, value) != value) {
             self.tell(n, register, changes);
@@ -99,7 +99,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    fn value(&self, register: usize, n: usize) -> Option<i64> {
+    fn value(&self, register: usize, n: usize) -> Option<i128> {
         match self.last[register] {
             None => self.told[register],
             Some(at) => self.assigned[at].value.filter(|_| self.assigned[at].known <= n),

@@ -91,8 +91,8 @@ pub(crate) fn commands(parts: &Parts<'_>, thread: ThreadId) -> Vec<String> {
     if parts.program.transactional.is_empty() {
         return Vec::new();
     }
-    let name = |(chosen, offered): (i64, usize)| {
-        let vars = (offered / 2) as i64;
+    let name = |(chosen, offered): (i128, usize)| {
+        let vars = (offered / 2) as i128;
         match chosen {
             read if read < vars => format!("read({read})"),
             write if write < 2 * vars => format!("write({})", write - vars),

@@ -36,9 +36,9 @@ fn awaited(parts: &Parts<'_>, loc: LocId) -> Awaited {
 
 struct Section<'a> {
     program: &'a Program,
-    memory: &'a [i64],
+    memory: &'a [i128],
     /// What the section itself has written.
-    own: HashMap<LocId, Option<i64>>,
+    own: HashMap<LocId, Option<i128>>,
     registers: Registers,
 }
 
@@ -110,7 +110,7 @@ impl Section<'_> {
         }
     }
 
-    fn assign(&mut self, place: &Place, value: Option<i64>) {
+    fn assign(&mut self, place: &Place, value: Option<i128>) {
         let register = rerun::register(place, &self.registers).and_then(Result::ok);
         if let Some(register) = register.and_then(|register| self.registers.get_mut(register)) {
             *register = value;

@@ -29,7 +29,7 @@ fn var(register: u32) -> LocalExpr {
     Expr::Var(Place::Reg(RegId(register)))
 }
 
-fn equals<V>(left: Expr<V>, value: i64) -> Expr<V> {
+fn equals<V>(left: Expr<V>, value: i128) -> Expr<V> {
     Expr::binary(BinOp::Eq, left, Expr::Const(value))
 }
 

@@ -11,7 +11,7 @@ use cyrano_ir::{BinOp, Expr as Ir, WORD};
 
 impl Checker<'_> {
     /// The value of a constant integer expression.
-    pub(super) fn constant(&mut self, expr: &ast::Expr) -> Fallible<i64> {
+    pub(super) fn constant(&mut self, expr: &ast::Expr) -> Fallible<i128> {
         let checked = self.expr(expr)?;
         match fold(&checked, &self.out.types, &|_| None) {
             Some(value) => Ok(value),
@@ -21,14 +21,14 @@ impl Checker<'_> {
 }
 
 /// The value of an expression without variables; `address` gives the address of a global.
-pub(crate) fn fold(expr: &Expr, types: &Types, address: &dyn Fn(usize) -> Option<i64>) -> Option<i64> {
+pub(crate) fn fold(expr: &Expr, types: &Types, address: &dyn Fn(usize) -> Option<i128>) -> Option<i128> {
     match build(expr, types, address)? {
         Ir::Const(value) => Some(value),
         _ => None,
     }
 }
 
-fn build(expr: &Expr, types: &Types, address: &dyn Fn(usize) -> Option<i64>) -> Option<LocalExpr> {
+fn build(expr: &Expr, types: &Types, address: &dyn Fn(usize) -> Option<i128>) -> Option<LocalExpr> {
     let sub = |expr: &Expr| build(expr, types, address);
     let made = match &expr.kind {
         ExprKind::Const(value) => Ir::Const(*value),
@@ -69,12 +69,12 @@ fn build(expr: &Expr, types: &Types, address: &dyn Fn(usize) -> Option<i64>) -> 
     Some(made)
 }
 
-fn address_of(lvalue: &Lvalue, types: &Types, address: &dyn Fn(usize) -> Option<i64>) -> Option<i64> {
+fn address_of(lvalue: &Lvalue, types: &Types, address: &dyn Fn(usize) -> Option<i128>) -> Option<i128> {
     match &lvalue.kind {
         LvalueKind::Global(id) => address(id.0),
         LvalueKind::Field(base, field) => {
             let Type::Struct(id) = base.ty else { return None };
-            Some(address_of(base, types, address)? + i64::from(types.offset(id, *field)) * WORD)
+            Some(address_of(base, types, address)? + i128::from(types.offset(id, *field)) * WORD)
         }
         LvalueKind::Index(base, index) => {
             let index = fold(index, types, address)?;

@@ -59,7 +59,7 @@ impl Checker<'_> {
             ast::ExprKind::Alignof(ty) => {
                 let ty = self.resolve(ty)?;
                 self.complete(&ty, loc)?;
-                let align = i64::try_from(self.out.types.layout(&ty).align).map_err(|_| Reported)?;
+                let align = i128::try_from(self.out.types.layout(&ty).align).map_err(|_| Reported)?;
                 Ok(Expr::new(ExprKind::Const(align), Type::Int(SIZE), loc))
             }
             ast::ExprKind::Compound(ty, items) => {
@@ -72,7 +72,7 @@ impl Checker<'_> {
 
     fn size_of(&mut self, ty: &Type, loc: Loc) -> Fallible<Expr> {
         self.complete(ty, loc)?;
-        let size = i64::try_from(self.out.types.layout(ty).size).map_err(|_| Reported)?;
+        let size = i128::try_from(self.out.types.layout(ty).size).map_err(|_| Reported)?;
         Ok(Expr::new(ExprKind::Const(size), Type::Int(SIZE), loc))
     }
 
@@ -172,7 +172,7 @@ impl Checker<'_> {
             let (ty, len) = ((**element).clone(), *len);
             let number = number?;
             if let Some(value) = super::fold(&number, &self.out.types, &|_| None)
-                && !(0..i64::from(len)).contains(&value)
+                && !(0..i128::from(len)).contains(&value)
             {
                 let message = format!("index {value} is outside an array of {len} elements");
                 return Err(self.error(index.loc, message, "out of bounds"));
@@ -296,7 +296,7 @@ impl Checker<'_> {
 }
 
 /// The first type of C's list that has the value.
-fn literal_type(value: i64, unsigned: bool, long: bool, decimal: bool) -> IntType {
+fn literal_type(value: i128, unsigned: bool, long: bool, decimal: bool) -> IntType {
     let int = |bits, signed| IntType { bits, signed };
     let candidates = [int(32, true), int(32, false), int(64, true), int(64, false)];
     let allowed =

@@ -29,7 +29,7 @@ const INTRINSICS: [(&str, usize); 13] = [
 ];
 
 /// The largest range of `choose`.
-const MAX_CHOICES: i64 = 1024;
+const MAX_CHOICES: i128 = 1024;
 
 /// Whether a function is known to the checker.
 pub(super) fn is_intrinsic(name: &str) -> bool {
@@ -153,7 +153,7 @@ impl Checker<'_> {
         self.coerce(value, to)
     }
 
-    fn choices(&mut self, args: &[ast::Expr], loc: Loc) -> Fallible<Vec<i64>> {
+    fn choices(&mut self, args: &[ast::Expr], loc: Loc) -> Fallible<Vec<i128>> {
         let (lo, hi) = (self.constant(&args[0])?, self.constant(&args[1])?);
         match hi.checked_sub(lo) {
             Some(0..MAX_CHOICES) => Ok((lo..=hi).collect()),

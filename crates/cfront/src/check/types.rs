@@ -201,7 +201,7 @@ impl Checker<'_> {
 
     /// Declares the enumerators; says whether one is negative.
     fn enumerators(&mut self, spec: &EnumSpec) -> Fallible<bool> {
-        let (mut next, mut negative) = (0i64, false);
+        let (mut next, mut negative) = (0i128, false);
         for (name, value) in &spec.enumerators {
             if let Some(value) = value {
                 next = self.constant(value)?;

@@ -154,7 +154,7 @@ impl Converter<'_> {
 }
 
 /// The value of a character constant, which is that of a signed `char`.
-fn character(text: &str) -> Option<i64> {
+fn character(text: &str) -> Option<i128> {
     let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
     let byte = match inner.strip_prefix('\\') {
         None => Some(inner).filter(|inner| inner.len() == 1)?.bytes().next()?,
@@ -171,5 +171,5 @@ fn character(text: &str) -> Option<i64> {
             None => u8::from_str_radix(code, 8).ok()?,
         },
     };
-    Some(i64::from(byte.cast_signed()))
+    Some(i128::from(byte.cast_signed()))
 }

@@ -121,7 +121,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// Registers for a variable, one per word; none for nothing.
-    pub(crate) fn variable_registers(&mut self, name: &str, ty: &Type, init: i64) -> Option<Spot> {
+    pub(crate) fn variable_registers(&mut self, name: &str, ty: &Type, init: i128) -> Option<Spot> {
         let mut names = Vec::new();
         if *ty != Type::Void {
             self.shared.checked.types.leaves(ty, name, &mut names);

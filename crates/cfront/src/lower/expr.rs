@@ -45,7 +45,7 @@ impl Lowerer<'_, '_> {
             ExprKind::PtrDiff(a, b) => {
                 let (left, right) = self.pair(a, b);
                 let bytes = arith::binary(BinOp::Sub, arith::used(left), arith::used(right));
-                let size = Ir::Const(i64::from(self.pointed_words(&a.ty)) * WORD);
+                let size = Ir::Const(i128::from(self.pointed_words(&a.ty)) * WORD);
                 vec![arith::binary(BinOp::Div, bytes, size)]
             }
             ExprKind::Convert(inner) => self.convert(inner, &expr.ty),

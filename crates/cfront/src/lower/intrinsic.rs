@@ -169,7 +169,7 @@ impl Lowerer<'_, '_> {
         }
         let counter = self.register(&format!("%objects.{}", first / WORD), 0);
         let count = Self::var(counter);
-        let cond = arith::binary(BinOp::Lt, count.clone(), Ir::Const(i64::from(self.shared.objects)));
+        let cond = arith::binary(BinOp::Lt, count.clone(), Ir::Const(i128::from(self.shared.objects)));
         let line = self.shared.sources.line(crate::source::Loc { file: 0, span });
         self.emit(Op::Limit { cond, what: format!("objects allocated in the loop at line {line}") });
         let step = Ir::Const(second - first);

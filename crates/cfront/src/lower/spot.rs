@@ -30,7 +30,7 @@ impl Spot {
     }
 
     /// An object at a fixed address.
-    pub(crate) fn fixed(address: i64) -> Self {
+    pub(crate) fn fixed(address: i128) -> Self {
         Self::Memory { base: Ir::Const(address), offset: 0 }
     }
 
@@ -48,7 +48,7 @@ impl Spot {
         match self {
             Self::Regs { base, offset, dynamic: None, .. } => Some(Place::Reg(RegId(base.0 + offset + word))),
             Self::Regs { base, total, offset, dynamic: Some(index) } => {
-                let index = arith::binary(BinOp::Add, index.clone(), Ir::Const(i64::from(offset + word)));
+                let index = arith::binary(BinOp::Add, index.clone(), Ir::Const(i128::from(offset + word)));
                 Some(Place::Elem { base: *base, len: *total, index: Box::new(index) })
             }
             _ => None,
@@ -61,10 +61,10 @@ pub(crate) fn address(base: &LocalExpr, offset: u32) -> Addr {
     // `p + 16` is two words behind `p`; an error is then about `p`.
     let (base, offset) = match base {
         Ir::Binary(BinOp::Add, inner, by) => match **by {
-            Ir::Const(by @ 0..) if by % WORD == 0 => (&**inner, i64::from(offset) + by / WORD),
-            _ => (base, i64::from(offset)),
+            Ir::Const(by @ 0..) if by % WORD == 0 => (&**inner, i128::from(offset) + by / WORD),
+            _ => (base, i128::from(offset)),
         },
-        _ => (base, i64::from(offset)),
+        _ => (base, i128::from(offset)),
     };
     let base = match base {
         // The check for definedness is part of finding the target.
@@ -134,10 +134,10 @@ impl Lowerer<'_, '_> {
         if !checked {
             self.check_index(&index, len);
         }
-        let by = |unit: i64| arith::binary(BinOp::Mul, index.clone(), Ir::Const(unit));
+        let by = |unit: i128| arith::binary(BinOp::Mul, index.clone(), Ir::Const(unit));
         match spot {
             Spot::Regs { base, total, offset, dynamic } => {
-                let by = if words == 1 { index.clone() } else { by(i64::from(words)) };
+                let by = if words == 1 { index.clone() } else { by(i128::from(words)) };
                 let dynamic = match dynamic {
                     Some(before) => arith::binary(BinOp::Add, before, by),
                     None => by,
@@ -145,9 +145,9 @@ impl Lowerer<'_, '_> {
                 Spot::Regs { base, total, offset, dynamic: Some(dynamic) }
             }
             Spot::Memory { base, offset } => {
-                let start = arith::move_pointer(base, Ir::Const(i64::from(offset)), 1, false);
+                let start = arith::move_pointer(base, Ir::Const(i128::from(offset)), 1, false);
                 // The constant stands first, so that it is not taken for an offset behind a pointer.
-                let base = arith::binary(BinOp::Add, arith::used(start), by(i64::from(words) * WORD));
+                let base = arith::binary(BinOp::Add, arith::used(start), by(i128::from(words) * WORD));
                 Spot::Memory { base, offset: 0 }
             }
             other => other,
@@ -156,7 +156,7 @@ impl Lowerer<'_, '_> {
 
     fn check_index(&mut self, index: &LocalExpr, len: u32) {
         let low = arith::binary(BinOp::Ge, index.clone(), Ir::Const(0));
-        let high = arith::binary(BinOp::Lt, index.clone(), Ir::Const(i64::from(len)));
+        let high = arith::binary(BinOp::Lt, index.clone(), Ir::Const(i128::from(len)));
         let message = Some(format!("index outside an array of {len} elements"));
         self.emit(Op::Assert { cond: arith::binary(BinOp::And, low, high), message });
     }
@@ -235,7 +235,7 @@ impl Lowerer<'_, '_> {
     /// The address of a place, if it is in memory.
     pub(super) fn address_of(&self, spot: &Spot) -> LocalExpr {
         match spot {
-            Spot::Memory { base, offset } => arith::move_pointer(base.clone(), Ir::Const(i64::from(*offset)), 1, false),
+            Spot::Memory { base, offset } => arith::move_pointer(base.clone(), Ir::Const(i128::from(*offset)), 1, false),
             _ => Ir::Const(cyrano_ir::UNDEFINED),
         }
     }

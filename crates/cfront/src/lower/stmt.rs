@@ -124,7 +124,7 @@ impl Lowerer<'_, '_> {
         self.bind(end);
     }
 
-    fn switch(&mut self, value: &Expr, cases: &[(i64, LabelId)], default: Option<LabelId>, body: &Stmt) {
+    fn switch(&mut self, value: &Expr, cases: &[(i128, LabelId)], default: Option<LabelId>, body: &Stmt) {
         self.at(value.loc);
         let value = self.value(value);
         let value = if cases.len() > 1 { self.saved(value) } else { value };

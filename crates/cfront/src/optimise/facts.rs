@@ -13,7 +13,7 @@ use crate::arith;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Holds {
     Anything,
-    Const(i64),
+    Const(i128),
     /// The same as another register.
     Copy(RegId),
 }

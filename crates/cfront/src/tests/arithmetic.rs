@@ -3,12 +3,12 @@
 use super::{fails, returns};
 
 /// The value of an expression as a `long`.
-fn value(expr: &str) -> i64 {
+fn value(expr: &str) -> i128 {
     returns(&format!("#include <stdint.h>\nlong f(void) {{ return {expr}; }}"))[0]
 }
 
 /// The same with an operand that the front end cannot see through.
-fn value_of(ty: &str, x: &str, expr: &str) -> i64 {
+fn value_of(ty: &str, x: &str, expr: &str) -> i128 {
     returns(&format!("#include <stdint.h>\n{ty} g = {x};\nlong f(void) {{ {ty} x = g; return {expr}; }}"))[0]
 }
 

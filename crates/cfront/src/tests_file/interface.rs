@@ -100,7 +100,7 @@ impl Parser<'_> {
         Diagnostic::new(span, format!("the parameter is a `{shown}`, which {found} is not"), "of another type")
     }
 
-    fn fits(&self, value: i64, ty: &Type) -> bool {
+    fn fits(&self, value: i128, ty: &Type) -> bool {
         match ty {
             Type::Bool => (0..=1).contains(&value),
             Type::Int(int) => {
@@ -112,7 +112,7 @@ impl Parser<'_> {
         }
     }
 
-    fn constant(&self, rest: &mut Tokens<'_>) -> Parsed<i64> {
+    fn constant(&self, rest: &mut Tokens<'_>) -> Parsed<i128> {
         let negative = rest.eat("-");
         let token = rest.next("an argument")?;
         let value = match (token.kind, token.text.as_str()) {
@@ -192,12 +192,12 @@ impl Parser<'_> {
                 let shown = checked.types.show(&found);
                 let message = format!("`{shown}` has no field `{}` with an address", field.text);
                 let (offset, ty) = known.ok_or_else(|| Diagnostic::new(field.span, message, "unknown field"))?;
-                (address, found) = (address + i64::from(offset) * WORD, ty);
+                (address, found) = (address + i128::from(offset) * WORD, ty);
             } else if rest.eat("[") {
                 let index = self.constant(rest)?;
                 rest.expect("]")?;
                 let element = match &found {
-                    Type::Array(element, len) if (0..i64::from(*len)).contains(&index) => (**element).clone(),
+                    Type::Array(element, len) if (0..i128::from(*len)).contains(&index) => (**element).clone(),
                     _ => return Err(Diagnostic::new(span, format!("there is no element {index}"), "out of bounds")),
                 };
                 (address, found) = (address + index * checked.types.stride(&element), element);

@@ -53,7 +53,7 @@ pub fn agree(program: &Program, effort: &Effort<'_>) -> Result<Tally, Disagreeme
     let serial = Bench { program, model: &model("serial"), effort };
     let allowed = serial.ask(&Interp, Question::Outcomes).outcomes;
     let observations = Property::Observations(allowed);
-    let mut before: Option<BTreeSet<Vec<i64>>> = None;
+    let mut before: Option<BTreeSet<Vec<i128>>> = None;
     for name in effort.models {
         let bench = Bench { program, model: &model(name), effort };
         let wrong = bench.verdicts_agree(&Property::Assertions, &mut tally)?;
@@ -110,7 +110,7 @@ impl Bench<'_> {
     ///
     /// Whether a limit counts that is reached beside an error of another thread depends on which is noticed first, so that
     /// verdicts are compared only where nothing goes wrong.
-    fn outcomes_agree(&self, wrong: bool, tally: &mut Tally) -> Result<Option<BTreeSet<Vec<i64>>>, Disagreement> {
+    fn outcomes_agree(&self, wrong: bool, tally: &mut Tally) -> Result<Option<BTreeSet<Vec<i128>>>, Disagreement> {
         let slow = self.ask(&Interp, Question::Outcomes);
         tally.asked += 1;
         tally.settled += usize::from(is_definite(&slow));

@@ -41,7 +41,7 @@ pub enum Why {
     /// No order satisfies these constraints together; without any one of them some order does.
     Core {
         /// First reads that cannot all be justified: transaction, location, value.
-        reads: Vec<(u8, u8, i64)>,
+        reads: Vec<(u8, u8, i128)>,
         /// The first had ended before the second began.
         before: Vec<(u8, u8)>,
         /// Both write a location in common and must not overlap (snapshot isolation).
@@ -60,12 +60,12 @@ impl Point {
 
 /// Whether the history behind a digest satisfies the criterion, whatever its shorter prefixes do. See the module for why a search
 /// that asks this after every reply has judged every prefix.
-pub fn holds(criterion: Criterion, digest: &Digest, init: &[i64]) -> bool {
+pub fn holds(criterion: Criterion, digest: &Digest, init: &[i128]) -> bool {
     Problem::new(criterion, digest, init).is_ok_and(|problem| search(&problem).is_some())
 }
 
 /// The same as [`holds`], with an order or a reason why there is none. The reason costs a few more searches.
-pub fn accepts(criterion: Criterion, digest: &Digest, init: &[i64]) -> Result<Order, Why> {
+pub fn accepts(criterion: Criterion, digest: &Digest, init: &[i128]) -> Result<Order, Why> {
     let problem = Problem::new(criterion, digest, init).map_err(Why::Torn)?;
     search(&problem).ok_or_else(|| core(problem))
 }

@@ -19,8 +19,8 @@ pub const MAX_TRANSACTIONS: usize = 32;
 /// The most locations that a history may have.
 pub const MAX_LOCATIONS: usize = 32;
 
-const STATUS: i64 = 7;
-const TORN: i64 = 8;
+const STATUS: i128 = 7;
+const TORN: i128 = 8;
 const BEFORE_SHIFT: u32 = 8;
 /// Words of a transaction before its values: status, torn and who ended before; the sets of locations that it read and wrote.
 const HEAD: usize = 2;
@@ -30,7 +30,7 @@ const HEAD: usize = 2;
 pub struct Digest {
     transactions: u8,
     locations: u8,
-    words: Vec<i64>,
+    words: Vec<i128>,
 }
 
 /// How far a transaction has come.
@@ -79,12 +79,12 @@ impl Digest {
     }
 
     /// Appends it as plain words; the same number of them for each digest of this size.
-    pub fn encode(&self, out: &mut Vec<i64>) {
+    pub fn encode(&self, out: &mut Vec<i128>) {
         out.extend_from_slice(&self.words);
     }
 
     /// Takes the state from words that [`Digest::encode`] of a digest of the same size wrote; says whether they are that many.
-    pub fn decode(&mut self, words: &[i64]) -> bool {
+    pub fn decode(&mut self, words: &[i128]) -> bool {
         let fits = words.len() == self.words.len();
         if fits {
             self.words.copy_from_slice(words);
@@ -96,9 +96,9 @@ impl Digest {
     pub fn begin(&mut self, tx: u8) {
         if self.status(tx) == Status::Waiting {
             let ended = (0..self.transactions).filter(|t| self.status(*t) >= Status::Committed);
-            let before = ended.fold(0, |mask, t| mask | 1_i64 << t);
+            let before = ended.fold(0, |mask, t| mask | 1i128 << t);
             let at = self.at(tx);
-            self.words[at] = Status::Live as i64 | before << BEFORE_SHIFT;
+            self.words[at] = Status::Live as i128 | before << BEFORE_SHIFT;
         }
     }
 
@@ -121,7 +121,7 @@ impl Digest {
         }
     }
 
-    fn read(&mut self, tx: u8, loc: u8, value: i64) {
+    fn read(&mut self, tx: u8, loc: u8, value: i128) {
         let at = self.at(tx);
         let known = if self.writes(tx) >> loc & 1 == 1 {
             Some(self.written(tx, loc))
@@ -140,7 +140,7 @@ impl Digest {
         }
     }
 
-    fn write(&mut self, tx: u8, loc: u8, value: i64) {
+    fn write(&mut self, tx: u8, loc: u8, value: i128) {
         let slot = self.at(tx) + HEAD + self.locations as usize + loc as usize;
         let at = self.at(tx);
         self.words[at + 1] |= 1 << (32 + loc);
@@ -153,7 +153,7 @@ impl Digest {
 
     fn set_status(&mut self, tx: u8, status: Status) {
         let at = self.at(tx);
-        self.words[at] = self.words[at] & !STATUS | status as i64;
+        self.words[at] = self.words[at] & !STATUS | status as i128;
     }
 
     /// How far a transaction has come.
@@ -188,12 +188,12 @@ impl Digest {
     }
 
     /// The value that it read first from a location in [`Digest::reads`].
-    pub fn first_read(&self, tx: u8, loc: u8) -> i64 {
+    pub fn first_read(&self, tx: u8, loc: u8) -> i128 {
         self.words[self.at(tx) + HEAD + loc as usize]
     }
 
     /// The value that it wrote last to a location in [`Digest::writes`].
-    pub fn written(&self, tx: u8, loc: u8) -> i64 {
+    pub fn written(&self, tx: u8, loc: u8) -> i128 {
         self.words[self.at(tx) + HEAD + self.locations as usize + loc as usize]
     }
 
@@ -226,7 +226,7 @@ impl Digest {
     fn forget_writes(&mut self, tx: u8) {
         let at = self.at(tx);
         let locations = self.locations as usize;
-        self.words[at + 1] &= i64::from(u32::MAX);
+        self.words[at + 1] &= i128::from(u32::MAX);
         self.words[at + HEAD + locations..at + HEAD + 2 * locations].fill(0);
     }
 
@@ -235,7 +235,7 @@ impl Digest {
     pub fn restart(&mut self, tx: u8) {
         self.erase(tx);
         let at = self.at(tx);
-        self.words[at] = Status::Waiting as i64;
+        self.words[at] = Status::Waiting as i128;
     }
 
     /// Gives a transaction that has aborted, and that precedes nobody yet, the number of one that has not begun, and forgets its writes.
@@ -265,7 +265,7 @@ impl Digest {
     }
 
     /// Writes it as few small numbers: what is not there takes no place.
-    pub fn pack(&self, put: &mut impl FnMut(i64)) {
+    pub fn pack(&self, put: &mut impl FnMut(i128)) {
         for tx in 0..self.transactions {
             let at = self.at(tx);
             put(self.words[at] & (STATUS | TORN) | self.words[at] >> BEFORE_SHIFT << 4);
@@ -280,7 +280,7 @@ impl Digest {
     }
 
     /// Reads back what [`Digest::pack`] of a digest of the same size wrote.
-    pub fn unpack(&mut self, take: &mut impl FnMut() -> i64) {
+    pub fn unpack(&mut self, take: &mut impl FnMut() -> i128) {
         self.words.fill(0);
         for tx in 0..self.transactions {
             let at = self.at(tx);
@@ -290,7 +290,7 @@ impl Digest {
             }
             self.words[at] = head & (STATUS | TORN) | head >> 4 << BEFORE_SHIFT;
             let (reads, writes) = (take() as u32, take() as u32);
-            self.words[at + 1] = i64::from(reads) | i64::from(writes) << 32;
+            self.words[at + 1] = i128::from(reads) | i128::from(writes) << 32;
             for loc in bits(reads) {
                 self.words[at + HEAD + loc as usize] = take();
             }
@@ -304,7 +304,7 @@ impl Digest {
     fn erase(&mut self, tx: u8) {
         let (at, size) = (self.at(tx), HEAD + 2 * self.locations as usize);
         self.words[at..at + size].fill(0);
-        self.words[at] = Status::Aborted as i64;
+        self.words[at] = Status::Aborted as i128;
         for other in 0..self.transactions {
             let at = self.at(other);
             self.words[at] &= !(1 << (BEFORE_SHIFT + u32::from(tx)));
@@ -313,12 +313,12 @@ impl Digest {
 
     /// The digest of the same history with other names: transaction `t` is called `transactions[t]`, location `l` is called
     /// `locations[l]`, and `value` renames values. Both lists are permutations; the initial values have to be renamed along.
-    pub fn permute(&self, transactions: &[u8], locations: &[u8], value: impl Fn(i64) -> i64) -> Self {
+    pub fn permute(&self, transactions: &[u8], locations: &[u8], value: impl Fn(i128) -> i128) -> Self {
         let mut new = Self { words: vec![0; self.words.len()], ..*self };
         for tx in 0..self.transactions {
             let renamed = transactions[tx as usize];
             let (from, to) = (self.at(tx), self.at(renamed));
-            let before = bits(self.before(tx)).fold(0, |mask, t| mask | 1_i64 << transactions[t as usize]);
+            let before = bits(self.before(tx)).fold(0, |mask, t| mask | 1i128 << transactions[t as usize]);
             new.words[to] = self.words[from] & (STATUS | TORN) | before << BEFORE_SHIFT;
             for loc in bits(self.reads(tx)) {
                 new.words[to + 1] |= 1 << locations[loc as usize];

@@ -133,7 +133,7 @@ impl Words<'_> {
         self.names.transaction(tx)
     }
 
-    fn read(&self, (tx, loc, value): (u8, u8, i64)) -> String {
+    fn read(&self, (tx, loc, value): (u8, u8, i128)) -> String {
         format!("{} read {value} from {}", self.tx(tx), self.names.location(loc))
     }
 
@@ -155,7 +155,7 @@ impl Words<'_> {
 
     /// The first read of a transaction that contradicts what it had read or written itself.
     fn own_access(&self, tx: u8) -> String {
-        let mut known: Vec<(u8, i64, &str)> = Vec::new();
+        let mut known: Vec<(u8, i128, &str)> = Vec::new();
         for (call, reply) in self.completed(tx) {
             let last = |loc: u8| known.iter().rfind(|(l, ..)| *l == loc).copied();
             match (call, reply) {
@@ -182,7 +182,7 @@ impl Words<'_> {
     }
 
     /// A read that nobody's writes can justify, and what became of those that wrote the value.
-    fn no_writer(&self, tx: u8, loc: u8, value: i64) -> String {
+    fn no_writer(&self, tx: u8, loc: u8, value: i128) -> String {
         let write = Action::Invoke(Call::Write(loc, value));
         let wrote = |other: &u8| self.history.events()[..self.at].contains(&Event { tx: *other, action: write });
         let others = (0..self.digest.transactions()).filter(|other| *other != tx).filter(wrote);

@@ -10,7 +10,7 @@ use super::{Criterion, Digest, Status};
 
 /// An order of the transactions that explains their reads and the memory at the end: for opacity of all, else of those that have committed.
 /// Snapshot isolation says nothing about the end.
-pub fn finish(criterion: Criterion, digest: &Digest, init: &[i64], memory: &[i64]) -> Option<Vec<u8>> {
+pub fn finish(criterion: Criterion, digest: &Digest, init: &[i128], memory: &[i128]) -> Option<Vec<u8>> {
     if criterion == Criterion::SnapshotIsolation {
         return Some(Vec::new());
     }
@@ -27,7 +27,7 @@ pub fn finish(criterion: Criterion, digest: &Digest, init: &[i64], memory: &[i64
 
 /// An order of the committed transactions that their keys allow and that does not explain their reads and the memory at the end.
 /// `keys` has one list for each transaction; lists are compared from their beginning.
-pub fn misplaced(digest: &Digest, init: &[i64], memory: &[i64], keys: &[Vec<i64>]) -> Option<Vec<u8>> {
+pub fn misplaced(digest: &Digest, init: &[i128], memory: &[i128], keys: &[Vec<i128>]) -> Option<Vec<u8>> {
     let mut sorted: Vec<u8> = (0..digest.transactions()).filter(|tx| digest.status(*tx) == Status::Committed).collect();
     sorted.sort_by(|a, b| keys[*a as usize].cmp(&keys[*b as usize]));
     let mut wrong = None;
@@ -40,7 +40,7 @@ pub fn misplaced(digest: &Digest, init: &[i64], memory: &[i64], keys: &[Vec<i64>
 }
 
 /// Visits the sorted orders: all that differ by exchanging transactions with equal keys.
-fn each_order(order: &mut [u8], from: usize, keys: &[Vec<i64>], visit: &mut impl FnMut(&[u8])) {
+fn each_order(order: &mut [u8], from: usize, keys: &[Vec<i128>], visit: &mut impl FnMut(&[u8])) {
     if from == order.len() {
         return visit(order);
     }
@@ -64,23 +64,23 @@ pub enum Misfit {
         /// The location.
         loc: u8,
         /// What it read.
-        read: i64,
+        read: i128,
         /// What would have been there.
-        instead: i64,
+        instead: i128,
     },
     /// At the end there is a value where there would have been another one.
     End {
         /// The location.
         loc: u8,
         /// What it holds.
-        holds: i64,
+        holds: i128,
         /// What would have been there.
-        instead: i64,
+        instead: i128,
     },
 }
 
 /// The first thing that does not fit if committed transactions run in this order and leave this memory.
-pub fn misfit(digest: &Digest, init: &[i64], memory: &[i64], order: &[u8]) -> Option<Misfit> {
+pub fn misfit(digest: &Digest, init: &[i128], memory: &[i128], order: &[u8]) -> Option<Misfit> {
     let mut now = init.to_vec();
     for tx in order.iter().copied() {
         if digest.is_torn(tx) {
@@ -97,25 +97,25 @@ pub fn misfit(digest: &Digest, init: &[i64], memory: &[i64], order: &[u8]) -> Op
     Some(Misfit::End { loc: loc as u8, holds: memory[loc], instead: now[loc] })
 }
 
-fn is_legal(digest: &Digest, tx: u8, memory: &[i64]) -> bool {
+fn is_legal(digest: &Digest, tx: u8, memory: &[i128]) -> bool {
     !digest.is_torn(tx) && bits(digest.reads(tx)).all(|loc| digest.first_read(tx, loc) == memory[loc as usize])
 }
 
-fn write(digest: &Digest, tx: u8, memory: &mut [i64]) {
+fn write(digest: &Digest, tx: u8, memory: &mut [i128]) {
     bits(digest.writes(tx)).for_each(|loc| memory[loc as usize] = digest.written(tx, loc));
 }
 
 struct Row<'a> {
     digest: &'a Digest,
-    init: &'a [i64],
-    memory: &'a [i64],
+    init: &'a [i128],
+    memory: &'a [i128],
     places: &'a [u8],
     real_time: bool,
     order: Vec<u8>,
 }
 
 impl Row<'_> {
-    fn extend(&mut self, placed: u32, now: Vec<i64>) -> bool {
+    fn extend(&mut self, placed: u32, now: Vec<i128>) -> bool {
         if self.order.len() == self.places.len() {
             return now == self.memory;
         }

@@ -32,7 +32,7 @@ pub enum Call {
     /// The value of a location.
     Read(u8),
     /// A new value for a location.
-    Write(u8, i64),
+    Write(u8, i128),
     /// That its writes take effect.
     Commit,
 }
@@ -41,7 +41,7 @@ pub enum Call {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Reply {
     /// The value that was read.
-    Value(i64),
+    Value(i128),
     /// The write is done.
     Ok,
     /// The transaction is aborted.
@@ -53,7 +53,7 @@ pub enum Reply {
 /// A finite well-formed history.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct History {
-    init: Vec<i64>,
+    init: Vec<i128>,
     events: Vec<Event>,
     transactions: u8,
 }
@@ -87,7 +87,7 @@ pub enum Fault {
 impl History {
     /// Checks a sequence of events over locations with these initial values; reports every event that is out of place.
     /// An event that is wrong is left out when the later ones are looked at.
-    pub fn new(init: Vec<i64>, events: Vec<Event>) -> Result<Self, Vec<IllFormed>> {
+    pub fn new(init: Vec<i128>, events: Vec<Event>) -> Result<Self, Vec<IllFormed>> {
         let mut wrong = Vec::new();
         let mut states = vec![State::Idle; 256];
         for (at, event) in events.iter().enumerate() {
@@ -105,7 +105,7 @@ impl History {
     }
 
     /// The initial value of each location.
-    pub fn init(&self) -> &[i64] {
+    pub fn init(&self) -> &[i128] {
         &self.init
     }
 

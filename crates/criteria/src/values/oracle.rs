@@ -38,8 +38,8 @@ use super::{Action, Call, Criterion, Event, History, Reply};
 /// A completed operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Operation {
-    Read(u8, i64),
-    Write(u8, i64),
+    Read(u8, i128),
+    Write(u8, i128),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +79,7 @@ pub fn satisfies(criterion: Criterion, history: &History, end: usize) -> bool {
 
 /// Whether the end of a run is as the criterion wants it: some row as above leaves this memory behind.
 /// Snapshot isolation says nothing about the end.
-pub fn ends(criterion: Criterion, history: &History, memory: &[i64]) -> bool {
+pub fn ends(criterion: Criterion, history: &History, memory: &[i128]) -> bool {
     let mut all = transactions(history.events());
     if criterion.is_about_committed() {
         all.retain(|tx| tx.fate == Fate::Committed);
@@ -95,11 +95,11 @@ pub fn ends(criterion: Criterion, history: &History, memory: &[i64]) -> bool {
 
 /// Whether **every** row of the committed transactions that is sorted by their keys is legal and leaves this memory behind.
 /// `keys` has one list for each transaction of the history.
-pub fn ends_in_order(history: &History, memory: &[i64], keys: &[Vec<i64>]) -> bool {
+pub fn ends_in_order(history: &History, memory: &[i128], keys: &[Vec<i128>]) -> bool {
     let mut ids: Vec<usize> = history.events().iter().map(|event| event.tx.into()).collect();
     ids.sort_unstable();
     ids.dedup();
-    let committed: Vec<(Transaction, &Vec<i64>)> = ids
+    let committed: Vec<(Transaction, &Vec<i128>)> = ids
         .into_iter()
         .map(|id| (transaction(history.events(), id as u8), &keys[id]))
         .filter(|(tx, _)| tx.fate == Fate::Committed)
@@ -112,7 +112,7 @@ pub fn ends_in_order(history: &History, memory: &[i64], keys: &[Vec<i64>]) -> bo
 }
 
 /// What the committed transactions of a row leave behind.
-fn leaves(row: &[&Transaction], init: &[i64]) -> Vec<i64> {
+fn leaves(row: &[&Transaction], init: &[i128]) -> Vec<i128> {
     after(init, row.iter().copied().filter(|tx| tx.fate == Fate::Committed))
 }
 
@@ -169,7 +169,7 @@ fn precedes(a: &Transaction, b: &Transaction) -> bool {
 }
 
 /// Executes a transaction; says whether every read returned what it should have.
-fn is_legal(tx: &Transaction, memory: &[i64]) -> bool {
+fn is_legal(tx: &Transaction, memory: &[i128]) -> bool {
     let mut memory = memory.to_vec();
     tx.operations.iter().all(|operation| match *operation {
         Operation::Read(loc, value) => memory[loc as usize] == value,
@@ -181,7 +181,7 @@ fn is_legal(tx: &Transaction, memory: &[i64]) -> bool {
 }
 
 /// What the writes of these transactions, one after the other, leave behind.
-fn after<'a>(init: &[i64], row: impl Iterator<Item = &'a Transaction>) -> Vec<i64> {
+fn after<'a>(init: &[i128], row: impl Iterator<Item = &'a Transaction>) -> Vec<i128> {
     let mut memory = init.to_vec();
     for operation in row.flat_map(|tx| &tx.operations) {
         if let Operation::Write(loc, value) = *operation {
@@ -192,7 +192,7 @@ fn after<'a>(init: &[i64], row: impl Iterator<Item = &'a Transaction>) -> Vec<i6
 }
 
 /// Whether some row of these transactions keeps real time, if it has to, and makes all of them legal.
-fn has_row(transactions: &[Transaction], init: &[i64], real_time: bool) -> bool {
+fn has_row(transactions: &[Transaction], init: &[i128], real_time: bool) -> bool {
     some_permutation(transactions.len(), &mut |row| {
         let row: Vec<&Transaction> = row.iter().map(|i| &transactions[*i]).collect();
         is_row(&row, init, real_time)
@@ -200,7 +200,7 @@ fn has_row(transactions: &[Transaction], init: &[i64], real_time: bool) -> bool 
 }
 
 /// Whether a row keeps real time, if it has to, and makes all of its transactions legal.
-fn is_row(row: &[&Transaction], init: &[i64], real_time: bool) -> bool {
+fn is_row(row: &[&Transaction], init: &[i128], real_time: bool) -> bool {
     let in_time = |at: usize| row[at + 1..].iter().all(|later| !precedes(later, row[at]));
     let legal = |at: usize| is_legal(row[at], &leaves(&row[..at], init));
     (0..row.len()).all(|at| (!real_time || in_time(at)) && legal(at))
@@ -208,7 +208,7 @@ fn is_row(row: &[&Transaction], init: &[i64], real_time: bool) -> bool {
 
 /// Whether some order of snapshots and commits of these committed transactions is as it should be.
 /// Instant `2 i` is the snapshot of transaction `i`, `2 i + 1` its commit.
-fn has_snapshots(transactions: &[Transaction], init: &[i64]) -> bool {
+fn has_snapshots(transactions: &[Transaction], init: &[i128]) -> bool {
     let n = transactions.len();
     some_permutation(2 * n, &mut |order| {
         let place = |instant: usize| order.iter().position(|other| *other == instant);

@@ -65,7 +65,7 @@ pub fn parse(source: &str) -> Result<Parsed, Vec<Diagnostic>> {
 
 #[derive(Default)]
 struct Reader {
-    init: Vec<i64>,
+    init: Vec<i128>,
     given: Vec<bool>,
     events: Vec<Event>,
     names: Names,
@@ -224,7 +224,7 @@ impl Reader {
         }
     }
 
-    fn value(&mut self, (word, span): Word<'_>) -> Option<i64> {
+    fn value(&mut self, (word, span): Word<'_>) -> Option<i128> {
         let value = word.parse().ok();
         if value.is_none() {
             self.error(span, format!("`{word}` is not a value"), "not a value", "values are integers of 64 bits");

@@ -11,7 +11,7 @@ use super::{Criterion, Digest, Status};
 #[derive(Clone, Debug)]
 pub(super) struct Problem<'a> {
     pub(super) digest: &'a Digest,
-    pub(super) init: &'a [i64],
+    pub(super) init: &'a [i128],
     /// Whether snapshots and commits are ordered instead of whole transactions.
     pub(super) instants: bool,
     /// Those that have a place in every order.
@@ -30,7 +30,7 @@ pub(super) struct Problem<'a> {
 
 impl<'a> Problem<'a> {
     /// What a criterion asks of a digest; or a transaction that is wrong on its own.
-    pub(super) fn new(criterion: Criterion, digest: &'a Digest, init: &'a [i64]) -> Result<Self, u8> {
+    pub(super) fn new(criterion: Criterion, digest: &'a Digest, init: &'a [i128]) -> Result<Self, u8> {
         let all = 0..digest.transactions();
         let with = |status| all.clone().filter(|t| digest.status(*t) == status).fold(0, |set, t| set | 1_u32 << t);
         let visible = with(Status::Committed);

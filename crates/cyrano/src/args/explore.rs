@@ -26,7 +26,7 @@ pub struct ExploreArgs {
     pub model: String,
     /// Give a constant of the file another value
     #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
-    pub set: Vec<(String, i64)>,
+    pub set: Vec<(String, i128)>,
     /// The port on 127.0.0.1; 0 is any free one
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub port: u16,

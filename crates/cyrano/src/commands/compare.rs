@@ -27,8 +27,8 @@ pub fn run(args: &CompareModelsArgs) -> Result<u8, Failure> {
     }
     let runner = Runner::new(&args.run, models.len())?;
     let sets = runner.map(&models, |_, model| Ok(outcomes(&runner, &loaded, model)))?;
-    let all: BTreeSet<Vec<i64>> = sets.iter().flat_map(|set| set.outcomes.iter().cloned()).collect();
-    let differing: Vec<Vec<i64>> =
+    let all: BTreeSet<Vec<i128>> = sets.iter().flat_map(|set| set.outcomes.iter().cloned()).collect();
+    let differing: Vec<Vec<i128>> =
         all.into_iter().filter(|outcome| sets.iter().any(|set| !set.outcomes.contains(outcome))).collect();
     let compared = runner.map(&differing, |_, outcome| explain(&runner, &loaded, &models, &sets, outcome))?;
     let report = CompareReport {
@@ -50,7 +50,7 @@ pub fn run(args: &CompareModelsArgs) -> Result<u8, Failure> {
 struct Set {
     verdict: Verdict,
     reason: Option<String>,
-    outcomes: BTreeSet<Vec<i64>>,
+    outcomes: BTreeSet<Vec<i128>>,
 }
 
 impl Set {
@@ -76,7 +76,7 @@ fn explain(
     loaded: &Loaded,
     models: &[Model],
     sets: &[Set],
-    outcome: &[i64],
+    outcome: &[i128],
 ) -> Result<ComparedOutcome, Failure> {
     let (mut allowed, mut forbidden) = (Vec::new(), Vec::new());
     let mut first = None;
@@ -97,7 +97,7 @@ fn explain(
 }
 
 /// That some final state shows this outcome.
-fn shows(program: &Program, outcome: &[i64]) -> Property {
+fn shows(program: &Program, outcome: &[i128]) -> Property {
     let equations = program.observed.iter().zip(outcome);
     let equations: Vec<FinalExpr> =
         equations.map(|(seen, value)| Expr::binary(BinOp::Eq, Expr::Var(seen.var), Expr::Const(*value))).collect();

@@ -132,14 +132,14 @@ impl<'a> ByHand<'a> {
 
     fn registers(&self, place: &Place) -> Vec<ThreadRegisters> {
         let program = &self.loaded.program;
-        let of = |(thread, values): (ThreadId, &Vec<Option<i64>>)| ThreadRegisters {
+        let of = |(thread, values): (ThreadId, &Vec<Option<i128>>)| ThreadRegisters {
             thread: program.thread(thread).name.clone(),
             values: told_registers(program, thread, values),
         };
         program.thread_ids().zip(&place.registers).map(of).collect()
     }
 
-    fn outcome(&self, values: &[i64]) -> Vec<NamedValue> {
+    fn outcome(&self, values: &[i128]) -> Vec<NamedValue> {
         let observed = self.loaded.program.observed.iter().zip(values);
         observed.map(|(o, value)| NamedValue { name: o.name.clone(), value: Some(*value), shown: None }).collect()
     }

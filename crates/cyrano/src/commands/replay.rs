@@ -45,7 +45,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, Failure> {
 /// A trace with its own program, compiled again.
 struct Own {
     trace: Trace,
-    set: Vec<(String, i64)>,
+    set: Vec<(String, i128)>,
     loaded: Loaded,
     model: Model,
     property: Property,
@@ -55,7 +55,7 @@ struct Own {
 
 impl Own {
     fn restore(trace: Trace, color: ColorChoice, unusable: &dyn Fn(TraceError) -> Failure) -> Result<Self, Failure> {
-        let set: Vec<(String, i64)> = trace.program.set.clone().into_iter().collect();
+        let set: Vec<(String, i128)> = trace.program.set.clone().into_iter().collect();
         let source = Source { name: trace.program.file.clone(), text: trace.program.source.clone(), dir: None };
         let loaded = program::compile_saved(source, &set, trace.program.test.as_ref(), color)?;
         let loaded = atomicity::shown_in(&trace, loaded);

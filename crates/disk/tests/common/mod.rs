@@ -20,7 +20,7 @@ pub struct Case {
 }
 
 /// A file of the library, a model, and the values of constants.
-pub type Instance = (&'static str, &'static str, &'static [(&'static str, i64)]);
+pub type Instance = (&'static str, &'static str, &'static [(&'static str, i128)]);
 
 /// Instances of the library, right ones and wrong ones, with at least some hundred states each.
 pub const INSTANCES: [Instance; 12] = [
@@ -39,14 +39,14 @@ pub const INSTANCES: [Instance; 12] = [
 ];
 
 /// The first check of a file on a model; opacity if the file has none of its own.
-pub fn case(file: &str, model: &str, set: &[(&str, i64)]) -> Case {
+pub fn case(file: &str, model: &str, set: &[(&str, i128)]) -> Case {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library").join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
     of_text(file, &text, model, set)
 }
 
-pub fn of_text(name: &str, text: &str, model: &str, set: &[(&str, i64)]) -> Case {
-    let set: Vec<(String, i64)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+pub fn of_text(name: &str, text: &str, model: &str, set: &[(&str, i128)]) -> Case {
+    let set: Vec<(String, i128)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     let program = cyrano_rml::compile(text, name, &set).unwrap_or_else(|error| panic!("{name}: {error:?}"));
     let property = program.checks.first().map(|check| check.property.clone());
     let property = property.unwrap_or(Property::Transactions(TxCriterion::Opacity));
@@ -55,13 +55,13 @@ pub fn of_text(name: &str, text: &str, model: &str, set: &[(&str, i64)]) -> Case
 }
 
 /// Dining philosophers: a program whose states are packed.
-pub fn philosophers(count: i64) -> Case {
+pub fn philosophers(count: i128) -> Case {
     of_text("philosophers", include_str!("../../../../benches/spin/philosophers.rml"), "sc", &[("N", count)])
 }
 
 /// A program with threads that are alike and a location with more values than are seen at first, beside so many that do not change: packed states get
 /// more bits, and some of these programs' more words.
-pub fn growing(pad: i64) -> Case {
+pub fn growing(pad: i128) -> Case {
     let text = "const P = 1; threads { shared x, f, pad[P]; local r; \
         thread p[2] { loop { atomic { r := x; x := (r * 3 + 1) % 20011; } f := 1; f := 0; } } \
         thread q { loop { atomic { r := x; x := (r * 5 + 2) % 20011; } } } } check assertions on sc;";

@@ -22,7 +22,7 @@ pub(crate) struct Look {
     /// Choices that can be made now.
     pub choices: Vec<Choice>,
     /// Where the region ends, once everything in it is done, and the registers there.
-    pub exit: Option<(u32, Vec<i64>)>,
+    pub exit: Option<(u32, Vec<i128>)>,
     /// Whether something was performed that is not executed: the guess was wrong.
     pub wrong: bool,
     /// An assertion that fails on the way to the exit.
@@ -41,7 +41,7 @@ pub(crate) struct Look {
 pub(crate) struct Ready {
     pub pc: u32,
     /// The registers before it.
-    pub regs: Vec<Option<i64>>,
+    pub regs: Vec<Option<i128>>,
 }
 
 /// A choice that can be made.
@@ -55,7 +55,7 @@ pub(crate) struct Choice {
 struct Arrival {
     pc: u32,
     weight: f64,
-    regs: Vec<Option<i64>>,
+    regs: Vec<Option<i128>>,
 }
 
 struct Walk<'a> {
@@ -73,11 +73,11 @@ struct Walk<'a> {
     met: usize,
     /// Whether an access or a choice was met that has not been performed.
     open: bool,
-    exits: Vec<(u32, f64, Vec<Option<i64>>)>,
+    exits: Vec<(u32, f64, Vec<Option<i128>>)>,
 }
 
 /// Looks at a region with these registers of the thread at its start.
-pub(crate) fn look(program: &Program, region: &Region, done: &[Entry], regs: &[i64]) -> Look {
+pub(crate) fn look(program: &Program, region: &Region, done: &[Entry], regs: &[i128]) -> Look {
     let regs = region.registers.iter().map(|register| Some(regs[*register as usize])).collect();
     let mut performed = Units::default();
     done.iter().filter_map(|entry| region.unit(entry.instr)).for_each(|unit| performed.insert(unit));
@@ -107,7 +107,7 @@ enum Miss {
 
 type Known<T> = Result<T, Miss>;
 
-pub(crate) fn eval(expr: &LocalExpr, regs: &[Option<i64>]) -> Option<Result<i64, EvalError>> {
+pub(crate) fn eval(expr: &LocalExpr, regs: &[Option<i128>]) -> Option<Result<i128, EvalError>> {
     match value(expr, regs) {
         Ok(value) => Some(Ok(value)),
         Err(Miss::Error(error)) => Some(Err(error)),
@@ -116,7 +116,7 @@ pub(crate) fn eval(expr: &LocalExpr, regs: &[Option<i64>]) -> Option<Result<i64,
 }
 
 /// The value of an expression. Both sides of `&&` and `||` are looked at only as far as evaluation itself would.
-fn value(expr: &LocalExpr, regs: &[Option<i64>]) -> Known<i64> {
+fn value(expr: &LocalExpr, regs: &[Option<i128>]) -> Known<i128> {
     let mut unknown = false;
     let result = expr.eval(&mut |place| match place_register(place, regs) {
         Ok(register) => Ok(regs[register as usize].unwrap_or_else(|| {
@@ -132,7 +132,7 @@ fn value(expr: &LocalExpr, regs: &[Option<i64>]) -> Known<i64> {
     if unknown { Err(Miss::Unknown) } else { result.map_err(Miss::Error) }
 }
 
-fn place_register(place: &Place, regs: &[Option<i64>]) -> Known<u32> {
+fn place_register(place: &Place, regs: &[Option<i128>]) -> Known<u32> {
     match place {
         Place::Reg(reg) => Ok(reg.0),
         Place::Elem { base, len, index } => {
@@ -147,7 +147,7 @@ fn place_register(place: &Place, regs: &[Option<i64>]) -> Known<u32> {
 pub(crate) fn location(
     program: &Program,
     addr: &cyrano_ir::Addr,
-    regs: &[Option<i64>],
+    regs: &[Option<i128>],
 ) -> Option<Result<u32, EvalError>> {
     match addr {
         cyrano_ir::Addr::Fixed(loc) => Some(Ok(loc.0)),
@@ -159,7 +159,7 @@ pub(crate) fn location(
 }
 
 /// Gives a place a value; if it is not known which register it is, every one that it can be becomes unknown.
-pub(crate) fn set(place: &Place, regs: &mut [Option<i64>], new: Option<i64>) -> Result<(), EvalError> {
+pub(crate) fn set(place: &Place, regs: &mut [Option<i128>], new: Option<i128>) -> Result<(), EvalError> {
     match (place_register(place, regs), place) {
         (Ok(register), _) => regs[register as usize] = new,
         (Err(Miss::Unknown), Place::Elem { base, len, .. }) => {
@@ -173,7 +173,7 @@ pub(crate) fn set(place: &Place, regs: &mut [Option<i64>], new: Option<i64>) -> 
 
 impl Walk<'_> {
     /// What was performed at an instruction.
-    fn done_at(&self, pc: u32) -> Option<i64> {
+    fn done_at(&self, pc: u32) -> Option<i128> {
         let at = self.done.binary_search_by_key(&pc, |entry| entry.instr).ok()?;
         match self.done[at].data {
             Data::Known(value, _) => Some(value),
@@ -200,7 +200,7 @@ impl Walk<'_> {
         merged
     }
 
-    fn arrive(&mut self, pc: u32, weight: f64, regs: Vec<Option<i64>>) {
+    fn arrive(&mut self, pc: u32, weight: f64, regs: Vec<Option<i128>>) {
         self.arrivals.push(Arrival { pc, weight, regs });
     }
 
@@ -238,7 +238,7 @@ impl Walk<'_> {
         }
     }
 
-    fn branch(&mut self, pc: u32, cond: &LocalExpr, to: (u32, u32), weight: f64, regs: Vec<Option<i64>>) {
+    fn branch(&mut self, pc: u32, cond: &LocalExpr, to: (u32, u32), weight: f64, regs: Vec<Option<i128>>) {
         match eval(cond, &regs) {
             Some(Ok(0)) => self.arrive(to.1, weight, regs),
             Some(Ok(_)) => self.arrive(to.0, weight, regs),
@@ -258,7 +258,7 @@ impl Walk<'_> {
         }
     }
 
-    fn compute(&mut self, pc: u32, op: &Op, weight: f64, regs: &mut [Option<i64>]) {
+    fn compute(&mut self, pc: u32, op: &Op, weight: f64, regs: &mut [Option<i128>]) {
         let operand = op.operands()[0];
         let mut known = eval(operand, regs);
         if let Some(Err(error)) = known {
@@ -279,7 +279,7 @@ impl Walk<'_> {
     }
 
     /// Whether the way goes on.
-    fn assume(&mut self, pc: u32, cond: &LocalExpr, weight: f64, regs: &[Option<i64>]) -> bool {
+    fn assume(&mut self, pc: u32, cond: &LocalExpr, weight: f64, regs: &[Option<i128>]) -> bool {
         match eval(cond, regs) {
             Some(Ok(0)) if weight == 1.0 && matches!(self.region.op(pc), Op::Limit { .. }) => {
                 self.look.limited.get_or_insert(pc);
@@ -297,7 +297,7 @@ impl Walk<'_> {
         }
     }
 
-    fn choice(&mut self, pc: u32, dst: &Place, weight: f64, regs: &mut [Option<i64>]) {
+    fn choice(&mut self, pc: u32, dst: &Place, weight: f64, regs: &mut [Option<i128>]) {
         let made = self.done_at(pc);
         self.meet(made.is_some());
         if made.is_none() {
@@ -308,7 +308,7 @@ impl Walk<'_> {
         }
     }
 
-    fn access(&mut self, pc: u32, op: &Op, weight: f64, regs: &mut [Option<i64>]) {
+    fn access(&mut self, pc: u32, op: &Op, weight: f64, regs: &mut [Option<i128>]) {
         let done = self.done_at(pc);
         let unit = self.region.unit(pc).unwrap_or_default();
         self.meet(done.is_some());
@@ -328,7 +328,7 @@ impl Walk<'_> {
     }
 
     /// An access that is in order, if all that it needs is known.
-    fn offer(&mut self, pc: u32, op: &Op, weight: f64, regs: &[Option<i64>]) {
+    fn offer(&mut self, pc: u32, op: &Op, weight: f64, regs: &[Option<i128>]) {
         let Some(addr) = op.addr() else { return };
         let mut known = true;
         match location(self.program, addr, regs) {
@@ -374,7 +374,7 @@ impl Walk<'_> {
     }
 
     /// An atomic section, which is performed as a whole or not at all. Returns where it ends.
-    fn section(&mut self, begin: u32, weight: f64, regs: &mut [Option<i64>]) -> u32 {
+    fn section(&mut self, begin: u32, weight: f64, regs: &mut [Option<i128>]) -> u32 {
         let region = self.region;
         let length = region.code[(begin - region.start) as usize..].iter().position(|op| matches!(op, Op::AtomicEnd));
         let end = begin + length.map_or(1, |length| length as u32 + 1);

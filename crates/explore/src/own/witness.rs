@@ -75,7 +75,7 @@ fn path(mut found: Vec<(Option<usize>, Successor)>) -> Vec<Successor> {
 }
 
 /// Numbers the accesses of each thread in program order; until now each has the number of its instruction.
-pub(crate) fn renumber(m: &Machine<'_>, execution: &mut Execution, choices: &mut [(usize, u32, i64)]) {
+pub(crate) fn renumber(m: &Machine<'_>, execution: &mut Execution, choices: &mut [(usize, u32, i128)]) {
     for thread in 0..m.threads.len() {
         let own = execution.order.iter().filter(|access| access.thread.index() == thread);
         let mut instrs: Vec<u32> = own.map(|access| access.index).collect();

@@ -206,7 +206,7 @@ pub(crate) fn stored(
     m: &Machine<'_>,
     names: &Names,
     state: &mut State,
-    scratch: &mut Vec<(Class, i64)>,
+    scratch: &mut Vec<(Class, i128)>,
     out: &mut Vec<u8>,
 ) {
     out.clear();
@@ -226,7 +226,7 @@ struct Builder<'m> {
     graph: Graph,
     /// For each thread the instructions at which its client chooses a command.
     clients: Vec<Vec<InstrId>>,
-    scratch: Vec<(Class, i64)>,
+    scratch: Vec<(Class, i128)>,
     bytes: Vec<u8>,
 }
 

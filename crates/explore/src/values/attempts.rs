@@ -70,7 +70,7 @@ impl Attempts {
     }
 
     /// An attempt of `tx` has aborted; false if there is no room to remember it.
-    pub(super) fn abort(self, digest: &mut Digest, tx: u8, criterion: Criterion, init: &[i64]) -> bool {
+    pub(super) fn abort(self, digest: &mut Digest, tx: u8, criterion: Criterion, init: &[i128]) -> bool {
         if criterion.is_about_committed() || digest.reads(tx) == 0 && !digest.is_torn(tx) {
             digest.restart(tx);
             return true;
@@ -78,7 +78,7 @@ impl Attempts {
         if self.own == 2 { self.abort_of_two(digest, tx, init) } else { self.keep(digest, tx) }
     }
 
-    fn abort_of_two(self, digest: &mut Digest, tx: u8, init: &[i64]) -> bool {
+    fn abort_of_two(self, digest: &mut Digest, tx: u8, init: &[i128]) -> bool {
         let (other, ghost) = (1 - tx, self.own + tx);
         let settled = digest.before(tx) >> other & 1 == 1 || digest.status(other) != Status::CommitPending;
         let has_ghost = digest.status(ghost) != Status::Waiting;
@@ -131,7 +131,7 @@ impl Attempts {
 }
 
 /// The keys of the transactions in a final state, by number; ghosts have none.
-pub(super) fn keys(m: &Machine<'_>, state: &State, registers: &[(usize, Vec<RegId>)]) -> Vec<Vec<i64>> {
+pub(super) fn keys(m: &Machine<'_>, state: &State, registers: &[(usize, Vec<RegId>)]) -> Vec<Vec<i128>> {
     let value = |thread: usize, reg: &RegId| state.regs[m.threads[thread].base + reg.index()];
     registers.iter().map(|(thread, keys)| keys.iter().map(|key| value(*thread, key)).collect()).collect()
 }

@@ -16,7 +16,7 @@ use crate::machine::Machine;
 struct Taken {
     thread: ThreadId,
     pool: usize,
-    name: i64,
+    name: i128,
     /// How many accesses the thread had made.
     accesses: usize,
     /// What its registers held that are looked at later.

@@ -247,7 +247,7 @@ fn combinations<'a, 'p>(
     }
 }
 
-fn memory_after(events: &Events, order: &[usize], locations: usize) -> Vec<i64> {
+fn memory_after(events: &Events, order: &[usize], locations: usize) -> Vec<i128> {
     let mut memory = vec![0; locations];
     for event in order.iter().map(|event| &events.list[*event]) {
         if let Some(value) = event.written.value() {
@@ -268,7 +268,7 @@ fn execution(events: &Events, order: &[usize], threads: usize) -> cyrano_engine:
 }
 
 /// Judges all permutations of a combination: eager search, patient search and replay must agree with the judge.
-fn judge(program: &Program, model: &Model, combination: &[&Trace<'_>], found: &mut BTreeSet<Vec<i64>>) {
+fn judge(program: &Program, model: &Model, combination: &[&Trace<'_>], found: &mut BTreeSet<Vec<i128>>) {
     let mut events = Events::of(program);
     combination.iter().for_each(|trace| events.push_thread(&trace.events));
     let machines: Vec<_> = combination.iter().map(|trace| &trace.machine).collect();
@@ -302,7 +302,7 @@ fn judge(program: &Program, model: &Model, combination: &[&Trace<'_>], found: &m
     }
 }
 
-fn valuation(program: &Program, combination: &[&Trace<'_>], memory: &[i64]) -> Vec<i64> {
+fn valuation(program: &Program, combination: &[&Trace<'_>], memory: &[i128]) -> Vec<i128> {
     let value = |var: &FinalVar| match var {
         FinalVar::Loc(loc) => memory[loc.index()],
         FinalVar::Reg(thread, register) => {

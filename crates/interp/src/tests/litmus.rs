@@ -21,7 +21,7 @@ fn counts(counts: [usize; 7]) -> [(&'static str, usize); 7] {
 }
 
 /// Compares which models allow one outcome.
-fn check_outcome(threads: &[&str], observed: &str, outcome: &[i64], allowed: &[&str]) {
+fn check_outcome(threads: &[&str], observed: &str, outcome: &[i128], allowed: &[&str]) {
     let program = notation::program(threads, observed);
     for model in cyrano_memory::all() {
         let found = outcomes(&program, &model).outcomes.contains(outcome);

@@ -151,7 +151,7 @@ fn observations_are_compared_with_the_allowed_ones() {
     // A claim about an allowed outcome, or another one than the final state shows, is not confirmed.
     let answer = holds(&program, &model("tso"), &allowed);
     let execution = answer.execution.expect("an execution");
-    let claim = |allowed: &Property, outcome: Vec<i64>| {
+    let claim = |allowed: &Property, outcome: Vec<i128>| {
         let violation = Violation::Observation { outcome };
         confirm(&program, &model("tso"), allowed, Some(&violation), &execution).err()
     };

@@ -9,7 +9,7 @@ use super::{holds, model, notation, outcomes};
 use crate::{Axiom, ReplayError, confirm, replay};
 
 /// An execution from steps `(thread, index, read, written)`, without choices.
-fn execution(threads: usize, steps: &[(u16, u32, Option<i64>, Option<i64>)]) -> Execution {
+fn execution(threads: usize, steps: &[(u16, u32, Option<i128>, Option<i128>)]) -> Execution {
     let access = |(thread, index, read, written): &_| Access {
         thread: ThreadId(*thread),
         index: *index,
@@ -20,7 +20,7 @@ fn execution(threads: usize, steps: &[(u16, u32, Option<i64>, Option<i64>)]) -> 
 }
 
 /// The claim that an outcome exists.
-fn exists(program: &Program, outcome: &[i64]) -> Property {
+fn exists(program: &Program, outcome: &[i128]) -> Property {
     let terms = program
         .observed
         .iter()
@@ -31,7 +31,7 @@ fn exists(program: &Program, outcome: &[i64]) -> Property {
 }
 
 /// Finds a witness for an outcome, confirms it, and checks that no corrupted version is accepted.
-fn check(program: &Program, model: &Model, outcome: &[i64], dice: &mut Dice) {
+fn check(program: &Program, model: &Model, outcome: &[i128], dice: &mut Dice) {
     let property = exists(program, outcome);
     let answer = holds(program, model, &property);
     assert_eq!(answer.verdict, Verdict::Verified);
@@ -115,7 +115,7 @@ fn deferred_stores_in_a_loop_end() {
 fn check_rejected(
     threads: &[&str],
     name: &str,
-    steps: &[(u16, u32, Option<i64>, Option<i64>)],
+    steps: &[(u16, u32, Option<i128>, Option<i128>)],
     fits: impl Fn(&ReplayError) -> bool,
 ) {
     let program = notation::program(threads, "");
@@ -177,7 +177,7 @@ fn swapped_steps_are_rejected() {
 }
 
 /// A claim about an execution that does not bear it out.
-fn check_claim(threads: &[&str], steps: &[(u16, u32, Option<i64>, Option<i64>)], claim: Violation) -> ReplayError {
+fn check_claim(threads: &[&str], steps: &[(u16, u32, Option<i128>, Option<i128>)], claim: Violation) -> ReplayError {
     let program = notation::program(threads, "");
     let execution = execution(threads.len(), steps);
     let confirmed = confirm(&program, &model("sc"), &Property::Assertions, Some(&claim), &execution);

@@ -30,19 +30,19 @@ struct Facts {
     /// Something else is computed from a member, or it holds something that is computed.
     number: bool,
     /// The least common multiple of what members are divided by.
-    modulus: i64,
+    modulus: i128,
 }
 
 /// What an expression may be.
 #[derive(Clone, Copy)]
 enum Value {
-    Const(i64),
+    Const(i128),
     Of(Class),
     Number,
 }
 
 /// Larger moduli make a class a plain number: states would not be merged any more.
-const LARGEST_MODULUS: i64 = 64;
+const LARGEST_MODULUS: i128 = 64;
 
 impl Clocks {
     /// Works out the classes.
@@ -85,7 +85,7 @@ impl Clocks {
     }
 
     /// What the members of a class are divided by: their remainders by it matter.
-    pub fn modulus(&self, class: Class) -> i64 {
+    pub fn modulus(&self, class: Class) -> i128 {
         self.facts[class].modulus
     }
 
@@ -115,7 +115,7 @@ impl Clocks {
         }
     }
 
-    fn divide(&mut self, class: Class, by: i64) {
+    fn divide(&mut self, class: Class, by: i128) {
         let root = self.root(class);
         let facts = &mut self.facts[root];
         let (mut a, mut b) = (facts.modulus, by);

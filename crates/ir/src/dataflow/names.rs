@@ -35,17 +35,17 @@ pub struct Names {
 struct Pool {
     label: String,
     /// The names, ascending.
-    names: Vec<i64>,
+    names: Vec<i128>,
     /// Where one is chosen: the `choose`, and the atomic section that begins with it.
     sites: Vec<(ThreadId, InstrId)>,
 }
 
 /// A register that may be looked at again, with its value.
-pub type Live = (ThreadId, usize, i64);
+pub type Live = (ThreadId, usize, i128);
 
 /// The names that are held, for each pool in the order in which they are found.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Held(Vec<Vec<i64>>);
+pub struct Held(Vec<Vec<i128>>);
 
 impl Names {
     /// Works out the pools of a program and where their names may be. None if something may hold names of two pools, for then nobody
@@ -84,7 +84,7 @@ impl Names {
     }
 
     /// Which names are held in a state. Locations are looked at first, then registers, then what belongs to the names found.
-    pub fn held(&self, memory: &[i64], live: &[Live]) -> Held {
+    pub fn held(&self, memory: &[i128], live: &[Live]) -> Held {
         let mut held = Held(vec![Vec::new(); self.pools.len()]);
         let mut work = std::collections::VecDeque::new();
         for loc in self.holders.iter().filter(|loc| self.belongs[**loc].is_none()) {
@@ -102,7 +102,7 @@ impl Names {
     }
 
     /// Notes a value if it is a name that was not found before.
-    fn find(&self, held: &mut Held, pool: Option<usize>, value: i64) -> Option<(usize, i64)> {
+    fn find(&self, held: &mut Held, pool: Option<usize>, value: i128) -> Option<(usize, i128)> {
         let pool = pool.filter(|pool| self.pools[*pool].names.binary_search(&value).is_ok())?;
         let known = &mut held.0[pool];
         (!known.contains(&value)).then(|| {
@@ -112,27 +112,27 @@ impl Names {
     }
 
     /// What belongs to a name.
-    fn elements(&self, (pool, name): (usize, i64)) -> impl Iterator<Item = usize> {
+    fn elements(&self, (pool, name): (usize, i128)) -> impl Iterator<Item = usize> {
         let position = self.pools[pool].names.binary_search(&name).ok();
         position.into_iter().flat_map(move |at| self.owned[pool][at].iter().copied())
     }
 
     /// The smallest name of a pool that nobody holds.
-    pub fn free(&self, held: &Held, pool: usize) -> Option<i64> {
+    pub fn free(&self, held: &Held, pool: usize) -> Option<i128> {
         self.pools[pool].names.iter().copied().find(|name| !held.0[pool].contains(name))
     }
 
     /// Whether a name is one of a pool that nobody holds.
-    pub fn is_free(&self, held: &Held, pool: usize, name: i64) -> bool {
+    pub fn is_free(&self, held: &Held, pool: usize, name: i128) -> bool {
         self.pools[pool].names.binary_search(&name).is_ok() && !held.0[pool].contains(&name)
     }
 
     /// Gives a state's names the smallest numbers, in the order in which they are found, together with what belongs to them; what belongs
     /// to names that nobody holds becomes 0. `rename` is called on the value of each live register with its new value.
     /// Two states that differ in the choice of names only become one.
-    pub fn rename(&self, memory: &mut [i64], live: &[Live], mut rename: impl FnMut(ThreadId, usize, i64)) {
+    pub fn rename(&self, memory: &mut [i128], live: &[Live], mut rename: impl FnMut(ThreadId, usize, i128)) {
         let held = self.held(memory, live);
-        let new = |pool: Option<usize>, value: i64| {
+        let new = |pool: Option<usize>, value: i128| {
             let found = pool.and_then(|pool| Some((pool, held.0[pool].iter().position(|name| *name == value)?)));
             found.map_or(value, |(pool, at)| self.pools[pool].names[at])
         };
@@ -209,7 +209,7 @@ impl Names {
     fn index(&mut self, program: &Program, array: ArrayId, pool: usize) -> Option<()> {
         let declared = &program.arrays[array.index()];
         for (at, name) in self.pools[pool].names.iter().enumerate() {
-            if !(0..i64::from(declared.len)).contains(name) {
+            if !(0..i128::from(declared.len)).contains(name) {
                 continue;
             }
             let loc = declared.base.index() + *name as usize;
@@ -289,7 +289,7 @@ mod tests {
         register h = 0\n  register n = 0\n  @0: %fresh.node := choose 0, 1, 2, 3\n  @1: h := load head\n  \
         @2: store next[%fresh.node], h\n  @3: store head, %fresh.node\n  @4: n := 5\n  @5: halt\n";
 
-    fn check(memory: [i64; 6], live: &[Live], free: Option<i64>, renamed: [i64; 6]) {
+    fn check(memory: [i128; 6], live: &[Live], free: Option<i128>, renamed: [i128; 6]) {
         let program = crate::text::parse(LIST).unwrap_or_else(|error| panic!("{error:?}"));
         let names = Names::new(&program).expect("one pool");
         assert_eq!(names.pool_at(ThreadId::new(0), InstrId(0)), Some(0));
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn live_registers_hold() {
-        let register = |at: usize, value: i64| (ThreadId::new(0), at, value);
+        let register = |at: usize, value: i128| (ThreadId::new(0), at, value);
         check([3, 3, 0, 1, 9, 2], &[register(1, 0)], Some(1), [0, 9, 0, 0, 0, 2]);
         check([3, 3, 0, 1, 9, 2], &[register(0, 2)], None, [0, 9, 2, 3, 0, 2]);
         check([3, 3, 0, 1, 9, 2], &[register(2, 0)], Some(0), [0, 9, 0, 0, 0, 2]);

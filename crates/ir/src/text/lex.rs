@@ -10,7 +10,7 @@ pub(super) enum Token {
     /// A quoted name or text, without its quotes and escapes.
     Quoted(String),
     /// A number, with its sign.
-    Number(i64),
+    Number(i128),
     /// Punctuation or an operator.
     Symbol(&'static str),
 }

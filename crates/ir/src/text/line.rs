@@ -110,7 +110,7 @@ impl Line {
     }
 
     /// A number that fits into `T`.
-    pub(super) fn number<T: TryFrom<i64>>(&mut self) -> Result<T> {
+    pub(super) fn number<T: TryFrom<i128>>(&mut self) -> Result<T> {
         let Some(Token::Number(number)) = self.peek() else {
             return self.expected("a number");
         };
@@ -120,7 +120,7 @@ impl Line {
     }
 
     /// Numbers separated by commas; the verifier, not the reader, objects to none at all.
-    pub(super) fn numbers(&mut self) -> Result<Vec<i64>> {
+    pub(super) fn numbers(&mut self) -> Result<Vec<i128>> {
         let mut numbers = Vec::new();
         if matches!(self.peek(), Some(Token::Number(_))) {
             numbers.push(self.number()?);
@@ -132,13 +132,13 @@ impl Line {
     }
 
     /// The position of an entry in its table: a name, or `#` and the position itself.
-    pub(super) fn reference<T: TryFrom<i64>>(&mut self, what: &str, names: &Names) -> Result<T> {
+    pub(super) fn reference<T: TryFrom<i128>>(&mut self, what: &str, names: &Names) -> Result<T> {
         if self.take_symbol("#") {
             return self.number();
         }
         let name = self.name()?;
         let position = match names.position(&name) {
-            Some(Position::At(position)) => i64::try_from(position).ok(),
+            Some(Position::At(position)) => i128::try_from(position).ok(),
             Some(Position::Ambiguous) => {
                 return Err(format!("there are several {what}s `{name}`: use a number"));
             }
@@ -175,7 +175,7 @@ impl Line {
     }
 
     /// An equals sign and a number.
-    pub(super) fn assigned(&mut self) -> Result<i64> {
+    pub(super) fn assigned(&mut self) -> Result<i128> {
         self.symbol("=")?;
         self.number()
     }

@@ -246,7 +246,7 @@ impl Reader {
 }
 
 /// Allowed outcomes, each in parentheses.
-fn rows(line: &mut Line) -> Result<BTreeSet<Vec<i64>>> {
+fn rows(line: &mut Line) -> Result<BTreeSet<Vec<i128>>> {
     let mut rows = BTreeSet::new();
     while line.take_symbol("(") {
         let row = line.numbers()?;

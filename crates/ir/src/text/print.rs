@@ -267,11 +267,11 @@ fn expr<V>(e: &Expr<V>, var: &dyn Fn(&V) -> String) -> String {
     }
 }
 
-fn numbers(values: &[i64]) -> String {
-    values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
+fn numbers(values: &[i128]) -> String {
+    values.iter().map(i128::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn typed(name: &str, ty: Ty, init: i64) -> String {
+fn typed(name: &str, ty: Ty, init: i128) -> String {
     let ty = match ty {
         Ty::Int => "",
         Ty::Timestamp => ": timestamp",

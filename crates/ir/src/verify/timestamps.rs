@@ -14,7 +14,7 @@ enum Kind {
     /// Of this type.
     Typed(Ty),
     /// A constant; it fits every type.
-    Const(i64),
+    Const(i128),
     /// A broken id, or something that was reported already.
     Unknown,
 }
@@ -240,6 +240,6 @@ fn content(ty: Ty) -> Ty {
 }
 
 /// An expression without variables is a constant, unless computing it goes wrong.
-fn constant(value: Result<i64, EvalError>) -> Kind {
+fn constant(value: Result<i128, EvalError>) -> Kind {
     value.map_or(Kind::INT, Kind::Const)
 }

@@ -35,7 +35,7 @@ const NAMES: [&str; 25] = [
     "p0:r1",
 ];
 
-const EXTREMES: [i64; 4] = [i64::MIN, i64::MAX, -1, 0];
+const EXTREMES: [i128; 4] = [i64::MIN, i64::MAX, -1, 0];
 
 /// A xorshift generator (Marsaglia), so that every run sees the same programs.
 pub struct Random(u64);
@@ -70,8 +70,8 @@ impl Random {
         self.pick(&NAMES).to_owned()
     }
 
-    fn value(&mut self) -> i64 {
-        if self.one_in(5) { self.pick(&EXTREMES) } else { self.below(10) as i64 - 5 }
+    fn value(&mut self) -> i128 {
+        if self.one_in(5) { self.pick(&EXTREMES) } else { self.below(10) as i128 - 5 }
     }
 
     /// Mostly a small number, now and then the largest one.

@@ -82,7 +82,7 @@ pub struct Expr {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub enum ExprKind {
-    Int(i64),
+    Int(i128),
     Name(String),
     Load {
         from: Box<Expr>,

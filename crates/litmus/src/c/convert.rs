@@ -10,7 +10,7 @@ use super::lower::Value;
 use crate::code::{binary, wrap};
 
 /// A constant: `int` if it fits, else `long`.
-pub(crate) fn literal(value: i64) -> Value {
+pub(crate) fn literal(value: i128) -> Value {
     let bits = if i32::try_from(value).is_ok() { 32 } else { 64 };
     Value { expr: Expr::Const(value), ty: Type { int: IntType { bits, signed: true }, ..Type::INT } }
 }

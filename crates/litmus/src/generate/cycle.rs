@@ -22,7 +22,7 @@ pub struct Event {
     /// Its location, from 0.
     pub location: usize,
     /// What it writes, or what it has to read; nothing where any value will do.
-    pub value: Option<i64>,
+    pub value: Option<i128>,
     /// What stands between it and the access of its thread before it.
     pub link: Link,
 }
@@ -33,7 +33,7 @@ pub struct Shape {
     /// The accesses of each thread.
     pub threads: Vec<Vec<Event>>,
     /// For each location its final value, where the order of writes matters.
-    pub finals: Vec<Option<i64>>,
+    pub finals: Vec<Option<i128>>,
 }
 
 impl Cycle {
@@ -127,7 +127,7 @@ impl Cycle {
     }
 
     /// Gives accesses their values; returns the final values that matter.
-    fn values(&self, events: &mut [Event], places: usize) -> Result<Vec<Option<i64>>, String> {
+    fn values(&self, events: &mut [Event], places: usize) -> Result<Vec<Option<i128>>, String> {
         let count = events.len();
         let mut finals = vec![None; places];
         for (location, last) in finals.iter_mut().enumerate() {
@@ -230,14 +230,14 @@ mod tests {
             let events = shape.threads.iter().map(|thread| thread.iter().map(|event| event.value).collect::<Vec<_>>());
             (events.collect::<Vec<_>>(), shape.finals)
         };
-        let (some, none) = (Some, None::<i64>);
+        let (some, none) = (Some, None::<i128>);
         assert_eq!(
             values("PodWR Fre PodWR Fre"),
             (vec![vec![some(1), some(0)], vec![some(1), some(0)]], vec![none, none])
         );
         let (events, finals) = values("PodWW Wse PodWW Wse");
         assert_eq!(finals, [Some(2), Some(2)]);
-        assert_eq!(events.concat().iter().flatten().sum::<i64>(), 6);
+        assert_eq!(events.concat().iter().flatten().sum::<i128>(), 6);
         let (events, _) = values("Rfe PosRR Fre");
         assert!(events.contains(&vec![Some(1), Some(0)]), "{events:?}");
     }

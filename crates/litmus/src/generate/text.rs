@@ -85,7 +85,7 @@ fn location(number: usize) -> String {
 }
 
 /// The final values that matter.
-fn finals(shape: &Shape) -> impl Iterator<Item = (String, i64)> {
+fn finals(shape: &Shape) -> impl Iterator<Item = (String, i128)> {
     shape.finals.iter().enumerate().filter_map(|(place, value)| Some((location(place), (*value)?)))
 }
 

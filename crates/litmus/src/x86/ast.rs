@@ -90,7 +90,7 @@ pub enum Operand {
     /// Memory.
     Mem(Mem),
     /// A constant.
-    Imm(i64),
+    Imm(i128),
     /// The address of a location, as a constant.
     Address(Name),
 }

@@ -28,7 +28,7 @@ pub(crate) struct Lowered {
 
 /// Lowers one thread.
 pub(crate) fn lower(
-    number: i64,
+    number: i128,
     thread: &Thread,
     inits: &[(Register, &Init)],
     arch: Arch,
@@ -72,7 +72,7 @@ pub(crate) fn lower(
 }
 
 /// The form in which a value named with `bits` bits is kept in a register of `width` bits.
-fn stored(width: u8, bits: u8, value: i64) -> i64 {
+fn stored(width: u8, bits: u8, value: i128) -> i128 {
     match (width, bits) {
         (64, 32) => IntType { bits: 32, signed: false }.wrap(value),
         _ => signed(width).wrap(value),
@@ -90,7 +90,7 @@ pub(super) struct Lower<'l> {
 }
 
 impl Lower<'_> {
-    fn declare_labels(&mut self, number: i64, thread: &Thread) -> Result<(), Vec<Diagnostic>> {
+    fn declare_labels(&mut self, number: i128, thread: &Thread) -> Result<(), Vec<Diagnostic>> {
         let mut errors = Vec::new();
         for name in thread.lines.iter().flat_map(|line| &line.labels) {
             let label = self.code.label();

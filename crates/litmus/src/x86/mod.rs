@@ -51,7 +51,7 @@ pub(crate) fn lower(
     let mut lowered = Vec::new();
     let mut errors = Vec::new();
     for (number, (thread, inits)) in threads.iter().zip(&inits).enumerate() {
-        match lower::lower(number as i64, thread, inits, arch, layout) {
+        match lower::lower(number as i128, thread, inits, arch, layout) {
             Ok(thread) => lowered.push(thread),
             Err(mut more) => errors.append(&mut more),
         }

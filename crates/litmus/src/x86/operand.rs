@@ -105,7 +105,7 @@ impl<'s> Cell<'_, 's> {
         }
     }
 
-    fn integer(&mut self) -> Parse<i64> {
+    fn integer(&mut self) -> Parse<i128> {
         let negative = self.eat("-");
         let token = self.peek().filter(|token| token.kind == Kind::Number);
         let Some(token) = token else { return Err(self.wrong("expected a number", "here")) };

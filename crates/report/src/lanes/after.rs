@@ -91,7 +91,7 @@ pub(super) fn ends(out: &mut String, trace: &Trace, style: Style) {
             text.push_str(&format!("; commands {}", thread.commands.join(", ")));
         }
         if thread.choices.len() > thread.commands.len() {
-            let chosen: Vec<String> = thread.choices.iter().map(i64::to_string).collect();
+            let chosen: Vec<String> = thread.choices.iter().map(i128::to_string).collect();
             text.push_str(&format!("; chose {}", chosen.join(", ")));
         }
         hang(out, &format!("  {}: ", thread.name), &text, style.columns());

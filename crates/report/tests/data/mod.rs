@@ -11,7 +11,7 @@ use cyrano_trace::{
     SCHEMA, Step, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
 };
 
-fn named(name: &str, value: Option<i64>) -> NamedValue {
+fn named(name: &str, value: Option<i128>) -> NamedValue {
     NamedValue { name: name.into(), value, shown: None }
 }
 
@@ -52,11 +52,11 @@ fn step(n: usize, thread: &str, line: usize, text: &str, location: &str) -> Step
     }
 }
 
-fn load(step: Step, value: i64, source: ReadFrom) -> Step {
+fn load(step: Step, value: i128, source: ReadFrom) -> Step {
     Step { kind: "load".into(), read: Some(value), source: Some(source), ..step }
 }
 
-fn store(step: Step, value: i64) -> Step {
+fn store(step: Step, value: i128) -> Step {
     Step { written: Some(value), ..step }
 }
 
@@ -236,7 +236,7 @@ pub fn several() -> Vec<CheckReport> {
 
 /// A complete set, a bounded one and an empty one.
 pub fn outcomes() -> Vec<OutcomesReport> {
-    let report = |model: &str, verdict, outcomes: &[[i64; 2]]| OutcomesReport {
+    let report = |model: &str, verdict, outcomes: &[[i128; 2]]| OutcomesReport {
         test: None,
         file: "sb.rml".into(),
         model: model.into(),

@@ -29,7 +29,7 @@ const DEFAULT_MODEL: &str = "declared";
 const IN_ORDER: &str = "inorder";
 
 /// Values may be given for constants and, if some check is about all clients, for their size.
-pub(super) fn check_set(file: &File, set: &[(String, i64)]) -> Result<(), CompileError> {
+pub(super) fn check_set(file: &File, set: &[(String, i128)]) -> Result<(), CompileError> {
     let Some(algorithm) = &file.algorithm else { return Ok(()) };
     let consts = file.consts.iter().chain(&algorithm.params).chain(&algorithm.consts);
     let mut known: Vec<String> = consts.map(|(name, _)| name.text.clone()).collect();
@@ -85,7 +85,7 @@ impl Plan<'_> {
 }
 
 /// Makes every test of a file.
-pub(super) fn tests(name: &str, file: &File, set: &[(String, i64)], reports: &mut Reports) -> Vec<Test> {
+pub(super) fn tests(name: &str, file: &File, set: &[(String, i128)], reports: &mut Reports) -> Vec<Test> {
     let Some(algorithm) = &file.algorithm else { return Vec::new() };
     let labels = label_numbers(algorithm);
     let maker = Maker { name, file, algorithm, set, labels: &labels };
@@ -118,7 +118,7 @@ pub(super) struct Maker<'a> {
     name: &'a str,
     file: &'a File,
     pub(super) algorithm: &'a Algorithm,
-    set: &'a [(String, i64)],
+    set: &'a [(String, i128)],
     labels: &'a HashMap<&'a str, u32>,
 }
 
@@ -222,7 +222,7 @@ impl<'a> Maker<'a> {
         let mut memory = Memory::new(self.algorithm, &constants, &values, reports)?;
         if let (true, Some(space)) = (plan.endless, &plan.space) {
             endless::check_names(self.algorithm, &constants, &memory, (space, plan.span), reports)?;
-            memory.reserve(i64::try_from(plan.transactions()).unwrap_or(0));
+            memory.reserve(i128::try_from(plan.transactions()).unwrap_or(0));
         }
         // How many pairs a set can hold is known once everything is inlined, so that is done until it fits.
         let mut depths = vec![1; self.algorithm.locals.len()];

@@ -28,7 +28,7 @@ pub(super) struct Context {
 pub(super) struct Touch {
     pub(super) object: usize,
     /// Which element, if that is a constant.
-    pub(super) element: Option<i64>,
+    pub(super) element: Option<i128>,
 }
 
 impl std::fmt::Display for Touch {
@@ -123,12 +123,12 @@ impl Builder {
     }
 
     /// The register of this name.
-    pub(super) fn register(&mut self, name: &str, init: i64) -> RegId {
+    pub(super) fn register(&mut self, name: &str, init: i128) -> RegId {
         self.registers(name, 1, init)
     }
 
     /// So many registers in a row.
-    pub(super) fn registers(&mut self, name: &str, len: u32, init: i64) -> RegId {
+    pub(super) fn registers(&mut self, name: &str, len: u32, init: i128) -> RegId {
         if let Some(found) = self.names.get(name) {
             return *found;
         }
@@ -148,14 +148,14 @@ pub(super) fn var(reg: RegId) -> LocalExpr {
 }
 
 /// A constant.
-pub(super) fn int(value: i64) -> LocalExpr {
+pub(super) fn int(value: i128) -> LocalExpr {
     Expr::Const(value)
 }
 
 /// One of the registers in a row.
 pub(super) fn element(base: RegId, len: u32, index: LocalExpr) -> Place {
     match index {
-        Expr::Const(at) if (0..i64::from(len)).contains(&at) => Place::Reg(RegId(base.0 + at as u32)),
+        Expr::Const(at) if (0..i128::from(len)).contains(&at) => Place::Reg(RegId(base.0 + at as u32)),
         index if len == 1 && index == int(0) => Place::Reg(base),
         index => Place::Elem { base, len, index: Box::new(index) },
     }

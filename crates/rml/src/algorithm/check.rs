@@ -13,7 +13,7 @@ use crate::ast::Name;
 use crate::report::Reports;
 
 /// The words for what a call returns instead of a value, and `nothing` for a call that never happened.
-pub(super) const REPLIES: [(&str, i64); 4] =
+pub(super) const REPLIES: [(&str, i128); 4] =
     [("aborted", reply::ABORTED), ("committed", reply::COMMITTED), ("ok", reply::OK), ("nothing", reply::NOTHING)];
 
 /// How many methods, and how many orders, an algorithm may have: some checks compare them all.

@@ -104,7 +104,7 @@ impl Classes {
     }
 
     /// A class with one constant.
-    pub(super) fn constant(&mut self, value: i64) -> Class {
+    pub(super) fn constant(&mut self, value: i128) -> Class {
         self.with(Facts { zero: value == 0, positive: value > 0, ..Facts::default() })
     }
 

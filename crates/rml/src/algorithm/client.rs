@@ -26,7 +26,7 @@ pub(super) enum ThreadPlan<'a> {
 
 impl<'a> Lower<'a, '_> {
     /// Makes the whole thread; `first` is the number of its first transaction.
-    pub(super) fn client_thread(&mut self, plan: ThreadPlan<'a>, retries: &[u32], first: i64) -> Fallible<()> {
+    pub(super) fn client_thread(&mut self, plan: ThreadPlan<'a>, retries: &[u32], first: i128) -> Fallible<()> {
         let span = match plan {
             ThreadPlan::Named(thread) => {
                 self.named_thread(thread, retries, first)?;
@@ -42,7 +42,7 @@ impl<'a> Lower<'a, '_> {
         Ok(())
     }
 
-    fn named_thread(&mut self, thread: &'a ClientThread, retries: &[u32], first: i64) -> Fallible<()> {
+    fn named_thread(&mut self, thread: &'a ClientThread, retries: &[u32], first: i128) -> Fallible<()> {
         self.tx = first - 1;
         for call in thread.txns.iter().flat_map(|tx| &tx.calls) {
             if let Some(result) = &call.result {
@@ -96,7 +96,7 @@ impl<'a> Lower<'a, '_> {
 
     /// Reports constants that are no location or no value.
     fn in_range(&mut self, call: &ClientCall, args: &[LocalExpr]) -> Fallible<()> {
-        let locs = i64::from(self.constants.locs(self.algorithm.name.span, self.reports)?);
+        let locs = i128::from(self.constants.locs(self.algorithm.name.span, self.reports)?);
         for (position, (arg, expr)) in args.iter().zip(&call.args).enumerate() {
             let IrExpr::Const(value) = arg else { continue };
             let (wrong, help) = match position {
@@ -165,7 +165,7 @@ impl<'a> Lower<'a, '_> {
         Ok(result)
     }
 
-    fn any_thread(&mut self, space: &ClientSpace, first: i64, span: Span) -> Fallible<()> {
+    fn any_thread(&mut self, space: &ClientSpace, first: i128, span: Span) -> Fallible<()> {
         let mut stops = Vec::new();
         self.tx = first - 1;
         for txn in 0..*space.txns.end() {
@@ -197,7 +197,7 @@ impl<'a> Lower<'a, '_> {
         let places = u16::from(*space.txns.end()) * u16::from(*space.ops.end());
         let own = self.thread * usize::from(places) + usize::from(txn) * usize::from(*space.ops.end());
         for place in 0..*space.ops.end() {
-            let value = i64::try_from(own + usize::from(place) + 1).unwrap_or(i64::MAX);
+            let value = i128::try_from(own + usize::from(place) + 1).unwrap_or(i64::MAX);
             let codes = Codes::new(space, value);
             let may_stop = place == 0 && attempt == 0 && txn >= *space.txns.start();
             let may_commit = place >= *space.ops.start();
@@ -226,7 +226,7 @@ impl<'a> Lower<'a, '_> {
         (place, attempt): (u8, u8),
         span: Span,
     ) -> Fallible<RegId> {
-        let mut from: Vec<i64> = (0..codes.commit()).collect();
+        let mut from: Vec<i128> = (0..codes.commit()).collect();
         from.extend(may_commit.then_some(codes.commit()));
         from.extend(may_stop.then_some(codes.stop()));
         if space.retry == 0 {
@@ -271,13 +271,13 @@ impl<'a> Lower<'a, '_> {
 
 /// The numbers that stand for operations: reads, then writes, then `commit now`, then `no further transaction`.
 pub(super) struct Codes {
-    locs: i64,
-    values: Vec<i64>,
+    locs: i128,
+    values: Vec<i128>,
 }
 
 impl Codes {
     /// `value` is what this place writes if values are distinct.
-    pub(super) fn new(space: &ClientSpace, value: i64) -> Self {
+    pub(super) fn new(space: &ClientSpace, value: i128) -> Self {
         let values = match &space.values {
             Values::Distinct => vec![value],
             Values::Among(values) => values.clone(),
@@ -285,20 +285,20 @@ impl Codes {
         Self { locs: space.locs.into(), values }
     }
 
-    fn count(&self) -> i64 {
-        i64::try_from(self.values.len()).unwrap_or(i64::MAX)
+    fn count(&self) -> i128 {
+        i128::try_from(self.values.len()).unwrap_or(i64::MAX)
     }
 
-    pub(super) fn commit(&self) -> i64 {
+    pub(super) fn commit(&self) -> i128 {
         self.locs + self.locs * self.count()
     }
 
-    fn stop(&self) -> i64 {
+    fn stop(&self) -> i128 {
         self.commit() + 1
     }
 
     /// What a number below `commit` stands for.
-    pub(super) fn call(&self, code: i64) -> (TmMethod, Vec<i64>) {
+    pub(super) fn call(&self, code: i128) -> (TmMethod, Vec<i128>) {
         if code < self.locs {
             return (TmMethod::Read, vec![code]);
         }
@@ -353,11 +353,11 @@ pub(super) fn written(
 }
 
 /// What all clients of a size write.
-pub(super) fn space_values(space: &ClientSpace) -> Vec<i64> {
+pub(super) fn space_values(space: &ClientSpace) -> Vec<i128> {
     match &space.values {
         Values::Among(values) => values.clone(),
         Values::Distinct => {
-            let places = i64::from(space.threads) * i64::from(*space.txns.end()) * i64::from(*space.ops.end());
+            let places = i128::from(space.threads) * i128::from(*space.txns.end()) * i128::from(*space.ops.end());
             (1..=places).collect()
         }
     }

@@ -11,9 +11,9 @@ use crate::report::{Fallible, Reported, Reports};
 /// The constants with their values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Constants {
-    values: HashMap<String, i64>,
+    values: HashMap<String, i128>,
     /// Those of the instance, for reports.
-    pub(super) shown: Vec<(String, i64)>,
+    pub(super) shown: Vec<(String, i128)>,
 }
 
 impl Constants {
@@ -21,13 +21,13 @@ impl Constants {
     pub(super) fn new(
         file: &File,
         algorithm: &Algorithm,
-        set: &[(String, i64)],
+        set: &[(String, i128)],
         (threads, txns): (usize, usize),
         reports: &mut Reports,
     ) -> Fallible<Self> {
         let mut constants = Self::default();
         constants.values.extend(REPLIES.iter().map(|(word, code)| ((*word).to_owned(), *code)));
-        let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+        let number = |n: usize| i128::try_from(n).unwrap_or(i64::MAX);
         for (name, value) in [("threads", number(threads)), ("txns", number(txns))] {
             constants.add(name, value);
         }
@@ -42,13 +42,13 @@ impl Constants {
         Ok(constants)
     }
 
-    fn add(&mut self, name: &str, value: i64) {
+    fn add(&mut self, name: &str, value: i128) {
         self.values.insert(name.to_owned(), value);
         self.shown.push((name.to_owned(), value));
     }
 
     /// The value of a constant.
-    pub(super) fn get(&self, name: &str) -> Option<i64> {
+    pub(super) fn get(&self, name: &str) -> Option<i128> {
         self.values.get(name).copied()
     }
 
@@ -58,7 +58,7 @@ impl Constants {
     }
 
     /// The value of a constant expression.
-    pub(super) fn eval(&self, expr: &Expr, reports: &mut Reports) -> Fallible<i64> {
+    pub(super) fn eval(&self, expr: &Expr, reports: &mut Reports) -> Fallible<i128> {
         match &expr.kind {
             ExprKind::Int(value) => Ok(*value),
             ExprKind::Name(name) => self.get(&name.text).ok_or_else(|| {
@@ -85,7 +85,7 @@ impl Constants {
     }
 }
 
-fn settle(expr: &IrExpr<()>, span: Span, reports: &mut Reports) -> Fallible<i64> {
+fn settle(expr: &IrExpr<()>, span: Span, reports: &mut Reports) -> Fallible<i128> {
     expr.eval(&mut |()| Ok(0)).map_err(|error| wrong(error, span, reports))
 }
 
@@ -100,7 +100,7 @@ pub(super) const MAX_ARRAY: u32 = 10_000;
 pub(super) const MAX_KEYS: u32 = 64;
 
 /// A number of elements, at least 1.
-pub(super) fn size(value: i64, most: u32, span: Span, reports: &mut Reports) -> Fallible<u32> {
+pub(super) fn size(value: i128, most: u32, span: Span, reports: &mut Reports) -> Fallible<u32> {
     match u32::try_from(value) {
         Ok(size) if (1..=most).contains(&size) => Ok(size),
         _ => {

@@ -29,7 +29,7 @@ use super::tree::*;
 use crate::report::{Fallible, Reported, Reports};
 
 /// What clients write unless a check says something else: enough to make a value change.
-const VALUES: [i64; 2] = [0, 1];
+const VALUES: [i128; 2] = [0, 1];
 
 /// The models in which nothing is reordered.
 const IN_ORDER: [&str; 2] = ["inorder", "sc"];
@@ -156,7 +156,7 @@ impl<'a> Lower<'a, '_> {
     pub(super) fn endless_thread(&mut self, space: &ClientSpace, span: Span) -> Fallible<()> {
         self.endless = true;
         // Locks remember only that they are held.
-        self.tx = i64::try_from(self.thread).unwrap_or(i64::MAX - 1) + 1;
+        self.tx = i128::try_from(self.thread).unwrap_or(i64::MAX - 1) + 1;
         let start = InstrId(self.build.here());
         self.reset(false, span)?;
         self.fresh_transaction(span)?;
@@ -165,7 +165,7 @@ impl<'a> Lower<'a, '_> {
         for place in 0..*space.ops.end() {
             let command = self.build.register("%cmd", 0);
             let may_commit = place >= *space.ops.start();
-            let from = (0..codes.commit() + i64::from(may_commit)).collect();
+            let from = (0..codes.commit() + i128::from(may_commit)).collect();
             self.emit(Op::Choose { dst: Place::Reg(command), from }, span)?;
             if may_commit {
                 commits.push(self.branch(IrExpr::binary(BinOp::Eq, var(command), int(codes.commit())), span)?);
@@ -212,8 +212,8 @@ impl<'a> Lower<'a, '_> {
     }
 
     /// A call; the register of its result.
-    fn operation(&mut self, method: TmMethod, args: &[i64], span: Span) -> Fallible<RegId> {
-        let shown: Vec<String> = args.iter().map(i64::to_string).collect();
+    fn operation(&mut self, method: TmMethod, args: &[i128], span: Span) -> Fallible<RegId> {
+        let shown: Vec<String> = args.iter().map(i128::to_string).collect();
         self.emit(Op::OperationBegin(format!("{}({})", method.name(), shown.join(", "))), span)?;
         let result = self.call(method.name(), args.iter().map(|arg| int(*arg)).collect(), span)?;
         self.emit(Op::OperationEnd, span)?;

@@ -317,7 +317,7 @@ impl<'a> Inference<'a> {
     }
 
     /// The value of an expression over constants.
-    fn known(&self, expr: &Expr) -> Option<i64> {
+    fn known(&self, expr: &Expr) -> Option<i128> {
         let mut constant = true;
         for_each_name(expr, &mut |name| constant &= self.constants.get(&name.text).is_some());
         constant.then(|| self.constants.eval(expr, &mut Reports::default()).ok()).flatten()

@@ -41,24 +41,24 @@ pub(super) fn interchangeable(
 
 /// The names of each kind that renamings exchange, ascending.
 struct Names {
-    transactions: Vec<i64>,
-    locations: Vec<i64>,
-    values: Vec<i64>,
+    transactions: Vec<i128>,
+    locations: Vec<i128>,
+    values: Vec<i128>,
 }
 
 impl Names {
     fn new(space: &ClientSpace) -> Self {
-        let transactions = i64::try_from(space.transactions()).unwrap_or(i64::MAX);
+        let transactions = i128::try_from(space.transactions()).unwrap_or(i64::MAX);
         let values = space_values(space).into_iter().filter(|value| *value != 0);
         Self {
             transactions: (1..=transactions).collect(),
-            locations: (0..i64::from(space.locs)).collect(),
+            locations: (0..i128::from(space.locs)).collect(),
             values: values.collect(),
         }
     }
 
     /// None for references: how many there are is not known here.
-    fn of(&self, kind: Kind) -> Option<&[i64]> {
+    fn of(&self, kind: Kind) -> Option<&[i128]> {
         match kind {
             Kind::Transaction => Some(&self.transactions),
             Kind::Location => Some(&self.locations),
@@ -126,11 +126,11 @@ impl Judge<'_> {
         }
     }
 
-    fn eval(&self, expr: &Expr) -> Option<i64> {
+    fn eval(&self, expr: &Expr) -> Option<i128> {
         self.constants.eval(expr, &mut Reports::default()).ok()
     }
 
-    fn has_room(&self, kind: Kind, len: Option<i64>) -> bool {
+    fn has_room(&self, kind: Kind, len: Option<i128>) -> bool {
         let (Some(names), Some(len)) = (self.names.of(kind), len) else { return false };
         names.iter().all(|name| *name < len)
     }
@@ -139,7 +139,7 @@ impl Judge<'_> {
     fn is_uniform(&self, kind: Kind, init: &Option<Init>) -> bool {
         let Some(Init::List { values, .. }) = init else { return true };
         // The last value stands for the elements behind it as well.
-        let element = |name: &i64| {
+        let element = |name: &i128| {
             let position = usize::try_from(*name).unwrap_or(usize::MAX).min(values.len().saturating_sub(1));
             values.get(position).and_then(|value| self.eval(value))
         };

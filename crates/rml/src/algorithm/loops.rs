@@ -82,7 +82,7 @@ impl<'a> Lower<'a, '_> {
 
     /// One round; the branch that leaves if there is none.
     fn round(&mut self, unroll: &Unroll<'a>, round: usize) -> Fallible<u32> {
-        let number = i64::try_from(round).unwrap_or(i64::MAX);
+        let number = i128::try_from(round).unwrap_or(i64::MAX);
         let more = match unroll.foreach.order {
             LoopOrder::Index => unroll.left(unroll.slots[round]),
             LoopOrder::Insertion => binary(BinOp::Lt, int(number), var(unroll.size)),
@@ -124,7 +124,7 @@ impl<'a> Lower<'a, '_> {
 
     /// Which slot a round is about.
     fn slot(&mut self, unroll: &Unroll<'a>, round: usize) -> Fallible<LocalExpr> {
-        let number = i64::try_from(round).unwrap_or(i64::MAX);
+        let number = i128::try_from(round).unwrap_or(i64::MAX);
         match (unroll.foreach.order, unroll.slots.as_slice()) {
             (LoopOrder::Index, slots) => Ok(int(slots[round].into())),
             (LoopOrder::Insertion, _) => {
@@ -152,7 +152,7 @@ impl<'a> Lower<'a, '_> {
         let count = sum(slots.map(|slot| unroll.left(*slot)).collect()).unwrap_or(int(0));
         let several = self.branch(LocalExpr::binary(BinOp::Gt, count, int(1)), span)?;
         self.build.context.guards.push(several);
-        let from = unroll.slots.iter().map(|slot| i64::from(*slot)).collect();
+        let from = unroll.slots.iter().map(|slot| i128::from(*slot)).collect();
         self.emit(Op::Choose { dst: Place::Reg(slot), from }, span)?;
         let chosen = element(unroll.left, unroll.shape.slots(), var(slot));
         if unroll.slots.len() > 2 {

@@ -48,7 +48,7 @@ pub(super) struct Lower<'a, 'm> {
     /// Which thread.
     pub(super) thread: usize,
     /// The number of the running transaction.
-    pub(super) tx: i64,
+    pub(super) tx: i128,
     /// The sets and maps, none for integers.
     pub(super) sets: Vec<Option<SetShape>>,
     /// What each of them can hold here.

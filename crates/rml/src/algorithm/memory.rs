@@ -25,7 +25,7 @@ pub(super) struct Object {
     pub(super) array: ArrayId,
     pub(super) helpers: Option<Helpers>,
     /// What a read that meets a write may return.
-    pub(super) domain: Vec<i64>,
+    pub(super) domain: Vec<i128>,
 }
 
 /// The helpers of a basic register.
@@ -38,7 +38,7 @@ pub(super) struct Helpers {
 #[derive(Clone, Debug)]
 struct Array {
     name: String,
-    init: Vec<i64>,
+    init: Vec<i128>,
     scalar: bool,
     span: Span,
     /// The record that it is a field of.
@@ -50,7 +50,7 @@ struct Array {
 pub(super) struct Records {
     pub(super) fields: Vec<usize>,
     /// How many there are.
-    pub(super) count: i64,
+    pub(super) count: i128,
 }
 
 /// All of shared memory.
@@ -65,7 +65,7 @@ pub(super) struct Memory {
 }
 
 /// What clients may write: none if it depends on what they read.
-pub(super) type Written = Option<Vec<i64>>;
+pub(super) type Written = Option<Vec<i128>>;
 
 impl Memory {
     /// Lays out the objects of an algorithm.
@@ -138,7 +138,7 @@ impl Memory {
         len: usize,
         constants: &Constants,
         reports: &mut Reports,
-    ) -> Fallible<Vec<i64>> {
+    ) -> Fallible<Vec<i128>> {
         match &shared.init {
             None => Ok(vec![0; len]),
             Some(Init::Value(value)) => Ok(vec![constants.eval(value, reports)?; len]),
@@ -168,7 +168,7 @@ impl Memory {
     }
 
     /// A record that exists from the beginning.
-    fn first_record(&mut self, record: &str, values: &[i64]) -> i64 {
+    fn first_record(&mut self, record: &str, values: &[i128]) -> i128 {
         let Some(records) = self.records.get_mut(record) else { return 0 };
         let number = records.count;
         records.count += 1;
@@ -180,20 +180,20 @@ impl Memory {
     }
 
     /// The number of a new record.
-    pub(super) fn new_record(&mut self, record: &str) -> i64 {
+    pub(super) fn new_record(&mut self, record: &str) -> i128 {
         let Some(records) = self.records.get_mut(record) else { return 0 };
         records.count += 1;
         records.count - 1
     }
 
     /// What an element of an object holds at the beginning.
-    pub(super) fn first_value(&self, object: usize, element: usize) -> i64 {
+    pub(super) fn first_value(&self, object: usize, element: usize) -> i128 {
         let init = &self.arrays[self.objects[object].array.index()].init;
         init.get(element).copied().unwrap_or(0)
     }
 
     /// Makes room for records that come and go.
-    pub(super) fn reserve(&mut self, more: i64) {
+    pub(super) fn reserve(&mut self, more: i128) {
         self.records.values_mut().for_each(|records| records.count += more);
     }
 
@@ -263,8 +263,8 @@ impl Memory {
     }
 }
 
-fn vacuous(span: Span, name: &str, domain: &[i64], reports: &mut Reports) -> crate::report::Reported {
-    let only = domain.first().map_or("nothing".to_owned(), i64::to_string);
+fn vacuous(span: Span, name: &str, domain: &[i128], reports: &mut Reports) -> crate::report::Reported {
+    let only = domain.first().map_or("nothing".to_owned(), i128::to_string);
     let message = format!("a read of `{name}` that meets a write may return any value, and there is only {only}");
     let diagnostic = Diagnostic::new(span, message, "this policy would make the check vacuous");
     let help = "let the client write another value, give the register a domain (`of 0..3`), or make it `atomic`";

@@ -46,7 +46,7 @@ pub(super) struct Contents {
 impl Contents {
     fn add(&mut self, key: &LocalExpr, keys: u32) {
         match key {
-            LocalExpr::Const(key) if (0..i64::from(keys)).contains(key) => {
+            LocalExpr::Const(key) if (0..i128::from(keys)).contains(key) => {
                 *self.known.entry(*key as u32).or_default() += 1
             }
             _ => self.unknown += 1,
@@ -141,7 +141,7 @@ impl<'a> Lower<'a, '_> {
         Ok(())
     }
 
-    fn initial(&mut self, local: &TxLocal) -> Fallible<i64> {
+    fn initial(&mut self, local: &TxLocal) -> Fallible<i128> {
         local.init.as_ref().map_or(Ok(0), |init| self.constants.eval(init, self.reports))
     }
 

@@ -31,7 +31,7 @@ pub enum Values {
     /// Every write of a client writes its own value: 1, 2, 3, ….
     Distinct,
     /// Every write writes one of these.
-    Among(Vec<i64>),
+    Among(Vec<i128>),
 }
 
 /// The names that a user may set to change the clients of a file.
@@ -54,7 +54,7 @@ impl ClientSpace {
             name += &format!("-locs{}", self.locs);
         }
         if let Values::Among(values) = &self.values {
-            let values: Vec<_> = values.iter().map(i64::to_string).collect();
+            let values: Vec<_> = values.iter().map(i128::to_string).collect();
             name += &format!("-values{}", values.join("_"));
         }
         if self.retry > 0 {
@@ -69,10 +69,10 @@ pub(super) fn space(
     decl: &SpaceDecl,
     span: Span,
     constants: &Constants,
-    set: &[(String, i64)],
+    set: &[(String, i128)],
     reports: &mut Reports,
 ) -> Fallible<ClientSpace> {
-    let mut bound = |name: &str, written: &Option<Bound>, default: i64, least: i64| {
+    let mut bound = |name: &str, written: &Option<Bound>, default: i128, least: i128| {
         let given = set.iter().rev().find(|(given, _)| given == name).map(|(_, value)| *value);
         let at = written.as_ref().map_or(span, |bound| bound.span);
         let (first, last) = match (given, written) {
@@ -83,7 +83,7 @@ pub(super) fn space(
                 (first, bound.last.as_ref().map_or(Ok(first), |last| constants.eval(last, reports))?)
             }
         };
-        let narrow = |value: i64| u8::try_from(value).ok().filter(|_| (least..=64).contains(&value));
+        let narrow = |value: i128| u8::try_from(value).ok().filter(|_| (least..=64).contains(&value));
         match (narrow(first), narrow(last)) {
             (Some(first), Some(last)) if first <= last => Ok(first..=last),
             _ => {
@@ -109,7 +109,7 @@ pub(super) fn space(
             return Err(reports.add(diagnostic.with_help("write one check for each number")));
         }
     }
-    if i64::from(*locs.end()) > all {
+    if i128::from(*locs.end()) > all {
         let at = decl.locs.as_ref().map_or(span, |bound| bound.span);
         let message = format!("the clients use {} locations and the algorithm has {all}", locs.end());
         let help = format!("give the algorithm's parameter: `locs = {}`", locs.end());

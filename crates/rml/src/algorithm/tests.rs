@@ -22,7 +22,7 @@ fn tests(source: &str) -> Vec<Test> {
     tests_with(source, &[])
 }
 
-fn tests_with(source: &str, set: &[(&str, i64)]) -> Vec<Test> {
+fn tests_with(source: &str, set: &[(&str, i128)]) -> Vec<Test> {
     let set: Vec<_> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     let tests = match compile("test", source, &set) {
         Ok(tests) => tests,
@@ -62,7 +62,7 @@ fn verdicts(test: &Test) -> Vec<(String, String, Verdict)> {
 }
 
 /// The outcomes in order, sorted.
-fn outcomes(test: &Test) -> Vec<Vec<i64>> {
+fn outcomes(test: &Test) -> Vec<Vec<i128>> {
     let answer = ask(&test.program, "inorder", Question::Outcomes);
     assert_eq!(answer.verdict, Verdict::Verified);
     answer.outcomes.into_iter().collect()

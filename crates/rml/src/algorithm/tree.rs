@@ -257,7 +257,7 @@ pub(crate) struct Expr {
 /// The kinds of expressions.
 #[derive(Debug)]
 pub(crate) enum ExprKind {
-    Int(i64),
+    Int(i128),
     Name(Name),
     /// `(a, b)`, only as an element of a set.
     Tuple(Vec<Expr>),

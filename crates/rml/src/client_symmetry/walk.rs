@@ -11,7 +11,7 @@ pub(super) fn is_automorphism(
     calls: &Calls,
     thread: &dyn Fn(usize) -> usize,
     variable: &dyn Fn(usize) -> usize,
-    value: &dyn Fn(i64) -> i64,
+    value: &dyn Fn(i128) -> i128,
 ) -> bool {
     let mut locations = Pairs::new(program.locations.len());
     let variables = program.transactional.len();
@@ -49,7 +49,7 @@ fn past_jumps(thread: &Thread, mut at: usize) -> usize {
     at
 }
 
-fn constant(expr: &LocalExpr) -> Option<i64> {
+fn constant(expr: &LocalExpr) -> Option<i128> {
     match expr {
         Expr::Const(value) => Some(*value),
         _ => None,
@@ -63,7 +63,7 @@ struct Walk<'a> {
     from: usize,
     to: usize,
     variable: &'a dyn Fn(usize) -> usize,
-    value: &'a dyn Fn(i64) -> i64,
+    value: &'a dyn Fn(i128) -> i128,
     locations: &'a mut Pairs,
     registers: Pairs,
 }
@@ -100,7 +100,7 @@ impl Walk<'_> {
     fn paired_calls(&self) -> Option<Vec<(usize, usize)>> {
         let call = |thread: usize, pc: usize| match &self.program.threads[thread].code[pc].op {
             Op::Invoke { method, args } => {
-                let args: Option<Vec<i64>> = args.iter().map(constant).collect();
+                let args: Option<Vec<i128>> = args.iter().map(constant).collect();
                 Some((*method, args?))
             }
             _ => None,
@@ -118,7 +118,7 @@ impl Walk<'_> {
         }
         for pc in self.calls.starts[self.from].iter().filter(|pc| !from.contains(pc)) {
             let (method, mut args) = call(self.from, *pc)?;
-            args[0] = i64::try_from((self.variable)(usize::try_from(args[0]).ok()?)).ok()?;
+            args[0] = i128::try_from((self.variable)(usize::try_from(args[0]).ok()?)).ok()?;
             args.iter_mut().skip(1).for_each(|arg| *arg = (self.value)(*arg));
             let mut starts = self.calls.starts[self.to].iter();
             let partner = starts.find(|other| call(self.to, **other) == Some((method, args.clone())))?;
@@ -200,7 +200,7 @@ impl Walk<'_> {
 
     /// Values that are computed with: nothing to worry about as long as values keep their names.
     fn untouched(&mut self, left: &LocalExpr, right: &LocalExpr) -> Option<()> {
-        let keeps = (1..=i64::from(u8::MAX)).all(|value| (self.value)(value) == value);
+        let keeps = (1..=i128::from(u8::MAX)).all(|value| (self.value)(value) == value);
         if keeps { self.expr(left, right) } else { None }
     }
 

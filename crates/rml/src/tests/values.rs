@@ -27,7 +27,7 @@ fn every_operation_is_called_once() {
         .collect();
     let count = |method| calls.iter().filter(|call| **call == method).count();
     assert_eq!([Method::Read, Method::Write, Method::Commit].map(count), [2, 6, 1]);
-    let said = |code: i64| program.threads[0].code.iter().any(|i| i.op == Op::Respond(cyrano_ir::Expr::Const(code)));
+    let said = |code: i128| program.threads[0].code.iter().any(|i| i.op == Op::Respond(cyrano_ir::Expr::Const(code)));
     assert!(said(reply::ABORTED) && said(reply::COMMITTED) && said(reply::OK));
 }
 

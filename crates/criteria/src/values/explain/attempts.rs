@@ -86,7 +86,7 @@ fn broken(words: &Words<'_>, why: &Why, order: &[Point]) -> Option<String> {
     reads.iter().find_map(|read| unjustified(words, *read, order))
 }
 
-fn unjustified(words: &Words<'_>, (tx, loc, value): (u8, u8, i64), order: &[Point]) -> Option<String> {
+fn unjustified(words: &Words<'_>, (tx, loc, value): (u8, u8, i128), order: &[Point]) -> Option<String> {
     let at = order.iter().position(|point| point.transaction() == tx)?;
     let writes = |point: &&Point| {
         let takes_effect = matches!(point, Point::Committed(_) | Point::Commit(_));

@@ -75,7 +75,7 @@ fn is_judged(criterion: Criterion, history: &History) -> bool {
 }
 
 /// Whether an order is what it is said to be: real time kept, every read justified, nobody missing.
-fn stands(criterion: Criterion, order: &[Point], digest: &Digest, init: &[i64]) -> bool {
+fn stands(criterion: Criterion, order: &[Point], digest: &Digest, init: &[i128]) -> bool {
     let mut memory = init.to_vec();
     let mut placed = 0_u32;
     let in_time = |tx: u8, placed: u32, skipped: u32| digest.before(tx) & !placed & !skipped == 0;
@@ -157,8 +157,8 @@ fn ends_are_judged_as_defined() {
     use crate::values::{Status, finish, misfit, misplaced};
     let size = Size { transactions: 3, locations: 2, values: 2, at_once: true };
     let (wrong, right) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
-    proptest!(ProptestConfig::with_cases(3000), |(choices in prop::collection::vec(any::<u16>(), 0..14), memory in prop::collection::vec(0..3_i64, 2),
-        keys in prop::collection::vec(prop::collection::vec(0..2_i64, 1..=2), 3))| {
+    proptest!(ProptestConfig::with_cases(3000), |(choices in prop::collection::vec(any::<u16>(), 0..14), memory in prop::collection::vec(0..3i128, 2),
+        keys in prop::collection::vec(prop::collection::vec(0..2i128, 1..=2), 3))| {
         let history = history(size, &chosen(size, &choices));
         let digest = digest(&history);
         for criterion in [Criterion::Opacity, Criterion::StrictSerializability, Criterion::Serializability] {

@@ -2,7 +2,7 @@
 
 use crate::values::{Call, Criterion, Digest, Point, Recorder, Reply, Why, accepts, parse};
 
-fn digest(lines: &str) -> (Digest, Vec<i64>) {
+fn digest(lines: &str) -> (Digest, Vec<i128>) {
     let parsed = parse(&format!("history values\n{lines}")).expect("the history is well-formed");
     let mut recorder = Recorder::new(&parsed.history);
     parsed.history.events().iter().for_each(|event| {
@@ -16,7 +16,7 @@ fn check(lines: &str, criterion: Criterion, wanted: Result<Vec<Point>, Why>) {
     assert_eq!(accepts(criterion, &digest, &init), wanted, "{lines}");
 }
 
-fn core(reads: &[(u8, u8, i64)], before: &[(u8, u8)], clashes: &[(u8, u8)]) -> Result<Vec<Point>, Why> {
+fn core(reads: &[(u8, u8, i128)], before: &[(u8, u8)], clashes: &[(u8, u8)]) -> Result<Vec<Point>, Why> {
     Err(Why::Core { reads: reads.to_vec(), before: before.to_vec(), clashes: clashes.to_vec() })
 }
 

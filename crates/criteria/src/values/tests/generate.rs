@@ -8,7 +8,7 @@ pub(super) struct Size {
     pub(super) transactions: u8,
     pub(super) locations: u8,
     /// Values are `0..values`; everything is 0 at first.
-    pub(super) values: i64,
+    pub(super) values: i128,
     /// Whether a call is followed by its reply at once, except for commits.
     pub(super) at_once: bool,
 }

@@ -4,11 +4,11 @@ use super::agreement::{IN_PARTS, digest, history};
 use super::generate::{Size, every};
 use crate::values::{Criterion, Digest, Status, holds, oracle, parse};
 
-const STATUS: i64 = 7;
-const TORN: i64 = 8;
+const STATUS: i128 = 7;
+const TORN: i128 = 8;
 
 /// A digest with other words. `change` gets the first two words of each transaction.
-fn changed(digest: &Digest, change: fn(&mut [i64])) -> Digest {
+fn changed(digest: &Digest, change: fn(&mut [i128])) -> Digest {
     let mut words = Vec::new();
     digest.encode(&mut words);
     let size = words.len() / (digest.transactions() as usize).max(1);
@@ -18,14 +18,14 @@ fn changed(digest: &Digest, change: fn(&mut [i64])) -> Digest {
     new
 }
 
-fn replace(words: &mut [i64], from: Status, to: Status) {
-    if words[0] & STATUS == from as i64 {
-        words[0] = words[0] & !STATUS | to as i64;
+fn replace(words: &mut [i128], from: Status, to: Status) {
+    if words[0] & STATUS == from as i128 {
+        words[0] = words[0] & !STATUS | to as i128;
     }
 }
 
 /// Checks that the decision with this bug differs from the definition somewhere.
-fn check(criterion: Criterion, bug: fn(&mut [i64])) {
+fn check(criterion: Criterion, bug: fn(&mut [i128])) {
     let size = Size { transactions: 3, at_once: true, ..IN_PARTS };
     let mut noticed = 0;
     every(size, 4, &mut |events| {
@@ -76,7 +76,7 @@ fn pending_commits_fail() {
 
 #[test]
 fn pending_commits_succeed() {
-    let bug = |words: &mut [i64]| replace(words, Status::CommitPending, Status::Committed);
+    let bug = |words: &mut [i128]| replace(words, Status::CommitPending, Status::Committed);
     for criterion in Criterion::ALL.into_iter().filter(|criterion| criterion.is_about_committed()) {
         check(criterion, bug);
     }
@@ -97,7 +97,7 @@ fn a_transaction_need_not_see_its_own_writes() {
 #[test]
 fn reads_need_no_justification() {
     for criterion in Criterion::ALL {
-        check(criterion, |words| words[1] &= !i64::from(u32::MAX));
+        check(criterion, |words| words[1] &= !i128::from(u32::MAX));
     }
 }
 

@@ -67,7 +67,7 @@ fn unjustified(wrong: &Explanation, parsed: &Parsed) -> Unjustified {
     };
     if let Why::Core { reads, before, clashes } = &wrong.why {
         let pair = |(a, b): &(u8, u8)| [name(a), name(b)];
-        let read = |(tx, loc, value): &(u8, u8, i64)| Read {
+        let read = |(tx, loc, value): &(u8, u8, i128)| Read {
             transaction: name(tx),
             location: parsed.names.location(*loc),
             value: *value,

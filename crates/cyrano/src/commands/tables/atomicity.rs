@@ -26,12 +26,12 @@ type Cost = Option<(u64, f64, f64)>;
 /// A row of Fig. 1.
 struct Printed {
     benchmark: &'static str,
-    threads: i64,
+    threads: i128,
     standard: Cost,
     instrumented: Cost,
 }
 
-const fn row(benchmark: &'static str, threads: i64, standard: (u64, f64, f64), instrumented: Cost) -> Printed {
+const fn row(benchmark: &'static str, threads: i128, standard: (u64, f64, f64), instrumented: Cost) -> Printed {
     Printed { benchmark, threads, standard: Some(standard), instrumented }
 }
 
@@ -109,10 +109,10 @@ fn wrong(args: &TablesArgs, title: &'static str) -> Result<Made, Failure> {
     Ok(Made { report: table(title, &header, rows, notes.map(str::to_owned).to_vec()), complete })
 }
 
-fn ask(args: &TablesArgs, name: &str, threads: Option<i64>, property: &Property) -> Result<CheckReport, Failure> {
+fn ask(args: &TablesArgs, name: &str, threads: Option<i128>, property: &Property) -> Result<CheckReport, Failure> {
     // Dekker's algorithm is for two threads and says so itself.
     let threads = threads.filter(|_| name != "dekker");
-    let set: Vec<(String, i64)> = threads.into_iter().map(|threads| ("threads".to_owned(), threads)).collect();
+    let set: Vec<(String, i128)> = threads.into_iter().map(|threads| ("threads".to_owned(), threads)).collect();
     let loaded = program::load(&format!("lib:atomicity/{name}.rml"), &set, ColorChoice::Never)?;
     Runner::sequential(Some(args.timeout))?.check(&loaded, property, &default_model(), &())
 }

@@ -93,7 +93,7 @@ const FIXED: &str = "A deterministic specification that is opacity, for two thre
 
 fn outcomes(args: &TablesArgs, title: &'static str) -> Result<Made, Failure> {
     let loaded = load("lib:litmus/fig4.rml")?;
-    let mut expected: BTreeSet<Vec<i64>> = BTreeSet::new();
+    let mut expected: BTreeSet<Vec<i128>> = BTreeSet::new();
     let mut rows = Vec::new();
     let mut complete = true;
     for (name, states, added) in FIG4 {

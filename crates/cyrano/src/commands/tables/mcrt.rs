@@ -26,7 +26,7 @@ const FILE: &str = "mcrt_timestamps";
 const BLOCKS: &str = "serializability-by-block_timestamp";
 
 /// Threads, transactions of each, operations of each, and what the paper says.
-const SIZES: [(i64, i64, i64, &str); 6] = [
+const SIZES: [(i128, i128, i128, &str); 6] = [
     (2, 1, 1, "-"),
     (2, 1, 2, "22 s"),
     (2, 1, 3, "1 h 06 min, 3.8 GB"),
@@ -56,7 +56,7 @@ const NOTES: [&str; 2] = [
 
 struct Job<'a> {
     memory: String,
-    size: (i64, i64, i64),
+    size: (i128, i128, i128),
     criterion: &'a str,
     paper: &'a str,
 }
@@ -72,13 +72,13 @@ fn sizes(args: &TablesArgs, title: &'static str) -> Result<Made, Failure> {
 }
 
 fn orders(args: &TablesArgs, title: &'static str) -> Result<Made, Failure> {
-    let job = |ops: i64| move |(criterion, paper)| Job { memory: FILE.to_owned(), size: (2, 1, ops), criterion, paper };
+    let job = |ops: i128| move |(criterion, paper)| Job { memory: FILE.to_owned(), size: (2, 1, ops), criterion, paper };
     let jobs: Vec<Job<'_>> = ORDERS.map(job(1)).into_iter().chain(ORDERS.map(job(2))).collect();
     made(args, title, &jobs)
 }
 
 fn mutants(args: &TablesArgs, title: &'static str) -> Result<Made, Failure> {
-    let job = |mutant: &str, ops: i64, criterion| Job {
+    let job = |mutant: &str, ops: i128, criterion| Job {
         memory: format!("{FILE}_{mutant}"),
         size: (2, 1, ops),
         criterion,
@@ -107,7 +107,7 @@ fn made(args: &TablesArgs, title: &str, jobs: &[Job<'_>]) -> Result<Made, Failur
 fn row(args: &TablesArgs, job: &Job<'_>) -> Result<(TableRow, bool), Failure> {
     let (threads, txns, ops) = job.size;
     let set = [("threads", threads), ("txns", txns), ("ops", ops)];
-    let set: Vec<(String, i64)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    let set: Vec<(String, i128)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     let loaded = program::load(&format!("lib:stm/{}.rml", job.memory), &set, ColorChoice::Never)?;
     let criterion = TxCriterion::from_name(job.criterion);
     let criterion = criterion.ok_or_else(|| Failure::input(format!("there is no criterion {}", job.criterion)))?;

@@ -38,7 +38,7 @@ fn model(name: &str) -> Result<Model, Failure> {
     models::resolve(name, ColorChoice::Never)
 }
 
-fn load(file: &str, set: &[(String, i64)], tests: &[&str]) -> Result<Vec<Loaded>, Failure> {
+fn load(file: &str, set: &[(String, i128)], tests: &[&str]) -> Result<Vec<Loaded>, Failure> {
     let tests = TestArgs { test: tests.iter().map(|test| (*test).to_owned()).collect(), all_tests: None };
     program::load_all(file, set, &tests, ColorChoice::Never)
 }

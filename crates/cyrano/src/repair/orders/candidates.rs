@@ -46,7 +46,7 @@ impl<'a> Choice<'a> {
     }
 
     /// A choice among all orders that the source could have and that would make a difference.
-    pub(super) fn all(judge: &'a Judge<'a>, source: &Source, set: &[(String, i64)], orders: &Orders) -> Self {
+    pub(super) fn all(judge: &'a Judge<'a>, source: &Source, set: &[(String, i128)], orders: &Orders) -> Self {
         let fixed: Vec<OrderPair> = orders.declared.iter().map(|(pair, _)| pair.clone()).collect();
         let place: BTreeMap<&str, usize> =
             orders.labels.iter().enumerate().map(|(at, (label, _))| (label.as_str(), at)).collect();
@@ -186,7 +186,7 @@ fn pairs(order: &OwnOrder) -> impl Iterator<Item = Pair> + '_ {
 }
 
 /// Those of the candidates that the source may declare. Whether it may is told of each on its own, so halves can be tried apart.
-fn writable(source: &Source, set: &[(String, i64)], orders: &Orders, candidates: &[OrderPair]) -> Vec<OrderPair> {
+fn writable(source: &Source, set: &[(String, i128)], orders: &Orders, candidates: &[OrderPair]) -> Vec<OrderPair> {
     let text = insert(&source.text, orders, candidates);
     if candidates.is_empty() || algorithm::tests(&source.name, &text, set).is_ok() {
         return candidates.to_vec();

@@ -95,7 +95,7 @@ fn each_choice_is_one_number() {
     // Two reads and two writes; then `commit now` as well; the second transaction may be left out.
     assert_eq!(choices(0), [4, 5, 5, 5]);
     assert_eq!(choices(0), choices(1));
-    let written = |thread: usize| -> Vec<i64> {
+    let written = |thread: usize| -> Vec<i128> {
         let code = test.program.threads[thread].code.iter();
         code.filter_map(|instr| match &instr.op {
             Op::Invoke { args, .. } => match args.as_slice() {

@@ -222,7 +222,7 @@ fn explored(program: &Program) -> Clients {
 }
 
 /// The same clients by other names. `value` says what becomes of a value.
-fn renamed(clients: &Clients, location: impl Fn(i64) -> i64, value: impl Fn(i64) -> i64) -> Clients {
+fn renamed(clients: &Clients, location: impl Fn(i128) -> i128, value: impl Fn(i128) -> i128) -> Clients {
     let mut table = vec![(call(Method::Commit, &[]), call(Method::Commit, &[]))];
     for at in 0..2 {
         table.push((call(Method::Read, &[at]), call(Method::Read, &[location(at)])));
@@ -238,14 +238,14 @@ fn renamed(clients: &Clients, location: impl Fn(i64) -> i64, value: impl Fn(i64)
 
 /// The clients with two threads, two locations and the values 1 and 2 exchanged. Where every write has its own value, a thread has so
 /// many of them.
-fn exchanged(clients: &Clients, own: Option<i64>) -> [Clients; 3] {
+fn exchanged(clients: &Clients, own: Option<i128>) -> [Clients; 3] {
     let swapped: Clients = clients.iter().map(|client| client.iter().rev().cloned().collect()).collect();
-    let along = |value: i64| match own {
+    let along = |value: i128| match own {
         Some(own) if value > own => value - own,
         Some(own) => value + own,
         None => value,
     };
-    let other = |value: i64| if value == 0 { 0 } else { 3 - value };
+    let other = |value: i128| if value == 0 { 0 } else { 3 - value };
     [
         renamed(&swapped, |at| at, along),
         renamed(clients, |at| 1 - at, |value| value),
@@ -258,7 +258,7 @@ fn exchanged(clients: &Clients, own: Option<i64>) -> [Clients; 3] {
 
 /// What is said to be interchangeable is, and the wrong clients that are left out follow from those that are not.
 /// Says for each of the three whether exchanging it makes wrong clients right ones.
-fn agrees(source: &str, size: &str, own: Option<i64>) -> [bool; 3] {
+fn agrees(source: &str, size: &str, own: Option<i128>) -> [bool; 3] {
     let program = program(source, size);
     let clients = wrong(&program);
     let Interchangeable { threads, locations, values } = &program.interchangeable;

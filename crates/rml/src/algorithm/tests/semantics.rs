@@ -5,7 +5,7 @@ use cyrano_ir::{Op, Property, reply};
 use super::*;
 
 /// An algorithm whose `read(0)` runs some statements, and a client that reads once.
-fn check(declarations: &str, read: &str, expected: &[i64]) {
+fn check(declarations: &str, read: &str, expected: &[i128]) {
     let source = format!(
         "algorithm A(locs = 2) {{
             {declarations}
@@ -15,12 +15,12 @@ fn check(declarations: &str, read: &str, expected: &[i64]) {
         }}
         client P {{ thread {{ tx {{ r := read(0); }} }} }}"
     );
-    let found: Vec<i64> = outcomes(&tests(&source)[0]).into_iter().map(|outcome| outcome[0]).collect();
+    let found: Vec<i128> = outcomes(&tests(&source)[0]).into_iter().map(|outcome| outcome[0]).collect();
     assert_eq!(found, expected, "{read}");
 }
 
 /// The outcomes of a client's threads, one transaction each, for an algorithm with one register `r` and a lock `l`.
-fn check_client(register: &str, methods: &str, threads: &[&str], expected: &[&[i64]]) {
+fn check_client(register: &str, methods: &str, threads: &[&str], expected: &[&[i128]]) {
     let threads: String = threads.iter().map(|calls| format!("thread {{ tx {{ {calls} }} }} ")).collect();
     let source = format!(
         "algorithm A(locs = 1) {{ shared r: {register} = 0, l: TryLock, c: AtomicCASRegister; txlocal n: int;
@@ -131,7 +131,7 @@ fn records_are_new_at_each_place() {
 fn a_basic_register_returns_anything_while_it_is_written() {
     let client = ["a := write(0, 1);", "b := read(0);"];
     let ok = reply::OK;
-    let all: &[&[i64]] = &[&[ok, 0], &[ok, 1], &[ok, 2], &[ok, 3]];
+    let all: &[&[i128]] = &[&[ok, 0], &[ok, 1], &[ok, 2], &[ok, 3]];
     check_client("BasicRegister atomic", PLAIN, &client, &all[..2]);
     check_client("BasicRegister", PLAIN, &client, &all[..2]);
     check_client("BasicRegister of 0..3", PLAIN, &client, all);
@@ -143,7 +143,7 @@ fn overlapping_writes_leave_what_the_policy_says() {
     // The second thread reads after its own write, while no other write is under way unless it overlaps.
     let methods = "method read(i) { d := c.read(); v := r.read(); return v * 10 + d; }
         method write(i, v) { r.write(v); n := c.read(); c.cas(n, n + 1); return ok; }";
-    let after_both = |register: &str| -> Vec<i64> {
+    let after_both = |register: &str| -> Vec<i128> {
         let source = format!(
             "algorithm A(locs = 1) {{ shared r: {register} = 0, c: AtomicCASRegister; txlocal n: int;
                 method commit() {{ return committed; }} {methods} }}

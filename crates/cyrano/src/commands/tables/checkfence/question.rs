@@ -29,7 +29,7 @@ pub struct Subject {
 /// The observations of serial executions.
 pub struct Mined {
     /// They.
-    pub observations: BTreeSet<Vec<i64>>,
+    pub observations: BTreeSet<Vec<i128>>,
     /// Why there may be more.
     pub incomplete: Option<String>,
     /// What it cost.

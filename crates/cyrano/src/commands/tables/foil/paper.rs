@@ -81,7 +81,7 @@ pub const ALGORITHMS: [Algorithm; 3] = [
 ];
 
 /// What the paper adds with each model, as (r1, r2, r3, r4).
-pub const FIG4: [(&str, &str, &[[i64; 4]]); 4] = [
+pub const FIG4: [(&str, &str, &[[i128; 4]]); 4] = [
     ("sc", "247", &[[1, 0, 2, 0], [1, 0, 1, 0], [1, 1, 2, 1], [1, 1, 1, 1], [1, 1, 1, 2], [0, 1, 0, 1], [0, 1, 0, 2]]),
     ("tso", "943", &[[0, 0, 0, 0]]),
     (

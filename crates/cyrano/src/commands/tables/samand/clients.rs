@@ -36,7 +36,7 @@ struct Job {
     algorithm: (&'static str, &'static str),
     criterion: &'static str,
     mode: &'static str,
-    operations: i64,
+    operations: i128,
 }
 
 /// The table for two operations.
@@ -49,7 +49,7 @@ pub fn three(args: &TablesArgs, title: &'static str) -> Result<Made, Failure> {
     in_order(args, title, 3)
 }
 
-fn in_order(args: &TablesArgs, title: &'static str, operations: i64) -> Result<Made, Failure> {
+fn in_order(args: &TablesArgs, title: &'static str, operations: i128) -> Result<Made, Failure> {
     let jobs: Vec<Job> = ALGORITHMS
         .into_iter()
         .flat_map(|algorithm| CRITERIA.map(|criterion| Job { algorithm, criterion, mode: "inorder", operations }))
@@ -72,7 +72,7 @@ fn row(args: &TablesArgs, job: &Job) -> Result<(TableRow, bool), Failure> {
     let start = Instant::now();
     let (algorithm, file) = job.algorithm;
     let set = [("threads", 2), ("txns", 1), ("ops", job.operations), ("locs", 2)];
-    let set: Vec<(String, i64)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    let set: Vec<(String, i128)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     let loaded = load(file, &set, &["clients-*"])?;
     let first = loaded.iter().find(|loaded| loaded.clients.is_some());
     let loaded = first.ok_or_else(|| Failure::input(format!("{file}: no check is about all clients of a size")))?;
