@@ -1,13 +1,16 @@
 //! C's arithmetic as expressions of the IR, folded where everything is constant.
 //!
 //! Unsigned results wrap, signed ones must fit. Operands that may be undefined are checked ([`used`]); a later pass drops the checks that
-//! cannot fail. Values of 64 unsigned bits are kept as the signed number with the same bits: their sums, differences and products must
-//! stay within the signed range (else the overflow is reported although C would wrap), comparisons and shifts are exact.
+//! cannot fail. A value is the mathematical number, whatever its type: results are computed in the IR's 128 bits, which hold every sum, shift
+//! and product of two such values (of unsigned factors of 64 bits: of the signed numbers with the same bits), and then brought into the type.
 
 use cyrano_ir::{BinOp, Expr, IntType, LocalExpr, UnOp, WORD};
 
 use crate::ast::Unary;
-use crate::types::{Bits, Type};
+use crate::types::{Bits, SIZE, Type};
+
+/// The range of addresses: they fit `intptr_t` and `uintptr_t` as they are.
+const ADDRESS: IntType = IntType { bits: 63, signed: false };
 
 /// A unary operation, folded.
 pub(crate) fn unary(op: UnOp, arg: LocalExpr) -> LocalExpr {
@@ -45,26 +48,21 @@ pub(crate) fn used(value: LocalExpr) -> LocalExpr {
 
 /// The value in the range of the type, by its lowest bits.
 fn wrap(ty: IntType, value: LocalExpr) -> LocalExpr {
-    if ty.bits == 64 { value } else { unary(UnOp::Wrap(ty), value) }
+    unary(UnOp::Wrap(ty), value)
 }
 
 /// The value after arithmetic in the type.
 fn settle(ty: IntType, value: LocalExpr) -> LocalExpr {
-    match (ty.signed, ty.bits) {
-        (_, 64) => value,
-        (true, _) => unary(UnOp::Fit(ty), value),
-        (false, _) => wrap(ty, value),
-    }
+    if ty.signed { unary(UnOp::Fit(ty), value) } else { wrap(ty, value) }
 }
 
 /// An integer operation on operands of the type.
 pub(crate) fn integer(op: BinOp, ty: IntType, left: LocalExpr, right: LocalExpr) -> LocalExpr {
     let (left, right) = (used(left), used(right));
-    let wide = ty.bits == 64 && !ty.signed;
     match op {
-        BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge if wide => {
-            let flip = |value| binary(BinOp::BitXor, value, Expr::Const(i64::MIN));
-            binary(op, flip(left), flip(right))
+        BinOp::Mul if ty.bits == 64 && !ty.signed => {
+            let signed = |value| wrap(IntType { bits: 64, signed: true }, value);
+            wrap(ty, binary(op, signed(left), signed(right)))
         }
         BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::And | BinOp::Or => {
             binary(op, left, right)
@@ -79,15 +77,8 @@ pub(crate) fn integer(op: BinOp, ty: IntType, left: LocalExpr, right: LocalExpr)
 fn shift(op: BinOp, ty: IntType, left: LocalExpr, right: LocalExpr) -> LocalExpr {
     let bits = if ty.bits == 64 { 6 } else { 5 };
     let amount = unary(UnOp::Fit(IntType { bits, signed: false }), right);
-    let logical = op == BinOp::Shr && ty.bits == 64 && !ty.signed;
-    match amount {
-        Expr::Const(by @ 1..) if logical => {
-            let shifted = binary(op, left, Expr::Const(by));
-            binary(BinOp::BitAnd, shifted, Expr::Const(i64::MAX >> (by - 1)))
-        }
-        _ if op == BinOp::Shl => settle(ty, binary(op, left, amount)),
-        _ => binary(op, left, amount),
-    }
+    let shifted = binary(op, left, amount);
+    if op == BinOp::Shl { settle(ty, shifted) } else { shifted }
 }
 
 /// A unary operation on an operand of the type.
@@ -124,7 +115,7 @@ pub(crate) fn convert(value: LocalExpr, from: &Type, to: &Type) -> LocalExpr {
     let range = |ty: &Type| match ty {
         Type::Bool => Some(IntType { bits: 1, signed: false }),
         Type::Int(ty) => Some(*ty),
-        Type::Pointer(_) => Some(IntType { bits: 64, signed: false }),
+        Type::Pointer(_) => Some(ADDRESS),
         _ => None,
     };
     if from == to {
@@ -133,9 +124,10 @@ pub(crate) fn convert(value: LocalExpr, from: &Type, to: &Type) -> LocalExpr {
     if *to == Type::Bool {
         return truth(value);
     }
-    let (Some(from), Some(to)) = (range(from), range(to)) else { return value };
-    let fits =
-        to.bits == 64 || (from.signed == to.signed && from.bits <= to.bits) || (to.signed && from.bits < to.bits);
+    let (Some(from), Some(to)) = (range(from), if to.is_pointer() { Some(SIZE) } else { range(to) }) else {
+        return value;
+    };
+    let fits = (from.signed == to.signed && from.bits <= to.bits) || (to.signed && from.bits < to.bits);
     if fits { value } else { wrap(to, used(value)) }
 }
 

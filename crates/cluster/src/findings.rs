@@ -116,7 +116,7 @@ impl Findings {
         let written = [moment()?, moment()?].map(|moment| (moment.time > 0).then_some(moment));
         let mut summary = Summary { transitions, ended, notes, limited, ..Summary::default() };
         while let Some(outcome) = input.bytes() {
-            let values = outcome.as_chunks::<8>().0.iter().map(|value| i128::from_le_bytes(*value));
+            let values = outcome.as_chunks::<16>().0.iter().map(|value| i128::from_le_bytes(*value));
             summary.outcomes.insert(values.collect());
         }
         Some(Self { summary, hit, stop, trouble, states, bytes, depth, times, written })

@@ -193,7 +193,8 @@ fn a_process_that_goes_away_stops_the_others() {
 
 #[test]
 fn other_questions_are_noticed() {
-    let results = Cluster { processes: 2, ..Cluster::default() }.run(|search| ask(search, 1 + search.process() as i128));
+    let results =
+        Cluster { processes: 2, ..Cluster::default() }.run(|search| ask(search, 1 + search.process() as i128));
     for result in results {
         let answer = result.expect("the cluster comes together");
         assert_eq!(answer.verdict, Verdict::Unknown);

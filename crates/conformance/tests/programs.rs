@@ -90,11 +90,12 @@ fn pointers_to_nothing() {
 fn publication() {
     let mut program = program("pointers");
     program.threads.truncate(2);
-    for (model, expected) in [("tso", vec![-1, 7]), ("pso", vec![i64::MIN, -1, 7])] {
+    for (model, expected) in [("tso", vec![-1, 7]), ("pso", vec![i128::MIN, -1, 7])] {
         let model = cyrano_memory::named(model).expect("a named model");
         for engine in [&Explore::default() as &dyn Engine, &Interp] {
             let query = Query { program: &program, model: &model, question: Question::Outcomes };
-            let found: BTreeSet<i128> = engine.ask(query, &limits(60.0, 3), &()).outcomes.iter().map(|o| o[0]).collect();
+            let found: BTreeSet<i128> =
+                engine.ask(query, &limits(60.0, 3), &()).outcomes.iter().map(|o| o[0]).collect();
             assert_eq!(found, expected.iter().copied().collect(), "{} by {}", model.name, engine.name());
         }
     }

@@ -113,7 +113,7 @@ impl File {
     fn program(&self, test: &Test, tests: &str, color: ColorChoice) -> Result<Loaded, Failure> {
         let program = self.unit.program_within(test, self.bounds);
         let mut program = program.map_err(|errors| program::complain(&self.source, &errors, color))?;
-        let count = |number: usize| i128::try_from(number).unwrap_or(i64::MAX);
+        let count = |number: usize| i128::try_from(number).unwrap_or(i128::MAX);
         let words = program.locations.iter().filter(|location| location.ty != Ty::Gap).count();
         let size = [("threads", test.threads.len()), ("vars", words), ("calls", test.calls())];
         program.constants = size.iter().map(|(name, number)| ((*name).to_owned(), count(*number))).collect();

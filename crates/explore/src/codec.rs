@@ -16,7 +16,13 @@ use crate::state::{Data, Entry, State, Value, What};
 /// Appends a number.
 #[inline]
 pub(crate) fn put(out: &mut Vec<u8>, value: i128) {
-    let mut bits = (((value << 1) ^ (value >> 63)) as u64).wrapping_add(1);
+    let mut bits = (((value << 1) ^ (value >> 127)) as u128).wrapping_add(1);
+    // Numbers of more than 64 bits are rare, and arithmetic on words is faster.
+    while bits > u128::from(u64::MAX) {
+        out.push(bits as u8 | 0x80);
+        bits >>= 7;
+    }
+    let mut bits = bits as u64;
     while bits >= 0x80 {
         out.push(bits as u8 | 0x80);
         bits >>= 7;
@@ -33,11 +39,32 @@ pub(crate) fn take(bytes: &mut &[u8]) -> i128 {
         let byte = bytes[0];
         *bytes = &bytes[1..];
         bits |= u64::from(byte & 0x7f) << shift;
+        shift += 7;
         if byte < 0x80 {
+            return unfold(bits.into());
+        }
+        if shift == WORD_BITS {
             break;
+        }
+    }
+    let mut bits = u128::from(bits);
+    loop {
+        let byte = bytes[0];
+        *bytes = &bytes[1..];
+        bits |= u128::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return unfold(bits);
         }
         shift += 7;
     }
+}
+
+/// How many bits of a number are gathered in a word: whole groups of seven.
+const WORD_BITS: u32 = 63;
+
+/// The number behind shifted zigzag bits.
+#[inline]
+fn unfold(bits: u128) -> i128 {
     let bits = bits.wrapping_sub(1);
     (bits >> 1) as i128 ^ -((bits & 1) as i128)
 }
@@ -240,7 +267,24 @@ mod tests {
     #[test]
     fn numbers_survive() {
         let mut bytes = Vec::new();
-        let numbers = [0, 1, -1, 63, 64, -64, -65, 1 << 40, i64::MAX, i64::MIN];
+        let numbers = [
+            0,
+            1,
+            -1,
+            63,
+            64,
+            -64,
+            -65,
+            1 << 40,
+            1 << 62,
+            (1 << 63) - 1,
+            1 << 63,
+            -1 << 63,
+            1 << 64,
+            i128::MAX,
+            i128::MIN,
+            i128::MIN + 1,
+        ];
         for number in numbers {
             put(&mut bytes, number);
         }

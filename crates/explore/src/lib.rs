@@ -234,7 +234,7 @@ impl Explore {
         let ranked = self.timestamps && program.has_timestamps() && !timestamps::observed(program, property);
         let mut gap = ranked.then_some(1);
         if self.has_fault(Fault::CollapseTimestamps) {
-            gap = gap.map(|_| i64::MAX);
+            gap = gap.map(|_| i128::MAX);
         }
         loop {
             let machine = Machine::new(program, model, self, property, limits.deferred, gap);

@@ -26,7 +26,7 @@ const CHECK_EVERY: u64 = 1024;
 const WORTH_SHARING: usize = 8;
 
 /// Values beyond this one, and beyond every initial value, suggest that there is no end to them.
-const SUSPICIOUS: u64 = 64;
+const SUSPICIOUS: u128 = 64;
 
 /// What turns stored states into their successors.
 pub(crate) trait Expander<'m, 'a>: Send {

@@ -153,7 +153,7 @@ fn blanked(expr: &LocalExpr, constants: &mut Vec<i128>) -> LocalExpr {
 }
 
 /// Stands for a thread's own identity in the code that is looked at.
-const OWN: i128 = i64::MIN + 1;
+const OWN: i128 = i128::MIN + 1;
 
 /// Which registers and locations hold identities. All threads have the same code up to identities, so one of them is looked at.
 struct Roles<'p> {

@@ -136,7 +136,8 @@ impl<'p> Claim<'_, 'p> {
         if !self.program.restarts() || self.is_final().is_err() {
             return false;
         }
-        let memory: Vec<i128> = self.program.transactional.iter().map(|loc| self.replayed.memory[loc.index()]).collect();
+        let memory: Vec<i128> =
+            self.program.transactional.iter().map(|loc| self.replayed.memory[loc.index()]).collect();
         match wanted {
             TxCriterion::InOrder(order) => {
                 let keys = cyrano_engine::values::keys(self.program, self.replayed, order);

@@ -1,7 +1,8 @@
 //! Expressions over any kind of variable, and their one evaluation.
 //!
-//! Integers are 64 bits wide and never wrap: an overflow, a division by zero or an index out of range is an
-//! [`EvalError`], which engines report as an error of the checked program.
+//! Integers are 128 bits wide and never wrap: an overflow, a division by zero or an index out of range is an
+//! [`EvalError`], which engines report as an error of the checked program. A value of a machine's integer type is its
+//! mathematical number, also for unsigned types of 64 bits, and [`UNDEFINED`] is outside of every such type.
 //! Truth values are the integers 0 and 1; any other non-zero integer counts as true.
 //! `&&` and `||` evaluate their right side only when the left side does not decide.
 
@@ -40,7 +41,7 @@ pub enum UnOp {
 /// An integer type of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct IntType {
-    /// Its width, 1 to 64. Unsigned values of 64 bits are kept as the signed number with the same bits.
+    /// Its width, 1 to 64.
     pub bits: u8,
     /// Whether it has negative values.
     pub signed: bool,
@@ -64,10 +65,10 @@ impl IntType {
     /// Brings a value into the type's range, by its lowest bits.
     #[inline]
     pub fn wrap(self, value: i128) -> i128 {
-        let unused = 64 - u32::from(self.bits);
+        let unused = 128 - u32::from(self.bits);
         match self.signed {
             true => value << unused >> unused,
-            false => ((value as u64) << unused >> unused) as i128,
+            false => ((value as u128) << unused >> unused) as i128,
         }
     }
 }
@@ -78,8 +79,9 @@ impl fmt::Display for IntType {
     }
 }
 
-/// The content of memory and registers that nobody has written, in languages that have such a thing.
-pub const UNDEFINED: i128 = i64::MIN;
+/// The content of memory and registers that nobody has written, in languages that have such a thing. No computation on values of
+/// machine types comes near it: their sums, products and shifts have fewer than 128 bits.
+pub const UNDEFINED: i128 = i128::MIN;
 
 /// The distance between the addresses of neighbouring words, so that pointers have low bits to spare.
 pub const WORD: i128 = 8;
@@ -218,13 +220,13 @@ impl BinOp {
 }
 
 fn shift_left(a: i128, b: i128) -> Result<i128, EvalError> {
-    let by = u32::try_from(b).ok().filter(|by| *by < 63);
+    let by = u32::try_from(b).ok().filter(|by| *by < 127);
     let factor = by.map(|by| 1i128 << by);
     factor.and_then(|f| a.checked_mul(f)).ok_or(EvalError::Overflow)
 }
 
 fn shift_right(a: i128, b: i128) -> Result<i128, EvalError> {
-    let by = u32::try_from(b).ok().filter(|by| *by < 64);
+    let by = u32::try_from(b).ok().filter(|by| *by < 128);
     by.map(|by| a >> by).ok_or(EvalError::Overflow)
 }
 
@@ -233,7 +235,7 @@ fn shift_right(a: i128, b: i128) -> Result<i128, EvalError> {
 pub enum EvalError {
     /// Division or remainder by zero.
     DivisionByZero,
-    /// A result outside the 64-bit integers, or a shift by a nonsensical amount.
+    /// A result outside the range of its type, or a shift by a nonsensical amount.
     Overflow,
     /// An array index outside `0..len`.
     OutOfBounds {

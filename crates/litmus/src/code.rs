@@ -124,11 +124,10 @@ pub(crate) fn signed(bits: u8) -> IntType {
     IntType { bits, signed: true }
 }
 
-/// The value in the range of a type; 64-bit types hold every value as it is.
+/// The value in the range of a type.
 pub(crate) fn wrap<V>(ty: IntType, value: Expr<V>) -> Expr<V> {
     match value {
         Expr::Const(constant) => Expr::Const(ty.wrap(constant)),
-        value if ty.bits == 64 => value,
         value => Expr::unary(UnOp::Wrap(ty), value),
     }
 }

@@ -27,7 +27,7 @@ impl Resolved {
 
     /// A constant as a value of this type; `None` if no value of the type can be meant.
     fn constant(&self, value: i128) -> Option<i128> {
-        let fits = self.ty.bits == 64 || (-(1i128 << (self.ty.bits - 1))..1i128 << self.ty.bits).contains(&value);
+        let fits = (-(1i128 << (self.ty.bits - 1))..1i128 << self.ty.bits).contains(&value);
         fits.then(|| self.ty.wrap(value))
     }
 }

@@ -100,5 +100,5 @@ impl Layout {
 
 /// The address of location number `number`.
 pub(crate) fn address(number: usize) -> i128 {
-    i128::try_from(number + 1).unwrap_or(i64::MAX / WORD) * WORD
+    i128::try_from(number + 1).unwrap_or(i128::MAX / WORD) * WORD
 }

@@ -1,5 +1,6 @@
 //! The schema `cyrano.report/1`. Fields that do not apply are null, never absent.
 
+use cyrano_trace::number::Written;
 use std::collections::BTreeMap;
 
 use cyrano_trace::{Explanation, Tool, Trace};
@@ -57,7 +58,7 @@ pub(crate) struct Pairs<'a>(pub(crate) &'a [(String, i128)]);
 impl Serialize for Pairs<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let is_first = |at: usize| self.0[..at].iter().all(|(name, _)| *name != self.0[at].0);
-        let kept = (0..self.0.len()).filter(|at| is_first(*at)).map(|at| (&self.0[at].0, self.0[at].1));
+        let kept = (0..self.0.len()).filter(|at| is_first(*at)).map(|at| (&self.0[at].0, Written::from(self.0[at].1)));
         serializer.collect_map(kept)
     }
 }

@@ -145,7 +145,7 @@ fn settle<'a, R: Resolve<'a>>(expr: IrExpr<R::Var>, span: Span, to: &mut R) -> F
 fn wrong_constant(error: EvalError, span: Span, reports: &mut Reports) -> Reported {
     let help = match error {
         EvalError::DivisionByZero => "the divisor is zero for these constants",
-        _ => "integers have 64 bits, and shift amounts lie between 0 and 62",
+        _ => "integers have 128 bits, and shift amounts lie between 0 and 126",
     };
     reports.add(Diagnostic::new(span, format!("{error} in a constant expression"), "computed here").with_help(help))
 }

@@ -69,7 +69,7 @@ impl<'a> Lower<'a, '_> {
         });
         let end = block.end;
         let dst = Place::Reg(self.exit(span)?);
-        let value = IrExpr::Const(i128::try_from(number + 1).unwrap_or(i64::MAX));
+        let value = IrExpr::Const(i128::try_from(number + 1).unwrap_or(i128::MAX));
         self.emit(Op::Assign { dst, value }, span)?;
         self.jump(end, span)?;
         Ok(true)

@@ -120,7 +120,7 @@ impl Parser<'_, '_> {
             use std::num::IntErrorKind::PosOverflow;
             let span = self.span();
             let reported = if *error.kind() == PosOverflow {
-                let help = format!("integers have 64 bits: at most {}", i64::MAX);
+                let help = format!("integers have 128 bits: at most {}", i128::MAX);
                 self.complain(span, "this integer is too large", "too large", &help)
             } else {
                 let help = "write it in decimal, or in hexadecimal after `0x`";

@@ -40,7 +40,7 @@ impl Gates {
             }
             UnOp::Target => {
                 let bits: Vec<Lit> = arg.bits.iter().skip(3).copied().collect();
-                let bits = if bits.is_empty() { vec![arg.bit(64)] } else { bits };
+                let bits = if bits.is_empty() { vec![arg.bit(128)] } else { bits };
                 self.shaped(&bits, FALSE, range)
             }
             UnOp::Wrap(ty) => {
@@ -48,7 +48,7 @@ impl Gates {
                 let sign = bits[bits.len() - 1];
                 let mut low: Vec<Lit> =
                     (0..usize::from(ty.bits)).map(|at| bits.get(at).copied().unwrap_or(sign)).collect();
-                if !ty.signed && ty.bits < 64 {
+                if !ty.signed {
                     low.push(FALSE);
                 }
                 self.number(low, range)
@@ -71,7 +71,7 @@ impl Gates {
             UnOp::Defined | UnOp::Neg => arg.undefined,
             UnOp::Target => {
                 let null = self.equals(arg, 0);
-                let low = [arg.bit(0), arg.bit(1), arg.bit(2), arg.bit(64), arg.undefined, null];
+                let low = [arg.bit(0), arg.bit(1), arg.bit(2), arg.bit(128), arg.undefined, null];
                 self.any(low)
             }
             UnOp::Fit(ty) => {
@@ -185,9 +185,9 @@ impl Gates {
         (self.number(cut(total), range), wrong)
     }
 
-    /// Whether a wide number does not fit into 64 bits.
+    /// Whether a wide number does not fit into 128 bits.
     fn beyond(&mut self, bits: &[Lit]) -> Lit {
-        let Some(high) = bits.get(63..) else { return FALSE };
+        let Some(high) = bits.get(127..) else { return FALSE };
         let differs: Vec<Lit> = high.windows(2).map(|pair| self.xor(pair[0], pair[1])).collect();
         self.any(differs)
     }
@@ -234,13 +234,13 @@ impl Gates {
         (self.number(cut(signed), range), wrong)
     }
 
-    /// Whether a number is the least of 64 bits.
+    /// Whether a number is the least of 128 bits.
     fn is_minimum(&mut self, bits: &[Lit]) -> Lit {
-        if bits.len() < 64 {
+        if bits.len() < 128 {
             return FALSE;
         }
-        let others = self.any(bits[..63].iter().copied());
-        self.and(bits[63], !others)
+        let others = self.any(bits[..127].iter().copied());
+        self.and(bits[127], !others)
     }
 
     fn bitwise(&mut self, op: BinOp, a: &Value, b: &Value, range: Range) -> Value {
@@ -266,10 +266,10 @@ impl Gates {
 
     fn shift_left(&mut self, a: &Value, by: &Value, range: Range) -> Computed {
         let (_, most) = by.range.bounds();
-        let most = most.clamp(0, 62) as usize;
+        let most = most.clamp(0, 126) as usize;
         let bits = self.raw(a);
-        let mut bits = extended(&bits, (bits.len() + most).max(65));
-        for (stage, shift) in [1usize, 2, 4, 8, 16, 32].into_iter().enumerate() {
+        let mut bits = extended(&bits, (bits.len() + most).max(129));
+        for (stage, shift) in [1usize, 2, 4, 8, 16, 32, 64].into_iter().enumerate() {
             let amount = by.bit(stage);
             let old = bits.clone();
             for at in 0..bits.len() {
@@ -277,7 +277,7 @@ impl Gates {
                 bits[at] = self.ite(amount, from, old[at]);
             }
         }
-        let odd = self.odd_amount(by, 63);
+        let odd = self.odd_amount(by, 127);
         let beyond = self.beyond(&bits);
         let wrong = self.or(odd, beyond);
         (self.number(cut(bits), range), wrong)
@@ -286,7 +286,7 @@ impl Gates {
     fn shift_right(&mut self, a: &Value, by: &Value, range: Range) -> Computed {
         let mut bits = self.raw(a);
         let sign = bits[bits.len() - 1];
-        for (stage, shift) in [1usize, 2, 4, 8, 16, 32].into_iter().enumerate() {
+        for (stage, shift) in [1usize, 2, 4, 8, 16, 32, 64].into_iter().enumerate() {
             let amount = by.bit(stage);
             let old = bits.clone();
             for at in 0..bits.len() {
@@ -294,7 +294,7 @@ impl Gates {
                 bits[at] = self.ite(amount, from, old[at]);
             }
         }
-        let wrong = self.odd_amount(by, 64);
+        let wrong = self.odd_amount(by, 128);
         (self.number(bits, range), wrong)
     }
 }
@@ -304,9 +304,9 @@ fn extended(bits: &[Lit], width: usize) -> Vec<Lit> {
     (0..width).map(|at| bits.get(at).copied().unwrap_or(sign)).collect()
 }
 
-/// The lowest 64 bits.
+/// The lowest 128 bits.
 fn cut(mut bits: Vec<Lit>) -> Vec<Lit> {
-    bits.truncate(64);
+    bits.truncate(128);
     bits
 }
 
@@ -335,12 +335,32 @@ mod tests {
     use super::*;
     use cyrano_ir::{IntType, UNDEFINED};
 
-    const NUMBERS: [i128; 14] = [0, 1, 2, 3, 7, 8, 62, 63, -1, -2, -9, i64::MAX, UNDEFINED, i64::MIN + 1];
+    const NUMBERS: [i128; 19] = [
+        0,
+        1,
+        2,
+        3,
+        7,
+        8,
+        62,
+        63,
+        64,
+        126,
+        127,
+        -1,
+        -2,
+        -9,
+        1 << 63,
+        (1 << 64) - 1,
+        i128::MAX,
+        UNDEFINED,
+        i128::MIN + 1,
+    ];
 
     /// Evaluates a gate by its definition: circuits over constants fold to constants, so range tricks are switched off by a wide range.
     fn wide(gates: &mut Gates, number: i128) -> Value {
         let constant = Value::constant(number);
-        let bits: Vec<Lit> = (0..64).map(|at| constant.bit(at)).collect();
+        let bits: Vec<Lit> = (0..128).map(|at| constant.bit(at)).collect();
         let _ = gates;
         Value { bits: bits.into(), undefined: constant.undefined, range: std::rc::Rc::new(Range::all()) }
     }

@@ -61,7 +61,7 @@ pub use solver::OrderEncoding;
 /// The symbolic engine and its switches.
 #[derive(Clone, Debug)]
 pub struct Symbolic {
-    /// Whether ranges of values narrow words and addresses; without, every loaded value has 64 bits and may be any pointer.
+    /// Whether ranges of values narrow words and addresses; without, every loaded value has 128 bits and may be any pointer.
     pub ranges: bool,
     /// Whether a thread stops after an iteration that changes nothing instead of trying again.
     pub idle_iterations: bool,

@@ -76,7 +76,8 @@ pub(crate) fn none_of(
     values: &[Value],
     allowed: &BTreeSet<Vec<i128>>,
 ) -> Lit {
-    let fitting: BTreeSet<Vec<i128>> = allowed.iter().filter(|outcome| outcome.len() == values.len()).cloned().collect();
+    let fitting: BTreeSet<Vec<i128>> =
+        allowed.iter().filter(|outcome| outcome.len() == values.len()).cloned().collect();
     if fitting.is_empty() {
         return TRUE;
     }

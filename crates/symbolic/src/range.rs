@@ -35,7 +35,7 @@ impl Range {
 
     /// Every value.
     pub(crate) fn all() -> Self {
-        Self::Span { lo: i64::MIN + 1, hi: i64::MAX, undefined: true }
+        Self::Span { lo: i128::MIN + 1, hi: i128::MAX, undefined: true }
     }
 
     /// These values.
@@ -50,12 +50,11 @@ impl Range {
         Self::Span { lo, hi: values[values.len() - 1], undefined }
     }
 
-    /// An interval of 128-bit numbers, cut to what 64 bits hold.
+    /// An interval whose least number may be the one that stands for `UNDEFINED`.
     pub(crate) fn span(lo: i128, hi: i128) -> Self {
-        let undefined = lo <= i128::from(i64::MIN);
-        let clamp = |value: i128| value.clamp(i128::from(i64::MIN) + 1, i128::from(i64::MAX)) as i128;
-        let (lo, hi) = (clamp(lo), clamp(hi));
-        if hi.abs_diff(lo) < LARGEST as u64 && !undefined {
+        let undefined = lo == UNDEFINED;
+        let (lo, hi) = (lo.max(UNDEFINED + 1), hi.max(UNDEFINED + 1));
+        if hi.abs_diff(lo) < LARGEST as u128 && !undefined {
             return Self::Set((lo..=hi).collect());
         }
         Self::Span { lo, hi, undefined }
@@ -99,8 +98,7 @@ impl Range {
     /// The bounds with `UNDEFINED` as the number it stands for.
     fn raw_bounds(&self) -> (i128, i128) {
         let (lo, hi) = self.bounds();
-        let lo = if self.may_be_undefined() { i64::MIN } else { lo };
-        (lo.into(), hi.into())
+        (if self.may_be_undefined() { UNDEFINED } else { lo }, hi)
     }
 
     /// Whether this may be the value.
@@ -158,7 +156,7 @@ impl Range {
         }
         let (lo, hi) = self.raw_bounds();
         match op {
-            UnOp::Neg => Self::span(-hi, -lo),
+            UnOp::Neg => Self::span(hi.saturating_neg(), lo.saturating_neg()),
             UnOp::Not => Self::Set(vec![0, 1]),
             UnOp::Defined => match self {
                 Self::Span { lo, hi, .. } => Self::Span { lo: *lo, hi: *hi, undefined: false },
@@ -187,18 +185,20 @@ impl Range {
         }
         let ((a, b), (c, d)) = (self.raw_bounds(), other.raw_bounds());
         match op {
-            BinOp::Add => Self::span(a + c, b + d),
-            BinOp::Sub => Self::span(a - d, b - c),
+            BinOp::Add => Self::span(a.saturating_add(c), b.saturating_add(d)),
+            BinOp::Sub => Self::span(a.saturating_sub(d), b.saturating_sub(c)),
             BinOp::Mul => {
-                let products = [a * c, a * d, b * c, b * d];
+                let products = [(a, c), (a, d), (b, c), (b, d)].map(|(x, y)| x.saturating_mul(y));
                 Self::span(least(&products), greatest(&products))
             }
             BinOp::Div => {
-                let most = a.abs().max(b.abs());
+                let most = a.saturating_abs().max(b.saturating_abs());
                 Self::span(if a >= 0 && c >= 0 { 0 } else { -most }, most)
             }
             BinOp::Rem => {
-                let most = (c.abs().max(d.abs()) - 1).max(0).min(a.abs().max(b.abs()));
+                let most = (c.saturating_abs().max(d.saturating_abs()) - 1)
+                    .max(0)
+                    .min(a.saturating_abs().max(b.saturating_abs()));
                 Self::span(if a >= 0 { 0 } else { -most }, if b <= 0 { 0 } else { most })
             }
             BinOp::BitAnd if a >= 0 || c >= 0 => {
@@ -213,11 +213,11 @@ impl Range {
             }
             BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => {
                 let bits = [a, b, c, d].map(|value| 128 - (if value < 0 { !value } else { value }).leading_zeros());
-                let most = bits.into_iter().max().unwrap_or(63);
-                let lo = if a >= 0 && c >= 0 { 0 } else { -(1i128 << most) };
-                Self::span(lo, (1i128 << most) - 1)
+                let most = bits.into_iter().max().unwrap_or(127);
+                let hi = (u128::MAX >> (128 - most.max(1))) as i128;
+                Self::span(if a >= 0 && c >= 0 { 0 } else { !hi }, hi)
             }
-            BinOp::Shl => Self::span(i64::MIN.into(), i64::MAX.into()),
+            BinOp::Shl => Self::span(i128::MIN, i128::MAX),
             BinOp::Shr => Self::span(a.min(0), b.max(0)),
             _ => Self::Set(vec![0, 1]),
         }
@@ -234,9 +234,6 @@ fn greatest(values: &[i128]) -> i128 {
 
 /// The least and greatest value of a type, as values are kept.
 pub(crate) fn type_bounds(ty: cyrano_ir::IntType) -> (i128, i128) {
-    if ty.bits >= 64 {
-        return (i64::MIN.into(), i64::MAX.into());
-    }
     match ty.signed {
         true => (-(1i128 << (ty.bits - 1)), (1i128 << (ty.bits - 1)) - 1),
         false => (0, (1i128 << ty.bits) - 1),

@@ -60,13 +60,13 @@ impl Value {
             return UNDEFINED;
         }
         let bit = |at: usize| i128::from(value(self.bit(at))) << at;
-        (0..64).fold(0, |number, at| number | bit(at))
+        (0..128).fold(0, |number, at| number | bit(at))
     }
 }
 
 /// How many bits two's complement needs for all numbers from `lo` to `hi`.
 pub(crate) fn width(lo: i128, hi: i128) -> usize {
-    let bits = |value: i128| 65 - (if value < 0 { !value } else { value }).leading_zeros() as usize;
+    let bits = |value: i128| 129 - (if value < 0 { !value } else { value }).leading_zeros() as usize;
     bits(lo).max(bits(hi))
 }
 
@@ -122,10 +122,10 @@ impl Gates {
             return self.shaped(&bits, FALSE, range);
         }
         let sign = bits[bits.len() - 1];
-        bits.resize(64, sign);
-        let zeros = self.any(bits[..63].iter().copied());
-        let undefined = self.and(bits[63], !zeros);
-        bits[63] = self.and(bits[63], zeros);
+        bits.resize(128, sign);
+        let zeros = self.any(bits[..127].iter().copied());
+        let undefined = self.and(bits[127], !zeros);
+        bits[127] = self.and(bits[127], zeros);
         self.shaped(&bits, undefined, range)
     }
 
@@ -134,8 +134,8 @@ impl Gates {
         if value.undefined == FALSE {
             return value.bits.to_vec();
         }
-        let mut bits: Vec<Lit> = (0..64).map(|at| value.bit(at)).collect();
-        bits[63] = self.or(bits[63], value.undefined);
+        let mut bits: Vec<Lit> = (0..128).map(|at| value.bit(at)).collect();
+        bits[127] = self.or(bits[127], value.undefined);
         bits
     }
 

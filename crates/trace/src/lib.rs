@@ -16,6 +16,7 @@ mod lasso;
 mod lines;
 mod minimise;
 mod model;
+pub mod number;
 mod observation;
 mod pointers;
 mod record;

@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn the_nearest_observations_stand_beside_it() {
         check(
-            &[1, 2, i64::MIN],
+            &[1, 2, i128::MIN],
             &[&[5, 6, 7], &[1, 2, 4], &[1, 1, 1], &[1, 2, 3]],
             "a = 1, b = 2, c = undefined: no serial execution gives this observation; \
              the nearest serial observation has c = 3.",

@@ -123,7 +123,7 @@ pub struct PropertyInfo {
     /// The condition, where there is one.
     pub condition: Option<String>,
     /// For `observations` and `atomicity`: the outcomes that serial executions have, one value per observed variable.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(with = "crate::number", default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<BTreeSet<Vec<i128>>>,
 }
 
@@ -168,6 +168,7 @@ pub enum ViolationInfo {
     /// The final state shows an outcome that no serial execution has.
     Observation {
         /// The outcome.
+        #[serde(with = "crate::number")]
         outcome: Vec<i128>,
     },
     /// The final state is a forbidden one.
@@ -209,6 +210,7 @@ pub enum ErrorInfo {
     /// An index out of range.
     OutOfBounds {
         /// The index.
+        #[serde(with = "crate::number")]
         index: i128,
         /// The number of elements.
         len: u32,
@@ -220,6 +222,7 @@ pub enum ErrorInfo {
     /// An access through a pointer to nothing.
     BadPointer {
         /// The address.
+        #[serde(with = "crate::number")]
         address: i128,
     },
 }
@@ -256,8 +259,10 @@ pub struct Step {
     #[serde(default)]
     pub transaction: Option<String>,
     /// What it read.
+    #[serde(with = "crate::number", default)]
     pub read: Option<i128>,
     /// What it wrote.
+    #[serde(with = "crate::number", default)]
     pub written: Option<i128>,
     /// How a person would write what it read, where that is not the number: `&node#1`, `null`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -318,6 +323,7 @@ pub struct ThreadInfo {
     /// Its name.
     pub name: String,
     /// The values of its choices, in program order.
+    #[serde(with = "crate::number")]
     pub choices: Vec<i128>,
     /// The commands of a transactional memory that its client chose: `read(0)`, `write(1)`, `end`.
     #[serde(default)]
@@ -404,6 +410,7 @@ pub struct NamedValue {
     /// The name.
     pub name: String,
     /// The value.
+    #[serde(with = "crate::number", default)]
     pub value: Option<i128>,
     /// How a person would write it, where that is not the number: `&node#1`, `null`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -467,8 +474,10 @@ pub struct PartedLocation {
     /// The location's name.
     pub location: String,
     /// What it holds.
+    #[serde(with = "crate::number")]
     pub real: i128,
     /// What it would hold.
+    #[serde(with = "crate::number")]
     pub serial: i128,
 }
 
@@ -478,8 +487,10 @@ pub struct PartedRegister {
     /// The register's name.
     pub register: String,
     /// What it holds.
+    #[serde(with = "crate::number")]
     pub real: i128,
     /// What it would hold.
+    #[serde(with = "crate::number")]
     pub serial: i128,
 }
 

@@ -301,7 +301,5 @@ fn literal_type(value: i128, unsigned: bool, long: bool, decimal: bool) -> IntTy
     let candidates = [int(32, true), int(32, false), int(64, true), int(64, false)];
     let allowed =
         |ty: &IntType| (ty.bits == 64 || !long) && (!unsigned || !ty.signed) && (ty.signed || unsigned || !decimal);
-    // A value of more than 63 bits is negative here and only fits 64 unsigned bits.
-    let holds = |ty: &IntType| if value < 0 { !ty.signed && ty.bits == 64 } else { ty.wrap(value) == value };
-    candidates.into_iter().filter(allowed).find(holds).unwrap_or(int(64, false))
+    candidates.into_iter().filter(allowed).find(|ty| ty.wrap(value) == value).unwrap_or(int(64, false))
 }

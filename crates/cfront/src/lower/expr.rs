@@ -35,7 +35,6 @@ impl Lowerer<'_, '_> {
             ExprKind::Binary(op, a, b) => {
                 let (left, right) = self.pair(a, b);
                 let ty = a.ty.promoted().unwrap_or(SIZE);
-                self.check_wide_division(*op, ty, &left, &right);
                 vec![arith::integer(*op, ty, left, right)]
             }
             ExprKind::PtrAdd { ptr, index, minus } => {
@@ -77,18 +76,6 @@ impl Lowerer<'_, '_> {
         match pointer {
             Type::Pointer(to) => self.shared.checked.types.words(to),
             _ => 1,
-        }
-    }
-
-    /// 64-bit unsigned values are kept as signed ones, for which division differs from 2^63 on.
-    fn check_wide_division(&mut self, op: BinOp, ty: cyrano_ir::IntType, left: &LocalExpr, right: &LocalExpr) {
-        if !matches!(op, BinOp::Div | BinOp::Rem) || ty != SIZE {
-            return;
-        }
-        let small = |value: &LocalExpr| arith::binary(BinOp::Ge, arith::used(value.clone()), Ir::Const(0));
-        let cond = arith::binary(BinOp::And, small(left), small(right));
-        if cond != Ir::Const(1) {
-            self.emit(Op::Limit { cond, what: "operands of a 64-bit unsigned division".into() });
         }
     }
 
@@ -158,7 +145,6 @@ impl Lowerer<'_, '_> {
                 let value = self.value(value);
                 let common = Type::Int(*ty);
                 let wide = arith::convert(before.clone(), &target.ty, &common);
-                self.check_wide_division(*op, *ty, &wide, &value);
                 let result = arith::integer(*op, *ty, wide, value);
                 arith::convert(result, &common, &target.ty)
             }

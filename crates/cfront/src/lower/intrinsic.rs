@@ -140,7 +140,7 @@ impl Lowerer<'_, '_> {
         let sum = arith::binary(BinOp::Add, arith::used(old.clone()), by);
         match &args[1].ty {
             Type::Int(ty @ IntType { signed: true, .. }) => self.evaluate(arith::unary(UnOp::Fit(*ty), sum)),
-            Type::Int(ty @ IntType { bits: ..64, .. }) => {
+            Type::Int(ty) => {
                 let limit = Ir::Const(ty.wrap(-1));
                 let cond = arith::binary(BinOp::Le, sum, limit);
                 self.emit(Op::Limit { cond, what: "a `fetch_add` that wraps around".into() });

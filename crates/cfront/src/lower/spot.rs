@@ -235,7 +235,9 @@ impl Lowerer<'_, '_> {
     /// The address of a place, if it is in memory.
     pub(super) fn address_of(&self, spot: &Spot) -> LocalExpr {
         match spot {
-            Spot::Memory { base, offset } => arith::move_pointer(base.clone(), Ir::Const(i128::from(*offset)), 1, false),
+            Spot::Memory { base, offset } => {
+                arith::move_pointer(base.clone(), Ir::Const(i128::from(*offset)), 1, false)
+            }
             _ => Ir::Const(cyrano_ir::UNDEFINED),
         }
     }

@@ -30,15 +30,15 @@ void push(stack_t *s, int v) {
             location "gap#0": gap = 0
             location s.top: pointer = 0
             location "gap#1": gap = 0
-            location "node#1.next": pointer = -9223372036854775808
-            location "node#1.value" = -9223372036854775808
+            location "node#1.next": pointer = undefined
+            location "node#1.value" = undefined
             location "gap#2": gap = 0
             array memory = "gap#0" of 6
             thread thread1
               register thread1.p1.v = 0
-              register %4 = -9223372036854775808
-              register %5 = -9223372036854775808
-              register %6 = -9223372036854775808
+              register %4 = undefined
+              register %5 = undefined
+              register %6 = undefined
               @0: thread1.p1.v := choose 0, 1
               @1: operation begin p
               @2: store "node#1.value", thread1.p1.v

@@ -143,7 +143,7 @@ impl Parser<'_> {
             let span = rest.span();
             let low = self.constant(rest)?;
             let high = if rest.eat("..") { self.constant(rest)? } else { low };
-            if high < low || high.abs_diff(low) >= MAX_VALUES as u64 || values.len() >= MAX_VALUES {
+            if high < low || high.abs_diff(low) >= MAX_VALUES as u128 || values.len() >= MAX_VALUES {
                 return Err(Diagnostic::new(span, format!("no values, or more than {MAX_VALUES}"), "this range"));
             }
             if !self.fits(low, ty) || !self.fits(high, ty) {

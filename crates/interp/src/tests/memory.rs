@@ -107,7 +107,7 @@ fn limits_within_sections() {
 /// A program whose memory is: a gap, x (holding a pointer), a gap, y.
 fn pointers(code: &[&str]) -> Program {
     let mut source = String::from(
-        "program p\nlocation g: gap = 0\nlocation x = 24\nlocation h: gap = 0\nlocation y = -9223372036854775808\n\
+        "program p\nlocation g: gap = 0\nlocation x = 24\nlocation h: gap = 0\nlocation y = undefined\n\
          array memory = g of 4\nthread t\nregister p = 0\nregister r = 0\n",
     );
     code.iter().enumerate().for_each(|(pc, op)| source += &format!("@{pc}: {op}\n"));

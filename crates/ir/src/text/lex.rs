@@ -1,6 +1,6 @@
 //! The words of one line.
 
-use super::names::word_len;
+use super::names::{UNDEFINED_WORD, word_len};
 
 /// A word of a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,9 +44,12 @@ fn token(text: &str) -> Result<(Token, usize), String> {
         let len = len.unwrap_or(digits.len()) + (text.len() - digits.len());
         let number = &text[..len];
         let value = number.parse().map(Token::Number);
-        return value.map(|token| (token, len)).map_err(|_| format!("`{number}` does not fit into 64 bits"));
+        return value.map(|token| (token, len)).map_err(|_| format!("`{number}` does not fit into 128 bits"));
     }
     let len = word_len(text);
+    if &text[..len] == UNDEFINED_WORD {
+        return Ok((Token::Number(crate::UNDEFINED), len));
+    }
     if len > 0 {
         return Ok((Token::Word(text[..len].to_owned()), len));
     }

@@ -30,9 +30,17 @@ const WORDS: [&str; 22] = [
     "store",
 ];
 
+/// The number that stands for an undefined value.
+pub(super) const UNDEFINED_WORD: &str = "undefined";
+
+/// A number as it is written.
+pub(super) fn numeral(value: i128) -> String {
+    if value == crate::UNDEFINED { UNDEFINED_WORD.to_owned() } else { value.to_string() }
+}
+
 /// A name as it is written: bare if it can be, else in quotes.
 pub(super) fn written(name: &str) -> String {
-    let bare = !name.is_empty() && word_len(name) == name.len() && !starts_instruction(name);
+    let bare = !name.is_empty() && word_len(name) == name.len() && !starts_instruction(name) && name != UNDEFINED_WORD;
     if bare { name.to_owned() } else { quote(name) }
 }
 

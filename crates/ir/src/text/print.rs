@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::lex::quote;
-use super::names::{References, written};
+use super::names::{References, numeral, written};
 use crate::cond::{Check, FinalVar, Property};
 use crate::expr::{Expr, UnOp};
 use crate::ids::{RegId, Span, ThreadId};
@@ -96,7 +96,7 @@ impl Printer {
     fn declarations(&self, program: &Program, out: &mut Lines) {
         out.plain(format_args!("program {}", written(&program.name)));
         for (name, value) in &program.constants {
-            out.plain(format_args!("const {} = {value}", written(name)));
+            out.plain(format_args!("const {} = {}", written(name), numeral(*value)));
         }
         for location in &program.locations {
             let declared = typed(&location.name, location.ty, location.init);
@@ -251,12 +251,12 @@ impl Code<'_> {
 
 fn expr<V>(e: &Expr<V>, var: &dyn Fn(&V) -> String) -> String {
     match e {
-        Expr::Const(value) => value.to_string(),
+        Expr::Const(value) => numeral(*value),
         Expr::Var(v) => var(v),
         Expr::Unary(UnOp::Not, arg) => format!("!{}", expr(arg, var)),
         Expr::Unary(UnOp::Neg, arg) => match **arg {
             // Without parentheses the sign would become part of the number.
-            Expr::Const(value) => format!("-({value})"),
+            Expr::Const(value) => format!("-({})", numeral(value)),
             _ => format!("-{}", expr(arg, var)),
         },
         Expr::Unary(op, arg) => format!("{}({})", op.word(), expr(arg, var)),
@@ -268,7 +268,7 @@ fn expr<V>(e: &Expr<V>, var: &dyn Fn(&V) -> String) -> String {
 }
 
 fn numbers(values: &[i128]) -> String {
-    values.iter().map(i128::to_string).collect::<Vec<_>>().join(", ")
+    values.iter().map(|value| numeral(*value)).collect::<Vec<_>>().join(", ")
 }
 
 fn typed(name: &str, ty: Ty, init: i128) -> String {
@@ -278,5 +278,5 @@ fn typed(name: &str, ty: Ty, init: i128) -> String {
         Ty::Pointer => ": pointer",
         Ty::Gap => ": gap",
     };
-    format!("{}{ty} = {init}", written(name))
+    format!("{}{ty} = {}", written(name), numeral(init))
 }

@@ -35,7 +35,7 @@ const NAMES: [&str; 25] = [
     "p0:r1",
 ];
 
-const EXTREMES: [i128; 4] = [i64::MIN, i64::MAX, -1, 0];
+const EXTREMES: [i128; 4] = [i128::MIN, i128::MAX, -1, 0];
 
 /// A xorshift generator (Marsaglia), so that every run sees the same programs.
 pub struct Random(u64);

@@ -1,13 +1,12 @@
-//! C's arithmetic on values that are kept as numbers of 64 bits in the range of their type.
+//! C's arithmetic on values that are kept as numbers in the range of their type.
 //!
-//! Signed arithmetic wraps, as the kernel has it compiled. 64-bit arithmetic that leaves the range of the IR's integers is an error of the
-//! execution, never a wrong value.
+//! Signed arithmetic wraps, as the kernel has it compiled.
 
 use cyrano_ir::{BinOp, Expr, IntType, LocalExpr};
 
 use super::ast::Type;
 use super::lower::Value;
-use crate::code::{binary, wrap};
+use crate::code::{binary, signed, wrap};
 
 /// A constant: `int` if it fits, else `long`.
 pub(crate) fn literal(value: i128) -> Value {
@@ -33,7 +32,7 @@ fn fits(from: IntType, to: IntType) -> bool {
     match (from.signed, to.signed) {
         (true, true) | (false, false) => from.bits <= to.bits,
         (false, true) => from.bits < to.bits,
-        (true, false) => to.bits == 64,
+        (true, false) => false,
     }
 }
 
@@ -50,7 +49,7 @@ fn common(a: IntType, b: IntType) -> IntType {
 
 /// A binary operation.
 pub(crate) fn arithmetic(op: BinOp, left: Value, right: Value) -> Result<Value, String> {
-    use BinOp::{Div, Eq, Ge, Gt, Le, Lt, Ne, Rem, Shl, Shr};
+    use BinOp::{Eq, Ge, Gt, Le, Lt, Ne, Rem, Shl, Shr};
     let compares = matches!(op, Eq | Ne | Lt | Le | Gt | Ge);
     if left.ty.pointers > 0 || right.ty.pointers > 0 {
         return match op {
@@ -60,11 +59,9 @@ pub(crate) fn arithmetic(op: BinOp, left: Value, right: Value) -> Result<Value, 
     }
     let shifts = matches!(op, Shl | Shr);
     let int = if shifts { common(left.ty.int, left.ty.int) } else { common(left.ty.int, right.ty.int) };
-    let wide = int.bits == 64 && !int.signed;
-    if wide && matches!(op, Div | Rem | Shl | Shr | Lt | Le | Gt | Ge) {
-        return Err(format!("`{}` on unsigned numbers of 64 bits is not supported", op.symbol()));
-    }
     let ty = Type { int, ..Type::INT };
+    // Products are the same modulo 2 to the power of 64 with signed factors, and stay within the integers of the IR.
+    let ty = if op == BinOp::Mul { Type { int: signed(int.bits), ..ty } } else { ty };
     let a = convert(&left, ty)?;
     let b = if shifts { right.expr } else { convert(&right, ty)? };
     let result = binary(op, a, b);
@@ -72,5 +69,5 @@ pub(crate) fn arithmetic(op: BinOp, left: Value, right: Value) -> Result<Value, 
         return Ok(Value { expr: result, ty: Type::INT });
     }
     let stays = matches!(op, BinOp::BitAnd | BinOp::BitOr | Rem | Shr) || op == BinOp::BitXor;
-    Ok(Value { expr: if stays { result } else { wrap(int, result) }, ty })
+    Ok(Value { expr: if stays { result } else { wrap(int, result) }, ty: Type { int, ..ty } })
 }

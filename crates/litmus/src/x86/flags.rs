@@ -92,10 +92,6 @@ fn xor(a: LocalExpr, b: LocalExpr) -> LocalExpr {
 
 /// Whether `a` is below `b` as an unsigned number.
 fn below(bits: u8, a: LocalExpr, b: LocalExpr) -> LocalExpr {
-    if bits == 64 {
-        let flip = |value| xor(value, Expr::Const(i64::MIN));
-        return binary(BinOp::Lt, flip(a), flip(b));
-    }
     let unsigned = IntType { bits, signed: false };
     binary(BinOp::Lt, wrap(unsigned, a), wrap(unsigned, b))
 }

@@ -197,7 +197,7 @@ impl<'a> Lower<'a, '_> {
         let places = u16::from(*space.txns.end()) * u16::from(*space.ops.end());
         let own = self.thread * usize::from(places) + usize::from(txn) * usize::from(*space.ops.end());
         for place in 0..*space.ops.end() {
-            let value = i128::try_from(own + usize::from(place) + 1).unwrap_or(i64::MAX);
+            let value = i128::try_from(own + usize::from(place) + 1).unwrap_or(i128::MAX);
             let codes = Codes::new(space, value);
             let may_stop = place == 0 && attempt == 0 && txn >= *space.txns.start();
             let may_commit = place >= *space.ops.start();
@@ -286,7 +286,7 @@ impl Codes {
     }
 
     fn count(&self) -> i128 {
-        i128::try_from(self.values.len()).unwrap_or(i64::MAX)
+        i128::try_from(self.values.len()).unwrap_or(i128::MAX)
     }
 
     pub(super) fn commit(&self) -> i128 {

@@ -27,7 +27,7 @@ impl Constants {
     ) -> Fallible<Self> {
         let mut constants = Self::default();
         constants.values.extend(REPLIES.iter().map(|(word, code)| ((*word).to_owned(), *code)));
-        let number = |n: usize| i128::try_from(n).unwrap_or(i64::MAX);
+        let number = |n: usize| i128::try_from(n).unwrap_or(i128::MAX);
         for (name, value) in [("threads", number(threads)), ("txns", number(txns))] {
             constants.add(name, value);
         }

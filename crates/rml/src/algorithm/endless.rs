@@ -156,7 +156,7 @@ impl<'a> Lower<'a, '_> {
     pub(super) fn endless_thread(&mut self, space: &ClientSpace, span: Span) -> Fallible<()> {
         self.endless = true;
         // Locks remember only that they are held.
-        self.tx = i128::try_from(self.thread).unwrap_or(i64::MAX - 1) + 1;
+        self.tx = i128::try_from(self.thread).unwrap_or(i128::MAX - 1) + 1;
         let start = InstrId(self.build.here());
         self.reset(false, span)?;
         self.fresh_transaction(span)?;

@@ -48,7 +48,7 @@ struct Names {
 
 impl Names {
     fn new(space: &ClientSpace) -> Self {
-        let transactions = i128::try_from(space.transactions()).unwrap_or(i64::MAX);
+        let transactions = i128::try_from(space.transactions()).unwrap_or(i128::MAX);
         let values = space_values(space).into_iter().filter(|value| *value != 0);
         Self {
             transactions: (1..=transactions).collect(),

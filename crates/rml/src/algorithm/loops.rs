@@ -82,7 +82,7 @@ impl<'a> Lower<'a, '_> {
 
     /// One round; the branch that leaves if there is none.
     fn round(&mut self, unroll: &Unroll<'a>, round: usize) -> Fallible<u32> {
-        let number = i128::try_from(round).unwrap_or(i64::MAX);
+        let number = i128::try_from(round).unwrap_or(i128::MAX);
         let more = match unroll.foreach.order {
             LoopOrder::Index => unroll.left(unroll.slots[round]),
             LoopOrder::Insertion => binary(BinOp::Lt, int(number), var(unroll.size)),
@@ -124,7 +124,7 @@ impl<'a> Lower<'a, '_> {
 
     /// Which slot a round is about.
     fn slot(&mut self, unroll: &Unroll<'a>, round: usize) -> Fallible<LocalExpr> {
-        let number = i128::try_from(round).unwrap_or(i64::MAX);
+        let number = i128::try_from(round).unwrap_or(i128::MAX);
         match (unroll.foreach.order, unroll.slots.as_slice()) {
             (LoopOrder::Index, slots) => Ok(int(slots[round].into())),
             (LoopOrder::Insertion, _) => {

@@ -72,7 +72,8 @@ fn sizes(args: &TablesArgs, title: &'static str) -> Result<Made, Failure> {
 }
 
 fn orders(args: &TablesArgs, title: &'static str) -> Result<Made, Failure> {
-    let job = |ops: i128| move |(criterion, paper)| Job { memory: FILE.to_owned(), size: (2, 1, ops), criterion, paper };
+    let job =
+        |ops: i128| move |(criterion, paper)| Job { memory: FILE.to_owned(), size: (2, 1, ops), criterion, paper };
     let jobs: Vec<Job<'_>> = ORDERS.map(job(1)).into_iter().chain(ORDERS.map(job(2))).collect();
     made(args, title, &jobs)
 }
