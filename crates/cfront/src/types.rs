@@ -15,8 +15,8 @@ use crate::source::Loc;
 /// The bits that a pointer takes in a word struct.
 pub(crate) const POINTER_BITS: u8 = 16;
 
-/// The bits that a word struct may have in all, so that no value looks undefined.
-pub(crate) const WORD_BITS: u32 = 62;
+/// The bits that a word struct may have in all.
+pub(crate) const WORD_BITS: u32 = 64;
 
 /// The largest type, in words.
 pub(crate) const MAX_WORDS: u64 = 4096;

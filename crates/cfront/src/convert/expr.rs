@@ -81,7 +81,11 @@ impl Converter<'_> {
                 };
                 let long = integer.suffix.size != c::IntegerSize::Int;
                 let decimal = integer.base == c::IntegerBase::Decimal;
+                let unsigned = integer.suffix.unsigned || !decimal;
                 match parse_integer(&format!("{prefix}{}", integer.number)) {
+                    Some((value, ..)) if !unsigned && value > i128::from(i64::MAX) => {
+                        self.refused(loc, "a decimal constant that no signed type has; give it the suffix `u`")
+                    }
                     Some((value, ..)) => ExprKind::Int { value, unsigned: integer.suffix.unsigned, long, decimal },
                     None => self.refused(loc, "an integer of more than 64 bits"),
                 }

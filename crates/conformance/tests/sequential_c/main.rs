@@ -59,7 +59,10 @@ fn by_cyrano(engine: &dyn Engine, source: &str, program: &Program) -> Result<Dee
     let answer = ask(Question::Outcomes);
     let mut outcomes = answer.outcomes.into_iter();
     match (answer.verdict, outcomes.next(), outcomes.next()) {
-        (Verdict::Verified, Some(only), None) => Ok(Deed::Shows(only.into_iter().map(|value| value as u64).collect())),
+        (Verdict::Verified, Some(only), None) => {
+            let values = only.iter().map(|value| u64::try_from(*value).map_err(|_| format!("not a value: {value}")));
+            values.collect::<Result<_, _>>().map(Deed::Shows)
+        }
         (verdict, first, second) => Err(format!("{verdict:?} {:?} {first:?} {second:?}", answer.reason)),
     }
 }
