@@ -182,6 +182,7 @@ impl Checker<'_> {
         let pointer = self.expr(base)?;
         let ty = self.pointee(&pointer)?;
         self.complete(&ty, loc)?;
+        self.not_recast(&pointer)?;
         let pointer_ty = pointer.ty.clone();
         let kind = ExprKind::PtrAdd { ptr: Box::new(pointer), index: Box::new(number?), minus: false };
         let moved = Expr::new(kind, pointer_ty, loc);

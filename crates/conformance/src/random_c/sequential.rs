@@ -70,7 +70,9 @@ impl Dice {
     fn new(seed: u64) -> Self {
         let mut dice = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         // Seeds that are close to each other start alike.
-        (0..8).for_each(|_| drop(dice.below(2)));
+        for _ in 0..8 {
+            dice.below(2);
+        }
         dice
     }
 
@@ -101,7 +103,7 @@ struct Author<'n> {
 /// The function `shown_t NAME(void)` of a seed, and the globals of its own, whose names start with its name.
 pub fn function(name: &str, seed: u64, style: Style) -> String {
     let mut dice = Dice::new(seed);
-    let tame = [2, 6, 20, 60][dice.below(4)];
+    let tame = [2, 4, 8, 30][dice.below(4)];
     let mut author = Author { dice, style, name, out: String::new(), tame, names: 0 };
     author.globals();
     let _ = writeln!(author.out, "shown_t {name}(void)\n{{");
