@@ -87,8 +87,8 @@ fn functions_do_what_compiled_ones_do() {
                 if found.as_ref() != Ok(&expected) {
                     let own = source.strip_prefix(PRELUDE).unwrap_or(&source);
                     let engine = engine.name();
+                    println!("seed {seed}, {engine}: {found:?}, compiled: {expected:?}");
                     wrong.push(format!("seed {seed}, {engine}: {found:?}\n          compiled: {expected:?}\n{own}"));
-                    break;
                 }
             }
             match expected {
