@@ -30,6 +30,9 @@ fn compiled(seed: u64) -> (String, Program) {
     (source, program)
 }
 
+/// What the reference says of a program with more accesses than it can hold.
+const TOO_LARGE: &str = "larger than this engine can hold";
+
 /// What an engine says; an error says why it says nothing.
 fn by_cyrano(engine: &dyn Engine, source: &str, program: &Program) -> Result<Deed, String> {
     let model = cyrano_memory::named("sc").expect("a named model");
@@ -77,17 +80,18 @@ fn functions_do_what_compiled_ones_do() {
     let engines: [Box<dyn Engine>; 3] =
         [Box::new(Interp), Box::new(Explore::default()), Box::new(Symbolic { iterations: 64, ..Symbolic::default() })];
     let mut wrong = Vec::new();
-    let (mut same, mut errors) = (0u64, 0u64);
+    let (mut same, mut errors, mut too_large) = (0u64, 0u64, 0u64);
     for batch in seeds.chunks(BATCH) {
         let Some(deeds) = deeds(batch, &folder) else { return };
         for (seed, expected) in batch.iter().zip(deeds) {
             let (source, program) = compiled(*seed);
             for engine in &engines {
                 let found = by_cyrano(engine.as_ref(), &source, &program);
-                if found.as_ref() != Ok(&expected) {
+                if engine.name() == Interp.name() && found.as_ref().is_err_and(|reason| reason.contains(TOO_LARGE)) {
+                    too_large += 1;
+                } else if found.as_ref() != Ok(&expected) {
                     let own = source.strip_prefix(PRELUDE).unwrap_or(&source);
                     let engine = engine.name();
-                    println!("seed {seed}, {engine}: {found:?}, compiled: {expected:?}");
                     wrong.push(format!("seed {seed}, {engine}: {found:?}\n          compiled: {expected:?}\n{own}"));
                 }
             }
@@ -99,8 +103,10 @@ fn functions_do_what_compiled_ones_do() {
     }
     std::fs::remove_dir_all(&folder).expect("the folder can be removed");
     println!("{same} functions return, {errors} are undefined, {} are different", wrong.len());
+    println!("{too_large} are too large for the reference, but not for the other engines");
     assert!(wrong.is_empty(), "{} differences, the first:\n{}", wrong.len(), wrong[..wrong.len().min(3)].join("\n"));
     assert_eq!(same + errors, cases);
+    assert!(too_large * 50 <= cases, "{too_large} functions are too large for the reference");
     assert!(same * 3 > cases, "only {same} functions returned something");
     assert!(errors * 6 > cases, "only {errors} functions were undefined");
 }
