@@ -9,8 +9,8 @@ use cyrano_ir::{BinOp, Expr, IntType, LocalExpr, UnOp, WORD};
 use crate::ast::Unary;
 use crate::types::{Bits, SIZE, Type};
 
-/// The range of addresses: they fit `intptr_t` and `uintptr_t` as they are.
-const ADDRESS: IntType = IntType { bits: 63, signed: false };
+/// 64 bits, signed.
+pub(crate) const LONG: IntType = IntType { bits: 64, signed: true };
 
 /// A unary operation, folded.
 pub(crate) fn unary(op: UnOp, arg: LocalExpr) -> LocalExpr {
@@ -61,7 +61,7 @@ pub(crate) fn integer(op: BinOp, ty: IntType, left: LocalExpr, right: LocalExpr)
     let (left, right) = (used(left), used(right));
     match op {
         BinOp::Mul if ty.bits == 64 && !ty.signed => {
-            let signed = |value| wrap(IntType { bits: 64, signed: true }, value);
+            let signed = |value| wrap(LONG, value);
             wrap(ty, binary(op, signed(left), signed(right)))
         }
         BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::And | BinOp::Or => {
@@ -69,16 +69,35 @@ pub(crate) fn integer(op: BinOp, ty: IntType, left: LocalExpr, right: LocalExpr)
         }
         BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => binary(op, left, right),
         BinOp::Shl | BinOp::Shr => shift(op, ty, left, right),
+        BinOp::Rem => remainder(ty, left, right),
         _ => settle(ty, binary(op, left, right)),
     }
 }
 
-/// The amount of a shift must be less than the width.
+/// A remainder is not defined where the quotient is not (C11, 6.5.5): the least number by -1.
+fn remainder(ty: IntType, left: LocalExpr, right: LocalExpr) -> LocalExpr {
+    let plain = binary(BinOp::Rem, left.clone(), right.clone());
+    if !ty.signed {
+        return plain;
+    }
+    let least = Expr::Const(-1 << (ty.bits - 1));
+    let overflows = match binary(BinOp::Eq, right, Expr::Const(-1)) {
+        Expr::Const(1) => binary(BinOp::Eq, left, least),
+        by => binary(BinOp::And, by, binary(BinOp::Eq, left, least)),
+    };
+    // 1 does not fit a single signed bit; 0 is added.
+    binary(BinOp::Add, plain, unary(UnOp::Fit(IntType { bits: 1, signed: true }), overflows))
+}
+
+/// The amount of a shift must be less than the width; a negative number cannot be shifted to the left (C11, 6.5.7).
 fn shift(op: BinOp, ty: IntType, left: LocalExpr, right: LocalExpr) -> LocalExpr {
-    let bits = if ty.bits == 64 { 6 } else { 5 };
-    let amount = unary(UnOp::Fit(IntType { bits, signed: false }), right);
-    let shifted = binary(op, left, amount);
-    if op == BinOp::Shl { settle(ty, shifted) } else { shifted }
+    let unsigned = |bits| UnOp::Fit(IntType { bits, signed: false });
+    let amount = unary(unsigned(if ty.bits == 64 { 6 } else { 5 }), right);
+    match (op, ty.signed) {
+        (BinOp::Shl, true) => settle(ty, binary(op, unary(unsigned(ty.bits - 1), left), amount)),
+        (BinOp::Shl, false) => settle(ty, binary(op, left, amount)),
+        _ => binary(op, left, amount),
+    }
 }
 
 /// A unary operation on an operand of the type.
@@ -115,7 +134,7 @@ pub(crate) fn convert(value: LocalExpr, from: &Type, to: &Type) -> LocalExpr {
     let range = |ty: &Type| match ty {
         Type::Bool => Some(IntType { bits: 1, signed: false }),
         Type::Int(ty) => Some(*ty),
-        Type::Pointer(_) => Some(ADDRESS),
+        Type::Pointer(_) => Some(SIZE),
         _ => None,
     };
     if from == to {
@@ -124,9 +143,7 @@ pub(crate) fn convert(value: LocalExpr, from: &Type, to: &Type) -> LocalExpr {
     if *to == Type::Bool {
         return truth(value);
     }
-    let (Some(from), Some(to)) = (range(from), if to.is_pointer() { Some(SIZE) } else { range(to) }) else {
-        return value;
-    };
+    let (Some(from), Some(to)) = (range(from), range(to)) else { return value };
     let fits = (from.signed == to.signed && from.bits <= to.bits) || (to.signed && from.bits < to.bits);
     if fits { value } else { wrap(to, used(value)) }
 }

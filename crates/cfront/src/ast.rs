@@ -102,7 +102,10 @@ pub(crate) struct Field {
 pub(crate) struct EnumSpec {
     /// Its number in the file.
     pub(crate) id: usize,
+    pub(crate) tag: Option<Name>,
+    /// None at all where it is only mentioned.
     pub(crate) enumerators: Vec<(Name, Option<Expr>)>,
+    pub(crate) loc: Loc,
 }
 
 /// An initialiser.
@@ -168,6 +171,7 @@ pub(crate) enum ExprKind {
     Comma(Vec<Expr>),
     Cast(TypeExpr, Box<Expr>),
     SizeofType(TypeExpr),
+    Alignof(TypeExpr),
     SizeofExpr(Box<Expr>),
     Compound(TypeExpr, Vec<InitItem>),
     /// Something that was reported.

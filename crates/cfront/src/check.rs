@@ -78,6 +78,7 @@ pub(crate) fn check(items: &[Item], sources: &Sources, problems: &mut Problems) 
 struct Scope {
     symbols: HashMap<String, (Symbol, Loc)>,
     tags: HashMap<String, StructId>,
+    enums: HashMap<String, Type>,
 }
 
 /// The function that is being checked.
@@ -173,7 +174,7 @@ impl Checker<'_> {
     }
 
     fn global(&mut self, decl: &ast::Decl) {
-        let Ok(mut ty) = self.resolve_for(&decl.ty, decl.name.as_ref()) else { return };
+        let Ok(ty) = self.resolve_for(&decl.ty, decl.name.as_ref()) else { return };
         let Some(name) = &decl.name else { return };
         if decl.storage == Storage::Typedef {
             let same = matches!(self.find(&name.text), Some((Symbol::Type(before), _)) if *before == ty);
@@ -190,23 +191,29 @@ impl Checker<'_> {
             Some((Symbol::Global(id), _)) => Some(*id),
             _ => None,
         };
-        let init = self.global_init(decl, &mut ty);
-        if let Some(id) = known {
+        match known {
             // `extern` declarations and tentative definitions name the same object.
-            if !init.is_empty() {
-                self.out.globals[id.0].init = init;
-            }
-            return;
-        }
-        if self.complete(&ty, name.loc).is_ok() {
-            self.new_global(name, &name.text, ty, init);
+            Some(id) => self.initialise(id, decl),
+            None => drop(self.new_global(name, &name.text, ty, decl)),
         }
     }
 
-    fn new_global(&mut self, name: &Name, shown: &str, ty: Type, init: Vec<(u32, crate::tree::Expr)>) {
+    /// A new global. Its name is known within its own initialiser, which may contain its address.
+    fn new_global(&mut self, name: &Name, shown: &str, ty: Type, decl: &ast::Decl) -> Fallible<()> {
+        let ty = self.with_length(ty, decl)?;
+        self.complete(&ty, name.loc)?;
         let id = GlobalId(self.out.globals.len());
-        self.out.globals.push(Global { name: shown.into(), ty, init, loc: name.loc });
+        self.out.globals.push(Global { name: shown.into(), ty, init: Vec::new(), loc: name.loc });
         self.declare(name, Symbol::Global(id));
+        self.initialise(id, decl);
+        Ok(())
+    }
+
+    fn initialise(&mut self, id: GlobalId, decl: &ast::Decl) {
+        let init = self.global_init(decl, &mut self.out.globals[id.0].ty.clone());
+        if !init.is_empty() {
+            self.out.globals[id.0].init = init;
+        }
     }
 
     /// Declares a function, or finds it again.

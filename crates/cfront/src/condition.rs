@@ -1,10 +1,15 @@
 //! The expressions of `#if` and `#elif`: integers, `defined`, the operators of C without side effects.
+//!
+//! Every integer is an `intmax_t` or an `uintmax_t` (C11, 6.10.1), both of 64 bits.
 
-use cyrano_ir::{BinOp, Expr, UnOp};
+use cyrano_ir::{BinOp, Expr, IntType, LocalExpr};
 
+use crate::arith::{self, LONG};
+use crate::ast::Unary;
 use crate::macros::Macros;
 use crate::source::{Loc, Problem, Problems};
 use crate::token::{Token, TokenKind};
+use crate::types::{SIZE, Type, common};
 
 /// How deeply such an expression may be nested.
 const MAX_DEPTH: usize = 64;
@@ -30,7 +35,7 @@ pub(crate) fn holds(line: &[Token], at: Loc, macros: &mut Macros, problems: &mut
     let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
     let value = parser.level(0).and_then(|expr| match parser.tokens.get(parser.at) {
         Some(rest) => Err(format!("`{}` is not expected here", rest.text)),
-        None => expr.eval(&mut |()| Ok(0)).map_err(|error| error.to_string()),
+        None => expr.value.eval(&mut |_| Ok(0)).map_err(|error| error.to_string()),
     });
     value.map(|value| value != 0).unwrap_or_else(|message| {
         problems.add(Problem::new(at, format!("this condition cannot be evaluated: {message}"), "in this directive"));
@@ -70,7 +75,37 @@ struct Parser<'t> {
     depth: usize,
 }
 
-type Parsed = Result<Expr<()>, String>;
+/// An expression and its type.
+struct Typed {
+    value: LocalExpr,
+    ty: IntType,
+}
+
+impl Typed {
+    /// As a value of another type.
+    fn to(self, ty: IntType) -> LocalExpr {
+        arith::convert(self.value, &Type::Int(self.ty), &Type::Int(ty))
+    }
+
+    fn unary(self, op: Unary) -> Self {
+        let ty = if op == Unary::Not { LONG } else { self.ty };
+        Self { value: arith::negate(op, self.ty, self.value), ty }
+    }
+
+    fn binary(self, op: BinOp, right: Self) -> Self {
+        let shifts = matches!(op, BinOp::Shl | BinOp::Shr);
+        let truth = matches!(op, BinOp::And | BinOp::Or);
+        let compares = matches!(op, BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge);
+        let ty = if shifts { self.ty } else { common(self.ty, right.ty) };
+        let value = match shifts || truth {
+            true => arith::integer(op, ty, self.value, right.value),
+            false => arith::integer(op, ty, self.to(ty), right.to(ty)),
+        };
+        Self { value, ty: if compares || truth { LONG } else { ty } }
+    }
+}
+
+type Parsed = Result<Typed, String>;
 
 impl Parser<'_> {
     fn eat(&mut self, text: &str) -> bool {
@@ -88,7 +123,7 @@ impl Parser<'_> {
             if count > MAX_DEPTH {
                 return Err("it is too long".into());
             }
-            left = Expr::binary(*op, left, self.level(level + 1)?);
+            left = left.binary(*op, self.level(level + 1)?);
         }
         Ok(left)
     }
@@ -104,17 +139,9 @@ impl Parser<'_> {
     }
 
     fn operand(&mut self) -> Parsed {
-        if self.eat("!") {
-            return Ok(Expr::unary(UnOp::Not, self.unary()?));
-        }
-        if self.eat("-") {
-            return Ok(Expr::unary(UnOp::Neg, self.unary()?));
-        }
-        if self.eat("~") {
-            return Ok(Expr::binary(BinOp::BitXor, self.unary()?, Expr::Const(-1)));
-        }
-        if self.eat("+") {
-            return self.unary();
+        let operators = [("!", Unary::Not), ("-", Unary::Minus), ("~", Unary::Complement), ("+", Unary::Plus)];
+        if let Some((_, op)) = operators.into_iter().find(|(text, _)| self.eat(text)) {
+            return Ok(self.unary()?.unary(op));
         }
         if self.eat("(") {
             let inner = self.level(0)?;
@@ -124,11 +151,13 @@ impl Parser<'_> {
         self.at += 1;
         match token.kind {
             TokenKind::Number => {
-                let parsed = parse_integer(&token.text).map(|(value, ..)| Expr::Const(value));
-                parsed.ok_or_else(|| format!("`{}` is not an integer", token.text))
+                let (value, unsigned, _) =
+                    parse_integer(&token.text).ok_or_else(|| format!("`{}` is not an integer", token.text))?;
+                let ty = if unsigned || LONG.wrap(value) != value { SIZE } else { LONG };
+                Ok(Typed { value: Expr::Const(value), ty })
             }
             // As in C, a name that is no macro counts as 0.
-            TokenKind::Ident => Ok(Expr::Const(0)),
+            TokenKind::Ident => Ok(Typed { value: Expr::Const(0), ty: LONG }),
             _ => Err(format!("`{}` is not expected here", token.text)),
         }
     }

@@ -1,13 +1,14 @@
 //! The headers that come with the binary, so that no system header is needed.
 
 /// The stub headers by name.
-const STUBS: [(&str, &str); 6] = [
+const STUBS: [(&str, &str); 7] = [
     ("cyrano.h", include_str!("../headers/cyrano.h")),
     ("stdint.h", include_str!("../headers/stdint.h")),
     ("stdbool.h", include_str!("../headers/stdbool.h")),
     ("stddef.h", include_str!("../headers/stddef.h")),
     ("stdlib.h", include_str!("../headers/stdlib.h")),
     ("assert.h", include_str!("../headers/assert.h")),
+    ("limits.h", include_str!("../headers/limits.h")),
 ];
 
 /// The text of a stub header.
@@ -27,10 +28,22 @@ pub(crate) fn header_of(word: &str) -> Option<&'static str> {
         "size_t" | "ptrdiff_t" | "NULL" => "stddef.h",
         "malloc" | "free" => "stdlib.h",
         "assert" => "assert.h",
+        "CHAR_BIT" | "CHAR_MIN" | "CHAR_MAX" | "SCHAR_MIN" | "SCHAR_MAX" | "UCHAR_MAX" | "SHRT_MIN" | "SHRT_MAX"
+        | "USHRT_MAX" | "INT_MIN" | "INT_MAX" | "UINT_MAX" | "LONG_MIN" | "LONG_MAX" | "ULONG_MAX" | "LLONG_MIN"
+        | "LLONG_MAX" | "ULLONG_MAX" => "limits.h",
         "atomic" | "cyrano_word" | "lock_t" | "lock" | "unlock" | "init_lock" | "fence" | "cas" | "dcas" | "assume"
         | "choose" | "exchange" | "fetch_add" | "atomic_begin" | "commit_point" | "atomic_end" => "cyrano.h",
-        _ if word.ends_with("_t") && (word.starts_with("int") || word.starts_with("uint")) => "stdint.h",
+        _ if (word.ends_with("_t") && (word.starts_with("int") || word.starts_with("uint"))) || is_bound(word) => {
+            "stdint.h"
+        }
         _ => return None,
     };
     Some(header)
+}
+
+/// Whether the word is the least or the greatest value of a type of `stdint.h`: `INT64_MIN`, `UINTPTR_MAX`.
+fn is_bound(word: &str) -> bool {
+    let ty = word.strip_suffix("_MIN").or_else(|| word.strip_suffix("_MAX")).unwrap_or_default();
+    let kind = ty.strip_prefix("UINT").or_else(|| ty.strip_prefix("INT")).unwrap_or_default();
+    ty == "SIZE" || ["8", "16", "32", "64", "PTR", "MAX"].contains(&kind)
 }

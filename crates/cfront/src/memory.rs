@@ -45,6 +45,9 @@ impl Memory {
     pub(crate) fn new(checked: &Checked, sources: &Sources) -> (Self, Vec<i128>) {
         let mut memory = Self { words: Vec::new(), counts: BTreeMap::new(), gaps: 0, objects: Vec::new() };
         memory.gap();
+        // Static variables of functions have names like those of variables of calls.
+        let statics = checked.globals.iter().filter(|global| global.name.contains('.'));
+        memory.counts.extend(statics.map(|global| (global.name.clone(), 1)));
         let mut addresses = Vec::new();
         for (at, global) in checked.globals.iter().enumerate() {
             let first = memory.words.len();
@@ -109,10 +112,16 @@ impl Memory {
 
     /// Adds a variable of one call that needs an address.
     pub(crate) fn variable(&mut self, checked: &Checked, ty: &Type, name: &str, init: i128, span: Span) -> i128 {
-        let count = self.counts.entry(name.to_string()).or_default();
-        *count += 1;
-        let name = if *count == 1 { name.to_string() } else { format!("{name}#{count}") };
-        self.object(checked, ty, &name, init, span)
+        let mut count = self.counts.get(name).copied().unwrap_or_default();
+        let shown = loop {
+            count += 1;
+            let shown = if count == 1 { name.to_string() } else { format!("{name}#{count}") };
+            if !self.counts.contains_key(&shown) {
+                break shown;
+            }
+        };
+        self.counts.insert(name.to_string(), count);
+        self.object(checked, ty, &shown, init, span)
     }
 
     /// The location at a word that belongs to an object.

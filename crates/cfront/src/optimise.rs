@@ -89,7 +89,25 @@ fn may_fail(expr: &LocalExpr) -> bool {
         Ir::Var(place) => matches!(place, Place::Elem { .. }),
         Ir::Unary(UnOp::Not | UnOp::Wrap(_), arg) => may_fail(arg),
         Ir::Unary(..) | Ir::Binary(BinOp::Div | BinOp::Rem | BinOp::Shl | BinOp::Shr, ..) => true,
+        Ir::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) => may_fail(a) || may_fail(b) || bits(expr) > 127,
         Ir::Binary(_, a, b) => may_fail(a) || may_fail(b),
+    }
+}
+
+/// How many bits the value has at most, with its sign. What a variable holds is a C value, or a pointer that was moved too far.
+fn bits(expr: &LocalExpr) -> u32 {
+    match expr {
+        Ir::Const(value) => 129 - value.unsigned_abs().leading_zeros(),
+        Ir::Unary(UnOp::Wrap(ty) | UnOp::Fit(ty), _) => u32::from(ty.bits) + 1,
+        Ir::Unary(UnOp::Not, _) => 2,
+        Ir::Unary(UnOp::Neg, arg) => bits(arg) + 1,
+        Ir::Binary(BinOp::Add | BinOp::Sub, a, b) => bits(a).max(bits(b)) + 1,
+        Ir::Binary(BinOp::Mul, a, b) => bits(a) + bits(b),
+        Ir::Binary(BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor, a, b) => bits(a).max(bits(b)),
+        Ir::Binary(BinOp::Shl, ..) => 128,
+        Ir::Binary(BinOp::Div | BinOp::Rem | BinOp::Shr, a, _) => bits(a) + 1,
+        Ir::Binary(..) => 2,
+        Ir::Var(_) | Ir::Unary(UnOp::Defined | UnOp::Target, _) => 72,
     }
 }
 
@@ -129,8 +147,10 @@ fn merge(thread: &mut Thread, observed: &[RegId]) {
         }
         let mut op = next.op.clone();
         let fails = may_fail(&value);
+        let one_place = thread.code[at].span == next.span;
         let copies = matches!(&next.op, Op::Assign { value, .. } if !may_fail(value) || is_checked_copy(value));
-        if place_value(&mut op, reg, &value, fails) {
+        // What goes wrong is told by the place of its instruction, so that it stays where the source has it.
+        if (!fails || one_place || copies) && place_value(&mut op, reg, &value, fails) {
             if fails && copies {
                 // What goes wrong is the value, not the copy.
                 thread.code[at + 1].span = thread.code[at].span;

@@ -1,7 +1,9 @@
 //! Types, and how values lie in memory: one word per scalar.
 //!
-//! A struct whose fields share one word (a *word struct*) counts as a scalar. `sizeof` and pointer arithmetic follow this layout, so that
-//! they agree with each other, not with a C compiler.
+//! A struct whose fields share one word (a *word struct*) counts as a scalar. Pointer arithmetic follows this layout.
+//!
+//! `sizeof` and `_Alignof` are those of a C compiler for LP64 ([`Types::layout`]), so that what a program computes from them is right.
+//! Nothing else depends on them: `malloc` looks at the type, and no pointer is moved by bytes.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +15,8 @@ use crate::source::Loc;
 /// The bits that a pointer takes in a word struct.
 pub(crate) const POINTER_BITS: u8 = 16;
 
-/// The bits that a word struct may have in all, so that no value looks undefined.
-pub(crate) const WORD_BITS: u32 = 62;
+/// The bits that a word struct may have in all.
+pub(crate) const WORD_BITS: u32 = 64;
 
 /// The largest type, in words.
 pub(crate) const MAX_WORDS: u64 = 4096;
@@ -42,6 +44,15 @@ pub(crate) struct StructDef {
     pub(crate) fields: Option<Vec<FieldDef>>,
     /// Whether the fields share one word.
     pub(crate) word: bool,
+    /// Whether all of them are bit-fields, as C has them.
+    pub(crate) packed: bool,
+}
+
+/// The size and the alignment of a type, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Layout {
+    pub(crate) size: u64,
+    pub(crate) align: u64,
 }
 
 /// A field.
@@ -152,9 +163,49 @@ impl Types {
         }
     }
 
-    /// The size of a value, in bytes.
-    pub(crate) fn size(&self, ty: &Type) -> i128 {
+    /// The distance between the addresses of neighbouring values of the type.
+    pub(crate) fn stride(&self, ty: &Type) -> i128 {
         i128::from(self.words(ty)) * WORD
+    }
+
+    /// The layout in C for LP64. A struct that the file declares to be one word is as large as a pointer.
+    pub(crate) fn layout(&self, ty: &Type) -> Layout {
+        let natural = |size| Layout { size, align: size };
+        match ty {
+            Type::Void | Type::Bool => natural(1),
+            Type::Int(ty) => natural(u64::from(ty.bits) / 8),
+            Type::Pointer(_) => natural(8),
+            Type::Array(element, len) => {
+                let element = self.layout(element);
+                Layout { size: element.size.saturating_mul(u64::from(*len)), align: element.align }
+            }
+            Type::Struct(id) if self.def(*id).packed => self.packed_layout(*id),
+            Type::Struct(id) if self.def(*id).word => natural(8),
+            Type::Struct(id) => {
+                let mut whole = Layout { size: 0, align: 1 };
+                for field in self.fields(*id) {
+                    let part = self.layout(&field.ty);
+                    whole.size = whole.size.next_multiple_of(part.align).saturating_add(part.size);
+                    whole.align = whole.align.max(part.align);
+                }
+                Layout { size: whole.size.next_multiple_of(whole.align), ..whole }
+            }
+        }
+    }
+
+    /// Bit-fields follow each other, but none lies across the boundary of a unit of its declared type.
+    fn packed_layout(&self, id: StructId) -> Layout {
+        let (mut bits, mut align) = (0u64, 1);
+        for field in self.fields(id) {
+            let unit = self.layout(&field.ty);
+            let (width, unit_bits) = (u64::from(field.bits.width), unit.size * 8);
+            if bits / unit_bits != (bits + width - 1) / unit_bits {
+                bits = bits.next_multiple_of(unit_bits);
+            }
+            bits += width;
+            align = align.max(unit.align);
+        }
+        Layout { size: bits.div_ceil(8).next_multiple_of(align), align }
     }
 
     /// The words before a field.

@@ -198,10 +198,10 @@ pub(crate) struct Assertions {
     pub(crate) violation: Option<(Violation, Execution)>,
 }
 
-/// What goes wrong in a trace by itself.
+/// What goes wrong first in a trace by itself.
 fn wrong(thread: ThreadId, trace: &Trace<'_>) -> Option<Violation> {
     let machine = &trace.machine;
-    if let Some(instr) = machine.failed.first() {
+    if let Some(instr) = machine.failed.first().filter(|_| machine.errors_before == 0) {
         return Some(Violation::Assertion { thread, instr: *instr });
     }
     if let Some((instr, error)) = machine.errors.first() {

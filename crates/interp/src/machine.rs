@@ -148,6 +148,8 @@ pub(crate) struct Machine<'p> {
     pub(crate) outside_choices: Vec<i128>,
     /// The assertions that failed.
     pub(crate) failed: Vec<InstrId>,
+    /// How many computations had gone wrong when the first of them failed.
+    pub(crate) errors_before: usize,
     /// Computations that went wrong without stopping the thread.
     pub(crate) errors: Vec<(InstrId, EvalError)>,
     /// Whether any assertion was evaluated.
@@ -186,6 +188,7 @@ impl<'p> Machine<'p> {
             marks: Vec::new(),
             outside_choices: Vec::new(),
             failed: Vec::new(),
+            errors_before: 0,
             errors: Vec::new(),
             asserted: false,
         }
@@ -389,7 +392,12 @@ impl<'p> Machine<'p> {
     fn assert(&mut self, cond: &LocalExpr) {
         match eval(&self.registers, cond) {
             Value::Unknown => return,
-            Value::Known(0) => self.failed.push(self.pc),
+            Value::Known(0) => {
+                if self.failed.is_empty() {
+                    self.errors_before = self.errors.len();
+                }
+                self.failed.push(self.pc);
+            }
             Value::Known(_) => {}
             Value::Failed(error) => self.errors.push((self.pc, error)),
         }

@@ -75,6 +75,7 @@ impl<'p> Trace<'p> {
         let status = Status::Limited { instr: inside.pc, cut: before.events.len() };
         inside.failed.clone_from(&before.failed);
         inside.errors.clone_from(&before.errors);
+        inside.errors_before = before.errors_before;
         inside.asserted = before.asserted;
         Self::looking(before, inside, status)
     }

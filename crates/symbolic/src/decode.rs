@@ -109,7 +109,8 @@ struct Machine<'a> {
     written: Vec<Option<i128>>,
     /// The instruction of each access.
     at: Vec<InstrId>,
-    failed: Vec<InstrId>,
+    /// The assertions that failed, and how many computations had gone wrong before.
+    failed: Vec<(InstrId, usize)>,
     errors: Vec<(InstrId, EvalError)>,
     /// Failures and errors before the current section, as long as nothing in it has been performed.
     before_section: Option<(usize, usize)>,
@@ -142,7 +143,8 @@ impl<'a> Machine<'a> {
 
     fn violation(&self) -> Option<Violation> {
         let thread = self.thread;
-        if let Some(instr) = self.failed.first() {
+        // What comes first is told.
+        if let Some((instr, 0)) = self.failed.first() {
             return Some(Violation::Assertion { thread, instr: *instr });
         }
         let (instr, error) = *self.errors.first()?;
@@ -220,7 +222,7 @@ impl<'a> Machine<'a> {
             },
             Op::Assert { cond, .. } => match self.eval(cond) {
                 Err(error) => self.errors.push((self.pc, error)),
-                Ok(0) => self.failed.push(self.pc),
+                Ok(0) => self.failed.push((self.pc, self.errors.len())),
                 Ok(_) => {}
             },
             Op::Branch { cond, then_to, else_to } => match self.eval(cond) {

@@ -78,7 +78,7 @@ fn address_of(lvalue: &Lvalue, types: &Types, address: &dyn Fn(usize) -> Option<
         }
         LvalueKind::Index(base, index) => {
             let index = fold(index, types, address)?;
-            Some(address_of(base, types, address)? + index.checked_mul(types.size(&lvalue.ty))?)
+            Some(address_of(base, types, address)? + index.checked_mul(types.stride(&lvalue.ty))?)
         }
         LvalueKind::Deref(pointer) => fold(pointer, types, address),
         LvalueKind::Local(_) | LvalueKind::Value(_) => None,

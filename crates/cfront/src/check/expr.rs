@@ -56,6 +56,12 @@ impl Checker<'_> {
                 let ty = self.type_of(value)?;
                 self.size_of(&ty, loc)
             }
+            ast::ExprKind::Alignof(ty) => {
+                let ty = self.resolve(ty)?;
+                self.complete(&ty, loc)?;
+                let align = i128::try_from(self.out.types.layout(&ty).align).map_err(|_| Reported)?;
+                Ok(Expr::new(ExprKind::Const(align), Type::Int(SIZE), loc))
+            }
             ast::ExprKind::Compound(ty, items) => {
                 let mut ty = self.resolve(ty)?;
                 self.list_value(&mut ty, items, loc)
@@ -66,7 +72,8 @@ impl Checker<'_> {
 
     fn size_of(&mut self, ty: &Type, loc: Loc) -> Fallible<Expr> {
         self.complete(ty, loc)?;
-        Ok(Expr::new(ExprKind::Const(self.out.types.size(ty)), Type::Int(SIZE), loc))
+        let size = i128::try_from(self.out.types.layout(ty).size).map_err(|_| Reported)?;
+        Ok(Expr::new(ExprKind::Const(size), Type::Int(SIZE), loc))
     }
 
     /// The type of an expression that is not evaluated; an array stays one.
@@ -175,6 +182,7 @@ impl Checker<'_> {
         let pointer = self.expr(base)?;
         let ty = self.pointee(&pointer)?;
         self.complete(&ty, loc)?;
+        self.not_recast(&pointer)?;
         let pointer_ty = pointer.ty.clone();
         let kind = ExprKind::PtrAdd { ptr: Box::new(pointer), index: Box::new(number?), minus: false };
         let moved = Expr::new(kind, pointer_ty, loc);

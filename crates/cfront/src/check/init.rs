@@ -7,7 +7,34 @@ use crate::tree::{Expr, ExprKind};
 use crate::types::{StructId, Type};
 
 impl Checker<'_> {
-    /// The words of a global that do not start as 0. An array without a length gets that of its initialiser.
+    /// The type of a declaration; an array without a length gets that of its initialiser.
+    pub(super) fn with_length(&mut self, ty: Type, decl: &ast::Decl) -> Fallible<Type> {
+        let (Type::Array(element, 0), Some(Init::List(items, loc))) = (&ty, &decl.init) else { return Ok(ty) };
+        let (mut next, mut longest) = (0u32, 0u32);
+        for item in items {
+            next = self.position_of(item, next, 0, *loc)? + 1;
+            longest = longest.max(next);
+        }
+        Ok(Type::Array(element.clone(), longest))
+    }
+
+    /// Which element of an array of `len` elements (0: as many as are needed) an item is, if `next` is the next one.
+    fn position_of(&mut self, item: &InitItem, next: u32, len: u32, loc: Loc) -> Fallible<u32> {
+        let at = match &item.designator {
+            Some(Designator::Index(index)) => {
+                let value = self.constant(index)?;
+                u32::try_from(value).map_err(|_| self.error(index.loc, "not an index", "here"))?
+            }
+            Some(Designator::Field(name)) => return Err(self.error(name.loc, "an array has no fields", "here")),
+            None => next,
+        };
+        if (len > 0 && at >= len) || u64::from(at) >= crate::types::MAX_WORDS {
+            return Err(self.error(loc, format!("too many values for an array of {len}"), "this list"));
+        }
+        Ok(at)
+    }
+
+    /// The words of a global that do not start as 0.
     pub(super) fn global_init(&mut self, decl: &ast::Decl, ty: &mut Type) -> Vec<(u32, Expr)> {
         let Some(init) = &decl.init else { return Vec::new() };
         let Ok(value) = self.init_value(ty, init) else { return Vec::new() };
@@ -81,13 +108,7 @@ impl Checker<'_> {
         let mut parts = Vec::new();
         let (mut next, mut longest) = (0u32, 0u32);
         for item in items {
-            if let Some(Designator::Index(index)) = &item.designator {
-                let value = self.constant(index)?;
-                next = u32::try_from(value).map_err(|_| self.error(index.loc, "a negative index", "here"))?;
-            }
-            if (len > 0 && next >= len) || u64::from(next) >= crate::types::MAX_WORDS {
-                return Err(self.error(loc, format!("too many values for an array of {len}"), "this list"));
-            }
+            next = self.position_of(item, next, len, loc)?;
             let value = self.init_value(&mut element.clone(), &item.init)?;
             parts.push((next * self.out.types.words(element), value));
             next += 1;

@@ -153,8 +153,9 @@ impl Checker<'_> {
 
     fn choices(&mut self, args: &[ast::Expr], loc: Loc) -> Fallible<Vec<i128>> {
         let (lo, hi) = (self.constant(&args[0])?, self.constant(&args[1])?);
+        let fits = INT.wrap(lo) == lo && INT.wrap(hi) == hi;
         match hi.checked_sub(lo) {
-            Some(0..MAX_CHOICES) => Ok((lo..=hi).collect()),
+            Some(0..MAX_CHOICES) if fits => Ok((lo..=hi).collect()),
             _ => Err(self.error(loc, format!("no choice from {lo} to {hi}"), "an empty or too large range")),
         }
     }

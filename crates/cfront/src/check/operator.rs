@@ -81,9 +81,24 @@ impl Checker<'_> {
         }
         let to = self.pointee(&ptr)?;
         self.complete(&to, loc)?;
+        self.not_recast(&ptr)?;
         let ty = ptr.ty.clone();
         let kind = ExprKind::PtrAdd { ptr: Box::new(ptr), index: Box::new(index), minus: op == BinOp::Sub };
         Ok(Expr::new(kind, ty, loc))
+    }
+
+    /// A pointer that was just cast to one to something else would be moved by words where C moves it by bytes.
+    pub(super) fn not_recast(&mut self, ptr: &Expr) -> Fallible<()> {
+        let ExprKind::Convert(from) = &ptr.kind else { return Ok(()) };
+        match &from.ty {
+            Type::Pointer(to) if **to != Type::Void => {
+                let (from, to) = (self.show(&from.ty), self.show(&ptr.ty));
+                let message = format!("arithmetic on a `{from}` as a `{to}`");
+                let problem = Problem::new(ptr.loc, message, "cast to another type of pointer");
+                Err(self.report(problem.with_help("memory has words and no bytes: use `&p->field` or `&array[index]`")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether the place can be assigned.
@@ -147,7 +162,7 @@ impl Checker<'_> {
         let (cond, a, b) = (self.condition(cond), self.expr(a), self.expr(b));
         let (cond, a, b) = (cond?, a?, b?);
         let ty = match (a.ty.promoted(), b.ty.promoted()) {
-            (Some(x), Some(y)) if a.ty != b.ty => Type::Int(common(x, y)),
+            (Some(x), Some(y)) => Type::Int(common(x, y)),
             (Some(_), None) => b.ty.clone(),
             (None, None) if a.ty == Type::Void.pointer() => b.ty.clone(),
             _ => a.ty.clone(),

@@ -89,10 +89,8 @@ impl Checker<'_> {
             return Ok(None);
         }
         if decl.storage == Storage::Static {
-            let init = self.global_init(decl, &mut ty);
-            self.complete(&ty, name.loc)?;
-            let shown = format!("{}.{}", self.current().name, name.text);
-            self.new_global(name, &shown, ty, init);
+            let shown = self.static_name(&name.text);
+            self.new_global(name, &shown, ty, decl)?;
             return Ok(None);
         }
         // The name is known within its own initialiser, for `sizeof *p`.
@@ -101,6 +99,14 @@ impl Checker<'_> {
         self.current().locals[id.0].ty = ty.clone();
         self.complete(&ty, name.loc)?;
         Ok(Some(Stmt { kind: StmtKind::Declare(id, value?), loc: decl.loc }))
+    }
+
+    /// How a static variable is shown: by its function and name, and by a number where several scopes have one of that name.
+    fn static_name(&mut self, name: &str) -> String {
+        let first = format!("{}.{name}", self.current().name);
+        let taken = |shown: &String| self.out.globals.iter().any(|global| global.name == *shown);
+        let others = (2..).map(|number| format!("{first}#{number}"));
+        std::iter::once(first.clone()).chain(others).find(|shown| !taken(shown)).unwrap_or_default()
     }
 
     fn repeat(

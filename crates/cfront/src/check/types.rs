@@ -108,7 +108,7 @@ impl Checker<'_> {
     }
 
     fn new_struct(&mut self, name: &str) -> StructId {
-        self.out.types.structs.push(StructDef { name: name.into(), fields: None, word: false });
+        self.out.types.structs.push(StructDef { name: name.into(), fields: None, word: false, packed: false });
         StructId(self.out.types.structs.len() - 1)
     }
 
@@ -116,7 +116,8 @@ impl Checker<'_> {
         let mut made: Vec<FieldDef> = Vec::new();
         let mut failed = false;
         let packed = fields.iter().filter(|field| field.bits.is_some()).count();
-        let word = spec.word || (packed > 0 && packed == fields.len());
+        let packed = packed > 0 && packed == fields.len();
+        let word = spec.word || packed;
         let mut shift = 0;
         for field in fields {
             match self.field(field, word, &mut shift) {
@@ -128,7 +129,7 @@ impl Checker<'_> {
             }
         }
         let def = &mut self.out.types.structs[id.0];
-        (def.fields, def.word) = (Some(made), word);
+        (def.fields, def.word, def.packed) = (Some(made), word, packed && !spec.word);
         if word && shift > WORD_BITS {
             let message = format!("this struct has {shift} bits; a word has {WORD_BITS}");
             let problem = crate::source::Problem::new(spec.loc, message, "one word");
@@ -172,20 +173,48 @@ impl Checker<'_> {
         Ok(FieldDef { name: field.name.text.clone(), ty, loc, bits })
     }
 
+    /// Enumerators are of type `int`; the type itself is `unsigned` unless one of them is negative, as compilers for LP64 have it.
     fn enum_spec(&mut self, spec: &EnumSpec) -> Fallible<Type> {
-        if self.defined.contains_key(&spec.id) {
-            return Ok(Type::Int(INT));
+        if let Some(ty) = self.defined.get(&spec.id) {
+            return ty.clone().ok_or(Reported);
         }
-        self.defined.insert(spec.id, Some(Type::Int(INT)));
-        let mut next = 0i128;
+        if spec.enumerators.is_empty() {
+            return self.known_enum(spec);
+        }
+        let declared = self.enumerators(spec);
+        let ty = declared.map(|negative| Type::Int(IntType { bits: INT.bits, signed: negative }));
+        self.defined.insert(spec.id, ty.clone().ok());
+        if let (Some(tag), Ok(ty), Some(scope)) = (&spec.tag, &ty, self.scopes.last_mut()) {
+            scope.enums.insert(tag.text.clone(), ty.clone());
+        }
+        ty
+    }
+
+    /// An enum that was defined before; one that was not is as good as any without negative enumerators.
+    fn known_enum(&mut self, spec: &EnumSpec) -> Fallible<Type> {
+        let tag = spec.tag.as_ref().map_or("", |tag| &tag.text);
+        match self.scopes.iter().rev().find_map(|scope| scope.enums.get(tag)) {
+            Some(ty) => Ok(ty.clone()),
+            None => Err(self.error(spec.loc, format!("there is no `enum {tag}`"), "not defined so far")),
+        }
+    }
+
+    /// Declares the enumerators; says whether one is negative.
+    fn enumerators(&mut self, spec: &EnumSpec) -> Fallible<bool> {
+        let (mut next, mut negative) = (0i128, false);
         for (name, value) in &spec.enumerators {
             if let Some(value) = value {
                 next = self.constant(value)?;
             }
+            if INT.wrap(next) != next {
+                let message = format!("the enumerator `{}` is {next}, which is not an `int`", name.text);
+                return Err(self.error(name.loc, message, "does not fit"));
+            }
+            negative |= next < 0;
             self.out.constants.insert(name.text.clone(), next);
             self.declare(name, Symbol::Constant(next, Type::Int(INT)));
-            next = next.saturating_add(1);
+            next += 1;
         }
-        Ok(Type::Int(INT))
+        Ok(negative)
     }
 }

@@ -106,7 +106,7 @@ impl Converter<'_> {
             c::TypeSpecifier::Unsigned => return words.unsigned = true,
             c::TypeSpecifier::TypedefName(name) => TypeExpr::Named(self.name(name)),
             c::TypeSpecifier::Struct(spec) => self.struct_spec(spec),
-            c::TypeSpecifier::Enum(spec) => self.enum_spec(&spec.node),
+            c::TypeSpecifier::Enum(spec) => self.enum_spec(&spec.node, loc),
             c::TypeSpecifier::Float | c::TypeSpecifier::Double | c::TypeSpecifier::TS18661Float(_) => {
                 self.refuse(loc, "floating-point numbers");
                 TypeExpr::Error
@@ -180,14 +180,15 @@ impl Converter<'_> {
         }
     }
 
-    fn enum_spec(&mut self, spec: &c::EnumType) -> TypeExpr {
+    fn enum_spec(&mut self, spec: &c::EnumType, loc: Loc) -> TypeExpr {
+        let tag = spec.identifier.as_ref().map(|name| self.name(name));
         let mut enumerators = Vec::new();
         for enumerator in &spec.enumerators {
             let value = enumerator.node.expression.as_ref().map(|value| self.expr(value));
             enumerators.push((self.name(&enumerator.node.identifier), value));
         }
         self.specs += 1;
-        TypeExpr::Enum(Box::new(EnumSpec { id: self.specs, enumerators }))
+        TypeExpr::Enum(Box::new(EnumSpec { id: self.specs, tag, enumerators, loc }))
     }
 
     /// Pointers belong to the type from left to right, arrays and functions from right to left.

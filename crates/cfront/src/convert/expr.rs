@@ -63,7 +63,7 @@ impl Converter<'_> {
             ),
             c::Expression::Comma(list) => ExprKind::Comma(list.iter().map(|expr| self.expr(expr)).collect()),
             c::Expression::GenericSelection(_) => self.refused(loc, "`_Generic`"),
-            c::Expression::AlignOf(_) => self.refused(loc, "`_Alignof`"),
+            c::Expression::AlignOf(ty) => ExprKind::Alignof(self.type_name(&ty.node.0)),
             c::Expression::OffsetOf(_) => self.refused(loc, "`offsetof`"),
             c::Expression::VaArg(_) => self.refused(loc, "`va_arg`"),
             c::Expression::Statement(_) => self.refused(loc, "a statement within an expression"),
@@ -81,21 +81,17 @@ impl Converter<'_> {
                 };
                 let long = integer.suffix.size != c::IntegerSize::Int;
                 let decimal = integer.base == c::IntegerBase::Decimal;
+                let unsigned = integer.suffix.unsigned || !decimal;
                 match parse_integer(&format!("{prefix}{}", integer.number)) {
+                    Some((value, ..)) if !unsigned && value > i128::from(i64::MAX) => {
+                        self.refused(loc, "a decimal constant that no signed type has; give it the suffix `u`")
+                    }
                     Some((value, ..)) => ExprKind::Int { value, unsigned: integer.suffix.unsigned, long, decimal },
                     None => self.refused(loc, "an integer of more than 64 bits"),
                 }
             }
             c::Constant::Character(text) => {
-                let inner = text.trim_matches('\'');
-                let value = match inner {
-                    "\\n" => Some(10),
-                    "\\t" => Some(9),
-                    "\\0" => Some(0),
-                    "\\\\" => Some(92),
-                    "" => Some(39),
-                    _ => inner.bytes().next().filter(|byte| inner.len() == 1 && byte.is_ascii()).map(i128::from),
-                };
+                let value = character(text);
                 match value {
                     Some(value) => ExprKind::Int { value, unsigned: false, long: false, decimal: true },
                     None => self.refused(loc, "this character constant"),
@@ -159,4 +155,25 @@ impl Converter<'_> {
         };
         if assigns { ExprKind::Assign(Some(op), left, right) } else { ExprKind::Binary(op, left, right) }
     }
+}
+
+/// The value of a character constant, which is that of a signed `char`.
+fn character(text: &str) -> Option<i128> {
+    let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
+    let byte = match inner.strip_prefix('\\') {
+        None => Some(inner).filter(|inner| inner.len() == 1)?.bytes().next()?,
+        Some("n") => b'\n',
+        Some("t") => b'\t',
+        Some("r") => b'\r',
+        Some("a") => 7,
+        Some("b") => 8,
+        Some("f") => 12,
+        Some("v") => 11,
+        Some(quoted @ ("\\" | "'" | "\"" | "?")) => quoted.bytes().next()?,
+        Some(code) => match code.strip_prefix('x') {
+            Some(digits) => u8::from_str_radix(digits, 16).ok()?,
+            None => u8::from_str_radix(code, 8).ok()?,
+        },
+    };
+    Some(i128::from(byte.cast_signed()))
 }

@@ -204,10 +204,7 @@ impl Lowerer<'_, '_> {
             ExprKind::Read(lvalue) => self.is_register(lvalue),
             ExprKind::AddrOf(lvalue) => self.is_plain_place(lvalue),
             ExprKind::Unary(_, arg) | ExprKind::Convert(arg) => self.is_pure(arg),
-            ExprKind::Binary(op, a, b) => {
-                let wide = matches!(op, BinOp::Div | BinOp::Rem) && expr.ty == Type::Int(SIZE);
-                !wide && self.is_pure(a) && self.is_pure(b)
-            }
+            ExprKind::Binary(_, a, b) => self.is_pure(a) && self.is_pure(b),
             ExprKind::PtrDiff(a, b) | ExprKind::PtrAdd { ptr: a, index: b, .. } => self.is_pure(a) && self.is_pure(b),
             ExprKind::Word(fields) => fields.iter().all(|field| self.is_pure(field)),
             _ => false,

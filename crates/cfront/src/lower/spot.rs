@@ -119,14 +119,19 @@ impl Lowerer<'_, '_> {
         let spot = self.spot(array);
         let words = self.shared.checked.types.words(ty);
         let index = self.value(index);
-        if let Ir::Const(index) = index {
-            let by = u32::try_from(index).unwrap_or_default().saturating_mul(words);
-            return spot.part(by);
-        }
         let len = match &array.ty {
             Type::Array(_, len) => *len,
             _ => 0,
         };
+        if let Ir::Const(number) = index {
+            return match u32::try_from(number).ok().filter(|number| *number < len) {
+                Some(number) => spot.part(number.saturating_mul(words)),
+                None => {
+                    self.check_index(&index, len);
+                    spot.part(0)
+                }
+            };
+        }
         let index = self.saved(arith::used(index));
         // The registers of a whole array of scalars are checked by the access itself.
         let checked =

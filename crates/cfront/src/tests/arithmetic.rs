@@ -65,12 +65,50 @@ fn assignments_convert_and_chain() {
 }
 
 #[test]
-fn sizes_agree_with_pointer_arithmetic() {
-    let source = "#include <stdint.h>
-        struct p { int x; int y; } a[3];
-        int f(void) { struct p *q = &a[2]; return (int)sizeof(struct p) * 100 + (int)(q - a) * 10
-            + (((uintptr_t)q - (uintptr_t)a) == 2 * sizeof(a[0])); }";
-    assert_eq!(returns(source), [16 * 100 + 20 + 1]);
+fn sizes_are_those_of_lp64() {
+    let sizes = [
+        ("char", 1),
+        ("_Bool", 1),
+        ("short", 2),
+        ("int", 4),
+        ("long", 8),
+        ("long long", 8),
+        ("void *", 8),
+        ("enum e", 4),
+        ("int[3]", 12),
+        ("struct { char c; int i; }", 8),
+        ("struct { char c; long l; char d; }", 24),
+        ("struct { short s; char c[3]; }", 6),
+        ("struct { struct { char c; int *p; } a[2]; _Bool b; }", 40),
+        ("struct { unsigned a : 3; unsigned b : 30; }", 8),
+        ("struct { unsigned char a : 3; unsigned char b : 4; }", 1),
+        ("struct { unsigned char a : 5; unsigned char b : 4; }", 2),
+        ("struct { char a : 3; long b : 20; }", 8),
+    ];
+    for (ty, size) in sizes {
+        let source = format!("enum e {{ A }};\nlong f(void) {{ return sizeof({ty}); }}");
+        assert_eq!(returns(&source), [size], "{ty}");
+    }
+    assert_eq!(value("_Alignof(short) + 10 * _Alignof(struct { char c; long l; })"), 82);
+    assert_eq!(value_of("int16_t", "1", "sizeof x + 10 * sizeof(x + x) + 100 * sizeof &x"), 842);
+    let source = "struct p { int x; int y; } a[3];
+        long f(void) { struct p *q = &a[2]; return sizeof a / sizeof a[0] * 10 + (q - a); }";
+    assert_eq!(returns(source), [32], "pointers count elements");
+}
+
+#[test]
+fn enums_are_unsigned_unless_an_enumerator_is_negative() {
+    let source = |list: &str| format!("enum e {{ {list} }};\nint f(void) {{ enum e x = 0; return x - 1 < 0; }}");
+    assert_eq!(returns(&source("A, B")), [0]);
+    assert_eq!(returns(&source("A = -1, B")), [1]);
+    assert_eq!(returns("enum e { A, B };\nint f(void) { return A - 1 < 0; }"), [1], "enumerators are int");
+}
+
+#[test]
+fn characters_are_signed() {
+    assert_eq!(value("'a' + '\\0' + '\\''"), 97 + 39);
+    assert_eq!(value("'\\xff'"), -1);
+    assert_eq!(value("'\\101' * 1000 + '\\x7f'"), 65_127);
 }
 
 #[test]

@@ -164,3 +164,11 @@ fn other_integers_are_numbers() {
     // A test may pass any number.
     check_addresses("void f(uintptr_t v) { if (v == 0) v = (uintptr_t)&n; top = v; }", &[]);
 }
+
+#[test]
+fn an_index_that_is_constant_in_the_end_is_checked_too() {
+    let message = "index outside an array of 3 elements";
+    assert_eq!(fails("int a[3], b[3]; int f(void) { return a[(0, 5)]; }"), message);
+    assert_eq!(fails("int a[3], g, b[3]; int f(void) { return a[g = -1]; }"), message);
+    assert_eq!(fails("int g; int f(void) { int a[3] = { 1 }, b[3] = { 2 }; return a[g = 3] + b[0]; }"), message);
+}

@@ -200,7 +200,7 @@ impl Parser<'_> {
                     Type::Array(element, len) if (0..i128::from(*len)).contains(&index) => (**element).clone(),
                     _ => return Err(Diagnostic::new(span, format!("there is no element {index}"), "out of bounds")),
                 };
-                (address, found) = (address + index * checked.types.size(&element), element);
+                (address, found) = (address + index * checked.types.stride(&element), element);
             } else {
                 break;
             }

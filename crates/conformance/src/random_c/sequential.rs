@@ -1,37 +1,79 @@
 //! Random C functions without threads, to compare the front end's C with that of a compiler.
 //!
-//! What a function does is defined by the C standard and two choices that Cyrano shares with the usual compilers (conversions to
-//! narrower signed types wrap, `>>` of a negative number keeps the sign), or is an error that both can notice: signed overflow, division by
-//! zero, shifts too far. `sizeof` and layouts are not compared, because a word of memory is not a byte.
+//! What a function does is defined by the C standard, by the sizes of LP64 and by two choices that Cyrano shares with the usual
+//! compilers (conversions to narrower signed types wrap, `>>` of a negative number keeps the sign), or is undefined in a way that both
+//! can notice: signed overflow, division by zero, shifts too far or of a negative number, an index out of bounds.
+//!
+//! Every statement stands on a line of its own, so that a line says where something went wrong.
+//!
+//! A function can be written in two ways that mean the same. *Plain* is for Cyrano. *Kept* is for the compiler, which checks an
+//! operation after it has simplified it: it narrows a product of which only the low bits are wanted, folds what is constant, drops what
+//! nobody reads. So every operation goes through a variable (`W`), and every constant through one that the compiler cannot see
+//! through (`K`).
+
+mod expr;
+mod stmt;
 
 use std::fmt::Write;
 
 /// The integer types, as C names them.
-const TYPES: [&str; 9] =
-    ["int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "bool"];
+const TYPES: [&str; 14] = [
+    "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "bool", "char", "int",
+    "unsigned", "long", "unsigned long long",
+];
+
+/// The integer types in which arithmetic wraps.
+const WRAPPING: [&str; 3] = ["uint32_t", "uint64_t", "unsigned long"];
+
+/// How many values a function shows.
+pub const SHOWN: usize = 14;
 
 /// What stands before the functions.
 pub const PRELUDE: &str = "\
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stddef.h>
 typedef struct { int a; unsigned char b; short c[2]; } pair_t;
-struct bits { unsigned lo : 3; unsigned hi : 5; int sign : 4; };
+typedef struct { char c; int64_t l; uint8_t s[3]; bool t; uint16_t u; } mixed_t;
+struct bits { unsigned lo : 3; unsigned hi : 5; int sign : 4; bool flag : 1; uint64_t wide : 20; };
 enum color { RED, GREEN = 3, BLUE };
+enum level { LOW = -2, HIGH = 2 };
+typedef struct { uint64_t r[14]; } shown_t;
 static int twice(int x) { return x + x; }
+static int8_t narrow(uint16_t x) { return x; }
+static uint64_t mix(uint64_t h, int64_t x) { return (h ^ x) * 0x100000001b3u; }
+static bool odd(unsigned long long x) { return x % 2; }
 static void bump(int *x, int by) { *x += by; }
 static pair_t swapped(pair_t p) { pair_t q = { p.b, (unsigned char)p.a, { p.c[1], p.c[0] } }; return q; }
-int32_t g = 5;
-pair_t gs = { 3, 250, { -2, 7 } };
-int64_t ga[3] = { 1, -1, 40 };
 ";
 
+/// What stands before the prelude where functions are written in the kept way.
+pub const KEEPERS: &str = "\
+#define W(e) __extension__ ({ __auto_type w_ = +(e); w_; })
+#define K(e) __extension__ ({ __auto_type k_ = +(e); __asm__(\"\" : \"+r\"(k_)); k_; })
+";
+
+/// How a function is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    /// As people write it.
+    Plain,
+    /// With every operation and constant kept from the compiler's simplifications.
+    Kept,
+}
+
 /// A source of random numbers (xorshift), so that a seed names a function.
-pub struct Dice(u64);
+struct Dice(u64);
 
 impl Dice {
-    /// Dice for a seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    fn new(seed: u64) -> Self {
+        let mut dice = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        // Seeds that are close to each other start alike.
+        for _ in 0..8 {
+            dice.below(2);
+        }
+        dice
     }
 
     fn below(&mut self, sides: usize) -> usize {
@@ -46,151 +88,71 @@ impl Dice {
     }
 }
 
-/// A function `long NAME(void)` and nothing else.
-pub fn function(name: &str, dice: &mut Dice) -> String {
-    let mut body = format!("long {name}(void)\n{{\n");
-    for number in 0..4 {
-        let ty = TYPES[dice.below(TYPES.len())];
-        let _ = writeln!(body, "    {ty} v{number} = {};", constant(dice));
-    }
-    body.push_str("    int a[3] = { 4, -7, 1 };\n    pair_t s = { 1, 2, { 3, 4 } };\n    int *p = &a[1];\n");
-    body.push_str("    struct bits b = { 5, 17, -3 };\n    enum color k = GREEN;\n    int n = 0;\n");
-    for label in 0..3 + dice.below(4) {
-        statement(dice, 1, label, &mut body);
-    }
-    body.push_str(
-        "    return (long)v0 + v1 * 3 + v2 % 1000 - (v3 & 255) + a[0] + a[1] * 2 + s.a + s.b + s.c[0] + b.lo + b.hi\n",
-    );
-    body.push_str("        + b.sign + (int)k + g + gs.b + (int)ga[2] + *p + n;\n}\n");
-    body
+/// A function in the making.
+struct Author<'n> {
+    dice: Dice,
+    style: Style,
+    name: &'n str,
+    out: String,
+    /// One in so many operations may be undefined; the others are in types that wrap.
+    tame: usize,
+    /// How many labels and variables of blocks there are.
+    names: usize,
 }
 
-fn constant(dice: &mut Dice) -> String {
-    let choices = [
-        "0",
-        "1",
-        "2",
-        "-1",
-        "7",
-        "100",
-        "127",
-        "-128",
-        "255",
-        "32767",
-        "-32768",
-        "65535",
-        "2147483647",
-        "4294967295U",
-    ];
-    dice.pick(&choices).to_owned()
+/// The function `shown_t NAME(void)` of a seed, and the globals of its own, whose names start with its name.
+pub fn function(name: &str, seed: u64, style: Style) -> String {
+    let mut dice = Dice::new(seed);
+    let tame = [2, 4, 8, 30][dice.below(4)];
+    let mut author = Author { dice, style, name, out: String::new(), tame, names: 0 };
+    author.globals();
+    let _ = writeln!(author.out, "shown_t {name}(void)\n{{");
+    author.locals();
+    for _ in 0..4 + author.dice.below(6) {
+        author.statement(1);
+    }
+    author.result();
+    author.out
 }
 
-fn place(dice: &mut Dice) -> String {
-    match dice.below(14) {
-        number @ 0..8 => format!("v{}", number % 4),
-        8 => "a[n & 1]".into(),
-        9 => "*p".into(),
-        10 => dice.pick(&["s.a", "s.b", "s.c[1]", "s.c[v0 & 1]"]).into(),
-        11 => dice.pick(&["b.lo", "b.hi", "b.sign"]).into(),
-        12 => dice.pick(&["g", "gs.b", "gs.c[0]", "ga[2]"]).into(),
-        _ => "a[2]".into(),
+impl Author<'_> {
+    fn globals(&mut self) {
+        let name = self.name;
+        for number in 0..3 {
+            let (ty, value) = (self.any_type(), self.constant_value());
+            let _ = writeln!(self.out, "{ty} {name}_g{number} = {value};");
+        }
+        let (ty, one, two) = (self.any_type(), self.constant_value(), self.constant_value());
+        let _ = writeln!(self.out, "{ty} {name}_ga[3] = {{ {one}, [2] = {two} }};");
+        let (one, two, three) = (self.literal(), self.literal(), self.literal());
+        let _ = writeln!(self.out, "mixed_t {name}_gs = {{ {one}, {two}, .u = {three} }};");
     }
-}
 
-fn expression(dice: &mut Dice, depth: usize) -> String {
-    if depth == 0 {
-        return match dice.below(4) {
-            0 => constant(dice),
-            1 => dice.pick(&["n", "(int)k", "BLUE", "(p - a)", "(p == &a[1])", "'a'", "0x7fL", "3u"]).into(),
-            _ => place(dice),
-        };
-    }
-    let mut part = || expression(dice, depth - 1);
-    let (left, right) = (part(), part());
-    match dice.below(17) {
-        0..6 => {
-            let op = dice.pick(&["+", "-", "*", "/", "%", "&", "|", "^"]);
-            format!("({left} {op} {right})")
-        }
-        // To shift a negative number to the left is undefined in C11; Cyrano multiplies, as compilers do.
-        6 => format!("((uint16_t){left} << ({right} & 7))"),
-        7 => format!("({left} >> ({right} & 15))"),
-        8 | 9 => {
-            let op = dice.pick(&["<", "<=", ">", ">=", "==", "!="]);
-            format!("({left} {op} {right})")
-        }
-        10 => format!("({left} && {right})"),
-        11 => format!("({left} || {right})"),
-        12 => format!("({left} ? {right} : {})", expression(dice, depth - 1)),
-        13 => format!("(({}){left})", TYPES[dice.below(TYPES.len())]),
-        14 => format!("({} {left})", dice.pick(&["-", "~", "!", "+"])),
-        15 => format!("({left}, {right})"),
-        _ => format!("twice((int8_t){left})"),
-    }
-}
-
-fn statement(dice: &mut Dice, depth: usize, label: usize, out: &mut String) {
-    let pad = "    ".repeat(depth);
-    let block = |dice: &mut Dice, out: &mut String| {
-        if depth < 3 {
-            statement(dice, depth + 1, label, out);
-        }
-    };
-    match dice.below(14) {
-        0..5 => {
-            let _ = writeln!(out, "{pad}{} = {};", place(dice), expression(dice, 2));
-        }
-        5 => {
-            let op = dice.pick(&["+=", "-=", "*=", "&=", "|=", "^="]);
-            let _ = writeln!(out, "{pad}{} {op} {};", place(dice), expression(dice, 1));
-        }
-        6 => {
-            let step = dice.pick(&["++", "--"]);
-            let (to, from) = (dice.below(4), dice.below(4));
-            let text = match dice.below(3) {
-                0 if to != from => format!("v{to} = v{from}{step};"),
-                1 if to != from => format!("v{to} = {step}v{from};"),
-                _ => format!("v{to}{step};"),
+    fn locals(&mut self) {
+        let name = self.name;
+        for number in 0..5 {
+            let ty = self.any_type();
+            let value = match self.dice.below(3) {
+                0 => format!("{name}_g{}", number % 3),
+                _ => self.constant(),
             };
-            let _ = writeln!(out, "{pad}{text}");
+            let _ = writeln!(self.out, "    {ty} v{number} = {value};");
         }
-        7 | 8 => {
-            let _ = writeln!(out, "{pad}if ({}) {{", expression(dice, 2));
-            block(dice, out);
-            let _ = writeln!(out, "{pad}}} else {{");
-            block(dice, out);
-            let _ = writeln!(out, "{pad}}}");
-        }
-        9 => {
-            let (most, when) = (1 + dice.below(4), expression(dice, 1));
-            let leave = dice.pick(&["break", "continue"]);
-            let _ = writeln!(out, "{pad}for (int i = 0; i < {most}; i++) {{\n{pad}    if ({when}) {leave};");
-            block(dice, out);
-            let _ = writeln!(out, "{pad}    n += i;\n{pad}}}");
-        }
-        10 => {
-            let _ = writeln!(out, "{pad}switch ({}) {{\n{pad}case 0: n += 1;", expression(dice, 1));
-            block(dice, out);
-            let _ = writeln!(out, "{pad}case 1: n += 10; break;\n{pad}default: n += 100;");
-            let _ = writeln!(out, "{pad}case -1: case GREEN: n += 1000;\n{pad}}}");
-        }
-        11 if depth == 1 => {
-            let _ = writeln!(out, "{pad}if ({}) goto out{label};", expression(dice, 1));
-            block(dice, out);
-            let _ = writeln!(out, "{pad}out{label}: n ^= 3;");
-        }
-        12 => {
-            let text = match dice.below(5) {
-                0 => "p = p == a ? p + 1 : p - 1;",
-                1 => "bump(&a[0], n); bump(p, 2);",
-                2 => "s = swapped(s);",
-                3 => "gs = s; s.c[1] = gs.c[0];",
-                _ => "b = (struct bits){ b.hi, b.lo, .sign = n & 3 };",
-            };
-            let _ = writeln!(out, "{pad}{text}");
-        }
-        _ => {
-            let _ = writeln!(out, "{pad}do n = n * 2 + 1; while (n < {});", dice.below(20));
-        }
+        let value = self.constant();
+        let _ = writeln!(self.out, "    int a[3] = {{ 4, -7, {value} }};");
+        self.out.push_str("    pair_t s = { 1, 2, { 3, 4 } };\n    int *p = &a[1];\n");
+        self.out.push_str("    struct bits b = { 5, 17, -3, 1, 70000 };\n    enum color k = GREEN;\n");
+        self.out.push_str("    enum level e = LOW;\n    unsigned n = 0;\n    int64_t never;\n");
+    }
+
+    /// Shows the variables and what of the globals fits.
+    fn result(&mut self) {
+        let name = self.name;
+        let _ = writeln!(self.out, "    shown_t shown = {{ {{ v0, v1, v2, v3, v4, a[0], a[1],");
+        let _ = writeln!(self.out, "        mix(mix(s.a, s.b), s.c[0]) + s.c[1], mix(mix(b.lo, b.hi), b.sign) + b.flag,");
+        let _ = writeln!(self.out, "        mix(mix(k, e), p - a) + b.wide, n, mix({name}_g0, {name}_g1) + {name}_g2,");
+        let _ = writeln!(self.out, "        mix({name}_ga[0], {name}_ga[1]) + {name}_ga[2],");
+        let _ = writeln!(self.out, "        mix({name}_gs.c, {name}_gs.l) + {name}_gs.u + {name}_gs.s[1] }} }};");
+        self.out.push_str("    return shown;\n}\n");
     }
 }

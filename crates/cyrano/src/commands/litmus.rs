@@ -318,9 +318,9 @@ mod tests {
         let text = "C t\n{}\nP0(int *x) { int r = 1 / *x; }\nexists (0:r=1)\n";
         let test = cyrano_litmus::compile(text).expect("it compiles");
         let model = cyrano_memory::named("sc").expect("this is a named model");
-        let query = Query { program: &test.program, model: &model, question: Question::Outcomes };
+        let query = Query::new(&test.program, &model, Question::Holds(&Property::Assertions)).expect("a question");
         let runner = Runner::sequential(None).expect("a runner can be made");
-        let mut answered = runner.ask(assertions(query), &());
+        let mut answered = runner.ask(query, &());
         let reason = goes_wrong(&answered, query, "t.litmus").expect("it is confirmed").expect("it goes wrong");
         assert!(reason.contains("goes wrong in P0"), "{reason}");
         let execution = answered.answer.execution.as_mut().expect("it is shown");
