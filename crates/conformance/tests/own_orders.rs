@@ -130,7 +130,7 @@ impl Random {
         let mut program = Program {
             name: "random".into(),
             locations: (0..LOCATIONS).map(location).collect(),
-            arrays: vec![SharedArray { name: "x".into(), base: LocId(0), len: LOCATIONS }],
+            arrays: vec![SharedArray { name: "x".into(), base: LocId(0), len: LOCATIONS, headers: false }],
             threads,
             observed,
             ..Program::default()

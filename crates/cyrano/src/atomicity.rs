@@ -9,7 +9,7 @@
 use std::sync::OnceLock;
 
 use cyrano_criteria::atomicity::{ATOMICITY, observed, serial};
-use cyrano_engine::{Query, Question, Verdict, Violation, Watch};
+use cyrano_engine::{Question, Verdict, Violation, Watch};
 use cyrano_ir::blocks::diagnose::{Words, without_commit};
 use cyrano_memory::Model;
 use cyrano_report::CheckReport;

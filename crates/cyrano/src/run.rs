@@ -174,9 +174,9 @@ impl Runner {
         explorer.cluster = None;
         let answer = explorer.ask(query, watch).answer;
         if answer.verdict != Verdict::Verified {
-            return Err(answer.reason.unwrap_or_else(|| answer.verdict.name().to_owned()));
+            return Err(answer.reason.map_or_else(|| answer.verdict.name().to_owned(), |why| why.to_string()));
         }
-        let observed = query.program.observed.len();
+        let observed = query.program().observed.len();
         Ok(answer.outcomes.into_iter().filter(|outcome| outcome.len() > observed).collect())
     }
 

@@ -101,6 +101,8 @@ pub enum Inexact {
     },
     /// Progress where something may hold names of two kinds.
     MixedNames,
+    /// Atomic blocks of a program that frees memory.
+    FreedInBlocks,
     /// Steps that make an execution only as a whole.
     OnlyAsAWhole {
         /// The model.
@@ -183,6 +185,7 @@ impl fmt::Display for Inexact {
                 )
             }
             Self::MixedNames => f.write_str("something may hold names of two kinds"),
+            Self::FreedInBlocks => f.write_str("the serial run of atomic blocks does not know freed memory"),
             Self::OnlyAsAWhole { model } => {
                 write!(f, "under {model} the statements of a method make one execution only as a whole")
             }

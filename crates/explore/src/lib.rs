@@ -61,9 +61,9 @@ pub use walk::foreign::Foreign;
 pub use walk::packing::{Packing, SharedNumbers};
 
 use cyrano_engine::{
-    Answer, BlockProof, Cause, Engine, Limits, Query, Refusal, Verdict, Violation, Watch, limit_reason,
+    Answer, BlockProof, Cause, Engine, Inexact, Limits, Query, Refusal, Verdict, Violation, Watch, limit_reason,
 };
-use cyrano_ir::{InstrId, Interchangeable, Program, Property, Quantifier, ThreadId};
+use cyrano_ir::{InstrId, Interchangeable, Property, Quantifier, ThreadId};
 
 use machine::Machine;
 use search::Found;
@@ -204,6 +204,9 @@ impl Engine for Explore {
         supports::supports(query)?;
         match query.property() {
             Some(property @ Property::Progress(_)) => progress::supports(self, query, property).map(|_| ()),
+            Some(Property::CommitAtomicity) if query.program().has_headers() => {
+                Err(Refusal::Inexact(Inexact::FreedInBlocks))
+            }
             _ => Ok(()),
         }
     }
@@ -212,10 +215,6 @@ impl Engine for Explore {
         let property = query.property();
         if let Some(Property::Progress(progress)) = property {
             return progress::ask(self, query, *progress, limits, watch);
-        }
-        if property == Some(&Property::CommitAtomicity) && query.program.has_headers() {
-            let reason = "the serial run of atomic blocks does not know freed memory";
-            return Answer::new(Verdict::Unknown, Some(reason.into()));
         }
         if property == Some(&Property::CommitAtomicity) {
             return self.atomicity(query, limits, watch);

@@ -125,7 +125,8 @@ fn what_was_read_is_not_confirmed_until_it_is_replayed() {
     let check = CheckReport { criterion: "never".into(), ..report(Verdict::Violated, "tso", "r1 = 1", Some(trace())) };
     let json = whole(Results::Checks(&[check])).to_json();
     let saved = || SavedReport::parse("a", &json).expect("it is a report").results;
-    let doubts = |saved: &Saved| (saved.doubts().len(), whole(saved.as_results()).to_json().contains("\"confirmed\": false"));
+    let doubts =
+        |saved: &Saved| (saved.doubts().len(), whole(saved.as_results()).to_json().contains("\"confirmed\": false"));
     assert_eq!(doubts(&saved()), (1, true), "nobody has replayed it");
     let mut confirmed = saved();
     confirmed.confirm(&|trace| cyrano_trace::Trace { confirmed: true, ..trace });

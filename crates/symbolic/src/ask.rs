@@ -287,7 +287,7 @@ impl<'a> Ask<'a> {
             return true;
         }
         let Last { encoding, mut solver, .. } = self.load();
-        let (exercised, _) = exercise(self.query.program, property, &encoding);
+        let (exercised, _) = exercise(self.query.program(), property, &encoding);
         exercised.into_iter().any(|lit| solver.solve(&[lit]) == Found::Model)
     }
 

@@ -38,6 +38,7 @@ impl Walk<'_, '_> {
         let found = self.read(&headers, state);
         let alive = self.gates.equals(&found, ALIVE);
         let freed = self.gates.and(looks, !alive);
+        let freed = self.gates.and(freed, self.whole);
         if state.memory.is_none() {
             self.run.events.push(Event {
                 thread: self.thread,
@@ -47,6 +48,7 @@ impl Walk<'_, '_> {
                 address: headers,
                 read: Some(found),
                 write: None,
+                whole: self.whole,
                 unit: state.unit,
                 ghost: false,
                 looks: true,

@@ -37,7 +37,7 @@ const TOO_LARGE: &str = "larger than this engine can hold";
 fn by_cyrano(engine: &dyn Engine, source: &str, program: &Program) -> Result<Deed, String> {
     let model = cyrano_memory::named("sc").expect("a named model");
     let limits = Limits { memory: 1 << 30, iterations: 64, ..Limits::default() };
-    let ask = |question| engine.ask(Query { program, model: &model, question }, &limits, &());
+    let ask = |question| engine.ask(Query::new(program, &model, question).expect("a question"), &limits, &());
     let line = |thread, instr| {
         let start = program.instr(thread, instr).span.start as usize;
         source.get(..start).map_or(0, |before| before.matches('\n').count() + 1)

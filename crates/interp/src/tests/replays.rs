@@ -95,7 +95,7 @@ fn facts() {
 fn registers_belong_to_where_a_thread_stands() {
     // What comes behind the next access has not happened, whether the run ahead ends there or not.
     let program = notation::program(&["r0=1; r1=x; r0=2; x=1; r0=3; y=1; r0=4", "y=1"], "");
-    let check = |steps: &[(u32, u32, Option<i128>, Option<i128>)], at: u32, registers: [Option<i128>; 2]| {
+    let check = |steps: &[(u16, u32, Option<i128>, Option<i128>)], at: u32, registers: [Option<i128>; 2]| {
         let replayed = replay(&program, &model("sc"), &execution(2, steps)).expect("allowed");
         assert_eq!((replayed.ends[0], &replayed.registers[0][..2]), (ThreadEnd::At(InstrId(at)), &registers[..]));
     };
