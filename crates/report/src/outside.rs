@@ -125,8 +125,8 @@ pub(crate) fn confirm_document(value: &mut Value, schema: &str, replays: Replays
                 }
                 let sets = result.get_mut("sets").and_then(Value::as_array_mut).into_iter().flatten();
                 let fences = sets.filter_map(Value::as_array_mut).flatten();
-                let shown = fences.filter_map(|fence| fence.get_mut("counterexamples")?.as_array_mut()).flatten();
-                shown.map(|trace| one(trace, None).map(drop)).collect::<Result<(), _>>()?;
+                let mut shown = fences.filter_map(|fence| fence.get_mut("counterexamples")?.as_array_mut()).flatten();
+                shown.try_for_each(|trace| one(trace, None).map(drop))?;
             }
         }
         _ => {

@@ -42,6 +42,7 @@ fn checks_as_json() {
               "bytes_per_state": 2549.2,
               "reductions": [],
               "specification": null,
+              "confirmed": null,
               "trace": null,
               "minimised": null,
               "explanation": null
@@ -70,6 +71,7 @@ fn checks_as_json() {
               "bytes_per_state": null,
               "reductions": [],
               "specification": null,
+              "confirmed": null,
               "trace": null,
               "minimised": null,
               "explanation": null

@@ -178,8 +178,8 @@ check assertions on sc, tso;
     let trace: serde_json::Value = serde_json::from_str(&place.read("t.json")).expect("it is JSON");
     let changes = trace["changes"].as_array().expect("there are changes");
     let last = |thread: &str, name: &str| {
-        let own = changes.iter().filter(|change| change["thread"] == thread && change["name"] == name);
-        own.last().map(|change| change["value"].clone())
+        let mut own = changes.iter().filter(|change| change["thread"] == thread && change["name"] == name);
+        own.next_back().map(|change| change["value"].clone())
     };
     assert_eq!((last("p", "b"), last("q", "c")), (Some(1.into()), Some(7.into())), "{changes:?}");
     assert_eq!(place.run("replay t.json").code, 0);
