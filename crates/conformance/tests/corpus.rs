@@ -42,7 +42,7 @@ fn for_each(test: impl Fn(&corpus::Entry, &Program) -> Result<usize, String> + S
 
 /// Limits under which the interpreter decides every file without loops, and leaves the others soon.
 fn short() -> Limits {
-    limits(0.3, 1)
+    limits(0.06, 1)
 }
 
 /// The worst verdict of the file's distinct properties under a model, by the engine that supports it.
@@ -80,7 +80,7 @@ fn headers_tell_the_truth() {
         }
         Ok(decided)
     });
-    assert!(decided >= 100, "only {decided} promises were decided");
+    assert!(decided >= 1040, "only {decided} promises were decided");
 }
 
 #[test]
@@ -98,13 +98,13 @@ fn every_header_names_every_model() {
 #[test]
 fn engines_agree() {
     let compared = for_each(|_, program| compare_with(program, &Explore::default(), &short).map_err(|d| d.to_string()));
-    assert!(compared >= 100, "only {compared} questions were answered by both");
+    assert!(compared >= 2650, "only {compared} questions were answered by both");
 }
 
 #[test]
 fn outcomes_grow_along_the_models() {
     let compared = for_each(|_, program| outcomes_grow(program, &short).map_err(|d| d.to_string()));
-    assert!(compared >= 100, "only {compared} pairs of models were compared");
+    assert!(compared >= 840, "only {compared} pairs of models were compared");
 }
 
 #[test]
@@ -126,5 +126,5 @@ fn reductions_change_nothing() {
         }
         Ok(compared)
     });
-    assert!(compared >= 300, "only {compared} questions were answered by both");
+    assert!(compared >= 7900, "only {compared} questions were answered by both");
 }

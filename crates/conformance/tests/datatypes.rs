@@ -45,8 +45,8 @@ fn for_each(check: impl Fn(&Path, &str, &Program)) -> usize {
 }
 
 fn ask(engine: &dyn Engine, program: &Program, model: &Model, question: Question<'_>) -> Answer {
-    let seconds = if engine.name() == "interp" { 0.3 } else { 20.0 };
-    engine.ask(Query::new(program, model, question).expect("a question"), &limits(seconds, 3), &())
+    let work = if engine.name() == "interp" { 0.06 } else { 20.0 };
+    engine.ask(Query::new(program, model, question).expect("a question"), &limits(work, 3), &())
 }
 
 #[test]

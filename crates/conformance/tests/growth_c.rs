@@ -73,5 +73,5 @@ fn observations_grow_along_the_models() {
         }
     }
     println!("{compared} pairs of models compared");
-    assert!(compared >= 60, "only {compared} pairs of models were compared");
+    assert!(compared >= 780, "only {compared} pairs of models were compared");
 }

@@ -8,7 +8,7 @@ use cyrano_conformance::{Disagreement, limits, models, pinned};
 use proptest::test_runner::{TestCaseError, TestError};
 
 fn effort() -> Effort<'static> {
-    Effort { slow: &|| limits(0.2, 3), fast: &|| limits(5.0, 3), models: MODELS }
+    Effort { slow: &|| limits(0.1, 3), fast: &|| limits(5.0, 3), models: MODELS }
 }
 
 /// Compares so many programs; what was settled.

@@ -390,7 +390,7 @@ impl Runner {
     ) -> Option<ClientsReport> {
         let space = loaded.clients.as_ref()?;
         let total = clients::total(space).to_string();
-        if answer.violation != Some(Violation::Transactions) || space.retry > 0 {
+        if answer.violation.is_none() || space.retry > 0 {
             let wrong = (answer.verdict == Verdict::Verified).then(|| "0".to_owned());
             return Some(ClientsReport { total, complete: wrong.is_some(), wrong, smallest: None });
         }
@@ -404,7 +404,8 @@ impl Runner {
         let explore = Explore { client_programs: true, ..self.explore.clone() };
         let all = self.search(&explore, query, watch);
         let complete = all.reason.is_none();
-        let wrong = Some(clients::wrong(space, &all.clients, renames).to_string());
+        // Whatever went wrong, it went wrong with somebody; a search that was cut short may not have come that far.
+        let wrong = (!all.clients.is_empty()).then(|| clients::wrong(space, &all.clients, renames).to_string());
         let smallest = clients::smallest(&all.clients).map(clients::in_words);
         if all.execution.is_some() {
             *answer = Answer { reason: None, ..all };

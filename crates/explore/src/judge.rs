@@ -82,18 +82,23 @@ impl<'m, 'a> Judge<'m, 'a> {
 
     /// Something goes wrong in a step: a hit or, if nobody asked, the end of its path.
     pub fn wrong_step(&mut self, record: Address, violation: &Violation, state: Option<&State>) {
-        let heard = state.and_then(|state| state.heard.as_ref()).filter(|_| *violation == Violation::Transactions);
-        if let Some(calls) = heard.filter(|_| self.m.config.client_programs).map(Heard::calls) {
-            let better = |best: &Calls| (client_size(&calls), &calls) < (client_size(best), best);
-            if self.smallest.as_ref().is_none_or(better) {
-                self.hit = None;
-                self.smallest = Some(calls.clone());
-            }
-            self.clients.insert(calls);
+        if !self.m.judge_assertions {
+            return;
         }
-        if self.m.judge_assertions {
-            self.found(record, Some(violation.clone()), true);
+        state.into_iter().for_each(|state| self.blame(state));
+        self.found(record, Some(violation.clone()), true);
+    }
+
+    /// Notes which client something went wrong with, whatever it was, if clients are told apart.
+    fn blame(&mut self, state: &State) {
+        let heard = state.heard.as_ref().filter(|_| self.m.config.client_programs);
+        let Some(calls) = heard.map(Heard::calls) else { return };
+        let better = |best: &Calls| (client_size(&calls), &calls) < (client_size(best), best);
+        if self.smallest.as_ref().is_none_or(better) {
+            self.hit = None;
+            self.smallest = Some(calls.clone());
         }
+        self.clients.insert(calls);
     }
 
     fn found(&mut self, record: Address, violation: Option<Violation>, in_step: bool) {
@@ -150,7 +155,7 @@ impl<'m, 'a> Judge<'m, 'a> {
         let out_of_order = self.m.own_order.is_some() && !matches!(self.property, Some(Property::Assertions));
         let collects = self.property.is_none() && matches!(self.m.config.deadlocks, Deadlocks::Collected);
         let judges = self.m.judge_assertions || collects;
-        if self.m.shadows.is_some() || !judges || out_of_order || self.hit.is_some() {
+        if self.m.shadows.is_some() || !judges || out_of_order || self.is_over() {
             return;
         }
         let Some(blocked) = stepper.deadlock(state) else { return };
@@ -159,7 +164,10 @@ impl<'m, 'a> Judge<'m, 'a> {
                 self.outcomes.insert(self.m.as_deadlock(state));
             }
             Deadlocks::Allowed(allowed) if allowed.contains(&self.m.as_deadlock(state)) => {}
-            _ => self.found(record, Some(Violation::Deadlock { blocked }), false),
+            _ => {
+                self.blame(state);
+                self.found(record, Some(Violation::Deadlock { blocked }), false);
+            }
         }
     }
 }

@@ -11,7 +11,8 @@
 //! its address and operands are known. An access that is only *maybe* executed may be performed as well: that is a guess, and
 //! when it turns out wrong the state is dropped. So is a state in which something performed turns out to follow something that has
 //! not been. That leaves an access that comes later than one of which it is still open whether it follows: the state remembers
-//! such a pair until it is decided. When the region is done everything is known, so an execution survives exactly if the order of
+//! such a pair until it is decided. Where something goes wrong while others are in the middle of a region, it is made sure that
+//! these regions can be completed (`witness`): what rests on a wrong guess is no execution. When the region is done everything is known, so an execution survives exactly if the order of
 //! its accesses is one that the axiom allows. Chains of more than one link need no care: each link between accesses is kept on its own.
 //!
 //! **Steps.** A step makes the choices that come first, passes the call that comes next, performs one access, and passes the
@@ -64,8 +65,22 @@ impl Machine<'_> {
 }
 
 impl Stepper<'_> {
-    /// All steps of a thread.
+    /// All steps of a thread. One in which something goes wrong counts only if the guesses of the other threads can be right.
     pub(crate) fn own_steps(&mut self, order: &OwnOrder, state: &State, thread: usize, out: &mut Successors) {
+        let first = out.len();
+        self.own_steps_by_guess(order, state, thread, out);
+        for index in first..out.len() {
+            if out.at(index).event.is_some() {
+                let after = out.at(index).state.clone();
+                let notes = self.notes;
+                out.at(index).dropped |= !witness::can_be(self, order, &after, thread);
+                self.notes = notes;
+            }
+        }
+    }
+
+    /// All steps of a thread, whether or not the guesses that were made can be right.
+    fn own_steps_by_guess(&mut self, order: &OwnOrder, state: &State, thread: usize, out: &mut Successors) {
         if self.m.done(state, thread) || self.m.rests(thread) {
             return;
         }

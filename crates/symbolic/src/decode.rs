@@ -44,7 +44,8 @@ pub(crate) fn decode(
             .clone()
             .map(|step| Planned { instr: Some(step.instr), read: step.read.as_ref().map(|read| read.read(value)) })
             .collect();
-        let mut machine = Machine::new(program, thread, &choices, &planned);
+        let left_out = leaves_out(encoding, thread, value);
+        let mut machine = Machine::new(program, thread, &choices, &planned, left_out);
         let written = machine.run()?;
         for ((step, plan), (index, written)) in steps.clone().zip(&planned).zip(written.into_iter().enumerate()) {
             let access = Access { thread, index: u32::try_from(index).ok()?, read: plan.read, written };
@@ -59,7 +60,7 @@ pub(crate) fn decode(
             Some(shown) => {
                 let planned: Vec<Planned> =
                     planned.iter().map(|plan| Planned { instr: None, read: plan.read }).collect();
-                let mut machine = Machine::new(shown, thread, &choices, &planned);
+                let mut machine = Machine::new(shown, thread, &choices, &planned, left_out);
                 machine.run()?;
                 at = std::mem::take(&mut machine.at);
                 machine.violation()
@@ -91,6 +92,13 @@ pub(crate) fn decode(
     Some(Decoded { execution, violation, blocked: blocked? })
 }
 
+/// Whether a thread stands before a section: it waits, or the section is cut off.
+fn leaves_out(encoding: &Encoding, thread: ThreadId, value: &dyn Fn(Lit) -> bool) -> bool {
+    let run = &encoding.run;
+    let waits = run.waits.iter().any(|wait| wait.thread == thread && value(wait.waits));
+    waits || run.sections.iter().any(|section| section.thread == thread && !value(section.whole))
+}
+
 /// An access that the model says is executed.
 struct Planned {
     /// Where; none if this is not known.
@@ -112,6 +120,8 @@ struct Machine<'a> {
     /// The assertions that failed, and how many computations had gone wrong before.
     failed: Vec<(InstrId, usize)>,
     errors: Vec<(InstrId, EvalError)>,
+    /// Whether the thread is left before a section.
+    left_out: bool,
     /// Failures and errors before the current section, as long as nothing in it has been performed.
     before_section: Option<(usize, usize)>,
 }
@@ -125,7 +135,7 @@ enum Flow {
 }
 
 impl<'a> Machine<'a> {
-    fn new(program: &'a Program, thread: ThreadId, choices: &'a [i128], planned: &'a [Planned]) -> Self {
+    fn new(program: &'a Program, thread: ThreadId, choices: &'a [i128], planned: &'a [Planned], left_out: bool) -> Self {
         Self {
             program,
             thread,
@@ -137,6 +147,7 @@ impl<'a> Machine<'a> {
             at: Vec::new(),
             failed: Vec::new(),
             errors: Vec::new(),
+            left_out,
             before_section: None,
         }
     }
@@ -160,7 +171,7 @@ impl<'a> Machine<'a> {
                 Flow::Odd => return None,
             }
         }
-        if let Some((failed, errors)) = self.before_section {
+        if let Some((failed, errors)) = self.before_section.filter(|_| self.left_out) {
             self.failed.truncate(failed);
             self.errors.truncate(errors);
         }

@@ -97,6 +97,7 @@ pub(crate) struct Unit {
 /// A section that a bound or a `limit` may cut off.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
+    pub(crate) thread: ThreadId,
     /// Whether it is not cut off.
     pub(crate) whole: Lit,
     /// Where it is.

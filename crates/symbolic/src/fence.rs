@@ -25,6 +25,9 @@ pub(crate) fn is_kept(model: &Model, kind: FenceSet) -> bool {
     first.all(|first| simple.iter().filter(|k| second(k)).all(|second| keeps_always(model, first, *second)))
 }
 
+/// Where a fence is executed, and the unit that it stands in.
+type Executed = (Lit, Option<usize>);
+
 /// Lays the edges of some fences.
 pub(crate) struct Fences<'a> {
     pub(crate) run: &'a Run,
@@ -54,12 +57,7 @@ impl Passed {
 
 impl Fences<'_> {
     /// The fences of one kind in one thread; `fence` tells where an item is one of them and executed, and in which unit.
-    pub(crate) fn lay(
-        &mut self,
-        items: &[Item],
-        kind: FenceSet,
-        fence: &dyn Fn(&Item) -> Option<(Lit, Option<usize>)>,
-    ) {
+    pub(crate) fn lay(&mut self, items: &[Item], kind: FenceSet, fence: &dyn Fn(&Item) -> Option<Executed>) {
         let run = self.run;
         let mut passed: Vec<Passed> = Vec::new();
         // The accesses that no fence seen so far surely stands after.

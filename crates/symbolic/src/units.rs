@@ -53,7 +53,7 @@ impl Walk<'_, '_> {
         if may_be_cut(self.set.program, self.thread, pc) {
             state.section = Some(self.run.sections.len());
             let whole = self.gates.fresh();
-            self.run.sections.push(Section { whole, cuts: Vec::new() });
+            self.run.sections.push(Section { thread: self.thread, whole, cuts: Vec::new() });
         }
         if state.memory.is_some() {
             state.in_section = true;

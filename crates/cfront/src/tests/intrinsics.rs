@@ -60,7 +60,11 @@ fn a_double_free_is_an_error() {
         format!("{object} int f(void) {{ struct n *p = malloc(sizeof *p); free(p); free((struct n *)0); return 1; }}");
     assert_eq!(returns(&once), [1]);
     let twice = format!("{object} int f(void) {{ struct n *p = malloc(sizeof *p); free(p); free(p); return 1; }}");
-    assert_eq!(fails(&twice), "double free");
+    assert!(fails(&twice).contains("DoubleFree"));
+    let used = format!("{object} int f(void) {{ struct n *p = malloc(sizeof *p); p->v = 1; free(p); return p->v; }}");
+    assert!(fails(&used).contains("Freed"));
+    let part = format!("{object} int f(void) {{ struct n *p = malloc(2 * sizeof *p); free(p + 1); return 1; }}");
+    assert!(fails(&part).contains("NotAllocated"));
 }
 
 #[test]

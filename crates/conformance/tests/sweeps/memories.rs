@@ -112,11 +112,11 @@ pub const MEMORIES: &[Memory] = &[
         C11: g.unlock();
         C12: return committed;
     }
-    order R07 < R08, R07 < R11, R05 < R07, C08 < C10, R11 < R08;
+    order R07 < R08, R07 < R11, R05 < R07, C08 < C10, R08 < R11;
 }",
         mutants: &[
             &[],
-            &[("order R07 < R08, R07 < R11, R05 < R07, C08 < C10, R11 < R08;", "")],
+            &[("order R07 < R08, R07 < R11, R05 < R07, C08 < C10, R08 < R11;", "")],
             &[("R07 < R08, ", "")],
             &[("R05 < R07, ", "")],
             &[("R09: if (now != s) { R10: return aborted; }", "")],
@@ -147,11 +147,11 @@ pub const MEMORIES: &[Memory] = &[
         }
         C08: return committed;
     }
-    order R04 < R05, R05 < R06, R05 < R07, R07 < R06;
+    order R04 < R05, R05 < R06, R05 < R07, R06 < R07;
 }",
         mutants: &[
             &[],
-            &[("order R04 < R05, R05 < R06, R05 < R07, R07 < R06;", "")],
+            &[("order R04 < R05, R05 < R06, R05 < R07, R06 < R07;", "")],
             &[("R08: if (held || before != after) { R09: return aborted; }", "")],
             &[("held || ", "")],
             &[(" || before != after", "")],

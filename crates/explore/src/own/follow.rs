@@ -12,12 +12,12 @@ use crate::own::region::Units;
 
 /// The units that something follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Follows {
-    pub must: Units,
-    pub may: Units,
+pub(crate) struct Follows<const W: usize> {
+    pub must: Units<W>,
+    pub may: Units<W>,
 }
 
-impl Follows {
+impl<const W: usize> Follows<W> {
     /// One unit.
     pub fn unit(unit: usize) -> Self {
         let mut units = Units::default();
@@ -31,7 +31,7 @@ impl Follows {
     }
 }
 
-impl BitOr for Follows {
+impl<const W: usize> BitOr for Follows<W> {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
@@ -41,20 +41,22 @@ impl BitOr for Follows {
 
 /// One way to an instruction, or several that have met: what is known there.
 #[derive(Clone)]
-pub(crate) struct Way {
+pub(crate) struct Way<const W: usize> {
     /// The registers, as far as they are known.
     pub regs: Vec<Option<i128>>,
     /// What each of them was computed from.
-    pub from: Vec<Follows>,
-    /// The instructions of the region that were passed in any case.
+    pub from: Vec<Follows<W>>,
+    /// The instructions of the region that were passed in any case, accesses apart,
     passed: Vec<u64>,
+    /// and the units.
+    pub units: Units<W>,
 }
 
-impl Way {
+impl<const W: usize> Way<W> {
     /// The beginning of a region with so many instructions.
     pub fn new(regs: Vec<Option<i128>>, instructions: usize) -> Self {
         let from = vec![Follows::default(); regs.len()];
-        Self { regs, from, passed: vec![0; instructions.div_ceil(64)] }
+        Self { regs, from, passed: vec![0; instructions.div_ceil(64)], units: Units::default() }
     }
 
     /// Whether an instruction, by its place in the region, was passed in any case.
@@ -76,16 +78,17 @@ impl Way {
         }
         self.from.iter_mut().zip(&other.from).for_each(|(a, b)| *a = a.either(*b));
         self.passed.iter_mut().zip(&other.passed).for_each(|(a, b)| *a &= b);
+        self.units = self.units & other.units;
     }
 
     /// What an expression is computed from: every register that it names counts.
-    pub fn of(&self, expr: &LocalExpr) -> Follows {
+    pub fn of(&self, expr: &LocalExpr) -> Follows<W> {
         let mut all = Follows::default();
         expr.for_each_var(&mut |place| all = all | self.of_index(place) | self.of_place(place));
         all
     }
 
-    fn of_place(&self, place: &Place) -> Follows {
+    fn of_place(&self, place: &Place) -> Follows<W> {
         match (place_register(place, &self.regs), place) {
             (Ok(register), _) => self.from[register as usize],
             (Err(_), Place::Elem { base, len, .. }) => {
@@ -97,7 +100,7 @@ impl Way {
     }
 
     /// What the choice of a register is computed from.
-    pub fn of_index(&self, place: &Place) -> Follows {
+    pub fn of_index(&self, place: &Place) -> Follows<W> {
         match place {
             Place::Reg(_) => Follows::default(),
             Place::Elem { index, .. } => self.of(index),
@@ -105,7 +108,7 @@ impl Way {
     }
 
     /// What the operands, the address and the place for the result of an instruction are computed from.
-    pub fn of_op(&self, op: &Op) -> Follows {
+    pub fn of_op(&self, op: &Op) -> Follows<W> {
         let mut all = op.operands().into_iter().fold(Follows::default(), |all, operand| all | self.of(operand));
         if let Some(Addr::Indexed { index, .. }) = op.addr() {
             all = all | self.of(index);
@@ -114,7 +117,7 @@ impl Way {
     }
 
     /// Notes what a place was computed from; if it is open which register that is, each may have kept what it had.
-    pub fn note(&mut self, place: &Place, new: Follows) {
+    pub fn note(&mut self, place: &Place, new: Follows<W>) {
         match (place_register(place, &self.regs), place) {
             (Ok(register), _) => self.from[register as usize] = new,
             (Err(_), Place::Elem { base, len, .. }) => {

@@ -10,7 +10,7 @@
 use cyrano_ir::{EvalError, LocalExpr, Op, Place, Program};
 
 use crate::own::follow::{Follows, Way};
-use crate::own::region::{Region, Units, is_barrier};
+use crate::own::region::{Region, Units, WIDE, is_barrier};
 use crate::state::{Data, Entry, What};
 
 /// How many branches in a row may be open.
@@ -56,16 +56,16 @@ pub(crate) struct Choice {
 }
 
 /// A way into an instruction.
-struct Arrival {
+struct Arrival<const W: usize> {
     pc: u32,
     weight: f64,
-    way: Way,
+    way: Way<W>,
 }
 
-/// An access that was met: its unit, its instruction, and the locations that it may be of.
-type Located = (usize, u32, (u32, u32));
+/// An access that was met: its unit, and the locations that it may be of.
+type Located = (usize, (u32, u32));
 
-struct Walk<'a> {
+struct Walk<'a, const W: usize> {
     program: &'a Program,
     region: &'a Region,
     /// What was performed in the region, by instruction.
@@ -73,24 +73,33 @@ struct Walk<'a> {
     /// Pairs that were performed against the order of the text: the one that came first, and the one that came too late, perhaps.
     inverted: &'a [Entry],
     /// The units that were performed.
-    performed: Units,
+    performed: Units<W>,
     look: Look,
-    arrivals: Vec<Arrival>,
-    /// For each instruction that was met what it hands on to those that follow it.
-    handed: Vec<Option<Follows>>,
+    arrivals: Vec<Arrival<W>>,
+    /// The units that were met.
+    seen: Units<W>,
+    /// For each instruction that was met and is no access what it hands on to those that follow it.
+    handed: Vec<Option<Follows<W>>>,
     located: Vec<Located>,
     /// How many of the entries in `done` were met.
     met: usize,
     /// Whether an access or a choice was met that has not been performed.
     open: bool,
-    exits: Vec<(u32, f64, Way)>,
+    exits: Vec<(u32, f64, Way<W>)>,
 }
 
 /// Looks at a region with these registers of the thread at its start.
 pub(crate) fn look(program: &Program, region: &Region, queue: &[Entry], regs: &[i128]) -> Look {
+    match region.size() {
+        0..=64 => look_in::<1>(program, region, queue, regs),
+        _ => look_in::<WIDE>(program, region, queue, regs),
+    }
+}
+
+fn look_in<const W: usize>(program: &Program, region: &Region, queue: &[Entry], regs: &[i128]) -> Look {
     let (done, inverted) = queue.split_at(queue.partition_point(|entry| entry.what == What::Assign));
     let regs = region.registers.iter().map(|register| Some(regs[*register as usize])).collect();
-    let mut performed = Units::default();
+    let mut performed = Units::<W>::default();
     done.iter().filter_map(|entry| region.unit(entry.instr)).for_each(|unit| performed.insert(unit));
     let mut walk = Walk {
         program,
@@ -100,6 +109,7 @@ pub(crate) fn look(program: &Program, region: &Region, queue: &[Entry], regs: &[
         performed,
         look: Look::default(),
         arrivals: vec![Arrival { pc: region.start, weight: 1.0, way: Way::new(regs, region.code.len()) }],
+        seen: Units::default(),
         handed: vec![None; region.code.len()],
         located: Vec::new(),
         met: 0,
@@ -185,7 +195,7 @@ pub(crate) fn set(place: &Place, regs: &mut [Option<i128>], new: Option<i128>) -
     Ok(())
 }
 
-impl Walk<'_> {
+impl<const W: usize> Walk<'_, W> {
     /// What was performed at an instruction.
     fn done_at(&self, pc: u32) -> Option<i128> {
         let at = self.done.binary_search_by_key(&pc, |entry| entry.instr).ok()?;
@@ -196,9 +206,9 @@ impl Walk<'_> {
     }
 
     /// The first instruction that some way leads to, with all ways that lead there.
-    fn next_arrival(&mut self) -> Option<Arrival> {
+    fn next_arrival(&mut self) -> Option<Arrival<W>> {
         let first = self.arrivals.iter().map(|arrival| arrival.pc).min()?;
-        let mut merged: Option<Arrival> = None;
+        let mut merged: Option<Arrival<W>> = None;
         let mut at = 0;
         while at < self.arrivals.len() {
             if self.arrivals[at].pc != first {
@@ -218,11 +228,11 @@ impl Walk<'_> {
         merged
     }
 
-    fn arrive(&mut self, pc: u32, weight: f64, way: Way) {
+    fn arrive(&mut self, pc: u32, weight: f64, way: Way<W>) {
         self.arrivals.push(Arrival { pc, weight, way });
     }
 
-    fn run(&mut self, arrival: Arrival) {
+    fn run(&mut self, arrival: Arrival<W>) {
         let Arrival { mut pc, mut weight, mut way } = arrival;
         loop {
             if self.arrivals.iter().any(|other| other.pc == pc) {
@@ -264,7 +274,7 @@ impl Walk<'_> {
         }
     }
 
-    fn branch(&mut self, pc: u32, cond: &LocalExpr, to: (u32, u32), weight: f64, way: Way) {
+    fn branch(&mut self, pc: u32, cond: &LocalExpr, to: (u32, u32), weight: f64, way: Way<W>) {
         match way.eval(cond) {
             Some(Ok(0)) => self.arrive(to.1, weight, way),
             Some(Ok(_)) => self.arrive(to.0, weight, way),
@@ -279,11 +289,11 @@ impl Walk<'_> {
     }
 
     /// What an instruction follows because the order lists it.
-    fn listed(&self, pc: u32, way: &Way) -> Follows {
-        let start = self.region.start;
-        let mut all = Follows::default();
-        for from in &self.region.listed[(pc - start) as usize] {
-            let from = (*from - start) as usize;
+    fn listed(&self, pc: u32, way: &Way<W>) -> Follows<W> {
+        let (units, others) = &self.region.listed[(pc - self.region.start) as usize];
+        let units = units.resized();
+        let mut all = Follows { must: units & way.units, may: units & self.seen };
+        for from in others.iter().map(|from| *from as usize) {
             let Some(handed) = self.handed[from] else { continue };
             all = all | if way.has_passed(from) { handed } else { handed.either(Follows::default()) };
         }
@@ -291,39 +301,38 @@ impl Walk<'_> {
     }
 
     /// What an instruction that assigns, chooses or decides follows; it hands that on.
-    fn hand_on(&mut self, pc: u32, op: &Op, way: &mut Way) -> Follows {
+    fn hand_on(&mut self, pc: u32, op: &Op, way: &mut Way<W>) -> Follows<W> {
         let follows = self.listed(pc, way) | way.of_op(op);
-        self.pass(pc, follows, way);
+        let at = (pc - self.region.start) as usize;
+        self.handed[at] = Some(follows);
+        way.pass(at);
         follows
     }
 
-    fn pass(&mut self, pc: u32, handed: Follows, way: &mut Way) {
-        let at = (pc - self.region.start) as usize;
-        self.handed[at] = Some(handed);
-        way.pass(at);
-    }
-
     /// What an access follows; it hands on itself.
-    fn access_follows(&mut self, pc: u32, op: &Op, way: &mut Way) -> Follows {
+    fn access_follows(&mut self, pc: u32, op: &Op, way: &mut Way<W>) -> Follows<W> {
         let unit = self.region.unit(pc).unwrap_or_default();
         let mut follows = self.listed(pc, way) | way.of_op(op);
         let (first, end) = op.addr().map_or((0, 0), |addr| way.reach(self.program, addr));
-        for (other, earlier, (other_first, other_end)) in self.located.iter().filter(|_| self.region.same) {
+        for (other, (other_first, other_end)) in self.located.iter().filter(|_| self.region.same) {
             if first.max(*other_first) >= end.min(*other_end) {
                 continue;
             }
             let known = end - first == 1 && other_end - other_first == 1;
-            let certain = known && way.has_passed((earlier - self.region.start) as usize);
+            let certain = known && way.units.contains(*other);
             let one = Follows::unit(*other);
             follows = follows | if certain { one } else { one.either(Follows::default()) };
         }
-        self.located.push((unit, pc, (first, end)));
-        self.pass(pc, Follows::unit(unit), way);
+        if self.region.same {
+            self.located.push((unit, (first, end)));
+        }
+        self.seen.insert(unit);
+        way.units.insert(unit);
         follows
     }
 
     /// Axiom 9: whether a unit that has not been performed may come next. If it has been performed, whether that was right.
-    fn judge(&mut self, unit: usize, pc: u32, done: bool, mut follows: Follows) -> bool {
+    fn judge(&mut self, unit: usize, pc: u32, done: bool, mut follows: Follows<W>) -> bool {
         follows.must.remove(unit);
         follows.may.remove(unit);
         let in_time = follows.must.within(self.performed);
@@ -331,7 +340,7 @@ impl Walk<'_> {
             let late = self.inverted.iter().filter(|pair| pair.instr == pc);
             let late = late.filter_map(|pair| self.region.unit(other(pair)));
             self.look.wrong |= !in_time || late.into_iter().any(|unit| follows.must.contains(unit));
-            self.look.performed.push((pc, follows.may));
+            self.look.performed.push((pc, follows.may.resized()));
         }
         in_time && !done
     }
@@ -343,7 +352,7 @@ impl Walk<'_> {
     }
 
     /// An assignment or an assertion; what an assignment follows.
-    fn compute(&mut self, pc: u32, op: &Op, weight: f64, way: &mut Way) -> Follows {
+    fn compute(&mut self, pc: u32, op: &Op, weight: f64, way: &mut Way<W>) -> Follows<W> {
         let operand = op.operands()[0];
         let mut known = way.eval(operand);
         if let Some(Err(error)) = known {
@@ -387,7 +396,7 @@ impl Walk<'_> {
         }
     }
 
-    fn choice(&mut self, pc: u32, op: &Op, dst: &Place, weight: f64, way: &mut Way) {
+    fn choice(&mut self, pc: u32, op: &Op, dst: &Place, weight: f64, way: &mut Way<W>) {
         let made = self.done_at(pc);
         self.meet(made.is_some());
         if made.is_none() {
@@ -400,7 +409,7 @@ impl Walk<'_> {
         }
     }
 
-    fn access(&mut self, pc: u32, op: &Op, weight: f64, way: &mut Way) {
+    fn access(&mut self, pc: u32, op: &Op, weight: f64, way: &mut Way<W>) {
         let done = self.done_at(pc);
         let unit = self.region.unit(pc).unwrap_or_default();
         self.meet(done.is_some());
@@ -412,7 +421,7 @@ impl Walk<'_> {
     }
 
     /// Gives an access's destination its value.
-    fn deliver(&mut self, pc: u32, op: &Op, value: Option<i128>, weight: f64, way: &mut Way) {
+    fn deliver(&mut self, pc: u32, op: &Op, value: Option<i128>, weight: f64, way: &mut Way<W>) {
         let Some(dst) = op.dst() else { return };
         let from = Follows::unit(self.region.unit(pc).unwrap_or_default()) | way.of_index(dst);
         way.note(dst, from);
@@ -450,7 +459,7 @@ impl Walk<'_> {
     }
 
     /// An atomic section, which is performed as a whole or not at all. Returns where it ends.
-    fn section(&mut self, begin: u32, weight: f64, way: &mut Way) -> u32 {
+    fn section(&mut self, begin: u32, weight: f64, way: &mut Way<W>) -> u32 {
         let region = self.region;
         let length = region.code[(begin - region.start) as usize..].iter().position(|op| matches!(op, Op::AtomicEnd));
         let end = begin + length.map_or(1, |length| length as u32 + 1);

@@ -8,11 +8,20 @@ use cyrano_ir::{Addr, FenceSet, InstrId, LocalExpr, Op, OwnOrder, Place, Program
 /// How many accesses and sections a region may have.
 pub(crate) const MOST_UNITS: usize = 256;
 
-/// A set of units: accesses, or whole atomic sections.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Units([u64; MOST_UNITS / 64]);
+/// A set of units: accesses, or whole atomic sections. Most regions have few, so sets come in two widths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Units<const W: usize = WIDE>([u64; W]);
 
-impl Units {
+/// How many words a set of all units that a region may have takes.
+pub(crate) const WIDE: usize = MOST_UNITS / 64;
+
+impl<const W: usize> Default for Units<W> {
+    fn default() -> Self {
+        Self([0; W])
+    }
+}
+
+impl<const W: usize> Units<W> {
     pub fn insert(&mut self, unit: usize) {
         self.0[unit / 64] |= 1 << (unit % 64);
     }
@@ -29,9 +38,16 @@ impl Units {
     pub fn within(self, other: Self) -> bool {
         self.0.iter().zip(other.0).all(|(a, b)| a & !b == 0)
     }
+
+    /// The same set in another width, which has room for it.
+    pub fn resized<const V: usize>(self) -> Units<V> {
+        let mut words = [0; V];
+        words.iter_mut().zip(self.0).for_each(|(to, from)| *to = from);
+        Units(words)
+    }
 }
 
-impl BitAnd for Units {
+impl<const W: usize> BitAnd for Units<W> {
     type Output = Self;
 
     fn bitand(mut self, other: Self) -> Self {
@@ -40,7 +56,7 @@ impl BitAnd for Units {
     }
 }
 
-impl BitOr for Units {
+impl<const W: usize> BitOr for Units<W> {
     type Output = Self;
 
     fn bitor(mut self, other: Self) -> Self {
@@ -58,8 +74,8 @@ pub(crate) struct Region {
     pub registers: Vec<u32>,
     /// For each instruction the unit that it belongs to, if it is an access.
     pub units: Vec<Option<u16>>,
-    /// For each instruction those that it follows if they are executed (axiom 9).
-    pub listed: Vec<Vec<u32>>,
+    /// For each instruction the units, and the instructions that are no accesses, that it follows if they are executed (axiom 9).
+    pub listed: Vec<(Units, Vec<u32>)>,
     /// Whether the model keeps accesses of one address in order.
     pub same: bool,
 }
@@ -76,6 +92,11 @@ pub(crate) fn is_barrier(op: &Op) -> bool {
 impl Region {
     pub fn op(&self, pc: u32) -> &Op {
         &self.code[(pc - self.start) as usize]
+    }
+
+    /// How many units it has.
+    pub fn size(&self) -> usize {
+        self.units.iter().flatten().max().map_or(0, |last| usize::from(*last) + 1)
     }
 
     pub fn unit(&self, pc: u32) -> Option<usize> {
@@ -95,8 +116,14 @@ impl Region {
         let rename = |op: &Op| if is_barrier(op) { op.clone() } else { renamed(op, &new) };
         let units = units(ops());
         let earlier = |pc: usize| {
-            let listed = order.of(thread, InstrId::new(pc)).iter().map(|from| from.0);
-            listed.filter(|from| *from >= start).collect()
+            let (mut accesses, mut others) = (Units::<WIDE>::default(), Vec::new());
+            for from in order.of(thread, InstrId::new(pc)).iter().filter_map(|from| from.0.checked_sub(start)) {
+                match units[from as usize] {
+                    Some(unit) => accesses.insert(unit.into()),
+                    None => others.push(from),
+                }
+            }
+            (accesses, others)
         };
         let listed = (start as usize..start as usize + units.len()).map(earlier).collect();
         Self { start, code: ops().map(rename).collect(), registers, units, listed, same }

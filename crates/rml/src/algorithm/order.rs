@@ -290,7 +290,8 @@ impl Call<'_> {
         for at in self.call.clone() {
             let mark = &self.marks[at];
             let to = &mut edges[at - self.call.start];
-            let explicit = mark.context.guards.iter().chain(&mark.after);
+            // The innermost condition follows those around it.
+            let explicit = mark.context.guards.last().into_iter().chain(&mark.after);
             to.extend(explicit.map(|from| *from as usize));
             to.extend(&acquired);
             if mark.lock == Some(Lock::Release) {
