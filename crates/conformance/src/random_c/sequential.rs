@@ -18,8 +18,20 @@ use std::fmt::Write;
 
 /// The integer types, as C names them.
 const TYPES: [&str; 14] = [
-    "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "bool", "char", "int",
-    "unsigned", "long", "unsigned long long",
+    "int8_t",
+    "uint8_t",
+    "int16_t",
+    "uint16_t",
+    "int32_t",
+    "uint32_t",
+    "int64_t",
+    "uint64_t",
+    "bool",
+    "char",
+    "int",
+    "unsigned",
+    "long",
+    "unsigned long long",
 ];
 
 /// The integer types in which arithmetic wraps.
@@ -149,7 +161,8 @@ impl Author<'_> {
     fn result(&mut self) {
         let name = self.name;
         let _ = writeln!(self.out, "    shown_t shown = {{ {{ v0, v1, v2, v3, v4, a[0], a[1],");
-        let _ = writeln!(self.out, "        mix(mix(s.a, s.b), s.c[0]) + s.c[1], mix(mix(b.lo, b.hi), b.sign) + b.flag,");
+        let _ =
+            writeln!(self.out, "        mix(mix(s.a, s.b), s.c[0]) + s.c[1], mix(mix(b.lo, b.hi), b.sign) + b.flag,");
         let _ = writeln!(self.out, "        mix(mix(k, e), p - a) + b.wide, n, mix({name}_g0, {name}_g1) + {name}_g2,");
         let _ = writeln!(self.out, "        mix({name}_ga[0], {name}_ga[1]) + {name}_ga[2],");
         let _ = writeln!(self.out, "        mix({name}_gs.c, {name}_gs.l) + {name}_gs.u + {name}_gs.s[1] }} }};");

@@ -85,7 +85,8 @@ fn program(seeds: &[u64]) -> String {
 /// Reads the values, or the first error: `all.c:12:5: runtime error: division by zero`.
 fn deed(text: &str) -> Deed {
     let Some((place, error)) = text.split_once(": runtime error: ") else {
-        let values: Vec<u64> = text.split_whitespace().map(|word| word.parse().unwrap_or_else(|_| panic!("{text}"))).collect();
+        let values: Vec<u64> =
+            text.split_whitespace().map(|word| word.parse().unwrap_or_else(|_| panic!("{text}"))).collect();
         assert_eq!(values.len(), SHOWN, "{text:?}");
         return Deed::Shows(values);
     };

@@ -34,7 +34,8 @@ fn holds(ty: &str, value: &str, claims: &[&str]) {
 /// What goes wrong, by its kind and its line; every engine must say the same.
 fn error(source: &str) -> (String, u64) {
     let found = checks(source).map(|check| {
-        let kind = check["trace"]["violation"]["error"]["kind"].as_str().unwrap_or_else(|| panic!("{check:#}\n{source}"));
+        let kind =
+            check["trace"]["violation"]["error"]["kind"].as_str().unwrap_or_else(|| panic!("{check:#}\n{source}"));
         (kind.to_owned(), check["explanation"]["line"].as_u64().expect("a line"))
     });
     assert!(found.iter().all(|one| *one == found[0]), "{found:?}\n{source}");
@@ -43,8 +44,11 @@ fn error(source: &str) -> (String, u64) {
 
 /// The expression with `x` of the type overflows; the line before and the line behind are innocent.
 fn overflows(ty: &str, value: &str, expr: &str) {
-    let head = format!("#include <stdint.h>\n#include <limits.h>\n{ty} g = {value}; int one = 1;\nlong f(void) {{\n{ty} x = g;\n");
-    for body in [format!("long y = {expr};\ny = y / 3;\nreturn y;\n"), format!("{expr};\none = 2;\nreturn one + 1;\n")] {
+    let head = format!(
+        "#include <stdint.h>\n#include <limits.h>\n{ty} g = {value}; int one = 1;\nlong f(void) {{\n{ty} x = g;\n"
+    );
+    for body in [format!("long y = {expr};\ny = y / 3;\nreturn y;\n"), format!("{expr};\none = 2;\nreturn one + 1;\n")]
+    {
         assert_eq!(error(&format!("{head}{body}}}\n")), ("overflow".into(), 6), "{expr}\n{body}");
     }
 }

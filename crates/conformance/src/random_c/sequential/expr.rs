@@ -4,11 +4,50 @@ use super::{Author, Style, TYPES, WRAPPING};
 
 /// Constants at the ends of the types' ranges, in the ways that C can write them.
 const LITERALS: [&str; 44] = [
-    "0", "1", "2", "3", "7", "-1", "100", "127", "-128", "128", "255", "256", "32767", "-32768", "65535", "65536",
-    "2147483647", "(-2147483647 - 1)", "2147483648", "4294967295", "4294967295U", "0x80000000", "0xffffffff",
-    "0x7fffffffffffffff", "0x8000000000000000", "0xffffffffffffffffu", "9223372036854775807L", "18446744073709551615u",
-    "INT_MIN", "INT_MAX", "UINT_MAX", "INT64_MIN", "INT64_MAX", "UINT64_MAX", "LONG_MIN", "CHAR_MIN", "3u", "5l", "7ul",
-    "0x7fLL", "010ull", "'a'", "'\\xff'", "-0x80000000",
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "-1",
+    "100",
+    "127",
+    "-128",
+    "128",
+    "255",
+    "256",
+    "32767",
+    "-32768",
+    "65535",
+    "65536",
+    "2147483647",
+    "(-2147483647 - 1)",
+    "2147483648",
+    "4294967295",
+    "4294967295U",
+    "0x80000000",
+    "0xffffffff",
+    "0x7fffffffffffffff",
+    "0x8000000000000000",
+    "0xffffffffffffffffu",
+    "9223372036854775807L",
+    "18446744073709551615u",
+    "INT_MIN",
+    "INT_MAX",
+    "UINT_MAX",
+    "INT64_MIN",
+    "INT64_MAX",
+    "UINT64_MAX",
+    "LONG_MIN",
+    "CHAR_MIN",
+    "3u",
+    "5l",
+    "7ul",
+    "0x7fLL",
+    "010ull",
+    "'a'",
+    "'\\xff'",
+    "-0x80000000",
 ];
 
 /// Constant expressions, as initialisers of globals and labels need them.
@@ -69,7 +108,8 @@ impl Author<'_> {
     }
 
     fn leaf(&mut self) -> String {
-        let sizes = ["sizeof(int)", "sizeof(mixed_t)", "sizeof s", "sizeof(long[3])", "_Alignof(short)", "sizeof(v0 + 1)"];
+        let sizes =
+            ["sizeof(int)", "sizeof(mixed_t)", "sizeof s", "sizeof(long[3])", "_Alignof(short)", "sizeof(v0 + 1)"];
         match self.dice.below(16) {
             0..3 => self.constant(),
             3 => self.dice.pick(&["BLUE", "HIGH", "(p - a)", "(p == &a[1])", "(p != a)", "n"]).into(),
