@@ -85,18 +85,25 @@ fn remainder(ty: IntType, left: LocalExpr, right: LocalExpr) -> LocalExpr {
         Expr::Const(1) => binary(BinOp::Eq, left, least),
         by => binary(BinOp::And, by, binary(BinOp::Eq, left, least)),
     };
+    unless(plain, overflows)
+}
+
+/// The value, computed first, unless the condition, 0 or 1, holds, which is an overflow.
+fn unless(value: LocalExpr, overflows: LocalExpr) -> LocalExpr {
     // 1 does not fit a single signed bit; 0 is added.
-    binary(BinOp::Add, plain, unary(UnOp::Fit(IntType { bits: 1, signed: true }), overflows))
+    binary(BinOp::Add, value, unary(UnOp::Fit(IntType { bits: 1, signed: true }), overflows))
 }
 
 /// The amount of a shift must be less than the width; a negative number cannot be shifted to the left (C11, 6.5.7).
 fn shift(op: BinOp, ty: IntType, left: LocalExpr, right: LocalExpr) -> LocalExpr {
-    let unsigned = |bits| UnOp::Fit(IntType { bits, signed: false });
-    let amount = unary(unsigned(if ty.bits == 64 { 6 } else { 5 }), right);
+    let bits = if ty.bits == 64 { 6 } else { 5 };
+    let amount = unary(UnOp::Fit(IntType { bits, signed: false }), right);
+    let shifted = binary(op, left.clone(), amount);
     match (op, ty.signed) {
-        (BinOp::Shl, true) => settle(ty, binary(op, unary(unsigned(ty.bits - 1), left), amount)),
-        (BinOp::Shl, false) => settle(ty, binary(op, left, amount)),
-        _ => binary(op, left, amount),
+        // Both operands are computed before the shift goes wrong.
+        (BinOp::Shl, true) => unless(settle(ty, shifted), binary(BinOp::Lt, left, Expr::Const(0))),
+        (BinOp::Shl, false) => settle(ty, shifted),
+        _ => shifted,
     }
 }
 

@@ -59,7 +59,7 @@ impl Checker<'_> {
             ast::ExprKind::Alignof(ty) => {
                 let ty = self.resolve(ty)?;
                 self.complete(&ty, loc)?;
-                let align = i128::try_from(self.out.types.layout(&ty).align).map_err(|_| Reported)?;
+                let align = i128::from(self.out.types.layout(&ty).align);
                 Ok(Expr::new(ExprKind::Const(align), Type::Int(SIZE), loc))
             }
             ast::ExprKind::Compound(ty, items) => {
@@ -72,7 +72,7 @@ impl Checker<'_> {
 
     fn size_of(&mut self, ty: &Type, loc: Loc) -> Fallible<Expr> {
         self.complete(ty, loc)?;
-        let size = i128::try_from(self.out.types.layout(ty).size).map_err(|_| Reported)?;
+        let size = i128::from(self.out.types.layout(ty).size);
         Ok(Expr::new(ExprKind::Const(size), Type::Int(SIZE), loc))
     }
 

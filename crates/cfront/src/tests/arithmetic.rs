@@ -39,6 +39,14 @@ fn unsigned_wraps_and_signed_overflow_is_an_error() {
 }
 
 #[test]
+fn operands_go_wrong_before_what_is_done_with_them() {
+    assert!(fails("int g, h = -1; int f(void) { return h << 1 / g; }").contains("DivisionByZero"));
+    assert!(fails("int g, h = -1; int f(void) { return 1 << h + 1 % g; }").contains("DivisionByZero"));
+    assert!(fails("int g = 1, h = -1; int f(void) { return h << g - g; }").contains("Overflow"));
+    assert!(fails("int g = -2147483647 - 1, h = -1; int f(void) { return g % h; }").contains("Overflow"));
+}
+
+#[test]
 fn mixed_signs_compare_as_unsigned() {
     assert_eq!(value_of("int", "-1", "x < 1u"), 0);
     assert_eq!(value_of("int", "-1", "x < 1"), 1);

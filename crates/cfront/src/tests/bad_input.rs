@@ -171,7 +171,7 @@ void f(void) { g.c = 1; int *q = &g.c; }
     check(
         source,
         &expect![[r#"
-        2: this struct has 96 bits; a word has 62 | struct { long a; int b; } | one word
+        2: this struct has 96 bits; a word has 64 | struct { long a; int b; } | one word
           help: give its integers a width: `unsigned count : 8;`
         3: a word struct has scalar fields only | b | not a scalar
         4: bit-fields beside ordinary fields | a | a bit-field

@@ -71,6 +71,17 @@ fn by_cyrano(engine: &dyn Engine, source: &str, program: &Program) -> Result<Dee
     }
 }
 
+/// Whether a line has two faults, one of them an index, and C leaves open which comes first. The front end checks an index before the
+/// expression around it is computed.
+fn is_other_order(found: &Result<Deed, String>, expected: &Deed) -> bool {
+    match (found, expected) {
+        (Ok(Deed::GoesWrong(one, line)), Deed::GoesWrong(other, expected)) => {
+            line == expected && one != other && (*one == Wrong::Index || *other == Wrong::Index)
+        }
+        _ => false,
+    }
+}
+
 #[test]
 fn functions_do_what_compiled_ones_do() {
     let (first, cases) = (number("CYRANO_SEQUENTIAL_FIRST", 1), number("CYRANO_SEQUENTIAL_CASES", 300));
@@ -80,7 +91,7 @@ fn functions_do_what_compiled_ones_do() {
     let engines: [Box<dyn Engine>; 3] =
         [Box::new(Interp), Box::new(Explore::default()), Box::new(Symbolic { iterations: 64, ..Symbolic::default() })];
     let mut wrong = Vec::new();
-    let (mut same, mut errors, mut too_large) = (0u64, 0u64, 0u64);
+    let (mut same, mut errors, mut too_large, mut reordered) = (0u64, 0u64, 0u64, 0u64);
     for batch in seeds.chunks(BATCH) {
         let Some(deeds) = deeds(batch, &folder) else { return };
         for (seed, expected) in batch.iter().zip(deeds) {
@@ -89,6 +100,8 @@ fn functions_do_what_compiled_ones_do() {
                 let found = by_cyrano(engine.as_ref(), &source, &program);
                 if engine.name() == Interp.name() && found.as_ref().is_err_and(|reason| reason.contains(TOO_LARGE)) {
                     too_large += 1;
+                } else if is_other_order(&found, &expected) {
+                    reordered += 1;
                 } else if found.as_ref() != Ok(&expected) {
                     let own = source.strip_prefix(PRELUDE).unwrap_or(&source);
                     let engine = engine.name();
@@ -103,10 +116,11 @@ fn functions_do_what_compiled_ones_do() {
     }
     std::fs::remove_dir_all(&folder).expect("the folder can be removed");
     println!("{same} functions return, {errors} are undefined, {} are different", wrong.len());
-    println!("{too_large} are too large for the reference, but not for the other engines");
+    println!("{too_large} are too large for the reference; {reordered} times two faults of a line in another order");
     assert!(wrong.is_empty(), "{} differences, the first:\n{}", wrong.len(), wrong[..wrong.len().min(3)].join("\n"));
     assert_eq!(same + errors, cases);
     assert!(too_large * 50 <= cases, "{too_large} functions are too large for the reference");
+    assert!(reordered <= 3 + cases / 100, "{reordered} answers have another order of faults");
     assert!(same * 3 > cases, "only {same} functions returned something");
     assert!(errors * 6 > cases, "only {errors} functions were undefined");
 }
