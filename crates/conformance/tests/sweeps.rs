@@ -111,14 +111,14 @@ fn is_wrong(source: &str, client: &Client, model: &Model, spell: &dyn Fn(u8) -> 
     }
 }
 
-/// Compares the sweep with every `step`-th client; how many of them are wrong.
-fn compare(name: &str, source: &str, size: Size, mode: &str, step: usize) -> (usize, usize) {
+/// Compares the sweep with each client; how many of them are wrong, and how many there are.
+fn compare(name: &str, source: &str, size: Size, mode: &str) -> (usize, usize) {
     let model = model(mode);
     let found = sweep(source, size, &model);
     let (first, second) = (programs(0, size), programs(1, size));
     let clients = first.iter().flat_map(|a| second.iter().map(move |b| vec![a.clone(), b.clone()]));
     let (mut wrong, mut compared) = (0, 0);
-    for client in clients.enumerate().filter(|(number, _)| number % step == step / 2).map(|(_, client)| client) {
+    for client in clients {
         let blamed = found.iter().any(|made| made.iter().zip(&client).all(|(made, own)| begins(own, made)));
         let named = is_wrong(source, &client, &model, &|loc| loc.to_string());
         assert_eq!(blamed, named, "{name} on {mode}: the sweep says {blamed} of {client:?}\n{source}");
@@ -139,13 +139,16 @@ fn mutants(memory: &Memory) -> Vec<String> {
     memory.mutants.iter().map(mutate).collect()
 }
 
-fn compare_all(mode: &str) {
-    let size = Size { txns: 1, ops: 2, locs: 2 };
-    let (mut some, mut wrong, mut compared) = (0, 0, 0);
-    let mut number = 0;
+/// Sizes with 16 clients, all of which are compared: two operations on one location, and one on each of two.
+const SIZES: [Size; 2] = [Size { txns: 1, ops: 2, locs: 1 }, Size { txns: 1, ops: 1, locs: 2 }];
+
+/// Compares all clients of these sizes, for every mutant.
+fn compare_all(mode: &str, sizes: &[Size]) {
+    let (mut some, mut wrong, mut compared, mut number) = (0, 0, 0, 0);
     for memory in MEMORIES {
         for mutant in mutants(memory) {
-            let (bad, all) = compare(memory.name, &mutant, size, mode, 11 + number % 3);
+            let of_size = |size: &Size| compare(memory.name, &mutant, *size, mode);
+            let (bad, all) = sizes.iter().map(of_size).fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
             number += 1;
             some += usize::from(bad > 0);
             wrong += bad;
@@ -157,15 +160,16 @@ fn compare_all(mode: &str) {
 
 #[test]
 fn a_sweep_blames_the_clients_that_are_wrong_in_order() {
-    compare_all("inorder");
+    compare_all("inorder", &SIZES);
+    compare_all("inorder", &[Size { txns: 2, ops: 1, locs: 1 }]);
 }
 
 #[test]
 fn a_sweep_blames_the_clients_that_are_wrong_out_of_order() {
-    compare_all("declared");
+    compare_all("declared", &SIZES);
 }
 
 #[test]
 fn a_sweep_blames_the_clients_that_are_wrong_by_the_letter() {
-    compare_all("literal");
+    compare_all("literal", &SIZES);
 }
