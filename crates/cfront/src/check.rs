@@ -39,6 +39,8 @@ pub(crate) struct Checked {
     pub(crate) functions: Vec<Function>,
     /// Whether anything is freed.
     pub(crate) frees: bool,
+    /// Whether anything is reallocated.
+    pub(crate) reallocates: bool,
     /// Enumerators, for tests.
     pub(crate) constants: BTreeMap<String, i128>,
 }

@@ -26,7 +26,7 @@ pub(crate) fn header_of(word: &str) -> Option<&'static str> {
     let header = match word {
         "bool" | "true" | "false" => "stdbool.h",
         "size_t" | "ptrdiff_t" | "NULL" => "stddef.h",
-        "malloc" | "free" => "stdlib.h",
+        "malloc" | "calloc" | "realloc" | "free" => "stdlib.h",
         "assert" => "assert.h",
         "CHAR_BIT" | "CHAR_MIN" | "CHAR_MAX" | "SCHAR_MIN" | "SCHAR_MAX" | "UCHAR_MAX" | "SHRT_MIN" | "SHRT_MAX"
         | "USHRT_MAX" | "INT_MIN" | "INT_MAX" | "UINT_MAX" | "LONG_MIN" | "LONG_MAX" | "ULONG_MAX" | "LLONG_MIN"

@@ -41,6 +41,8 @@ pub(crate) struct Shared<'u> {
     pub(crate) objects: u32,
     /// The objects that `malloc` may return again once they are freed.
     pub(crate) reused: Vec<Object>,
+    /// All objects, as far as `realloc` asks for them.
+    pub(crate) known: Vec<Object>,
     /// The thread that is being made.
     pub(crate) thread: usize,
     /// Whether thread 0 runs before the others start.

@@ -35,11 +35,11 @@ impl Default for Bounds {
 
 /// The program of a test; `clean` says whether it is cleaned up.
 ///
-/// Where freed memory is used again each `malloc` has to know all objects, so such a program is made twice: what it allocates does not
-/// depend on what is used again.
+/// Where freed memory is used again each `malloc` has to know all objects, and `realloc` has to, so such a program is made twice: what it allocates
+/// does not depend on what is used again.
 pub(crate) fn program(unit: &Unit, test: &Test, bounds: Bounds, clean: bool) -> Result<Program, Vec<Diagnostic>> {
     let (program, objects) = program_with(unit, test, bounds, clean, Vec::new())?;
-    if !bounds.reuse || objects.is_empty() {
+    if !(bounds.reuse || unit.checked.reallocates) || objects.is_empty() {
         return Ok(program);
     }
     program_with(unit, test, bounds, clean, objects).map(|(program, _)| program)
@@ -51,7 +51,7 @@ fn program_with(
     test: &Test,
     bounds: Bounds,
     clean: bool,
-    reused: Vec<Object>,
+    known: Vec<Object>,
 ) -> Result<(Program, Vec<Object>), Vec<Diagnostic>> {
     let (memory, _) = Memory::new(&unit.checked, &unit.sources);
     let mut shared = Shared {
@@ -61,7 +61,8 @@ fn program_with(
         addresses: &unit.addresses,
         memory,
         objects: bounds.objects.max(1),
-        reused,
+        reused: if bounds.reuse { known.clone() } else { Vec::new() },
+        known,
         thread: 0,
         setup: !(test.interface.init.is_empty() && test.before.is_empty()),
     };

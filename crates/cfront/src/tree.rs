@@ -137,6 +137,8 @@ pub(crate) enum Intrinsic {
     Assert(String),
     Choose(Vec<i128>),
     Malloc(Type),
+    Calloc(Type),
+    Realloc(Type),
     Free,
     Mark(BlockMark),
 }

@@ -135,7 +135,13 @@ enum Flow {
 }
 
 impl<'a> Machine<'a> {
-    fn new(program: &'a Program, thread: ThreadId, choices: &'a [i128], planned: &'a [Planned], left_out: bool) -> Self {
+    fn new(
+        program: &'a Program,
+        thread: ThreadId,
+        choices: &'a [i128],
+        planned: &'a [Planned],
+        left_out: bool,
+    ) -> Self {
         Self {
             program,
             thread,

@@ -22,6 +22,8 @@ const INTRINSICS: [(&str, usize); 13] = [
     ("assert", 1),
     ("choose", 2),
     ("malloc", 1),
+    ("calloc", 2),
+    ("realloc", 2),
     ("free", 1),
     ("atomic_begin", 0),
     ("commit_point", 0),
@@ -61,17 +63,31 @@ impl Checker<'_> {
                 let ty = self.allocated(&args[0])?;
                 (Intrinsic::Malloc(ty), Vec::new(), Type::Void.pointer())
             }
-            _ => {
-                let pointer = self.expr(&args[0])?;
-                if pointer.ty != Type::Void.pointer() {
-                    self.pointee(&pointer)?;
-                }
-                self.out.frees = true;
-                (Intrinsic::Free, vec![pointer], Type::Void)
+            "calloc" => {
+                let (count, size) = (Box::new(args[0].clone()), Box::new(args[1].clone()));
+                let ty = self.allocated(&ast::Expr { kind: ast::ExprKind::Binary(BinOp::Mul, count, size), loc })?;
+                (Intrinsic::Calloc(ty), Vec::new(), Type::Void.pointer())
             }
+            "realloc" => {
+                let pointer = self.freed(&args[0])?;
+                let ty = self.allocated(&args[1])?;
+                self.out.reallocates = true;
+                (Intrinsic::Realloc(ty), vec![pointer], Type::Void.pointer())
+            }
+            _ => (Intrinsic::Free, vec![self.freed(&args[0])?], Type::Void),
         };
         let position = self.position();
         Ok(Expr::new(ExprKind::Intrinsic { what: Box::new(what), args, position }, ty, loc))
+    }
+
+    /// A pointer to an object that is freed.
+    fn freed(&mut self, arg: &ast::Expr) -> Fallible<Expr> {
+        let pointer = self.expr(arg)?;
+        if pointer.ty != Type::Void.pointer() {
+            self.pointee(&pointer)?;
+        }
+        self.out.frees = true;
+        Ok(pointer)
     }
 
     fn fence(&mut self, arg: &ast::Expr) -> Fallible<FenceSet> {

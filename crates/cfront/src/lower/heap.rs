@@ -1,4 +1,4 @@
-//! `malloc` and `free`.
+//! `malloc`, `calloc`, `realloc` and `free`.
 //!
 //! Every `malloc` has objects of its own, made when the program is lowered: one, or a pool if the call may be reached again. They are alive from the start,
 //! for nobody knows their addresses before. So a new object costs nothing at run time.
@@ -13,6 +13,9 @@
 //!
 //! Which objects may have been freed before: those of other threads (not for the setup thread, which is alone), and of its own
 //! those that it allocated before, or all of them if the call may be reached again.
+//!
+//! `calloc` is a `malloc` and a store of 0 to each word. `realloc` makes another object, copies what both have room for, and frees the old one: it always
+//! moves. An object that stays where it is would only keep old pointers to it valid; to compare or to use one after `realloc` is undefined in C.
 
 use cyrano_ir::guards::{ALIVE, FREED};
 use cyrano_ir::{Addr, BinOp, Expr as Ir, LocalExpr, Op, Place, RmwOp, UNDEFINED, UnOp, WORD};
@@ -113,10 +116,46 @@ impl Lowerer<'_, '_> {
         self.emit(Op::Assume(freed));
     }
 
-    /// Marks the header in front of the object; a null pointer is left alone.
+    /// An object whose words are 0.
+    pub(super) fn calloc(&mut self, ty: &Type, position: u32) -> LocalExpr {
+        let object = self.malloc(ty, position);
+        let object = self.saved(object);
+        let place = Spot::Memory { base: object.clone(), offset: 0 };
+        let words = self.shared.checked.types.words(ty);
+        (0..words).for_each(|word| self.write_word(&place, word, Ir::Const(0)));
+        object
+    }
+
+    /// Another object with the content of an old one, which is freed.
+    pub(super) fn realloc(&mut self, pointer: &Expr, ty: &Type, position: u32) -> LocalExpr {
+        let old = self.value(pointer);
+        let old = self.saved(arith::used(old));
+        let new = self.malloc(ty, position);
+        let new = self.saved(new);
+        let words = self.shared.checked.types.words(ty);
+        for object in self.shared.known.clone() {
+            let (copy, next) = (self.new_label(), self.new_label());
+            self.branch(arith::binary(BinOp::Eq, old.clone(), Ir::Const(object.address)), copy, next);
+            self.bind(copy);
+            let [from, to] = [&old, &new].map(|base| Spot::Memory { base: base.clone(), offset: 0 });
+            for word in 0..words.min(u32::try_from(object.words).unwrap_or(u32::MAX)) {
+                let value = self.read_word(&from, word);
+                self.write_word(&to, word, value);
+            }
+            self.bind(next);
+        }
+        self.free_object(old);
+        new
+    }
+
     pub(super) fn free(&mut self, pointer: &Expr) {
         let value = self.value(pointer);
         let value = self.simple(arith::used(value));
+        self.free_object(value);
+    }
+
+    /// Marks the header in front of the object; a null pointer is left alone.
+    fn free_object(&mut self, value: LocalExpr) {
         let (mark, end) = (self.new_label(), self.new_label());
         self.branch(arith::binary(BinOp::Ne, value.clone(), Ir::Const(0)), mark, end);
         self.bind(mark);

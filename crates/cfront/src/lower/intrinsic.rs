@@ -44,6 +44,8 @@ impl Lowerer<'_, '_> {
             }
             Intrinsic::FetchAdd => vec![self.fetch_add(args)],
             Intrinsic::Malloc(ty) => vec![self.malloc(ty, position)],
+            Intrinsic::Calloc(ty) => vec![self.calloc(ty, position)],
+            Intrinsic::Realloc(ty) => vec![self.realloc(&args[0], ty, position)],
             Intrinsic::Free => {
                 self.free(&args[0]);
                 Vec::new()
