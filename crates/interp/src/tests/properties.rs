@@ -57,7 +57,7 @@ fn errors() {
     assert_eq!(found, error(1, EvalError::DivisionByZero));
     let found = check(&["r0=x; r1=a[r0]", "x=2"], "rmo", Verdict::Violated);
     assert_eq!(found, error(1, EvalError::OutOfBounds { index: 2, len: 2 }));
-    let found = check(&["x=9223372036854775807; r0=add x 1"], "sc", Verdict::Violated);
+    let found = check(&["x=170141183460469231731687303715884105727; r0=add x 1"], "sc", Verdict::Violated);
     assert_eq!(found, error(1, EvalError::Overflow));
     check(&["assert 1; r0=x; assume r0; r1=1/r0", "x=1"], "sc", Verdict::Verified);
 }
