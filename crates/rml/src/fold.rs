@@ -195,16 +195,10 @@ pub(crate) fn fold_const<'a, R: Resolve<'a>>(expr: &'a Expr, to: &mut R) -> Fall
 pub(crate) fn fold_range<'a, R: Resolve<'a>>(range: &'a Range, to: &mut R) -> Fallible<Vec<i128>> {
     let (first, end) = match &range.kind {
         RangeKind::List(values) => return values.iter().map(|v| fold_const(v, to)).collect(),
-        RangeKind::Inclusive(first, last) => {
-            let first = i128::from(fold_const(first, to)?);
-            (first, i128::from(fold_const(last, to)?) + 1)
-        }
-        RangeKind::Exclusive(first, end) => {
-            let first = i128::from(fold_const(first, to)?);
-            (first, i128::from(fold_const(end, to)?))
-        }
+        RangeKind::Inclusive(first, last) => (fold_const(first, to)?, fold_const(last, to)?.saturating_add(1)),
+        RangeKind::Exclusive(first, end) => (fold_const(first, to)?, fold_const(end, to)?),
     };
-    let count = u64::try_from((end - first).max(0)).unwrap_or(u64::MAX);
+    let count = u64::try_from(end.saturating_sub(first).max(0)).unwrap_or(u64::MAX);
     if count > crate::budget::MAX_RANGE {
         let message = format!("this range has {count} values");
         let diagnostic = Diagnostic::new(range.span, message, "too many to unroll");
@@ -212,5 +206,5 @@ pub(crate) fn fold_range<'a, R: Resolve<'a>>(range: &'a Range, to: &mut R) -> Fa
         return Err(to.reports().add(diagnostic.with_help(help)));
     }
     charge(to, count, range.span)?;
-    Ok((first..end).filter_map(|value| i128::try_from(value).ok()).collect())
+    Ok((first..end).collect())
 }
