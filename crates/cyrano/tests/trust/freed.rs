@@ -187,3 +187,36 @@ fn one_thread_is_a_test_where_there_is_a_reference() {
     let (found, code) = verdicts_in(&place, "wrong.c --all-tests 2 --model sc");
     assert_eq!((found, code), (vec!["verified".to_owned()], 0));
 }
+
+#[test]
+fn realloc_moves_and_calloc_clears() {
+    let source = |body: &str| format!("#include <cyrano.h>\n#include <stdlib.h>\nint f(void) {{ {body} }}\n");
+    let cases = [
+        ("int *p = calloc(2, sizeof(int)); assert(p[0] == 0 && p[1] == 0); return p[1];", "verified"),
+        (
+            "int *p = malloc(sizeof(int)); *p = 7; int *q = realloc(p, 2 * sizeof(int)); assert(q[0] == 7); return q[0];",
+            "verified",
+        ),
+        (
+            "int *p = malloc(2 * sizeof(int)); p[0] = 3; p[1] = 4; p = realloc(p, sizeof(int)); assert(*p == 3); return *p;",
+            "verified",
+        ),
+        ("int *p = realloc(0, sizeof(int)); *p = 1; assert(*p == 1); free(p); return 1;", "verified"),
+        (
+            "int *p = malloc(sizeof(int)); *p = 7; int *q = realloc(p, 2 * sizeof(int)); assert(q); return *p;",
+            "violated",
+        ),
+        (
+            "int *p = malloc(sizeof(int)); *p = 7; int *q = realloc(p, 2 * sizeof(int)); assert(q); return q[1] + 1;",
+            "violated",
+        ),
+        ("int *p = malloc(sizeof(int)); free(p); int *q = realloc(p, sizeof(int)); assert(q); return 1;", "violated"),
+    ];
+    for (body, expected) in cases {
+        for engine in ["explore", "symbolic", "interp"] {
+            let place = Place::new(&[("f.c", &source(body)), ("f.tests", "f = f()\ntest T = ( f )\n")]);
+            let options = format!("f.c --model sc --criterion assertions --engine {engine}");
+            assert_eq!(super::verdicts_in(&place, &options).0, [expected], "{body} by {engine}");
+        }
+    }
+}
