@@ -47,7 +47,7 @@ fn programs(thread: usize, size: Size) -> Vec<Vec<Vec<Call>>> {
         }
         transactions.iter_mut().for_each(|calls| calls.push(Call::Commit));
         let longer = |begun: &Vec<Vec<Call>>| {
-            transactions.iter().map(|calls| [&begun[..], &[calls.clone()]].concat()).collect::<Vec<_>>()
+            transactions.iter().map(|calls| [&begun[..], std::slice::from_ref(calls)].concat()).collect::<Vec<_>>()
         };
         all = all.iter().flat_map(longer).collect();
     }

@@ -233,7 +233,10 @@ mod tests {
         for n in space.txns.clone() {
             let mut all: Vec<Thread> = vec![vec![]];
             for _ in 0..n {
-                all = all.iter().flat_map(|p| blocks.iter().map(move |b| [&p[..], &[b.clone()]].concat())).collect();
+                all = all
+                    .iter()
+                    .flat_map(|p| blocks.iter().map(move |b| [&p[..], std::slice::from_ref(b)].concat()))
+                    .collect();
             }
             threads.extend(all);
         }

@@ -12,7 +12,7 @@ use crate::tree::{BlockMark, Expr, ExprKind, Intrinsic};
 use crate::types::{INT, MAX_WORDS, Type};
 
 /// The intrinsics and the number of their arguments.
-const INTRINSICS: [(&str, usize); 13] = [
+const INTRINSICS: [(&str, usize); 15] = [
     ("fence", 1),
     ("cas", 3),
     ("dcas", 6),
