@@ -12,10 +12,10 @@ use cyrano_memory::Model;
 use cyrano_symbolic::Symbolic;
 use proptest::prelude::*;
 
-/// Seconds for the reference, which never comes to an end of loops that can go on for ever.
-const REFERENCE: f64 = 0.1;
-/// Seconds for the engine; without the reduction a few random programs take much longer.
-const SYMBOLIC: f64 = 2.0;
+/// Work for the reference, which never comes to an end of loops that can go on for ever.
+const REFERENCE: f64 = 0.02;
+/// Work for the engine; without the reduction a few random programs take much more.
+const SYMBOLIC: f64 = 0.5;
 
 fn engine(idle_iterations: bool) -> Symbolic {
     Symbolic { idle_iterations, iterations: 2, check_lemmas: true, ..Symbolic::default() }
