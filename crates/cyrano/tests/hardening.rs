@@ -34,7 +34,8 @@ fn too_many_choices_in_one_section_are_left_alone() {
 
 #[test]
 fn a_state_can_be_too_large() {
-    let arrays: Vec<String> = (0..40).map(|i| format!("a{i}[4096] = -9223372036854775807")).collect();
+    let arrays: Vec<String> =
+        (0..40).map(|i| format!("a{i}[4096] = -170141183460469231731687303715884105727")).collect();
     let source =
         format!("threads {{ shared {}; thread p {{ a0[0] := 1; }} }} check never (a0[0] = 7);", arrays.join(", "));
     check(&source, "--model sc --no-reduction remembered-steps", 3);
@@ -45,8 +46,8 @@ fn a_state_can_be_too_large() {
 #[test]
 fn broken_computations_are_confirmed() {
     let wrong = [
-        "shared x = 9223372036854775807; thread p { local r; r := fetch_add(x, 1); }",
-        "shared x = 9223372036854775807; thread p { local r; atomic { r := fetch_add(x, 1); } }",
+        "shared x = 170141183460469231731687303715884105727; thread p { local r; r := fetch_add(x, 1); }",
+        "shared x = 170141183460469231731687303715884105727; thread p { local r; atomic { r := fetch_add(x, 1); } }",
         "shared y; thread p { local r; r := cas(y, 1, 4 / r); }",
         "shared y; thread p { local r; r := cas(y, 4 / r, 1); }",
         "shared y; thread p { local r = 2, s, v[2]; atomic { v[r] := 1; s := y; } }",

@@ -84,7 +84,11 @@ pub fn lacks(program: &Program, property: &Property) -> Option<Lack> {
     let (has, lack) = match property {
         Property::Assertions | Property::Final { .. } | Property::Observations(_) => return None,
         Property::CommitAtomicity => (program.has_blocks(), Lack::Blocks),
-        Property::Progress(_) => (variables && !calls, Lack::EndlessTransactions),
+        // The endless clients of an algorithm have calls, and no order of their own.
+        Property::Progress(_) => {
+            let endless = calls && program.in_order && program.orders.is_empty();
+            (variables && !calls || endless, Lack::EndlessTransactions)
+        }
         Property::Transactions(TxCriterion::InOrder(order)) => {
             let known = order.name() == COMMIT_ORDER || program.serial_order(order.name()).is_some();
             (program.restarts() && known, Lack::Order)

@@ -9,7 +9,9 @@ use cyrano_criteria::history::Size;
 use cyrano_criteria::monitor::Monitor;
 use cyrano_engine::history::by_conflicts;
 use cyrano_ir::dataflow::{Liveness, exit_registers};
-use cyrano_ir::{AccessKind, FinalVar, Op, OwnOrder, Program, Property, ThreadId, TxCriterion};
+use cyrano_ir::{
+    AccessKind, COMMIT_ORDER, Expr, FinalVar, LocalExpr, Op, OwnOrder, Program, Property, ThreadId, TxCriterion, reply,
+};
 use cyrano_memory::Model;
 
 use rustc_hash::FxHashMap;
@@ -75,6 +77,8 @@ pub(crate) struct Machine<'a> {
     pub judge_assertions: bool,
     /// What a search for transactions that do something is after; see `exercise`.
     pub pursuit: Option<Pursuit>,
+    /// Whether commits return in steps of their own; see [`Machine::waits_to_respond`].
+    pub returns_wait: bool,
 }
 
 /// What is known about one thread.
@@ -150,6 +154,8 @@ impl<'a> Machine<'a> {
             limits_repeats: config.repeated_stores && by_conflicts && defers.contains(&true),
             constant: constant_variables(program),
             pursuit: None,
+            returns_wait: matches!(property, Some(Property::Transactions(TxCriterion::InOrder(order)))
+                if order.name() == COMMIT_ORDER),
             sorts: config.sorted_stores
                 && !blocks
                 && !program.has_headers()
@@ -164,6 +170,13 @@ impl<'a> Machine<'a> {
             first += program.thread(thread).code.len();
         }
         machine
+    }
+
+    /// Whether a response is a step of its own: where the order in which commits return is judged, others may come between a commit's last access and
+    /// its return. For every other criterion the earliest moment is the strictest, and a later one adds nothing.
+    #[inline]
+    pub fn waits_to_respond(&self, code: &LocalExpr) -> bool {
+        self.returns_wait && !matches!(code, Expr::Const(code) if *code != reply::COMMITTED)
     }
 
     /// Whether accesses of this kind wait in the queue.

@@ -179,9 +179,9 @@ impl Stepper<'_> {
                 }
             }
             Op::Invoke { .. } => Flow::Rest,
-            Op::Respond(_) => {
+            Op::Respond(code) => {
                 // It happens at once; see `values`.
-                if !successor.state.threads[successor.thread].queue.is_empty() {
+                if !successor.state.threads[successor.thread].queue.is_empty() || self.m.waits_to_respond(code) {
                     return Flow::Rest;
                 }
                 self.speak(successor, pc);

@@ -380,7 +380,9 @@ impl<'m> Stepper<'m> {
                 if state.threads[thread].queue.is_empty() {
                     let index = out.start(state, thread);
                     self.pass_call(out, index);
-                    self.hurry(out, index);
+                    if !self.m.returns_wait {
+                        self.hurry(out, index);
+                    }
                 }
             }
             _ => self.wake(state, thread, out),

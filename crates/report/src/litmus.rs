@@ -59,7 +59,7 @@ pub struct LitmusReport {
 #[serde(untagged)]
 pub enum LitmusValue {
     /// A number.
-    Int(i128),
+    Int(#[serde(with = "cyrano_trace::number")] i128),
     /// An address.
     Address(String),
 }

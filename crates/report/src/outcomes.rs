@@ -145,7 +145,8 @@ fn valuations(out: &mut String, report: &OutcomesReport, previous: Option<&Outco
     out.push('\n');
     for values in &report.outcomes {
         out.push_str(&row(&mut values.iter().map(|value| shown(*value))));
-        if previous.is_some_and(|p| p.columns == report.columns && !p.outcomes.contains(values)) {
+        let is_new = |p: &OutcomesReport| p.columns == report.columns && !p.outcomes.contains(values);
+        if previous.is_some_and(|p| is_new(p) && matches!(p.verdict, Verdict::Verified | Verdict::Vacuous)) {
             out.push_str(&style.paint(Paint::Unsure, "  new"));
         }
         out.push('\n');

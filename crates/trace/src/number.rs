@@ -50,11 +50,13 @@ impl Written {
 }
 
 /// Values, and collections of them.
-pub(crate) trait Values: Sized {
+pub trait Values: Sized {
     /// How they are written.
     type Document: Serialize + for<'de> Deserialize<'de>;
 
+    /// Writes them.
     fn to_document(&self) -> Self::Document;
+    /// Reads them.
     fn from_document(document: Self::Document) -> Option<Self>;
 }
 
@@ -110,12 +112,12 @@ impl<V: Values + Ord> Values for BTreeSet<V> {
 }
 
 /// For `#[serde(with = "crate::number")]`.
-pub(crate) fn serialize<V: Values, S: Serializer>(values: &V, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn serialize<V: Values, S: Serializer>(values: &V, serializer: S) -> Result<S::Ok, S::Error> {
     values.to_document().serialize(serializer)
 }
 
 /// For `#[serde(with = "crate::number")]`.
-pub(crate) fn deserialize<'de, V: Values, D: Deserializer<'de>>(deserializer: D) -> Result<V, D::Error> {
+pub fn deserialize<'de, V: Values, D: Deserializer<'de>>(deserializer: D) -> Result<V, D::Error> {
     V::from_document(V::Document::deserialize(deserializer)?).ok_or_else(|| D::Error::custom("a value was expected"))
 }
 

@@ -82,7 +82,11 @@ impl Checker<'_> {
 
     /// A pointer to an object that is freed.
     fn freed(&mut self, arg: &ast::Expr) -> Fallible<Expr> {
-        let pointer = self.expr(arg)?;
+        let mut pointer = self.expr(arg)?;
+        if matches!(pointer.kind, ExprKind::Const(0)) {
+            // A null pointer constant.
+            pointer.ty = Type::Void.pointer();
+        }
         if pointer.ty != Type::Void.pointer() {
             self.pointee(&pointer)?;
         }

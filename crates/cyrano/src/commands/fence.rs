@@ -109,6 +109,7 @@ fn tasks<'a>(
 ) -> Result<Vec<(Model, Vec<Case<'a>>)>, Failure> {
     let mut tasks: Vec<(Model, Vec<Case<'a>>)> = Vec::new();
     for ((loaded, specification), selected) in loaded.iter().zip(specifications).zip(selected) {
+        let by_commits = selected.iter().any(|check| matches!(check, Selected::Run(Property::CommitAtomicity, _)));
         for check in selected {
             let (goal, model) = match check {
                 Selected::Nothing { reason, .. } => return Err(Failure::input(reason)),
@@ -116,10 +117,10 @@ fn tasks<'a>(
                 Selected::Run(Property::Progress(_), _) => continue,
                 Selected::Run(property, model) => (Goal::Property(property), model),
                 // A file may claim both; the commit points say more.
-                Selected::Atomicity(_) if loaded.program.checks.len() > 1 => continue,
+                Selected::Atomicity(_) if by_commits => continue,
                 Selected::Atomicity(_) => {
-                    let why =
-                        "fences are not sought for `atomicity`; write commit points and ask for `commit-atomicity`";
+                    let why = "fences are not sought for `atomicity`; write commit points and ask for `commit-atomicity`, \
+                               or name another claim of the file with --criterion";
                     return Err(Failure::input(format!("{}: {why}", loaded.source.name)));
                 }
                 Selected::Observations(model) if loaded.test.is_some() => (Goal::Observations(specification), model),

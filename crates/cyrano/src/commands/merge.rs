@@ -5,7 +5,7 @@ use std::path::Path;
 use cyrano_report::{RunReport, SavedReport, ShardReport, merge};
 
 use crate::args::MergeArgs;
-use crate::failure::Failure;
+use crate::failure::{BAD_INPUT, Failure};
 use crate::outputs::Outputs;
 use crate::run::VERSION;
 use crate::{again, console, source};
@@ -20,7 +20,8 @@ pub fn run(args: &MergeArgs) -> Result<u8, Failure> {
     outputs.claim(OUTPUT, args.to.as_deref())?;
     let mut merged = merge(reports).map_err(Failure::input)?;
     merged.results.confirm(&again::replayed);
-    merged.results.doubts().iter().for_each(|doubt| console::error(doubt));
+    let doubts = merged.results.doubts();
+    doubts.iter().for_each(|doubt| console::error(doubt));
     let report = RunReport { results: merged.results.as_results(), version: VERSION, shard: merged.shard.as_ref() };
     if merged.repeated > 0 {
         console::note(&args.output, &format!("results that several reports have and agree on: {}", merged.repeated));
@@ -30,6 +31,8 @@ pub fn run(args: &MergeArgs) -> Result<u8, Failure> {
         console::error(missing);
     }
     let exit = super::exit_code_of(&report, missing.is_some());
+    // Silence about a report that contradicts itself would be success.
+    let exit = if exit == 0 && !doubts.is_empty() { BAD_INPUT } else { exit };
     let text = super::render(&report, exit, &args.output, true);
     match &args.to {
         Some(path) => _ = outputs.save(OUTPUT, path, "report written to", &text),
