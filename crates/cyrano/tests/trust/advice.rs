@@ -145,3 +145,20 @@ fn no_fence_stands_for_a_bound() {
     assert_eq!((done.code, done.stdout.matches("fence(").count()), (0, 1), "{}", done.stdout);
     assert!(done.stdout.contains("fence(store-store) after") && !done.stdout.contains("bounded"), "{}", done.stdout);
 }
+
+#[test]
+fn fence_does_not_pass_over_a_claim_of_atomicity() {
+    let source = "threads {
+  shared x, y;
+  thread p { local r; atomic a returns r { x := 1; r := y; } }
+  thread q { local s; atomic b returns s { y := 1; s := x; } }
+}
+check atomicity on tso;
+check never (r == 2) on tso;
+";
+    let place = super::cli::Place::new(&[("both.rml", source)]);
+    let done = place.run("fence both.rml --model tso");
+    assert_eq!(done.code, 2, "{}", done.stdout);
+    assert!(done.stderr.contains("not sought for `atomicity`"), "{}", done.stderr);
+    assert_eq!(place.run("fence both.rml --model tso --criterion never").code, 0);
+}

@@ -134,3 +134,13 @@ fn a_violated_check_without_an_execution_is_not_confirmed() {
     let merged = place.run("report merge bad.json");
     assert!(merged.stdout.contains("NOT CONFIRMED: there is no execution to replay"), "{merged:?}");
 }
+
+#[test]
+fn a_report_that_contradicts_itself_is_no_success() {
+    let place = super::cli::Place::new(&[]);
+    let report = place.run("check lib:litmus/peterson.rml --model tso --format json").stdout;
+    place.write("one.json", report.replace("\"verdict\": \"violated\"", "\"verdict\": \"verified\"").as_bytes());
+    let done = place.run("report merge one.json");
+    assert_eq!(done.code, 2, "{}", done.stdout);
+    assert!(done.stdout.contains("NOT CONFIRMED"), "{}", done.stdout);
+}

@@ -72,7 +72,7 @@ fn where_data_decides_the_reason_names_the_place() {
     let check = &report["checks"][0];
     assert_eq!(check["verdict"], "bounded");
     let reason = check["reason"].as_str().expect("a reason");
-    assert!(reason.contains("depends on transactional data") && reason.ends_with("(line 26)"), "{reason}");
+    assert!(reason.contains("depends on transactional data") && reason.ends_with("(line 25)"), "{reason}");
 }
 
 #[test]

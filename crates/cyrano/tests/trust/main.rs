@@ -8,6 +8,7 @@ mod cli;
 mod advice;
 mod arithmetic;
 mod clients;
+mod commits;
 mod confirmation;
 mod data;
 mod documents;

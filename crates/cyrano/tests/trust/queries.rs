@@ -103,3 +103,11 @@ fn a_saved_trace_is_no_way_around() {
     place.write("trace.json", trace.to_string().as_bytes());
     refused(&place.run("replay trace.json"), "sb.rml", "declared is for algorithms");
 }
+
+#[test]
+fn progress_of_algorithms_is_a_question() {
+    let place = super::cli::Place::new(&[]);
+    let (verdicts, code) =
+        super::verdicts_in(&place, "lib:tm-objects/core_mcrt.rml --model inorder --criterion progress");
+    assert_eq!((verdicts.join(","), code), ("violated,verified,violated".to_owned(), 1));
+}
