@@ -86,7 +86,7 @@ fn headers_tell_the_truth() {
 fn outcomes(engine: &dyn Engine, program: &Program, model: &Model) -> Option<BTreeSet<Vec<i128>>> {
     let query = Query::new(program, model, Question::Outcomes).expect("a question");
     engine.supports(&query).unwrap_or_else(|refusal| panic!("{refusal}"));
-    let answer = engine.ask(query, &limits(4.0, 4), &());
+    let answer = engine.ask(query, &limits(0.4, 4), &());
     (answer.verdict == Verdict::Verified).then_some(answer.outcomes)
 }
 
