@@ -34,7 +34,8 @@ fn judge(program: &Program, model: &Model, explore: &Explore) -> Answer {
     let property = Property::CommitAtomicity;
     let query = Query::new(program, model, Question::Holds(&property)).expect("a question");
     // `acquire2` defers more than the usual bound, which the command line raises by itself.
-    let deferred = if program.name.contains("acquire2") { 60 } else { Limits::default().deferred };
+    let deferred =
+        if program.name.contains("acquire2") && model.name == "tso" { 60 } else { Limits::default().deferred };
     let answer = explore.ask(query, &Limits { deferred, ..limits(120.0, 1) }, &());
     if let (Some(violation), Some(execution)) = (&answer.violation, &answer.execution) {
         let confirmed = cyrano_interp::confirm(program, model, &property, Some(violation), execution);

@@ -3,7 +3,7 @@
 //! **Invariant:** a [`Query`] makes sense: whatever an engine says about it means what it says. There is no other way to one than
 //! [`Query::new`], so the rules are here and nowhere else.
 
-use cyrano_ir::{AccessKind, COMMIT_ORDER, Program, Property, TxCriterion};
+use cyrano_ir::{AccessKind, COMMIT_ORDER, Op, Program, Property, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::refusal::{Lack, Refusal};
@@ -78,17 +78,19 @@ fn in_order(model: &Model) -> bool {
     [AccessKind::Load, AccessKind::Store, AccessKind::Rmw].into_iter().all(|kind| model.keeps_all_after(kind))
 }
 
+/// Whether its threads say where their transactions end.
+fn has_transactions(program: &Program) -> bool {
+    program.threads.iter().flat_map(|thread| &thread.code).any(|instr| matches!(instr.op, Op::Transaction(_)))
+}
+
 /// What a program would need so that the property says something about it.
 pub fn lacks(program: &Program, property: &Property) -> Option<Lack> {
     let (calls, variables) = (program.has_calls(), !program.transactional.is_empty());
     let (has, lack) = match property {
         Property::Assertions | Property::Final { .. } | Property::Observations(_) => return None,
         Property::CommitAtomicity => (program.has_blocks(), Lack::Blocks),
-        // The endless clients of an algorithm have calls, and no order of their own.
-        Property::Progress(_) => {
-            let endless = calls && program.in_order && program.orders.is_empty();
-            (variables && !calls || endless, Lack::EndlessTransactions)
-        }
+        // Clients that go on for ever say where transactions end, those of algorithms as well; others call and come to an end.
+        Property::Progress(_) => (!calls && has_transactions(program), Lack::EndlessTransactions),
         Property::Transactions(TxCriterion::InOrder(order)) => {
             let known = order.name() == COMMIT_ORDER || program.serial_order(order.name()).is_some();
             (program.restarts() && known, Lack::Order)

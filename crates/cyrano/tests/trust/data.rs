@@ -91,7 +91,7 @@ fn reductions_are_named_where_they_helped() {
 fn fence_shows_its_best_candidate_where_nothing_is_proven() {
     // Wrong executions are short, and a proof needs more memory than there is.
     let place = Place::new(&[]);
-    let done = place.run("fence lib:stm/tl2.rml --model pso --criterion opacity --memory 1 --format json");
+    let done = place.run("fence lib:stm/tl2.rml --model pso --criterion opacity --memory 2 --format json");
     let result = &cli::json(&done)["results"][0];
     assert_eq!((done.code, &result["verdict"]), (3, &"unknown".into()), "{result}");
     assert!(!result["candidate"]["fences"].as_array().expect("fences").is_empty(), "{result}");
