@@ -179,10 +179,12 @@ fn simple_memories_are_judged() {
         let verdict =
             |source: &str, set: &[(&str, i128)]| check(&compile(source, set), criterion, &Explore::default()).verdict;
         assert_eq!(verdict(bare, &[("ops", 2)]), Verdict::Violated, "{criterion}");
+        // The lock is free before the commit returns, so another one may return first.
+        let right = if criterion.ends_with("by-commit") { Verdict::Violated } else { Verdict::Verified };
         for set in [&[("ops", 2), ("txns", 1)], &[("ops", 1), ("txns", 2)]] {
-            assert_eq!(verdict(locked, set), Verdict::Verified, "{criterion} with {set:?}");
+            assert_eq!(verdict(locked, set), right, "{criterion} with {set:?}");
         }
-        assert_eq!(verdict(locked, &[("ops", 2), ("min_ops", 0)]), Verdict::Verified, "{criterion}, early ends");
+        assert_eq!(verdict(locked, &[("ops", 2), ("min_ops", 0)]), right, "{criterion}, early ends");
     }
 }
 

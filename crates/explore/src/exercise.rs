@@ -26,6 +26,9 @@ const STORE: u8 = 2;
 const READING: u8 = 4;
 const WRITING: u8 = 8;
 
+/// What this search may use in any case: searches on disk have little memory.
+const LEAST_MEMORY: u64 = 64 << 20;
+
 /// What is said of stores, or of writes.
 struct Words {
     never: &'static str,
@@ -211,6 +214,7 @@ impl Explore {
         let Machine { program, model, .. } = *judged;
         let mut gap = judged.timestamps.is_some().then_some(1);
         loop {
+            let limits = &Limits { memory: limits.memory.max(LEAST_MEMORY), ..limits.clone() };
             let mut machine = Machine::new(program, model, &config, None, limits.deferred, gap);
             machine.pursuit = Some(pursuit);
             machine.limits_repeats = judged.limits_repeats;

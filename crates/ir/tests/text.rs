@@ -182,8 +182,8 @@ fn bad_lines() {
     check_error("location x = 0", expect!["line 1: expected `program`, found `location`"]);
     check_error("program p\nlocation x", expect!["line 2: expected `=`, found the end of the line"]);
     check_error(
-        "program p\nlocation x = 99999999999999999999",
-        expect!["line 2: `99999999999999999999` does not fit into 64 bits"],
+        "program p\nlocation x = 999999999999999999999999999999999999999999",
+        expect!["line 2: `999999999999999999999999999999999999999999` does not fit into 128 bits"],
     );
     check_error("program p\nlocation x = 0 0", expect!["line 2: expected the end of the line, found `0`"]);
     check_error("program p\nlocation x: string = 0", expect!["line 2: expected `timestamp`, found `string`"]);

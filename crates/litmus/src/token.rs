@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(number("12"), Some(12));
         assert_eq!(number("0xfF"), Some(255));
         assert_eq!(number("1UL"), Some(1));
-        assert_eq!(number("18446744073709551615"), Some(-1));
+        assert_eq!(number("18446744073709551615"), Some(u64::MAX.into()));
         assert_eq!(number("12ab"), None);
         assert_eq!(number("0x"), None);
     }

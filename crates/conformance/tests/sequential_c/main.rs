@@ -33,6 +33,10 @@ fn compiled(seed: u64) -> (String, Program) {
 /// What the reference says of a program with more accesses than it can hold.
 const TOO_LARGE: &str = "larger than this engine can hold";
 
+fn why(reason: Option<cyrano_engine::Cause>) -> String {
+    reason.map(|reason| reason.to_string()).unwrap_or_default()
+}
+
 /// What an engine says; an error says why it says nothing.
 fn by_cyrano(engine: &dyn Engine, source: &str, program: &Program) -> Result<Deed, String> {
     let model = cyrano_memory::named("sc").expect("a named model");
@@ -58,7 +62,7 @@ fn by_cyrano(engine: &dyn Engine, source: &str, program: &Program) -> Result<Dee
         }
         // There may be nothing to assert.
         (Verdict::Verified | Verdict::Vacuous, None) => {}
-        (verdict, violation) => return Err(format!("{verdict:?} {violation:?} {:?}", answer.reason)),
+        (verdict, violation) => return Err(format!("{verdict:?} {violation:?} {}", why(answer.reason))),
     }
     let answer = ask(Question::Outcomes);
     let mut outcomes = answer.outcomes.into_iter();
@@ -67,7 +71,7 @@ fn by_cyrano(engine: &dyn Engine, source: &str, program: &Program) -> Result<Dee
             let values = only.iter().map(|value| u64::try_from(*value).map_err(|_| format!("not a value: {value}")));
             values.collect::<Result<_, _>>().map(Deed::Shows)
         }
-        (verdict, first, second) => Err(format!("{verdict:?} {:?} {first:?} {second:?}", answer.reason)),
+        (verdict, first, second) => Err(format!("{verdict:?} {} {first:?} {second:?}", why(answer.reason))),
     }
 }
 

@@ -57,7 +57,7 @@ fn every_line() {
 #[test]
 fn everything_wrong_is_reported_at_once() {
     check(
-        "history values now\nT1\nT1 read\nT1 write x\nT1 write x one\nT1 jump\nT1 inv\nT1 inv read x 3\nT1 ret\nT1 ret maybe\nT1 commit\nT2 read y\ninit\ninit z 0 0\ninit z 1\nT3 commit C\nT3 read x 0\ninit x 99999999999999999999",
+        "history values now\nT1\nT1 read\nT1 write x\nT1 write x one\nT1 jump\nT1 inv\nT1 inv read x 3\nT1 ret\nT1 ret maybe\nT1 commit\nT2 read y\ninit\ninit z 0 0\ninit z 1\nT3 commit C\nT3 read x 0\ninit x 999999999999999999999999999999999999999999",
         expect![[r#"
             "now": the first line has too many words (not expected)
             "T1": the line ends after the transaction (what does it do?)
@@ -78,7 +78,7 @@ fn everything_wrong_is_reported_at_once() {
             "z": `z` has an initial value already (again)
             "T3 read x 0": the transaction has ended (after its end)
             "init": an initial value after the first event (too late)
-            "99999999999999999999": `99999999999999999999` is not a value (not a value)"#]],
+            "999999999999999999999999999999999999999999": `999999999999999999999999999999999999999999` is not a value (not a value)"#]],
     );
 }
 
