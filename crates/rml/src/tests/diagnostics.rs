@@ -221,20 +221,20 @@ fn constants() {
               help: the divisor is zero for these constants
             error: integer overflow in a constant expression
               1 | const A = 1 / 0; const B = 170141183460469231731687303715884105727 + 1; const C = 999999999999999999999999999999999999999999; const D = 12ab; const E = 1 << 130;
-                |                            ^^^^^^^^^^^^^^^^^^^^^^^ computed here
-              help: integers have 64 bits, and shift amounts lie between 0 and 62
+                |                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ computed here
+              help: integers have 128 bits, and shift amounts lie between 0 and 126
             error: this integer is too large
               1 | const A = 1 / 0; const B = 170141183460469231731687303715884105727 + 1; const C = 999999999999999999999999999999999999999999; const D = 12ab; const E = 1 << 130;
-                |                                                               ^^^^^^^^^^^^^^^^^^^^ too large
-              help: integers have 64 bits: at most 9223372036854775807
+                |                                                                                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ too large
+              help: integers have 128 bits: at most 170141183460469231731687303715884105727
             error: this is not an integer
               1 | const A = 1 / 0; const B = 170141183460469231731687303715884105727 + 1; const C = 999999999999999999999999999999999999999999; const D = 12ab; const E = 1 << 130;
-                |                                                                                               ^^^^ not an integer
+                |                                                                                                                                         ^^^^ not an integer
               help: write it in decimal, or in hexadecimal after `0x`
             error: integer overflow in a constant expression
               1 | const A = 1 / 0; const B = 170141183460469231731687303715884105727 + 1; const C = 999999999999999999999999999999999999999999; const D = 12ab; const E = 1 << 130;
-                |                                                                                                               ^^^^^^^ computed here
-              help: integers have 64 bits, and shift amounts lie between 0 and 62
+                |                                                                                                                                                         ^^^^^^^^ computed here
+              help: integers have 128 bits, and shift amounts lie between 0 and 126
             error: an array cannot have 0 elements
               2 |          threads { shared x[B], y[0], z[5000]; thread p { local r, b[2]; r := 1 % 0; r := x[7]; z[0] := A; b[2] := 1; b[1 - 2] := 0; choose r in {}; forsome i in 1..0 { skip } } }
                 |                                   ^ the length
