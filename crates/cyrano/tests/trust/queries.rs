@@ -107,7 +107,7 @@ fn a_saved_trace_is_no_way_around() {
 #[test]
 fn progress_of_algorithms_is_a_question() {
     let place = super::cli::Place::new(&[]);
-    let (verdicts, code) =
-        super::verdicts_in(&place, "lib:tm-objects/core_mcrt.rml --model inorder --criterion progress");
+    let options = "lib:tm-objects/core_mcrt.rml --model inorder --criterion progress --test endless-2x2-locs1";
+    let (verdicts, code) = super::verdicts_in(&place, options);
     assert_eq!((verdicts.join(","), code), ("violated,verified,violated".to_owned(), 1));
 }
