@@ -7,14 +7,11 @@ function parseExactly(text) {
   return JSON.parse(text.replace(token, (found) => (isLarge(found) ? `"${found}"` : found)));
 }
 
-/** What a word holds that nobody has written. */
-const UNDEFINED = "-9223372036854775808";
-
 /** A value for people; null is one that a deferred load has yet to provide. */
 function shown(value, words) {
   if (words !== null && words !== undefined) return words;
   if (value === null || value === undefined) return "not yet loaded";
-  return String(value) === UNDEFINED ? "undefined" : String(value);
+  return String(value);
 }
 
 /** One of Cyrano's JSON objects as rows of a summary, results of fence synthesis, and traces. */
