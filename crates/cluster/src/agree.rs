@@ -7,9 +7,11 @@
 use timely::worker::Worker;
 
 use crate::Error;
+use crate::findings::STOPS;
 use crate::gather::consult;
 use crate::key::random;
 use crate::link::Links;
+use crate::log::Trouble;
 use crate::part::Part;
 use crate::saved::{Moment, Stamp};
 use crate::wire::{Reader, Writer};
@@ -119,17 +121,18 @@ impl Circle<'_> {
         format!("  {} has {levels}", self.name(process))
     }
 
-    /// Waits until everybody has read its states. `trouble` says why this worker could not, and whether that is the checkpoint's fault.
-    pub fn all_have_read(&self, worker: &mut Worker, trouble: Option<(String, bool)>) -> Result<(), Error> {
+    /// Waits until everybody has read its states. `trouble` says why this worker could not.
+    pub fn all_have_read(&self, worker: &mut Worker, trouble: Option<Trouble>) -> Result<(), Error> {
         let mut word = Writer::default();
-        if let Some((text, fault)) = trouble {
-            word.number(u64::from(fault)).bytes(text.as_bytes());
+        if let Some(trouble) = trouble {
+            let (weight, text) = weigh(&trouble);
+            word.number(weight).bytes(text.as_bytes());
         }
         let decision = consult(worker, self.links, word.0, |words| {
             let told = |(worker, word): (usize, &Vec<u8>)| {
                 let mut reader = Reader(word);
-                let fault = reader.number()?;
-                Some((fault, format!("{}: {}", self.name_of(worker), reader.text()?)))
+                let weight = reader.number()?;
+                Some((weight, format!("{}: {}", self.name_of(worker), reader.text()?)))
             };
             let mut told: Vec<(u64, String)> = words.iter().enumerate().filter_map(told).collect();
             // Workers of one process may have the same to say.
@@ -137,17 +140,34 @@ impl Circle<'_> {
             let mut out = Writer::default();
             if !told.is_empty() {
                 let texts: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
-                let fault = told.iter().map(|(fault, _)| *fault).max().unwrap_or_default();
-                out.number(fault).bytes(texts.join("\n").as_bytes());
+                let weight = told.iter().map(|(weight, _)| *weight).max().unwrap_or_default();
+                out.number(weight).bytes(texts.join("\n").as_bytes());
             }
             out.0
         })?;
         let mut decision = Reader(&decision);
-        match (decision.number(), decision.text()) {
-            (None, _) => Ok(()),
-            (Some(0), text) => Err(Error::new(text.unwrap_or_default())),
-            (Some(_), text) => Err(Error::refusal(text.unwrap_or_default())),
+        let Some(weight) = decision.number() else { return Ok(()) };
+        let text = decision.text().unwrap_or_default();
+        Err(match STOPS.get(weight as usize) {
+            Some(stop) => Error::stopped(*stop),
+            None if weight == NO_ROOM => Error::new(text),
+            None => Error::refusal(text),
+        })
+    }
+}
+
+/// Weights of what keeps a worker from reading its states: the place of a limit in [`STOPS`], or these. Of what several have to say, the heaviest counts.
+const NO_ROOM: u64 = STOPS.len() as u64;
+const UNUSABLE: u64 = NO_ROOM + 1;
+
+fn weigh(trouble: &Trouble) -> (u64, String) {
+    match trouble {
+        Trouble::Stopped(stop) => {
+            let place = STOPS.iter().position(|known| known == stop).map_or(NO_ROOM, |place| place as u64);
+            (place, stop.reason().to_owned())
         }
+        Trouble::NoRoom => (NO_ROOM, "the states of the checkpoint need more memory".to_owned()),
+        Trouble::File(error) => (UNUSABLE, error.to_string()),
     }
 }
 

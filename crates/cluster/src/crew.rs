@@ -270,11 +270,7 @@ impl Mate {
             let read = self.read(part, &mut begin, beginning, job, whose);
             let (trouble, found) = match read {
                 Ok(found) => (None, Some(found)),
-                Err(Trouble::File(error)) => (Some((error.to_string(), true)), None),
-                Err(Trouble::NoRoom) => {
-                    (Some(("the states of the checkpoint need more memory".to_owned(), false)), None)
-                }
-                Err(Trouble::Stopped(stop)) => (Some((stop.reason().to_owned(), false)), None),
+                Err(trouble) => (Some(trouble), None),
             };
             circle.all_have_read(worker, trouble)?;
             begin.round = moment.round;

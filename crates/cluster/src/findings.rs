@@ -27,7 +27,8 @@ pub(crate) struct Findings {
     pub written: [Option<Moment>; 2],
 }
 
-const STOPS: [Stop; 4] = [Stop::Timeout, Stop::Memory, Stop::Cancelled, Stop::Size];
+/// The limits, by the number that stands for each on the wire.
+pub(crate) const STOPS: [Stop; 4] = [Stop::Timeout, Stop::Memory, Stop::Cancelled, Stop::Size];
 
 impl Findings {
     pub fn of(found: &Found<'_>) -> Self {

@@ -51,7 +51,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Subject, Verdict, Watch};
+use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Stop, Subject, Verdict, Watch};
 use cyrano_explore::{Explore, Space};
 
 use crew::Crew;
@@ -71,20 +71,26 @@ pub struct Error {
     text: String,
     /// Whether it was refused what was asked for, rather than lost on the way.
     refused: bool,
+    /// The limit that was reached before the search could go on, if that is all.
+    stop: Option<Stop>,
 }
 
 impl Error {
     pub(crate) fn new(text: String) -> Self {
-        Self { text, refused: false }
+        Self { text, refused: false, stop: None }
     }
 
-    /// The same with something else to say, unless it is a refusal.
+    pub(crate) fn stopped(stop: Stop) -> Self {
+        Self { text: stop.reason().to_owned(), refused: false, stop: Some(stop) }
+    }
+
+    /// The same with something else to say, unless it is a refusal or a limit.
     pub(crate) fn and(self, more: &str) -> Self {
-        if self.refused { self } else { Self::new(format!("{}; {more}", self.text)) }
+        if self.refused || self.stop.is_some() { self } else { Self::new(format!("{}; {more}", self.text)) }
     }
 
     pub(crate) fn refusal(text: String) -> Self {
-        Self { text, refused: true }
+        Self { text, refused: true, stop: None }
     }
 }
 
@@ -201,6 +207,7 @@ impl ClusterSearch {
             Err(_) => Err(Error::new("a worker failed".to_owned())),
         };
         match answer {
+            Err(Error { stop: Some(stop), .. }) => Ok(Answer::new(Verdict::Unknown, Some(stop.into()))),
             Err(error) if !error.refused => {
                 Ok(Answer::new(Verdict::Unknown, Some(Cause::Trouble(format!("no verdict: {error}")))))
             }

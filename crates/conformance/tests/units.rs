@@ -19,7 +19,7 @@ fn compare<T: std::fmt::Debug>(
     shown: impl Fn(&T) -> String,
 ) -> Tally {
     let tally = Cell::new(Tally::default());
-    let result = pinned::runner(cases).run(strategy, |case| {
+    let result = pinned::runner(cases, file!()).run(strategy, |case| {
         let mut all = tally.get();
         all.add(test(&case).map_err(|disagreement| TestCaseError::fail(disagreement.to_string()))?);
         tally.set(all);

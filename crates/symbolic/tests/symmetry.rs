@@ -131,7 +131,7 @@ fn run<T: std::fmt::Debug>(
     test: impl Fn(&T) -> Result<(), String>,
 ) {
     let cases = std::env::var("CYRANO_SYMBOLIC_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
-    match pinned::runner(cases).run(&strategy, |value| test(&value).map_err(TestCaseError::fail)) {
+    match pinned::runner(cases, file!()).run(&strategy, |value| test(&value).map_err(TestCaseError::fail)) {
         Ok(()) => {}
         Err(TestError::Fail(reason, value)) => panic!("{reason}\n{}", shown(&value)),
         Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),

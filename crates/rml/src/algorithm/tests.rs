@@ -45,7 +45,7 @@ fn ask(program: &Program, model: &str, question: Question<'_>) -> Answer {
     let model = cyrano_memory::named(model).expect("a model");
     let explore = Explore::default();
     assert!(explore.runs(program, &model));
-    let limits = Limits::default().with_timeout(Some(std::time::Duration::from_secs(10)));
+    let limits = Limits::default().with_looks(20_000);
     explore.ask(Query::new(program, &model, question).expect("a question"), &limits, &())
 }
 

@@ -214,7 +214,7 @@ fn explored(program: &Program) -> Clients {
     let model = cyrano_memory::named("inorder").expect("a model");
     let explore =
         Explore { client_programs: true, thread_symmetry: false, variable_symmetry: false, ..Explore::default() };
-    let limits = Limits::default().with_timeout(Some(std::time::Duration::from_secs(60)));
+    let limits = Limits::default().with_looks(30_000);
     let query = Query::new(program, &model, Question::Holds(&property)).expect("a question");
     let answer = explore.ask(query, &limits, &());
     assert_ne!(answer.verdict, Verdict::Unknown, "{:?}", answer.reason);

@@ -10,10 +10,8 @@ fn check(methods: &str, expected: &str) {
             method write(i, v) {{ return ok; }} method commit() {{ return committed; }} }}
         client P {{ thread {{ tx {{ read(0); }} }} }}"
     );
-    let start = std::time::Instant::now();
     let Err(CompileError::Diagnostics(found)) = compile("test", &source, &[]) else { panic!("{expected}") };
     assert!(found[0].message.contains(expected), "{}", found[0].message);
-    assert!(start.elapsed().as_secs() < 10, "{expected}");
 }
 
 /// A chain of methods, each of which calls the next one so many times.
