@@ -1,6 +1,6 @@
 //! Which checks run: what the file declares, narrowed or widened by the options.
 
-use cyrano_engine::vacuity::has_assertion;
+use cyrano_engine::vacuity::can_go_wrong;
 use cyrano_engine::{Query, Question, Refusal, lacks};
 use cyrano_ir::{Diagnostic, Op, Program, Progress, Property, TxCriterion};
 use cyrano_memory::Model;
@@ -252,7 +252,7 @@ fn declarations(loaded: &Loaded, color: ColorChoice) -> Result<Vec<Declared>, Fa
     if errors.is_empty() { Ok(declared) } else { Err(program::complain(&loaded.source, &errors, color)) }
 }
 
-/// Whether `assertions` could say anything: there is an assertion, or an atomic section that may wait for ever.
+/// Whether `assertions` could say anything: something can go wrong, or an atomic section may wait for ever.
 fn can_fail(program: &Program) -> bool {
     let waits = program.threads.iter().any(|thread| {
         let mut inside = false;
@@ -265,7 +265,7 @@ fn can_fail(program: &Program) -> bool {
             inside && matches!(instr.op, Op::Assume(_))
         })
     });
-    waits || has_assertion(program)
+    waits || can_go_wrong(program)
 }
 
 /// The model of a check that names none.

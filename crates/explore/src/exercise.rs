@@ -139,7 +139,7 @@ impl Explore {
         match property? {
             Property::Assertions => {
                 let exercised = found.notes.asserted || judge::can_wait(program);
-                match vacuity::has_assertion(program) {
+                match vacuity::can_go_wrong(program) {
                     _ if exercised => None,
                     true if found.judge.ended => None,
                     true => vacuous(vacuity::NO_ASSERTION_REACHED),

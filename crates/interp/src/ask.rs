@@ -110,10 +110,10 @@ impl<'p> Run<'p> {
             return Answer { violation: Some(violation), execution: Some(execution), ..answer };
         }
         let settled = self.settled(stopped, goal.cut, meter);
-        let has_assertion = vacuity::has_assertion(self.program);
-        let exercised = goal.asserted || goal.ended && has_assertion || self.may_wait();
+        let can_go_wrong = vacuity::can_go_wrong(self.program);
+        let exercised = goal.asserted || goal.ended && can_go_wrong || self.may_wait();
         if settled.verdict == Verdict::Verified && !exercised {
-            let reason = if has_assertion { vacuity::NO_ASSERTION_REACHED } else { vacuity::NO_ASSERTION };
+            let reason = if can_go_wrong { vacuity::NO_ASSERTION_REACHED } else { vacuity::NO_ASSERTION };
             return answer(Verdict::Vacuous, Some(Cause::Nothing(reason)));
         }
         settled

@@ -318,6 +318,15 @@ impl<V> Expr<V> {
         }
     }
 
+    /// Whether this operator occurs in it.
+    pub fn applies(&self, op: UnOp) -> bool {
+        match self {
+            Self::Const(_) | Self::Var(_) => false,
+            Self::Unary(own, arg) => *own == op || arg.applies(op),
+            Self::Binary(_, left, right) => left.applies(op) || right.applies(op),
+        }
+    }
+
     /// Calls `visit` on every constant, left to right.
     pub fn for_each_const(&self, visit: &mut impl FnMut(i128)) {
         match self {

@@ -276,7 +276,7 @@ fn assertions_that_are_never_reached() {
 fn assertions_in_c() {
     let source = |body: &str| {
         format!(
-            "#include <cyrano.h>\n#include <assert.h>\nint x;\nint add(int a) {{ {body} return fetch_add(&x, a); }}\n"
+            "#include <cyrano.h>\n#include <assert.h>\n#include <stdlib.h>\nint x;\nint add(int a) {{ {body} return fetch_add(&x, a); }}\n"
         )
     };
     let tests = "a = add(1)\ntest t = ( a | a )\n";
@@ -285,6 +285,9 @@ fn assertions_in_c() {
         ("if (x > 7) assert(0);", "verified"),
         ("if (0) assert(0);", "verified"),
         ("", "vacuous"),
+        // Errors of memory are looked for, and there are some to make.
+        ("int *p = malloc(sizeof(int)); if (p) { *p = a; free(p); }", "verified"),
+        ("int *p = a > 7 ? NULL : &x; a = *p;", "verified"),
     ] {
         let place = Place::new(&[("a.c", &source(body)), ("a.tests", tests)]);
         for engine in ["explore", "symbolic", "interp"] {
