@@ -1,42 +1,97 @@
-//! What no execution reaches, in terms of the source: a statement, unless some thread reaches some of its instructions.
+//! What no execution reaches, in terms of the source: a statement, unless some thread reaches some of its instructions; a command, if that is true of all
+//! that stands in it; an operation of a test, if none of its calls begins.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cyrano_engine::Answer;
-use cyrano_ir::{InstrId, Op, Program, Span, ThreadId};
-use cyrano_report::UnreachedReport;
+use cyrano_ir::{Instr, InstrId, Op, Program, Span, ThreadId};
+use cyrano_report::{UnreachedKind, UnreachedReport};
 
 use crate::program::Loaded;
 
 /// Longer statements are cut.
 const LONGEST: usize = 48;
 
-/// The statements that no thread reaches, in the order of the source, each line once.
+/// The statements that are not reached, each with the threads whose code it is and what it is.
+type Places = BTreeMap<Span, (BTreeSet<ThreadId>, UnreachedKind)>;
+
+/// What no thread reaches, in the order of the source, each line once.
 pub fn unreached(loaded: &Loaded, answer: &Answer) -> Vec<UnreachedReport> {
     let Some(missed) = &answer.unreached else { return Vec::new() };
     let program = &loaded.program;
     let missed: BTreeSet<(ThreadId, InstrId)> = missed.iter().copied().collect();
-    let (mut reached, mut places) = (BTreeSet::new(), BTreeMap::<Span, BTreeSet<ThreadId>>::new());
+    let (mut reached, mut places) = (BTreeSet::new(), Places::new());
+    let (mut begun, mut operations) = (BTreeSet::new(), BTreeMap::<&str, BTreeSet<ThreadId>>::new());
     for (thread, instr) in instructions(program) {
-        let span = program.instr(thread, instr).span;
-        if !missed.contains(&(thread, instr)) {
-            reached.insert(span);
-        } else if says_something(&program.instr(thread, instr).op) {
-            places.entry(span).or_default().insert(thread);
+        let Instr { op, span } = program.instr(thread, instr);
+        match (op, missed.contains(&(thread, instr))) {
+            (Op::OperationBegin(name), true) => _ = operations.entry(name).or_default().insert(thread),
+            (Op::OperationBegin(name), false) => _ = begun.insert(name.as_str()),
+            (_, false) => _ = reached.insert(*span),
+            (op, true) if says_something(op) => {
+                let (threads, kind) = places.entry(*span).or_insert_with(|| (BTreeSet::new(), kind(op)));
+                threads.insert(thread);
+                if kind == &UnreachedKind::Statement {
+                    *kind = self::kind(op);
+                }
+            }
+            _ => {}
         }
     }
-    let mut found: BTreeMap<usize, UnreachedReport> = BTreeMap::new();
-    for (span, threads) in places.into_iter().filter(|(span, _)| !reached.contains(span)) {
-        let Some((line, text)) = quoted(&loaded.source.text, span) else { continue };
-        let names: Vec<&str> = threads.iter().map(|thread| program.thread(*thread).name.as_str()).collect();
-        found.entry(line).or_insert_with(|| UnreachedReport { line, thread: names.join(", "), text });
+    places.retain(|span, _| !reached.contains(span));
+    operations.retain(|name, _| !begun.contains(name));
+    let operation = |(name, threads): (&str, BTreeSet<ThreadId>)| UnreachedReport {
+        kind: UnreachedKind::Operation,
+        line: 0,
+        thread: names(program, &threads),
+        text: name.to_owned(),
+    };
+    let mut found: Vec<UnreachedReport> = operations.into_iter().map(operation).collect();
+    found.extend(commands(loaded, &reached, &mut places));
+    let statements = places.into_iter().filter_map(|(span, (threads, kind))| {
+        let (line, text) = quoted(&loaded.source.text, span)?;
+        Some(UnreachedReport { kind, line, thread: names(program, &threads), text })
+    });
+    let mut lines = BTreeSet::new();
+    found.extend(statements.filter(|report| lines.insert(report.line)));
+    found.sort_by_key(|report| report.line);
+    found
+}
+
+/// The commands that are not reached. What stands in them need not be said again.
+fn commands(loaded: &Loaded, reached: &BTreeSet<Span>, places: &mut Places) -> Vec<UnreachedReport> {
+    let mut found = Vec::new();
+    for routine in &loaded.program.routines {
+        let contains = |span: &Span| routine.span.start <= span.start && span.end <= routine.span.end;
+        if reached.iter().any(contains) {
+            continue;
+        }
+        let mut threads = BTreeSet::new();
+        places.retain(|span, (of, _)| {
+            let inside = contains(span);
+            threads.extend(of.iter().filter(|_| inside));
+            !inside
+        });
+        if let Some((line, _)) = quoted(&loaded.source.text, routine.span).filter(|_| !threads.is_empty()) {
+            let thread = names(&loaded.program, &threads);
+            found.push(UnreachedReport { kind: UnreachedKind::Command, line, thread, text: routine.name.clone() });
+        }
     }
-    found.into_values().collect()
+    found
+}
+
+fn names(program: &Program, threads: &BTreeSet<ThreadId>) -> String {
+    let names: Vec<&str> = threads.iter().map(|thread| program.thread(*thread).name.as_str()).collect();
+    names.join(", ")
 }
 
 fn instructions(program: &Program) -> impl Iterator<Item = (ThreadId, InstrId)> {
     let of = |thread: ThreadId| (0..program.thread(thread).code.len()).map(move |pc| (thread, InstrId::new(pc)));
     program.thread_ids().flat_map(of)
+}
+
+fn kind(op: &Op) -> UnreachedKind {
+    if matches!(op, Op::Assert { .. }) { UnreachedKind::Assertion } else { UnreachedKind::Statement }
 }
 
 /// Whether an instruction stands for something that was written, and not for the end of it.

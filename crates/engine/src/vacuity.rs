@@ -22,7 +22,9 @@ pub const NO_END: &str = "no execution ends";
 pub fn can_go_wrong(program: &Program) -> bool {
     let mut code = program.threads.iter().flat_map(|thread| &thread.code);
     let asserts = |op: &Op| matches!(op, Op::Assert { .. });
-    !program.settled.is_empty() || program.has_headers() || code.any(|instr| asserts(&instr.op) || follows_pointer(&instr.op))
+    !program.settled.is_empty()
+        || program.has_headers()
+        || code.any(|instr| asserts(&instr.op) || follows_pointer(&instr.op))
 }
 
 fn follows_pointer(op: &Op) -> bool {

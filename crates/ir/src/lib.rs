@@ -29,7 +29,7 @@ pub use expr::{BinOp, EvalError, Expr, IntType, UNDEFINED, UnOp, WORD};
 pub use fence::{AccessKind, FenceSet};
 pub use ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
 pub use program::{
-    Addr, Instr, Interchangeable, LocalExpr, Location, Method, Op, OwnOrder, Place, Program, Register, RmwOp,
+    Addr, Instr, Interchangeable, LocalExpr, Location, Method, Op, OwnOrder, Place, Program, Register, RmwOp, Routine,
     SharedArray, Thread, TxEvent, Ty, reply,
 };
 pub use serial::{COMMIT_ORDER, OrderName, SerialOrder};

@@ -37,6 +37,17 @@ pub struct Program {
     pub constants: Vec<(String, i128)>,
     /// Assertions of the source that are not in the code, because they hold by what is known at lowering or nothing leads to them.
     pub settled: Vec<Span>,
+    /// The commands, procedures and methods of the source.
+    pub routines: Vec<Routine>,
+}
+
+/// A named piece of the source that threads run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Routine {
+    /// Its name.
+    pub name: String,
+    /// From its name to its end.
+    pub span: Span,
 }
 
 /// What may be renamed in all clients of a size: the program with its names exchanged is the same program, because it only copies, compares for

@@ -34,6 +34,7 @@
 //! order MODEL THREAD @N after @N, …              in which an instruction of a thread comes after these
 //! observe NAME = VARIABLE
 //! settled                                        an assertion of the source that is not in the code
+//! routine NAME                                   a command, procedure or method of the source
 //! check assertions|observations (INT, …) …|exists E TEXT|never E TEXT|always E TEXT [on MODEL, …]
 //! ```
 //!

@@ -74,12 +74,40 @@ pub struct BlockReport {
 /// A part of the source that no execution reaches.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct UnreachedReport {
-    /// Where it starts.
+    /// What it is.
+    pub kind: UnreachedKind,
+    /// Where it starts; 0 for an operation, which stands in the test.
     pub line: usize,
     /// The threads whose code it is, by name.
     pub thread: String,
-    /// The statement, or its first line.
+    /// The name of a command or an operation; else the statement, or its first line.
     pub text: String,
+}
+
+/// What was not reached.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnreachedKind {
+    /// All of a command, procedure or method.
+    Command,
+    /// All calls of an operation in a test.
+    Operation,
+    /// A check within the code.
+    Assertion,
+    /// Something else that is written there.
+    Statement,
+}
+
+impl UnreachedReport {
+    fn words(&self) -> String {
+        let Self { kind, line, thread, text } = self;
+        match kind {
+            UnreachedKind::Command => format!("command `{text}` of line {line}"),
+            UnreachedKind::Operation => format!("operation `{text}` ({thread})"),
+            UnreachedKind::Assertion => format!("the check `{text}` in line {line} ({thread})"),
+            UnreachedKind::Statement => format!("line {line} `{text}` ({thread})"),
+        }
+    }
 }
 
 /// So many places are named in text.
@@ -88,7 +116,7 @@ const SHOWN_PLACES: usize = 3;
 /// What no execution reaches, if there is something.
 fn unreached_sentence(places: &[UnreachedReport]) -> Option<String> {
     let shown = places.iter().take(SHOWN_PLACES);
-    let shown: Vec<String> = shown.map(|at| format!("line {} `{}` ({})", at.line, at.text, at.thread)).collect();
+    let shown: Vec<String> = shown.map(UnreachedReport::words).collect();
     let more = places.len().saturating_sub(SHOWN_PLACES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     (!shown.is_empty()).then(|| format!("never reached: {}{more}", shown.join(", ")))

@@ -40,7 +40,8 @@ mod tables;
 mod xml;
 
 pub use checks::{
-    BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport, UnreachedReport, checks_text,
+    BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport, UnreachedKind, UnreachedReport,
+    checks_text,
 };
 pub use compare::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
 pub use dot::trace_dot;

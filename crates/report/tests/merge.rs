@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use cyrano_engine::Verdict;
 use cyrano_report::{
     BlockReport, CheckReport, ClientsReport, LitmusReport, LitmusValue, Merged, MinimisedReport, Results, RunReport,
-    Saved, SavedReport, ShardReport, SpecificationReport, UnreachedReport, merge,
+    Saved, SavedReport, ShardReport, SpecificationReport, UnreachedKind, UnreachedReport, merge,
 };
 use cyrano_trace::Effort;
 use data::{crowded, report, several, trace, transactional};
@@ -38,7 +38,8 @@ fn checks() -> Vec<CheckReport> {
     let digits = "340282366920938463463374607431768211455".to_owned();
     full.clients = Some(ClientsReport { total: digits, wrong: None, complete: false, smallest: Some("{ }".into()) });
     let block = |name: &str, proven_by| BlockReport { name: name.into(), proven_by };
-    full.unreached = vec![UnreachedReport { line: 7, thread: "p, q".into(), text: "x := 1".into() }];
+    full.unreached =
+        vec![UnreachedReport { kind: UnreachedKind::Statement, line: 7, thread: "p, q".into(), text: "x := 1".into() }];
     full.blocks = vec![block("a", Some("movers")), block("b", Some("serial-run")), block("c", None)];
     let effort = |steps| Effort { reorderings: 1, switches: 2, steps };
     full.minimised = Some(MinimisedReport { from: effort(9), to: effort(4), complete: true });

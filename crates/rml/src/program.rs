@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use cyrano_ir::{
-    ArrayId, Check, Diagnostic, FinalVar, LocId, Location, Observable, Op, Program, Property, SharedArray, Span,
+    ArrayId, Check, Diagnostic, FinalVar, LocId, Location, Observable, Op, Program, Property, Routine, SharedArray,
+    Span,
 };
 
-use crate::ast::{BlockKind, CheckDecl, Claim, Expr, File, StmtKind, VarKind};
+use crate::ast::{BlockKind, CheckDecl, Claim, Expr, File, Proc, StmtKind, VarKind};
 use crate::blocks::check_blocks;
 use crate::calls::walk;
 use crate::check::Checked;
@@ -74,6 +75,7 @@ pub(crate) fn lower_program(
         locations: memory.locations,
         arrays: memory.arrays,
         settled: Vec::new(),
+        routines: names.file.procs.iter().map(routine).collect(),
     };
     program.settled = settled(names.file, &program);
     if names.file.has_values() && !given {
@@ -81,6 +83,11 @@ pub(crate) fn lower_program(
         program.interchangeable = interchangeable(&program, values);
     }
     program
+}
+
+fn routine(procedure: &Proc) -> Routine {
+    let (name, body) = (&procedure.name, &procedure.body);
+    Routine { name: name.text.clone(), span: name.span.to(body.close) }
 }
 
 /// The assertions of a file that no thread's code has: nothing leads to them.

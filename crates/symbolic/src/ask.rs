@@ -60,7 +60,7 @@ struct Decision {
 /// One query being answered.
 pub(crate) struct Ask<'a> {
     engine: &'a Symbolic,
-    query: Query<'a>,
+    pub(crate) query: Query<'a>,
     limits: &'a Limits,
     watch: &'a dyn Watch,
     pub(crate) problem: Problem<'a>,
@@ -78,7 +78,7 @@ pub(crate) struct Ask<'a> {
 /// A solver with what it was loaded with.
 pub(crate) struct Last {
     pub(crate) encoding: Encoding,
-    solver: Batsat,
+    pub(crate) solver: Batsat,
     /// Variables, clauses and literals.
     size: [u64; 3],
     /// What has been added to the statistics.
@@ -338,7 +338,11 @@ impl<'a> Ask<'a> {
         let settled = settled.and_then(|()| self.last.take().ok_or(Cut::Internal));
         let mut answer = match settled {
             Ok(mut last) => {
-                let answer = self.complete(&mut last);
+                let mut answer = self.complete(&mut last);
+                let complete = matches!(answer.verdict, Verdict::Verified | Verdict::Vacuous);
+                if complete && self.chosen.is_none() && !self.asks_for_outcomes() {
+                    answer.unreached = self.unreached(&mut last);
+                }
                 self.note(&mut last);
                 self.last = Some(last);
                 answer
@@ -355,6 +359,11 @@ impl<'a> Ask<'a> {
         };
         answer.outcomes = findings.outcomes;
         answer
+    }
+
+    /// Whether executions with outcomes that were found are not asked for again.
+    fn asks_for_outcomes(&self) -> bool {
+        matches!(self.query.question(), Question::Outcomes)
     }
 
     fn decided(&self, decision: Decision) -> Answer {

@@ -177,6 +177,8 @@ pub(crate) struct Run {
     pub(crate) errors: Vec<Lit>,
     /// Evaluated assertions.
     pub(crate) asserted: Vec<Lit>,
+    /// Instructions that threads come to ([`crate::reached`]).
+    pub(crate) reached: Vec<(ThreadId, InstrId, Lit)>,
     /// Loops that go on beyond their bound.
     pub(crate) exceeded: Vec<(LoopKey, Lit)>,
     /// Limits of the program that do not hold.

@@ -42,6 +42,7 @@ mod order;
 mod outcomes;
 mod perform;
 mod range;
+mod reached;
 mod rename;
 mod session;
 mod solver;

@@ -378,7 +378,10 @@ impl<'a, 'g> Walk<'a, 'g> {
     }
 
     fn step(&mut self, key: &Key, pc: InstrId, op: &Op, guard: &mut Lit, state: &mut State) -> Next {
-        self.run.instructions += u64::from(!self.ghost);
+        if !self.ghost {
+            self.run.instructions += 1;
+            self.run.reached.push((self.thread, pc, *guard));
+        }
         self.whole = state.section.map_or(TRUE, |section| self.run.sections[section].whole);
         match op {
             Op::Assign { dst, value } => self.assign(pc, dst, value, guard, state),

@@ -287,7 +287,7 @@ fn assertions_in_c() {
         ("", "vacuous"),
         // Errors of memory are looked for, and there are some to make.
         ("int *p = malloc(sizeof(int)); if (p) { *p = a; free(p); }", "verified"),
-        ("int *p = a > 7 ? NULL : &x; a = *p;", "verified"),
+        ("int *p = x > 7 ? NULL : &x; a = *p;", "verified"),
     ] {
         let place = Place::new(&[("a.c", &source(body)), ("a.tests", tests)]);
         for engine in ["explore", "symbolic", "interp"] {
@@ -319,7 +319,8 @@ fn lines_that_are_never_reached() {
     let place = Place::new(&[("a.rml", UNREACHED)]);
     let off = ["ample-sets", "remembered-steps", "macro-steps", "thread-symmetry", "dead-registers"];
     let off = off.iter().map(|reduction| format!("--no-reduction {reduction}"));
-    for options in off.chain(["".to_owned(), "--workers 2".to_owned(), "--model tso".to_owned()]) {
+    let others = ["", "--workers 2", "--model tso", "--engine symbolic"].map(str::to_owned);
+    for options in off.chain(others) {
         let done = place.run(&format!("check a.rml --format json {options}"));
         let check = &json(&done)["checks"][0];
         assert_eq!(check["verdict"], "verified", "{check}");
@@ -334,7 +335,8 @@ fn lines_that_are_never_reached() {
     }
     let done = place.run("check a.rml");
     assert!(
-        done.stdout.contains("never reached: line 5 `x := 2` (p), line 6 `assert false` (p), line 10 `y := 1` (q)"),
+        done.stdout
+            .contains("never reached: line 5 `x := 2` (p), the check `assert false` in line 6 (p), line 10 `y := 1`"),
         "{}",
         done.stdout
     );
@@ -355,8 +357,49 @@ fn lines_of_equal_threads() {
         let check =
             |file: &str| json(&place.run(&format!("check {file}.rml --format json {options}")))["checks"][0].clone();
         let found = check("family");
-        assert_eq!(found["unreached"], serde_json::json!([{"line": 4, "thread": "w[0], w[1]", "text": "x := 0"}]));
+        assert_eq!(
+            found["unreached"],
+            serde_json::json!([{"kind": "statement", "line": 4, "thread": "w[0], w[1]", "text": "x := 0"}])
+        );
         let found = check("twins");
         assert_eq!((&found["verdict"], found.get("unreached")), (&"verified".into(), None), "{options}");
+    }
+}
+
+/// Commands of a transactional memory, operations of a test and checks are named as such.
+#[test]
+fn commands_that_are_never_reached() {
+    let stm = "\
+stm Careful {
+    shared lock, broken;
+    data g[vars] = 1;
+    local held, r, d;
+    read(v) { take; d := g[v]; rfin; }
+    write(v) { take; g[v] := 1; }
+    end { if held == 1 { held := 0; lock := 0; } commit; }
+    proc take { if held == 0 { r := cas(lock, 0, 1); if r == 1 { give_up; } held := 1; } }
+    proc give_up { r := broken; if r == 1 { mend; } abort; }
+    proc mend { broken := 0; abort; }
+}
+check opacity on sc;
+";
+    let named = |check: &serde_json::Value| -> Vec<String> {
+        let places = check["unreached"].as_array().into_iter().flatten();
+        places.map(|place| format!("{} {}", place["kind"].as_str().unwrap_or_default(), place["text"])).collect()
+    };
+    let place = Place::new(&[("a.rml", stm)]);
+    let done = place.run("check a.rml --set vars=1 --format json");
+    assert_eq!(named(&json(&done)["checks"][0]), ["command \"mend\""], "{}", done.stdout);
+    let done = place.run("check a.rml --set vars=1");
+    assert!(done.stdout.contains("never reached: command `mend` of line 10"), "{}", done.stdout);
+
+    let source = "#include <cyrano.h>\n#include <assert.h>\nint x;\n\
+        int add(int a) { if (x > 7) assert(0); return fetch_add(&x, a); }\nvoid never(void) { assume(x > 5); }\n";
+    let tests = "a = add(1)\nb = add(2)\nn = never()\ntest t = ( a | n b )\n";
+    let place = Place::new(&[("a.c", source), ("a.tests", tests)]);
+    for engine in ["explore", "symbolic"] {
+        let done = place.run(&format!("check a.c --criterion assertions --engine {engine} --format json"));
+        let expected = ["operation \"b\"", "assertion \"assert(0)\""];
+        assert_eq!(named(&json(&done)["checks"][0]), expected, "{engine}: {}", done.stdout);
     }
 }

@@ -12,7 +12,7 @@ use super::line::{Line, Result};
 use super::names::Names;
 use crate::cond::{Check, FinalVar, Observable, Progress, Property, Quantifier, TxCriterion};
 use crate::ids::{LocId, RegId, ThreadId};
-use crate::program::{Instr, Location, OwnOrder, Program, Register, SharedArray, Thread};
+use crate::program::{Instr, Location, OwnOrder, Program, Register, Routine, SharedArray, Thread};
 use crate::serial::SerialOrder;
 
 /// Reads a program.
@@ -108,6 +108,11 @@ impl Reader {
             "settled" => {
                 let span = line.span()?;
                 self.program.settled.push(span);
+            }
+            "routine" => {
+                let name = line.name()?;
+                let span = line.span()?;
+                self.program.routines.push(Routine { name, span });
             }
             "check" => self.check(line)?,
             other => return Err(format!("`{other}` starts no line of this form")),

@@ -64,6 +64,9 @@ pub fn print(program: &Program) -> String {
     for span in &program.settled {
         out.line(format_args!("settled"), *span);
     }
+    for routine in &program.routines {
+        out.line(format_args!("routine {}", written(&routine.name)), routine.span);
+    }
     for check in &program.checks {
         out.line(format_args!("check {}", printer.check(check)), check.span);
     }

@@ -3,7 +3,7 @@
 use cyrano_ir::{
     Addr, ArrayId, BinOp, Check, Expr, FenceSet, FinalExpr, FinalVar, Instr, InstrId, IntType, LocId, LocalExpr,
     Location, Method, Observable, Op, OwnOrder, Place, Program, Progress, Property, Quantifier, RegId, Register, RmwOp,
-    SharedArray, Span, Thread, ThreadId, TxCriterion, TxEvent, Ty, UnOp,
+    Routine, SharedArray, Span, Thread, ThreadId, TxCriterion, TxEvent, Ty, UnOp,
 };
 
 /// Names that are easy to get wrong in the text form.
@@ -123,6 +123,7 @@ impl Random {
             serial_orders: Vec::new(),
             interchangeable: Default::default(),
             settled: self.many(2, Self::span),
+            routines: self.many(2, |r| Routine { name: r.name(), span: r.span() }),
         }
     }
 

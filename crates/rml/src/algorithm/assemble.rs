@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cyrano_ir::{
     Addr, Check, Diagnostic, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Op, Program, Property, RegId,
-    Span, ThreadId,
+    Routine, Span, ThreadId,
 };
 
 use super::check::for_each_stmt;
@@ -263,8 +263,16 @@ impl<'a> Maker<'a> {
         reports: &mut Reports,
     ) -> Fallible<(Test, Vec<u32>)> {
         let budget = Budget::default();
-        let mut program =
-            Program { name: self.name.to_owned(), constants: constants.shown.clone(), ..Program::default() };
+        let routine = |method: &Method| {
+            let span = method.name.span.to(method.close);
+            Routine { name: method.name.text.clone(), span }
+        };
+        let mut program = Program {
+            name: self.name.to_owned(),
+            constants: constants.shown.clone(),
+            routines: self.algorithm.methods.iter().map(routine).collect(),
+            ..Program::default()
+        };
         let mut layout = Layout { labels: vec![String::new(); self.labels.len()], ..Layout::default() };
         for (label, number) in self.labels {
             layout.labels[*number as usize] = (*label).to_owned();
