@@ -3,9 +3,11 @@
 //! - Crates depend on each other only as the map allows: arrows point one way, engines do not know each other.
 //! - Engines and front ends do no IO: they neither print nor read files.
 //! - Only `trace` and `report` (and the command line) serialise.
-//! - Every source file opens with `//!`; files are not too long.
+//! - Every source file opens with `//!`; files are not too long, and folders not too full.
+//! - Files that documents name are there.
 //! - Markdown has no trailing spaces; nothing is left undone in sources (`todo!`, `dbg!`).
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -54,7 +56,10 @@ const NO_SERDE: &[&str] =
     &["ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences"];
 
 /// The longest a source file may be.
-const LONGEST: usize = 600;
+const LONGEST: usize = 500;
+
+/// How many source files may lie side by side.
+const FULLEST: usize = 25;
 
 /// Checks formatting, lints and rules; reports every broken rule.
 pub fn run() -> anyhow::Result<()> {
@@ -67,9 +72,11 @@ pub fn run() -> anyhow::Result<()> {
     }
     every_crate_is_on_the_map(&mut broken)?;
     for folder in ["crates", "benches", "xtask", "fuzz"] {
-        for path in files(&root().join(folder), "rs")? {
-            source(&path, &mut broken)?;
+        let sources = files(&root().join(folder), "rs")?;
+        for path in &sources {
+            source(path, &mut broken)?;
         }
+        full_folders(&sources, &mut broken);
     }
     for path in files(&root(), "md")? {
         markdown(&path, &mut broken)?;
@@ -132,9 +139,40 @@ fn source(path: &Path, broken: &mut Vec<String>) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn full_folders(sources: &[PathBuf], broken: &mut Vec<String>) {
+    let mut folders: BTreeMap<&Path, usize> = BTreeMap::new();
+    sources.iter().filter_map(|path| path.parent()).for_each(|folder| *folders.entry(folder).or_default() += 1);
+    for (folder, files) in folders.into_iter().filter(|(_, files)| *files > FULLEST) {
+        let shown = folder.strip_prefix(root()).unwrap_or(folder).display();
+        broken.push(format!("{shown} has {files} files side by side: folders would say what belongs together"));
+    }
+}
+
+/// The files that a line names in backquotes: `crates/ir/src/{expr,program}.rs` is two.
+fn named_files(line: &str) -> Vec<String> {
+    let quoted = line.split('`').skip(1).step_by(2);
+    let named = quoted.filter(|text| text.starts_with("crates/") && !text.contains([' ', '*', '…']));
+    named.flat_map(alternatives).collect()
+}
+
+fn alternatives(text: &str) -> Vec<String> {
+    let braces = text.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
+    match braces {
+        None => vec![text.to_owned()],
+        Some((before, (inside, after))) => {
+            inside.split(',').map(|one| format!("{before}{}{after}", one.trim())).collect()
+        }
+    }
+}
+
 fn markdown(path: &Path, broken: &mut Vec<String>) -> anyhow::Result<()> {
     let text = std::fs::read_to_string(path)?;
     let shown = path.strip_prefix(root()).unwrap_or(path).display();
+    for (number, line) in text.lines().enumerate() {
+        for file in named_files(line).iter().filter(|file| !root().join(file).exists()) {
+            broken.push(format!("{shown}:{} names {file}, which is not there", number + 1));
+        }
+    }
     for (number, _) in text.lines().enumerate().filter(|(_, line)| line.ends_with(' ')) {
         broken.push(format!("{shown}:{} ends in a space", number + 1));
     }

@@ -5,68 +5,43 @@
 //!
 //! This crate does not know how a verdict was reached, and it neither reads files nor prints.
 
-mod case;
-mod checks;
-mod compare;
-mod dot;
-mod exports;
-mod fences;
-mod history;
-mod html;
-mod json;
-mod junit;
-mod lanes;
-mod lasso;
-mod litmus;
-mod merge;
-mod mermaid;
-mod models;
-mod orders;
-mod outcomes;
-mod outside;
+mod draw;
+mod exchange;
 mod plain;
-mod replay;
-mod rows;
-mod run;
-mod sarif;
-mod saved;
-mod shard;
-mod spec;
-mod stepping;
+mod results;
 mod style;
-mod svg;
 mod table;
-mod tables;
-mod xml;
 
-pub use checks::{
+pub use draw::dot::trace_dot;
+pub use draw::lanes::trace_text;
+pub use draw::mermaid::trace_mermaid;
+pub use draw::svg::trace_svg;
+pub use exchange::html::{SavedPage, checks_html, fences_html, replay_html, saved_html};
+pub use exchange::junit::{checks_junit, fences_junit, litmus_junit};
+pub use exchange::merge::{Merged, merge};
+pub use exchange::outside::Replays;
+pub use exchange::sarif::{checks_sarif, fences_sarif, litmus_sarif};
+pub use exchange::saved::{Saved, SavedReport};
+pub use exchange::shard::ShardReport;
+pub use plain::{by_number, is_hidden, json as plain_json, mark, terminal, visible};
+pub use results::checks::{
     BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport, UnreachedKind, UnreachedReport,
     checks_text,
 };
-pub use compare::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
-pub use dot::trace_dot;
-pub use exports::{ExportReport, FormulaReport, exports_json, exports_text};
-pub use fences::{CandidateInfo, FenceInfo, FencesReport, fences_json, fences_text};
-pub use history::{Attempt, HistoryReport, Read, Reason, Rejected, Unjustified, history_json, history_text};
-pub use html::{SavedPage, checks_html, fences_html, replay_html, saved_html};
-pub use json::checks_json;
-pub use junit::{checks_junit, fences_junit, litmus_junit};
-pub use lanes::trace_text;
-pub use litmus::{LitmusReport, LitmusValue, litmus_json, litmus_text};
-pub use merge::{Merged, merge};
-pub use mermaid::trace_mermaid;
-pub use models::{ModelReport, models_json, models_text};
-pub use orders::{DeclaredOrder, OrdersReport};
-pub use outcomes::{OutcomesReport, outcomes_json, outcomes_text};
-pub use outside::Replays;
-pub use plain::{by_number, is_hidden, json as plain_json, mark, terminal, visible};
-pub use replay::{ReplayReport, replay_json, replay_text};
-pub use run::{Results, RunReport};
-pub use sarif::{checks_sarif, fences_sarif, litmus_sarif};
-pub use saved::{Saved, SavedReport};
-pub use shard::ShardReport;
-pub use spec::{SpecReport, spec_json, spec_text};
-pub use stepping::{EnabledReport, SteppingReport, SteppingState, ThreadRegisters, stepping_html, stepping_json};
+pub use results::compare::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
+pub use results::exports::{ExportReport, FormulaReport, exports_json, exports_text};
+pub use results::fences::{CandidateInfo, FenceInfo, FencesReport, fences_json, fences_text};
+pub use results::history::{Attempt, HistoryReport, Read, Reason, Rejected, Unjustified, history_json, history_text};
+pub use results::json::checks_json;
+pub use results::litmus::{LitmusReport, LitmusValue, litmus_json, litmus_text};
+pub use results::models::{ModelReport, models_json, models_text};
+pub use results::orders::{DeclaredOrder, OrdersReport};
+pub use results::outcomes::{OutcomesReport, outcomes_json, outcomes_text};
+pub use results::replay::{ReplayReport, replay_json, replay_text};
+pub use results::run::{Results, RunReport};
+pub use results::spec::{SpecReport, spec_json, spec_text};
+pub use results::stepping::{
+    EnabledReport, SteppingReport, SteppingState, ThreadRegisters, stepping_html, stepping_json,
+};
+pub use results::tables::{TableReport, TableRow, table_text, tables_json};
 pub use style::{Style, count, wrap};
-pub use svg::trace_svg;
-pub use tables::{TableReport, TableRow, table_text, tables_json};

@@ -20,46 +20,16 @@
 //!
 //! This crate knows neither the other engines nor any front end, and does no IO.
 
-mod acyclic;
-mod arith;
-mod ask;
-mod cubic;
-mod decode;
-mod encode;
-mod eval;
-mod event;
-mod export;
-mod fence;
-mod follow;
-mod freed;
-mod gates;
-mod graph;
-mod idle;
-mod lit;
-mod loops;
-mod optional;
-mod order;
-mod outcomes;
-mod perform;
-mod range;
-mod reached;
-mod rename;
-mod session;
-mod solver;
-mod swap;
-mod symmetry;
-mod units;
-mod value;
-mod values;
-mod walk;
-
+mod execute;
+mod formula;
+mod solve;
 use cyrano_engine::{Answer, Cause, Engine, Inexact, Limits, Query, Refusal, Subject, Verdict, Watch};
 use cyrano_ir::{AccessKind, Op, Property};
 use rustc_hash::FxHashMap;
 
-pub use export::{Export, LoopBound};
-pub use session::{Reply, Session};
-pub use solver::OrderEncoding;
+pub use solve::export::{Export, LoopBound};
+pub use solve::session::{Reply, Session};
+pub use solve::solver::OrderEncoding;
 
 /// The symbolic engine and its switches.
 #[derive(Clone, Debug)]
@@ -140,7 +110,7 @@ impl Symbolic {
             let answer = Answer::new(Verdict::Unknown, Some(Cause::Refused(why)));
             return (answer, SymbolicStats::default());
         }
-        let mut ask = ask::Ask::new(self, query, limits, watch);
+        let mut ask = solve::ask::Ask::new(self, query, limits, watch);
         let answer = ask.answer();
         (answer, ask.stats)
     }
@@ -149,11 +119,11 @@ impl Symbolic {
     /// execution within these bounds shows what is asked about. The memory order is encoded by clauses.
     pub fn dimacs(&self, query: Query<'_>, iterations: usize) -> Result<String, Refusal> {
         self.supports(&query)?;
-        let problem = encode::Problem::new(self, query);
+        let problem = formula::encode::Problem::new(self, query);
         let encoding = problem.encode(&FxHashMap::default(), iterations);
         let mut formula = encoding.formula;
-        cubic::encode(&mut formula, &encoding.graph);
-        Ok(cubic::dimacs(&formula, &[encoding.target]))
+        formula::cubic::encode(&mut formula, &encoding.graph);
+        Ok(formula::cubic::dimacs(&formula, &[encoding.target]))
     }
 }
 

@@ -1,0 +1,239 @@
+//! The lane diagram: one column per thread, time downwards.
+//!
+//! A transaction, or an operation where there are no transactions, is a block in its lane: its name above its first step, a bar along
+//! it, a corner at its end. An access that was overtaken stands where the program has it, as deferred, and again where it was
+//! performed. What a single thread does before all others (the setup of a test) stands above the lanes. Of long executions, steps
+//! that only their own thread sees are folded. Where the lanes would become too narrow, steps are stacked.
+
+mod after;
+mod cells;
+mod words;
+
+use std::collections::HashSet;
+
+use cyrano_trace::{ReadFrom, Step, Trace, ViolationInfo};
+
+use crate::draw::lasso;
+use crate::draw::rows::{Drawing, Row};
+use crate::style::{Paint, Style, hang, pad, pad_left, width};
+pub(crate) use after::conflicts;
+use cells::{Cell, Layout, RULE};
+pub(crate) use words::effect;
+use words::{postponed, title};
+
+/// Executions with more steps than this are folded.
+const LONG: usize = 60;
+
+/// Fewer steps in a row than this are not worth folding.
+const LEAST_FOLDED: usize = 4;
+
+/// A whole trace: the steps, what was reordered, where everybody ended, and why it matters.
+pub fn trace_text(trace: &Trace, style: Style) -> String {
+    let drawing = Drawing::new(trace);
+    let mut out = String::new();
+    if let Some(doubt) = trace.doubt() {
+        let mut lines = String::new();
+        hang(&mut lines, "  ", &doubt, style.columns());
+        out.push_str(&format!("{}\n\n", style.paint(Paint::Bad, lines.trim_end())));
+    }
+    if drawing.trace.steps.is_empty() {
+        out.push_str("  no access is performed\n");
+    } else {
+        let rows = drawing.rows();
+        let picture = Picture::new(&drawing, &rows, style);
+        picture.draw(&mut out, &rows);
+    }
+    after::reorderings(&mut out, &drawing, style);
+    if !lasso::commands(&mut out, &drawing.trace, style) {
+        after::ends(&mut out, &drawing.trace, style);
+    }
+    after::why(&mut out, trace, style);
+    out
+}
+
+struct Picture<'a> {
+    drawing: &'a Drawing<'a>,
+    style: Style,
+    /// The width of step numbers.
+    number: usize,
+    /// How many steps of the first lane stand above the others.
+    setup: usize,
+    /// The lanes; none if the steps are stacked.
+    layout: Option<Layout>,
+    /// The steps that are left out.
+    folded: HashSet<usize>,
+}
+
+impl<'a> Picture<'a> {
+    fn new(drawing: &'a Drawing<'a>, rows: &[Row<'_>], style: Style) -> Self {
+        let number = drawing.trace.steps.len().to_string().len();
+        let setup = setup(drawing, rows);
+        let room = style.columns().saturating_sub(number + 4);
+        let layout = Layout::new(drawing, rows, setup, room);
+        Self { drawing, style, number, setup, layout, folded: folded(drawing) }
+    }
+
+    fn draw(&self, out: &mut String, rows: &[Row<'_>]) {
+        let Some(layout) = &self.layout else { return self.stack(out, rows) };
+        let is_setup = |row: &Row<'_>| matches!(row, Row::Step { step, .. } if step.n <= self.setup);
+        let (above, rows) = rows.split_at(rows.iter().rposition(is_setup).map_or(0, |last| last + 1));
+        if !above.is_empty() {
+            self.stack(out, above);
+            out.push('\n');
+        }
+        let names = self.drawing.lanes.iter().enumerate().skip(layout.first);
+        let names = names.map(|(lane, name)| Cell::plain(name).painted(Paint::Strong).fit(layout.lane(lane)));
+        self.line(out, "", &names.map(|cell| cell.show(self.style)).collect::<Vec<_>>());
+        let mut open: Vec<Option<usize>> = vec![None; self.drawing.lanes.len()];
+        let mut left_out = 0;
+        let mut before: Option<&Step> = None;
+        for row in rows {
+            if matches!(row, Row::Step { step, .. } if self.folded.contains(&step.n)) {
+                left_out += 1;
+                continue;
+            }
+            self.fold(out, &mut left_out);
+            match row {
+                Row::Again => out.push_str(lasso::AGAIN),
+                Row::Open { lane, block } => {
+                    let label = Cell::plain(&format!("┌ {}", self.drawing.blocks[*block].label));
+                    self.cell(out, layout, "", (*lane, label.painted(Paint::Strong)), &open);
+                    open[*lane] = Some(*block);
+                }
+                Row::Deferred { lane, deferred } => {
+                    for line in layout.deferred(*lane, deferred, open[*lane].is_some()) {
+                        self.cell(out, layout, "", (*lane, line), &open);
+                    }
+                }
+                Row::Step { lane, step, late } => {
+                    let bar = self.bar(step);
+                    if bar != "┊ " {
+                        open[*lane] = None;
+                    }
+                    let again =
+                        before.is_some_and(|before| before.thread == step.thread && title(before) == title(step));
+                    for (at, line) in layout.step(*lane, step, *late, bar, again).into_iter().enumerate() {
+                        let number = if at == 0 { step.n.to_string() } else { String::new() };
+                        self.cell(out, layout, &number, (*lane, line), &open);
+                    }
+                    before = Some(step);
+                }
+            }
+        }
+        self.fold(out, &mut left_out);
+    }
+
+    /// Says how many steps were left out here.
+    fn fold(&self, out: &mut String, left_out: &mut usize) {
+        if *left_out > 0 {
+            let text = format!("  {}  … {left_out} steps that only their own thread sees", pad_left("", self.number));
+            out.push_str(&self.style.paint(Paint::Faint, &text));
+            out.push('\n');
+            *left_out = 0;
+        }
+    }
+
+    /// A line with one filled cell; the others have the bar of the block that is open in them, if one is.
+    fn cell(&self, out: &mut String, layout: &Layout, number: &str, cell: (usize, Cell), open: &[Option<usize>]) {
+        let cells = (layout.first..self.drawing.lanes.len()).map(|lane| {
+            let bar = if open[lane].is_some() { "┊" } else { "" };
+            let own = if lane == cell.0 { cell.1.clone() } else { Cell::plain(bar) };
+            own.fit(layout.lane(lane)).show(self.style)
+        });
+        self.line(out, number, &cells.collect::<Vec<_>>());
+    }
+
+    fn line(&self, out: &mut String, number: &str, cells: &[String]) {
+        let number = self.style.paint(Paint::Faint, &pad_left(number, self.number));
+        out.push_str(format!("  {number}  {}", cells.join(RULE)).trim_end());
+        out.push('\n');
+    }
+
+    /// What stands before a step: the bar of its block, or the corner at its end.
+    fn bar(&self, step: &Step) -> &'static str {
+        match self.drawing.block_of(step).map(|block| &self.drawing.blocks[block]) {
+            Some(block) if block.finished && block.steps.1 == step.n => "└ ",
+            Some(_) => "┊ ",
+            None => "",
+        }
+    }
+
+    /// Steps one below the other, each with its thread's name.
+    fn stack(&self, out: &mut String, rows: &[Row<'_>]) {
+        let lanes = rows.iter().filter_map(Row::lane);
+        let name_width = lanes.map(|lane| width(&self.drawing.lanes[lane])).max().unwrap_or(0);
+        let lead = |number: &str, lane: usize| {
+            let name = pad(&self.drawing.lanes[lane], name_width);
+            format!("  {}  {name}  ", pad_left(number, self.number))
+        };
+        let mut left_out = 0;
+        for row in rows {
+            if matches!(row, Row::Step { step, .. } if self.folded.contains(&step.n)) {
+                left_out += 1;
+                continue;
+            }
+            self.fold(out, &mut left_out);
+            match row {
+                Row::Again => out.push_str(lasso::AGAIN),
+                Row::Open { lane, block } => {
+                    out.push_str(&format!("{}┌ {}\n", lead("", *lane), self.drawing.blocks[*block].label));
+                }
+                Row::Deferred { lane, deferred } => {
+                    words::hanging(out, &lead("", *lane), &postponed(deferred), "", self.style);
+                }
+                Row::Step { lane, step, late } => {
+                    let title = format!("{}{}", self.bar(step), title(step));
+                    let lead = lead(&step.n.to_string(), *lane);
+                    words::hanging(out, &lead, &title, &words::effect_marked(step, *late), self.style);
+                }
+            }
+        }
+        self.fold(out, &mut left_out);
+    }
+}
+
+/// How many steps the first lane takes before all others and then no more: the setup of a test. Two lanes have room for it anyway.
+fn setup(drawing: &Drawing<'_>, rows: &[Row<'_>]) -> usize {
+    let steps = &drawing.trace.steps;
+    let Some(first) = steps.first() else { return 0 };
+    let leading = steps.iter().take_while(|step| step.thread == first.thread).count();
+    let done = steps[leading..].iter().all(|step| step.thread != first.thread);
+    let plain = !rows.iter().any(|row| matches!(row, Row::Deferred { lane: 0, .. } | Row::Again));
+    let is_first = drawing.lanes.first() == Some(&first.thread);
+    if drawing.lanes.len() > 2 && done && plain && is_first { leading } else { 0 }
+}
+
+/// The steps of a long execution that can be left out: in runs of one thread's, none of them overtakes or is overtaken, is read from or
+/// reads from another thread's store, or belongs to what the explanation is about.
+fn folded(drawing: &Drawing<'_>) -> HashSet<usize> {
+    let trace = &drawing.trace;
+    if trace.steps.len() <= LONG || matches!(trace.violation, Some(ViolationInfo::Lasso(_))) {
+        return HashSet::new();
+    }
+    let thread = |n: usize| n.checked_sub(1).and_then(|at| trace.steps.get(at)).map(|step| &step.thread);
+    let mut kept: HashSet<usize> = HashSet::new();
+    for step in &trace.steps {
+        if let Some(ReadFrom::Step { n }) = &step.source
+            && thread(*n) != Some(&step.thread)
+        {
+            kept.extend([*n, step.n]);
+        }
+        if !step.overtook.is_empty() || step.event.is_some() {
+            kept.insert(step.n);
+        }
+        let overtaken = |other: &&Step| other.thread == step.thread && step.overtook.iter().any(|o| o.po == other.po);
+        kept.extend(trace.steps.iter().filter(overtaken).map(|other| other.n));
+    }
+    kept.extend(trace.explanation.conflicts.iter().flat_map(|conflict| [conflict.steps.0, conflict.steps.1]));
+    kept.extend(drawing.blocks.iter().flat_map(|block| [block.steps.0, block.steps.1]));
+    // The last step of each thread leads to where it stands at the end.
+    kept.extend(
+        drawing.lanes.iter().filter_map(|lane| trace.steps.iter().rfind(|step| step.thread == *lane)).map(|s| s.n),
+    );
+    let mut folded = HashSet::new();
+    let runs = trace.steps.chunk_by(|a, b| a.thread == b.thread && kept.contains(&a.n) == kept.contains(&b.n));
+    for run in runs.filter(|run| run.len() >= LEAST_FOLDED && !kept.contains(&run[0].n)) {
+        folded.extend(run.iter().map(|step| step.n));
+    }
+    folded
+}

@@ -1,0 +1,99 @@
+//! One step in words.
+
+use cyrano_trace::{ReadFrom, Step, shown};
+
+use crate::draw::rows::Deferred;
+use crate::style::{Style, hang, width, wrap};
+
+/// `58: l := owner[v]`; of a call or a response what is called or returned.
+pub(super) fn title(step: &Step) -> String {
+    let text = if speaks(step) { step.event.as_deref().unwrap_or_default() } else { &step.text };
+    format!("{}: {text}", step.line)
+}
+
+/// `◌ 18: d := 1` and when it is performed.
+pub(super) fn postponed(deferred: &Deferred) -> String {
+    let until = deferred.performed.map_or("not performed".to_owned(), |n| format!("performed in {n}"));
+    format!("◌ {}: {}, {until}", deferred.line, deferred.text)
+}
+
+/// Whether it is a call of a transactional memory or a response.
+fn speaks(step: &Step) -> bool {
+    step.event.as_deref().is_some_and(|event| event.starts_with("call ") || event.starts_with("returns "))
+}
+
+/// The effect, with a mark if the access was overtaken.
+pub(super) fn effect_marked(step: &Step, late: bool) -> String {
+    let text = effect(step);
+    if late { format!("{text} (late)").trim_start().to_owned() } else { text }
+}
+
+/// `x ← 1`, `y → 0 (initial)`, `x → 0 (initial), ← 1`, `x ← 0 (rollback)`, `T1 commits`.
+pub(crate) fn effect(step: &Step) -> String {
+    let transaction = step.transaction.as_deref().unwrap_or("the transaction");
+    match step.event.as_deref() {
+        Some("commit") => return format!("{transaction} commits"),
+        Some("abort") => return format!("{transaction} aborts"),
+        Some(_) if speaks(step) => return String::new(),
+        Some(_) => return "the read is finished".to_owned(),
+        None => {}
+    }
+    let location = step.location.as_deref().unwrap_or("");
+    let mut out = location.to_owned();
+    if let Some(value) = step.read {
+        out.push_str(&format!(" → {}", step.read_shown.clone().unwrap_or_else(|| shown(value))));
+        match &step.source {
+            Some(ReadFrom::Initial) => out.push_str(" (initial)"),
+            Some(ReadFrom::Step { n }) => out.push_str(&format!(" (from {n})")),
+            Some(ReadFrom::Forwarded { line, .. }) => {
+                out.push_str(&format!(" (own store, line {line}, not yet performed)"));
+            }
+            None => {}
+        }
+    }
+    let written = step.written.map(|value| step.written_shown.clone().unwrap_or_else(|| shown(value)));
+    match written {
+        Some(value) if step.read.is_some() => out.push_str(&format!(", ← {value}")),
+        Some(value) => out.push_str(&format!(" ← {value}")),
+        None if step.kind == "read-modify-write" => out.push_str(", nothing written"),
+        None => {}
+    }
+    if step.rollback {
+        out.push_str(" (rollback)");
+    }
+    out
+}
+
+/// Appends a statement and its effect on one line, or on several with the effect indented.
+pub(super) fn hanging(out: &mut String, lead: &str, title: &str, effect: &str, style: Style) {
+    let both = format!("{lead}{title}  {effect}");
+    if width(both.trim_end()) <= style.columns() {
+        out.push_str(both.trim_end());
+        out.push('\n');
+        return;
+    }
+    let room = style.columns().saturating_sub(width(lead)).max(20);
+    out.push_str(&format!("{lead}{}\n", clip(title, room)));
+    if !effect.is_empty() {
+        hang(out, &format!("{}    ", " ".repeat(width(lead))), effect, style.columns());
+    }
+}
+
+/// The text on at most two lines.
+pub(super) fn two_lines(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = wrap(text, columns);
+    if lines.len() > 2 {
+        let rest = lines.split_off(1).join(" ");
+        lines.push(clip(&rest, columns));
+    }
+    lines
+}
+
+/// The text, cut off where it does not fit.
+pub(super) fn clip(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
+    format!("{kept}…")
+}

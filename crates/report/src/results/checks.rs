@@ -1,0 +1,325 @@
+//! Verdicts as text: one aligned row per check, then every execution worth seeing.
+
+use std::collections::BTreeMap;
+
+use cyrano_engine::{Stats, Verdict};
+use cyrano_trace::{Effort, Explanation, Trace};
+use serde::{Deserialize, Serialize};
+
+use crate::draw::lanes::trace_text;
+use crate::style::{Paint, Style, bytes, count, hang};
+use crate::table::{Cell, Row, table};
+
+/// Below this width what is checked stands on a line of its own.
+const ROOM_FOR_TITLES: usize = 80;
+
+/// Everything that is said about one check.
+#[derive(Clone, Debug)]
+pub struct CheckReport {
+    /// The file.
+    pub file: String,
+    /// The test of the file, if it has tests.
+    pub test: Option<String>,
+    /// The model's name; `None` if the check never got that far.
+    pub model: Option<String>,
+    /// `assertions`, `exists`, `never`, `always`.
+    pub criterion: String,
+    /// The condition, where the criterion has one.
+    pub property: Option<String>,
+    /// The constants that were given another value.
+    pub set: BTreeMap<String, i128>,
+    /// The engine that answered.
+    pub engine: Option<String>,
+    /// Why this engine and not the usual one.
+    pub engine_note: Option<String>,
+    /// The size of the instance: threads, variables, constants.
+    pub instance: Vec<(String, i128)>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What the verdict alone does not say.
+    pub reason: Option<String>,
+    /// What a reader of the verdict must know.
+    pub caveats: Vec<String>,
+    /// What the observations were compared with.
+    pub specification: Option<SpecificationReport>,
+    /// How many of all clients of a size are wrong.
+    pub clients: Option<ClientsReport>,
+    /// How each atomic block was proven, for `commit-atomicity`.
+    pub blocks: Vec<BlockReport>,
+    /// What no execution reaches, after a complete search that looked.
+    pub unreached: Vec<UnreachedReport>,
+    /// The size of the formula, if there was one.
+    pub clauses: Option<u64>,
+    /// What it cost; `None` if no engine ran.
+    pub stats: Option<Stats>,
+    /// The reductions that were used.
+    pub reductions: Vec<String>,
+    /// The execution that shows it.
+    pub trace: Option<Trace>,
+    /// What making that execution small brought.
+    pub minimised: Option<MinimisedReport>,
+    /// Why, also where there is no execution to show.
+    pub explanation: Option<Explanation>,
+}
+
+/// How an atomic block was proven to be atomic.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct BlockReport {
+    /// The block's name.
+    pub name: String,
+    /// `movers`, or `serial-run` for the comparison with a serial run; null if it was not proven.
+    pub proven_by: Option<&'static str>,
+}
+
+/// A part of the source that no execution reaches.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct UnreachedReport {
+    /// What it is.
+    pub kind: UnreachedKind,
+    /// Where it starts; 0 for an operation, which stands in the test.
+    pub line: usize,
+    /// The threads whose code it is, by name.
+    pub thread: String,
+    /// The name of a command or an operation; else the statement, or its first line.
+    pub text: String,
+}
+
+/// What was not reached.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnreachedKind {
+    /// All of a command, procedure or method.
+    Command,
+    /// All calls of an operation in a test.
+    Operation,
+    /// A check within the code.
+    Assertion,
+    /// Something else that is written there.
+    Statement,
+}
+
+impl UnreachedReport {
+    fn words(&self) -> String {
+        let Self { kind, line, thread, text } = self;
+        match kind {
+            UnreachedKind::Command => format!("command `{text}` of line {line}"),
+            UnreachedKind::Operation => format!("operation `{text}` ({thread})"),
+            UnreachedKind::Assertion => format!("the check `{text}` in line {line} ({thread})"),
+            UnreachedKind::Statement => format!("line {line} `{text}` ({thread})"),
+        }
+    }
+}
+
+/// So many places are named in text.
+const SHOWN_PLACES: usize = 3;
+
+/// What no execution reaches, if there is something.
+fn unreached_sentence(places: &[UnreachedReport]) -> Option<String> {
+    let shown = places.iter().take(SHOWN_PLACES);
+    let shown: Vec<String> = shown.map(UnreachedReport::words).collect();
+    let more = places.len().saturating_sub(SHOWN_PLACES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!shown.is_empty()).then(|| format!("never reached: {}{more}", shown.join(", ")))
+}
+
+/// Which blocks movers prove, if they prove any.
+fn blocks_sentence(blocks: &[BlockReport]) -> Option<String> {
+    let by = |how: &str| -> Vec<String> {
+        let proven = blocks.iter().filter(|block| block.proven_by == Some(how));
+        proven.map(|block| format!("`{}`", block.name)).collect()
+    };
+    let (movers, serial) = (by("movers"), by("serial-run"));
+    let others = (!serial.is_empty()).then(|| format!("; {} compared with serial runs", serial.join(", ")));
+    (!movers.is_empty()).then(|| format!("proven by movers: {}{}", movers.join(", "), others.unwrap_or_default()))
+}
+
+/// What an execution asked of its reader before it was made small, and what it asks now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct MinimisedReport {
+    /// As the engine found it.
+    pub from: Effort,
+    /// As it is shown.
+    pub to: Effort,
+    /// Whether no further change helps; otherwise a limit ended the search.
+    pub complete: bool,
+}
+
+/// All clients of a size, and those of them that are wrong. The numbers are exact, however large.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ClientsReport {
+    /// How many there are.
+    pub total: String,
+    /// How many of them are wrong; none if that is not known.
+    pub wrong: Option<String>,
+    /// Whether these are all.
+    pub complete: bool,
+    /// The smallest wrong one, as far as it got.
+    pub smallest: Option<String>,
+}
+
+impl ClientsReport {
+    /// In words.
+    pub fn sentence(&self) -> Option<String> {
+        let grouped = |digits: &str| digits.parse::<u64>().map_or_else(|_| digits.to_owned(), count);
+        let wrong = self.wrong.as_deref()?;
+        let least = if self.complete { "" } else { "at least " };
+        let total = grouped(&self.total);
+        let smallest = self.smallest.as_ref().map(|smallest| format!("; the smallest: {smallest}"));
+        let verb = if wrong == "0" { "none" } else { &format!("{least}{}", grouped(wrong)) };
+        Some(format!("{verb} of {total} clients can go wrong{}", smallest.unwrap_or_default()))
+    }
+}
+
+/// A specification that was mined from serial executions (CheckFence, section 2.2).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SpecificationReport {
+    /// The file that was run, if it is another one.
+    pub reference: Option<String>,
+    /// How many serial observations there are.
+    pub observations: usize,
+    /// Whether these are all.
+    pub complete: bool,
+    /// The engine that found them; none if they were known from an earlier run.
+    pub engine: Option<String>,
+    /// Whether they were known from an earlier run.
+    pub cached: bool,
+    /// How long that took.
+    pub seconds: f64,
+}
+
+impl CheckReport {
+    /// The criterion with its condition and its test: `never (r1 = 0)`, `T0: observations`.
+    pub fn title(&self) -> String {
+        let test = self.test.as_ref().map(|test| format!("{test}: ")).unwrap_or_default();
+        match &self.property {
+            Some(condition) => format!("{test}{} ({condition})", self.criterion),
+            None => format!("{test}{}", self.criterion),
+        }
+    }
+}
+
+/// All checks as text; `details` asks for the executions too.
+pub fn checks_text(checks: &[CheckReport], details: bool, style: Style) -> String {
+    let mut out = String::new();
+    for group in checks.chunk_by(|a, b| a.file == b.file && a.set == b.set) {
+        file_table(&mut out, group, style);
+    }
+    if checks.len() > 1 {
+        out.push_str(&summary(checks));
+    }
+    if details {
+        for check in checks {
+            detail(&mut out, check, style);
+        }
+    }
+    out
+}
+
+fn file_table(out: &mut String, checks: &[CheckReport], style: Style) {
+    let Some(first) = checks.first() else { return };
+    // Tests are of different sizes; the JSON report has them all.
+    let alike = checks.iter().all(|check| check.instance == first.instance);
+    let size: Vec<String> =
+        first.instance.iter().filter(|_| alike).map(|(name, value)| format!("{name} = {value}")).collect();
+    let size = if size.is_empty() { String::new() } else { format!("({})", size.join(", ")) };
+    let mut heading = String::new();
+    hang(&mut heading, &format!("{} ", first.file), &size, style.columns());
+    out.push_str(&style.paint(Paint::Strong, heading.trim_end()));
+    out.push('\n');
+    let mut header = vec!["verdict", "model", "engine", "states", "time", "memory", "check"];
+    let mut rows: Vec<Row> = checks.iter().map(row).collect();
+    if style.columns() < ROOM_FOR_TITLES {
+        header.pop();
+        for row in &mut rows {
+            let title = row.cells.pop().map(|cell| cell.text);
+            row.notes.splice(0..0, title);
+        }
+    }
+    table(out, &header, &rows, style);
+    let mut said: Vec<&str> = Vec::new();
+    for check in checks.iter().filter(|check| !check.reductions.is_empty()) {
+        let engine = check.engine.as_deref().unwrap_or("");
+        if !said.contains(&engine) {
+            said.push(engine);
+            let text = format!("{engine} used {}", check.reductions.join(", "));
+            let mut line = String::new();
+            hang(&mut line, "  ", &text, style.columns());
+            out.push_str(&style.paint(Paint::Faint, line.trim_end()));
+            out.push('\n');
+        }
+    }
+}
+
+fn row(check: &CheckReport) -> Row {
+    let dash = || "-".to_owned();
+    let stat = |show: &dyn Fn(&Stats) -> String| check.stats.as_ref().map_or_else(dash, show);
+    let clients = check.clients.as_ref().and_then(ClientsReport::sentence);
+    let blocks = blocks_sentence(&check.blocks);
+    let speed = check.stats.as_ref().filter(|stats| stats.states >= MANY).map(speed);
+    let (doubt, unreached) = (check.doubt(), unreached_sentence(&check.unreached));
+    let notes = [doubt.as_ref(), check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref(), blocks.as_ref()];
+    let notes = notes.into_iter().chain([unreached.as_ref(), speed.as_ref()]).flatten().chain(&check.caveats);
+    Row {
+        cells: vec![
+            Cell::left(check.verdict.name()).paint(paint(check.verdict)),
+            Cell::left(check.model.clone().unwrap_or_else(dash)),
+            Cell::left(check.engine.clone().unwrap_or_else(dash)),
+            Cell::right(stat(&|stats| count(stats.states))),
+            Cell::right(stat(&|stats| format!("{:.2} s", stats.seconds))),
+            Cell::right(stat(&|stats| bytes(stats.peak_bytes))),
+            Cell::left(check.title()),
+        ],
+        notes: notes.cloned().collect(),
+    }
+}
+
+/// From this many states on it is told how fast they were found, and what each takes.
+const MANY: u64 = 1_000_000;
+
+fn speed(stats: &Stats) -> String {
+    let rate = stats.states as f64 / stats.seconds.max(1e-3);
+    let bytes = stats.bytes_per_state().unwrap_or_default();
+    format!("{} states a second, {bytes} bytes for each", count(rate as u64))
+}
+
+fn summary(checks: &[CheckReport]) -> String {
+    let mut kinds: Vec<Verdict> = checks.iter().map(|check| check.verdict).collect();
+    kinds.sort_by_key(|verdict| std::cmp::Reverse(verdict.gravity()));
+    kinds.dedup();
+    let counted = kinds.iter().map(|kind| {
+        let number = checks.iter().filter(|check| check.verdict == *kind).count();
+        format!("{number} {}", kind.name())
+    });
+    format!("{} checks: {}\n", checks.len(), counted.collect::<Vec<_>>().join(", "))
+}
+
+fn detail(out: &mut String, check: &CheckReport, style: Style) {
+    let model = check.model.as_deref().unwrap_or("-");
+    let what = match check.verdict {
+        Verdict::Verified => "witness",
+        other => other.name(),
+    };
+    let heading = format!("{what}: {} on {model} ({})", check.title(), check.file);
+    let mut lines = String::new();
+    hang(&mut lines, "", &heading, style.columns());
+    let heading = style.paint(Paint::Strong, lines.trim_end());
+    match (&check.trace, &check.explanation) {
+        (Some(trace), _) => {
+            out.push_str(&format!("\n{heading}\n\n"));
+            out.push_str(&trace_text(trace, style));
+        }
+        (None, Some(explanation)) => {
+            out.push_str(&format!("\n{heading}\n\n"));
+            hang(out, "Why: ", &explanation.sentence, style.columns());
+        }
+        (None, None) => {}
+    }
+}
+
+fn paint(verdict: Verdict) -> Paint {
+    match verdict {
+        Verdict::Verified => Paint::Good,
+        Verdict::Violated => Paint::Bad,
+        Verdict::Unknown | Verdict::Bounded | Verdict::Vacuous => Paint::Unsure,
+    }
+}

@@ -1,0 +1,126 @@
+//! Formulas that were written to files (`cyrano.export/1`).
+
+use cyrano_engine::Verdict;
+use cyrano_trace::Tool;
+use serde::Serialize;
+
+use crate::results::json::{to_json, tool};
+use crate::style::{Style, count, hang};
+
+/// One check as a formula, or why there is none.
+#[derive(Clone, Debug)]
+pub struct ExportReport {
+    /// The file that was checked.
+    pub file: String,
+    /// The test of the file, if it has tests.
+    pub test: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The criterion.
+    pub criterion: String,
+    /// The formula.
+    pub formula: Option<FormulaReport>,
+    /// Why there is no formula, or what the verdict leaves open.
+    pub reason: Option<String>,
+}
+
+/// A formula.
+#[derive(Clone, Debug)]
+pub struct FormulaReport {
+    /// The file that it was written to.
+    pub path: String,
+    /// Variables.
+    pub variables: u64,
+    /// Clauses.
+    pub clauses: u64,
+    /// Whether it is satisfiable, if that is known.
+    pub satisfiable: Option<bool>,
+    /// The verdict, if the question was answered.
+    pub verdict: Option<Verdict>,
+    /// Every loop is repeated at most so often,
+    pub bound: usize,
+    /// except for these: the thread, the line and the bound.
+    pub loops: Vec<(String, usize, usize)>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    tool: Tool,
+    formulas: Vec<Formula<'a>>,
+}
+
+#[derive(Serialize)]
+struct Formula<'a> {
+    file: &'a str,
+    test: Option<&'a str>,
+    model: Option<&'a str>,
+    criterion: &'a str,
+    path: Option<&'a str>,
+    variables: Option<u64>,
+    clauses: Option<u64>,
+    satisfiable: Option<bool>,
+    verdict: Option<&'static str>,
+    reason: Option<&'a str>,
+    bound: Option<usize>,
+    loops: Vec<Bound<'a>>,
+}
+
+#[derive(Serialize)]
+struct Bound<'a> {
+    thread: &'a str,
+    line: usize,
+    bound: usize,
+}
+
+/// All formulas as one JSON object.
+pub fn exports_json(reports: &[ExportReport], version: &str) -> String {
+    let formulas = reports.iter().map(|report| {
+        let formula = report.formula.as_ref();
+        let loops = formula.map(|formula| formula.loops.as_slice()).unwrap_or_default();
+        Formula {
+            file: &report.file,
+            test: report.test.as_deref(),
+            model: report.model.as_deref(),
+            criterion: &report.criterion,
+            path: formula.map(|formula| formula.path.as_str()),
+            variables: formula.map(|formula| formula.variables),
+            clauses: formula.map(|formula| formula.clauses),
+            satisfiable: formula.and_then(|formula| formula.satisfiable),
+            verdict: formula.and_then(|formula| formula.verdict).map(Verdict::name),
+            reason: report.reason.as_deref(),
+            bound: formula.map(|formula| formula.bound),
+            loops: loops.iter().map(|(thread, line, bound)| Bound { thread, line: *line, bound: *bound }).collect(),
+        }
+    });
+    to_json(&Document { schema: "cyrano.export/1", tool: tool(version), formulas: formulas.collect() })
+}
+
+/// All formulas as text.
+pub fn exports_text(reports: &[ExportReport], style: Style) -> String {
+    let mut out = String::new();
+    for report in reports {
+        let test = report.test.as_ref().map(|test| format!(", test {test}")).unwrap_or_default();
+        let model = report.model.as_ref().map(|model| format!(" on {model}")).unwrap_or_default();
+        let what = format!("{}{test}: {}{model}", report.file, report.criterion);
+        hang(&mut out, "", &what, style.columns());
+        if let Some(formula) = &report.formula {
+            hang(&mut out, "    ", &words(formula), style.columns());
+        }
+        if let Some(reason) = &report.reason {
+            let lead = if report.formula.is_some() { "" } else { "no formula: " };
+            hang(&mut out, "    ", &format!("{lead}{reason}"), style.columns());
+        }
+    }
+    out
+}
+
+fn words(formula: &FormulaReport) -> String {
+    let known = match (formula.satisfiable, formula.verdict) {
+        (Some(true), Some(verdict)) => format!("; satisfiable: {}", verdict.name()),
+        (Some(false), Some(verdict)) => format!("; unsatisfiable: {}", verdict.name()),
+        _ => "; not solved".to_owned(),
+    };
+    let (variables, clauses) = (count(formula.variables), count(formula.clauses));
+    format!("{}: {variables} variables, {clauses} clauses{known}", formula.path)
+}

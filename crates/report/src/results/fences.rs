@@ -1,0 +1,218 @@
+//! Fences that repair a program (`cyrano.fences/1`).
+
+use cyrano_trace::{Explanation, Tool, Trace};
+use serde::Serialize;
+
+use crate::draw::lanes::trace_text;
+use crate::results::json::{to_json, tool};
+use crate::results::orders::{OrdersReport, orders_text};
+use crate::style::{Paint, Style, count, hang};
+
+/// What a search for fences found.
+#[derive(Clone, Debug)]
+pub struct FencesReport {
+    /// The file.
+    pub file: String,
+    /// The model's name.
+    pub model: String,
+    /// What the program has to satisfy.
+    pub criterion: String,
+    /// `repaired`, `already-correct`, `irreparable` or `unknown`.
+    pub verdict: &'static str,
+    /// Why, where the verdict alone does not say it.
+    pub reason: Option<String>,
+    /// Whether each fence was shown to be needed.
+    pub minimal: bool,
+    /// Whether these are all minimal sets.
+    pub complete: bool,
+    /// The sets, cheapest first.
+    pub sets: Vec<Vec<FenceInfo>>,
+    /// If nothing is known to repair it: the set that prevents every counterexample that was found, and why it is not known to be enough.
+    pub candidate: Option<CandidateInfo>,
+    /// What is known about the orders that an algorithm declares already.
+    pub orders: Option<OrdersReport>,
+    /// The change of the source that the first set asks for.
+    pub diff: Option<String>,
+    /// The execution that no fence prevents, if it is irreparable.
+    pub trace: Option<Trace>,
+    /// How many questions an engine was asked.
+    pub questions: usize,
+    /// Wall time.
+    pub seconds: f64,
+}
+
+/// A set of fences that may be enough.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CandidateInfo {
+    /// The fences.
+    pub fences: Vec<FenceInfo>,
+    /// Why it is not known whether they are enough.
+    pub reason: String,
+    /// The change of the source that they ask for.
+    pub diff: String,
+}
+
+/// One fence, or one order.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FenceInfo {
+    /// The line of the original that it stands behind; for an order, the line of the brace that it stands before.
+    pub line: usize,
+    /// `after`, or for an order `before`.
+    #[serde(rename = "where")]
+    pub place: &'static str,
+    /// `store-store`, `load-load`, …; several at one place are joined by commas; `order` for an order.
+    pub kind: String,
+    /// The order as it is written, if it is one: `R03 < R09`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// The thread, procedure or command that it is in.
+    pub program: Option<String>,
+    /// What goes wrong without it alone, in words.
+    pub prevents: Vec<String>,
+    /// The executions behind these words, one for each; in pages only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counterexamples: Vec<Trace>,
+}
+
+#[derive(Serialize)]
+struct Results<'a> {
+    schema: &'static str,
+    tool: Tool,
+    results: Vec<Result<'a>>,
+}
+
+#[derive(Serialize)]
+struct Result<'a> {
+    file: &'a str,
+    model: &'a str,
+    criterion: &'a str,
+    verdict: &'static str,
+    reason: Option<&'a str>,
+    minimal: bool,
+    complete: bool,
+    sets: Vec<Vec<FenceInfo>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    candidate: Option<CandidateInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orders: Option<&'a OrdersReport>,
+    diff: Option<&'a str>,
+    questions: usize,
+    seconds: f64,
+    trace: Option<&'a Trace>,
+    explanation: Option<&'a Explanation>,
+}
+
+/// All results as one JSON object.
+pub fn fences_json(results: &[FencesReport], version: &str) -> String {
+    fences_document(results, version, false)
+}
+
+/// The same, perhaps with the executions that the fences prevent.
+pub(crate) fn fences_document(results: &[FencesReport], version: &str, executions: bool) -> String {
+    let results = results.iter().map(|report| Result {
+        file: &report.file,
+        model: &report.model,
+        criterion: &report.criterion,
+        verdict: report.verdict,
+        reason: report.reason.as_deref(),
+        minimal: report.minimal,
+        complete: report.complete,
+        sets: report.sets.iter().map(|set| told(set, executions)).collect(),
+        candidate: report
+            .candidate
+            .as_ref()
+            .map(|candidate| CandidateInfo { fences: told(&candidate.fences, executions), ..candidate.clone() }),
+        orders: report.orders.as_ref(),
+        diff: report.diff.as_deref(),
+        questions: report.questions,
+        seconds: report.seconds,
+        trace: report.trace.as_ref(),
+        explanation: report.trace.as_ref().map(|trace| &trace.explanation),
+    });
+    to_json(&Results { schema: "cyrano.fences/1", tool: tool(version), results: results.collect() })
+}
+
+fn told(set: &[FenceInfo], executions: bool) -> Vec<FenceInfo> {
+    let mut set = set.to_vec();
+    if !executions {
+        set.iter_mut().for_each(|fence| fence.counterexamples.clear());
+    }
+    set
+}
+
+/// All results as text; `details` asks for reasons and changes too.
+pub fn fences_text(results: &[FencesReport], details: bool, style: Style) -> String {
+    let mut out = String::new();
+    for (at, report) in results.iter().enumerate() {
+        if at > 0 && details {
+            out.push('\n');
+        }
+        one(&mut out, report, details, style);
+    }
+    out
+}
+
+fn one(out: &mut String, report: &FencesReport, details: bool, style: Style) {
+    let heading = format!("{}, {} on {}: ", report.file, report.criterion, report.model);
+    let paint = match report.verdict {
+        "repaired" | "already-correct" => Paint::Good,
+        "irreparable" => Paint::Bad,
+        _ => Paint::Unsure,
+    };
+    out.push_str(&style.paint(Paint::Strong, &heading));
+    out.push_str(&style.paint(paint, report.verdict));
+    let noun = if report.questions == 1 { "question" } else { "questions" };
+    let cost = format!("{} {noun}, {:.2} s", count(report.questions as u64), report.seconds);
+    out.push_str(&format!(" ({cost})\n"));
+    if let Some(reason) = &report.reason {
+        hang(out, "  ", reason, style.columns());
+    }
+    let many = report.sets.len() > 1 || report.complete && !report.sets.is_empty();
+    if many {
+        let number = report.sets.len();
+        let all = if report.complete { "all of them" } else { "there may be more" };
+        let noun = if number == 1 { "minimal set" } else { "minimal sets" };
+        hang(out, "  ", &format!("{number} {noun} ({all})"), style.columns());
+    }
+    for (at, set) in report.sets.iter().enumerate() {
+        let lead = if many { format!("  {}. ", at + 1) } else { "  ".to_owned() };
+        for (position, fence) in set.iter().enumerate() {
+            let lead = if position == 0 { lead.clone() } else { " ".repeat(lead.len()) };
+            describe(out, &lead, fence, details && at == 0, style);
+        }
+    }
+    if !report.sets.is_empty() && !report.minimal {
+        let noun = if report.orders.is_some() { "order" } else { "fence" };
+        hang(out, "  ", &format!("It was not shown that every {noun} is needed."), style.columns());
+    }
+    if let Some(candidate) = &report.candidate {
+        hang(out, "  ", "NOT PROVEN, but every counterexample that was found is prevented by:", style.columns());
+        for fence in &candidate.fences {
+            describe(out, "    ", fence, details, style);
+        }
+    }
+    if let Some(orders) = &report.orders {
+        orders_text(out, orders, details, style);
+    }
+    if details {
+        let diff = report.diff.as_ref().or(report.candidate.as_ref().map(|candidate| &candidate.diff));
+        if let Some(diff) = diff {
+            out.push_str(&format!("\n{diff}"));
+        }
+        if let Some(trace) = &report.trace {
+            out.push_str(&format!("\n{}", trace_text(trace, style)));
+        }
+    }
+}
+
+fn describe(out: &mut String, lead: &str, fence: &FenceInfo, details: bool, style: Style) {
+    let inside = fence.program.as_ref().map(|program| format!(" ({program})")).unwrap_or_default();
+    let words = match &fence.order {
+        Some(order) => format!("order {order}"),
+        None => format!("fence({}) {} line {}{inside}", fence.kind, fence.place, fence.line),
+    };
+    hang(out, lead, &words, style.columns());
+    for words in fence.prevents.iter().filter(|_| details) {
+        hang(out, &format!("{}  without it: ", " ".repeat(lead.len())), words, style.columns());
+    }
+}

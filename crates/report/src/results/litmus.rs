@@ -1,0 +1,280 @@
+//! Litmus tests: herd's summary for each, a table of all, and `cyrano.litmus/1`.
+
+use cyrano_engine::Verdict;
+use cyrano_trace::Tool;
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::exchange::shard::ShardReport;
+use crate::results::json::{to_json, tool};
+use crate::style::{Paint, Style, hang};
+use crate::table::{Cell, Row, table};
+
+/// What became of one test under one model.
+#[derive(Clone, Debug, Default)]
+pub struct LitmusReport {
+    /// The file.
+    pub file: String,
+    /// The test's name.
+    pub name: String,
+    /// The model's name.
+    pub model: String,
+    /// The engine that answered.
+    pub engine: Option<String>,
+    /// `exists`, `~exists` or `forall`; unknown if the test could not be read.
+    pub condition: Option<&'static str>,
+    /// `Allowed`, `Forbidden` or `Required`, as herd calls the three.
+    pub kind: Option<&'static str>,
+    /// The condition as written.
+    pub text: String,
+    /// `Never`, `Sometimes` or `Always`; nothing if the test was refused or is undecided.
+    pub observation: Option<&'static str>,
+    /// Whether the quantified condition holds, where that is known.
+    pub holds: Option<bool>,
+    /// Why there is no observation.
+    pub reason: Option<String>,
+    /// Whether the test was refused, by its front end or by every engine.
+    pub refused: bool,
+    /// Whether there is no final state that the condition could be about.
+    pub vacuous: bool,
+    /// What a state shows.
+    pub columns: Vec<String>,
+    /// The final states that were found; of each one value per column.
+    pub states: Vec<Vec<LitmusValue>>,
+    /// In how many of them the proposition holds.
+    pub positive: usize,
+    /// How long the engine took.
+    pub seconds: f64,
+    /// What was expected.
+    pub expected: Option<String>,
+    /// Whether that is not what came out.
+    pub differs: bool,
+    /// How engines disagree, if several were asked.
+    pub disagreement: Option<String>,
+    /// Which engines were asked, if several were.
+    pub compared: Vec<String>,
+}
+
+/// A value: a number, or the name of the location whose address it is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum LitmusValue {
+    /// A number.
+    Int(#[serde(with = "cyrano_trace::number")] i128),
+    /// An address.
+    Address(String),
+}
+
+impl std::fmt::Display for LitmusValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Address(name) => f.write_str(name),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Results<'a> {
+    schema: &'static str,
+    tool: Tool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<&'a ShardReport>,
+    tests: Vec<Result<'a>>,
+}
+
+#[derive(Serialize)]
+struct Result<'a> {
+    file: &'a str,
+    name: &'a str,
+    model: &'a str,
+    engine: Option<&'a str>,
+    observation: Option<&'static str>,
+    condition: Option<&'static str>,
+    proposition: Option<&'a str>,
+    holds: Option<bool>,
+    refused: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
+    reason: Option<&'a str>,
+    positive: Option<usize>,
+    negative: Option<usize>,
+    outcomes: Vec<Valuation<'a>>,
+    seconds: f64,
+    expected: Option<&'a str>,
+    differs: bool,
+    engines: &'a [String],
+    disagreement: Option<&'a str>,
+}
+
+struct Valuation<'a>(&'a [String], &'a [LitmusValue]);
+
+impl Serialize for Valuation<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().zip(self.1))
+    }
+}
+
+impl LitmusReport {
+    fn negative(&self) -> usize {
+        self.states.len().saturating_sub(self.positive)
+    }
+
+    /// One word for what came out.
+    pub(crate) fn outcome(&self) -> &'static str {
+        match self.observation {
+            Some(observation) => observation,
+            None if self.refused => "refused",
+            None if self.vacuous => Verdict::Vacuous.name(),
+            None => "unknown",
+        }
+    }
+}
+
+/// The name of this schema.
+pub(crate) const LITMUS: &str = "cyrano.litmus/1";
+
+/// All results as one JSON object.
+pub fn litmus_json(results: &[LitmusReport], version: &str) -> String {
+    litmus_document(results, version, None)
+}
+
+/// The same for a part of a campaign.
+pub(crate) fn litmus_document(results: &[LitmusReport], version: &str, shard: Option<&ShardReport>) -> String {
+    let tests = results.iter().map(|report| {
+        let counted = report.observation.is_some() || !report.states.is_empty();
+        Result {
+            file: &report.file,
+            name: &report.name,
+            model: &report.model,
+            engine: report.engine.as_deref(),
+            observation: report.observation,
+            condition: report.condition,
+            proposition: report.condition.map(|word| report.text.trim_start_matches(word).trim()),
+            holds: report.holds,
+            refused: report.refused,
+            verdict: report.vacuous.then(|| Verdict::Vacuous.name()),
+            reason: report.reason.as_deref(),
+            positive: counted.then_some(report.positive),
+            negative: counted.then(|| report.negative()),
+            outcomes: report.states.iter().map(|state| Valuation(&report.columns, state)).collect(),
+            seconds: report.seconds,
+            expected: report.expected.as_deref(),
+            differs: report.differs,
+            engines: &report.compared,
+            disagreement: report.disagreement.as_deref(),
+        }
+    });
+    to_json(&Results { schema: LITMUS, tool: tool(version), shard, tests: tests.collect() })
+}
+
+/// All results as text; `details` asks for herd's summary of each test before the table.
+pub fn litmus_text(results: &[LitmusReport], details: bool, style: Style) -> String {
+    let mut out = String::new();
+    let several = results.iter().any(|report| report.model != results[0].model);
+    if details {
+        for report in results {
+            summary(&mut out, report, several, style);
+            out.push('\n');
+        }
+    }
+    rows(&mut out, results, !details, style);
+    totals(&mut out, results, style);
+    out
+}
+
+/// herd's lines; counts are of states, not of executions.
+fn summary(out: &mut String, report: &LitmusReport, several: bool, style: Style) {
+    let title = format!("Test {} {}", report.name, report.kind.unwrap_or("Refused"));
+    let model = if several { format!(" ({})", report.model) } else { String::new() };
+    out.push_str(&style.paint(Paint::Strong, &format!("{title}{model}")));
+    out.push('\n');
+    if let Some(reason) = &report.reason {
+        for line in reason.lines() {
+            hang(out, "  ", line, style.columns());
+        }
+    }
+    if report.observation.is_none() && report.states.is_empty() {
+        return;
+    }
+    out.push_str(&format!("States {}\n", report.states.len()));
+    for state in &report.states {
+        let cells = report.columns.iter().zip(state).map(|(name, value)| format!("{name}={value};"));
+        out.push_str(&cells.collect::<Vec<_>>().join(" "));
+        out.push('\n');
+    }
+    match report.holds {
+        Some(true) => out.push_str("Ok\n"),
+        Some(false) => out.push_str("No\n"),
+        None => out.push_str("Undecided\n"),
+    }
+    let (positive, negative) = (report.positive, report.negative());
+    out.push_str(&format!("Witnesses\nPositive: {positive} Negative: {negative}\n"));
+    out.push_str(&format!("Condition {}\n", report.text));
+    out.push_str(&format!("Observation {} {} {positive} {negative}\n", report.name, report.outcome()));
+    out.push_str(&format!("Time {} {:.2}\n", report.name, report.seconds));
+}
+
+fn rows(out: &mut String, results: &[LitmusReport], reasons: bool, style: Style) {
+    let expected = results.iter().any(|report| report.expected.is_some());
+    let rows: Vec<Row> = results.iter().map(|report| row(report, expected, reasons)).collect();
+    let mut header = vec!["test", "model", "condition", "observation", "holds", "states", "engine"];
+    if expected {
+        header.push("expected");
+    }
+    table(out, &header, &rows, style);
+}
+
+/// One row; reasons stand below it unless they were printed already.
+fn row(report: &LitmusReport, expected: bool, reasons: bool) -> Row {
+    let paint = match (report.observation, report.differs) {
+        (_, true) => Some(Paint::Bad),
+        (None, _) => Some(Paint::Unsure),
+        _ => None,
+    };
+    let mut observation = Cell::left(report.outcome());
+    observation.paint = paint;
+    let holds = match report.holds {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "-",
+    };
+    let mut cells = vec![
+        Cell::left(report.name.clone()),
+        Cell::left(report.model.clone()),
+        Cell::left(report.condition.unwrap_or("-")),
+        observation,
+        Cell::left(holds),
+        Cell::right(report.states.len().to_string()),
+        Cell::left(report.engine.clone().unwrap_or_else(|| "-".to_owned())),
+    ];
+    if expected {
+        let mark = if report.differs { " (differs)" } else { "" };
+        cells.push(Cell::left(format!("{}{mark}", report.expected.as_deref().unwrap_or("-"))));
+    }
+    let lines = report.reason.iter().filter(|_| reasons).flat_map(|reason| reason.lines());
+    let mut notes: Vec<String> = lines.map(|line| format!("{}: {line}", report.file)).collect();
+    notes.extend(report.disagreement.clone());
+    Row { cells, notes }
+}
+
+fn totals(out: &mut String, results: &[LitmusReport], style: Style) {
+    let count = |wanted: &dyn Fn(&LitmusReport) -> bool| results.iter().filter(|report| wanted(report)).count();
+    let mut parts = Vec::new();
+    for word in ["Never", "Sometimes", "Always", "refused", "vacuous", "unknown"] {
+        let number = count(&|report| report.outcome() == word);
+        if number > 0 {
+            parts.push(format!("{number} {word}"));
+        }
+    }
+    let expected = count(&|report| report.expected.is_some());
+    if expected > 0 {
+        parts.push(format!("{expected} with an expectation, {} differ", count(&|report| report.differs)));
+    }
+    let compared = count(&|report| report.compared.len() > 1);
+    if compared > 0 {
+        let disagreements = count(&|report| report.disagreement.is_some());
+        parts.push(format!("{compared} answered by several engines, {disagreements} disagreements"));
+    }
+    let noun = if results.len() == 1 { "result" } else { "results" };
+    hang(out, "", &format!("{} {noun}: {}", results.len(), parts.join(", ")), style.columns());
+}

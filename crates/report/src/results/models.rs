@@ -1,0 +1,93 @@
+//! Memory models, explained: a table of their parameters and a paragraph each.
+
+use cyrano_trace::{ModelInfo, Tool};
+use serde::Serialize;
+
+use crate::results::json::{to_json, tool};
+use crate::style::{Paint, Style, hang};
+use crate::table::{Cell, Row, table};
+
+/// One model and who runs it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ModelReport {
+    /// Its parameters.
+    #[serde(flatten)]
+    pub model: ModelInfo,
+    /// The engines that run it, each with what it cannot do, if anything.
+    pub engines: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Models<'a> {
+    schema: &'static str,
+    tool: Tool,
+    models: &'a [ModelReport],
+}
+
+/// All models as one JSON object (`cyrano.models/1`).
+pub fn models_json(models: &[ModelReport], version: &str) -> String {
+    to_json(&Models { schema: "cyrano.models/1", tool: tool(version), models })
+}
+
+/// The models as text.
+pub fn models_text(models: &[ModelReport], style: Style) -> String {
+    let mut out = String::new();
+    let header = ["model", "other address", "same address", "forwards", "dependencies"];
+    let rows: Vec<Row> = models.iter().map(|report| row(&report.model)).collect();
+    table(&mut out, &header, &rows, style);
+    out.push('\n');
+    hang(
+        &mut out,
+        "  ",
+        "A pair XY, listed for accesses to other addresses and to the same one, is kept: an access of kind X (L load, S store) \
+         is performed before every later one of kind Y of its thread. A model that forwards lets a load see its own thread's \
+         stores before they are performed. Dependencies say which of a load's consequences stay behind it.",
+        style.columns(),
+    );
+    for report in models {
+        out.push('\n');
+        out.push_str(&style.paint(Paint::Strong, &report.model.name));
+        out.push('\n');
+        hang(&mut out, "  ", &report.model.summary, style.columns());
+        hang(&mut out, "  ", &format!("Engines: {}.", report.engines.join(", ")), style.columns());
+    }
+    out
+}
+
+fn row(model: &ModelInfo) -> Row {
+    Row {
+        cells: vec![
+            Cell::left(&model.name).paint(Paint::Strong),
+            Cell::left(pairs(&model.different)),
+            Cell::left(pairs(&model.same)),
+            Cell::left(if model.forwarding { "yes" } else { "no" }),
+            Cell::left(dependencies(model)),
+        ],
+        notes: Vec::new(),
+    }
+}
+
+/// `load-store` is written `LS`.
+fn pairs(names: &[String]) -> String {
+    let initials = |name: &String| name.split('-').filter_map(|word| word.chars().next()).collect::<String>();
+    let short: Vec<String> = names.iter().map(|name| initials(name).to_uppercase()).collect();
+    if short.is_empty() { "none".to_owned() } else { short.join(" ") }
+}
+
+fn dependencies(model: &ModelInfo) -> String {
+    let kinds = &model.dependencies;
+    let mut kept = Vec::new();
+    if kinds.data {
+        kept.push("data");
+    }
+    if kinds.address {
+        kept.push("address");
+    }
+    match kinds.control.as_str() {
+        "all" => kept.push("control"),
+        "stores" => kept.push("control to stores"),
+        _ => {}
+    }
+    let kept = if kept.is_empty() { "none".to_owned() } else { kept.join(", ") };
+    if model.serial { kept + "; whole operations" } else { kept }
+}

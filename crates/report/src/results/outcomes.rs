@@ -1,0 +1,154 @@
+//! Sets of outcomes: a table per model, and `cyrano.outcomes/1`.
+//!
+//! With several models the outcomes that the previous model did not have are marked, for these are what a weaker model adds.
+
+use std::collections::BTreeSet;
+
+use cyrano_engine::{Stats, Verdict};
+use cyrano_trace::{Tool, shown};
+use serde::Serialize;
+
+use crate::results::json::{Pairs, to_json, tool};
+use crate::style::{Paint, Style, count, hang, pad_left, width};
+
+/// The outcomes of one program under one model.
+#[derive(Clone, Debug)]
+pub struct OutcomesReport {
+    /// The file.
+    pub file: String,
+    /// The test of the file, if it has tests.
+    pub test: Option<String>,
+    /// The model's name.
+    pub model: String,
+    /// The engine that answered.
+    pub engine: Option<String>,
+    /// Why this engine and not the usual one.
+    pub engine_note: Option<String>,
+    /// `Verified` if the set is complete; `Vacuous` if it is complete and empty, because no execution ends.
+    pub verdict: Verdict,
+    /// Why it is not complete.
+    pub reason: Option<String>,
+    /// What is observed.
+    pub columns: Vec<String>,
+    /// The valuations.
+    pub outcomes: BTreeSet<Vec<i128>>,
+    /// What it cost.
+    pub stats: Option<Stats>,
+}
+
+#[derive(Serialize)]
+struct Results<'a> {
+    schema: &'static str,
+    tool: Tool,
+    results: Vec<Result<'a>>,
+}
+
+#[derive(Serialize)]
+struct Result<'a> {
+    file: &'a str,
+    test: Option<&'a str>,
+    model: &'a str,
+    engine: Option<&'a str>,
+    engine_note: Option<&'a str>,
+    complete: bool,
+    verdict: &'static str,
+    reason: Option<&'a str>,
+    count: usize,
+    outcomes: Vec<Valuation<'a>>,
+    states: Option<u64>,
+    seconds: Option<f64>,
+    peak_bytes: Option<u64>,
+}
+
+struct Valuation<'a> {
+    columns: &'a [String],
+    values: &'a [i128],
+}
+
+impl Serialize for Valuation<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let pairs: Vec<(String, i128)> = self.columns.iter().cloned().zip(self.values.iter().copied()).collect();
+        Pairs(&pairs).serialize(serializer)
+    }
+}
+
+/// All results as one JSON object.
+pub fn outcomes_json(results: &[OutcomesReport], version: &str) -> String {
+    let results = results.iter().map(|report| Result {
+        file: &report.file,
+        test: report.test.as_deref(),
+        model: &report.model,
+        engine: report.engine.as_deref(),
+        engine_note: report.engine_note.as_deref(),
+        complete: matches!(report.verdict, Verdict::Verified | Verdict::Vacuous),
+        verdict: report.verdict.name(),
+        reason: report.reason.as_deref(),
+        count: report.outcomes.len(),
+        outcomes: report.outcomes.iter().map(|values| Valuation { columns: &report.columns, values }).collect(),
+        states: report.stats.map(|stats| stats.states),
+        seconds: report.stats.map(|stats| stats.seconds),
+        peak_bytes: report.stats.map(|stats| stats.peak_bytes),
+    });
+    to_json(&Results { schema: "cyrano.outcomes/1", tool: tool(version), results: results.collect() })
+}
+
+/// All results as text; `details` asks for the valuations and not just their number.
+pub fn outcomes_text(results: &[OutcomesReport], details: bool, style: Style) -> String {
+    let mut out = String::new();
+    let mut previous: Option<&OutcomesReport> = None;
+    for report in results {
+        if previous.is_none_or(|p| p.file != report.file || p.test != report.test) {
+            previous = None;
+            let test = report.test.as_ref().map(|test| format!(", test {test}")).unwrap_or_default();
+            out.push_str(&style.paint(Paint::Strong, &format!("{}{test}", report.file)));
+            out.push('\n');
+        }
+        heading(&mut out, report, style);
+        if details {
+            valuations(&mut out, report, previous, style);
+        }
+        previous = Some(report);
+    }
+    out
+}
+
+fn heading(out: &mut String, report: &OutcomesReport, style: Style) {
+    let number = report.outcomes.len();
+    let noun = if number == 1 { "outcome" } else { "outcomes" };
+    let states = report.stats.map_or(0, |stats| stats.states);
+    let engine = report.engine.as_deref().unwrap_or("no engine");
+    let complete = match report.verdict {
+        Verdict::Verified | Verdict::Vacuous => "complete".to_owned(),
+        other => format!("{}, there may be more", other.name()),
+    };
+    let text = format!("{number} {noun} ({complete}; {engine}, {} states)", count(states));
+    hang(out, &format!("{}: ", report.model), &text, style.columns());
+    for note in [&report.reason, &report.engine_note].into_iter().flatten() {
+        hang(out, "    ", note, style.columns());
+    }
+}
+
+fn valuations(out: &mut String, report: &OutcomesReport, previous: Option<&OutcomesReport>, style: Style) {
+    if report.outcomes.is_empty() {
+        return;
+    }
+    let column = |at: usize| {
+        let values = report.outcomes.iter().map(|values| values.get(at).map_or(0, |v| width(&shown(*v))));
+        values.max().unwrap_or(0).max(width(&report.columns[at]))
+    };
+    let widths: Vec<usize> = (0..report.columns.len()).map(column).collect();
+    let row = |cells: &mut dyn Iterator<Item = String>| {
+        let cells = cells.zip(&widths).map(|(cell, columns)| pad_left(&cell, *columns));
+        format!("  {}", cells.collect::<Vec<_>>().join("  "))
+    };
+    out.push_str(&style.paint(Paint::Faint, &row(&mut report.columns.iter().cloned())));
+    out.push('\n');
+    for values in &report.outcomes {
+        out.push_str(&row(&mut values.iter().map(|value| shown(*value))));
+        let is_new = |p: &OutcomesReport| p.columns == report.columns && !p.outcomes.contains(values);
+        if previous.is_some_and(|p| is_new(p) && matches!(p.verdict, Verdict::Verified | Verdict::Vacuous)) {
+            out.push_str(&style.paint(Paint::Unsure, "  new"));
+        }
+        out.push('\n');
+    }
+}

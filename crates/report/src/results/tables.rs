@@ -1,0 +1,69 @@
+//! A paper's experiments, our numbers beside the paper's (`cyrano.tables/1`).
+
+use cyrano_trace::Tool;
+use serde::Serialize;
+
+use crate::results::json::{to_json, tool};
+use crate::style::{Paint, Style, hang};
+use crate::table::{Cell, Row, table};
+
+/// One table.
+#[derive(Clone, Debug, Serialize)]
+pub struct TableReport {
+    /// What it shows.
+    pub title: String,
+    /// The columns.
+    pub header: Vec<String>,
+    /// The rows.
+    pub rows: Vec<TableRow>,
+    /// One sentence for each difference that concerns the whole table.
+    pub notes: Vec<String>,
+}
+
+/// One row.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TableRow {
+    /// One text for each column.
+    pub cells: Vec<String>,
+    /// One sentence for each difference from the paper.
+    pub notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    tool: Tool,
+    paper: &'a str,
+    tables: &'a [TableReport],
+}
+
+/// All tables as one JSON object.
+pub fn tables_json(paper: &str, tables: &[TableReport], version: &str) -> String {
+    to_json(&Document { schema: "cyrano.tables/1", tool: tool(version), paper, tables })
+}
+
+/// One table as text; `details` asks for the sentences too.
+pub fn table_text(report: &TableReport, details: bool, style: Style) -> String {
+    let mut out = String::new();
+    let mut title = String::new();
+    hang(&mut title, "", &report.title, style.columns());
+    out.push_str(&style.paint(Paint::Strong, title.trim_end()));
+    out.push('\n');
+    let header: Vec<&str> = report.header.iter().map(String::as_str).collect();
+    let rows: Vec<Row> = report.rows.iter().map(|row| line(row, details)).collect();
+    table(&mut out, &header, &rows, style);
+    for note in report.notes.iter().filter(|_| details) {
+        hang(&mut out, "  ", note, style.columns());
+    }
+    out
+}
+
+fn line(row: &TableRow, details: bool) -> Row {
+    let number = |text: &str| {
+        let digits = text.trim_end_matches([' ', 's']);
+        !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == ',' || c == '.')
+    };
+    let cell = |text: &String| if number(text) { Cell::right(text) } else { Cell::left(text) };
+    let notes = if details { row.notes.clone() } else { Vec::new() };
+    Row { cells: row.cells.iter().map(cell).collect(), notes }
+}

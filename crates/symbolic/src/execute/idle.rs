@@ -1,0 +1,210 @@
+//! Idle iterations of loops (reduction `idle-iterations`): an iteration that changes nothing is not followed by another one.
+//!
+//! A retry loop goes round again because somebody else was faster; a spinning loop because it has nothing to do yet. Such an iteration
+//! writes nothing, and the next one starts where it started. Bounds that had to allow for all of them grow with everything that other threads do; without
+//! them a loop is repeated only as often as its own iterations change memory.
+//!
+//! **Which loops.** An iteration is looked at from one *point* of the loop to the same point in the next round. The point may be any instruction of the loop where
+//! paths begin or meet, outside of inner loops and of atomic sections, before which no register is live that is written anywhere in the loop. It need not be the head:
+//! `while r = 0 { r := x; }` looks at `r` first, but before the load `r` does not matter. Which registers are live depends on the
+//! question: at the end only what it is about is. No operation begins or ends in the loop. An iteration is *idle* if it comes from the point back to it and
+//! executes no store, no read-modify-write that changes anything and no assertion, and no computation in it goes wrong.
+//!
+//! **Argument.** Take an execution and leave out all accesses, fences, choices and sections of an idle iteration; keep the memory order between the rest.
+//!
+//! - The thread does the rest as before: it goes on from the point with the same live registers, which hold the same values, computed from the same loads.
+//! - Kept pairs, the program's own order, fences between two accesses, dependencies (registers have the same sources; control has fewer), sections and
+//!   axiom 7 ask for a subset of what they asked for. Values: no store is gone, and which stores a load sees depends on the order of the load and of stores only.
+//! - Final memory, final registers that matter, errors, assertions, limits, and threads that wait before a section are the same.
+//!
+//! **Exchanges that find what they write** change nothing, either: a lock that is tried with `exchange(lock, 1)` until it returns 0. Let such an exchange `e` see
+//! the store `s` (or the initial value). All stores before `e` in the memory order are visible to it, and no other is (stores of its own thread to its word are kept before it), so
+//! `s` is the last store to the word before `e`. Whoever saw `e` comes after it in the memory order (a load of another thread because else `e` is not visible; a
+//! later one of the same thread because every model without own orders keeps a read-modify-write before later accesses to its address), and so after `s`; without
+//! `e` the last store that it can see is `s`, with the same value, and is not a forwarded one. Others see what they saw. The rest of the argument is as above but for axiom 7, where the edge from `e` is
+//! replaced by one from `s`. Where that axiom has to be checked, this is used only if all stores to the word have fixed addresses and write constants: nothing leads to them.
+//!
+//! So whatever can be asked about is shown by an execution without idle iterations (leaving out one after the other ends, because each has an
+//! instruction), but for threads that never come to an end: in a prefix that shows an
+//! error another thread may be left with nothing but idle iterations. Therefore idle iterations are not forbidden: a thread
+//! *stops* after the first one, which is the end of a prefix like any other ([`crate::execute::walk`]). It has not halted, so it
+//! shows no outcome and no deadlock, and under a serial model its operation is unfinished.
+//! A loop that can only idle needs no bound: going round for ever is not an outcome.
+//!
+//! Range analysis does not use this: under some models its ranges must not rest on which stores are executed.
+
+use cyrano_ir::dataflow::{Liveness, successors, writes};
+use cyrano_ir::{AccessKind, Addr, Expr, InstrId, LocId, LocalExpr, Op, Program, RmwOp, Thread, ThreadId};
+use cyrano_memory::Model;
+
+use crate::execute::event::{Event, Run};
+use crate::execute::loops::{LoopId, Loops};
+use crate::formula::gates::Gates;
+use crate::formula::lit::Lit;
+
+/// A point of a loop from which on an iteration may be idle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Point {
+    /// Every iteration passes it.
+    Always,
+    /// Some iterations may not pass it.
+    Sometimes,
+}
+
+/// Where a thread may be found idle.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Idle {
+    points: Vec<Option<Point>>,
+    /// The exchanges that change nothing if they find what they write.
+    silent: Vec<bool>,
+}
+
+impl Idle {
+    /// Looks at all loops of a thread.
+    pub(crate) fn new(program: &Program, model: &Model, thread: ThreadId, loops: &Loops, live: &Liveness) -> Self {
+        let code = program.thread(thread);
+        let mut points = vec![None; code.code.len()];
+        for (id, head) in (0u32..).map(LoopId).zip(&loops.heads) {
+            choose_points(code, loops, live, id, *head, &mut points);
+        }
+        let silent = code.code.iter().map(|instr| may_be_silent(program, model, &instr.op)).collect();
+        Self { points, silent }
+    }
+
+    /// Whether the thread may be found idle before this instruction.
+    pub(crate) fn point(&self, pc: InstrId) -> Option<Point> {
+        self.points.get(pc.index()).copied().flatten()
+    }
+
+    /// Whether an access changes memory.
+    fn changes(&self, gates: &mut Gates, event: &Event) -> Option<Lit> {
+        let (value, writes) = event.write.as_ref()?;
+        match &event.read {
+            Some(found) if event.kind == AccessKind::Rmw && self.silent[event.instr.index()] => {
+                let same = gates.equal(found, value);
+                Some(gates.and(*writes, !same))
+            }
+            _ => Some(*writes),
+        }
+    }
+}
+
+/// A point that has been passed, and how much of the run there was then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    /// Whether it has been.
+    pub(crate) guard: Lit,
+    events: usize,
+    errors: usize,
+    asserted: usize,
+}
+
+impl Mark {
+    /// Here, now.
+    pub(crate) fn new(guard: Lit, run: &Run) -> Self {
+        Self { guard, events: run.events.len(), errors: run.errors.len(), asserted: run.asserted.len() }
+    }
+
+    /// Whether anything has been changed or asserted, or gone wrong, since then.
+    ///
+    /// Blocks are followed in the order of their keys, a point is the start of a block, and each of these literals implies that its instruction is executed.
+    /// So if the thread has come from the point back to it, what is new and holds is what it did on its way.
+    pub(crate) fn effects(self, idle: &Idle, gates: &mut Gates, run: &Run) -> Lit {
+        let events = run.events[self.events..].iter();
+        let mut effects: Vec<Lit> = events.filter_map(|event| idle.changes(gates, event)).collect();
+        effects.extend(run.errors[self.errors..].iter().chain(&run.asserted[self.asserted..]));
+        gates.any(effects)
+    }
+}
+
+/// Chooses points of a loop: one that every iteration passes, if there is one, the head first; else as many as have something to add.
+fn choose_points(
+    thread: &Thread,
+    loops: &Loops,
+    live: &Liveness,
+    id: LoopId,
+    head: InstrId,
+    points: &mut [Option<Point>],
+) {
+    let body: Vec<InstrId> = (0..thread.code.len()).map(InstrId::new).filter(|pc| loops.contains(id, *pc)).collect();
+    let op = |pc: &InstrId| &thread.code[pc.index()].op;
+    if body.iter().any(|pc| matches!(op(pc), Op::OperationBegin(_) | Op::OperationEnd | Op::Transaction(_))) {
+        return;
+    }
+    let written = || body.iter().filter_map(|pc| writes(op(pc))).flat_map(|write| write.registers());
+    let fits = |pc: InstrId| {
+        let starts = pc == head || loops.innermost(pc) == Some(id) && loops.joins[pc.index()];
+        starts && !written().any(|register| live.is_live(pc, register))
+    };
+    let others = body.iter().copied().filter(|pc| *pc != head);
+    let fitting: Vec<InstrId> = std::iter::once(head).chain(others).filter(|pc| fits(*pc)).collect();
+    if let Some(always) = fitting.iter().find(|pc| !Round::without(thread, &body, head, &[**pc]).closes) {
+        points[always.index()] = Some(Point::Always);
+        return;
+    }
+    let mut chosen = Vec::new();
+    for pc in fitting {
+        if Round::without(thread, &body, head, &chosen).reached.contains(&pc) {
+            chosen.push(pc);
+            points[pc.index()] = Some(Point::Sometimes);
+        }
+    }
+}
+
+/// What can be reached from the head of a loop in one round.
+struct Round {
+    reached: Vec<InstrId>,
+    /// Whether the head can.
+    closes: bool,
+}
+
+impl Round {
+    /// What can be reached without passing these.
+    fn without(thread: &Thread, body: &[InstrId], head: InstrId, avoided: &[InstrId]) -> Self {
+        let mut round = Self { reached: Vec::new(), closes: false };
+        let mut todo = vec![head];
+        while let Some(pc) = todo.pop() {
+            if round.reached.contains(&pc) || avoided.contains(&pc) || body.binary_search(&pc).is_err() {
+                continue;
+            }
+            round.reached.push(pc);
+            for next in successors(&thread.code[pc.index()].op, pc) {
+                round.closes |= next == head;
+                todo.push(next);
+            }
+        }
+        round
+    }
+}
+
+/// Whether leaving out an exchange that finds what it writes is allowed.
+fn may_be_silent(program: &Program, model: &Model, op: &Op) -> bool {
+    let Op::Rmw { addr, op: RmwOp::Exchange(_), .. } = op else { return false };
+    let constants = || matches!(addr, Addr::Fixed(loc) if holds_constants(program, *loc));
+    !model.own_order && (!model.may_invent_values() || constants())
+}
+
+/// Whether all stores to a word have a fixed address and write constants.
+fn holds_constants(program: &Program, loc: LocId) -> bool {
+    let code = program.threads.iter().flat_map(|thread| &thread.code);
+    code.into_iter().filter(|instr| instr.op.access_kind().is_some_and(AccessKind::writes)).all(|instr| {
+        match instr.op.addr() {
+            Some(Addr::Fixed(other)) => *other != loc || stores_a_constant(&instr.op),
+            Some(Addr::Indexed { array, .. }) => {
+                let array = &program.arrays[array.index()];
+                !(array.base.0..array.base.0 + array.len).contains(&loc.0)
+            }
+            None => true,
+        }
+    })
+}
+
+fn stores_a_constant(op: &Op) -> bool {
+    let constant = |value: &LocalExpr| matches!(value, Expr::Const(_));
+    match op {
+        Op::Store { value, .. } | Op::Rmw { op: RmwOp::Exchange(value) | RmwOp::Cas { new: value, .. }, .. } => {
+            constant(value)
+        }
+        _ => false,
+    }
+}

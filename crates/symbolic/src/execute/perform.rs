@@ -1,0 +1,322 @@
+//! Symbolic execution of single instructions: what they compute, where they stop the thread, which accesses they make.
+//!
+//! **Invariant:** the meaning is that of the reference interpreter. A value that cannot be computed is 0 and an error, and the thread goes on; an
+//! address, an index or a condition that cannot be computed stops it.
+
+use std::rc::Rc;
+
+use cyrano_ir::{AccessKind, Addr, ArrayId, BinOp, InstrId, LocalExpr, Op, Place, RmwOp};
+use cyrano_memory::Control;
+
+use crate::execute::arith::Computed;
+use crate::execute::eval::Taint;
+use crate::execute::event::{Address, Event, Item, Sources, Step};
+use crate::execute::range::Range;
+use crate::execute::value::Value;
+use crate::execute::walk::{State, Walk};
+use crate::formula::lit::{FALSE, Lit, TRUE};
+use crate::formula::swap::{Swap, pointer_and_offset};
+use crate::formula::symmetry::Exchanges;
+
+impl Walk<'_, '_> {
+    /// The thread stops where this literal holds, with an error.
+    pub(crate) fn stop(&mut self, guard: &mut Lit, wrong: Lit) {
+        self.error(*guard, wrong);
+        if !self.any_path {
+            *guard = self.gates.and(*guard, !wrong);
+        }
+    }
+
+    /// A value whose computation stops nothing: an error is recorded and the value is 0.
+    fn compute(&mut self, expr: &LocalExpr, guard: Lit, state: &State) -> (Value, Taint) {
+        let (value, wrong) = state.registers.eval(self.gates, expr);
+        let taint = state.registers.taint(self.gates, expr);
+        (self.repair((value, wrong), guard), taint)
+    }
+
+    fn repair(&mut self, (value, wrong): Computed, guard: Lit) -> Value {
+        if wrong == FALSE {
+            return value;
+        }
+        self.error(guard, wrong);
+        self.gates.choose(wrong, &Value::constant(0), &value)
+    }
+
+    /// Something goes wrong, which counts unless it is in a section that is cut off.
+    fn error(&mut self, guard: Lit, wrong: Lit) {
+        let error = self.gates.and(guard, wrong);
+        let error = self.gates.and(error, self.whole);
+        if error != FALSE && !self.ghost {
+            self.run.errors.push(error);
+        }
+    }
+
+    pub(crate) fn assign(&mut self, pc: InstrId, dst: &Place, value: &LocalExpr, guard: &mut Lit, state: &mut State) {
+        let (choices, wrong) = state.registers.resolve(self.gates, dst);
+        self.stop(guard, wrong);
+        let open = state.registers.is_open(value);
+        let (value, taint) = self.compute(value, *guard, state);
+        let index = state.registers.index_taint(self.gates, dst);
+        let taint = self.gates.union(&taint, &index);
+        let taint = self.hand_on(pc, taint, *guard, state);
+        state.registers.write(self.gates, &choices, &value, &taint, open);
+    }
+
+    pub(crate) fn choice(&mut self, pc: InstrId, dst: &Place, from: &[i128], guard: &mut Lit, state: &mut State) {
+        let (choices, wrong) = state.registers.resolve(self.gates, dst);
+        self.stop(guard, wrong);
+        let range = Range::of(from.to_vec());
+        let value = self.gates.unknown(range.clone());
+        if range.single().is_none() {
+            let mut values = from.to_vec();
+            values.sort_unstable();
+            values.dedup();
+            let mut one: Vec<Lit> = values.into_iter().map(|number| self.gates.equals(&value, number)).collect();
+            one.push(!*guard);
+            self.gates.clause(&one);
+        }
+        if self.ghost {
+            // Which value was chosen would have to be looked at for all values at once.
+            self.run.vague_waits = true;
+        } else {
+            let made = self.gates.and(*guard, self.whole);
+            self.out.choices.push((made, value.clone()));
+        }
+        let taint = state.registers.index_taint(self.gates, dst);
+        let taint = self.hand_on(pc, taint, *guard, state);
+        state.registers.write(self.gates, &choices, &value, &taint, true);
+    }
+
+    /// Evaluates a condition that decides the way on.
+    pub(crate) fn decide(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut State) -> Lit {
+        match state.registers.is_open(cond) {
+            true => state.decided.1 += 1,
+            false => state.decided.0 += 1,
+        }
+        let (value, wrong) = state.registers.eval(self.gates, cond);
+        self.stop(guard, wrong);
+        if self.set.model.dependencies.control != Control::None {
+            let taint = state.registers.taint(self.gates, cond);
+            state.control = self.gates.union(&state.control, &taint);
+        }
+        if self.own.is_some() {
+            let taint = state.registers.taint(self.gates, cond);
+            self.hand_on(pc, taint, *guard, state);
+        }
+        if self.any_path && !state.registers.taint(self.gates, cond).is_empty() {
+            return self.gates.fresh();
+        }
+        self.gates.is_true(&value)
+    }
+
+    /// Outside sections the thread stops; inside, it must not have entered. The setup thread stops in both cases.
+    pub(crate) fn assume(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut State) {
+        let holds = self.decide(pc, cond, guard, state);
+        if self.ghost {
+            let stuck = self.gates.and(*guard, !holds);
+            self.stuck.push(stuck);
+        } else if state.memory.is_some() {
+            let waits = self.gates.and(*guard, !holds);
+            // Outside of sections the execution is dropped.
+            if waits != FALSE && state.in_section {
+                self.run.setup_waits.push(waits);
+            }
+        } else if state.in_section {
+            self.gates.clause(&[!*guard, holds]);
+        }
+        *guard = self.gates.and(*guard, holds);
+    }
+
+    pub(crate) fn limit(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut State) {
+        let holds = self.decide(pc, cond, guard, state);
+        let beyond = self.gates.and(*guard, !holds);
+        if beyond != FALSE && !self.ghost {
+            self.run.limits.push((self.thread, pc, beyond));
+            self.cut(state, beyond);
+        }
+        *guard = self.gates.and(*guard, holds);
+    }
+
+    pub(crate) fn assert(&mut self, cond: &LocalExpr, guard: Lit, state: &State) {
+        if self.ghost {
+            return;
+        }
+        let (value, wrong) = state.registers.eval(self.gates, cond);
+        let guard = self.gates.and(guard, self.whole);
+        let error = self.gates.and(guard, wrong);
+        let holds = self.gates.is_true(&value);
+        let fails = self.gates.and(!wrong, !holds);
+        let fails = self.gates.and(guard, fails);
+        self.run.errors.push(error);
+        self.run.failed.push(fails);
+        self.run.asserted.push(guard);
+    }
+
+    /// The words of an address, what it was computed from, and whether it cannot be computed.
+    fn address(&mut self, addr: &Addr, state: &State) -> (Address, Taint, Lit) {
+        match addr {
+            Addr::Fixed(loc) => (Address::fixed(loc.0), Taint::default(), FALSE),
+            Addr::Indexed { array, index } => {
+                let exchanges = self.exchanged_index(*array, index, state);
+                let (value, wrong) = state.registers.eval(self.gates, index);
+                self.gates.exchanges = exchanges;
+                let taint = state.registers.taint(self.gates, index);
+                let program = self.set.program;
+                let shared = &program.arrays[array.index()];
+                let (cases, outside) = self.gates.cases(&value, shared.len, |at| program.element(*array, at).is_ok());
+                let words = cases.into_iter().map(|(at, lit)| (shared.base.0 + at as u32, lit)).collect();
+                let wrong = self.gates.or(wrong, outside);
+                (Address { words, index: Some((*array, value)) }, taint, wrong)
+            }
+        }
+    }
+
+    /// The symmetries that move the words which an index stands for along with it. They are not tested again while the index is computed, because
+    /// the number of a word is not what they move.
+    fn exchanged_index(&mut self, array: ArrayId, index: &LocalExpr, state: &State) -> Exchanges {
+        if self.gates.exchanges.is_empty() {
+            return Exchanges::default();
+        }
+        let program = self.set.program;
+        match pointer_and_offset(index) {
+            Some((pointer, offset)) => {
+                let (pointer, _) = state.registers.eval(self.gates, pointer);
+                self.gates.exchanges.retain(|swap| swap.keeps_target(program, array, &pointer.range, offset));
+            }
+            None => {
+                let (index, _) = state.registers.eval(self.gates, index);
+                let stays =
+                    |swap: &Swap| !swap.moves(&index.range) && !swap.moves_words(program, array, &index.range, 0);
+                self.gates.exchanges.retain(stays);
+            }
+        }
+        std::mem::take(&mut self.gates.exchanges)
+    }
+
+    pub(crate) fn access(&mut self, pc: InstrId, op: &Op, guard: &mut Lit, state: &mut State) {
+        let (Some(addr), Some(kind)) = (op.addr(), op.access_kind()) else { return };
+        let (address, address_taint, wrong) = self.address(addr, state);
+        self.stop(guard, wrong);
+        let place = op
+            .dst()
+            .map(|dst| (state.registers.resolve(self.gates, dst), state.registers.index_taint(self.gates, dst)));
+        if let Some(((_, wrong), _)) = &place {
+            self.stop(guard, *wrong);
+        }
+        if address.words.is_empty() && !self.any_path {
+            *guard = FALSE;
+        }
+        if *guard == FALSE {
+            return;
+        }
+        let read = kind.reads().then(|| self.read(&address, state));
+        let control = state.control.clone();
+        let follows = self.follows(pc, state);
+        let mut from = Sources { address: address_taint, control, follows, ..Sources::default() };
+        let write = match op {
+            Op::Store { value, .. } => {
+                let (value, taint) = self.compute(value, *guard, state);
+                (from.data, from.flow) = (taint.clone(), taint);
+                Some((value, *guard))
+            }
+            Op::Rmw { op, .. } => read.clone().map(|old| self.modify(op, &old, *guard, state, &mut from)),
+            _ => None,
+        };
+        let freed = self.look(pc, kind, &address, *guard, state);
+        let number = u32::try_from(self.run.events.len()).unwrap_or(u32::MAX);
+        self.hand_on_access(pc, number, *guard);
+        if let (Some(((choices, _), index)), Some(value)) = (place, &read) {
+            if self.own.is_some() {
+                from.follows = self.gates.union(&from.follows, &index);
+            }
+            let own = if self.tracks { Rc::new(vec![(number, TRUE)]) } else { Taint::default() };
+            let taint = self.gates.union(&index, &own);
+            state.registers.write(self.gates, &choices, value, &taint, true);
+        }
+        let event = self.record(
+            Event {
+                thread: self.thread,
+                instr: pc,
+                kind,
+                guard: *guard,
+                address,
+                read: read.clone(),
+                write,
+                whole: self.whole,
+                unit: state.unit,
+                ghost: self.ghost,
+                looks: false,
+                from,
+            },
+            state,
+        );
+        if !self.ghost {
+            let guard = self.gates.and(*guard, self.whole);
+            self.out.steps.push(Step { guard, instr: pc, read, event, freed });
+        }
+    }
+
+    /// Notes the access, or for the setup thread performs it.
+    fn record(&mut self, event: Event, state: &mut State) -> Option<usize> {
+        if let Some(memory) = &mut state.memory {
+            if let Some((value, writes)) = event.write {
+                let memory = Rc::make_mut(memory);
+                for (word, lit) in &event.address.words {
+                    // A failed compare-and-swap writes nothing.
+                    let lit = if event.kind == AccessKind::Rmw { self.gates.and(*lit, writes) } else { *lit };
+                    let old = &memory[*word as usize];
+                    memory[*word as usize] = self.gates.choose(lit, &value, old);
+                }
+            }
+            return None;
+        }
+        let number = self.run.events.len();
+        if let Some(unit) = event.unit {
+            self.run.units[unit].events.push(number);
+        }
+        self.run.events.push(event);
+        if !self.ghost {
+            self.out.items.push(Item::Access(number));
+        }
+        Some(number)
+    }
+
+    /// What a read returns: of the setup thread, what memory holds; else anything that the word may hold.
+    pub(crate) fn read(&mut self, address: &Address, state: &State) -> Value {
+        let words = address.words.iter();
+        if let Some(memory) = &state.memory {
+            let mut words = words.rev();
+            let Some((last, _)) = words.next() else { return Value::nothing() };
+            let first = memory[*last as usize].clone();
+            return words.fold(first, |value, (word, lit)| self.gates.choose(*lit, &memory[*word as usize], &value));
+        }
+        let range = words.fold(Range::none(), |range, (word, _)| range.join(&self.set.words[*word as usize]));
+        if range == Range::none() { Value::nothing() } else { self.gates.unknown(range) }
+    }
+
+    /// The store of a read-modify-write. All operands are evaluated, also those that a failed compare-and-swap does not use.
+    fn modify(&mut self, op: &RmwOp, old: &Value, guard: Lit, state: &State, from: &mut Sources) -> (Value, Lit) {
+        match op {
+            RmwOp::Exchange(value) => {
+                let (value, taint) = self.compute(value, guard, state);
+                (from.data, from.flow) = (taint.clone(), taint);
+                (value, guard)
+            }
+            RmwOp::FetchAdd(value) => {
+                let (value, taint) = self.compute(value, guard, state);
+                (from.data, from.flow, from.computes) = (taint.clone(), taint, true);
+                self.gates.exchanges.retain(|swap| swap.keeps_binary(BinOp::Add, &old.range, &value.range));
+                let sum = self.gates.binary(BinOp::Add, old, &value);
+                (self.repair(sum, guard), guard)
+            }
+            RmwOp::Cas { expected, new } => {
+                let (expected, compared) = self.compute(expected, guard, state);
+                let (new, taint) = self.compute(new, guard, state);
+                from.data = self.gates.union(&compared, &taint);
+                from.flow = taint;
+                let same = self.gates.equal(old, &expected);
+                (new, self.gates.and(guard, same))
+            }
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! From a program, a model and bounds on its loops to a formula and a graph, and the literals that questions are about.
+
+use std::mem::discriminant;
+
+use cyrano_engine::{Query, Question};
+use cyrano_ir::dataflow::Liveness;
+use cyrano_ir::{AccessKind, FinalVar, InstrId, LocId, Program, Property, Quantifier, ThreadId};
+use cyrano_memory::Model;
+use rustc_hash::FxHashMap;
+
+use crate::Symbolic;
+use crate::execute::arith::Computed;
+use crate::execute::event::{Address, Event, LoopKey, Run, Sources, Unit};
+use crate::execute::idle::Idle;
+use crate::execute::loops::Loops;
+use crate::execute::range::Range;
+use crate::execute::units::may_wait;
+use crate::execute::value::Value;
+use crate::execute::walk::{Setting, Walk};
+use crate::formula::gates::{Formula, Gates};
+use crate::formula::graph::{Graph, Node};
+use crate::formula::lit::{FALSE, Lit, TRUE};
+use crate::formula::optional::{Optional, Positions};
+use crate::formula::order::Order;
+use crate::formula::outcomes::none_of;
+use crate::formula::swap::Swap;
+use crate::formula::symmetry::{self, Exchanges};
+use crate::formula::values;
+
+/// What is encoded; everything that stays the same while bounds grow.
+pub(crate) struct Problem<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) model: &'a Model,
+    pub(crate) question: Question<'a>,
+    pub(crate) ranges: bool,
+    loops: Vec<Loops>,
+    live: Vec<Liveness>,
+    /// Where each thread may be found idle.
+    idle: Vec<Idle>,
+    /// Exchanges of threads that keep program and question, as far as the text shows it.
+    swaps: Vec<Swap>,
+    positions: Positions,
+}
+
+/// A formula, a graph, and what their models mean.
+pub(crate) struct Encoding {
+    pub(crate) formula: Formula,
+    pub(crate) graph: Graph,
+    pub(crate) run: Run,
+    /// The node of each event.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) threads: Vec<Option<ThreadId>>,
+    /// Every thread has run to its end and nothing went wrong but assertions.
+    pub(crate) complete: Lit,
+    /// An assertion fails or a computation goes wrong.
+    pub(crate) wrong: Lit,
+    pub(crate) deadlock: Lit,
+    /// Some assertion is evaluated.
+    pub(crate) asserted: Lit,
+    /// What is asked about: a violation, a witness, or a final state.
+    pub(crate) target: Lit,
+    /// The condition of the question has no value.
+    pub(crate) undefined: Lit,
+    pub(crate) observed: Vec<Value>,
+    /// For each loop that a bound cut off, the literal that says so.
+    pub(crate) exceeded: Vec<(LoopKey, Lit)>,
+    /// Pairs of threads that were put in order.
+    pub(crate) ordered_threads: u64,
+    /// What it takes to choose among optional fences, if there are any.
+    pub(crate) optional: Option<Optional>,
+}
+
+impl<'a> Problem<'a> {
+    /// A question.
+    pub(crate) fn new(engine: &Symbolic, query: Query<'a>) -> Self {
+        let (program, model, question) = (query.program(), query.model(), query.question());
+        let asked = asked(program, question);
+        let live = program.threads.iter().zip(program.thread_ids()).map(|(code, thread)| {
+            let exit = asked.iter().filter_map(|var| match var {
+                FinalVar::Reg(of, register) if *of == thread => Some(*register),
+                _ => None,
+            });
+            Liveness::new(code, exit)
+        });
+        let live: Vec<Liveness> = live.collect();
+        let loops: Vec<Loops> = program.threads.iter().map(Loops::new).collect();
+        let idle = program.thread_ids().zip(&loops).zip(&live).map(|((thread, loops), live)| {
+            if engine.idle_iterations { Idle::new(program, model, thread, loops, live) } else { Idle::default() }
+        });
+        let idle = idle.collect();
+        let swaps = if engine.thread_symmetry { symmetry::candidates(program, model, question) } else { Vec::new() };
+        let positions = Positions::default();
+        Self { program, model, question, ranges: engine.ranges, loops, live, idle, swaps, positions }
+    }
+
+    /// The same question about a program of which some fences may be there or not.
+    pub(crate) fn with_optional(self, positions: Positions) -> Self {
+        Self { positions, ..self }
+    }
+
+    /// The same loop in all threads whose code differs from this one's in nothing but operands.
+    pub(crate) fn twins(&self, key: LoopKey) -> impl Iterator<Item = LoopKey> {
+        let kinds = |thread: ThreadId| self.program.thread(thread).code.iter().map(|instr| discriminant(&instr.op));
+        let same = move |other: &ThreadId| {
+            let heads = |thread: ThreadId| &self.loops[thread.index()].heads;
+            heads(*other) == heads(key.thread) && kinds(*other).eq(kinds(key.thread))
+        };
+        self.program.thread_ids().filter(same).map(move |thread| LoopKey { thread, ..key })
+    }
+
+    /// Whether some section of the program may have to wait.
+    pub(crate) fn may_wait(&self) -> bool {
+        let sections = self.program.thread_ids().flat_map(|thread| {
+            let code = &self.program.thread(thread).code;
+            let begins = code.iter().enumerate().filter(|(_, instr)| matches!(instr.op, cyrano_ir::Op::AtomicBegin));
+            begins.map(move |(pc, _)| (thread, cyrano_ir::InstrId::new(pc)))
+        });
+        sections.into_iter().any(|(thread, pc)| may_wait(self.program, thread, pc))
+    }
+
+    /// Encodes the executions within these bounds.
+    pub(crate) fn encode(&self, bounds: &FxHashMap<LoopKey, usize>, default: usize) -> Encoding {
+        let bound = |key: LoopKey| bounds.get(&key).copied().unwrap_or(default);
+        let words =
+            if self.ranges { self.word_ranges(&bound) } else { vec![Range::all(); self.program.locations.len()] };
+        let mut gates = Gates::new(false);
+        let set = self.setting(&bound, &words);
+        let mut run = walk_all(&set, &mut gates);
+        run.settle_sections(&mut gates);
+        let deadlock = if self.looks_for_deadlocks() { deadlock(&set, &mut gates, &mut run) } else { FALSE };
+        let finals = self.final_words(&mut gates, &mut run, &words);
+        let mut order = Order::new(&run, self.program, self.model, &mut gates);
+        values::encode(&mut order, &mut gates);
+        let ordered_threads = symmetry::order_threads(&mut order, &mut gates, &self.symmetries(&set));
+        let (nodes, threads) = (order.nodes.clone(), order.threads());
+        let graph = order.graph;
+        let encoding = self.finish(gates, graph, run, nodes, threads, deadlock, &finals);
+        Encoding { ordered_threads, ..encoding }
+    }
+
+    /// The exchanges of threads that every computation commutes with.
+    fn symmetries(&self, set: &Setting<'_>) -> Vec<Swap> {
+        let mut gates = Gates::new(true);
+        gates.exchanges = Exchanges::new(self.swaps.clone());
+        if !self.swaps.is_empty() {
+            walk_all(set, &mut gates);
+        }
+        gates.exchanges.into_swaps()
+    }
+
+    fn setting<'s>(&'s self, bound: &'s dyn Fn(LoopKey) -> usize, words: &'s [Range]) -> Setting<'s> {
+        let (loops, live, idle) = (&self.loops, &self.live, &self.idle);
+        let optional = &self.positions;
+        Setting { program: self.program, model: self.model, loops, live, idle, bound, words, optional }
+    }
+
+    /// What each word may hold (CheckFence, section 3.4): the initial value and what is ever stored there.
+    ///
+    /// Rounds of symbolic execution without clauses, each with what the round before found. A value that a load returns was computed from values of
+    /// other loads, without a circle (axiom 7), so one that takes `d` stores to come about is found in round `d`; after as many
+    /// rounds as there are stores nothing is missing, even if the ranges would still grow.
+    fn word_ranges(&self, bound: &dyn Fn(LoopKey) -> usize) -> Vec<Range> {
+        let mut words: Vec<Range> = self.program.locations.iter().map(|location| Range::one(location.init)).collect();
+        let mut rounds = 0;
+        loop {
+            let mut gates = Gates::new(true);
+            let run = walk_all(&self.setting(bound, &words), &mut gates);
+            let before = words.clone();
+            for (word, initial) in words.iter_mut().zip(&run.initial) {
+                *word = word.join(&initial.range);
+            }
+            let stores = run.events.iter().filter_map(|event| Some((&event.address, event.write.as_ref()?)));
+            let mut count = 0;
+            for (address, (value, _)) in stores {
+                count += 1;
+                for (word, _) in &address.words {
+                    let word = &mut words[*word as usize];
+                    *word = word.join(&value.range);
+                }
+            }
+            rounds += 1;
+            if words == before || rounds > count + 1 {
+                return words;
+            }
+        }
+    }
+
+    fn looks_for_deadlocks(&self) -> bool {
+        matches!(self.question, Question::Holds(Property::Assertions | Property::Observations(_)))
+    }
+
+    /// A look at each word of final memory that the question is about.
+    fn final_words(&self, gates: &mut Gates, run: &mut Run, words: &[Range]) -> FxHashMap<LocId, Value> {
+        let mut finals = FxHashMap::default();
+        for var in asked(self.program, self.question) {
+            let FinalVar::Loc(loc) = var else { continue };
+            finals.entry(loc).or_insert_with(|| {
+                let value = gates.unknown(words[loc.index()].clone());
+                let thread = ThreadId(0);
+                let unit = run.units.len();
+                let events = vec![run.events.len()];
+                run.units.push(Unit { thread, ends: vec![], is_operation: false, events });
+                run.events.push(Event {
+                    thread,
+                    instr: InstrId(0),
+                    kind: AccessKind::Load,
+                    guard: TRUE,
+                    address: Address::fixed(loc.0),
+                    read: Some(value.clone()),
+                    write: None,
+                    whole: TRUE,
+                    unit: Some(unit),
+                    ghost: true,
+                    looks: false,
+                    from: Sources::default(),
+                });
+                value
+            });
+        }
+        finals
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn finish(
+        &self,
+        mut gates: Gates,
+        graph: Graph,
+        run: Run,
+        nodes: Vec<Node>,
+        threads: Vec<Option<ThreadId>>,
+        deadlock: Lit,
+        finals: &FxHashMap<LocId, Value>,
+    ) -> Encoding {
+        let errors = gates.any(run.errors.iter().copied());
+        let failed = gates.any(run.failed.iter().copied());
+        let wrong = gates.or(errors, failed);
+        let halted = gates.all(run.threads.iter().map(|thread| thread.halted));
+        let complete = gates.and(halted, !errors);
+        let asserted = gates.any(run.asserted.iter().copied());
+        let lookup = |var: &FinalVar| match var {
+            FinalVar::Loc(loc) => finals[loc].clone(),
+            FinalVar::Reg(thread, register) => run.threads[thread.index()].registers.values[register.index()].clone(),
+        };
+        let shown = self.program.observed.iter().filter(|_| shows_outcomes(self.question));
+        let observed: Vec<Value> = shown.map(|observable| lookup(&observable.var)).collect();
+        let mut undefined = FALSE;
+        let target = match self.question {
+            Question::Outcomes
+            | Question::Holds(Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity) => {
+                complete
+            }
+            Question::Holds(Property::Assertions) => gates.or(wrong, deadlock),
+            Question::Holds(Property::Observations(allowed)) => {
+                let other = none_of(&mut gates, &self.program.observed, &observed, allowed);
+                let shows = gates.and(complete, other);
+                let goes_wrong = gates.or(wrong, deadlock);
+                gates.or(shows, goes_wrong)
+            }
+            Question::Holds(Property::Final { quantifier, cond, .. }) => {
+                let computed = gates.eval(cond, &mut |_, var| (lookup(var), FALSE));
+                undefined = computed.1;
+                let decides = decides(&mut gates, *quantifier, &computed);
+                gates.and(complete, decides)
+            }
+        };
+        let mut loops: FxHashMap<LoopKey, Vec<Lit>> = FxHashMap::default();
+        run.exceeded.iter().for_each(|(key, lit)| loops.entry(*key).or_default().push(*lit));
+        let mut exceeded: Vec<(LoopKey, Lit)> = loops.into_iter().map(|(key, lits)| (key, gates.any(lits))).collect();
+        exceeded.sort();
+        let formula = std::mem::take(&mut gates.formula);
+        let optional = (!self.positions.is_empty()).then(|| Optional::new(gates.settled()));
+        Encoding {
+            formula,
+            graph,
+            run,
+            nodes,
+            threads,
+            complete,
+            wrong,
+            deadlock,
+            asserted,
+            target,
+            undefined,
+            observed,
+            exceeded,
+            ordered_threads: 0,
+            optional,
+        }
+    }
+}
+
+/// Whether a question is about what the program observes.
+fn shows_outcomes(question: Question<'_>) -> bool {
+    matches!(question, Question::Outcomes | Question::Holds(Property::Observations(_)))
+}
+
+/// The variables of final states that a question is about; nothing else has to be known at the end.
+fn asked(program: &Program, question: Question<'_>) -> Vec<FinalVar> {
+    let mut vars = Vec::new();
+    if let Question::Holds(Property::Final { cond, .. }) = question {
+        cond.for_each_var(&mut |var| vars.push(*var));
+    }
+    vars.extend(program.observed.iter().filter(|_| shows_outcomes(question)).map(|observable| observable.var));
+    vars
+}
+
+/// Runs all threads, the setup thread first.
+fn walk_all(set: &Setting<'_>, gates: &mut Gates) -> Run {
+    let program = set.program;
+    let mut run = Run::default();
+    let mut memory: Vec<Value> = program.locations.iter().map(|location| Value::constant(location.init)).collect();
+    let mut start = TRUE;
+    let mut setup = None;
+    if let Some(thread) = program.setup {
+        let (done, left) = Walk::thread(set, gates, &mut run, thread, TRUE, Some(memory.clone()));
+        start = done.halted;
+        memory = left.unwrap_or(memory);
+        setup = Some(done);
+    }
+    run.initial = memory;
+    for thread in program.thread_ids() {
+        let of_thread = match setup.take_if(|_| program.setup == Some(thread)) {
+            Some(done) => done,
+            None => Walk::thread(set, gates, &mut run, thread, start, None).0,
+        };
+        run.threads.push(of_thread);
+    }
+    run
+}
+
+/// No thread can go on, and some wait: each thread has ended or waits before a section that would get stuck on final memory.
+fn deadlock(set: &Setting<'_>, gates: &mut Gates, run: &mut Run) -> Lit {
+    let mut blocked = vec![Vec::new(); set.program.threads.len()];
+    let mut waiting = Vec::new();
+    for number in 0..run.waits.len() {
+        let wait = run.waits[number].clone();
+        let stuck = Walk::ghost(set, gates, run, &wait);
+        let in_vain = gates.and(wait.waits, stuck);
+        run.waits[number].stuck = stuck;
+        blocked[wait.thread.index()].push(in_vain);
+        waiting.push(in_vain);
+    }
+    let some = gates.any(waiting);
+    let mut all = some;
+    for (thread, blocked) in run.threads.iter().zip(blocked) {
+        let waits = gates.any(blocked);
+        let quiet = gates.or(thread.halted, waits);
+        all = gates.and(all, quiet);
+    }
+    let errors = gates.any(run.errors.iter().copied());
+    gates.and(all, !errors)
+}
+
+/// Whether a final state settles the question. A condition without a value is neither a witness nor fine.
+fn decides(gates: &mut Gates, quantifier: Quantifier, (value, wrong): &Computed) -> Lit {
+    let holds = gates.is_true(value);
+    match quantifier {
+        Quantifier::Exists => gates.and(holds, !*wrong),
+        Quantifier::Never => gates.or(holds, *wrong),
+        Quantifier::Always => gates.or(!holds, *wrong),
+    }
+}

@@ -1,0 +1,9 @@
+//! Questions to a solver: lazy unrolling, many questions to one solver, and from its models back to executions.
+
+pub(crate) mod acyclic;
+pub(crate) mod ask;
+pub(crate) mod decode;
+pub(crate) mod export;
+pub(crate) mod reached;
+pub(crate) mod session;
+pub(crate) mod solver;
