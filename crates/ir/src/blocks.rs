@@ -11,7 +11,8 @@ pub mod diagnose;
 
 use crate::dataflow::successors;
 use crate::ids::InstrId;
-use crate::program::{Op, Thread};
+use crate::op::Op;
+use crate::program::Thread;
 
 /// Where a thread can stand before an instruction, as a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -173,7 +174,8 @@ fn after(op: &Op, phases: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Addr, Instr, Place, RmwOp};
+    use crate::op::{Addr, RmwOp};
+    use crate::program::{Instr, Place};
     use crate::{Expr, LocId, RegId, Span};
 
     /// A thread from words: `{`, `!` commit, `}`, `a` access, `c` choice, `?N` perhaps go to N, `>N` go to N, `.` halt.

@@ -23,7 +23,8 @@ pub use taint::{address_depends_on_load, local_index_depends_on_load, tainted_be
 
 use crate::expr::Expr;
 use crate::ids::{InstrId, RegId};
-use crate::program::{Addr, LocalExpr, Op, Place};
+use crate::op::{Addr, Op};
+use crate::program::{LocalExpr, Place};
 
 /// The registers that an instruction may write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

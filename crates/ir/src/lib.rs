@@ -16,6 +16,7 @@ pub mod expr;
 pub mod fence;
 pub mod guards;
 pub mod ids;
+pub mod op;
 pub mod program;
 pub mod serial;
 pub mod suggest;
@@ -28,9 +29,9 @@ pub use diagnostic::Diagnostic;
 pub use expr::{BinOp, EvalError, Expr, IntType, UNDEFINED, UnOp, WORD};
 pub use fence::{AccessKind, FenceSet};
 pub use ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
+pub use op::{Addr, Method, Op, RmwOp, TxEvent, reply};
 pub use program::{
-    Addr, Instr, Interchangeable, LocalExpr, Location, Method, Op, OwnOrder, Place, Program, Register, RmwOp, Routine,
-    SharedArray, Thread, TxEvent, Ty, reply,
+    Instr, Interchangeable, LocalExpr, Location, OwnOrder, Place, Program, Register, Routine, SharedArray, Thread, Ty,
 };
 pub use serial::{COMMIT_ORDER, OrderName, SerialOrder};
 pub use verify::{VerifyError, verify};

@@ -10,7 +10,8 @@ use crate::blocks::{BlockProblem, Blocks};
 use crate::dataflow::successors;
 use crate::diagnostic::Diagnostic;
 use crate::ids::{InstrId, Span};
-use crate::program::{Op, Thread};
+use crate::op::Op;
+use crate::program::Thread;
 
 /// How the marks are written in a language.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,8 @@
 
 use crate::expr::{BinOp, Expr};
 use crate::ids::{LocId, RegId, ThreadId};
-use crate::program::{Addr, LocalExpr, Op, Place, Program, RmwOp};
+use crate::op::{Addr, Op, RmwOp};
+use crate::program::{LocalExpr, Place, Program};
 
 /// A class of registers and locations, by a number that is the same for all of its members.
 pub type Class = usize;

@@ -11,7 +11,8 @@
 use super::{RegSet, reads, successors, writes};
 use crate::cond::{FinalVar, Property};
 use crate::ids::{InstrId, RegId, ThreadId};
-use crate::program::{Op, Program, Thread};
+use crate::op::Op;
+use crate::program::{Program, Thread};
 
 /// The live registers of one thread, before each instruction.
 #[derive(Clone, Debug)]

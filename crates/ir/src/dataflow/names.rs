@@ -10,7 +10,8 @@
 
 use crate::expr::Expr;
 use crate::ids::{ArrayId, InstrId, LocId, ThreadId};
-use crate::program::{Addr, LocalExpr, Op, Place, Program, RmwOp};
+use crate::op::{Addr, Op, RmwOp};
+use crate::program::{LocalExpr, Place, Program};
 
 /// How the name of a register starts into which a name is chosen that nobody holds; the rest is the pool's. No register of a source
 /// program starts like this.

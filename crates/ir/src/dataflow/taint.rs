@@ -9,7 +9,8 @@
 
 use super::{RegSet, expr_reads, reads, successors, writes};
 use crate::ids::{InstrId, ThreadId};
-use crate::program::{Addr, LocalExpr, Op, Place, Program, Thread};
+use crate::op::{Addr, Op};
+use crate::program::{LocalExpr, Place, Program, Thread};
 
 /// The accesses whose shared address may depend on a loaded value, in program order.
 pub fn address_depends_on_load(program: &Program) -> Vec<(ThreadId, InstrId)> {

@@ -5,7 +5,8 @@ use super::line::{Line, Result};
 use super::names::{Names, starts_instruction};
 use crate::fence::FenceSet;
 use crate::ids::{ArrayId, LocId, RegId};
-use crate::program::{Addr, LocalExpr, Method, Op, Place, RmwOp, TxEvent};
+use crate::op::{Addr, Method, Op, RmwOp, TxEvent};
+use crate::program::{LocalExpr, Place};
 
 /// What the names in an instruction can refer to.
 pub(super) struct Scope<'a> {

@@ -7,7 +7,8 @@ use super::names::{References, numeral, written};
 use crate::cond::{Check, FinalVar, Property};
 use crate::expr::{Expr, UnOp};
 use crate::ids::{RegId, Span, ThreadId};
-use crate::program::{Addr, Interchangeable, LocalExpr, Op, Place, Program, RmwOp, Thread, Ty};
+use crate::op::{Addr, Op, RmwOp};
+use crate::program::{Interchangeable, LocalExpr, Place, Program, Thread, Ty};
 
 /// The program in text form.
 pub fn print(program: &Program) -> String {

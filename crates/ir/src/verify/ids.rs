@@ -4,7 +4,8 @@ use super::Errors;
 use crate::cond::{FinalVar, Property};
 use crate::guards::{ALIVE, FREED};
 use crate::ids::{ArrayId, InstrId, LocId, RegId};
-use crate::program::{Addr, LocalExpr, Op, OwnOrder, Place, Program, Thread, Ty};
+use crate::op::{Addr, Op};
+use crate::program::{LocalExpr, OwnOrder, Place, Program, Thread, Ty};
 
 /// Checks arrays, observables and the conditions of checks.
 pub(super) fn check_tables(program: &Program, errors: &mut Errors) {

@@ -8,7 +8,8 @@ use super::Errors;
 use crate::blocks::{BlockProblem, Blocks};
 use crate::dataflow::successors;
 use crate::ids::InstrId;
-use crate::program::{Op, Thread};
+use crate::op::Op;
+use crate::program::Thread;
 
 /// The sections that an instruction is in.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]

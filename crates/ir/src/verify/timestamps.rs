@@ -6,7 +6,8 @@
 use super::Errors;
 use crate::cond::{FinalVar, Property};
 use crate::expr::{BinOp, EvalError, Expr, UnOp};
-use crate::program::{Addr, LocalExpr, Op, Place, Program, Register, RmwOp, Thread, Ty};
+use crate::op::{Addr, Op, RmwOp};
+use crate::program::{LocalExpr, Place, Program, Register, Thread, Ty};
 
 /// The type of an expression, as far as it has one.
 #[derive(Clone, Copy, PartialEq, Eq)]
