@@ -15,9 +15,10 @@ use cyrano_ir::{InstrId, LocId, Op, Program, RegId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::ReplayError;
-use crate::machine::{Machine, Mark, MarkKind, Step};
+use crate::machine::Machine;
 use crate::order::{Placing, Written};
 use crate::replay::Replay;
+use crate::stepped::{Mark, MarkKind, Step};
 
 /// How long a serial run of one block may take.
 const PATIENCE: usize = 1 << 20;

@@ -16,8 +16,9 @@ use cyrano_ir::{LocId, Op, Program, Progress, RegId, ThreadId, TxEvent, Ty};
 use cyrano_memory::Model;
 
 use crate::error::ReplayError;
-use crate::machine::{Code, Machine, Step};
+use crate::machine::{Code, Machine};
 use crate::section;
+use crate::stepped::Step;
 
 /// A thread that runs this long without an access or a choice of its client never comes to one.
 const ENDLESS: usize = 100_000;

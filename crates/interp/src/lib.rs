@@ -31,6 +31,7 @@ mod replay;
 mod search;
 mod section;
 mod set;
+mod stepped;
 #[cfg(test)]
 mod tests;
 mod thin_air;

@@ -13,8 +13,9 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Axiom, ReplayError};
 use crate::issue;
-use crate::machine::{Code, Machine, SECTION_LIMIT, Step};
+use crate::machine::{Code, Machine, SECTION_LIMIT};
 use crate::order::{Event, Events, Obstacle, Origin, Placing, Written};
+use crate::stepped::Step;
 use crate::thin_air;
 
 /// A thread that runs this long without issuing an access is left where it is.
