@@ -19,6 +19,7 @@ function readDocument(data) {
   const doc = { schema: data.schema, tool: data.tool, checks: [], repairs: [], traces: [], note: null };
   switch (data.schema) {
     case "cyrano.trace/1":
+    case "cyrano.trace/2":
       addCheck(doc, checkOf(data));
       break;
     case "cyrano.replay/1":

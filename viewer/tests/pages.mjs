@@ -59,7 +59,7 @@ export function embedded(html) {
 
 /** The traces of a document. */
 export function traces(data) {
-  if (data.schema === "cyrano.trace/1") return [data];
+  if (data.schema === "cyrano.trace/2") return [data];
   return data.checks.map((check) => check.trace).filter(Boolean);
 }
 
@@ -100,7 +100,7 @@ export function longTrace(model, count) {
   const named = (value) => [...memory].map(([name, held]) => ({ name, value: value(held) }));
   const registers = new Map(changes.map((change) => [change.thread, change.value]));
   return {
-    schema: "cyrano.trace/1",
+    schema: "cyrano.trace/2",
     confirmed: true,
     tool: { name: "cyrano", version: "0" },
     model,

@@ -118,7 +118,7 @@ fn traces() {
     let good = place.read("t.json");
     place.write("bad.json", b"bug");
     place.write("cut.json", &good.as_bytes()[..good.len() / 2]);
-    place.write("later.json", good.replace("cyrano.trace/1", "cyrano.trace/2").as_bytes());
+    place.write("later.json", good.replace("cyrano.trace/2", "cyrano.trace/3").as_bytes());
     place.write("other.json", br#"{"schema":"cyrano.report/1"}"#);
     place.write("part.json", br#"{"schema":"cyrano.trace/1"}"#);
     place.write("thread.json", good.replace("\"thread\": \"p0\"", "\"thread\": \"p9\"").as_bytes());
@@ -126,8 +126,8 @@ fn traces() {
     check(&place, "replay missing.json", &["no such file"]);
     check(&place, "replay bad.json", &["not JSON"]);
     check(&place, "replay cut.json", &["cut off"]);
-    check(&place, "replay later.json", &["cyrano.trace/2", "cyrano.trace/1"]);
-    check(&place, "replay other.json", &["cyrano.report/1", "cyrano.trace/1"]);
+    check(&place, "replay later.json", &["cyrano.trace/3", "cyrano.trace/2"]);
+    check(&place, "replay other.json", &["cyrano.report/1", "cyrano.trace/2"]);
     check(&place, "replay part.json", &["missing field"]);
     check(&place, "replay thread.json", &["p9"]);
     check(&place, "replay source.json", &["`y`"]);

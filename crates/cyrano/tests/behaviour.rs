@@ -87,7 +87,7 @@ fn reports_have_every_field_of_the_contract() {
     assert_eq!(check["instance"]["threads"], 3);
     assert_eq!(check["instance"]["N"], 3);
     assert_eq!(check["explanation"]["kind"], "assertion");
-    assert_eq!(check["trace"]["schema"], "cyrano.trace/1");
+    assert_eq!(check["trace"]["schema"], "cyrano.trace/2");
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn saved_documents_can_be_viewed() {
     let place = Place::new(&[("sb.rml", SB)]);
     let done = place.run("check sb.rml --model tso --format json --save-trace bug.json");
     place.write("report.json", done.stdout.as_bytes());
-    for (file, schema) in [("bug.json", "cyrano.trace/1"), ("report.json", "cyrano.report/1")] {
+    for (file, schema) in [("bug.json", "cyrano.trace/2"), ("report.json", "cyrano.report/1")] {
         let viewed = place.run(&format!("view {file} -o page.html --no-open"));
         assert_eq!((viewed.code, viewed.stdout.as_str()), (0, "page.html\n"), "{}", viewed.stderr);
         let shown = embedded(&place.read("page.html"));
@@ -57,13 +57,13 @@ fn bad_documents_are_refused() {
     place.run("check sb.rml --model tso --save-trace bug.json");
     let good = place.read("bug.json");
     place.write("half.json", &good.as_bytes()[..good.len() / 2]);
-    place.write("next.json", good.replace("cyrano.trace/1", "cyrano.trace/2").as_bytes());
+    place.write("next.json", good.replace("cyrano.trace/2", "cyrano.trace/3").as_bytes());
     place.write("less.json", good.replace("\"steps\"", "\"stones\"").as_bytes());
     place.write("list.json", b"[1, 2]");
     let expected = [
         ("half.json", "it is not JSON"),
-        ("next.json", "its schema is `cyrano.trace/2`"),
-        ("less.json", "it does not follow `cyrano.trace/1`"),
+        ("next.json", "its schema is `cyrano.trace/3`"),
+        ("less.json", "it does not follow `cyrano.trace/2`"),
         ("list.json", "it has no schema"),
         ("sb.rml", "it is not JSON"),
         ("missing.json", "there is no such file"),

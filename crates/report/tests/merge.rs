@@ -269,7 +269,7 @@ fn what_is_no_report_is_named() {
     check("{\"schema\": \"cyrano.report/1\"}", "does not follow");
     check(&good.replace("\"verified\"", "\"fine\""), "`fine` is none of verified");
     check(&good.replace("\"movers\"", "\"magic\""), "`magic` is none of movers");
-    check(&good.replace("\"cyrano.trace/1\"", "\"cyrano.trace/2\""), "cyrano.trace/2");
+    check(&good.replace("\"cyrano.trace/2\"", "\"cyrano.trace/3\""), "cyrano.trace/3");
     check(&good.replace("\"count\": 1", "\"count\": 0"), "not shards");
     check(&good.replace("\"count\": 1", "\"count\": 2"), "results");
     check(&good.replace("\"count\": 1", "\"count\": 70000"), "does not follow");

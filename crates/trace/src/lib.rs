@@ -20,6 +20,7 @@ pub mod number;
 mod observation;
 mod pointers;
 mod record;
+mod relations;
 mod rerun;
 mod restore;
 mod schema;
@@ -35,7 +36,7 @@ pub use restore::TraceError;
 pub use schema::{
     Awaited, BlockedInfo, Conflict, DependencyInfo, End, ErrorInfo, Explanation, ExtentInfo, LassoInfo, ModelInfo,
     NamedValue, OperationInfo, Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, ReadFrom,
-    RegisterChange, SCHEMA, SerialUnitInfo, Step, TestInfo, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
-    Wait,
+    RegisterChange, Relations, SCHEMA, SCHEMAS, SerialUnitInfo, Step, TestInfo, ThreadInfo, Tool, Trace,
+    TransactionInfo, ViolationInfo, Wait,
 };
 pub use transactions::explain_history;

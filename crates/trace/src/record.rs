@@ -7,8 +7,8 @@ use cyrano_memory::Model;
 use crate::lines::Lines;
 use crate::pointers;
 use crate::schema::{
-    BlockedInfo, End, ErrorInfo, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA, Step,
-    TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
+    BlockedInfo, End, ErrorInfo, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, Relations,
+    SCHEMA, Step, TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
 };
 use crate::transactions::{self, Blocks};
 use crate::{calls, explain, timeline};
@@ -46,6 +46,8 @@ impl Trace {
         let lines = Lines::new(parts.source);
         let blocks = Blocks::new(parts);
         let recorder = Recorder { parts, lines: &lines, blocks: &blocks };
+        let steps: Vec<Step> =
+            parts.replayed.steps.iter().enumerate().map(|(at, facts)| recorder.step(at, facts)).collect();
         Self {
             schema: SCHEMA.to_owned(),
             confirmed: true,
@@ -60,7 +62,8 @@ impl Trace {
             },
             property: PropertyInfo::from(parts.property),
             violation: parts.violation.and_then(|violation| recorder.violation(violation)),
-            steps: parts.replayed.steps.iter().enumerate().map(|(at, facts)| recorder.step(at, facts)).collect(),
+            relations: Relations::of(&steps),
+            steps,
             threads: parts.program.thread_ids().map(|thread| recorder.thread(thread)).collect(),
             transactions: blocks.infos(parts),
             operations: timeline::operations(parts.program, parts.execution),

@@ -9,7 +9,7 @@ use cyrano_engine::{Access, Blocked, Execution, Violation};
 use cyrano_ir::{EvalError, InstrId, Program, Progress, Property, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
-use crate::schema::{ErrorInfo, Explanation, SCHEMA, Trace, ViolationInfo};
+use crate::schema::{ErrorInfo, Explanation, Relations, SCHEMA, SCHEMAS, Trace, ViolationInfo};
 
 /// Criteria with a list of allowed outcomes.
 const OBSERVATIONS: &str = "observations";
@@ -44,14 +44,15 @@ impl Trace {
         };
         let value: serde_json::Value = serde_json::from_str(json).map_err(not_json)?;
         match value.get("schema").and_then(|schema| schema.as_str()) {
-            Some(SCHEMA) => {}
+            Some(known) if SCHEMAS.contains(&known) => {}
             Some(other) => {
                 return Err(TraceError::new(format!("its schema is `{other}`; expected `{SCHEMA}`")));
             }
             None => return Err(TraceError::new(format!("it has no schema; expected `{SCHEMA}`"))),
         }
-        serde_json::from_value(value)
-            .map_err(|error| TraceError::new(format!("it does not follow `{SCHEMA}`: {error}")))
+        let trace: Self = serde_json::from_value(value)
+            .map_err(|error| TraceError::new(format!("it does not follow `{SCHEMA}`: {error}")))?;
+        Ok(Self { schema: SCHEMA.to_owned(), relations: Relations::of(&trace.steps), ..trace })
     }
 
     /// The trace as JSON text.

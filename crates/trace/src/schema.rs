@@ -1,4 +1,4 @@
-//! The schema `cyrano.trace/1`.
+//! The schema `cyrano.trace/2`.
 //!
 //! Fields are added freely; a change of meaning needs a new schema number.
 //! Step numbers, lines and columns count from 1, as they are shown; `po`, an access's number within its thread, counts from 0.
@@ -10,16 +10,20 @@ use serde::{Deserialize, Serialize};
 mod explanation;
 mod violation;
 
+pub use crate::relations::Relations;
 pub use explanation::*;
 pub use violation::*;
 
 /// The name of this schema.
-pub const SCHEMA: &str = "cyrano.trace/1";
+pub const SCHEMA: &str = "cyrano.trace/2";
+
+/// The names of older ones that are still read. The first had no [`Relations`].
+pub const SCHEMAS: [&str; 2] = [SCHEMA, "cyrano.trace/1"];
 
 /// One execution with everything needed to replay and to explain it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Trace {
-    /// Always [`SCHEMA`].
+    /// [`SCHEMA`].
     pub schema: String,
     /// Whether the reference interpreter has replayed it. A file cannot claim that: whatever was read is not confirmed until it is replayed.
     #[serde(skip_deserializing)]
@@ -39,6 +43,9 @@ pub struct Trace {
     pub violation: Option<ViolationInfo>,
     /// The performed accesses in memory order.
     pub steps: Vec<Step>,
+    /// How they relate; they follow from the steps.
+    #[serde(default)]
+    pub relations: Relations,
     /// The threads, in the program's order.
     pub threads: Vec<ThreadInfo>,
     /// The transactions in the order of their first events; empty if the program has none.

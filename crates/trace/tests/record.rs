@@ -246,3 +246,35 @@ fn bad_traces_are_refused_with_a_reason() {
     assert!(bad.find_violation(&program()).is_err());
     assert!(trace.find_property(&program()).is_err(), "the program declares no such check");
 }
+
+/// Writes to a location in order, reads with what they see, and what comes after that; computed again for a trace from a file, also an old one.
+#[test]
+fn relations_follow_from_the_steps() {
+    let trace = build(&condition(Quantifier::Never), Some(&ASSERTION));
+    let writes = |location: &str| -> Vec<usize> {
+        let steps = trace.steps.iter().filter(|step| step.location.as_deref() == Some(location));
+        steps.filter(|step| step.written.is_some()).map(|step| step.n).collect()
+    };
+    let relations = &trace.relations;
+    assert!(!relations.co.is_empty() && !relations.rf.is_empty(), "{relations:?}");
+    for location in ["x", "y"] {
+        let mut from = 0;
+        for write in writes(location) {
+            assert!(relations.co.contains(&(from, write)), "{relations:?}");
+            from = write;
+        }
+    }
+    for (from, read) in &relations.rf {
+        let seen = trace.steps.iter().find(|step| step.n == *from).map_or(Some(0), |step| step.written);
+        assert_eq!(trace.steps[read - 1].read, seen, "{relations:?}");
+    }
+    for (read, after) in &relations.fr {
+        let from = relations.rf.iter().find(|(_, other)| other == read).expect("it reads").0;
+        assert!(relations.co.contains(&(from, *after)), "{relations:?}");
+    }
+    let mut forged = trace.clone();
+    forged.relations = Default::default();
+    let old = forged.to_json().replace("cyrano.trace/2", "cyrano.trace/1");
+    let read = Trace::parse(&old).expect("an old trace is read");
+    assert_eq!((read.schema.as_str(), &read.relations), ("cyrano.trace/2", relations));
+}

@@ -54,7 +54,7 @@ fn links_lead_to_inputs_too() {
     refused(&place, "check sb.rml --model tso --save-trace ahead --html made.json", "--html names the same file");
     let done = place.run("check sb.rml --model tso --save-trace ahead");
     assert_eq!(done.code, 1, "{done:?}");
-    assert!(place.read("made.json").contains("cyrano.trace/1"));
+    assert!(place.read("made.json").contains("cyrano.trace/2"));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_failure_neither_loses_the_others_nor_lowers_a_verdict() {
     assert!(done.stdout.contains("verified"));
     // A pipe is written to as it is.
     let done = place.run("check sb.rml --model tso --quiet --save-trace /dev/stdout");
-    assert!(done.code == 1 && done.stdout.contains("cyrano.trace/1"), "{done:?}");
+    assert!(done.code == 1 && done.stdout.contains("cyrano.trace/2"), "{done:?}");
     // Standard output is no exception.
     for (model, code) in [("tso", 1), ("sc", 2)] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("there is such a device");
@@ -128,7 +128,7 @@ fn an_older_file_stays_unless_there_is_a_new_one() {
     assert_eq!((done.code, place.read("old.json").as_str()), (0, "precious"));
     let done = place.run("check sb.rml --save-trace old.json");
     assert_eq!(done.code, 1);
-    assert!(place.read("old.json").contains("cyrano.trace/1"));
+    assert!(place.read("old.json").contains("cyrano.trace/2"));
     let left: Vec<_> = std::fs::read_dir(place.path(".")).expect("the folder is there").collect();
     assert_eq!(left.len(), 3, "the file, its trace and a witness: {left:?}");
 }

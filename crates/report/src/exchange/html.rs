@@ -1,7 +1,7 @@
 //! One self-contained page that shows checks, repairs and executions (`docs/report.md`).
 //!
 //! The page is a fixed viewer (`viewer/`, embedded here as it is) and one JSON object, nothing else: a `cyrano.report/1`, `cyrano.fences/1`,
-//! `cyrano.replay/1` or `cyrano.trace/1` as this crate writes it. So whatever the page shows is in these documents too.
+//! `cyrano.replay/1` or `cyrano.trace/2` as this crate writes it. So whatever the page shows is in these documents too.
 //!
 //! **Invariants:** the page asks for nothing from elsewhere (that of a server for nothing but its server), which its content security policy enforces; the policy lets only the
 //! viewer's own script and style run, by their hashes; the JSON has no character that could end the element it stands in. Text of the checked files is
@@ -34,7 +34,8 @@ const SCRIPTS: [&str; 8] = [
 ];
 
 /// The schemas that the viewer knows.
-const SCHEMAS: [&str; 4] = ["cyrano.report/1", "cyrano.trace/1", "cyrano.fences/1", "cyrano.replay/1"];
+const SCHEMAS: [&str; 5] =
+    ["cyrano.report/1", "cyrano.trace/2", "cyrano.trace/1", "cyrano.fences/1", "cyrano.replay/1"];
 
 /// All checks as a page.
 pub fn checks_html(checks: &[CheckReport], version: &str) -> String {
@@ -70,7 +71,7 @@ pub fn saved_html(json: &str, replays: Replays<'_>) -> Result<SavedPage, String>
         None => return Err(format!("it has no schema; expected one of {expected}")),
     };
     let doubts = confirm_document(&mut value, &schema, replays).map_err(|what| match schema.as_str() {
-        "cyrano.trace/1" => what,
+        "cyrano.trace/1" | "cyrano.trace/2" => what,
         _ => format!("it does not follow `{schema}`: {what}"),
     })?;
     let mut files = Vec::new();

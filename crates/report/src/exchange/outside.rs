@@ -107,7 +107,7 @@ pub(crate) fn confirm_document(value: &mut Value, schema: &str, replays: Replays
         Ok(trace.confirmed)
     };
     match schema {
-        "cyrano.trace/1" => _ = one(value, None)?,
+        "cyrano.trace/1" | "cyrano.trace/2" => _ = one(value, None)?,
         "cyrano.replay/1" => {
             let trace = value.get_mut("trace").ok_or("it has no trace")?;
             // A trace that did not fit a later version may well fit its own program.

@@ -214,7 +214,9 @@ fn check(check: Check) -> Result<CheckReport, String> {
     let verdicts = [Verified, Violated, Unknown, Bounded, Vacuous];
     let name = known(&check.verdict, &verdicts.map(Verdict::name))?;
     let verdict = verdicts.into_iter().find(|verdict| verdict.name() == name).unwrap_or(Unknown);
-    if let Some(other) = check.trace.as_ref().map(|trace| &trace.schema).filter(|name| *name != cyrano_trace::SCHEMA) {
+    if let Some(other) =
+        check.trace.as_ref().map(|trace| &trace.schema).filter(|name| !cyrano_trace::SCHEMAS.contains(&name.as_str()))
+    {
         return Err(format!("a trace's schema is `{other}`; expected `{}`", cyrano_trace::SCHEMA));
     }
     let stats = check.states.map(|states| Stats {

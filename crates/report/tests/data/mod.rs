@@ -8,7 +8,7 @@ use cyrano_engine::{Stats, Verdict};
 use cyrano_report::{CheckReport, OutcomesReport};
 use cyrano_trace::{
     Conflict, DependencyInfo, End, Explanation, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom,
-    SCHEMA, Step, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
+    Relations, SCHEMA, Step, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
 };
 
 fn named(name: &str, value: Option<i128>) -> NamedValue {
@@ -90,6 +90,7 @@ pub fn trace() -> Trace {
         program: ProgramInfo { file: "sb.rml".into(), source: "…".into(), set: BTreeMap::new(), test: None },
         property: PropertyInfo { criterion: "never".into(), condition: Some("r1 = 0 && r2 = 0".into()), allowed: None },
         violation: Some(ViolationInfo::FinalState),
+        relations: Relations::of(&steps),
         steps,
         threads: vec![thread("p0", "r1"), thread("p1", "r2")],
         transactions: vec![],
