@@ -1,5 +1,6 @@
 //! The crate's tests: one `check` function for lowered programs and one for diagnostics.
 
+mod algorithm;
 mod blocks;
 mod client;
 mod diagnostics;

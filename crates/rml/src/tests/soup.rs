@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::render;
-use crate::token::Token;
+use crate::syntax::token::Token;
 use crate::{CompileError, compile};
 
 /// Programs that use every construct, to be mutated.

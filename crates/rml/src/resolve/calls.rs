@@ -1,0 +1,150 @@
+//! The call graph: an order in which callees come before their callers, and the cycles that forbid one.
+//!
+//! The search keeps its own stack: the chain of calls may be as long as the file.
+
+use cyrano_ir::{Diagnostic, Span};
+
+use crate::report::Reports;
+use crate::resolve::names::{Names, Symbol};
+use crate::syntax::ast::{AtomicBlock, Block, Call, Rhs, Stmt, StmtKind};
+
+/// What is known about calls between procedures.
+pub(crate) struct Calls {
+    /// All procedures, callees first; within a cycle in some order.
+    pub(crate) order: Vec<usize>,
+    /// Whether the procedure calls itself, directly or through others, or calls one that does.
+    pub(crate) endless: Vec<bool>,
+}
+
+/// How far the search has come with a procedure.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    New,
+    /// On the path, at this depth.
+    Open(usize),
+    Done,
+}
+
+struct Search<'n, 'a> {
+    names: &'n Names<'a>,
+    callees: Vec<Vec<(usize, Span)>>,
+    marks: Vec<Mark>,
+    /// The procedures being visited, each with the number of its calls seen so far.
+    path: Vec<(usize, usize)>,
+    calls: Calls,
+}
+
+/// Orders the procedures and reports recursion.
+pub(crate) fn order_calls(names: &Names<'_>, reports: &mut Reports) -> Calls {
+    let procs = &names.file.procs;
+    let count = procs.len();
+    let mut search = Search {
+        names,
+        callees: procs.iter().map(|p| callees_of(&p.body, names)).collect(),
+        marks: vec![Mark::New; count],
+        path: Vec::new(),
+        calls: Calls { order: Vec::new(), endless: vec![false; count] },
+    };
+    for root in 0..count {
+        if search.marks[root] == Mark::New {
+            search.open(root);
+            while search.step(reports) {}
+        }
+    }
+    search.calls
+}
+
+impl Search<'_, '_> {
+    fn open(&mut self, procedure: usize) {
+        self.marks[procedure] = Mark::Open(self.path.len());
+        self.path.push((procedure, 0));
+    }
+
+    /// Looks at the next call of the innermost open procedure; false when none is open.
+    fn step(&mut self, reports: &mut Reports) -> bool {
+        let Some((caller, seen)) = self.path.last_mut() else { return false };
+        let caller = *caller;
+        let call = self.callees[caller].get(*seen).copied();
+        *seen += 1;
+        match call {
+            None => self.close(caller),
+            Some((callee, span)) => match self.marks[callee] {
+                Mark::New => self.open(callee),
+                Mark::Open(depth) => {
+                    self.calls.endless[caller] = true;
+                    report_cycle(&self.path[depth..], span, self.names, reports);
+                }
+                Mark::Done => {}
+            },
+        }
+        true
+    }
+
+    /// Everything on a circle calls, in the end, the procedure that closes it, so this marks the whole circle.
+    fn close(&mut self, caller: usize) {
+        self.path.pop();
+        let calls_endless = self.callees[caller].iter().any(|(callee, _)| self.calls.endless[*callee]);
+        self.calls.endless[caller] |= calls_endless;
+        self.marks[caller] = Mark::Done;
+        self.calls.order.push(caller);
+    }
+}
+
+/// Reports the circle of calls from the first procedure of `cycle` through the others back to it.
+fn report_cycle(cycle: &[(usize, usize)], span: Span, names: &Names<'_>, reports: &mut Reports) {
+    let name = |index: usize| &names.file.procs[index].name;
+    let Some((first, through)) = cycle.split_first() else { return };
+    let first = name(first.0);
+    // A circle of more than a few procedures is not worth spelling out.
+    let through: Vec<_> = through.iter().take(8).map(|(p, _)| format!("`{}`", name(*p).text)).collect();
+    let message = match through.as_slice() {
+        [] => format!("procedure `{}` calls itself", first.text),
+        _ => format!("procedure `{}` calls itself through {}", first.text, through.join(", ")),
+    };
+    let diagnostic = Diagnostic::new(span, message, "the call that closes the circle");
+    let diagnostic = diagnostic.with_related(first.span, "the procedure");
+    reports.add(diagnostic.with_help("procedures are inlined, so they cannot be recursive; use a loop"));
+}
+
+fn callees_of(block: &Block, names: &Names<'_>) -> Vec<(usize, Span)> {
+    let mut found = Vec::new();
+    walk(block, &mut |stmt| {
+        let (StmtKind::Call(call) | StmtKind::Assign(_, Rhs::Call(call))) = &stmt.kind else { return };
+        found.extend(callee(call, names).map(|index| (index, call.span)));
+    });
+    found
+}
+
+fn callee(call: &Call, names: &Names<'_>) -> Option<usize> {
+    match names.lookup(None, &call.name.text) {
+        Some(Symbol::Proc(index)) => Some(index),
+        _ => None,
+    }
+}
+
+/// Calls `visit` on every statement of a block, outer ones first.
+pub(crate) fn walk<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Stmt)) {
+    for stmt in &block.stmts {
+        visit(stmt);
+        for inner in inner_blocks(stmt) {
+            walk(inner, visit);
+        }
+    }
+}
+
+/// The blocks inside a statement.
+pub(crate) fn inner_blocks(stmt: &Stmt) -> Vec<&Block> {
+    match &stmt.kind {
+        StmtKind::If { arms, otherwise } => arms.iter().map(|(_, block)| block).chain(otherwise).collect(),
+        StmtKind::ChooseBlock(blocks) => blocks.iter().collect(),
+        StmtKind::While(_, body)
+        | StmtKind::Loop(body)
+        | StmtKind::Atomic(body)
+        | StmtKind::AtomicBlock(AtomicBlock { body, .. })
+        | StmtKind::Operation(_, body)
+        | StmtKind::Tx(body)
+        | StmtKind::Foreach(_, _, body)
+        | StmtKind::Forsome(_, _, body) => vec![body],
+        _ => Vec::new(),
+    }
+}

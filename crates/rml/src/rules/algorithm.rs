@@ -1,0 +1,329 @@
+//! The checker: what is wrong whatever the client and the constants are.
+//!
+//! Names, arities, the methods that a transactional memory must have, recursion, labels, clients and what checks are about. Statements are in
+//! `check_stmt`. Everything wrong is reported at once; the lowering runs only if nothing was.
+
+use std::collections::{HashMap, HashSet};
+
+use cyrano_ir::suggest::closest;
+use cyrano_ir::{Diagnostic, Method as TmMethod, Span, reply};
+
+use crate::report::Reports;
+use crate::syntax::ast::Name;
+use crate::syntax::tree::*;
+
+/// The words for what a call returns instead of a value, and `nothing` for a call that never happened.
+pub(crate) const REPLIES: [(&str, i128); 4] =
+    [("aborted", reply::ABORTED), ("committed", reply::COMMITTED), ("ok", reply::OK), ("nothing", reply::NOTHING)];
+
+/// How many methods, and how many orders, an algorithm may have: some checks compare them all.
+const MAX_MEMBERS: usize = 500;
+
+/// What a name means everywhere in the algorithm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Global {
+    Const,
+    Shared(usize),
+    Local(usize),
+}
+
+/// What the checker knows.
+pub(crate) struct Checker<'a, 'r> {
+    pub(crate) algorithm: &'a Algorithm,
+    pub(crate) globals: HashMap<&'a str, (Global, Span)>,
+    /// How many components the elements of a set have, and where that was seen first.
+    pub(crate) arity: HashMap<usize, (usize, Span)>,
+    pub(crate) reports: &'r mut Reports,
+}
+
+/// Checks a file.
+pub(crate) fn check(file: &File, reports: &mut Reports) {
+    let Some(algorithm) = &file.algorithm else {
+        let diagnostic = Diagnostic::new(Span::default(), "this file has no `algorithm` block", "the file");
+        reports.add(diagnostic.with_help("write `algorithm Name(locs = 2) { … }`"));
+        return;
+    };
+    let mut checker = Checker { algorithm, globals: HashMap::new(), arity: HashMap::new(), reports };
+    for (count, what) in [(algorithm.methods.len(), "methods"), (algorithm.orders.len(), "orders")] {
+        if count > MAX_MEMBERS {
+            let message = format!("this algorithm has {count} {what}, at most {MAX_MEMBERS} are allowed");
+            checker.reports.add(Diagnostic::new(algorithm.name.span, message, "too large"));
+            return;
+        }
+    }
+    checker.declare(file);
+    checker.records();
+    checker.required();
+    checker.recursion();
+    for method in &algorithm.methods {
+        checker.method(method);
+    }
+    checker.pairs();
+    checker.orders();
+    crate::rules::named::check(file, &mut checker);
+}
+
+impl<'a> Checker<'a, '_> {
+    pub(crate) fn complain(&mut self, span: Span, message: impl Into<String>, label: &str, help: impl Into<String>) {
+        self.reports.add(Diagnostic::new(span, message, label).with_help(help));
+    }
+
+    /// Says that nothing has this name, and which name may have been meant.
+    pub(crate) fn unknown(&mut self, what: &str, name: &Name, known: &[&str]) {
+        let message = format!("there is no {what} `{}`", name.text);
+        let help = match closest(&name.text, known.iter().copied()) {
+            Some(word) => format!("did you mean `{word}`?"),
+            None if known.is_empty() => format!("no {what} is declared"),
+            None => format!("there is `{}`", known.join("`, `")),
+        };
+        self.complain(name.span, message, &format!("unknown {what}"), help);
+    }
+
+    fn declare(&mut self, file: &'a File) {
+        let algorithm = self.algorithm;
+        let consts = file.consts.iter().chain(&algorithm.params).chain(&algorithm.consts);
+        for (name, _) in consts {
+            self.add_global(name, Global::Const);
+        }
+        for (index, shared) in algorithm.shared.iter().enumerate() {
+            self.add_global(&shared.name, Global::Shared(index));
+        }
+        for (index, local) in algorithm.locals.iter().enumerate() {
+            self.add_global(&local.name, Global::Local(index));
+        }
+        if algorithm.params.iter().all(|(name, _)| name.text != "locs") {
+            let message = "the algorithm does not say how many locations there are";
+            let help = format!("write `algorithm {}(locs = 2)`", algorithm.name.text);
+            self.complain(algorithm.name.span, message, "has no parameter `locs`", help);
+        }
+    }
+
+    fn add_global(&mut self, name: &'a Name, global: Global) {
+        if is_builtin(&name.text) {
+            let message = format!("`{}` has a meaning of its own", name.text);
+            self.complain(name.span, message, "a built-in name", "choose another name");
+        } else if let Some((_, first)) = self.globals.insert(&name.text, (global, name.span)) {
+            let diagnostic = Diagnostic::new(name.span, format!("`{}` is declared twice", name.text), "again");
+            self.reports.add(diagnostic.with_related(first, "first here").with_help("rename one of the two"));
+        }
+    }
+
+    fn records(&mut self) {
+        let mut fields: HashMap<&str, Span> = HashMap::new();
+        let mut names: HashMap<&str, Span> = HashMap::new();
+        for record in &self.algorithm.records {
+            self.once(&record.name, &mut names, "record");
+            for (name, _) in &record.fields {
+                self.once(name, &mut fields, "field");
+            }
+        }
+        for shared in &self.algorithm.shared {
+            match &shared.init {
+                Some(Init::New(record, args)) => {
+                    self.new_record(record, args.len());
+                    args.iter().for_each(|arg| self.constant(arg));
+                }
+                Some(Init::Value(value)) => self.constant(value),
+                Some(Init::List { values, .. }) => values.iter().for_each(|value| self.constant(value)),
+                None => {}
+            }
+        }
+    }
+
+    fn once(&mut self, name: &'a Name, seen: &mut HashMap<&'a str, Span>, what: &str) {
+        if let Some(first) = seen.insert(&name.text, name.span) {
+            let diagnostic = Diagnostic::new(name.span, format!("two {what}s are named `{}`", name.text), "again");
+            self.reports.add(diagnostic.with_related(first, "first here").with_help("rename one of the two"));
+        }
+    }
+
+    /// Checks `new Name(…)`.
+    pub(crate) fn new_record(&mut self, name: &Name, given: usize) {
+        let Some(record) = self.algorithm.records.iter().find(|record| record.name.text == name.text) else {
+            let known: Vec<_> = self.algorithm.records.iter().map(|record| record.name.text.as_str()).collect();
+            return self.unknown("record", name, &known);
+        };
+        let wanted = record.fields.len();
+        if given != wanted {
+            let message = format!("`{}` has {wanted} fields, {given} values are given", name.text);
+            let fields: Vec<_> = record.fields.iter().map(|(field, _)| field.text.as_str()).collect();
+            let help = format!("write `new {}({})`", name.text, fields.join(", "));
+            self.complain(name.span, message, "wrong number of values", help);
+        }
+    }
+
+    /// Checks an expression over constants.
+    pub(crate) fn constant(&mut self, expr: &Expr) {
+        for_each_name(expr, &mut |name| {
+            let known = matches!(self.globals.get(name.text.as_str()), Some((Global::Const, _)));
+            if !known && !is_builtin(&name.text) {
+                let consts: Vec<_> = self
+                    .globals
+                    .iter()
+                    .filter(|(_, (global, _))| *global == Global::Const)
+                    .map(|(name, _)| *name)
+                    .collect();
+                self.unknown("constant", name, &consts);
+            }
+        });
+    }
+
+    fn required(&mut self) {
+        let mut names = HashMap::new();
+        for method in &self.algorithm.methods {
+            self.once(&method.name, &mut names, "method");
+        }
+        let span = self.algorithm.name.span;
+        for wanted in TmMethod::ALL {
+            let shape = ["()", "(i)", "(i, v)"][wanted.arity()];
+            let help = format!("write `method {}{shape} {{ … }}`", wanted.name());
+            match self.algorithm.methods.iter().find(|method| method.name.text == wanted.name()) {
+                None => self.complain(span, format!("the method `{}` is missing", wanted.name()), "here", help),
+                Some(method) if method.params.len() != wanted.arity() => {
+                    let message = format!("`{}` takes {}", wanted.name(), count(wanted.arity(), "argument"));
+                    let label = format!("has {}", count(method.params.len(), "parameter"));
+                    self.complain(method.name.span, message, &label, help);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn recursion(&mut self) {
+        let methods = &self.algorithm.methods;
+        let index: HashMap<_, _> = methods.iter().enumerate().map(|(i, m)| (m.name.text.as_str(), i)).collect();
+        let mut calls: Vec<Vec<(usize, &Name)>> = vec![Vec::new(); methods.len()];
+        for (from, method) in methods.iter().enumerate() {
+            for_each_call(&method.body, &mut |name, _| {
+                calls[from].extend(index.get(name.text.as_str()).map(|to| (*to, name)));
+            });
+        }
+        for (start, method) in methods.iter().enumerate() {
+            let (mut seen, mut work) = (HashSet::new(), vec![start]);
+            while let Some(at) = work.pop() {
+                for (to, name) in &calls[at] {
+                    if *to == start {
+                        let message = format!("`{}` calls itself", method.name.text);
+                        let diagnostic = Diagnostic::new(name.span, message, "this call leads back");
+                        let diagnostic = diagnostic.with_related(method.name.span, "the method");
+                        self.reports.add(diagnostic.with_help("methods are inlined, so they cannot be recursive"));
+                    } else if seen.insert(*to) {
+                        work.push(*to);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The elements of a set all have one component, or all have two.
+    pub(crate) fn set_arity(&mut self, set: usize, arity: usize, span: Span) {
+        let (known, first) = *self.arity.entry(set).or_insert((arity, span));
+        if known != arity {
+            let name = &self.algorithm.locals[set].name.text;
+            let message = format!("`{name}` holds {} and {}", shape(known), shape(arity));
+            let diagnostic = Diagnostic::new(span, message, format!("here {}", shape(arity)));
+            let diagnostic = diagnostic.with_related(first, format!("here {}", shape(known)));
+            self.reports.add(diagnostic.with_help("declare one set for each"));
+        }
+    }
+
+    /// A set of pairs has its first components' number as its length, so that one of another length says so.
+    fn pairs(&mut self) {
+        for local in &self.algorithm.locals {
+            local.len.iter().chain(&local.init).for_each(|expr| self.constant(expr));
+        }
+        for shared in &self.algorithm.shared {
+            shared.len.iter().for_each(|len| self.constant(len));
+            self.domain(&shared.ty);
+        }
+        for record in &self.algorithm.records {
+            record.fields.iter().for_each(|(_, ty)| self.domain(ty));
+        }
+    }
+
+    fn domain(&mut self, ty: &ObjectType) {
+        let Some((first, last)) = &ty.domain else { return };
+        self.constant(first);
+        self.constant(last);
+        if ty.kind != ObjectKind::BasicRegister {
+            let message = format!("`{}` has no domain", ty.kind.word());
+            self.complain(ty.span, message, "not here", "only a `BasicRegister` may return a value that nobody wrote");
+        }
+    }
+
+    fn orders(&mut self) {
+        let mut labels: HashMap<&str, Span> = HashMap::new();
+        for method in &self.algorithm.methods {
+            for_each_stmt(&method.body, &mut |stmt| {
+                if let Some(label) = &stmt.label {
+                    self.once(label, &mut labels, "label");
+                }
+            });
+        }
+        let mut known: Vec<_> = labels.keys().copied().collect();
+        known.sort_unstable();
+        for order in &self.algorithm.orders {
+            for label in [&order.first, &order.second] {
+                if !labels.contains_key(label.text.as_str()) {
+                    self.unknown("label", label, &known);
+                }
+            }
+        }
+    }
+}
+
+fn shape(arity: usize) -> &'static str {
+    if arity == 1 { "single values" } else { "pairs" }
+}
+
+/// `1 argument`, `2 arguments`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", if number == 0 { "no".to_owned() } else { number.to_string() })
+}
+
+/// Whether the name is built in: a reply, the running transaction, or a constant that the client determines.
+pub(crate) fn is_builtin(name: &str) -> bool {
+    matches!(name, "tx" | "threads" | "txns") || REPLIES.iter().any(|(word, _)| *word == name)
+}
+
+/// Calls `visit` on every name of an expression, sets left out.
+pub(crate) fn for_each_name<'a>(expr: &'a Expr, visit: &mut impl FnMut(&'a Name)) {
+    match &expr.kind {
+        ExprKind::Int(_) => {}
+        ExprKind::Name(name) => visit(name),
+        ExprKind::Tuple(parts) => parts.iter().for_each(|part| for_each_name(part, visit)),
+        ExprKind::In(arg, _) | ExprKind::Unary(_, arg) => for_each_name(arg, visit),
+        ExprKind::Binary(_, left, right) => {
+            for_each_name(left, visit);
+            for_each_name(right, visit);
+        }
+    }
+}
+
+/// Calls `visit` on every statement, outer ones first.
+pub(crate) fn for_each_stmt<'a>(stmts: &'a [Stmt], visit: &mut impl FnMut(&'a Stmt)) {
+    for stmt in stmts {
+        visit(stmt);
+        match &stmt.kind {
+            StmtKind::If { arms, otherwise } => {
+                arms.iter().for_each(|(_, body)| for_each_stmt(body, visit));
+                otherwise.iter().for_each(|body| for_each_stmt(body, visit));
+            }
+            StmtKind::Foreach(foreach) => for_each_stmt(&foreach.body, visit),
+            _ => {}
+        }
+    }
+}
+
+/// Calls `visit` on every call of a method, with its statement.
+pub(crate) fn for_each_call<'a>(stmts: &'a [Stmt], visit: &mut impl FnMut(&'a Name, &'a Stmt)) {
+    for_each_stmt(stmts, &mut |stmt| {
+        if let StmtKind::Assign(_, Rhs::Call(name, _))
+        | StmtKind::Do(Rhs::Call(name, _))
+        | StmtKind::Return(Rhs::Call(name, _)) = &stmt.kind
+        {
+            visit(name, stmt);
+        }
+    });
+}

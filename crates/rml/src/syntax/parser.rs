@@ -1,0 +1,262 @@
+//! The parser's core: looking ahead, expecting, recovering.
+//!
+//! Recursive descent over tokens. After a syntax error a statement is skipped up to its `;` or the `}` around it, a declaration up to its `;`
+//! or the next keyword that starts one, so that one mistake costs one message.
+//! **Invariant:** every loop either consumes a token or ends, and nesting is limited by [`MAX_NESTING`], so parsing always ends.
+
+use cyrano_ir::suggest::closest;
+use cyrano_ir::{Diagnostic, Span};
+
+use crate::report::{Fallible, Reported, Reports};
+use crate::syntax::ast::{File, Name};
+use crate::syntax::token::Token;
+
+/// How deep statements, brackets and signs may nest.
+pub(crate) const MAX_NESTING: u32 = 200;
+
+/// The parser.
+pub(crate) struct Parser<'s, 'r> {
+    pub(crate) source: &'s str,
+    tokens: Vec<(Token, Span)>,
+    at: usize,
+    nesting: u32,
+    /// Set once the nesting limit was hit: every construct around it would only complain about its missing end.
+    gave_up: bool,
+    /// Set while a range is read, whose last name may be followed by a parenthesis that does not belong to it.
+    pub(crate) in_range: bool,
+    pub(crate) file: File,
+    pub(crate) reports: &'r mut Reports,
+}
+
+/// Parses a file as far as possible.
+pub(crate) fn parse(source: &str, tokens: Vec<(Token, Span)>, reports: &mut Reports) -> File {
+    let mut parser = Parser::new(source, tokens, reports);
+    parser.items();
+    parser.file.broken = !parser.reports.is_empty();
+    parser.adopt_client();
+    parser.add_client();
+    parser.file
+}
+
+impl<'s, 'r> Parser<'s, 'r> {
+    /// A parser at the beginning of a file.
+    pub(crate) fn new(source: &'s str, tokens: Vec<(Token, Span)>, reports: &'r mut Reports) -> Self {
+        Self { source, tokens, at: 0, nesting: 0, gave_up: false, in_range: false, file: File::default(), reports }
+    }
+
+    /// The next token.
+    pub(crate) fn peek(&self) -> Token {
+        self.tokens[self.at].0
+    }
+
+    /// The token after the next one.
+    pub(crate) fn peek_second(&self) -> Token {
+        self.tokens.get(self.at + 1).map_or(Token::End, |(token, _)| *token)
+    }
+
+    /// Where the next token stands.
+    pub(crate) fn span(&self) -> Span {
+        self.tokens[self.at].1
+    }
+
+    /// Where the last consumed token stands.
+    pub(crate) fn last_span(&self) -> Span {
+        self.tokens[self.at.saturating_sub(1)].1
+    }
+
+    /// From `start` to the last consumed token.
+    pub(crate) fn since(&self, start: Span) -> Span {
+        if self.last_span().end <= start.start {
+            return start;
+        }
+        start.to(self.last_span())
+    }
+
+    /// The source text of a span.
+    pub(crate) fn text(&self, span: Span) -> &'s str {
+        self.source.get(span.range()).unwrap_or_default()
+    }
+
+    /// Consumes the next token; the end of the file stays.
+    pub(crate) fn bump(&mut self) -> Span {
+        let span = self.span();
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+        span
+    }
+
+    /// Consumes the next token if it is this one.
+    pub(crate) fn eat(&mut self, token: Token) -> bool {
+        let found = self.peek() == token;
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Consumes this token or reports that it is missing.
+    pub(crate) fn expect(&mut self, token: Token) -> Fallible<Span> {
+        if self.peek() == token {
+            return Ok(self.bump());
+        }
+        Err(self.unexpected(token.describe()))
+    }
+
+    /// Consumes a name.
+    pub(crate) fn name(&mut self) -> Fallible<Name> {
+        if self.peek().is_word() {
+            let word = self.text(self.span());
+            let diagnostic = Diagnostic::new(self.span(), format!("`{word}` is a keyword"), "expected a name");
+            // The keyword was meant as a name, so nothing starts here.
+            self.bump();
+            return Err(self.reports.add(diagnostic.with_help("keywords are reserved; choose another name")));
+        }
+        let span = self.expect(Token::Ident)?;
+        let text = self.text(span).to_owned();
+        Ok(Name { text, span })
+    }
+
+    /// Consumes the name of a constant: `threads`, elsewhere a keyword, is one in every stm.
+    pub(crate) fn constant_name(&mut self) -> Fallible<Name> {
+        if self.peek() == Token::Threads {
+            let span = self.bump();
+            return Ok(Name { text: self.text(span).to_owned(), span });
+        }
+        self.name()
+    }
+
+    /// Reports the next token as not what was wanted.
+    pub(crate) fn unexpected(&mut self, wanted: &str) -> Reported {
+        let found = self.found();
+        let diagnostic =
+            Diagnostic::new(self.span(), format!("expected {wanted}, found {found}"), format!("expected {wanted}"));
+        self.syntax_error(diagnostic)
+    }
+
+    /// Reports a syntax error, unless the parser has given up.
+    pub(crate) fn syntax_error(&mut self, diagnostic: Diagnostic) -> Reported {
+        if self.gave_up { Reported } else { self.reports.add(diagnostic) }
+    }
+
+    /// Like [`Self::unexpected`], suggesting the keyword that may have been meant.
+    pub(crate) fn unexpected_word(&mut self, wanted: &str, words: &[&'static str]) -> Reported {
+        let (span, found) = (self.span(), self.found());
+        let mut diagnostic =
+            Diagnostic::new(span, format!("expected {wanted}, found {found}"), format!("expected {wanted}"));
+        if let Some(word) = closest(self.text(span), words.iter().copied()) {
+            diagnostic = diagnostic.with_help(format!("did you mean `{word}`?"));
+        }
+        self.syntax_error(diagnostic)
+    }
+
+    /// The next token in words.
+    pub(crate) fn found(&self) -> String {
+        match self.peek() {
+            Token::End => Token::End.describe().to_owned(),
+            _ => {
+                let text: String = self.text(self.span()).chars().take(40).collect();
+                format!("`{text}`")
+            }
+        }
+    }
+
+    /// Reports a complaint about a span.
+    pub(crate) fn complain(&mut self, span: Span, message: impl Into<String>, label: &str, help: &str) -> Reported {
+        self.reports.add(Diagnostic::new(span, message, label).with_help(help))
+    }
+
+    /// Runs `inner` one level deeper, or refuses.
+    pub(crate) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Fallible<T>) -> Fallible<T> {
+        if self.nesting >= MAX_NESTING {
+            let message = format!("nested more than {MAX_NESTING} levels deep");
+            let diagnostic = Diagnostic::new(self.span(), message, "too deep");
+            let reported = self.reports.add(diagnostic.with_help("split it up"));
+            self.gave_up = true;
+            self.at = self.tokens.len() - 1;
+            return Err(reported);
+        }
+        self.nesting += 1;
+        let result = inner(self);
+        self.nesting -= 1;
+        result
+    }
+
+    /// Skips the rest of a statement: its `;`, or everything up to the `}` around it.
+    pub(crate) fn skip_statement(&mut self) {
+        loop {
+            match self.peek() {
+                Token::End | Token::CloseBrace => return,
+                Token::Semicolon => {
+                    self.bump();
+                    return;
+                }
+                Token::OpenBrace => {
+                    self.skip_braces();
+                    return;
+                }
+                _ => self.bump(),
+            };
+        }
+    }
+
+    /// Skips the rest of a declaration that began with `first`: its `;`, or everything up to the next keyword that starts one.
+    pub(crate) fn skip_declaration(&mut self, first: Token) {
+        self.file.incomplete |= !matches!(first, Token::Check | Token::Observe);
+        loop {
+            match self.peek() {
+                Token::End | Token::CloseBrace => return,
+                Token::Semicolon => {
+                    self.bump();
+                    return;
+                }
+                token if starts_declaration(token) || self.starts_command() => return,
+                Token::OpenBrace => self.skip_braces(),
+                _ => {
+                    self.bump();
+                }
+            }
+        }
+    }
+
+    fn skip_braces(&mut self) {
+        let mut open = 0usize;
+        loop {
+            match self.peek() {
+                Token::End => return,
+                Token::OpenBrace => open += 1,
+                Token::CloseBrace => open = open.saturating_sub(1),
+                _ => {}
+            }
+            self.bump();
+            if open == 0 {
+                return;
+            }
+        }
+    }
+
+    /// `open item, item, … close`, where the opening token is next.
+    pub(crate) fn list<T>(
+        &mut self,
+        open: Token,
+        close: Token,
+        mut item: impl FnMut(&mut Self) -> Fallible<T>,
+    ) -> Fallible<Vec<T>> {
+        self.expect(open)?;
+        let mut items = Vec::new();
+        while self.peek() != close {
+            items.push(item(self)?);
+            if !self.eat(Token::Comma) {
+                break;
+            }
+        }
+        self.expect(close)?;
+        Ok(items)
+    }
+}
+
+/// Whether a declaration starts with this keyword.
+pub(crate) fn starts_declaration(token: Token) -> bool {
+    use Token::{Check, Const, Index, Local, Observe, Proc, Shared, Stm, Thread, Threads};
+    matches!(token, Check | Const | Index | Local | Observe | Proc | Shared | Stm | Thread | Threads)
+}
