@@ -14,6 +14,8 @@ use crate::CompileError;
 pub use crate::clients::space::{ClientSpace, Values};
 pub use crate::orders::layout::{Mode, OrderPair};
 use crate::report::Reports;
+use crate::syntax::lexer::lex;
+use crate::syntax::parser::has_algorithm;
 
 /// A program to check: an algorithm with one client, or with all clients of a size.
 #[derive(Clone, Debug)]
@@ -80,22 +82,10 @@ pub struct Orders {
 
 /// Whether the source has an `algorithm` block, by its tokens.
 pub fn is_algorithm(source: &str) -> bool {
-    use crate::syntax::token::Token;
     if source.len() > crate::MAX_SOURCE || !source.contains("algorithm") {
         return false;
     }
-    let tokens = crate::syntax::lexer::lex(source, &mut Reports::default());
-    let mut depth = 0i128;
-    for pair in tokens.windows(2) {
-        let [(token, span), (next, _)] = pair else { continue };
-        match token {
-            Token::OpenBrace => depth += 1,
-            Token::CloseBrace => depth -= 1,
-            Token::Ident if depth == 0 && *next == Token::Ident && &source[span.range()] == "algorithm" => return true,
-            _ => {}
-        }
-    }
-    false
+    has_algorithm(source, &lex(source, &mut Reports::default()))
 }
 
 /// Parses, checks and lowers everything in a file: a test for each client that some check is about (for every client, if there is no
@@ -116,10 +106,10 @@ pub fn orders(source: &str) -> Result<Orders, CompileError> {
     Ok(crate::lower::assemble::orders(&file))
 }
 
-fn read(source: &str) -> Result<(crate::syntax::tree::File, Reports), CompileError> {
+fn read(source: &str) -> Result<(crate::syntax::ast::File, Reports), CompileError> {
     crate::check_size(source)?;
     let mut reports = Reports::default();
-    let file = crate::syntax::algorithm::parse(source, &mut reports);
+    let file = crate::syntax::parser::parse(source, &mut reports);
     if reports.is_empty() {
         crate::rules::algorithm::check(&file, &mut reports);
     }

@@ -55,8 +55,7 @@ pub fn compile_atomic(source: &str, name: &str, set: &[(String, i128)]) -> Resul
 fn compile_as(source: &str, name: &str, set: &[(String, i128)], atomic: bool) -> Result<Program, CompileError> {
     check_size(source)?;
     let mut reports = report::Reports::default();
-    let tokens = syntax::lexer::lex(source, &mut reports);
-    let file = syntax::parser::parse(source, tokens, &mut reports);
+    let file = syntax::parser::parse(source, &mut reports);
     if reports.is_empty() {
         check_set(&file, set)?;
         lower::program::require_program(&file, &mut reports);
@@ -86,8 +85,7 @@ fn parsed(source: &str) -> Option<syntax::ast::File> {
         return None;
     }
     let mut reports = report::Reports::default();
-    let tokens = syntax::lexer::lex(source, &mut reports);
-    Some(syntax::parser::parse(source, tokens, &mut reports))
+    Some(syntax::parser::parse(source, &mut reports))
 }
 
 fn check_size(source: &str) -> Result<(), CompileError> {

@@ -45,6 +45,13 @@ impl Reports {
         Reported
     }
 
+    /// Adds a diagnostic if there is one.
+    pub(crate) fn extend(&mut self, diagnostic: Option<Diagnostic>) {
+        diagnostic.into_iter().for_each(|diagnostic| {
+            self.add(diagnostic);
+        });
+    }
+
     /// Whether further diagnostics are only counted; then a costly help is not worth computing.
     pub(crate) fn is_full(&self) -> bool {
         self.kept.len() >= MAX_DIAGNOSTICS

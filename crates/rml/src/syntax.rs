@@ -2,15 +2,14 @@
 
 pub(crate) mod algorithm;
 pub(crate) mod ast;
-pub(crate) mod block;
+pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod expr;
 pub(crate) mod item;
 pub(crate) mod lexer;
-pub(crate) mod method;
 pub(crate) mod named;
+pub(crate) mod objects;
 pub(crate) mod parser;
 pub(crate) mod stm;
 pub(crate) mod stmt;
 pub(crate) mod token;
-pub(crate) mod tree;

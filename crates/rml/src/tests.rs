@@ -4,6 +4,7 @@ mod algorithm;
 mod blocks;
 mod client;
 mod diagnostics;
+mod homes;
 mod limits;
 mod lowering;
 mod placement;

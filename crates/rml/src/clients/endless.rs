@@ -21,12 +21,13 @@ use crate::expand::method::Lower;
 use crate::lower::build::{int, var};
 use crate::lower::memory::Memory;
 use crate::report::{Fallible, Reported, Reports};
+use crate::resolve::calls::walk;
 use crate::resolve::classes::Kind;
 use crate::resolve::constants::Constants;
 use crate::resolve::infer::Inference;
 use crate::resolve::kinds::interchangeable;
-use crate::rules::algorithm::{for_each_name, for_each_stmt};
-use crate::syntax::tree::*;
+use crate::syntax::ast::{CheckDecl, Expr, Rhs, Stmt, StmtKind};
+use crate::syntax::objects::{Algorithm, SpaceDecl};
 
 /// What clients write unless a check says something else: enough to make a value change.
 const VALUES: [i128; 2] = [0, 1];
@@ -79,38 +80,33 @@ pub(crate) fn name(space: &ClientSpace, locs: u32) -> String {
 
 /// Whether names of transactions or records have to be used again.
 fn needs_names(algorithm: &Algorithm) -> bool {
-    names_transactions(algorithm) || {
-        let mut found = false;
-        for method in &algorithm.methods {
-            for_each_stmt(&method.body, &mut |stmt| {
-                found |= matches!(&stmt.kind, StmtKind::Assign(_, rhs) | StmtKind::Do(rhs) | StmtKind::Return(rhs)
-                    if matches!(rhs, Rhs::New(..)));
-            });
-        }
-        found
+    let mut found = names_transactions(algorithm);
+    for method in &algorithm.methods {
+        walk(&method.body, &mut |stmt| found |= matches!(stmt.rhs(), Some(Rhs::New(_))));
     }
+    found
 }
 
 /// Whether some method says `tx`.
 fn names_transactions(algorithm: &Algorithm) -> bool {
     let mut found = false;
-    let mut expr = |expr: &Expr| for_each_name(expr, &mut |name| found |= name.text == "tx");
+    let mut expr = |expr: &Expr| expr.for_each_name(&mut |name| found |= name.text == "tx");
     for method in &algorithm.methods {
-        for_each_stmt(&method.body, &mut |stmt| for_each_expr(stmt, &mut expr));
+        walk(&method.body, &mut |stmt| for_each_expr(stmt, &mut expr));
     }
     found
 }
 
 /// Calls `visit` on the expressions of a statement, not of those inside.
 fn for_each_expr(stmt: &Stmt, visit: &mut impl FnMut(&Expr)) {
-    match &stmt.kind {
-        StmtKind::Assign(_, rhs) | StmtKind::Do(rhs) | StmtKind::Return(rhs) => match rhs {
-            Rhs::Expr(expr) => visit(expr),
-            Rhs::Call(_, args) | Rhs::New(_, args) => args.iter().for_each(visit),
-            Rhs::Access(access) => access.index.iter().chain(&access.args).for_each(visit),
-        },
-        StmtKind::If { arms, .. } => arms.iter().for_each(|(cond, _)| visit(cond)),
-        StmtKind::Foreach(_) | StmtKind::Skip => {}
+    match stmt.rhs() {
+        Some(Rhs::Expr(expr)) => visit(expr),
+        Some(Rhs::Call(call) | Rhs::New(call)) => call.args.iter().for_each(&mut *visit),
+        Some(Rhs::Access(access)) => access.index.iter().chain(&access.args).for_each(&mut *visit),
+        Some(Rhs::Rmw(_)) | None => {}
+    }
+    if let StmtKind::If { arms, .. } = &stmt.kind {
+        arms.iter().for_each(|(cond, _)| visit(cond));
     }
 }
 

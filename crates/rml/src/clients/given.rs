@@ -16,7 +16,7 @@ use crate::lower::thread::{Frame, Label, Lower};
 use crate::report::{Fallible, Reported};
 use crate::resolve::calls::{inner_blocks, walk};
 use crate::resolve::names::{Shape, Symbol, VarId};
-use crate::syntax::ast::{Block, Call, Command, Rhs, Stmt, StmtKind};
+use crate::syntax::ast::{Block, Call, Command, Stmt, StmtKind};
 
 /// The transaction that is being lowered.
 pub(crate) struct Tx {
@@ -212,7 +212,7 @@ impl<'a> Lower<'a, '_> {
 /// The operation that every execution of the block begins with, if there is one.
 fn first_call(block: &Block) -> Option<&Call> {
     for stmt in &block.stmts {
-        if let StmtKind::Call(call) | StmtKind::Assign(_, Rhs::Call(call)) = &stmt.kind {
+        if let Some(call) = stmt.call() {
             return Some(call);
         }
         if matches!(stmt.kind, StmtKind::Break | StmtKind::Continue) || !inner_blocks(stmt).is_empty() {

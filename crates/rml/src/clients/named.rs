@@ -11,7 +11,8 @@ use crate::expand::method::Lower;
 use crate::lower::build::{binary, int, var};
 use crate::report::{Fallible, Reported};
 use crate::rules::algorithm::REPLIES;
-use crate::syntax::tree::*;
+use crate::syntax::ast::{Expr, ExprKind};
+use crate::syntax::objects::{Client, ClientCall, ClientThread, Tx};
 
 /// How many instructions one call may have: the orders compare them pair by pair.
 const MAX_CALL: u32 = 4_000;
@@ -121,7 +122,6 @@ impl<'a> Lower<'a, '_> {
                 Some(value) => int(value),
                 None => var(self.build.register(&name.text, reply::NOTHING)),
             },
-            ExprKind::Tuple(_) | ExprKind::In(..) => return Err(Reported),
             ExprKind::Unary(op, arg) => {
                 let made = IrExpr::unary(*op, self.client_expr(arg)?);
                 self.settle(made, expr.span)?
@@ -130,6 +130,7 @@ impl<'a> Lower<'a, '_> {
                 let made = binary(*op, self.client_expr(left)?, self.client_expr(right)?);
                 self.settle(made, expr.span)?
             }
+            _ => return Err(Reported),
         })
     }
 
@@ -341,7 +342,7 @@ pub(crate) fn written(
     for call in calls.filter(|call| call.method.text == TmMethod::Write.name()) {
         let value = call.args.get(1)?;
         let mut known = true;
-        crate::rules::algorithm::for_each_name(value, &mut |name| {
+        value.for_each_name(&mut |name| {
             known &= constants.get(&name.text).is_some() || REPLIES.iter().any(|(word, _)| *word == name.text);
         });
         if !known {

@@ -6,7 +6,7 @@ use cyrano_ir::{Diagnostic, Span};
 
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::constants::Constants;
-use crate::syntax::tree::*;
+use crate::syntax::objects::{Bound, SpaceDecl};
 
 /// All clients of a size. Each thread runs some transactions, each transaction some operations and then a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -9,6 +9,7 @@ use cyrano_ir::{BinOp, Diagnostic, EvalError, Expr as IrExpr, Span, UnOp};
 
 use crate::expand::budget::Budget;
 use crate::report::{Fallible, Reported, Reports};
+use crate::rules::table::no_sets;
 use crate::syntax::ast::{Expr, ExprKind, Range, RangeKind};
 
 /// What names mean in the place where an expression stands.
@@ -78,6 +79,7 @@ pub(crate) fn fold<'a, R: Resolve<'a>>(expr: &'a Expr, to: &mut R) -> Fallible<I
             }
             Ok(join(*all, parts))
         }
+        ExprKind::Tuple(_) | ExprKind::In(..) => Err(to.reports().add(no_sets(expr.span))),
     }
 }
 

@@ -9,11 +9,11 @@ use crate::expand::method::Lower;
 use crate::lower::build::{any, binary, element, int, var};
 use crate::lower::sets::SetShape;
 use crate::report::{Fallible, Reported};
-use crate::syntax::tree::*;
+use crate::syntax::objects::{Each, LoopOrder};
 
 /// A loop that is being unrolled.
 struct Unroll<'a> {
-    foreach: &'a Foreach,
+    each: &'a Each,
     shape: SetShape,
     /// The slots that can be taken.
     slots: Vec<u32>,
@@ -35,8 +35,8 @@ impl Unroll<'_> {
 
 impl<'a> Lower<'a, '_> {
     /// Unrolls a loop.
-    pub(crate) fn foreach(&mut self, foreach: &'a Foreach, label: Option<u32>, span: Span) -> Fallible<()> {
-        let (index, shape) = self.shape(&foreach.set.text)?;
+    pub(crate) fn each(&mut self, each: &'a Each, label: Option<u32>, span: Span) -> Fallible<()> {
+        let (index, shape) = self.shape(&each.set.text)?;
         let (slots, most) = (self.contents[index].slots(shape), self.contents[index].most(shape));
         let depth = self.build.context.loops.len();
         if most == 0 {
@@ -44,8 +44,8 @@ impl<'a> Lower<'a, '_> {
         }
         let left = self.build.registers(&format!("%left{depth}.{}", shape.slots()), shape.slots(), 0);
         let size = self.build.register(&format!("%size{depth}"), 0);
-        let rounds = if foreach.order == LoopOrder::Index { slots.len() } else { most };
-        let unroll = Unroll { foreach, shape, slots, rounds, left, size, label, span };
+        let rounds = if each.order == LoopOrder::Index { slots.len() } else { most };
+        let unroll = Unroll { each, shape, slots, rounds, left, size, label, span };
         self.labelled(label, |lower| lower.before_loop(&unroll))?;
         self.build.loops += 1;
         let (id, guards) = (self.build.loops - 1, self.build.context.guards.len());
@@ -54,7 +54,7 @@ impl<'a> Lower<'a, '_> {
             self.build.context.loops.push((id, u32::try_from(round).unwrap_or(u32::MAX)));
             let test = self.round(&unroll, round)?;
             self.build.context.loops.pop();
-            if foreach.order == LoopOrder::Index {
+            if each.order == LoopOrder::Index {
                 self.build.land(&[test]);
                 self.build.context.guards.truncate(guards);
             } else {
@@ -77,7 +77,7 @@ impl<'a> Lower<'a, '_> {
 
     /// Notes what the loop will go over.
     fn before_loop(&mut self, unroll: &Unroll<'a>) -> Fallible<()> {
-        if unroll.foreach.order == LoopOrder::Insertion {
+        if unroll.each.order == LoopOrder::Insertion {
             let (_, size) = unroll.shape.order.ok_or(Reported)?;
             self.assign(Place::Reg(unroll.size), var(size), unroll.span)?;
             return Ok(());
@@ -92,7 +92,7 @@ impl<'a> Lower<'a, '_> {
     /// One round; the branch that leaves if there is none.
     fn round(&mut self, unroll: &Unroll<'a>, round: usize) -> Fallible<u32> {
         let number = i128::try_from(round).unwrap_or(i128::MAX);
-        let more = match unroll.foreach.order {
+        let more = match unroll.each.order {
             LoopOrder::Index => unroll.left(unroll.slots[round]),
             LoopOrder::Insertion => binary(BinOp::Lt, int(number), var(unroll.size)),
             LoopOrder::Any => any(unroll.slots.iter().map(|slot| unroll.left(*slot))),
@@ -109,7 +109,7 @@ impl<'a> Lower<'a, '_> {
 
     fn one_body(&mut self, unroll: &Unroll<'a>, slot: LocalExpr) -> Fallible<()> {
         let binders = self.labelled(unroll.label, |lower| lower.bind(unroll, slot.clone()))?;
-        self.body(&slot, binders, &unroll.foreach.body)
+        self.body(&slot, binders, &unroll.each.body)
     }
 
     /// The body once for each slot, so that what it does to one element never meets what it does to another.
@@ -134,7 +134,7 @@ impl<'a> Lower<'a, '_> {
     /// Which slot a round is about.
     fn slot(&mut self, unroll: &Unroll<'a>, round: usize) -> Fallible<LocalExpr> {
         let number = i128::try_from(round).unwrap_or(i128::MAX);
-        match (unroll.foreach.order, unroll.slots.as_slice()) {
+        match (unroll.each.order, unroll.slots.as_slice()) {
             (LoopOrder::Index, slots) => Ok(int(slots[round].into())),
             (LoopOrder::Insertion, _) => {
                 let (base, _) = unroll.shape.order.ok_or(Reported)?;
@@ -184,7 +184,7 @@ impl<'a> Lower<'a, '_> {
         let key = binary(BinOp::Div, slot.clone(), int(shape.depth.into()));
         let value = shape.values.map(|values| LocalExpr::Var(element(values, shape.slots(), slot.clone())));
         let mut bound = Vec::new();
-        for (binder, value) in unroll.foreach.binders.iter().zip([Some(key), value]) {
+        for (binder, value) in unroll.each.binders.iter().zip([Some(key), value]) {
             let value = match value.ok_or(Reported)? {
                 LocalExpr::Const(value) => int(value),
                 other => {

@@ -14,8 +14,8 @@ use crate::lower::memory::Memory;
 use crate::lower::sets::{Contents, SetShape};
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::constants::{Constants, wrong};
-use crate::syntax::ast::Name;
-use crate::syntax::tree::*;
+use crate::syntax::ast::{Block, Expr, ExprKind, Name, Rhs, Stmt, StmtKind};
+use crate::syntax::objects::{Algorithm, Method};
 
 /// How deep statements may nest once everything is inlined.
 const MAX_DEPTH: u32 = 300;
@@ -157,15 +157,15 @@ impl<'a, 'm> Lower<'a, 'm> {
         around.unwrap_or_default() + &args.collect::<String>()
     }
 
-    fn block(&mut self, stmts: &'a [Stmt]) -> Fallible<()> {
+    fn block(&mut self, block: &'a Block) -> Fallible<()> {
         if self.depth >= MAX_DEPTH {
-            let span = stmts.first().map_or(self.algorithm.name.span, |stmt| stmt.span);
+            let span = block.stmts.first().map_or(self.algorithm.name.span, |stmt| stmt.span);
             let message = format!("nested more than {MAX_DEPTH} levels deep once methods are inlined");
             let diagnostic = Diagnostic::new(span, message, "too deep");
             return Err(self.reports.add(diagnostic.with_help("call fewer methods from one another")));
         }
         self.depth += 1;
-        let done = stmts.iter().try_for_each(|stmt| self.stmt(stmt));
+        let done = block.stmts.iter().try_for_each(|stmt| self.stmt(stmt));
         self.depth -= 1;
         done
     }
@@ -173,8 +173,8 @@ impl<'a, 'm> Lower<'a, 'm> {
     fn stmt(&mut self, stmt: &'a Stmt) -> Fallible<()> {
         let label = stmt.label.as_ref().and_then(|label| self.labels.get(label.text.as_str()).copied());
         match &stmt.kind {
-            StmtKind::If { arms, otherwise } => self.branches(arms, otherwise.as_deref(), label, stmt.span),
-            StmtKind::Foreach(foreach) => self.foreach(foreach, label, stmt.span),
+            StmtKind::If { arms, otherwise } => self.branches(arms, otherwise.as_ref(), label, stmt.span),
+            StmtKind::Each(each) => self.each(each, label, stmt.span),
             _ => self.labelled(label, |lower| lower.simple(stmt)),
         }
     }
@@ -195,8 +195,8 @@ impl<'a, 'm> Lower<'a, 'm> {
 
     fn simple(&mut self, stmt: &'a Stmt) -> Fallible<()> {
         match &stmt.kind {
-            StmtKind::Assign(name, rhs) => {
-                let target = self.target(name)?;
+            StmtKind::Assign(place, rhs) => {
+                let target = self.target(&place.name)?;
                 let value = self.right(rhs, Some(target), stmt.span)?;
                 if value != var(target) {
                     self.assign(Place::Reg(target), value, stmt.span)?;
@@ -205,7 +205,7 @@ impl<'a, 'm> Lower<'a, 'm> {
             StmtKind::Do(rhs) => {
                 self.right(rhs, None, stmt.span)?;
             }
-            StmtKind::Return(rhs) => {
+            StmtKind::Return(Some(rhs)) => {
                 let value = self.right(rhs, None, stmt.span)?;
                 let result = self.frames.last().ok_or(Reported)?.result;
                 self.assign(Place::Reg(result), value, stmt.span)?;
@@ -240,22 +240,23 @@ impl<'a, 'm> Lower<'a, 'm> {
     fn right(&mut self, rhs: &'a Rhs, into: Option<RegId>, span: Span) -> Fallible<LocalExpr> {
         match rhs {
             Rhs::Expr(expr) => self.expr(expr),
-            Rhs::Call(name, args) => {
-                let args = self.exprs(args)?;
-                Ok(var(self.call(&name.text, args, span)?))
+            Rhs::Call(call) => {
+                let args = self.exprs(&call.args)?;
+                Ok(var(self.call(&call.name.text, args, span)?))
             }
-            Rhs::New(name, args) => {
-                let args = self.exprs(args)?;
-                self.new_record(&name.text, args, into, span)
+            Rhs::New(made) => {
+                let args = self.exprs(&made.args)?;
+                self.new_record(&made.name.text, args, into, span)
             }
+            Rhs::Rmw(_) => Err(Reported),
             Rhs::Access(access) => self.access(access, into, span),
         }
     }
 
     fn branches(
         &mut self,
-        arms: &'a [(Expr, Vec<Stmt>)],
-        otherwise: Option<&'a [Stmt]>,
+        arms: &'a [(Expr, Block)],
+        otherwise: Option<&'a Block>,
         label: Option<u32>,
         span: Span,
     ) -> Fallible<()> {
@@ -263,7 +264,7 @@ impl<'a, 'm> Lower<'a, 'm> {
         let mut after = before.clone();
         let guards = self.build.context.guards.len();
         let mut ends = Vec::new();
-        let bodies = arms.iter().map(|(cond, body)| (Some(cond), body.as_slice()));
+        let bodies = arms.iter().map(|(cond, body)| (Some(cond), body));
         let mut bodies = bodies.chain(otherwise.map(|body| (None, body))).peekable();
         while let Some((cond, body)) = bodies.next() {
             let mut test = None;
@@ -299,7 +300,6 @@ impl<'a, 'm> Lower<'a, 'm> {
         match &expr.kind {
             ExprKind::Int(value) => Ok(int(*value)),
             ExprKind::Name(name) => self.name(name),
-            ExprKind::Tuple(_) => Err(Reported),
             ExprKind::In(element, set) => {
                 let parts = self.parts(element)?;
                 self.contains(&set.text, parts)
@@ -317,6 +317,7 @@ impl<'a, 'm> Lower<'a, 'm> {
                 let made = binary(*op, left, right);
                 self.settle(made, expr.span)
             }
+            _ => Err(Reported),
         }
     }
 
@@ -334,10 +335,7 @@ impl<'a, 'm> Lower<'a, 'm> {
 
     /// The components of an element.
     pub(crate) fn parts(&mut self, element: &'a Expr) -> Fallible<Vec<LocalExpr>> {
-        match &element.kind {
-            ExprKind::Tuple(parts) => self.exprs(parts),
-            _ => Ok(vec![self.expr(element)?]),
-        }
+        self.exprs(element.parts())
     }
 
     /// Computes an operation on constants.
@@ -370,7 +368,7 @@ impl<'a, 'm> Lower<'a, 'm> {
     }
 
     /// Brings binders into scope while something is made.
-    fn with_binders(&mut self, binders: Vec<(&'a str, LocalExpr)>, body: &'a [Stmt]) -> Fallible<()> {
+    fn with_binders(&mut self, binders: Vec<(&'a str, LocalExpr)>, body: &'a Block) -> Fallible<()> {
         let frame = self.frames.last_mut().ok_or(Reported)?;
         let before = frame.bound.len();
         frame.bound.extend(binders);
@@ -402,7 +400,7 @@ impl<'a, 'm> Lower<'a, 'm> {
         &mut self,
         slot: &LocalExpr,
         binders: Vec<(&'a str, LocalExpr)>,
-        body: &'a [Stmt],
+        body: &'a Block,
     ) -> Fallible<()> {
         let tag = self.round_tag(slot);
         self.frames.last_mut().ok_or(Reported)?.rounds.push(tag);

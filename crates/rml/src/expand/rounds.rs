@@ -4,8 +4,8 @@
 //! (`cyrano_ir::dataflow::Clocks`). So each round of an unrolled loop has registers of its own for the locals that no other round looks
 //! at: those that are read only in loops, and there only after they were assigned in the same round.
 
-use crate::rules::algorithm::for_each_name;
-use crate::syntax::tree::*;
+use crate::syntax::ast::{Block, Expr, Rhs, StmtKind};
+use crate::syntax::objects::Method;
 
 /// Whether every read of a local is in an outermost loop of the method and follows an assignment in the same round.
 pub(crate) fn is_of_a_round(method: &Method, local: &str) -> bool {
@@ -13,34 +13,25 @@ pub(crate) fn is_of_a_round(method: &Method, local: &str) -> bool {
 }
 
 /// Looks at statements outside of loops: none of them reads the local.
-fn outside(stmts: &[Stmt], local: &str) -> bool {
-    stmts.iter().all(|stmt| match &stmt.kind {
-        StmtKind::Skip => true,
-        StmtKind::Assign(_, rhs) | StmtKind::Do(rhs) | StmtKind::Return(rhs) => !reads(rhs, local),
+fn outside(block: &Block, local: &str) -> bool {
+    block.stmts.iter().all(|stmt| match &stmt.kind {
         StmtKind::If { arms, otherwise } => {
             let arms = arms.iter().all(|(cond, body)| !mentions(cond, local) && outside(body, local));
             arms && otherwise.as_ref().is_none_or(|body| outside(body, local))
         }
-        StmtKind::Foreach(foreach) => inside(&foreach.body, local, false).is_some(),
+        StmtKind::Each(each) => inside(&each.body, local, false).is_some(),
+        _ => stmt.rhs().is_none_or(|rhs| !reads(rhs, local)),
     })
 }
 
 /// Goes through a round, in which the local is `assigned` or not: whether it is afterwards, or none if it is read before.
-fn inside(stmts: &[Stmt], local: &str, mut assigned: bool) -> Option<bool> {
-    for stmt in stmts {
+fn inside(block: &Block, local: &str, mut assigned: bool) -> Option<bool> {
+    for stmt in &block.stmts {
+        if !assigned && stmt.rhs().is_some_and(|rhs| reads(rhs, local)) {
+            return None;
+        }
         match &stmt.kind {
-            StmtKind::Skip => {}
-            StmtKind::Assign(name, rhs) => {
-                if !assigned && reads(rhs, local) {
-                    return None;
-                }
-                assigned |= name.text == local;
-            }
-            StmtKind::Do(rhs) | StmtKind::Return(rhs) => {
-                if !assigned && reads(rhs, local) {
-                    return None;
-                }
-            }
+            StmtKind::Assign(place, _) => assigned |= place.name.text == local,
             StmtKind::If { arms, otherwise } => {
                 let mut after = otherwise.is_some() || assigned;
                 for (cond, body) in arms {
@@ -54,9 +45,10 @@ fn inside(stmts: &[Stmt], local: &str, mut assigned: bool) -> Option<bool> {
                 }
                 assigned = after;
             }
-            StmtKind::Foreach(foreach) => {
-                inside(&foreach.body, local, assigned)?;
+            StmtKind::Each(each) => {
+                inside(&each.body, local, assigned)?;
             }
+            _ => {}
         }
     }
     Some(assigned)
@@ -65,7 +57,8 @@ fn inside(stmts: &[Stmt], local: &str, mut assigned: bool) -> Option<bool> {
 fn reads(rhs: &Rhs, local: &str) -> bool {
     match rhs {
         Rhs::Expr(expr) => mentions(expr, local),
-        Rhs::Call(_, args) | Rhs::New(_, args) => args.iter().any(|arg| mentions(arg, local)),
+        Rhs::Call(call) | Rhs::New(call) => call.args.iter().any(|arg| mentions(arg, local)),
+        Rhs::Rmw(_) => false,
         Rhs::Access(access) => {
             let parts = access.index.iter().chain(&access.args);
             access.object.text == local || { parts }.any(|part| mentions(part, local))
@@ -75,6 +68,6 @@ fn reads(rhs: &Rhs, local: &str) -> bool {
 
 fn mentions(expr: &Expr, local: &str) -> bool {
     let mut found = false;
-    for_each_name(expr, &mut |name| found |= name.text == local);
+    expr.for_each_name(&mut |name| found |= name.text == local);
     found
 }

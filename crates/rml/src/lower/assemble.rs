@@ -17,10 +17,11 @@ use crate::expand::method::Lower;
 use crate::lower::memory::{Memory, Written};
 use crate::orders::layout::{Layout, OrderPair};
 use crate::report::{Fallible, Reported, Reports};
+use crate::resolve::calls::walk;
 use crate::resolve::constants::Constants;
 use crate::resolve::kinds::interchangeable;
-use crate::rules::algorithm::for_each_stmt;
-use crate::syntax::tree::*;
+use crate::syntax::ast::{CheckDecl, Claim, Expr, ExprKind, File};
+use crate::syntax::objects::{About, Algorithm, Client, OrderDecl, Tx};
 
 /// The model of a check that names none.
 const DEFAULT_MODEL: &str = "declared";
@@ -32,7 +33,7 @@ const IN_ORDER: &str = "inorder";
 pub(crate) fn check_set(file: &File, set: &[(String, i128)]) -> Result<(), CompileError> {
     let Some(algorithm) = &file.algorithm else { return Ok(()) };
     let consts = file.consts.iter().chain(&algorithm.params).chain(&algorithm.consts);
-    let mut known: Vec<String> = consts.map(|(name, _)| name.text.clone()).collect();
+    let mut known: Vec<String> = consts.map(|constant| constant.name.text.clone()).collect();
     if file.checks.iter().any(|check| matches!(check.about, About::All(..))) {
         let more = SETTABLE.iter().map(|name| (*name).to_owned());
         known.extend(more.filter(|name| !known.contains(name)).collect::<Vec<_>>());
@@ -46,7 +47,7 @@ pub(crate) fn orders(file: &File) -> Orders {
     let mut orders = Orders { labels: Vec::new(), declared: Vec::new(), end: Span::default() };
     let Some(algorithm) = &file.algorithm else { return orders };
     for method in &algorithm.methods {
-        for_each_stmt(&method.body, &mut |stmt| {
+        walk(&method.body, &mut |stmt| {
             orders.labels.extend(stmt.label.iter().map(|label| (label.text.clone(), label.span)));
         });
     }
@@ -104,7 +105,7 @@ pub(crate) fn tests(name: &str, file: &File, set: &[(String, i128)], reports: &m
 fn label_numbers(algorithm: &Algorithm) -> HashMap<&str, u32> {
     let mut labels = HashMap::new();
     for method in &algorithm.methods {
-        for_each_stmt(&method.body, &mut |stmt| {
+        walk(&method.body, &mut |stmt| {
             if let Some(label) = &stmt.label {
                 let next = u32::try_from(labels.len()).unwrap_or(u32::MAX);
                 labels.insert(label.text.as_str(), next);
@@ -307,7 +308,9 @@ impl<'a> Maker<'a> {
             results.iter().map(|(name, var)| Observable { name: (*name).to_owned(), var: *var }).collect();
         for check in &plan.checks {
             let properties = match &check.claim {
-                Claim::Plain(property) => vec![property.clone()],
+                Claim::Assertions => vec![Property::Assertions],
+                Claim::Transactions(criterion) => vec![Property::Transactions(*criterion)],
+                Claim::CommitAtomicity | Claim::Atomicity => return Err(Reported),
                 Claim::Progress(all) => all.iter().copied().map(Property::Progress).collect(),
                 Claim::Final(quantifier, cond, text) => {
                     let cond = condition(cond, &results, constants, reports)?;
@@ -371,12 +374,12 @@ fn condition(
             Some((_, var)) => IrExpr::Var(*var),
             None => IrExpr::Const(constants.eval(expr, reports)?),
         },
-        ExprKind::Tuple(_) | ExprKind::In(..) => return Err(Reported),
         ExprKind::Unary(op, arg) => IrExpr::unary(*op, condition(arg, results, constants, reports)?),
         ExprKind::Binary(op, left, right) => {
             let left = condition(left, results, constants, reports)?;
             IrExpr::binary(*op, left, condition(right, results, constants, reports)?)
         }
+        _ => return Err(Reported),
     })
 }
 

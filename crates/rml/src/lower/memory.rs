@@ -11,9 +11,9 @@ use std::collections::{HashMap, HashSet};
 use cyrano_ir::{ArrayId, Diagnostic, LocId, Location, Program, SharedArray, Span, Ty};
 
 use crate::report::{Fallible, Reports};
+use crate::resolve::calls::walk;
 use crate::resolve::constants::{Constants, MAX_ARRAY, size};
-use crate::rules::algorithm::for_each_stmt;
-use crate::syntax::tree::*;
+use crate::syntax::objects::*;
 
 /// How many words of memory all base objects together may take.
 const MAX_WORDS: usize = 200_000;
@@ -277,10 +277,8 @@ fn vacuous(span: Span, name: &str, domain: &[i128], reports: &mut Reports) -> cr
 fn stored(algorithm: &Algorithm) -> (HashSet<&str>, HashSet<&str>) {
     let (mut objects, mut fields) = (HashSet::new(), HashSet::new());
     for method in &algorithm.methods {
-        for_each_stmt(&method.body, &mut |stmt| {
-            let (StmtKind::Do(Rhs::Access(access)) | StmtKind::Assign(_, Rhs::Access(access))) = &stmt.kind else {
-                return;
-            };
+        walk(&method.body, &mut |stmt| {
+            let Some(access) = stmt.access() else { return };
             if access.method.text == "write" {
                 match &access.field {
                     Some(field) => fields.insert(field.text.as_str()),

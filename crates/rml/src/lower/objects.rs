@@ -12,7 +12,8 @@ use crate::expand::method::Lower;
 use crate::lower::build::{Lock, Touch, binary, int, var};
 use crate::lower::memory::{Helpers, Object};
 use crate::report::{Fallible, Reported};
-use crate::syntax::tree::*;
+use crate::syntax::ast::Access;
+use crate::syntax::objects::ObjectKind;
 
 /// An element of a base object.
 struct Target {

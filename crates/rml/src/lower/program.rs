@@ -113,7 +113,15 @@ pub(crate) fn require_program(file: &File, reports: &mut Reports) {
             let diagnostic = Diagnostic::new(span, "this program has no thread", "no `thread` inside");
             reports.add(diagnostic.with_help("add one: `thread p0 { x := 1; }`"));
         }
+        Some((BlockKind::Algorithm, span)) => {
+            let diagnostic = Diagnostic::new(span, "an `algorithm` is a program only with a client", "not a program");
+            reports.add(diagnostic.with_help("check the file: it has a program for each of its clients"));
+        }
         Some(_) => {}
+    }
+    if let Some(client) = file.clients.first().filter(|_| file.algorithm.is_none()) {
+        let diagnostic = Diagnostic::new(client.name.span, "a client with a name needs an `algorithm`", "the client");
+        reports.add(diagnostic.with_help("the client of an stm has no name: `client { … }`"));
     }
 }
 

@@ -12,9 +12,10 @@ use cyrano_ir::{BinOp, Diagnostic, LocalExpr, Op, Place, RegId, Span, UnOp};
 use crate::expand::method::Lower;
 use crate::lower::build::{any, binary, element, int, var};
 use crate::report::{Fallible, Reported};
+use crate::resolve::calls::walk;
 use crate::resolve::constants::{MAX_KEYS, size};
-use crate::rules::algorithm::for_each_stmt;
-use crate::syntax::tree::*;
+use crate::syntax::ast::{Access, ExprKind, Rhs, StmtKind};
+use crate::syntax::objects::{LocalKind, LoopOrder, TxLocal};
 
 /// The most pairs that a set may have room for; conditions mention each of them.
 const MAX_SLOTS: u32 = 256;
@@ -150,10 +151,10 @@ impl<'a> Lower<'a, '_> {
         let name = &self.algorithm.locals[index].name.text;
         let (mut pairs, mut ordered) = (false, false);
         for method in &self.algorithm.methods {
-            for_each_stmt(&method.body, &mut |stmt| match &stmt.kind {
-                StmtKind::Foreach(foreach) if foreach.set.text == *name => {
-                    ordered |= foreach.order == LoopOrder::Insertion;
-                    pairs |= foreach.binders.len() == 2 && !foreach.arrow;
+            walk(&method.body, &mut |stmt| match &stmt.kind {
+                StmtKind::Each(each) if each.set.text == *name => {
+                    ordered |= each.order == LoopOrder::Insertion;
+                    pairs |= each.binders.len() == 2 && !each.arrow;
                 }
                 StmtKind::Do(Rhs::Access(access)) if access.object.text == *name => {
                     pairs |= access.args.iter().any(|arg| matches!(arg.kind, ExprKind::Tuple(_)));

@@ -17,8 +17,8 @@ impl<'a> Lower<'a, '_> {
         match &stmt.kind {
             StmtKind::Declare(decls) => self.lower_declaration(decls, span),
             StmtKind::Assign(place, rhs) => self.lower_assign(place, rhs, span),
-            StmtKind::Rmw(rmw) => self.lower_rmw(None, rmw, span),
-            StmtKind::Call(call) => self.lower_call(call, None),
+            StmtKind::Do(Rhs::Rmw(rmw)) => self.lower_rmw(None, rmw, span),
+            StmtKind::Do(Rhs::Call(call)) => self.lower_call(call, None),
             StmtKind::If { arms, otherwise } => self.lower_if(arms, otherwise.as_ref()),
             StmtKind::While(cond, body) => self.lower_while(cond, body),
             StmtKind::Loop(body) => self.lower_loop(body, span),
@@ -64,6 +64,8 @@ impl<'a> Lower<'a, '_> {
                 self.lower_options(options, span)
             }
             StmtKind::Skip => Ok(()),
+            // The rules have refused it.
+            StmtKind::Do(_) | StmtKind::Each(_) => Err(Reported),
             StmtKind::Transaction(event) => self.lower_event(*event, span),
             StmtKind::Rollback(place, value) => {
                 let Slot::Shared(addr, _) = self.slot(place)? else { return Err(Reported) };
@@ -110,6 +112,7 @@ impl<'a> Lower<'a, '_> {
                 self.lower_call(call, Some(result.clone()))?;
                 self.emit(Op::Store { addr, value: IrExpr::Var(result), rollback: false }, span)
             }
+            (Rhs::Access(_) | Rhs::New(_), _) => Err(Reported),
         }
     }
 
@@ -220,8 +223,9 @@ impl<'a> Lower<'a, '_> {
         if self.leave_block(target, span)? { Ok(()) } else { self.jump(target, span) }
     }
 
-    fn lower_return(&mut self, value: Option<&'a Expr>, span: Span) -> Fallible<()> {
+    fn lower_return(&mut self, value: Option<&'a Rhs>, span: Span) -> Fallible<()> {
         if let Some(value) = value {
+            let Rhs::Expr(value) = value else { return Err(Reported) };
             self.lower_value(self.frame.result.clone(), value, span)?;
             let command = self.shared.names.command(self.frame.body);
             if self.values.is_some() && command == Some(Command::Read) {

@@ -5,8 +5,8 @@ use cyrano_ir::Diagnostic;
 use crate::clients::space::{ClientSpace, Values};
 use crate::lower::assemble::{Maker, all_clients, pair};
 use crate::report::{Fallible, Reported, Reports};
-use crate::rules::algorithm::for_each_stmt;
-use crate::syntax::tree::*;
+use crate::resolve::calls::walk;
+use crate::syntax::objects::OrderDecl;
 
 impl Maker<'_> {
     /// Lowers every method once, so that what no client calls is checked as well, and looks whether each order applies.
@@ -55,7 +55,7 @@ impl Maker<'_> {
             _ => {
                 let mut spans = Vec::new();
                 for method in &self.algorithm.methods {
-                    for_each_stmt(&method.body, &mut |stmt| {
+                    walk(&method.body, &mut |stmt| {
                         spans.extend(stmt.label.iter().filter(|label| label.text == *second).map(|label| label.span));
                     });
                 }

@@ -6,7 +6,8 @@ use cyrano_ir::{Diagnostic, Span};
 
 use crate::report::Reports;
 use crate::resolve::names::{Names, Symbol};
-use crate::syntax::ast::{AtomicBlock, Block, Call, Rhs, Stmt, StmtKind};
+use crate::syntax::ast::{AtomicBlock, Block, Call, Stmt, StmtKind};
+use crate::syntax::objects::Each;
 
 /// What is known about calls between procedures.
 pub(crate) struct Calls {
@@ -109,7 +110,7 @@ fn report_cycle(cycle: &[(usize, usize)], span: Span, names: &Names<'_>, reports
 fn callees_of(block: &Block, names: &Names<'_>) -> Vec<(usize, Span)> {
     let mut found = Vec::new();
     walk(block, &mut |stmt| {
-        let (StmtKind::Call(call) | StmtKind::Assign(_, Rhs::Call(call))) = &stmt.kind else { return };
+        let Some(call) = stmt.call() else { return };
         found.extend(callee(call, names).map(|index| (index, call.span)));
     });
     found
@@ -143,6 +144,7 @@ pub(crate) fn inner_blocks(stmt: &Stmt) -> Vec<&Block> {
         | StmtKind::AtomicBlock(AtomicBlock { body, .. })
         | StmtKind::Operation(_, body)
         | StmtKind::Tx(body)
+        | StmtKind::Each(Each { body, .. })
         | StmtKind::Foreach(_, _, body)
         | StmtKind::Forsome(_, _, body) => vec![body],
         _ => Vec::new(),

@@ -6,7 +6,8 @@ use cyrano_ir::{BinOp, Diagnostic, EvalError, Expr as IrExpr, Span};
 
 use crate::report::{Fallible, Reported, Reports};
 use crate::rules::algorithm::REPLIES;
-use crate::syntax::tree::*;
+use crate::syntax::ast::{Expr, ExprKind, File};
+use crate::syntax::objects::Algorithm;
 
 /// The constants with their values.
 #[derive(Clone, Debug, Default)]
@@ -31,13 +32,13 @@ impl Constants {
         for (name, value) in [("threads", number(threads)), ("txns", number(txns))] {
             constants.add(name, value);
         }
-        for (name, value) in file.consts.iter().chain(&algorithm.params).chain(&algorithm.consts) {
-            let given = set.iter().rev().find(|(given, _)| *given == name.text);
+        for constant in file.consts.iter().chain(&algorithm.params).chain(&algorithm.consts) {
+            let given = set.iter().rev().find(|(given, _)| *given == constant.name.text);
             let value = match given {
                 Some((_, value)) => *value,
-                None => constants.eval(value, reports)?,
+                None => constants.eval(&constant.value, reports)?,
             };
-            constants.add(&name.text, value);
+            constants.add(&constant.name.text, value);
         }
         Ok(constants)
     }
@@ -65,9 +66,6 @@ impl Constants {
                 let message = format!("the constant `{}` is used before it is declared", name.text);
                 reports.add(Diagnostic::new(name.span, message, "not known here").with_help("move its declaration up"))
             }),
-            ExprKind::Tuple(_) | ExprKind::In(..) => {
-                Err(reports.add(Diagnostic::new(expr.span, "this is not a constant", "not a constant")))
-            }
             ExprKind::Unary(op, arg) => {
                 let folded: IrExpr<()> = IrExpr::unary(*op, IrExpr::Const(self.eval(arg, reports)?));
                 settle(&folded, expr.span, reports)
@@ -81,6 +79,7 @@ impl Constants {
                 let folded: IrExpr<()> = IrExpr::binary(*op, IrExpr::Const(left), IrExpr::Const(right));
                 settle(&folded, expr.span, reports)
             }
+            _ => Err(reports.add(Diagnostic::new(expr.span, "this is not a constant", "not a constant"))),
         }
     }
 }

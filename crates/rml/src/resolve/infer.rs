@@ -11,9 +11,8 @@ use cyrano_ir::{BinOp, Method as TmMethod};
 use crate::report::Reports;
 use crate::resolve::classes::{Class, Classes, Kind};
 use crate::resolve::constants::Constants;
-use crate::rules::algorithm::for_each_name;
-use crate::syntax::ast::Name;
-use crate::syntax::tree::*;
+use crate::syntax::ast::{Access, Block, Expr, ExprKind, Name, Rhs, Stmt, StmtKind};
+use crate::syntax::objects::*;
 
 /// An object, a field of a record, a set or a map.
 #[derive(Clone, Copy)]
@@ -157,22 +156,21 @@ impl<'a> Inference<'a> {
         }
     }
 
-    fn block(&mut self, method: &'a Method, stmts: &'a [Stmt]) {
-        stmts.iter().for_each(|stmt| self.stmt(method, stmt));
+    fn block(&mut self, method: &'a Method, block: &'a Block) {
+        block.stmts.iter().for_each(|stmt| self.stmt(method, stmt));
     }
 
     fn stmt(&mut self, method: &'a Method, stmt: &'a Stmt) {
         match &stmt.kind {
-            StmtKind::Skip => {}
             StmtKind::Do(rhs) => {
                 self.right(method, rhs);
             }
-            StmtKind::Assign(name, rhs) => {
+            StmtKind::Assign(place, rhs) => {
                 let value = self.right(method, rhs);
-                let target = self.name(method, name);
+                let target = self.name(method, &place.name);
                 self.classes.unify(target, value);
             }
-            StmtKind::Return(rhs) => {
+            StmtKind::Return(Some(rhs)) => {
                 let value = self.right(method, rhs);
                 let result = self.result(&method.name);
                 self.classes.unify(result, value);
@@ -185,21 +183,22 @@ impl<'a> Inference<'a> {
                 }
                 otherwise.iter().for_each(|body| self.block(method, body));
             }
-            StmtKind::Foreach(foreach) => self.foreach(method, foreach),
+            StmtKind::Each(each) => self.each(method, each),
+            _ => {}
         }
     }
 
     /// A loop in ascending order tells its keys apart; within a key the elements come in the order of insertion.
-    fn foreach(&mut self, method: &'a Method, foreach: &'a Foreach) {
-        let set = self.set(&foreach.set);
-        for (binder, class) in foreach.binders.iter().zip([set.key, set.value]) {
+    fn each(&mut self, method: &'a Method, each: &'a Each) {
+        let set = self.set(&each.set);
+        for (binder, class) in each.binders.iter().zip([set.key, set.value]) {
             let binder = self.name(method, binder);
             self.classes.unify(binder, class);
         }
-        if foreach.order == LoopOrder::Index {
+        if each.order == LoopOrder::Index {
             self.classes.use_as_number(set.key);
         }
-        self.block(method, &foreach.body);
+        self.block(method, &each.body);
     }
 
     fn set(&mut self, name: &Name) -> Holder {
@@ -211,18 +210,18 @@ impl<'a> Inference<'a> {
         match rhs {
             Rhs::Expr(expr) => self.expr(method, expr),
             Rhs::Access(access) => self.access(method, access),
-            Rhs::New(record, args) => {
-                for (position, arg) in args.iter().enumerate() {
+            Rhs::New(made) => {
+                for (position, arg) in made.args.iter().enumerate() {
                     let value = self.expr(method, arg);
-                    let field = self.field_at(record, position);
+                    let field = self.field_at(&made.name, position);
                     self.classes.unify(field, value);
                 }
-                self.reference(record)
+                self.reference(&made.name)
             }
-            Rhs::Call(name, args) => {
-                let args: Vec<_> = args.iter().map(|arg| self.expr(method, arg)).collect();
+            Rhs::Call(call) => {
+                let args: Vec<_> = call.args.iter().map(|arg| self.expr(method, arg)).collect();
                 let mut methods = self.algorithm.methods.iter();
-                let Some(called) = methods.find(|called| called.name.text == name.text) else {
+                let Some(called) = methods.find(|called| called.name.text == call.name.text) else {
                     return self.classes.number();
                 };
                 for (param, arg) in called.params.iter().zip(args) {
@@ -231,6 +230,7 @@ impl<'a> Inference<'a> {
                 }
                 self.result(&called.name)
             }
+            Rhs::Rmw(_) => self.classes.number(),
         }
     }
 
@@ -273,7 +273,7 @@ impl<'a> Inference<'a> {
     /// `put`, `get` or `add`.
     fn set_access(&mut self, method: &'a Method, access: &'a Access) -> Class {
         let set = self.set(&access.object);
-        let parts = access.args.iter().flat_map(parts);
+        let parts = access.args.iter().flat_map(Expr::parts);
         for (part, class) in parts.zip([set.key, set.value]) {
             let part = self.expr(method, part);
             self.classes.unify(class, part);
@@ -289,7 +289,7 @@ impl<'a> Inference<'a> {
             ExprKind::Name(name) => self.name(method, name),
             ExprKind::In(element, set) => {
                 let set = self.set(set);
-                for (part, class) in parts(element).iter().zip([set.key, set.value]) {
+                for (part, class) in element.parts().iter().zip([set.key, set.value]) {
                     let part = self.expr(method, part);
                     self.classes.unify(class, part);
                 }
@@ -300,10 +300,10 @@ impl<'a> Inference<'a> {
                 self.classes.unify(left, right);
                 self.classes.number()
             }
-            ExprKind::Int(_) => self.classes.number(),
             ExprKind::Tuple(parts) => self.computed(method, parts),
             ExprKind::Unary(_, arg) => self.computed(method, [&**arg]),
             ExprKind::Binary(_, left, right) => self.computed(method, [&**left, &**right]),
+            _ => self.classes.number(),
         }
     }
 
@@ -319,7 +319,7 @@ impl<'a> Inference<'a> {
     /// The value of an expression over constants.
     fn known(&self, expr: &Expr) -> Option<i128> {
         let mut constant = true;
-        for_each_name(expr, &mut |name| constant &= self.constants.get(&name.text).is_some());
+        expr.for_each_name(&mut |name| constant &= self.constants.get(&name.text).is_some());
         constant.then(|| self.constants.eval(expr, &mut Reports::default()).ok()).flatten()
     }
 
@@ -338,13 +338,5 @@ impl<'a> Inference<'a> {
     fn result(&mut self, method: &Name) -> Class {
         let known = self.results.get(method.text.as_str()).copied();
         known.unwrap_or_else(|| self.classes.number())
-    }
-}
-
-/// The components of an element.
-fn parts(element: &Expr) -> &[Expr] {
-    match &element.kind {
-        ExprKind::Tuple(parts) => parts,
-        _ => std::slice::from_ref(element),
     }
 }

@@ -16,7 +16,8 @@ use crate::report::Reports;
 use crate::resolve::classes::{Kind, Kinds};
 use crate::resolve::constants::Constants;
 use crate::resolve::infer::Inference;
-use crate::syntax::tree::*;
+use crate::syntax::ast::Expr;
+use crate::syntax::objects::*;
 
 /// What the clients of a size may exchange.
 pub(crate) fn interchangeable(

@@ -6,10 +6,11 @@
 use cyrano_ir::Diagnostic;
 
 use crate::report::{Fallible, Reported, Reports};
+use crate::resolve::calls::walk;
 use crate::resolve::constants::Constants;
 use crate::resolve::infer::Inference;
-use crate::rules::algorithm::for_each_stmt;
-use crate::syntax::tree::*;
+use crate::syntax::ast::{Access, Name};
+use crate::syntax::objects::*;
 
 /// Reports for each kind of records what is used as a reference to it and need not be one.
 pub(crate) fn check(algorithm: &Algorithm, constants: &Constants, reports: &mut Reports) -> Fallible<()> {
@@ -35,11 +36,9 @@ pub(crate) fn check(algorithm: &Algorithm, constants: &Constants, reports: &mut 
 fn first_access<'a>(algorithm: &'a Algorithm, record: &Record) -> Option<&'a Access> {
     let mut found: Vec<&'a Access> = Vec::new();
     for method in &algorithm.methods {
-        for_each_stmt(&method.body, &mut |stmt| {
-            let (StmtKind::Do(rhs) | StmtKind::Assign(_, rhs) | StmtKind::Return(rhs)) = &stmt.kind else { return };
-            let Rhs::Access(access) = rhs else { return };
-            let own =
-                |field: &crate::syntax::ast::Name| record.fields.iter().any(|(known, _)| known.text == field.text);
+        walk(&method.body, &mut |stmt| {
+            let Some(access) = stmt.access() else { return };
+            let own = |field: &Name| record.fields.iter().any(|(known, _)| known.text == field.text);
             if access.field.as_ref().is_some_and(own) {
                 found.push(access);
             }

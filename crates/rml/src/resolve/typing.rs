@@ -7,6 +7,7 @@
 use cyrano_ir::{BinOp, Diagnostic, Span, Ty, UnOp};
 
 use crate::report::Reports;
+use crate::rules::table::no_sets;
 use crate::syntax::ast::{Expr, ExprKind, Name, Range, RangeKind};
 
 /// What a timestamp may be used for.
@@ -88,6 +89,10 @@ pub(crate) fn kind_of<'a, A: Atoms<'a>>(expr: &'a Expr, atoms: &mut A) -> Kind {
             let kind = condition(body, atoms);
             atoms.unbind();
             kind
+        }
+        ExprKind::Tuple(_) | ExprKind::In(..) => {
+            atoms.reports().add(no_sets(expr.span));
+            Kind::Wrong
         }
     }
 }

@@ -4,8 +4,8 @@ use cyrano_ir::Span;
 
 use crate::rules::algorithm::{Checker, Global, count};
 use crate::rules::method::Scope;
-use crate::syntax::ast::Name;
-use crate::syntax::tree::*;
+use crate::syntax::ast::{Access, Name};
+use crate::syntax::objects::{LocalKind, ObjectKind, TxLocal};
 
 impl<'a> Checker<'a, '_> {
     /// Checks a call of a base object, a set or a map; `used` says whether its result is.
@@ -102,18 +102,12 @@ impl<'a> Checker<'a, '_> {
             self.complain(access.span, message, "not here", if *gives { "assign it" } else { "let it stand alone" });
         }
         for arg in &access.args {
-            match &arg.kind {
-                ExprKind::Tuple(parts) if kind == LocalKind::Set => {
-                    self.set_arity(set, parts.len(), arg.span);
-                    parts.iter().for_each(|part| self.expr(part, scope));
-                }
-                _ => {
-                    if kind == LocalKind::Set {
-                        self.set_arity(set, 1, arg.span);
-                    }
-                    self.expr(arg, scope);
-                }
+            if kind != LocalKind::Set {
+                self.expr(arg, scope);
+                continue;
             }
+            self.set_arity(set, arg.parts().len(), arg.span);
+            arg.parts().iter().for_each(|part| self.expr(part, scope));
         }
     }
 

@@ -1,7 +1,7 @@
 //! The checker: what is wrong whatever the client and the constants are.
 //!
 //! Names, arities, the methods that a transactional memory must have, recursion, labels, clients and what checks are about. Statements are in
-//! `check_stmt`. Everything wrong is reported at once; the lowering runs only if nothing was.
+//! `method`. Everything wrong is reported at once; the lowering runs only if nothing was.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,8 +9,10 @@ use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, Method as TmMethod, Span, reply};
 
 use crate::report::Reports;
-use crate::syntax::ast::Name;
-use crate::syntax::tree::*;
+use crate::resolve::calls::walk;
+use crate::rules::labels::{labels, once};
+use crate::syntax::ast::{Expr, File, Name};
+use crate::syntax::objects::*;
 
 /// The words for what a call returns instead of a value, and `nothing` for a call that never happened.
 pub(crate) const REPLIES: [(&str, i128); 4] =
@@ -61,6 +63,7 @@ pub(crate) fn check(file: &File, reports: &mut Reports) {
     checker.pairs();
     checker.orders();
     crate::rules::named::check(file, &mut checker);
+    checker.foreign(file);
 }
 
 impl<'a> Checker<'a, '_> {
@@ -81,9 +84,8 @@ impl<'a> Checker<'a, '_> {
 
     fn declare(&mut self, file: &'a File) {
         let algorithm = self.algorithm;
-        let consts = file.consts.iter().chain(&algorithm.params).chain(&algorithm.consts);
-        for (name, _) in consts {
-            self.add_global(name, Global::Const);
+        for constant in file.consts.iter().chain(&algorithm.params).chain(&algorithm.consts) {
+            self.add_global(&constant.name, Global::Const);
         }
         for (index, shared) in algorithm.shared.iter().enumerate() {
             self.add_global(&shared.name, Global::Shared(index));
@@ -91,10 +93,21 @@ impl<'a> Checker<'a, '_> {
         for (index, local) in algorithm.locals.iter().enumerate() {
             self.add_global(&local.name, Global::Local(index));
         }
-        if algorithm.params.iter().all(|(name, _)| name.text != "locs") {
+        if algorithm.params.iter().all(|param| param.name.text != "locs") {
             let message = "the algorithm does not say how many locations there are";
             let help = format!("write `algorithm {}(locs = 2)`", algorithm.name.text);
             self.complain(algorithm.name.span, message, "has no parameter `locs`", help);
+        }
+    }
+
+    /// What belongs to `threads` and `stm`.
+    fn foreign(&mut self, file: &File) {
+        for observed in &file.observed {
+            let help = "what its clients return is observed anyway: name the results, `r1 := read(0)`";
+            self.complain(observed.span, "an algorithm has nothing to observe", "not here", help);
+        }
+        if let Some(client) = file.client {
+            self.complain(client, "this client has no name", "which one is it?", "write `client P { … }`");
         }
     }
 
@@ -130,11 +143,9 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn once(&mut self, name: &'a Name, seen: &mut HashMap<&'a str, Span>, what: &str) {
-        if let Some(first) = seen.insert(&name.text, name.span) {
-            let diagnostic = Diagnostic::new(name.span, format!("two {what}s are named `{}`", name.text), "again");
-            self.reports.add(diagnostic.with_related(first, "first here").with_help("rename one of the two"));
-        }
+    /// Reports a name that something else of its kind has.
+    pub(crate) fn once(&mut self, name: &'a Name, seen: &mut HashMap<&'a str, Span>, what: &str) {
+        once(name, seen, what, self.reports);
     }
 
     /// Checks `new Name(…)`.
@@ -154,18 +165,20 @@ impl<'a> Checker<'a, '_> {
 
     /// Checks an expression over constants.
     pub(crate) fn constant(&mut self, expr: &Expr) {
-        for_each_name(expr, &mut |name| {
+        expr.for_each_name(&mut |name| {
             let known = matches!(self.globals.get(name.text.as_str()), Some((Global::Const, _)));
             if !known && !is_builtin(&name.text) {
-                let consts: Vec<_> = self
-                    .globals
-                    .iter()
-                    .filter(|(_, (global, _))| *global == Global::Const)
-                    .map(|(name, _)| *name)
-                    .collect();
-                self.unknown("constant", name, &consts);
+                self.unknown("constant", name, &self.constants());
             }
         });
+    }
+
+    /// The names of the constants, sorted.
+    pub(crate) fn constants(&self) -> Vec<&'a str> {
+        let consts = self.globals.iter().filter(|(_, (global, _))| *global == Global::Const);
+        let mut names: Vec<_> = consts.map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        names
     }
 
     fn required(&mut self) {
@@ -194,8 +207,9 @@ impl<'a> Checker<'a, '_> {
         let index: HashMap<_, _> = methods.iter().enumerate().map(|(i, m)| (m.name.text.as_str(), i)).collect();
         let mut calls: Vec<Vec<(usize, &Name)>> = vec![Vec::new(); methods.len()];
         for (from, method) in methods.iter().enumerate() {
-            for_each_call(&method.body, &mut |name, _| {
-                calls[from].extend(index.get(name.text.as_str()).map(|to| (*to, name)));
+            walk(&method.body, &mut |stmt| {
+                let name = stmt.call().map(|call| &call.name);
+                calls[from].extend(name.and_then(|name| Some((*index.get(name.text.as_str())?, name))));
             });
         }
         for (start, method) in methods.iter().enumerate() {
@@ -252,14 +266,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn orders(&mut self) {
-        let mut labels: HashMap<&str, Span> = HashMap::new();
-        for method in &self.algorithm.methods {
-            for_each_stmt(&method.body, &mut |stmt| {
-                if let Some(label) = &stmt.label {
-                    self.once(label, &mut labels, "label");
-                }
-            });
-        }
+        let labels = labels(self.algorithm.methods.iter().map(|method| &method.body), self.reports);
         let mut known: Vec<_> = labels.keys().copied().collect();
         known.sort_unstable();
         for order in &self.algorithm.orders {
@@ -285,45 +292,4 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 /// Whether the name is built in: a reply, the running transaction, or a constant that the client determines.
 pub(crate) fn is_builtin(name: &str) -> bool {
     matches!(name, "tx" | "threads" | "txns") || REPLIES.iter().any(|(word, _)| *word == name)
-}
-
-/// Calls `visit` on every name of an expression, sets left out.
-pub(crate) fn for_each_name<'a>(expr: &'a Expr, visit: &mut impl FnMut(&'a Name)) {
-    match &expr.kind {
-        ExprKind::Int(_) => {}
-        ExprKind::Name(name) => visit(name),
-        ExprKind::Tuple(parts) => parts.iter().for_each(|part| for_each_name(part, visit)),
-        ExprKind::In(arg, _) | ExprKind::Unary(_, arg) => for_each_name(arg, visit),
-        ExprKind::Binary(_, left, right) => {
-            for_each_name(left, visit);
-            for_each_name(right, visit);
-        }
-    }
-}
-
-/// Calls `visit` on every statement, outer ones first.
-pub(crate) fn for_each_stmt<'a>(stmts: &'a [Stmt], visit: &mut impl FnMut(&'a Stmt)) {
-    for stmt in stmts {
-        visit(stmt);
-        match &stmt.kind {
-            StmtKind::If { arms, otherwise } => {
-                arms.iter().for_each(|(_, body)| for_each_stmt(body, visit));
-                otherwise.iter().for_each(|body| for_each_stmt(body, visit));
-            }
-            StmtKind::Foreach(foreach) => for_each_stmt(&foreach.body, visit),
-            _ => {}
-        }
-    }
-}
-
-/// Calls `visit` on every call of a method, with its statement.
-pub(crate) fn for_each_call<'a>(stmts: &'a [Stmt], visit: &mut impl FnMut(&'a Name, &'a Stmt)) {
-    for_each_stmt(stmts, &mut |stmt| {
-        if let StmtKind::Assign(_, Rhs::Call(name, _))
-        | StmtKind::Do(Rhs::Call(name, _))
-        | StmtKind::Return(Rhs::Call(name, _)) = &stmt.kind
-        {
-            visit(name, stmt);
-        }
-    });
 }

@@ -2,7 +2,7 @@
 //!
 //! `atomic { … }` is a section unless it has a commit point, here or in a procedure that it calls; with a name or results it is a block
 //! in any case. What is decided here is decided on the source; whether every path through a block commits once is decided on the
-//! lowered code (`blocks`).
+//! lowered code (`paths`).
 
 use cyrano_ir::{Diagnostic, Span, TxEvent};
 
@@ -10,7 +10,7 @@ use crate::resolve::calls::inner_blocks;
 use crate::resolve::names::{Names, Symbol};
 use crate::resolve::typing::{Kind, kind_of};
 use crate::rules::checker::{Checker, Mode};
-use crate::syntax::ast::{Block, Call, Expr, Rhs, StmtKind};
+use crate::syntax::ast::{Block, Call, Expr, StmtKind};
 
 /// What a block looks like.
 pub(crate) const EXAMPLE: &str = "`atomic name { … commit; … }`";
@@ -98,14 +98,15 @@ impl<'a> Checker<'a, '_> {
 
 /// Whether there is a commit point that belongs to the `atomic` around these statements. An inner `atomic` has its own.
 pub(crate) fn is_block(body: &Block, names: &Names<'_>, committing: &impl Fn(usize) -> bool) -> bool {
+    let calls_committing = |call: &Call| match names.lookup(None, &call.name.text) {
+        Some(Symbol::Proc(procedure)) => committing(procedure),
+        _ => false,
+    };
     names.file.stm().is_none()
         && body.stmts.iter().any(|stmt| match &stmt.kind {
             StmtKind::Transaction(event) => *event == TxEvent::Commit,
-            StmtKind::Call(call) | StmtKind::Assign(_, Rhs::Call(call)) => match names.lookup(None, &call.name.text) {
-                Some(Symbol::Proc(procedure)) => committing(procedure),
-                _ => false,
-            },
             StmtKind::Atomic(_) | StmtKind::AtomicBlock(_) => false,
+            _ if stmt.call().is_some_and(&calls_committing) => true,
             _ => inner_blocks(stmt).into_iter().any(|inner| is_block(inner, names, committing)),
         })
 }

@@ -12,6 +12,7 @@ use crate::report::Reports;
 use crate::resolve::calls::{Calls, order_calls, walk};
 use crate::resolve::names::{BodyId, Names, VarId};
 use crate::resolve::typing::{Atoms, Kind};
+use crate::rules::labels::labels;
 use crate::rules::stm::stores_data;
 use crate::syntax::ast::{AtomicBlock, Block, Expr, Init, Name, Stmt, StmtKind, VarDecl, VarKind};
 
@@ -117,6 +118,8 @@ pub(crate) fn check(names: &Names<'_>, reports: &mut Reports) -> Checked {
     for (index, thread) in names.file.threads.iter().enumerate() {
         checker.check_body(names.thread_body(index), &thread.body);
     }
+    let bodies = names.file.procs.iter().map(|procedure| &procedure.body);
+    labels(bodies.chain(names.file.threads.iter().map(|thread| &thread.body)), checker.reports);
     checker.check_claims();
     checker.check_values();
     checker.check_client();

@@ -8,7 +8,8 @@ use cyrano_ir::{Diagnostic, Span};
 use crate::resolve::names::{Shape, Symbol, VarId};
 use crate::resolve::typing::Kind;
 use crate::rules::checker::Checker;
-use crate::syntax::ast::{Block, Call, Claim, Command, Name, Stmt, StmtKind};
+use crate::rules::table::Home;
+use crate::syntax::ast::{Block, Call, Claim, Command, Name};
 
 impl<'a> Checker<'a, '_> {
     /// Whether the body being checked is a thread of a given client.
@@ -18,12 +19,6 @@ impl<'a> Checker<'a, '_> {
 
     /// Checks a transaction.
     pub(crate) fn check_tx(&mut self, body: &'a Block, span: Span) {
-        if !self.in_client() {
-            let help =
-                "transactions are what the threads of a `client` run: `client { thread a { tx { … } } }`".to_owned();
-            self.complain(span, "`tx` belongs in a `client`".to_owned(), "not here", help);
-            return;
-        }
         let around = [
             (self.place.tx, "the outer one", "transactions do not nest"),
             (self.place.atomic, "the section", "a transaction cannot stand in an atomic section"),
@@ -41,30 +36,14 @@ impl<'a> Checker<'a, '_> {
         self.place = outer;
     }
 
-    /// Reports a statement that a client cannot have; whether it did.
-    pub(crate) fn refuse_in_client(&mut self, stmt: &Stmt) -> bool {
-        if !self.in_client() {
-            return false;
+    /// What kind of block the statement being checked stands in.
+    pub(crate) fn home(&self) -> Home {
+        match self.place.tx {
+            Some(_) => Home::Transaction,
+            None if self.in_client() => Home::Client,
+            None if self.names.file.stm().is_some() => Home::Stm,
+            None => Home::Threads,
         }
-        let inside = self.place.tx.is_some();
-        let (what, help) = match &stmt.kind {
-            StmtKind::Transaction(_) | StmtKind::Rollback(..) => (
-                "a client cannot end or undo a transaction",
-                "it ends with its `}`; whether it aborts is up to the stm",
-            ),
-            StmtKind::Operation(..) => ("a client has no operations", "its units are transactions: `tx { … }`"),
-            StmtKind::AtomicBlock(_) => ("a client has no atomic blocks", "its units are transactions: `tx { … }`"),
-            StmtKind::Atomic(_) if inside => (
-                "an atomic section cannot stand in a transaction",
-                "a transaction is meant to be atomic; drop the inner one",
-            ),
-            StmtKind::Return(_) if inside => {
-                ("`return` cannot leave a transaction", "remember the decision in a local and act on it behind the `}`")
-            }
-            _ => return false,
-        };
-        self.complain(stmt.span, what.to_owned(), "not here", help.to_owned());
-        true
     }
 
     /// Reports an access to `data` in a transaction that the stm would not know of; whether it did.

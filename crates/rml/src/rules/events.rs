@@ -10,16 +10,13 @@ use crate::resolve::calls::walk;
 use crate::resolve::names::Symbol;
 use crate::resolve::typing::kind_of;
 use crate::rules::checker::{Checker, breaks};
-use crate::syntax::ast::{Block, Call, Command, Expr, Place, Rhs, Stmt, StmtKind};
+use crate::syntax::ast::{Block, Call, Command, Expr, Place, Stmt, StmtKind};
 
 impl<'a> Checker<'a, '_> {
     /// Checks `rfin`, `commit` or `abort`.
     pub(crate) fn check_event(&mut self, event: TxEvent, span: Span) {
         if event == TxEvent::Commit && self.names.file.stm().is_none() {
             return self.check_commit(span);
-        }
-        if !self.check_in_stm(event.name(), span) {
-            return;
         }
         self.facts.events[event as usize].get_or_insert(span);
         if event == TxEvent::ReadFinish && self.names.file.has_values() {
@@ -40,13 +37,9 @@ impl<'a> Checker<'a, '_> {
 
     /// Checks `rollback place := value`.
     pub(crate) fn check_rollback(&mut self, place: &'a Place, value: &'a Expr, span: Span) {
-        let in_stm = self.check_in_stm("rollback", span);
         let value = kind_of(value, self);
         let target = self.check_target(place);
         self.check_fit(value, target, span);
-        if !in_stm {
-            return;
-        }
         match self.data_var(place) {
             None if target == crate::resolve::typing::Kind::Wrong => {}
             None => {
@@ -62,16 +55,6 @@ impl<'a> Checker<'a, '_> {
             }
             Some(_) => {}
         }
-    }
-
-    fn check_in_stm(&mut self, word: &str, span: Span) -> bool {
-        let in_stm = self.names.file.stm().is_some();
-        if !in_stm {
-            let message = format!("`{word}` belongs in an `stm`");
-            let help = "a `threads` program has no transactions".to_owned();
-            self.complain(span, message, "not in `threads`", help);
-        }
-        in_stm
     }
 
     fn command(&self) -> Option<Command> {
@@ -131,7 +114,7 @@ impl<'a> Checker<'a, '_> {
         let through = |block: &Block| block.stmts.iter().all(|stmt| self.completes(stmt));
         match &stmt.kind {
             StmtKind::Transaction(_) | StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => false,
-            StmtKind::Call(_) | StmtKind::Assign(..) => !self.calls_end(stmt),
+            StmtKind::Do(_) | StmtKind::Assign(..) => !self.calls_end(stmt),
             StmtKind::If { arms, otherwise } => {
                 otherwise.as_ref().is_none_or(through) || arms.iter().any(|(_, body)| through(body))
             }
@@ -144,7 +127,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn calls_end(&self, stmt: &Stmt) -> bool {
-        let (StmtKind::Call(call) | StmtKind::Assign(_, Rhs::Call(call))) = &stmt.kind else { return false };
+        let Some(call) = stmt.call() else { return false };
         match self.names.lookup(None, &call.name.text) {
             Some(Symbol::Proc(procedure)) => self.procs[procedure].ends,
             _ => false,

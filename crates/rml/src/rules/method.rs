@@ -4,9 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use cyrano_ir::{Diagnostic, Method as TmMethod, Span};
 
-use crate::rules::algorithm::{Checker, Global, REPLIES, count, for_each_stmt, is_builtin};
-use crate::syntax::ast::Name;
-use crate::syntax::tree::*;
+use crate::resolve::calls::walk;
+use crate::rules::algorithm::{Checker, Global, REPLIES, count, is_builtin};
+use crate::rules::table::{Home, refuse, refuse_in_algorithm};
+use crate::syntax::ast::{Block, Expr, ExprKind, Name, Place, Rhs, Stmt, StmtKind};
+use crate::syntax::objects::{Each, LocalKind, Method};
 
 /// The names of a method.
 #[derive(Clone, Default)]
@@ -26,14 +28,14 @@ impl<'a> Checker<'a, '_> {
         for param in &method.params {
             self.bind(param, &mut scope);
         }
-        for_each_stmt(&method.body, &mut |stmt| {
-            if let StmtKind::Assign(name, _) = &stmt.kind {
-                scope.locals.insert(&name.text);
+        walk(&method.body, &mut |stmt| {
+            if let StmtKind::Assign(place, _) = &stmt.kind {
+                scope.locals.insert(&place.name.text);
             }
         });
         if !self.block(&method.body, &mut scope) {
             let message = format!("`{}` does not return on every path", method.name.text);
-            self.complain(method.close, message, "is reached without a `return`", "end it with `return …;`");
+            self.complain(method.body.close, message, "is reached without a `return`", "end it with `return …;`");
         }
         self.replies(method);
     }
@@ -52,9 +54,9 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Checks statements; whether they return on every path.
-    fn block(&mut self, stmts: &'a [Stmt], scope: &mut Scope<'a>) -> bool {
+    fn block(&mut self, block: &'a Block, scope: &mut Scope<'a>) -> bool {
         let mut returned = false;
-        for stmt in stmts {
+        for stmt in &block.stmts {
             if returned {
                 self.complain(stmt.span, "this is never reached", "behind a `return`", "remove it");
                 return true;
@@ -65,29 +67,28 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn stmt(&mut self, stmt: &'a Stmt, scope: &mut Scope<'a>) -> bool {
+        if let Some(refusal) = refuse(stmt, Home::Method) {
+            self.reports.add(refusal);
+            return matches!(stmt.kind, StmtKind::Return(_));
+        }
         match &stmt.kind {
-            StmtKind::Skip => {}
             StmtKind::Do(rhs) => self.right(rhs, scope, stmt.span, false),
-            StmtKind::Assign(name, rhs) => {
+            StmtKind::Assign(place, rhs) => {
                 self.right(rhs, scope, stmt.span, true);
-                self.target(name, scope);
+                self.target(place, scope);
             }
-            StmtKind::Return(rhs) => {
+            StmtKind::Return(Some(rhs)) => {
                 self.right(rhs, scope, stmt.span, true);
                 return true;
             }
-            StmtKind::If { arms, otherwise } => return self.branches(arms, otherwise.as_deref(), scope),
-            StmtKind::Foreach(foreach) => self.foreach(foreach, scope),
+            StmtKind::If { arms, otherwise } => return self.branches(arms, otherwise.as_ref(), scope),
+            StmtKind::Each(each) => self.each(each, scope),
+            _ => {}
         }
         false
     }
 
-    fn branches(
-        &mut self,
-        arms: &'a [(Expr, Vec<Stmt>)],
-        otherwise: Option<&'a [Stmt]>,
-        scope: &mut Scope<'a>,
-    ) -> bool {
+    fn branches(&mut self, arms: &'a [(Expr, Block)], otherwise: Option<&'a Block>, scope: &mut Scope<'a>) -> bool {
         let mut ends = Vec::new();
         for (cond, body) in arms {
             self.expr(cond, scope);
@@ -97,7 +98,7 @@ impl<'a> Checker<'a, '_> {
             }
         }
         let mut last = scope.clone();
-        if !self.block(otherwise.unwrap_or_default(), &mut last) {
+        if !otherwise.is_some_and(|body| self.block(body, &mut last)) {
             ends.push(last.assigned);
         }
         let mut ends = ends.into_iter();
@@ -106,17 +107,17 @@ impl<'a> Checker<'a, '_> {
         false
     }
 
-    fn foreach(&mut self, foreach: &'a Foreach, scope: &mut Scope<'a>) {
+    fn each(&mut self, each: &'a Each, scope: &mut Scope<'a>) {
         let mut inner = scope.clone();
-        for binder in &foreach.binders {
+        for binder in &each.binders {
             if scope.locals.contains(binder.text.as_str()) {
                 self.complain(binder.span, format!("`{}` is assigned as well", binder.text), "a binder", "rename it");
             }
             self.bind(binder, &mut inner);
         }
-        if let Some(set) = self.set(&foreach.set) {
-            let (given, span) = (foreach.binders.len(), foreach.set.span);
-            match (self.algorithm.locals[set].kind, given, foreach.arrow) {
+        if let Some(set) = self.set(&each.set) {
+            let (given, span) = (each.binders.len(), each.set.span);
+            match (self.algorithm.locals[set].kind, given, each.arrow) {
                 (LocalKind::Map, 1, _) | (LocalKind::Map, 2, true) => {}
                 (LocalKind::Set, 1 | 2, false) => self.set_arity(set, given, span),
                 (LocalKind::Set, ..) => {
@@ -129,41 +130,45 @@ impl<'a> Checker<'a, '_> {
                 }
             }
         }
-        self.block(&foreach.body, &mut inner);
+        self.block(&each.body, &mut inner);
     }
 
-    fn target(&mut self, name: &'a Name, scope: &mut Scope<'a>) {
-        let text = name.text.as_str();
+    fn target(&mut self, place: &'a Place, scope: &mut Scope<'a>) {
+        let text = place.name.text.as_str();
         let what = match self.globals.get(text) {
             _ if scope.fixed.iter().any(|fixed| fixed.text == text) => "a parameter or a binder",
             Some((Global::Const, _)) => "a constant",
             Some((Global::Shared(_), _)) => "a base object",
             Some((Global::Local(index), _)) if self.algorithm.locals[*index].kind != LocalKind::Int => "a set or map",
             None if is_builtin(text) => "a built-in name",
+            _ if place.index.is_some() => "no array",
             _ => {
                 scope.assigned.insert(text);
                 return;
             }
         };
         let help = match what {
+            "a base object" if place.index.is_some() => format!("write `{text}[…].write(…)`"),
             "a base object" => format!("write `{text}.write(…)`"),
+            "no array" => format!("write just `{text}`"),
             "a set or map" => format!("write `{text}.add(…)` or `{text}.put(…)`"),
             _ => "choose another name".to_owned(),
         };
-        self.complain(name.span, format!("`{text}` is {what} and cannot be assigned"), "not a variable", help);
+        self.complain(place.span, format!("`{text}` is {what} and cannot be assigned"), "not a variable", help);
     }
 
     fn right(&mut self, rhs: &'a Rhs, scope: &Scope<'a>, span: Span, used: bool) {
         match rhs {
             Rhs::Expr(expr) => self.expr(expr, scope),
-            Rhs::New(name, args) => {
-                self.new_record(name, args.len());
-                args.iter().for_each(|arg| self.expr(arg, scope));
+            Rhs::New(made) => {
+                self.new_record(&made.name, made.args.len());
+                made.args.iter().for_each(|arg| self.expr(arg, scope));
             }
-            Rhs::Call(name, args) => {
-                args.iter().for_each(|arg| self.expr(arg, scope));
-                self.call(name, args.len());
+            Rhs::Call(call) => {
+                call.args.iter().for_each(|arg| self.expr(arg, scope));
+                self.call(&call.name, call.args.len());
             }
+            Rhs::Rmw(_) => {}
             Rhs::Access(access) => self.access(access, scope, span, used),
         }
     }
@@ -192,10 +197,7 @@ impl<'a> Checker<'a, '_> {
                 parts.iter().for_each(|part| self.expr(part, scope));
             }
             ExprKind::In(element, set) => {
-                let parts = match &element.kind {
-                    ExprKind::Tuple(parts) => parts.as_slice(),
-                    _ => std::slice::from_ref(&**element),
-                };
+                let parts = element.parts();
                 parts.iter().for_each(|part| self.expr(part, scope));
                 let Some(index) = self.set(set) else { return };
                 match self.algorithm.locals[index].kind {
@@ -208,6 +210,9 @@ impl<'a> Checker<'a, '_> {
             ExprKind::Binary(_, left, right) => {
                 self.expr(left, scope);
                 self.expr(right, scope);
+            }
+            _ => {
+                self.reports.extend(refuse_in_algorithm(expr));
             }
         }
     }
@@ -235,8 +240,7 @@ impl<'a> Checker<'a, '_> {
                 self.complain(name.span, message, "not assigned on every path", "assign it first");
             }
             None => {
-                let consts = self.globals.iter().filter(|(_, (global, _))| *global == Global::Const);
-                let mut known: Vec<_> = consts.map(|(name, _)| *name).collect();
+                let mut known = self.constants();
                 known.extend(scope.fixed.iter().map(|fixed| fixed.text.as_str()).chain(scope.locals.iter().copied()));
                 known.sort_unstable();
                 self.unknown("variable", name, &known);
@@ -271,8 +275,8 @@ impl<'a> Checker<'a, '_> {
             if !seen.insert(method.name.text.as_str()) {
                 continue;
             }
-            for_each_stmt(&method.body, &mut |stmt| match &stmt.kind {
-                StmtKind::Return(Rhs::Expr(expr)) => match &expr.kind {
+            walk(&method.body, &mut |stmt| match &stmt.kind {
+                StmtKind::Return(Some(Rhs::Expr(expr))) => match &expr.kind {
                     ExprKind::Name(name) if REPLIES.iter().any(|(word, _)| *word == name.text) => {
                         words.insert(name.text.clone(), name.span);
                     }
@@ -281,8 +285,8 @@ impl<'a> Checker<'a, '_> {
                     }
                     _ => {}
                 },
-                StmtKind::Return(Rhs::Call(name, _)) => {
-                    work.extend(self.algorithm.methods.iter().filter(|called| called.name.text == name.text));
+                StmtKind::Return(Some(Rhs::Call(call))) => {
+                    work.extend(self.algorithm.methods.iter().filter(|called| called.name.text == call.name.text));
                 }
                 _ => {}
             });

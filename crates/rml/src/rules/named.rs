@@ -2,21 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cyrano_ir::{Diagnostic, Method as TmMethod, Span};
+use cyrano_ir::{Method as TmMethod, Span, TxCriterion};
 
-use crate::rules::algorithm::{Checker, Global, count, for_each_name, is_builtin};
-use crate::syntax::ast::Name;
-use crate::syntax::tree::*;
+use crate::rules::algorithm::{Checker, Global, count, is_builtin};
+use crate::rules::labels::once;
+use crate::rules::table;
+use crate::syntax::ast::{CheckDecl, Claim, Expr, ExprKind, File, Name};
+use crate::syntax::objects::{About, Client, ClientCall, Tx};
 
 /// Checks the clients and checks of a file.
 pub(crate) fn check(file: &File, checker: &mut Checker<'_, '_>) {
     let mut names: HashMap<&str, Span> = HashMap::new();
     for client in &file.clients {
-        if let Some(first) = names.insert(&client.name.text, client.name.span) {
-            let message = format!("two clients are named `{}`", client.name.text);
-            let diagnostic = Diagnostic::new(client.name.span, message, "again");
-            checker.reports.add(diagnostic.with_related(first, "first here").with_help("rename one of the two"));
-        }
+        once(&client.name, &mut names, "client", checker.reports);
         one_client(client, checker);
     }
     for check in &file.checks {
@@ -50,10 +48,7 @@ fn result_name<'a>(name: &'a Name, results: &mut HashMap<&'a str, Span>, checker
         let message = format!("`{}` means something already", name.text);
         checker.complain(name.span, message, "not a new name", "choose another name for the result");
     }
-    if let Some(first) = results.insert(&name.text, name.span) {
-        let diagnostic = Diagnostic::new(name.span, format!("two results are named `{}`", name.text), "again");
-        checker.reports.add(diagnostic.with_related(first, "first here").with_help("rename one of the two"));
-    }
+    once(name, results, "result", checker.reports);
 }
 
 /// Nothing follows a commit, and a transaction before another one ends with it.
@@ -87,7 +82,7 @@ fn client_call(call: &ClientCall, own: &HashSet<&str>, checker: &mut Checker<'_,
     }
     for arg in &call.args {
         no_sets(arg, checker);
-        for_each_name(arg, &mut |name| value_name(name, own, checker));
+        arg.for_each_name(&mut |name| value_name(name, own, checker));
     }
 }
 
@@ -97,8 +92,7 @@ fn value_name(name: &Name, own: &HashSet<&str>, checker: &mut Checker<'_, '_>) {
     if constant || own.contains(text) || (is_builtin(text) && text != "tx") {
         return;
     }
-    let consts = checker.globals.iter().filter(|(_, (global, _))| *global == Global::Const);
-    let mut known: Vec<_> = consts.map(|(name, _)| *name).chain(own.iter().copied()).collect();
+    let mut known: Vec<_> = checker.constants().into_iter().chain(own.iter().copied()).collect();
     known.sort_unstable();
     checker.unknown("constant or earlier result", name, &known);
 }
@@ -106,23 +100,22 @@ fn value_name(name: &Name, own: &HashSet<&str>, checker: &mut Checker<'_, '_>) {
 fn no_sets(expr: &Expr, checker: &mut Checker<'_, '_>) {
     match &expr.kind {
         ExprKind::In(..) | ExprKind::Tuple(_) => {
-            checker.complain(
-                expr.span,
-                "sets are known inside methods only",
-                "not here",
-                "compare results and constants",
-            );
+            checker.reports.add(table::no_sets(expr.span));
         }
         ExprKind::Unary(_, arg) => no_sets(arg, checker),
         ExprKind::Binary(_, left, right) => {
             no_sets(left, checker);
             no_sets(right, checker);
         }
-        _ => {}
+        _ => checker.reports.extend(table::refuse_in_algorithm(expr)),
     }
 }
 
 fn one_check(check: &CheckDecl, file: &File, checker: &mut Checker<'_, '_>) {
+    if let Claim::CommitAtomicity | Claim::Atomicity | Claim::Transactions(TxCriterion::InOrder(_)) = check.claim {
+        let help = "check `opacity`, another criterion, `assertions` or a condition over results";
+        checker.complain(check.span, "this cannot be claimed of an algorithm", "not here", help);
+    }
     let clients: Vec<&Client> = match &check.about {
         About::Last(Some(index)) => vec![&file.clients[*index]],
         About::Last(None) => {
@@ -162,6 +155,6 @@ fn one_check(check: &CheckDecl, file: &File, checker: &mut Checker<'_, '_>) {
     for client in clients {
         let calls = client.threads.iter().flat_map(|thread| &thread.txns).flat_map(|tx| &tx.calls);
         let results: HashSet<&str> = calls.filter_map(|call| Some(call.result.as_ref()?.text.as_str())).collect();
-        for_each_name(cond, &mut |name| value_name(name, &results, checker));
+        cond.for_each_name(&mut |name| value_name(name, &results, checker));
     }
 }

@@ -14,6 +14,15 @@ impl<'a> Checker<'a, '_> {
         let Some((kind, program)) = file.program else { return };
         let (is_stm, has_client) = (file.stm().is_some(), file.client.is_some());
         for check in &file.checks {
+            if let Some(span) = check.about_span {
+                let help = "leave it out: the check is about the whole program".to_owned();
+                self.complain(
+                    span,
+                    "only the clients of an `algorithm` are chosen by `for`".to_owned(),
+                    "not here",
+                    help,
+                );
+            }
             let message = match &check.claim {
                 claim if has_client => match Self::refused_of_client(claim) {
                     Some(message) => message,
@@ -151,7 +160,7 @@ pub(crate) fn stores_data(names: &Names<'_>) -> bool {
             stores |= match &stmt.kind {
                 StmtKind::Assign(place, Rhs::Rmw(rmw)) => is_data(place) || is_data(&rmw.target),
                 StmtKind::Assign(place, _) | StmtKind::ChooseValue(place, _) => is_data(place),
-                StmtKind::Rmw(rmw) => is_data(&rmw.target),
+                StmtKind::Do(Rhs::Rmw(rmw)) => is_data(&rmw.target),
                 _ => false,
             };
         });

@@ -6,6 +6,7 @@ use crate::resolve::names::Symbol;
 use crate::resolve::typing::{Atoms, Kind, TIMESTAMP_HELP, check_range, condition, kind_of};
 use crate::rules::checker::{Checker, Mode};
 use crate::rules::names::report_unknown;
+use crate::rules::table::refuse;
 use crate::syntax::ast::{Block, Call, Expr, Name, Place, Range, Rhs, Rmw, RmwArgs, Stmt, StmtKind, VarKind};
 use crate::syntax::token::Token;
 
@@ -20,7 +21,8 @@ impl<'a> Checker<'a, '_> {
 
     /// Checks a statement and everything inside it.
     pub(crate) fn check_stmt(&mut self, stmt: &'a Stmt) {
-        if self.refuse_in_client(stmt) {
+        if let Some(refusal) = refuse(stmt, self.home()) {
+            self.reports.add(refusal);
             return;
         }
         match &stmt.kind {
@@ -30,11 +32,8 @@ impl<'a> Checker<'a, '_> {
                 self.complain(stmt.span, message, "an inner block", help);
             }
             StmtKind::Assign(place, rhs) => self.check_assign(place, rhs, stmt.span),
-            StmtKind::Rmw(rmw) => {
-                self.check_rmw(rmw);
-            }
-            StmtKind::Call(call) => {
-                self.check_call(call);
+            StmtKind::Do(rhs) => {
+                self.check_right(rhs);
             }
             StmtKind::If { arms, otherwise } => {
                 for (cond, block) in arms {
@@ -62,6 +61,7 @@ impl<'a> Checker<'a, '_> {
             StmtKind::ChooseBlock(blocks) => blocks.iter().for_each(|block| self.check_block(block)),
             StmtKind::Assume(cond) | StmtKind::Assert(cond, _) => self.check_condition(cond),
             StmtKind::Return(value) => self.check_return(value.as_ref(), stmt.span),
+            StmtKind::Each(_) => {}
             StmtKind::Foreach(binder, range, body) => self.check_unrolled(binder, range, body, true),
             StmtKind::Forsome(binder, range, body) => self.check_unrolled(binder, range, body, false),
             StmtKind::Skip => {}
@@ -113,11 +113,15 @@ impl<'a> Checker<'a, '_> {
         self.reports.add(diagnostic.with_related(atomic, "the section").with_help(help));
     }
 
-    fn check_return(&mut self, value: Option<&'a Expr>, span: Span) {
+    fn check_return(&mut self, value: Option<&'a Rhs>, span: Span) {
         if self.place.atomic.is_some() {
             self.leaves_atomic("return", span);
         }
-        let Some(value) = value else { return };
+        let value = match value {
+            Some(Rhs::Expr(value)) => value,
+            None => return,
+            Some(other) => return self.refuse_result(other, span),
+        };
         let kind = kind_of(value, self);
         if let Some(command) = self.body.and_then(|body| self.names.command(body)) {
             return self.check_command_result(command, value, kind);
@@ -135,6 +139,15 @@ impl<'a> Checker<'a, '_> {
         }
         let known = if matches!(before, Kind::Const | Kind::Wrong) { kind } else { before };
         self.facts.returns = Some(known);
+    }
+
+    fn refuse_result(&mut self, value: &Rhs, span: Span) {
+        let (what, span) = match value {
+            Rhs::Call(call) => ("a call", call.name.span),
+            _ => ("a read-modify-write", span),
+        };
+        let message = format!("{what} stands alone on the right side of `:=`");
+        self.complain(span, message, "not returned", "assign it to a local first".to_owned());
     }
 
     fn check_fence(&mut self, span: Span) {
@@ -179,20 +192,27 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn check_assign(&mut self, place: &'a Place, rhs: &'a Rhs, span: Span) {
-        let value = match rhs {
-            Rhs::Expr(value) => kind_of(value, self),
-            Rhs::Rmw(rmw) => self.check_rmw(rmw),
-            Rhs::Call(call) => match self.check_call(call) {
-                Some(kind) => kind,
-                None => {
-                    let message = format!("procedure `{}` returns no value", call.name.text);
-                    let help = "add `return` with a value to it, or call it as a statement".to_owned();
-                    self.complain(call.span, message, "no value", help)
-                }
-            },
+        let value = match (self.check_right(rhs), rhs) {
+            (Some(kind), _) => kind,
+            (None, Rhs::Call(call)) => {
+                let message = format!("procedure `{}` returns no value", call.name.text);
+                let help = "add `return` with a value to it, or call it as a statement".to_owned();
+                self.complain(call.span, message, "no value", help)
+            }
+            (None, _) => Kind::Wrong,
         };
         let target = self.check_target(place);
         self.check_fit(value, target, span);
+    }
+
+    /// Checks what is assigned or done; its kind, if it has a value.
+    fn check_right(&mut self, rhs: &'a Rhs) -> Option<Kind> {
+        match rhs {
+            Rhs::Expr(value) => Some(kind_of(value, self)),
+            Rhs::Rmw(rmw) => Some(self.check_rmw(rmw)),
+            Rhs::Call(call) => self.check_call(call),
+            Rhs::Access(_) | Rhs::New(_) => None,
+        }
     }
 
     /// Checks that a value may go where another is wanted.

@@ -1,123 +1,27 @@
-//! Items of an `algorithm` file: constants, the block and its members, orders.
+//! The `algorithm` block and its members: base objects, records, what transactions keep, methods, orders.
 //!
-//! The words that only this language has (`algorithm`, `method`, `txlocal`, `record`, `order`, `client`, `tx`, `new`) are reserved nowhere else,
-//! so they are names to the lexer.
+//! The words that only this block has (`method`, `txlocal`, `record`, `order`, `new`) are reserved nowhere else, so they are names to the
+//! lexer.
 
 use std::rc::Rc;
 
-use cyrano_ir::Diagnostic;
-
-use crate::report::{Fallible, Reports};
-use crate::syntax::ast::Name;
+use crate::report::Fallible;
+use crate::syntax::ast::{Expr, Name};
+use crate::syntax::objects::*;
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
-use crate::syntax::tree::*;
 
-const ITEMS: [&str; 4] = ["const", "algorithm", "client", "check"];
 const MEMBERS: [&str; 6] = ["const", "shared", "record", "txlocal", "method", "order"];
 
-/// Parses a file as far as possible.
-pub(crate) fn parse(source: &str, reports: &mut Reports) -> File {
-    let tokens = crate::syntax::lexer::lex(source, reports);
-    let mut parser = Parser::new(source, tokens, reports);
-    let mut file = File::default();
-    parser.algorithm_items(&mut file);
-    file
-}
-
 impl Parser<'_, '_> {
-    /// Whether the next token is this word, which is a name elsewhere.
-    pub(crate) fn at_word(&self, word: &str) -> bool {
-        self.peek() == Token::Ident && self.text(self.span()) == word
-    }
-
-    /// Consumes this word if it is next.
-    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
-        let found = self.at_word(word);
-        if found {
-            self.bump();
-        }
-        found
-    }
-
-    /// Consumes the name of a method: `commit`, `abort`, `cas` are keywords elsewhere.
-    pub(crate) fn method_name(&mut self) -> Fallible<Name> {
-        if matches!(self.peek(), Token::Commit | Token::Abort | Token::Cas) {
-            let span = self.bump();
-            return Ok(Name { text: self.text(span).to_owned(), span });
-        }
-        self.name()
-    }
-
-    fn algorithm_items(&mut self, file: &mut File) {
-        while self.peek() != Token::End {
-            let before = self.span();
-            let item = match self.peek() {
-                Token::Const => self.constants().map(|found| file.consts.extend(found)),
-                Token::Check => self.algorithm_check(file),
-                Token::Semicolon => {
-                    self.bump();
-                    Ok(())
-                }
-                _ if self.at_word("algorithm") => self.algorithm(file),
-                _ if self.at_word("client") => self.client().map(|client| file.clients.push(client)),
-                _ => Err(self.unexpected_word("`const`, `algorithm`, `client` or `check`", &ITEMS)),
-            };
-            if item.is_err() {
-                self.skip_item(before, &ITEMS);
-                self.eat(Token::CloseBrace);
-            }
-        }
-    }
-
-    /// Skips what is left of an item that began at `before`: its `;`, or everything up to a word that starts the next one.
-    fn skip_item(&mut self, before: cyrano_ir::Span, words: &[&str]) {
-        if self.span() == before {
-            self.bump();
-        }
-        let mut open = 0usize;
-        loop {
-            let text = self.text(self.span());
-            match self.peek() {
-                Token::End => return,
-                Token::CloseBrace if open == 0 => return,
-                Token::Semicolon if open == 0 => {
-                    self.bump();
-                    return;
-                }
-                _ if open == 0 && words.contains(&text) => return,
-                Token::OpenBrace => open += 1,
-                Token::CloseBrace => open -= 1,
-                _ => {}
-            }
-            self.bump();
-        }
-    }
-
-    fn constants(&mut self) -> Fallible<Vec<(Name, Expr)>> {
-        self.bump();
-        let mut consts = Vec::new();
-        loop {
-            let name = self.name()?;
-            self.expect(Token::Eq)?;
-            consts.push((name, self.value()?));
-            if !self.eat(Token::Comma) {
-                break;
-            }
-        }
-        self.expect(Token::Semicolon)?;
-        Ok(consts)
-    }
-
-    fn algorithm(&mut self, file: &mut File) -> Fallible<()> {
-        self.bump();
-        let name = self.name()?;
+    /// What follows the name of an algorithm.
+    pub(crate) fn algorithm(&mut self, name: Name) -> Fallible<()> {
         let params = match self.peek() {
-            Token::OpenParen => self.list(Token::OpenParen, Token::CloseParen, Self::parameter_with_default)?,
+            Token::OpenParen => self.list(Token::OpenParen, Token::CloseParen, Self::constant)?,
             _ => Vec::new(),
         };
-        let span = name.span;
-        let mut algorithm = Algorithm {
+        let close = name.span;
+        let mut to = Algorithm {
             name,
             params,
             consts: Vec::new(),
@@ -126,59 +30,29 @@ impl Parser<'_, '_> {
             locals: Vec::new(),
             methods: Vec::new(),
             orders: Vec::new(),
-            close: span,
+            close,
         };
-        let result = self.members(&mut algorithm);
-        if let Some(first) = &file.algorithm {
-            let diagnostic = Diagnostic::new(span, "a file has one `algorithm` block", "the second one");
-            self.reports.add(diagnostic.with_related(first.name.span, "the first one"));
-        } else {
-            file.algorithm = Some(algorithm);
-        }
-        result
-    }
-
-    fn parameter_with_default(&mut self) -> Fallible<(Name, Expr)> {
-        let name = self.name()?;
-        self.expect(Token::Eq)?;
-        Ok((name, self.value()?))
-    }
-
-    fn members(&mut self, to: &mut Algorithm) -> Fallible<()> {
-        self.expect(Token::OpenBrace)?;
-        loop {
-            let before = self.span();
-            let member = match self.peek() {
-                Token::CloseBrace => {
-                    to.close = self.bump();
-                    return Ok(());
-                }
-                Token::End => return Err(self.unexpected("`}`")),
-                Token::Semicolon => {
-                    self.bump();
-                    Ok(())
-                }
-                Token::Const => self.constants().map(|found| to.consts.extend(found)),
-                Token::Shared => self.declarations(Self::shared_object).map(|found| to.shared.extend(found)),
-                _ if self.at_word("txlocal") => self.declarations(Self::tx_local).map(|found| to.locals.extend(found)),
-                _ if self.at_word("order") => self.orders().map(|found| to.orders.extend(found)),
-                _ if self.at_word("record") => self.record().map(|found| to.records.push(found)),
-                _ if self.at_word("method") => self.method().map(|found| to.methods.push(found)),
-                _ => Err(self.unexpected_word("`shared`, `record`, `txlocal`, `method` or `order`", &MEMBERS)),
-            };
-            if member.is_err() {
-                self.skip_item(before, &MEMBERS);
+        let closed = self.members(&MEMBERS, |p| {
+            match p.peek() {
+                Token::Const => to.consts.extend(p.constants()?),
+                Token::Shared => to.shared.extend(p.declarations(Self::shared_object)?),
+                _ if p.at_word("txlocal") => to.locals.extend(p.declarations(Self::tx_local)?),
+                _ if p.at_word("order") => to.orders.extend(p.orders()?),
+                _ if p.at_word("record") => to.records.push(p.record()?),
+                _ if p.at_word("method") => to.methods.push(p.method()?),
+                _ => return Err(p.unexpected_word("`shared`, `record`, `txlocal`, `method` or `order`", &MEMBERS)),
             }
-        }
+            Ok(())
+        });
+        to.close = closed.unwrap_or(close);
+        self.file.algorithm = Some(to);
+        closed.map(|_| ())
     }
 
     /// The keyword, declarations with commas between them, and the `;`.
     fn declarations<T>(&mut self, one: impl Fn(&mut Self) -> Fallible<T>) -> Fallible<Vec<T>> {
         self.bump();
-        let mut found = vec![one(self)?];
-        while self.eat(Token::Comma) {
-            found.push(one(self)?);
-        }
+        let found = self.several(one)?;
         self.expect(Token::Semicolon)?;
         Ok(found)
     }
@@ -200,7 +74,7 @@ impl Parser<'_, '_> {
             return Err(self.unexpected_word("a kind of base objects, like `AtomicRegister` or `TryLock`", &words));
         };
         self.bump();
-        let len = if arrays { self.array_length()? } else { None };
+        let len = if arrays { self.subscript()? } else { None };
         let policy = self.policy(kind)?;
         let domain = if self.eat_word("of") {
             let first = self.sum()?;
@@ -210,15 +84,6 @@ impl Parser<'_, '_> {
             None
         };
         Ok((ObjectType { kind, policy, domain, span: self.since(start) }, len))
-    }
-
-    fn array_length(&mut self) -> Fallible<Option<Expr>> {
-        if !self.eat(Token::OpenBracket) {
-            return Ok(None);
-        }
-        let len = self.value()?;
-        self.expect(Token::CloseBracket)?;
-        Ok(Some(len))
     }
 
     fn policy(&mut self, kind: ObjectKind) -> Fallible<Policy> {
@@ -240,19 +105,19 @@ impl Parser<'_, '_> {
         let start = self.span();
         if self.eat_word("new") {
             let record = self.name()?;
-            let args = self.list(Token::OpenParen, Token::CloseParen, Self::value)?;
+            let args = self.list(Token::OpenParen, Token::CloseParen, Self::expr)?;
             return Ok(Init::New(record, args));
         }
         if !self.eat(Token::OpenBrace) {
-            return Ok(Init::Value(self.value()?));
+            return Ok(Init::Value(self.expr()?));
         }
-        let mut values = vec![self.value()?];
+        let mut values = vec![self.expr()?];
         let mut fill = false;
         while !fill && self.peek() != Token::CloseBrace {
             fill = self.eat(Token::Dots);
             if !fill {
                 self.expect(Token::Comma)?;
-                values.push(self.value()?);
+                values.push(self.expr()?);
             }
         }
         self.expect(Token::CloseBrace)?;
@@ -269,8 +134,8 @@ impl Parser<'_, '_> {
             _ => return Err(self.unexpected_word("`Map`, `Set` or `int`", &["Map", "Set", "int"])),
         };
         self.bump();
-        let len = if kind == LocalKind::Int { None } else { self.array_length()? };
-        let init = if kind == LocalKind::Int && self.eat(Token::Eq) { Some(self.value()?) } else { None };
+        let len = if kind == LocalKind::Int { None } else { self.subscript()? };
+        let init = if kind == LocalKind::Int && self.eat(Token::Eq) { Some(self.expr()?) } else { None };
         Ok(TxLocal { name, kind, len, init })
     }
 
@@ -280,10 +145,7 @@ impl Parser<'_, '_> {
         self.expect(Token::OpenBrace)?;
         let mut fields = Vec::new();
         while self.peek() != Token::CloseBrace {
-            let mut names = vec![self.name()?];
-            while self.eat(Token::Comma) {
-                names.push(self.name()?);
-            }
+            let names = self.several(Self::name)?;
             self.expect(Token::Colon)?;
             let ty = Rc::new(self.object_type(false)?.0);
             fields.extend(names.into_iter().map(|name| (name, Rc::clone(&ty))));
@@ -299,26 +161,21 @@ impl Parser<'_, '_> {
         self.bump();
         let name = self.method_name()?;
         let params = self.list(Token::OpenParen, Token::CloseParen, Self::name)?;
-        let body = self.statements()?;
-        Ok(Method { name, params, body, close: self.last_span() })
+        Ok(Method { name, params, body: self.block()? })
     }
 
     /// `order A < B, each C < D;`.
     fn orders(&mut self) -> Fallible<Vec<OrderDecl>> {
         self.bump();
         let each_all = self.eat_word("each");
-        let mut orders = Vec::new();
-        loop {
-            let start = self.span();
-            let each = self.eat_word("each") || each_all;
-            let first = self.name()?;
-            self.expect(Token::Lt)?;
-            let second = self.name()?;
-            orders.push(OrderDecl { first, second, each, span: self.since(start) });
-            if !self.eat(Token::Comma) {
-                break;
-            }
-        }
+        let orders = self.several(|p| {
+            let start = p.span();
+            let each = p.eat_word("each") || each_all;
+            let first = p.name()?;
+            p.expect(Token::Lt)?;
+            let second = p.name()?;
+            Ok(OrderDecl { first, second, each, span: p.since(start) })
+        })?;
         self.expect(Token::Semicolon)?;
         Ok(orders)
     }

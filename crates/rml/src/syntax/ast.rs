@@ -1,9 +1,12 @@
-//! The syntax tree: what was written, with spans everywhere and no names resolved.
+//! The syntax tree: what was written, with spans everywhere and no names resolved. What only an `algorithm` declares is in `objects`.
 //!
-//! The one `threads` or `stm` block is flattened into [`File`], for nothing outside it declares variables.
+//! The one `threads` or `stm` block is flattened into [`File`], for nothing outside it declares variables. One kind of statements and one
+//! of expressions serve all blocks; which of them may stand where is up to the rules.
 //! `else if` chains are flat lists and expressions carry their depth, so that no pass recurses deeper than the parser allowed.
 
 use cyrano_ir::{BinOp, FenceSet, Progress, Quantifier, Span, TxCriterion, TxEvent, Ty, UnOp};
+
+use crate::syntax::objects::{About, Algorithm, Client, Each};
 
 /// A name where it was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,6 +28,9 @@ pub(crate) struct File {
     pub(crate) client: Option<Span>,
     /// The client's threads, until they are those of the program.
     pub(crate) client_threads: Vec<ThreadDecl>,
+    pub(crate) algorithm: Option<Algorithm>,
+    /// The clients with names, which an algorithm has.
+    pub(crate) clients: Vec<Client>,
     /// The orders in which an stm says that its transactions seem to run.
     pub(crate) orders: Vec<OrderDecl>,
     pub(crate) observed: Vec<Expr>,
@@ -48,11 +54,12 @@ impl File {
     }
 }
 
-/// The two kinds of programs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The kinds of programs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum BlockKind {
     Threads,
     Stm,
+    Algorithm,
 }
 
 impl BlockKind {
@@ -61,6 +68,7 @@ impl BlockKind {
         match self {
             Self::Threads => "threads",
             Self::Stm => "stm",
+            Self::Algorithm => "algorithm",
         }
     }
 }
@@ -173,9 +181,37 @@ pub(crate) struct Block {
 /// A statement.
 #[derive(Debug)]
 pub(crate) struct Stmt {
+    /// The name in front of it.
+    pub(crate) label: Option<Name>,
     pub(crate) kind: StmtKind,
     /// The statement; of one with a body its first line only: keyword, name, range.
     pub(crate) span: Span,
+}
+
+impl Stmt {
+    /// What it assigns, returns or does.
+    pub(crate) fn rhs(&self) -> Option<&Rhs> {
+        match &self.kind {
+            StmtKind::Assign(_, rhs) | StmtKind::Do(rhs) | StmtKind::Return(Some(rhs)) => Some(rhs),
+            _ => None,
+        }
+    }
+
+    /// The procedure or method that it calls.
+    pub(crate) fn call(&self) -> Option<&Call> {
+        match self.rhs() {
+            Some(Rhs::Call(call)) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The base object, set or map that it calls.
+    pub(crate) fn access(&self) -> Option<&Access> {
+        match self.rhs() {
+            Some(Rhs::Access(access)) => Some(access),
+            _ => None,
+        }
+    }
 }
 
 /// The kinds of statements.
@@ -185,8 +221,8 @@ pub(crate) enum StmtKind {
     Assign(Place, Rhs),
     Rollback(Place, Expr),
     Transaction(TxEvent),
-    Rmw(Rmw),
-    Call(Call),
+    /// A call, or an access, whose result is not used.
+    Do(Rhs),
     If {
         arms: Vec<(Expr, Block)>,
         otherwise: Option<Block>,
@@ -205,8 +241,10 @@ pub(crate) enum StmtKind {
     ChooseBlock(Vec<Block>),
     Assume(Expr),
     Assert(Expr, Option<String>),
-    Return(Option<Expr>),
+    Return(Option<Rhs>),
     Foreach(Name, Range, Block),
+    /// `foreach` over a set or map.
+    Each(Each),
     Forsome(Name, Range, Block),
     Skip,
 }
@@ -227,12 +265,28 @@ pub(crate) struct Place {
     pub(crate) span: Span,
 }
 
-/// The right side of `:=`.
+/// What is assigned, returned or just done.
 #[derive(Debug)]
 pub(crate) enum Rhs {
     Expr(Expr),
     Rmw(Box<Rmw>),
+    /// A call of a procedure or method.
     Call(Call),
+    /// A call of an object's method, of a set or of a map.
+    Access(Box<Access>),
+    /// `new Record(…)`.
+    New(Call),
+}
+
+/// `object[index].field.method(args)`.
+#[derive(Debug)]
+pub(crate) struct Access {
+    pub(crate) object: Name,
+    pub(crate) index: Option<Expr>,
+    pub(crate) field: Option<Name>,
+    pub(crate) method: Name,
+    pub(crate) args: Vec<Expr>,
+    pub(crate) span: Span,
 }
 
 /// A call of a procedure.
@@ -285,6 +339,30 @@ pub(crate) struct Expr {
     pub(crate) depth: u32,
 }
 
+impl Expr {
+    /// Calls `visit` on every name that stands for a value.
+    pub(crate) fn for_each_name<'a>(&'a self, visit: &mut impl FnMut(&'a Name)) {
+        match &self.kind {
+            ExprKind::Name(name) => visit(name),
+            ExprKind::Tuple(parts) => parts.iter().for_each(|part| part.for_each_name(visit)),
+            ExprKind::In(arg, _) | ExprKind::Unary(_, arg) => arg.for_each_name(visit),
+            ExprKind::Binary(_, left, right) => {
+                left.for_each_name(visit);
+                right.for_each_name(visit);
+            }
+            _ => {}
+        }
+    }
+
+    /// The components of an element of a set.
+    pub(crate) fn parts(&self) -> &[Self] {
+        match &self.kind {
+            ExprKind::Tuple(parts) => parts,
+            _ => std::slice::from_ref(self),
+        }
+    }
+}
+
 /// The kinds of expressions.
 #[derive(Debug)]
 pub(crate) enum ExprKind {
@@ -296,7 +374,16 @@ pub(crate) enum ExprKind {
     Tid,
     Unary(UnOp, Box<Expr>),
     Binary(BinOp, Box<Expr>, Box<Expr>),
-    Quantified { all: bool, binder: Name, range: Range, body: Box<Expr> },
+    Quantified {
+        all: bool,
+        binder: Name,
+        range: Range,
+        body: Box<Expr>,
+    },
+    /// `(a, b)`, an element of a set.
+    Tuple(Vec<Expr>),
+    /// `x in set`.
+    In(Box<Expr>, Name),
 }
 
 /// A variable of a named thread: `p0.r1`, `w[1].a[2]`.
@@ -312,6 +399,9 @@ pub(crate) struct Member {
 #[derive(Debug)]
 pub(crate) struct CheckDecl {
     pub(crate) claim: Claim,
+    pub(crate) about: About,
+    /// Where it says what it is about.
+    pub(crate) about_span: Option<Span>,
     pub(crate) models: Vec<String>,
     pub(crate) span: Span,
 }

@@ -6,6 +6,7 @@ use cyrano_ir::{Diagnostic, Span};
 
 use crate::report::Fallible;
 use crate::syntax::ast::StmtKind;
+use crate::syntax::item::DECLARATIONS;
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
 
@@ -50,29 +51,11 @@ impl Parser<'_, '_> {
     }
 
     fn client_body(&mut self) -> Fallible<()> {
-        self.expect(Token::OpenBrace)?;
-        loop {
-            let (before, first) = (self.span(), self.peek());
-            let member = match first {
-                Token::CloseBrace => {
-                    self.bump();
-                    return Ok(());
-                }
-                Token::End => return Err(self.unexpected("`}`")),
-                Token::Semicolon => {
-                    self.bump();
-                    Ok(())
-                }
-                Token::Thread => self.thread(),
-                _ => Err(self.unexpected_word("a thread", &["thread"])),
-            };
-            if member.is_err() {
-                if self.span() == before {
-                    self.bump();
-                }
-                self.skip_declaration(first);
-            }
-        }
+        self.members(&DECLARATIONS, |p| match p.peek() {
+            Token::Thread => p.thread(),
+            _ => Err(p.unexpected_word("a thread", &["thread"])),
+        })?;
+        Ok(())
     }
 
     /// Makes the client's threads those of the program, if the program can have a client.

@@ -2,13 +2,13 @@
 
 use cyrano_ir::{BinOp, Span, UnOp};
 
-use crate::report::Fallible;
+use crate::report::{Fallible, Reported};
 use crate::syntax::ast::{Expr, ExprKind, Member, Name, Range, RangeKind};
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
 
 /// How high an expression's tree may be (the text form of the IR reads 500); a chain `a + b + …` counts as high as it is long.
-pub(crate) const MAX_EXPR_DEPTH: u32 = 400;
+const MAX_EXPR_DEPTH: u32 = 400;
 
 /// The binary operator that a token stands for, and how tightly it binds.
 pub(crate) fn binary_op(token: Token) -> Option<(BinOp, u8)> {
@@ -39,6 +39,11 @@ impl Parser<'_, '_> {
     /// An expression.
     pub(crate) fn expr(&mut self) -> Fallible<Expr> {
         self.nested(|p| p.binary(1))
+    }
+
+    /// An expression without comparisons, so that `=` may follow.
+    pub(crate) fn sum(&mut self) -> Fallible<Expr> {
+        self.nested(|p| p.binary(8))
     }
 
     fn binary(&mut self, loosest: u8) -> Fallible<Expr> {
@@ -72,12 +77,32 @@ impl Parser<'_, '_> {
         let op = match self.peek() {
             Token::Minus => UnOp::Neg,
             Token::Bang | Token::Not => UnOp::Not,
-            _ => return self.primary(),
+            _ => return self.operand(),
         };
         self.bump();
         let arg = self.nested(Self::unary)?;
         let depth = arg.depth + 1;
         self.node(ExprKind::Unary(op, Box::new(arg)), start, depth)
+    }
+
+    /// An operand, perhaps with `in set` or `not in set` behind it.
+    fn operand(&mut self) -> Fallible<Expr> {
+        let start = self.span();
+        let inner = self.primary()?;
+        let negated = self.peek() == Token::Not && self.peek_second() == Token::In;
+        if negated {
+            self.bump();
+        }
+        if !self.eat(Token::In) {
+            return Ok(inner);
+        }
+        let set = self.name()?;
+        let depth = inner.depth + 1;
+        let inside = self.node(ExprKind::In(Box::new(inner), set), start, depth)?;
+        if !negated {
+            return Ok(inside);
+        }
+        self.node(ExprKind::Unary(UnOp::Not, Box::new(inside)), start, depth + 1)
     }
 
     fn primary(&mut self) -> Fallible<Expr> {
@@ -91,12 +116,7 @@ impl Parser<'_, '_> {
             Token::Forall | Token::Exists => return self.quantified(),
             Token::OpenParen => {
                 self.bump();
-                let outer = std::mem::replace(&mut self.in_range, false);
-                let inner = self.expr();
-                self.in_range = outer;
-                let inner = inner?;
-                self.expect(Token::CloseParen)?;
-                return Ok(inner);
+                return self.parenthesised(start);
             }
             Token::Cas | Token::Exchange | Token::FetchAdd => {
                 let message = format!("{} stands alone on the right side of `:=`", self.peek().describe());
@@ -106,6 +126,24 @@ impl Parser<'_, '_> {
         };
         self.bump();
         Ok(Expr { kind, span: start, depth: 1 })
+    }
+
+    /// What follows `(`: an expression, or the second component of a pair behind it.
+    fn parenthesised(&mut self, start: Span) -> Fallible<Expr> {
+        let first = self.outside_range(Self::expr)?;
+        let second = if self.eat(Token::Comma) { Some(self.outside_range(Self::expr)?) } else { None };
+        self.expect(Token::CloseParen)?;
+        let Some(second) = second else { return Ok(first) };
+        let depth = first.depth.max(second.depth) + 1;
+        self.node(ExprKind::Tuple(vec![first, second]), start, depth)
+    }
+
+    /// Reads something in brackets, where a range around them does not matter.
+    fn outside_range<T>(&mut self, inner: impl FnOnce(&mut Self) -> Fallible<T>) -> Fallible<T> {
+        let outer = std::mem::replace(&mut self.in_range, false);
+        let result = inner(self);
+        self.in_range = outer;
+        result
     }
 
     /// The value of an integer token, which is not consumed unless it is wrong.
@@ -140,13 +178,14 @@ impl Parser<'_, '_> {
             let var = self.name()?;
             let elem = self.subscript()?;
             let depth = 1 + index.iter().chain(&elem).map(|e| e.depth).max().unwrap_or(0);
+            if elem.is_none() && self.peek() == Token::OpenParen {
+                return Err(self.call_inside(&name, "…"));
+            }
             let member = Member { thread: name, thread_index: index, var, index: elem };
             return self.node(ExprKind::Member(Box::new(member)), start, depth);
         }
         if index.is_none() && !self.in_range && self.peek() == Token::OpenParen {
-            let help = format!("assign it to a local first: `r := {}(…)`", name.text);
-            let message = "a call stands alone on the right side of `:=`";
-            return Err(self.complain(name.span, message, "not inside an expression", &help));
+            return Err(self.call_inside(&name, &format!("{}(…)", name.text)));
         }
         match index {
             Some(index) => {
@@ -157,15 +196,18 @@ impl Parser<'_, '_> {
         }
     }
 
+    fn call_inside(&mut self, name: &Name, call: &str) -> Reported {
+        let help = format!("assign it to a local first: `r := {call}`");
+        let message = "a call stands alone on the right side of `:=`";
+        self.complain(name.span, message, "not inside an expression", &help)
+    }
+
     /// `[e]`, if it is there.
     pub(crate) fn subscript(&mut self) -> Fallible<Option<Expr>> {
         if !self.eat(Token::OpenBracket) {
             return Ok(None);
         }
-        let outer = std::mem::replace(&mut self.in_range, false);
-        let index = self.expr();
-        self.in_range = outer;
-        let index = index?;
+        let index = self.outside_range(Self::expr)?;
         self.expect(Token::CloseBracket)?;
         Ok(Some(index))
     }
@@ -176,10 +218,7 @@ impl Parser<'_, '_> {
         self.bump();
         let (binder, range) = self.binder()?;
         self.expect(Token::OpenParen)?;
-        let outer = std::mem::replace(&mut self.in_range, false);
-        let body = self.expr();
-        self.in_range = outer;
-        let body = Box::new(body?);
+        let body = Box::new(self.outside_range(Self::expr)?);
         self.expect(Token::CloseParen)?;
         let depth = 1 + body.depth.max(range_depth(&range));
         self.node(ExprKind::Quantified { all, binder, range, body }, start, depth)

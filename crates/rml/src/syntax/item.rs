@@ -1,69 +1,89 @@
-//! Items: constants, the `threads` or `stm` block and what it declares, `observe`, `check`.
+//! Items: constants, the `threads`, `stm` or `algorithm` block, what the first two declare, `observe`.
 
-use cyrano_ir::{Diagnostic, Quantifier, Ty};
+use cyrano_ir::{Diagnostic, Ty};
 
 use crate::report::{Fallible, Reported};
-use crate::syntax::ast::{BlockKind, CheckDecl, Claim, Const, File, Init, Name, Proc, ThreadDecl, VarDecl, VarKind};
-use crate::syntax::lexer::unquote;
+use crate::syntax::ast::{BlockKind, Const, File, Init, Proc, ThreadDecl, VarDecl, VarKind};
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
 
 const ITEMS: [&str; 6] = ["const", "threads", "stm", "client", "observe", "check"];
+const ALGORITHM_ITEMS: [&str; 4] = ["const", "algorithm", "client", "check"];
+/// What starts a declaration anywhere but in an algorithm file.
+pub(crate) const DECLARATIONS: [&str; 10] =
+    ["check", "const", "index", "local", "observe", "proc", "shared", "stm", "thread", "threads"];
 const MEMBERS: [&str; 7] = ["const", "shared", "local", "index", "proc", "thread", "observe"];
 const STM_MEMBERS: [&str; 10] = ["const", "shared", "data", "local", "index", "proc", "order", "read", "write", "end"];
 
 impl Parser<'_, '_> {
     /// The whole file.
     pub(crate) fn items(&mut self) {
+        let words = if self.is_algorithm { ALGORITHM_ITEMS.as_slice() } else { &DECLARATIONS };
         while self.peek() != Token::End {
             let (before, first) = (self.span(), self.peek());
-            let item = match self.peek() {
-                Token::Const => self.constant(),
+            let item = match first {
+                Token::Const => self.constants().map(|found| self.file.consts.extend(found)),
                 Token::Observe => self.observe(),
                 Token::Check => self.check(),
                 Token::Threads => self.program(BlockKind::Threads),
                 Token::Stm => self.program(BlockKind::Stm),
+                Token::Ident if self.at_word("algorithm") => self.program(BlockKind::Algorithm),
                 Token::Ident if self.starts_client() => self.given_client(),
+                Token::Ident if self.at_word("client") => self.client().map(|client| self.file.clients.push(client)),
                 Token::Semicolon => {
                     self.bump();
                     Ok(())
                 }
-                _ => Err(self.unexpected_word("`const`, `threads`, `stm`, `observe` or `check`", &ITEMS)),
+                _ => Err(self.unexpected_item()),
             };
             if item.is_err() {
-                if self.span() == before {
-                    self.bump();
-                }
-                self.skip_declaration(first);
+                self.skip_declaration((before, first), words);
                 self.eat(Token::CloseBrace);
             }
         }
     }
 
-    fn constant(&mut self) -> Fallible<()> {
+    fn unexpected_item(&mut self) -> Reported {
+        match self.is_algorithm {
+            true => self.unexpected_word("`const`, `algorithm`, `client` or `check`", &ALGORITHM_ITEMS),
+            false => self.unexpected_word("`const`, `threads`, `stm`, `observe` or `check`", &ITEMS),
+        }
+    }
+
+    /// `const name = value, …;`.
+    pub(crate) fn constants(&mut self) -> Fallible<Vec<Const>> {
         self.bump();
+        let found = self.several(Self::constant)?;
+        self.expect(Token::Semicolon)?;
+        Ok(found)
+    }
+
+    /// `name = value`.
+    pub(crate) fn constant(&mut self) -> Fallible<Const> {
         let name = self.constant_name()?;
         self.expect(Token::Eq)?;
-        let value = self.expr()?;
-        self.expect(Token::Semicolon)?;
-        self.file.consts.push(Const { name, value });
-        Ok(())
+        Ok(Const { name, value: self.expr()? })
     }
 
     /// A second block is read, so that its syntax is checked, and dropped.
     fn program(&mut self, kind: BlockKind) -> Fallible<()> {
         let keyword = self.bump();
-        let name = if self.peek() == Token::Ident { Some(self.bump()) } else { None };
-        let span = name.unwrap_or(keyword);
+        let named = kind == BlockKind::Algorithm || self.peek() == Token::Ident;
+        let name = if named { Some(self.name()?) } else { None };
+        let span = name.as_ref().map_or(keyword, |name| name.span);
         let first = self.file.program;
         let kept = first.map(|_| std::mem::take(&mut self.file));
-        let result = self.program_body(kind);
+        let result = match (kind, name) {
+            (BlockKind::Algorithm, Some(name)) => self.algorithm(name),
+            _ => self.program_body(kind),
+        };
         match (kept, first) {
             (Some(kept), Some((first_kind, first))) => {
                 self.file = File { incomplete: kept.incomplete || self.file.incomplete, ..kept };
+                let (one, other) = (first_kind.min(kind).word(), first_kind.max(kind).word());
                 let message = match first_kind == kind {
-                    true => format!("a file has one `{}` block", kind.word()),
-                    false => "a file has one program: `threads` and `stm` exclude each other".to_owned(),
+                    true => format!("a file has one `{one}` block"),
+                    false => format!("a file has one program: `{one}` and `{other}` exclude each other"),
                 };
                 let diagnostic = Diagnostic::new(span, message, "the second one");
                 self.reports.add(diagnostic.with_related(first, "the first one"));
@@ -74,47 +94,29 @@ impl Parser<'_, '_> {
     }
 
     fn program_body(&mut self, kind: BlockKind) -> Fallible<()> {
-        self.expect(Token::OpenBrace)?;
-        loop {
-            let (before, first) = (self.span(), self.peek());
-            let member = match self.peek() {
-                Token::CloseBrace => {
-                    self.bump();
-                    return Ok(());
-                }
-                Token::End => return Err(self.unexpected("`}`")),
-                Token::Semicolon => {
-                    self.bump();
-                    Ok(())
-                }
-                Token::Const => self.constant(),
-                Token::Observe => self.observe(),
-                Token::Ident if self.starts_stm_member() => self.stm_member(kind),
-                Token::Thread if kind == BlockKind::Stm => self.thread_in_stm(),
-                Token::Shared | Token::Local | Token::Index => self.variables(),
-                Token::Proc => self.procedure(),
-                Token::Thread => self.thread(),
-                Token::Check => {
-                    let help = format!("move it behind the `}}` that closes `{}`", kind.word());
-                    let message = format!("`check` stands outside `{}`", kind.word());
-                    self.complain(before, message, "not here", &help);
-                    self.check()
-                }
-                _ => Err(self.unexpected_member(kind)),
-            };
-            if member.is_err() {
-                if self.span() == before {
-                    self.bump();
-                }
-                self.skip_declaration(first);
+        self.members(&DECLARATIONS, |p| match p.peek() {
+            Token::Const => p.constants().map(|found| p.file.consts.extend(found)),
+            Token::Observe => p.observe(),
+            Token::Ident if p.starts_stm_member() => p.stm_member(kind),
+            Token::Thread if kind == BlockKind::Stm => p.thread_in_stm(),
+            Token::Shared | Token::Local | Token::Index => p.variables(),
+            Token::Proc => p.procedure(),
+            Token::Thread => p.thread(),
+            Token::Check => {
+                let help = format!("move it behind the `}}` that closes `{}`", kind.word());
+                let message = format!("`check` stands outside `{}`", kind.word());
+                p.complain(p.span(), message, "not here", &help);
+                p.check()
             }
-        }
+            _ => Err(p.unexpected_member(kind)),
+        })?;
+        Ok(())
     }
 
     fn unexpected_member(&mut self, kind: BlockKind) -> Reported {
         match kind {
-            BlockKind::Threads => self.unexpected_word("a declaration, a procedure or a thread", &MEMBERS),
             BlockKind::Stm => self.unexpected_word("a declaration, a procedure or a command", &STM_MEMBERS),
+            _ => self.unexpected_word("a declaration, a procedure or a thread", &MEMBERS),
         }
     }
 
@@ -134,13 +136,7 @@ impl Parser<'_, '_> {
             _ => (VarKind::Local, false),
         };
         self.bump();
-        let mut decls = Vec::new();
-        loop {
-            decls.push(VarDecl { data, ..self.variable(kind)? });
-            if !self.eat(Token::Comma) {
-                break;
-            }
-        }
+        let decls = self.several(|p| Ok(VarDecl { data, ..p.variable(kind)? }))?;
         if self.peek() != Token::CloseBrace {
             self.expect(Token::Semicolon)?;
         }
@@ -160,10 +156,7 @@ impl Parser<'_, '_> {
                 _ => Ok(decl),
             };
         }
-        if self.eat(Token::OpenBracket) {
-            decl.len = Some(self.expr()?);
-            self.expect(Token::CloseBracket)?;
-        }
+        decl.len = self.subscript()?;
         decl.ty = self.ty()?;
         if self.eat(Token::Eq) {
             decl.init = Some(self.initialiser()?);
@@ -218,11 +211,7 @@ impl Parser<'_, '_> {
     pub(crate) fn thread(&mut self) -> Fallible<()> {
         self.bump();
         let name = self.name()?;
-        let mut count = None;
-        if self.eat(Token::OpenBracket) {
-            count = Some(self.expr()?);
-            self.expect(Token::CloseBracket)?;
-        }
+        let count = self.subscript()?;
         let body = self.block()?;
         self.file.threads.push(ThreadDecl { name, count, body });
         Ok(())
@@ -230,82 +219,9 @@ impl Parser<'_, '_> {
 
     fn observe(&mut self) -> Fallible<()> {
         self.bump();
-        loop {
-            let reference = self.reference()?;
-            self.file.observed.push(reference);
-            if !self.eat(Token::Comma) {
-                break;
-            }
-        }
+        let found = self.several(Self::reference)?;
         self.expect(Token::Semicolon)?;
+        self.file.observed.extend(found);
         Ok(())
-    }
-
-    fn claim(&mut self) -> Fallible<Claim> {
-        if let Some(claim) = self.block_claim() {
-            return Ok(claim);
-        }
-        let quantifier = match self.peek() {
-            Token::Assertions => None,
-            Token::Exists => Some(Quantifier::Exists),
-            Token::Never => Some(Quantifier::Never),
-            Token::Always | Token::Forall => Some(Quantifier::Always),
-            _ => return self.criterion(),
-        };
-        self.bump();
-        let Some(quantifier) = quantifier else { return Ok(Claim::Assertions) };
-        self.expect(Token::OpenParen)?;
-        let from = self.span();
-        let cond = self.expr()?;
-        let text = self.text(self.since(from));
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.expect(Token::CloseParen)?;
-        Ok(Claim::Final(quantifier, cond, text))
-    }
-
-    fn check(&mut self) -> Fallible<()> {
-        let start = self.bump();
-        let claim = self.claim()?;
-        let models = if self.eat(Token::On) { self.models()? } else { Vec::new() };
-        let span = self.since(start);
-        self.expect(Token::Semicolon)?;
-        self.file.checks.push(CheckDecl { claim, models, span });
-        Ok(())
-    }
-
-    fn models(&mut self) -> Fallible<Vec<String>> {
-        let mut models = vec![self.model()?];
-        while self.eat(Token::Comma) {
-            models.push(self.model()?);
-        }
-        Ok(models)
-    }
-
-    fn model(&mut self) -> Fallible<String> {
-        if self.peek() == Token::Str {
-            let span = self.bump();
-            return Ok(unquote(self.text(span)));
-        }
-        Ok(self.hyphenated("a memory model")?.text)
-    }
-
-    /// Words joined by hyphens without space: `sparc-rmo`, `store-load`.
-    pub(crate) fn hyphenated(&mut self, wanted: &str) -> Fallible<Name> {
-        if self.peek() != Token::Ident {
-            return Err(self.unexpected(wanted));
-        }
-        Ok(self.joined())
-    }
-
-    /// The next word, whatever it is, and those that are joined to it by hyphens.
-    pub(crate) fn joined(&mut self) -> Name {
-        let mut span = self.bump();
-        while self.peek() == Token::Minus && self.span().start == span.end {
-            span = span.to(self.bump());
-            if matches!(self.peek(), Token::Ident | Token::Int) && self.span().start == span.end {
-                span = span.to(self.bump());
-            }
-        }
-        Name { text: self.text(span).to_owned(), span }
     }
 }

@@ -9,6 +9,7 @@ use cyrano_ir::{Diagnostic, Span};
 
 use crate::report::{Fallible, Reported, Reports};
 use crate::syntax::ast::{File, Name};
+use crate::syntax::lexer::lex;
 use crate::syntax::token::Token;
 
 /// How deep statements, brackets and signs may nest.
@@ -18,6 +19,8 @@ pub(crate) const MAX_NESTING: u32 = 200;
 pub(crate) struct Parser<'s, 'r> {
     pub(crate) source: &'s str,
     tokens: Vec<(Token, Span)>,
+    /// Whether an `algorithm` block will come, which decides what is missed where nothing fits.
+    pub(crate) is_algorithm: bool,
     at: usize,
     nesting: u32,
     /// Set once the nesting limit was hit: every construct around it would only complain about its missing end.
@@ -29,8 +32,11 @@ pub(crate) struct Parser<'s, 'r> {
 }
 
 /// Parses a file as far as possible.
-pub(crate) fn parse(source: &str, tokens: Vec<(Token, Span)>, reports: &mut Reports) -> File {
-    let mut parser = Parser::new(source, tokens, reports);
+pub(crate) fn parse(source: &str, reports: &mut Reports) -> File {
+    let tokens = lex(source, reports);
+    let (is_algorithm, file) = (has_algorithm(source, &tokens), File::default());
+    let mut parser =
+        Parser { source, tokens, is_algorithm, at: 0, nesting: 0, gave_up: false, in_range: false, file, reports };
     parser.items();
     parser.file.broken = !parser.reports.is_empty();
     parser.adopt_client();
@@ -38,12 +44,7 @@ pub(crate) fn parse(source: &str, tokens: Vec<(Token, Span)>, reports: &mut Repo
     parser.file
 }
 
-impl<'s, 'r> Parser<'s, 'r> {
-    /// A parser at the beginning of a file.
-    pub(crate) fn new(source: &'s str, tokens: Vec<(Token, Span)>, reports: &'r mut Reports) -> Self {
-        Self { source, tokens, at: 0, nesting: 0, gave_up: false, in_range: false, file: File::default(), reports }
-    }
-
+impl<'s> Parser<'s, '_> {
     /// The next token.
     pub(crate) fn peek(&self) -> Token {
         self.tokens[self.at].0
@@ -51,7 +52,12 @@ impl<'s, 'r> Parser<'s, 'r> {
 
     /// The token after the next one.
     pub(crate) fn peek_second(&self) -> Token {
-        self.tokens.get(self.at + 1).map_or(Token::End, |(token, _)| *token)
+        self.peek_ahead(1)
+    }
+
+    /// The token so many tokens behind the next one.
+    pub(crate) fn peek_ahead(&self, ahead: usize) -> Token {
+        self.tokens.get(self.at + ahead).map_or(Token::End, |(token, _)| *token)
     }
 
     /// Where the next token stands.
@@ -115,6 +121,34 @@ impl<'s, 'r> Parser<'s, 'r> {
         let span = self.expect(Token::Ident)?;
         let text = self.text(span).to_owned();
         Ok(Name { text, span })
+    }
+
+    /// Whether the next token is this word, which is a name elsewhere.
+    pub(crate) fn at_word(&self, word: &str) -> bool {
+        self.peek() == Token::Ident && self.text(self.span()) == word
+    }
+
+    /// Consumes this word if it is next.
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Consumes a word that is a name elsewhere.
+    pub(crate) fn expect_word(&mut self, word: &'static str) -> Fallible<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.unexpected_word(&format!("`{word}`"), &[word])) }
+    }
+
+    /// Consumes the name of something that is called: `commit`, `abort` and `cas` are keywords elsewhere.
+    pub(crate) fn method_name(&mut self) -> Fallible<Name> {
+        if matches!(self.peek(), Token::Commit | Token::Abort | Token::Cas) {
+            let span = self.bump();
+            return Ok(Name { text: self.text(span).to_owned(), span });
+        }
+        self.name()
     }
 
     /// Consumes the name of a constant: `threads`, elsewhere a keyword, is one in every stm.
@@ -200,8 +234,11 @@ impl<'s, 'r> Parser<'s, 'r> {
         }
     }
 
-    /// Skips the rest of a declaration that began with `first`: its `;`, or everything up to the next keyword that starts one.
-    pub(crate) fn skip_declaration(&mut self, first: Token) {
+    /// Skips what is left of a declaration that began with `first` at `before`: its `;`, or everything up to one of the words that start one.
+    pub(crate) fn skip_declaration(&mut self, (before, first): (Span, Token), words: &[&str]) {
+        if self.span() == before {
+            self.bump();
+        }
         self.file.incomplete |= !matches!(first, Token::Check | Token::Observe);
         loop {
             match self.peek() {
@@ -210,7 +247,8 @@ impl<'s, 'r> Parser<'s, 'r> {
                     self.bump();
                     return;
                 }
-                token if starts_declaration(token) || self.starts_command() => return,
+                _ if words.contains(&self.text(self.span())) => return,
+                _ if !self.is_algorithm && self.starts_command() => return,
                 Token::OpenBrace => self.skip_braces(),
                 _ => {
                     self.bump();
@@ -235,6 +273,36 @@ impl<'s, 'r> Parser<'s, 'r> {
         }
     }
 
+    /// `{ member … }`; of a member that `member` cannot read the rest is skipped, up to one of `words`. The closing brace.
+    pub(crate) fn members(
+        &mut self,
+        words: &[&str],
+        mut member: impl FnMut(&mut Self) -> Fallible<()>,
+    ) -> Fallible<Span> {
+        self.expect(Token::OpenBrace)?;
+        loop {
+            let (before, first) = (self.span(), self.peek());
+            match first {
+                Token::CloseBrace => return Ok(self.bump()),
+                Token::End => return Err(self.unexpected("`}`")),
+                Token::Semicolon => {
+                    self.bump();
+                }
+                _ if member(self).is_ok() => {}
+                _ => self.skip_declaration((before, first), words),
+            }
+        }
+    }
+
+    /// `item, item, …`, at least one.
+    pub(crate) fn several<T>(&mut self, mut item: impl FnMut(&mut Self) -> Fallible<T>) -> Fallible<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat(Token::Comma) {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
     /// `open item, item, … close`, where the opening token is next.
     pub(crate) fn list<T>(
         &mut self,
@@ -255,8 +323,17 @@ impl<'s, 'r> Parser<'s, 'r> {
     }
 }
 
-/// Whether a declaration starts with this keyword.
-pub(crate) fn starts_declaration(token: Token) -> bool {
-    use Token::{Check, Const, Index, Local, Observe, Proc, Shared, Stm, Thread, Threads};
-    matches!(token, Check | Const | Index | Local | Observe | Proc | Shared | Stm | Thread | Threads)
+/// Whether there is an `algorithm` block, by the tokens.
+pub(crate) fn has_algorithm(source: &str, tokens: &[(Token, Span)]) -> bool {
+    let mut depth = 0i128;
+    for pair in tokens.windows(2) {
+        let [(token, span), (next, _)] = pair else { continue };
+        match token {
+            Token::OpenBrace => depth += 1,
+            Token::CloseBrace => depth -= 1,
+            Token::Ident if depth == 0 && *next == Token::Ident && &source[span.range()] == "algorithm" => return true,
+            _ => {}
+        }
+    }
+    false
 }

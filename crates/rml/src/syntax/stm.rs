@@ -1,14 +1,14 @@
-//! What only an `stm` block has: `data`, `order`, the commands `read`, `write` and `end`, and the criteria that `check` may name.
+//! What only an `stm` block has: `data`, `order`, and the commands `read`, `write` and `end`.
 //!
 //! `data`, `order`, `read`, `write` and `end` are words of the block's outermost level only, and names everywhere else.
 //! An stm says nothing about its threads. [`Parser::add_client`] gives it the constants `threads` and `vars`, unless it declares them, and a
 //! family of threads without statements, so that no other pass needs a second notion of a thread.
 
-use cyrano_ir::{OrderName, Progress, Span, TxCriterion, Ty};
+use cyrano_ir::{Span, Ty};
 
-use crate::report::{Fallible, Reported};
+use crate::report::Fallible;
 use crate::syntax::ast::{
-    Block, BlockKind, Claim, Command, Const, Expr, ExprKind, Name, OrderDecl, Proc, ThreadDecl, VarDecl, VarKind,
+    Block, BlockKind, Command, Const, Expr, ExprKind, Name, OrderDecl, Proc, ThreadDecl, VarDecl, VarKind,
 };
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
@@ -21,21 +21,6 @@ const WITH_VALUES: [(&str, i128); 3] = [("txns", 1), ("ops", 2), ("values", 2)];
 const FEWEST: &str = "min_ops";
 /// The name of the family of threads.
 const CLIENT: &str = "t";
-
-/// A criterion's name, and what it claims.
-type Criterion = (&'static str, fn() -> Claim);
-
-/// What may be claimed of transactions. `progress` stands for all progress properties.
-const CRITERIA: [Criterion; 8] = [
-    ("opacity", || Claim::Transactions(TxCriterion::Opacity)),
-    ("strict-serializability", || Claim::Transactions(TxCriterion::StrictSerializability)),
-    ("serializability", || Claim::Transactions(TxCriterion::Serializability)),
-    ("snapshot-isolation", || Claim::Transactions(TxCriterion::SnapshotIsolation)),
-    ("solo-progress", || Claim::Progress(&[Progress::Solo])),
-    ("crash-free-solo-progress", || Claim::Progress(&[Progress::CrashFreeSolo])),
-    ("local-progress", || Claim::Progress(&[Progress::Local])),
-    ("progress", || Claim::Progress(&Progress::ALL)),
-];
 
 impl Parser<'_, '_> {
     /// Whether a member of an stm is next that does not start with a keyword.
@@ -103,35 +88,11 @@ impl Parser<'_, '_> {
     fn order(&mut self) -> Fallible<()> {
         self.bump();
         let name = self.name()?;
-        self.expect_text("by")?;
-        let mut keys = vec![self.name()?];
-        while self.eat(Token::Comma) {
-            keys.push(self.name()?);
-        }
+        self.expect_word("by")?;
+        let keys = self.several(Self::name)?;
         self.expect(Token::Semicolon)?;
         self.file.orders.push(OrderDecl { name, keys });
         Ok(())
-    }
-
-    /// A word that is a name elsewhere.
-    fn expect_text(&mut self, word: &'static str) -> Fallible<()> {
-        if self.text(self.span()) != word {
-            return Err(self.unexpected_word(&format!("`{word}`"), &[word]));
-        }
-        self.bump();
-        Ok(())
-    }
-
-    /// `order by name` behind `serializability`.
-    fn given_order(&mut self) -> Fallible<Claim> {
-        self.bump();
-        self.expect_text("by")?;
-        if !matches!(self.peek(), Token::Ident | Token::Commit) {
-            return Err(self.unexpected("the name of an order, or `commit`"));
-        }
-        let span = self.bump();
-        let order = OrderName::new(self.text(span)).ok_or(Reported)?;
-        Ok(Claim::Transactions(TxCriterion::InOrder(order)))
     }
 
     /// A thread is read, so that its syntax is checked, and dropped.
@@ -142,31 +103,6 @@ impl Parser<'_, '_> {
         let result = self.thread();
         self.file.threads.truncate(before);
         result
-    }
-
-    /// What transactions are checked for.
-    pub(crate) fn criterion(&mut self) -> Fallible<Claim> {
-        let wanted = "`assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability`, \
-                      `serializability` or `progress`";
-        let mut words = vec!["assertions", "exists", "never", "always", "forall", "strict"];
-        let known: Vec<&str> = CRITERIA.iter().map(|(name, _)| *name).collect();
-        words.extend(&known);
-        // Names are read word by word, so the first one tells whether a criterion is meant.
-        let first = self.text(self.span());
-        if !known.iter().any(|name| name.split('-').next() == Some(first)) {
-            return Err(self.unexpected_word(wanted, &words));
-        }
-        // `local` is a keyword elsewhere.
-        let Name { text, span } = self.joined();
-        if text == "serializability" && self.text(self.span()) == "order" {
-            return self.given_order();
-        }
-        let found = CRITERIA.iter().find(|(name, _)| *name == text);
-        found.map(|(_, claim)| claim()).ok_or_else(|| {
-            let (last, others) = known.split_last().expect("there are criteria");
-            let help = format!("the criteria for transactions are `{}` and `{last}`", others.join("`, `"));
-            self.complain(span, format!("unknown criterion `{text}`"), "not a criterion", &help)
-        })
     }
 
     /// Adds the constants and the threads that every stm has.

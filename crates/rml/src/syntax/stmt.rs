@@ -4,8 +4,10 @@ use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, FenceSet, Span, TxEvent};
 
 use crate::report::{Fallible, Reported};
-use crate::syntax::ast::{Block, Call, Expr, Name, Place, Rhs, Rmw, RmwArgs, Stmt, StmtKind};
+use crate::syntax::ast::{Access, AtomicBlock, Block, Call, Name, Place, Rhs, Rmw, RmwArgs, Stmt, StmtKind};
+use crate::syntax::expr::binary_op;
 use crate::syntax::lexer::unquote;
+use crate::syntax::objects::{Each, LoopOrder};
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
 
@@ -58,19 +60,29 @@ impl Parser<'_, '_> {
         }
         let (found, span) = (self.found(), self.span());
         let mut diagnostic = Diagnostic::new(span, format!("expected `;`, found {found}"), "expected `;` before this");
-        if let StmtKind::Call(call) = &stmt.kind
+        let mut starts = self.peek() == Token::Ident || self.peek().is_word() && binary_op(self.peek()).is_none();
+        if let StmtKind::Do(Rhs::Call(call)) = &stmt.kind
             && let Some(word) = closest(&call.name.text, Token::WORDS.iter().copied())
         {
             diagnostic.help = Some(format!("did you mean `{word}` instead of `{}`?", call.name.text));
-            self.reports.add(diagnostic);
-            return Err(Reported);
+            starts = false;
         }
         self.reports.add(diagnostic);
+        if !starts {
+            return Err(Reported);
+        }
         // What follows is most likely the next statement, so the parser goes on as if the `;` were there.
         Ok(stmt)
     }
 
     fn statement(&mut self) -> Fallible<Stmt> {
+        let label = match (self.peek(), self.peek_second()) {
+            (Token::Ident, Token::Colon) => Some(self.name()?),
+            _ => None,
+        };
+        if label.is_some() {
+            self.bump();
+        }
         let start = self.span();
         let kind = self.nested(Self::statement_kind)?;
         let whole = self.since(start);
@@ -80,9 +92,10 @@ impl Parser<'_, '_> {
             StmtKind::Operation(name, _) => start.to(name.span),
             StmtKind::AtomicBlock(block) => block.name.as_ref().map_or(start, |name| start.to(name.span)),
             StmtKind::Foreach(_, range, _) | StmtKind::Forsome(_, range, _) => start.to(range.span),
+            StmtKind::Each(each) => each.head,
             _ => whole,
         };
-        Ok(Stmt { kind, span })
+        Ok(Stmt { label, kind, span })
     }
 
     fn statement_kind(&mut self) -> Fallible<StmtKind> {
@@ -91,7 +104,8 @@ impl Parser<'_, '_> {
             Token::Ident if self.declares_data() => return self.local_declaration(),
             Token::Ident if self.starts_tx() => return self.tx(),
             Token::Ident => return self.name_first(),
-            Token::Cas | Token::Exchange | Token::FetchAdd => return Ok(StmtKind::Rmw(self.rmw()?)),
+            Token::Commit | Token::Abort if self.starts_call() => return self.name_first(),
+            Token::Cas | Token::Exchange | Token::FetchAdd => return Ok(StmtKind::Do(self.rhs()?)),
             Token::Local | Token::Index | Token::Shared => return self.local_declaration(),
             Token::If => return self.conditional(),
             Token::Choose => return self.choose(),
@@ -125,6 +139,7 @@ impl Parser<'_, '_> {
             Token::Assume => StmtKind::Assume(self.expr()?),
             Token::Assert => self.assertion()?,
             Token::Return => StmtKind::Return(self.returned()?),
+            Token::Foreach if self.goes_over_set() => StmtKind::Each(self.each(start)?),
             Token::Foreach => {
                 let (name, range) = self.binder()?;
                 StmtKind::Foreach(name, range, self.body()?)
@@ -254,18 +269,18 @@ impl Parser<'_, '_> {
         Ok(StmtKind::Assert(cond, message))
     }
 
-    fn returned(&mut self) -> Fallible<Option<Expr>> {
+    fn returned(&mut self) -> Fallible<Option<Rhs>> {
         match self.peek() {
             Token::Semicolon | Token::CloseBrace | Token::Else => Ok(None),
-            _ => self.expr().map(Some),
+            _ => self.rhs().map(Some),
         }
     }
 
-    /// A statement that starts with a name: an assignment or a call.
+    /// A statement that starts with a name: an assignment, a call or an access.
     fn name_first(&mut self) -> Fallible<StmtKind> {
         let start = self.span();
-        if self.peek_second() == Token::OpenParen {
-            return Ok(StmtKind::Call(self.call()?));
+        if self.starts_call() || self.starts_new() || self.starts_access() {
+            return Ok(StmtKind::Do(self.rhs()?));
         }
         let place = self.place()?;
         if matches!(self.peek(), Token::Eq | Token::EqEq) {
@@ -281,22 +296,129 @@ impl Parser<'_, '_> {
             return Err(self.unexpected("`:=`"));
         }
         let call = Call { name: place.name, args: Vec::new(), span: self.since(start) };
-        Ok(StmtKind::Call(call))
+        Ok(StmtKind::Do(Rhs::Call(call)))
     }
 
+    /// What may stand behind `:=` and `return`.
     fn rhs(&mut self) -> Fallible<Rhs> {
         match self.peek() {
             Token::Cas | Token::Exchange | Token::FetchAdd => Ok(Rhs::Rmw(Box::new(self.rmw()?))),
-            Token::Ident if self.peek_second() == Token::OpenParen => Ok(Rhs::Call(self.call()?)),
+            _ if self.starts_call() => Ok(Rhs::Call(self.call()?)),
+            Token::Ident if self.starts_new() => {
+                self.bump();
+                Ok(Rhs::New(self.call()?))
+            }
+            Token::Ident if self.starts_access() => Ok(Rhs::Access(Box::new(self.access()?))),
             _ => Ok(Rhs::Expr(self.expr()?)),
         }
     }
 
+    /// Whether a call is next: `commit` and `abort` are keywords unless they are called.
+    fn starts_call(&self) -> bool {
+        let callable = matches!(self.peek(), Token::Ident | Token::Commit | Token::Abort);
+        callable && self.peek_second() == Token::OpenParen
+    }
+
+    fn starts_new(&self) -> bool {
+        self.peek_second() == Token::Ident && self.at_word("new")
+    }
+
+    /// Whether a call of an object's method is next: `x.m(`, `a[e].f.m(`.
+    fn starts_access(&self) -> bool {
+        let (mut at, mut open) = (1, 0usize);
+        loop {
+            match self.peek_ahead(at) {
+                Token::OpenBracket => open += 1,
+                Token::CloseBracket => open = open.saturating_sub(1),
+                Token::Semicolon | Token::OpenBrace | Token::CloseBrace | Token::End => return false,
+                _ if open == 0 => break,
+                _ => {}
+            }
+            at += 1;
+        }
+        let first = at;
+        while self.peek_ahead(at) == Token::Dot {
+            at += 2;
+        }
+        at > first && self.peek_ahead(at) == Token::OpenParen
+    }
+
     fn call(&mut self) -> Fallible<Call> {
         let start = self.span();
-        let name = self.name()?;
+        let name = self.method_name()?;
         let args = self.list(Token::OpenParen, Token::CloseParen, Self::expr)?;
         Ok(Call { name, args, span: self.since(start) })
+    }
+
+    fn access(&mut self) -> Fallible<Access> {
+        let Place { name: object, index, .. } = self.place()?;
+        self.expect(Token::Dot)?;
+        let mut method = self.method_name()?;
+        let mut field = None;
+        if self.eat(Token::Dot) {
+            field = Some(std::mem::replace(&mut method, self.method_name()?));
+        }
+        let args = self.list(Token::OpenParen, Token::CloseParen, Self::expr)?;
+        let span = self.since(object.span);
+        Ok(Access { object, index, field, method, args, span })
+    }
+
+    /// Whether the `foreach` that was read goes over a set or map: its head has parentheses.
+    fn goes_over_set(&self) -> bool {
+        match self.peek() {
+            Token::OpenParen => true,
+            _ => self.peek_second() == Token::OpenParen,
+        }
+    }
+
+    /// What follows `foreach`: `[order] (binders in set) { … }`.
+    fn each(&mut self, start: Span) -> Fallible<Each> {
+        let order = match self.peek() {
+            Token::Index => LoopOrder::Index,
+            _ if self.at_word("insertion") => LoopOrder::Insertion,
+            _ => LoopOrder::Any,
+        };
+        if order != LoopOrder::Any || self.at_word("any") {
+            self.bump();
+        }
+        self.expect(Token::OpenParen)?;
+        let mut arrow = false;
+        let binders = if self.peek() == Token::OpenParen {
+            self.list(Token::OpenParen, Token::CloseParen, Self::name)?
+        } else {
+            let mut binders = vec![self.name()?];
+            if self.eat(Token::Minus) {
+                self.expect(Token::Gt)?;
+                arrow = true;
+                binders.push(self.name()?);
+            }
+            binders
+        };
+        self.expect(Token::In)?;
+        let set = self.name()?;
+        self.expect(Token::CloseParen)?;
+        let head = self.since(start);
+        Ok(Each { order, binders, arrow, set, head, body: self.body()? })
+    }
+
+    /// What follows `atomic`: a section, or a block that has a name or results. A section with a commit point is a block too, but the
+    /// commit point may stand in a procedure (Flanagan, section 3.2).
+    fn atomic(&mut self) -> Fallible<StmtKind> {
+        if self.peek() == Token::OpenBrace {
+            return Ok(StmtKind::Atomic(self.block()?));
+        }
+        let unnamed = self.lists_results() && self.peek_second() != Token::OpenBrace;
+        let name = if unnamed { None } else { Some(self.name()?) };
+        let mut results = Vec::new();
+        if self.lists_results() {
+            self.bump();
+            results = self.several(Self::expr)?;
+        }
+        Ok(StmtKind::AtomicBlock(AtomicBlock { name, results, body: self.block()? }))
+    }
+
+    fn lists_results(&self) -> bool {
+        self.at_word("returns")
     }
 
     fn place(&mut self) -> Fallible<Place> {

@@ -239,8 +239,8 @@ fn sets_and_maps() {
     check(
         &file("method read(i) { m.put(1); foreach ((a, b) in m) { skip; } v := m.get(1) + 1; return 0; }"),
         expect![[r#"
-        expected `;`, found `+` [`+`: expected `;`]
-    "#]],
+            expected `;`, found `+` [`+`: expected `;` before this]
+        "#]],
     );
     check(
         &file("method read(i) { return i in t; }"),
@@ -398,10 +398,10 @@ fn syntax() {
     check(
         &file("method read(i) { v = 1; w := r[i].read() + 1; return 1 }"),
         expect![[r#"
-        a value alone does nothing [`v = 1`: not used]
-          help: assign it, or call a method
-        expected `;`, found `+` [`+`: expected `;`]
-    "#]],
+            expected `:=`, found `=` [`=`: not an assignment]
+              help: write `:=` to assign; `=` compares
+            expected `;`, found `+` [`+`: expected `;` before this]
+        "#]],
     );
     check(
         "algorithm A(locs = 2) { shared a: AtomicRegister any, b: AtomicRegister[2] = {1}, c: AtomicRegister[0]; }",

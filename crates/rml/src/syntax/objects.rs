@@ -1,24 +1,15 @@
-//! The syntax tree of an `algorithm` file: what was written, with spans everywhere and no names resolved.
+//! The syntax tree of what only an `algorithm` file declares: base objects, records, methods, orders, and clients with names or of a size.
 
-use cyrano_ir::{BinOp, Progress, Property, Quantifier, Span, UnOp};
+use cyrano_ir::Span;
 
-use crate::syntax::ast::Name;
-
-/// A whole file.
-#[derive(Default, Debug)]
-pub(crate) struct File {
-    pub(crate) consts: Vec<(Name, Expr)>,
-    pub(crate) algorithm: Option<Algorithm>,
-    pub(crate) clients: Vec<Client>,
-    pub(crate) checks: Vec<CheckDecl>,
-}
+use crate::syntax::ast::{Block, Const, Expr, Name};
 
 /// The `algorithm` block.
 #[derive(Debug)]
 pub(crate) struct Algorithm {
     pub(crate) name: Name,
-    pub(crate) params: Vec<(Name, Expr)>,
-    pub(crate) consts: Vec<(Name, Expr)>,
+    pub(crate) params: Vec<Const>,
+    pub(crate) consts: Vec<Const>,
     pub(crate) records: Vec<Record>,
     pub(crate) shared: Vec<Shared>,
     pub(crate) locals: Vec<TxLocal>,
@@ -138,40 +129,20 @@ pub(crate) enum LocalKind {
 pub(crate) struct Method {
     pub(crate) name: Name,
     pub(crate) params: Vec<Name>,
-    pub(crate) body: Vec<Stmt>,
-    /// The brace that closes it.
-    pub(crate) close: Span,
-}
-
-/// A statement.
-#[derive(Debug)]
-pub(crate) struct Stmt {
-    pub(crate) label: Option<Name>,
-    pub(crate) kind: StmtKind,
-    /// The statement; of one with a body its head only.
-    pub(crate) span: Span,
-}
-
-/// The kinds of statements.
-#[derive(Debug)]
-pub(crate) enum StmtKind {
-    Assign(Name, Rhs),
-    Do(Rhs),
-    If { arms: Vec<(Expr, Vec<Stmt>)>, otherwise: Option<Vec<Stmt>> },
-    Foreach(Foreach),
-    Return(Rhs),
-    Skip,
+    pub(crate) body: Block,
 }
 
 /// `foreach [order] (binders in set) { … }`.
 #[derive(Debug)]
-pub(crate) struct Foreach {
+pub(crate) struct Each {
     pub(crate) order: LoopOrder,
     pub(crate) binders: Vec<Name>,
     /// Whether it was written as `k -> v`.
     pub(crate) arrow: bool,
     pub(crate) set: Name,
-    pub(crate) body: Vec<Stmt>,
+    /// Everything but the body.
+    pub(crate) head: Span,
+    pub(crate) body: Block,
 }
 
 /// In which order the elements come.
@@ -181,28 +152,6 @@ pub(crate) enum LoopOrder {
     Any,
     Insertion,
     Index,
-}
-
-/// What is assigned, returned or just done.
-#[derive(Debug)]
-pub(crate) enum Rhs {
-    Expr(Expr),
-    /// A call of a method.
-    Call(Name, Vec<Expr>),
-    /// A call of an object's method, of a set or of a map.
-    Access(Access),
-    New(Name, Vec<Expr>),
-}
-
-/// `object[index].field.method(args)`.
-#[derive(Debug)]
-pub(crate) struct Access {
-    pub(crate) object: Name,
-    pub(crate) index: Option<Expr>,
-    pub(crate) field: Option<Name>,
-    pub(crate) method: Name,
-    pub(crate) args: Vec<Expr>,
-    pub(crate) span: Span,
 }
 
 /// `order A < B`.
@@ -243,46 +192,6 @@ pub(crate) struct ClientCall {
     pub(crate) method: Name,
     pub(crate) args: Vec<Expr>,
     pub(crate) span: Span,
-}
-
-/// An expression.
-#[derive(Debug)]
-pub(crate) struct Expr {
-    pub(crate) kind: ExprKind,
-    pub(crate) span: Span,
-    /// The height of the tree.
-    pub(crate) depth: u32,
-}
-
-/// The kinds of expressions.
-#[derive(Debug)]
-pub(crate) enum ExprKind {
-    Int(i128),
-    Name(Name),
-    /// `(a, b)`, only as an element of a set.
-    Tuple(Vec<Expr>),
-    In(Box<Expr>, Name),
-    Unary(UnOp, Box<Expr>),
-    Binary(BinOp, Box<Expr>, Box<Expr>),
-}
-
-/// A `check`.
-#[derive(Debug)]
-pub(crate) struct CheckDecl {
-    pub(crate) claim: Claim,
-    pub(crate) about: About,
-    pub(crate) models: Vec<String>,
-    pub(crate) span: Span,
-}
-
-/// What is claimed.
-#[derive(Debug)]
-pub(crate) enum Claim {
-    /// Something that needs no names.
-    Plain(Property),
-    Final(Quantifier, Expr, String),
-    /// Of threads that go on for ever.
-    Progress(Vec<Progress>),
 }
 
 /// What a check is about.
