@@ -99,10 +99,17 @@ fn check_size(source: &str) -> Result<(), CompileError> {
 
 fn check_set(file: &syntax::ast::File, set: &[(String, i128)]) -> Result<(), CompileError> {
     let known: Vec<_> = file.consts.iter().map(|constant| constant.name.text.clone()).collect();
+    refuse_unknown(known, set)
+}
+
+/// Refuses values for constants that are not known.
+fn refuse_unknown(known: Vec<String>, set: &[(String, i128)]) -> Result<(), CompileError> {
     let unknown = set.iter().map(|(name, _)| name).filter(|name| !known.contains(name));
     let names: Vec<_> = unknown.cloned().collect();
-    if names.is_empty() {
-        return Ok(());
-    }
-    Err(CompileError::UnknownConstants { names, known })
+    if names.is_empty() { Ok(()) } else { Err(CompileError::UnknownConstants { names, known }) }
+}
+
+/// The value that a name was given, the last one counts.
+fn given(set: &[(String, i128)], name: &str) -> Option<i128> {
+    set.iter().rev().find(|(given, _)| given == name).map(|(_, value)| *value)
 }

@@ -10,15 +10,12 @@
 //! **Invariant:** methods have no loops, so the only jumps back go to the beginning of a transaction, right behind a `commit` or `abort`.
 
 use cyrano_ir::dataflow::{Clocks, FRESH};
-use cyrano_ir::{
-    BinOp, Diagnostic, Expr as IrExpr, InstrId, LocId, Method as TmMethod, Op, Place, Program, RegId, Span, ThreadId,
-    TxEvent, Ty, reply,
-};
+use cyrano_ir::{InstrId, LocId, Method as TmMethod, Op, Place, Program, RegId, Span, ThreadId, TxEvent, Ty, reply};
 
 use crate::clients::named::Codes;
 use crate::clients::space::{ClientSpace, Values};
 use crate::expand::method::Lower;
-use crate::lower::build::{int, var};
+use crate::lower::build::{int, is, var};
 use crate::lower::memory::Memory;
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::calls::walk;
@@ -49,12 +46,12 @@ pub(crate) fn check_decl(check: &CheckDecl, decl: &SpaceDecl, reports: &mut Repo
             let message =
                 format!("a claim about progress is about threads that go on for ever, so `{name}` says nothing");
             let help = "leave it out: after a commit or an abort comes another transaction";
-            failed = Err(reports.add(Diagnostic::new(bound.span, message, "not here").with_help(help)));
+            failed = Err(reports.complain(bound.span, message, "not here", help));
         }
     }
     if let Some(model) = check.models.iter().find(|model| !IN_ORDER.contains(&model.as_str())) {
         let message = format!("progress is decided in the order of the text, not under `{model}`");
-        failed = Err(reports.add(Diagnostic::new(check.span, message, "here").with_help("write `on inorder`")));
+        failed = Err(reports.complain(check.span, message, "here", "write `on inorder`"));
     }
     failed
 }
@@ -127,7 +124,7 @@ pub(crate) fn check_names(
     let label = "the algorithm computes with names, so that they cannot be used again";
     let help =
         "only copy and compare `tx` and references, and use them as indices of arrays that have room for `txns + 1`";
-    Err(reports.add(Diagnostic::new(span, message, label).with_help(help)))
+    Err(reports.complain(span, message, label, help))
 }
 
 /// Makes timestamps of what is only compared and increased.
@@ -164,14 +161,14 @@ impl<'a> Lower<'a, '_> {
             let from = (0..codes.commit() + i128::from(may_commit)).collect();
             self.emit(Op::Choose { dst: Place::Reg(command), from }, span)?;
             if may_commit {
-                commits.push(self.branch(IrExpr::binary(BinOp::Eq, var(command), int(codes.commit())), span)?);
+                commits.push(self.branch(is(var(command), codes.commit()), span)?);
             }
             self.commands(&codes, command, &mut aborts, span)?;
         }
         self.build.land_then(&commits);
         let result = self.operation(TmMethod::Commit, &[], span)?;
-        aborts.push(self.branch(IrExpr::binary(BinOp::Eq, var(result), int(reply::ABORTED)), span)?);
-        let cond = IrExpr::binary(BinOp::Eq, var(result), int(reply::COMMITTED));
+        aborts.push(self.branch(is(var(result), reply::ABORTED), span)?);
+        let cond = is(var(result), reply::COMMITTED);
         self.emit(Op::Assert { cond, message: Some("`commit` returns `committed` or `aborted`".to_owned()) }, span)?;
         self.emit(Op::Transaction(TxEvent::Commit), span)?;
         self.emit(Op::Jump(start), span)?;
@@ -191,11 +188,11 @@ impl<'a> Lower<'a, '_> {
             self.contents.clone_from(&before);
             let other = match code == last {
                 true => None,
-                false => Some(self.branch(IrExpr::binary(BinOp::Eq, var(command), int(code)), span)?),
+                false => Some(self.branch(is(var(command), code), span)?),
             };
             let (method, args) = codes.call(code);
             let result = self.operation(method, &args, span)?;
-            aborts.push(self.branch(IrExpr::binary(BinOp::Eq, var(result), int(reply::ABORTED)), span)?);
+            aborts.push(self.branch(is(var(result), reply::ABORTED), span)?);
             after.iter_mut().zip(&self.contents).for_each(|(all, one)| all.join(one));
             if let Some(other) = other {
                 ends.push(self.jump(span)?);

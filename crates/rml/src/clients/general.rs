@@ -6,11 +6,10 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{BinOp, Diagnostic, Expr as IrExpr, Instr, Op, Place, Span, TxEvent, Ty};
+use cyrano_ir::{Diagnostic, Instr, Op, Place, Span, TxEvent, Ty};
 
 use crate::lower::thread::{Frame, Label, Lower};
 use crate::report::{Fallible, Reported};
-use crate::resolve::names::Symbol;
 use crate::syntax::ast::{Command, Proc};
 
 /// A command for one variable.
@@ -32,16 +31,8 @@ impl<'a> Lower<'a, '_> {
         self.place(client);
         let dst = Place::Reg(self.register("%cmd".to_owned(), Ty::Int, stm)?);
         let numbered: Vec<_> = (0..).zip(choices).collect();
-        self.emit(Op::Choose { dst: dst.clone(), from: numbered.iter().map(|(n, _)| *n).collect() }, stm)?;
-        let starts: Vec<_> = numbered.iter().map(|_| self.label()).collect();
-        let (last, others) = starts.split_last().ok_or(Reported)?;
-        for ((number, choice), start) in numbered.iter().zip(others) {
-            let next = self.label();
-            let cond = IrExpr::binary(BinOp::Eq, IrExpr::Var(dst.clone()), IrExpr::Const(*number));
-            self.branch(cond, *start, next, choice.declared.name.span)?;
-            self.place(next);
-        }
-        self.jump(*last, stm)?;
+        let options: Vec<_> = numbered.iter().map(|(n, choice)| (*n, choice.declared.name.span)).collect();
+        let starts = self.choose_among(dst, &options, stm)?;
         for ((_, choice), start) in numbered.into_iter().zip(starts) {
             self.place(start);
             self.lower_command(&choice, client)?;
@@ -52,12 +43,10 @@ impl<'a> Lower<'a, '_> {
     /// All commands in the client's order; those that are missing are reported by the checker.
     fn client_choices(&self) -> Fallible<Vec<Choice<'a>>> {
         let names = self.shared.names;
-        let Some(Symbol::Const(vars)) = names.lookup(None, "vars") else { return Err(Reported) };
-        let vars = names.consts[vars].filter(|vars| *vars > 0).ok_or(Reported)?;
+        let (vars, _) = names.value("vars").filter(|(vars, _)| *vars > 0).ok_or(Reported)?;
         let mut choices = Vec::new();
         for command in Command::ALL {
-            let found = names.file.procs.iter().position(|procedure| procedure.command == Some(command));
-            let procedure = found.ok_or(Reported)?;
+            let procedure = names.file.command(command).ok_or(Reported)?;
             let declared = &names.file.procs[procedure];
             let choice = |variable| Choice { procedure, declared, variable };
             match command {
@@ -73,21 +62,7 @@ impl<'a> Lower<'a, '_> {
         let body = names.proc_body(choice.procedure);
         let param = choice.declared.params.first().and_then(|param| names.local(body, &param.name.text));
         let fixed: HashMap<_, _> = param.into_iter().zip(choice.variable).collect();
-        let command = Frame {
-            body,
-            binders: Vec::new(),
-            fixed,
-            loops: Vec::new(),
-            on_return: client,
-            result: None,
-            in_operation: false,
-        };
-        let outer = std::mem::replace(&mut self.frame, command);
-        let block = &choice.declared.body;
-        self.lower_block(block);
-        let ended = self.end_body(block.close);
-        self.frame = outer;
-        ended
+        self.run_command(choice.procedure, Frame { fixed, ..Frame::new(body, client) })
     }
 
     /// Leaves a body. A write ends in silence; the other commands should have ended before.

@@ -7,11 +7,10 @@
 //!
 //! **Invariant:** both lowerings have the same threads and observe the same variables by the same names.
 
-use std::collections::HashMap;
-
 use cyrano_ir::{Addr, BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span, Ty};
 
 use crate::expand::fold::fold;
+use crate::lower::build::var;
 use crate::lower::thread::{Frame, Label, Lower};
 use crate::report::{Fallible, Reported};
 use crate::resolve::calls::{inner_blocks, walk};
@@ -78,9 +77,8 @@ impl<'a> Lower<'a, '_> {
             let copy = match self.copies.get(&local) {
                 Some(copy) => *copy,
                 None => {
-                    let made: Fallible<Vec<RegId>> =
-                        (0..len).map(|n| self.register(format!("%kept.{name}[{n}]"), ty, span)).collect();
-                    made?.first().copied().ok_or(Reported)?
+                    let count = i128::try_from(len).map_err(|_| Reported)?;
+                    self.registers(&format!("%kept.{name}"), ty, count, span)?
                 }
             };
             self.copies.insert(local, copy);
@@ -114,9 +112,9 @@ impl<'a> Lower<'a, '_> {
 
     /// The procedure that a command is, and the number of its parameters.
     fn command(&self, command: Command) -> Fallible<(usize, usize)> {
-        let procs = &self.shared.names.file.procs;
-        let found = procs.iter().position(|procedure| procedure.command == Some(command)).ok_or(Reported)?;
-        Ok((found, procs[found].params.len()))
+        let file = self.shared.names.file;
+        let found = file.command(command).ok_or(Reported)?;
+        Ok((found, file.procs[found].params.len()))
     }
 
     fn lower_end(&mut self, span: Span) -> Fallible<()> {
@@ -186,15 +184,7 @@ impl<'a> Lower<'a, '_> {
         let names = self.shared.names;
         let declared = &names.file.procs[procedure];
         let on_return = self.label();
-        let frame = Frame {
-            body: names.proc_body(procedure),
-            binders: Vec::new(),
-            fixed: HashMap::new(),
-            loops: Vec::new(),
-            on_return,
-            result,
-            in_operation: false,
-        };
+        let frame = Frame { result, ..Frame::new(names.proc_body(procedure), on_return) };
         let caller = std::mem::replace(&mut self.frame, frame);
         let own_index = std::mem::replace(&mut self.self_index, self.tid);
         let mut passed = self.pass_args(span, procedure, args);
@@ -220,8 +210,4 @@ fn first_call(block: &Block) -> Option<&Call> {
         }
     }
     None
-}
-
-fn var(register: RegId) -> LocalExpr {
-    IrExpr::Var(Place::Reg(register))
 }

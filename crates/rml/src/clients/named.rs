@@ -8,7 +8,7 @@ use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Method as TmMethod, Op, Place,
 
 use crate::clients::space::{ClientSpace, Values};
 use crate::expand::method::Lower;
-use crate::lower::build::{binary, int, var};
+use crate::lower::build::{binary, int, is, var};
 use crate::report::{Fallible, Reported};
 use crate::rules::algorithm::REPLIES;
 use crate::syntax::ast::{Expr, ExprKind};
@@ -92,7 +92,7 @@ impl<'a> Lower<'a, '_> {
 
     /// A branch that is taken after an abort and goes on otherwise; where it goes when taken is settled later.
     fn leave_if_aborted(&mut self, result: RegId, span: Span) -> Fallible<u32> {
-        self.branch(IrExpr::binary(BinOp::Eq, var(result), int(reply::ABORTED)), span)
+        self.branch(is(var(result), reply::ABORTED), span)
     }
 
     /// Reports constants that are no location or no value.
@@ -204,10 +204,10 @@ impl<'a> Lower<'a, '_> {
             let may_commit = place >= *space.ops.start();
             let code = self.choose_code(space, &codes, (may_commit, may_stop), (place, attempt), span)?;
             if may_stop {
-                stops.push(self.branch(IrExpr::binary(BinOp::Eq, var(code), int(codes.stop())), span)?);
+                stops.push(self.branch(is(var(code), codes.stop()), span)?);
             }
             if may_commit {
-                commits.push(self.branch(IrExpr::binary(BinOp::Eq, var(code), int(codes.commit())), span)?);
+                commits.push(self.branch(is(var(code), codes.commit()), span)?);
             }
             let result = self.any_call(&codes, code, span)?;
             aborted.push(self.leave_if_aborted(result, span)?);
@@ -321,7 +321,7 @@ impl Codes {
             }
             values => {
                 let parts = values.iter().zip(0..).map(|(value, position)| {
-                    let chosen = IrExpr::binary(BinOp::Eq, which.clone(), int(position));
+                    let chosen = is(which.clone(), position);
                     IrExpr::binary(BinOp::Mul, chosen, int(*value))
                 });
                 parts.reduce(|all, part| IrExpr::binary(BinOp::Add, all, part)).unwrap_or(int(0))

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use cyrano_ir::{Diagnostic, Span};
 
+use crate::given;
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::constants::Constants;
 use crate::syntax::objects::{Bound, SpaceDecl};
@@ -73,9 +74,8 @@ pub(crate) fn space(
     reports: &mut Reports,
 ) -> Fallible<ClientSpace> {
     let mut bound = |name: &str, written: &Option<Bound>, default: i128, least: i128| {
-        let given = set.iter().rev().find(|(given, _)| given == name).map(|(_, value)| *value);
         let at = written.as_ref().map_or(span, |bound| bound.span);
-        let (first, last) = match (given, written) {
+        let (first, last) = match (given(set, name), written) {
             (Some(value), _) => (value, value),
             (None, None) => (default, default),
             (None, Some(bound)) => {
@@ -89,7 +89,7 @@ pub(crate) fn space(
             _ => {
                 let message = format!("{first}..{last} is no range for `{name}`");
                 let help = format!("write a number from {least} to 64, or two of them as `1..2`");
-                Err(reports.add(Diagnostic::new(at, message, "out of range").with_help(help)))
+                Err(reports.complain(at, message, "out of range", help))
             }
         }
     };
@@ -105,15 +105,15 @@ pub(crate) fn space(
     {
         if range.start() != range.end() {
             let at = written.as_ref().map_or(span, |bound| bound.span);
-            let diagnostic = Diagnostic::new(at, format!("`{name}` is one number"), "a range");
-            return Err(reports.add(diagnostic.with_help("write one check for each number")));
+            let help = "write one check for each number";
+            return Err(reports.complain(at, format!("`{name}` is one number"), "a range", help));
         }
     }
     if i128::from(*locs.end()) > all {
         let at = decl.locs.as_ref().map_or(span, |bound| bound.span);
         let message = format!("the clients use {} locations and the algorithm has {all}", locs.end());
         let help = format!("give the algorithm's parameter: `locs = {}`", locs.end());
-        return Err(reports.add(Diagnostic::new(at, message, "too many").with_help(help)));
+        return Err(reports.complain(at, message, "too many", help));
     }
     let values = values(decl, constants, reports)?;
     Ok(ClientSpace { threads: *threads.end(), txns, ops, locs: *locs.end(), values, retry: *retry.end() })
@@ -127,8 +127,8 @@ fn values(decl: &SpaceDecl, constants: &Constants, reports: &mut Reports) -> Fal
         match constants.eval(expr, reports) {
             Ok(value) if value >= 0 => values.push(value),
             Ok(value) => {
-                let diagnostic = Diagnostic::new(expr.span, format!("clients cannot write {value}"), "negative");
-                reports.add(diagnostic.with_help("values are integers of at least 0"));
+                let help = "values are integers of at least 0";
+                reports.complain(expr.span, format!("clients cannot write {value}"), "negative", help);
                 failed = true;
             }
             Err(_) => failed = true,

@@ -11,8 +11,9 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Method, Op, Place, RegId, SerialOrder, Span, TxEvent, Ty, reply};
+use cyrano_ir::{BinOp, Expr as IrExpr, Method, Op, Place, RegId, SerialOrder, Span, TxEvent, Ty, reply};
 
+use crate::lower::build::{is, var};
 use crate::lower::thread::{Frame, Label, Lower};
 use crate::report::{Fallible, Reported};
 use crate::resolve::names::Symbol;
@@ -86,8 +87,8 @@ impl<'a> Lower<'a, '_> {
 
     /// The end of a transaction, once for each variable that it may have begun with if that makes a difference.
     fn ends(&self, size: &Size) -> Vec<Operation> {
-        let mut procs = self.shared.names.file.procs.iter();
-        let has_param = procs.any(|procedure| procedure.command == Some(Command::End) && !procedure.params.is_empty());
+        let file = self.shared.names.file;
+        let has_param = file.command(Command::End).is_some_and(|end| !file.procs[end].params.is_empty());
         let end = |args| Operation { command: Command::End, args };
         if has_param { (0..size.vars).map(|v| end(vec![v])).collect() } else { vec![end(Vec::new())] }
     }
@@ -108,10 +109,7 @@ impl<'a> Lower<'a, '_> {
     }
 
     fn client_size(&self) -> Fallible<Size> {
-        let constant = |name: &str| match self.shared.names.lookup(None, name) {
-            Some(Symbol::Const(constant)) => self.shared.names.consts[constant].ok_or(Reported),
-            _ => Err(Reported),
-        };
+        let constant = |name: &str| self.shared.names.value(name).map(|(value, _)| value).ok_or(Reported);
         let size = Size {
             vars: constant("vars")?,
             values: constant("values")?,
@@ -126,15 +124,10 @@ impl<'a> Lower<'a, '_> {
 
     fn start_client(&mut self, size: &Size, stm: Span) -> Fallible<()> {
         let (restart, next) = (self.label(), self.label());
-        let mut registers = |name: &str, ty: Ty, count: i128| {
-            let made: Fallible<Vec<RegId>> =
-                (0..count).map(|n| self.register(format!("%{name}[{n}]"), ty, stm)).collect();
-            made.and_then(|made| made.first().copied().ok_or(Reported))
-        };
-        let ops = registers("op", Ty::Int, size.ops)?;
-        let at = registers("at", Ty::Int, 1)?;
-        let txn = if size.txns > 1 { Some(registers("txn", Ty::Int, 1)?) } else { None };
-        let value = registers("value", Ty::Int, 1)?;
+        let ops = self.registers("%op", Ty::Int, size.ops, stm)?;
+        let at = self.registers("%at", Ty::Int, 1, stm)?;
+        let txn = if size.txns > 1 { Some(self.registers("%txn", Ty::Int, 1, stm)?) } else { None };
+        let value = self.registers("%value", Ty::Int, 1, stm)?;
         let names = self.shared.names;
         let mut keys = Vec::new();
         for order in &names.file.orders {
@@ -142,10 +135,7 @@ impl<'a> Lower<'a, '_> {
             for key in &order.keys {
                 let Some(Symbol::Var(var)) = names.lookup(None, &key.text) else { return Err(Reported) };
                 let name = format!("%by.{}.{}", order.name.text, key.text);
-                let ty = names.var(var).ty;
-                let made: Fallible<Vec<RegId>> =
-                    (0..size.txns).map(|n| self.register(format!("{name}[{n}]"), ty, stm)).collect();
-                of_order.push(made?.first().copied().ok_or(Reported)?);
+                of_order.push(self.registers(&name, names.var(var).ty, size.txns, stm)?);
             }
             keys.push(of_order);
         }
@@ -184,8 +174,7 @@ impl<'a> Lower<'a, '_> {
 
     fn lower_operation(&mut self, operation: &Operation, next: Label) -> Fallible<()> {
         let names = self.shared.names;
-        let found = names.file.procs.iter().position(|procedure| procedure.command == Some(operation.command));
-        let procedure = found.ok_or(Reported)?;
+        let procedure = names.file.command(operation.command).ok_or(Reported)?;
         let declared = &names.file.procs[procedure];
         let body = names.proc_body(procedure);
         let params = declared.params.iter().map(|param| names.local(body, &param.name.text));
@@ -202,20 +191,8 @@ impl<'a> Lower<'a, '_> {
             Command::Read => self.values.as_ref().map(|client| Place::Reg(client.value)),
             _ => None,
         };
-        let frame = Frame {
-            body,
-            binders: Vec::new(),
-            fixed: fixed.ok_or(Reported)?,
-            loops: Vec::new(),
-            on_return: next,
-            result,
-            in_operation: false,
-        };
-        let outer = std::mem::replace(&mut self.frame, frame);
-        self.lower_block(&declared.body);
-        let ended = self.end_body(declared.body.close);
-        self.frame = outer;
-        ended
+        let fixed = fixed.ok_or(Reported)?;
+        self.run_command(procedure, Frame { fixed, result, ..Frame::new(body, next) })
     }
 
     /// A read returns a value, or a write ends: the next operation is due.
@@ -298,14 +275,6 @@ fn calls(size: &Size) -> Vec<Operation> {
     let write = |v: i128, value: i128| Operation { command: Command::Write, args: vec![v, value] };
     let writes = (0..size.vars).flat_map(|v| (1..=size.values).map(move |value| write(v, value)));
     reads.chain(writes).collect()
-}
-
-fn var(register: RegId) -> LocalExpr {
-    IrExpr::Var(Place::Reg(register))
-}
-
-fn is(value: LocalExpr, number: i128) -> LocalExpr {
-    IrExpr::binary(BinOp::Eq, value, IrExpr::Const(number))
 }
 
 fn assign(register: RegId, value: i128) -> Op {

@@ -1,7 +1,5 @@
 //! Calls: procedures are inlined.
 
-use std::collections::HashMap;
-
 use cyrano_ir::{Expr as IrExpr, LocalExpr, Op, Place, Span};
 
 use crate::expand::fold::fold;
@@ -23,15 +21,8 @@ impl<'a> Lower<'a, '_> {
         };
         let args: Fallible<Vec<LocalExpr>> = call.args.iter().map(|arg| fold(arg, self)).collect();
         let on_return = self.label();
-        let callee = Frame {
-            body: names.proc_body(procedure),
-            binders: Vec::new(),
-            fixed: HashMap::new(),
-            loops: Vec::new(),
-            on_return,
-            result,
-            in_operation: self.in_operation,
-        };
+        let in_operation = self.in_operation;
+        let callee = Frame { result, in_operation, ..Frame::new(names.proc_body(procedure), on_return) };
         let args = args?;
         let caller = std::mem::replace(&mut self.frame, callee);
         let passed = self.pass_args(call.span, procedure, args);

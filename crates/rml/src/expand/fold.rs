@@ -40,11 +40,8 @@ pub(crate) trait Resolve<'a> {
 
 /// Charges unrolling steps to the budget.
 pub(crate) fn charge<'a, R: Resolve<'a>>(to: &mut R, steps: u64, span: Span) -> Fallible<()> {
-    match to.budget().charge_steps(steps, span) {
-        Ok(()) => Ok(()),
-        Err(Some(diagnostic)) => Err(to.reports().add(diagnostic)),
-        Err(None) => Err(Reported),
-    }
+    let charged = to.budget().charge_steps(steps, span);
+    to.reports().settle(charged)
 }
 
 /// Folds an expression.
@@ -115,8 +112,12 @@ fn check_increment<'a, R: Resolve<'a>>(
     if !shrinks {
         return Ok(());
     }
-    let diagnostic = Diagnostic::new(span, "a timestamp cannot be decremented", "adds a negative constant");
-    Err(to.reports().add(diagnostic.with_help(crate::resolve::typing::TIMESTAMP_HELP)))
+    Err(to.reports().complain(
+        span,
+        "a timestamp cannot be decremented",
+        "adds a negative constant",
+        crate::resolve::typing::TIMESTAMP_HELP,
+    ))
 }
 
 fn stamped<'a, R: Resolve<'a>>(expr: &IrExpr<R::Var>, to: &R) -> bool {
@@ -149,7 +150,7 @@ fn wrong_constant(error: EvalError, span: Span, reports: &mut Reports) -> Report
         EvalError::DivisionByZero => "the divisor is zero for these constants",
         _ => "integers have 128 bits, and shift amounts lie between 0 and 126",
     };
-    reports.add(Diagnostic::new(span, format!("{error} in a constant expression"), "computed here").with_help(help))
+    reports.complain(span, format!("{error} in a constant expression"), "computed here", help)
 }
 
 /// The expression as 0 or 1.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{BinOp, Diagnostic, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span};
+use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span};
 
 use crate::expand::budget::Budget;
 use crate::expand::rounds::is_of_a_round;
@@ -161,8 +161,7 @@ impl<'a, 'm> Lower<'a, 'm> {
         if self.depth >= MAX_DEPTH {
             let span = block.stmts.first().map_or(self.algorithm.name.span, |stmt| stmt.span);
             let message = format!("nested more than {MAX_DEPTH} levels deep once methods are inlined");
-            let diagnostic = Diagnostic::new(span, message, "too deep");
-            return Err(self.reports.add(diagnostic.with_help("call fewer methods from one another")));
+            return Err(self.reports.complain(span, message, "too deep", "call fewer methods from one another"));
         }
         self.depth += 1;
         let done = block.stmts.iter().try_for_each(|stmt| self.stmt(stmt));

@@ -21,7 +21,7 @@ pub(crate) fn share(code: Vec<Instr>) -> Vec<Instr> {
 }
 
 /// Where control goes on: with the first instruction from here that is not a jump.
-fn resolve(code: &[Instr], mut at: usize) -> usize {
+pub(crate) fn past_jumps(code: &[Instr], mut at: usize) -> usize {
     for _ in 0..code.len() {
         match code[at].op {
             Op::Jump(target) => at = target.index(),
@@ -34,9 +34,9 @@ fn resolve(code: &[Instr], mut at: usize) -> usize {
 fn successors(code: &[Instr], at: usize) -> Vec<usize> {
     match &code[at].op {
         Op::Halt => Vec::new(),
-        Op::Branch { then_to, else_to, .. } => [then_to, else_to].map(|to| resolve(code, to.index())).to_vec(),
-        Op::Jump(_) => vec![resolve(code, at)],
-        _ => vec![resolve(code, at + 1)],
+        Op::Branch { then_to, else_to, .. } => [then_to, else_to].map(|to| past_jumps(code, to.index())).to_vec(),
+        Op::Jump(_) => vec![past_jumps(code, at)],
+        _ => vec![past_jumps(code, at + 1)],
     }
 }
 
@@ -80,7 +80,7 @@ fn lay_out(code: &[Instr], classes: &[usize]) -> Vec<Instr> {
     for at in (0..code.len()).rev() {
         first.insert(classes[at], at);
     }
-    let member = |at: usize| first[&classes[resolve(code, at)]];
+    let member = |at: usize| first[&classes[past_jumps(code, at)]];
     let halt = code.len() - 1;
     let mut places: HashMap<usize, usize> = HashMap::new();
     let mut new: Vec<Instr> = Vec::new();

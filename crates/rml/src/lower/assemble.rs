@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use cyrano_ir::{
-    Addr, Check, Diagnostic, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Op, Program, Property, RegId,
-    Span, ThreadId,
+    Addr, Check, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Op, Program, Property, RegId, Span, ThreadId,
 };
 
 use crate::CompileError;
@@ -38,8 +37,7 @@ pub(crate) fn check_set(file: &File, set: &[(String, i128)]) -> Result<(), Compi
         let more = SETTABLE.iter().map(|name| (*name).to_owned());
         known.extend(more.filter(|name| !known.contains(name)).collect::<Vec<_>>());
     }
-    let names: Vec<_> = set.iter().map(|(name, _)| name.clone()).filter(|name| !known.contains(name)).collect();
-    if names.is_empty() { Ok(()) } else { Err(CompileError::UnknownConstants { names, known }) }
+    crate::refuse_unknown(known, set)
 }
 
 /// The labels and orders of a file.
@@ -207,12 +205,9 @@ impl<'a> Maker<'a> {
             let Some(retry) = &tx.retry else { return Ok(0) };
             let value = constants.eval(retry, reports)?;
             u32::try_from(value).ok().filter(|value| *value <= 64).ok_or_else(|| {
-                let diagnostic = Diagnostic::new(
-                    retry.span,
-                    format!("a transaction cannot be run {value} times again"),
-                    "out of range",
-                );
-                reports.add(diagnostic.with_help("write a number from 0 to 64"))
+                let message = format!("a transaction cannot be run {value} times again");
+                let help = "write a number from 0 to 64";
+                reports.complain(retry.span, message, "out of range", help)
             })
         };
         client.threads.iter().map(|thread| thread.txns.iter().map(&mut one).collect()).collect()
@@ -287,11 +282,8 @@ impl<'a> Maker<'a> {
         }
         memory.finish(self.algorithm, &mut program);
         fix_addresses(&mut program);
-        if let Some(locations) = u32::try_from(program.locations.len()).ok()
-            && let Err(Some(diagnostic)) = budget.charge_locations(locations, plan.span)
-        {
-            return Err(reports.add(diagnostic));
-        }
+        let locations = u32::try_from(program.locations.len()).unwrap_or(u32::MAX);
+        reports.settle(budget.charge_locations(locations, plan.span))?;
         let clients = plan.space.clone().filter(|_| !plan.endless);
         Ok((Test { name: plan.name.clone(), program, clients, layout }, most))
     }

@@ -4,9 +4,10 @@
 //! goes to the end, behind which the register is branched on. So the way out is among what a block hands on, and a serial run
 //! that leaves the block in another way is noticed.
 
-use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Op, Place, Span, Ty};
+use cyrano_ir::{Expr as IrExpr, LocalExpr, Op, Place, Span, Ty};
 
 use crate::expand::fold::fold;
+use crate::lower::build::is;
 use crate::lower::thread::{Label, Lower};
 use crate::report::Fallible;
 use crate::rules::block::is_block;
@@ -52,7 +53,7 @@ impl<'a> Lower<'a, '_> {
         for (number, target) in (1..).zip(exits) {
             let next = self.label();
             let way = IrExpr::Var(Place::Reg(self.exit(span)?));
-            self.branch(IrExpr::binary(BinOp::Eq, way, IrExpr::Const(number)), target, next, body.close)?;
+            self.branch(is(way, number), target, next, body.close)?;
             self.place(next);
         }
         Ok(())

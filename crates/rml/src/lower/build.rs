@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cyrano_ir::{BinOp, Expr, Instr, InstrId, LocalExpr, Op, Place, RegId, Register, Span, Thread, Ty};
 
 use crate::expand::budget::Budget;
-use crate::report::{Fallible, Reported, Reports};
+use crate::report::{Fallible, Reports};
 
 /// Where an instruction stands.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -77,11 +77,7 @@ pub(crate) struct Builder {
 impl Builder {
     /// Adds an instruction.
     pub(crate) fn emit(&mut self, op: Op, span: Span, budget: &Budget, reports: &mut Reports) -> Fallible<u32> {
-        match budget.charge_instruction(span) {
-            Ok(()) => {}
-            Err(Some(diagnostic)) => return Err(reports.add(diagnostic)),
-            Err(None) => return Err(Reported),
-        }
+        reports.settle(budget.charge_instruction(span))?;
         let at = self.here();
         let context = match &self.shared {
             Some(shared) if **shared == self.context => Arc::clone(shared),
@@ -150,6 +146,11 @@ pub(crate) fn var(reg: RegId) -> LocalExpr {
 /// A constant.
 pub(crate) fn int(value: i128) -> LocalExpr {
     Expr::Const(value)
+}
+
+/// Whether a value is this number.
+pub(crate) fn is(value: LocalExpr, number: i128) -> LocalExpr {
+    Expr::binary(BinOp::Eq, value, int(number))
 }
 
 /// One of the registers in a row.

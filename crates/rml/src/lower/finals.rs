@@ -40,8 +40,7 @@ impl<'a> Finals<'a, '_> {
             _ => {
                 let text = self.shared.names.text(atom.span);
                 let message = format!("`{text}` has a value inside threads only");
-                let diagnostic = Diagnostic::new(atom.span, message, "outside a thread");
-                Err(self.reports.add(diagnostic.with_help("name the thread instead")))
+                Err(self.reports.complain(atom.span, message, "outside a thread", "name the thread instead"))
             }
         }
     }
@@ -97,8 +96,8 @@ impl<'a> Finals<'a, '_> {
                 if several.len() > choices.len() {
                     choices.push("…".to_owned());
                 }
-                let diagnostic = Diagnostic::new(name.span, message, "which one?");
-                Err(self.reports.add(diagnostic.with_help(format!("choose one: {}", choices.join(", ")))))
+                let help = format!("choose one: {}", choices.join(", "));
+                Err(self.reports.complain(name.span, message, "which one?", help))
             }
         }
     }
@@ -117,8 +116,8 @@ impl<'a> Finals<'a, '_> {
             Some(Symbol::Var(var)) if names.var(var).kind != VarKind::Shared => Ok(Found::Local(thread, var)),
             Some(_) => {
                 let message = format!("`{}` is not a variable of thread `{}`", member.var.text, member.thread.text);
-                let diagnostic = Diagnostic::new(member.var.span, message, "not a local variable");
-                Err(self.reports.add(diagnostic.with_help(format!("write just `{}`", member.var.text))))
+                let help = format!("write just `{}`", member.var.text);
+                Err(self.reports.complain(member.var.span, message, "not a local variable", help))
             }
             None => {
                 let visible = names.visible(Some(names.thread_body(declared)));
@@ -139,20 +138,19 @@ impl<'a> Finals<'a, '_> {
                 let Some(position) = position else {
                     let message = format!("`{}` has no thread number {value}", name.text);
                     let help = format!("its threads are `{0}[0]` to `{0}[{1}]`", name.text, count - 1);
-                    return Err(self
-                        .reports
-                        .add(Diagnostic::new(index.span, message, "no such thread").with_help(help)));
+                    return Err(self.reports.complain(index.span, message, "no such thread", help));
                 };
                 position
             }
             Some(index) => {
-                let diagnostic = Diagnostic::new(index.span, format!("`{}` is a single thread", name.text), "an index");
-                return Err(self.reports.add(diagnostic.with_help(format!("write just `{}`", name.text))));
+                let message = format!("`{}` is a single thread", name.text);
+                let help = format!("write just `{}`", name.text);
+                return Err(self.reports.complain(index.span, message, "an index", help));
             }
             None if count > 1 => {
                 let message = format!("`{}` is a family of {count} threads", name.text);
                 let help = format!("choose one: `{}[0]`", name.text);
-                return Err(self.reports.add(Diagnostic::new(name.span, message, "which one?").with_help(help)));
+                return Err(self.reports.complain(name.span, message, "which one?", help));
             }
             None => 0,
         };
@@ -228,8 +226,8 @@ impl<'a> Resolve<'a> for Finals<'a, '_> {
         match (found, index) {
             (Found::Const(value), None) => return Ok(IrExpr::Const(value)),
             (Found::Const(_), Some(index)) => {
-                let diagnostic = Diagnostic::new(index.span, "a constant cannot be indexed", "an index");
-                return Err(self.reports.add(diagnostic.with_help("only arrays have elements")));
+                let help = "only arrays have elements";
+                return Err(self.reports.complain(index.span, "a constant cannot be indexed", "an index", help));
             }
             _ => {}
         }
@@ -242,8 +240,8 @@ impl<'a> Resolve<'a> for Finals<'a, '_> {
     }
 
     fn not_constant(&mut self, expr: &Expr) -> Reported {
-        let diagnostic = Diagnostic::new(expr.span, "this is not a constant", "depends on a variable");
-        self.reports.add(diagnostic.with_help("only constants and binders can be used here"))
+        let help = "only constants and binders can be used here";
+        self.reports.complain(expr.span, "this is not a constant", "depends on a variable", help)
     }
 
     fn is_timestamp(&self, var: &FinalVar) -> bool {

@@ -162,7 +162,7 @@ impl Memory {
                 }
                 let message = format!("`{}` has {len} elements, {} values are given", shared.name.text, list.len());
                 let help = "write `..` behind the last value to repeat it: `{1, 0 ..}`";
-                Err(reports.add(Diagnostic::new(*span, message, "wrong number of values").with_help(help)))
+                Err(reports.complain(*span, message, "wrong number of values", help))
             }
         }
     }
@@ -231,8 +231,8 @@ impl Memory {
                 }
                 (None, None) => {
                     let message = format!("what `{}` may hold depends on what the client reads", name.text);
-                    let diagnostic = Diagnostic::new(name.span, message, "a basic register without a domain");
-                    return Err(reports.add(diagnostic.with_help("say which values it may hold: `of 0..3`")));
+                    let help = "say which values it may hold: `of 0..3`";
+                    return Err(reports.complain(name.span, message, "a basic register without a domain", help));
                 }
             };
             domain.sort_unstable();
@@ -268,9 +268,8 @@ impl Memory {
 fn vacuous(span: Span, name: &str, domain: &[i128], reports: &mut Reports) -> crate::report::Reported {
     let only = domain.first().map_or("nothing".to_owned(), i128::to_string);
     let message = format!("a read of `{name}` that meets a write may return any value, and there is only {only}");
-    let diagnostic = Diagnostic::new(span, message, "this policy would make the check vacuous");
     let help = "give the register a larger domain (`of 0..3`), or make it `atomic`";
-    reports.add(diagnostic.with_help(help))
+    reports.complain(span, message, "this policy would make the check vacuous", help)
 }
 
 /// The names of the objects, and of the fields, that are written by statements.

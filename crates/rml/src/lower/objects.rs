@@ -9,7 +9,7 @@
 use cyrano_ir::{Addr, BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, RmwOp, Span, UnOp};
 
 use crate::expand::method::Lower;
-use crate::lower::build::{Lock, Touch, binary, int, var};
+use crate::lower::build::{Lock, Touch, binary, int, is, var};
 use crate::lower::memory::{Helpers, Object};
 use crate::report::{Fallible, Reported};
 use crate::syntax::ast::Access;
@@ -125,7 +125,7 @@ impl<'a> Lower<'a, '_> {
                 let tx = int(self.tx);
                 self.section(span, |lower| {
                     lower.emit(Op::Load { dst: Place::Reg(old), addr: target.addr() }, span)?;
-                    lower.emit(Op::Assume(IrExpr::binary(BinOp::Eq, var(old), int(0))), span)?;
+                    lower.emit(Op::Assume(is(var(old), 0)), span)?;
                     lower.emit(Op::Store { addr: target.addr(), value: tx, rollback: false }, span)
                 })?;
             }
@@ -229,7 +229,7 @@ impl<'a> Lower<'a, '_> {
         span: Span,
     ) -> Fallible<()> {
         let last = |clash: RegId| {
-            let alone = IrExpr::binary(BinOp::Eq, var(met), int(1));
+            let alone = is(var(met), 1);
             IrExpr::binary(BinOp::And, var(clash), alone)
         };
         let end = self.section(span, |lower| {

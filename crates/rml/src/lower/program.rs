@@ -105,23 +105,21 @@ pub(crate) fn require_program(file: &File, reports: &mut Reports) {
     match file.program {
         None => {
             let start = Span::new(0, 0);
-            let diagnostic =
-                Diagnostic::new(start, "no program in this file", "expected `threads { … }` or `stm { … }`");
-            reports.add(diagnostic.with_help(EXAMPLE));
+            reports.complain(start, "no program in this file", "expected `threads { … }` or `stm { … }`", EXAMPLE);
         }
         Some((BlockKind::Threads, span)) if file.threads.is_empty() => {
-            let diagnostic = Diagnostic::new(span, "this program has no thread", "no `thread` inside");
-            reports.add(diagnostic.with_help("add one: `thread p0 { x := 1; }`"));
+            let help = "add one: `thread p0 { x := 1; }`";
+            reports.complain(span, "this program has no thread", "no `thread` inside", help);
         }
         Some((BlockKind::Algorithm, span)) => {
-            let diagnostic = Diagnostic::new(span, "an `algorithm` is a program only with a client", "not a program");
-            reports.add(diagnostic.with_help("check the file: it has a program for each of its clients"));
+            let help = "check the file: it has a program for each of its clients";
+            reports.complain(span, "an `algorithm` is a program only with a client", "not a program", help);
         }
         Some(_) => {}
     }
     if let Some(client) = file.clients.first().filter(|_| file.algorithm.is_none()) {
-        let diagnostic = Diagnostic::new(client.name.span, "a client with a name needs an `algorithm`", "the client");
-        reports.add(diagnostic.with_help("the client of an stm has no name: `client { … }`"));
+        let help = "the client of an stm has no name: `client { … }`";
+        reports.complain(client.name.span, "a client with a name needs an `algorithm`", "the client", help);
     }
 }
 
@@ -149,10 +147,7 @@ fn lay_out(names: &Names<'_>, reports: &mut Reports) -> Memory {
             }
         };
         let words = u32::try_from(values.len()).unwrap_or(u32::MAX);
-        if let Err(refused) = names.budget.charge_locations(words, var.name.span) {
-            refused.into_iter().for_each(|diagnostic| {
-                reports.add(diagnostic);
-            });
+        if reports.settle(names.budget.charge_locations(words, var.name.span)).is_err() {
             break;
         }
         let base = LocId::new(memory.locations.len());

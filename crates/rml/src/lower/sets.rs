@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use cyrano_ir::{BinOp, Diagnostic, LocalExpr, Op, Place, RegId, Span, UnOp};
+use cyrano_ir::{BinOp, LocalExpr, Op, Place, RegId, Span, UnOp};
 
 use crate::expand::method::Lower;
 use crate::lower::build::{any, binary, element, int, var};
@@ -127,8 +127,8 @@ impl<'a> Lower<'a, '_> {
             let depth = if pairs { depths[index].max(1) } else { 1 };
             if keys * depth > MAX_SLOTS {
                 let message = format!("the client may add more than {MAX_SLOTS} pairs to `{name}`");
-                let diagnostic = Diagnostic::new(local.name.span, message, "too large");
-                return Err(self.reports.add(diagnostic.with_help("use fewer locations or operations")));
+                let help = "use fewer locations or operations";
+                return Err(self.reports.complain(local.name.span, message, "too large", help));
             }
             let has = self.build.registers(&format!("{name}.has"), keys, 0);
             let valued = pairs || local.kind == LocalKind::Map;

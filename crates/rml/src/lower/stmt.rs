@@ -1,8 +1,9 @@
 //! Statements to instructions.
 
-use cyrano_ir::{BinOp, Diagnostic, Expr as IrExpr, LocalExpr, Op, Place, RmwOp, Span, Ty};
+use cyrano_ir::{Expr as IrExpr, LocalExpr, Op, Place, RmwOp, Span, Ty};
 
 use crate::expand::fold::{fold, fold_range};
+use crate::lower::build::is;
 use crate::lower::expr::Slot;
 use crate::lower::thread::{Label, LoopTargets, Lower};
 use crate::report::{Fallible, Reported};
@@ -137,8 +138,12 @@ impl<'a> Lower<'a, '_> {
                 let folded = fold(value, self)?;
                 if ty == Ty::Timestamp && matches!(folded, IrExpr::Const(amount) if amount < 0) {
                     let message = "a timestamp cannot be decremented";
-                    let diagnostic = Diagnostic::new(value.span, message, "a negative constant");
-                    return Err(self.reports.add(diagnostic.with_help(crate::resolve::typing::TIMESTAMP_HELP)));
+                    return Err(self.reports.complain(
+                        value.span,
+                        message,
+                        "a negative constant",
+                        crate::resolve::typing::TIMESTAMP_HELP,
+                    ));
                 }
                 RmwOp::FetchAdd(folded)
             }
@@ -270,25 +275,32 @@ impl<'a> Lower<'a, '_> {
         let mut values = fold_range(range, self)?;
         values.retain(|value| seen.insert(*value));
         if values.is_empty() {
-            let diagnostic = Diagnostic::new(range.span, "there is nothing to choose from", "an empty range");
-            return Err(self.reports.add(diagnostic.with_help("a choice needs at least one value")));
+            let help = "a choice needs at least one value";
+            return Err(self.reports.complain(range.span, "there is nothing to choose from", "an empty range", help));
         }
         Ok(values)
+    }
+
+    /// Chooses a number, each of which leads to a label of its own; the tests stand at these spans.
+    pub(crate) fn choose_among(&mut self, dst: Place, numbers: &[(i128, Span)], span: Span) -> Fallible<Vec<Label>> {
+        let from = numbers.iter().map(|(number, _)| *number).collect();
+        self.emit(Op::Choose { dst: dst.clone(), from }, span)?;
+        let starts: Vec<_> = numbers.iter().map(|_| self.label()).collect();
+        let (last, others) = starts.split_last().ok_or(Reported)?;
+        for ((number, at), start) in numbers.iter().zip(others) {
+            let next = self.label();
+            self.branch(is(IrExpr::Var(dst.clone()), *number), *start, next, *at)?;
+            self.place(next);
+        }
+        self.jump(*last, span)?;
+        Ok(starts)
     }
 
     /// Executes one of several blocks. All tests come before the first block, so that nested choices may use the same register.
     fn lower_options(&mut self, options: Vec<(i128, (Option<&'a Name>, &'a Block))>, span: Span) -> Fallible<()> {
         let dst = Place::Reg(self.choice(span)?);
-        let from = options.iter().map(|(value, _)| *value).collect();
-        self.emit(Op::Choose { dst: dst.clone(), from }, span)?;
-        let starts: Vec<_> = options.iter().map(|_| self.label()).collect();
-        for ((value, _), start) in options.iter().zip(&starts).take(options.len() - 1) {
-            let next = self.label();
-            let cond = IrExpr::binary(BinOp::Eq, IrExpr::Var(dst.clone()), IrExpr::Const(*value));
-            self.branch(cond, *start, next, span)?;
-            self.place(next);
-        }
-        self.jump(*starts.last().ok_or(Reported)?, span)?;
+        let numbers: Vec<_> = options.iter().map(|(value, _)| (*value, span)).collect();
+        let starts = self.choose_among(dst, &numbers, span)?;
         let end = self.label();
         for ((value, (binder, block)), start) in options.into_iter().zip(starts) {
             self.place(start);

@@ -15,7 +15,6 @@ use cyrano_ir::{
 
 use crate::clients::given::Tx;
 use crate::clients::values::Client;
-use crate::expand::budget::Charged;
 use crate::expand::compact::compact;
 use crate::expand::fold::{charge, fold_const};
 use crate::expand::share::share;
@@ -79,6 +78,21 @@ pub(crate) struct Frame<'a> {
     pub(crate) in_operation: bool,
 }
 
+impl Frame<'_> {
+    /// A body that goes to a label when it returns.
+    pub(crate) fn new(body: BodyId, on_return: Label) -> Self {
+        Self {
+            body,
+            binders: Vec::new(),
+            fixed: HashMap::new(),
+            loops: Vec::new(),
+            on_return,
+            result: None,
+            in_operation: false,
+        }
+    }
+}
+
 /// The lowering of one thread.
 pub(crate) struct Lower<'a, 'r> {
     pub(crate) shared: &'r Shared<'a, 'r>,
@@ -133,21 +147,12 @@ impl<'a, 'r> Lower<'a, 'r> {
         body: BodyId,
         (self_index, tid): (i128, i128),
     ) -> Self {
-        let frame = Frame {
-            body,
-            binders: Vec::new(),
-            fixed: HashMap::new(),
-            loops: Vec::new(),
-            on_return: Label(0),
-            result: None,
-            in_operation: false,
-        };
         Self {
             shared,
             reports,
             self_index,
             tid,
-            frame,
+            frame: Frame::new(body, Label(0)),
             in_operation: false,
             stmt_span: Span::default(),
             client: None,
@@ -211,7 +216,7 @@ impl<'a, 'r> Lower<'a, 'r> {
     pub(crate) fn lower_block(&mut self, block: &'a Block) {
         if self.depth >= MAX_INLINED {
             let message = format!("calls and blocks nest more than {MAX_INLINED} levels deep after inlining");
-            self.reports.add(Diagnostic::new(block.close, message, "too deep here").with_help("flatten the calls"));
+            self.reports.complain(block.close, message, "too deep here", "flatten the calls");
             return;
         }
         self.depth += 1;
@@ -229,19 +234,22 @@ impl<'a, 'r> Lower<'a, 'r> {
         self.depth -= 1;
     }
 
+    /// Lowers a command's body in a frame of its own, up to its end.
+    pub(crate) fn run_command(&mut self, procedure: usize, frame: Frame<'a>) -> Fallible<()> {
+        let body = &self.shared.names.file.procs[procedure].body;
+        let outer = std::mem::replace(&mut self.frame, frame);
+        self.lower_block(body);
+        let ended = self.end_body(body.close);
+        self.frame = outer;
+        ended
+    }
+
     /// Appends an instruction.
     pub(crate) fn emit(&mut self, op: Op, span: Span) -> Fallible<()> {
         let charged = self.shared.names.budget.charge_instruction(span);
-        self.settle(charged)?;
+        self.reports.settle(charged)?;
         self.code.push(Instr { op, span });
         Ok(())
-    }
-
-    fn settle(&mut self, charged: Charged) -> Fallible<()> {
-        charged.map_err(|diagnostic| match diagnostic {
-            Some(diagnostic) => self.reports.add(diagnostic),
-            None => Reported,
-        })
     }
 
     /// A new label.
@@ -270,7 +278,7 @@ impl<'a, 'r> Lower<'a, 'r> {
         let span = declared.name.span;
         let inits = self.initial_values(var)?;
         let charged = names.budget.charge_registers(u32::try_from(inits.len()).unwrap_or(u32::MAX), span);
-        self.settle(charged)?;
+        self.reports.settle(charged)?;
         let home = RegId::new(self.registers.len());
         // Locals of procedures are the front end's own as far as a reader of outcomes is concerned.
         let procedure = declared.body.and_then(|body| names.file.procs.get(body.0));
@@ -332,10 +340,16 @@ impl<'a, 'r> Lower<'a, 'r> {
         Ok(register)
     }
 
+    /// So many new registers in a row, at least one; the first of them.
+    pub(crate) fn registers(&mut self, name: &str, ty: Ty, count: i128, span: Span) -> Fallible<RegId> {
+        let made: Fallible<Vec<RegId>> = (0..count).map(|n| self.register(format!("{name}[{n}]"), ty, span)).collect();
+        made?.first().copied().ok_or(Reported)
+    }
+
     /// A new register.
     pub(crate) fn register(&mut self, name: String, ty: Ty, span: Span) -> Fallible<RegId> {
         let charged = self.shared.names.budget.charge_registers(1, span);
-        self.settle(charged)?;
+        self.reports.settle(charged)?;
         self.registers.push(Register { name, init: 0, ty });
         Ok(RegId::new(self.registers.len() - 1))
     }
@@ -384,8 +398,7 @@ pub(crate) fn in_bounds(index: i128, len: u32, span: Span, reports: &mut Reports
     let position = usize::try_from(index).ok().filter(|position| *position < len as usize);
     position.ok_or_else(|| {
         let message = format!("index {index} is outside an array of {len} elements");
-        let diagnostic = Diagnostic::new(span, message, format!("is {index} here"));
-        reports.add(diagnostic.with_help(format!("indices lie between 0 and {}", len - 1)))
+        reports.complain(span, message, format!("is {index} here"), format!("indices lie between 0 and {}", len - 1))
     })
 }
 

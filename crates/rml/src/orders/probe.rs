@@ -42,8 +42,7 @@ impl Maker<'_> {
                 true => "no loop contains both of them in one call",
                 false => "the two never stand in one call",
             };
-            return reports
-                .add(Diagnostic::new(order.span, message, label).with_help("remove it, or order other labels"));
+            return reports.complain(order.span, message, label, "remove it, or order other labels");
         }
         let opposite = |other: &&OrderDecl| other.first.text == *second && other.second.text == *first;
         let message = format!("cyclic order: `{second}` stands before `{first}` in the text");

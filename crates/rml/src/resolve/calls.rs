@@ -2,11 +2,12 @@
 //!
 //! The search keeps its own stack: the chain of calls may be as long as the file.
 
+use std::collections::HashMap;
+
 use cyrano_ir::{Diagnostic, Span};
 
 use crate::report::Reports;
-use crate::resolve::names::{Names, Symbol};
-use crate::syntax::ast::{AtomicBlock, Block, Call, Stmt, StmtKind};
+use crate::syntax::ast::{AtomicBlock, Block, Name, Stmt, StmtKind};
 use crate::syntax::objects::Each;
 
 /// What is known about calls between procedures.
@@ -26,8 +27,10 @@ enum Mark {
     Done,
 }
 
-struct Search<'n, 'a> {
-    names: &'n Names<'a>,
+struct Search<'n> {
+    /// The names of what is called, and the word for it.
+    names: Vec<&'n Name>,
+    what: &'static str,
     callees: Vec<Vec<(usize, Span)>>,
     marks: Vec<Mark>,
     /// The procedures being visited, each with the number of its calls seen so far.
@@ -35,13 +38,22 @@ struct Search<'n, 'a> {
     calls: Calls,
 }
 
-/// Orders the procedures and reports recursion.
-pub(crate) fn order_calls(names: &Names<'_>, reports: &mut Reports) -> Calls {
-    let procs = &names.file.procs;
-    let count = procs.len();
+/// Orders procedures, or methods, by their bodies, and reports recursion.
+pub(crate) fn order_calls<'a>(
+    what: &'static str,
+    bodies: impl Iterator<Item = (&'a Name, &'a Block)>,
+    reports: &mut Reports,
+) -> Calls {
+    let (names, bodies): (Vec<&Name>, Vec<&Block>) = bodies.unzip();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    for (number, name) in names.iter().enumerate() {
+        numbers.entry(&name.text).or_insert(number);
+    }
+    let count = names.len();
     let mut search = Search {
         names,
-        callees: procs.iter().map(|p| callees_of(&p.body, names)).collect(),
+        what,
+        callees: bodies.into_iter().map(|body| callees_of(body, &numbers)).collect(),
         marks: vec![Mark::New; count],
         path: Vec::new(),
         calls: Calls { order: Vec::new(), endless: vec![false; count] },
@@ -55,7 +67,7 @@ pub(crate) fn order_calls(names: &Names<'_>, reports: &mut Reports) -> Calls {
     search.calls
 }
 
-impl Search<'_, '_> {
+impl Search<'_> {
     fn open(&mut self, procedure: usize) {
         self.marks[procedure] = Mark::Open(self.path.len());
         self.path.push((procedure, 0));
@@ -73,7 +85,7 @@ impl Search<'_, '_> {
                 Mark::New => self.open(callee),
                 Mark::Open(depth) => {
                     self.calls.endless[caller] = true;
-                    report_cycle(&self.path[depth..], span, self.names, reports);
+                    self.report_cycle(&self.path[depth..], span, reports);
                 }
                 Mark::Done => {}
             },
@@ -89,38 +101,31 @@ impl Search<'_, '_> {
         self.marks[caller] = Mark::Done;
         self.calls.order.push(caller);
     }
+
+    /// Reports the circle of calls from the first procedure of `cycle` through the others back to it.
+    fn report_cycle(&self, cycle: &[(usize, usize)], span: Span, reports: &mut Reports) {
+        let Some(((first, _), through)) = cycle.split_first() else { return };
+        let (first, what) = (self.names[*first], self.what);
+        // A circle of more than a few procedures is not worth spelling out.
+        let through: Vec<_> = through.iter().take(8).map(|(p, _)| format!("`{}`", self.names[*p].text)).collect();
+        let message = match through.as_slice() {
+            [] => format!("{what} `{}` calls itself", first.text),
+            _ => format!("{what} `{}` calls itself through {}", first.text, through.join(", ")),
+        };
+        let diagnostic = Diagnostic::new(span, message, "the call that closes the circle");
+        let diagnostic = diagnostic.with_related(first.span, format!("the {what}"));
+        let instead = if what == "procedure" { "; use a loop" } else { "" };
+        reports.add(diagnostic.with_help(format!("{what}s are inlined, so they cannot be recursive{instead}")));
+    }
 }
 
-/// Reports the circle of calls from the first procedure of `cycle` through the others back to it.
-fn report_cycle(cycle: &[(usize, usize)], span: Span, names: &Names<'_>, reports: &mut Reports) {
-    let name = |index: usize| &names.file.procs[index].name;
-    let Some((first, through)) = cycle.split_first() else { return };
-    let first = name(first.0);
-    // A circle of more than a few procedures is not worth spelling out.
-    let through: Vec<_> = through.iter().take(8).map(|(p, _)| format!("`{}`", name(*p).text)).collect();
-    let message = match through.as_slice() {
-        [] => format!("procedure `{}` calls itself", first.text),
-        _ => format!("procedure `{}` calls itself through {}", first.text, through.join(", ")),
-    };
-    let diagnostic = Diagnostic::new(span, message, "the call that closes the circle");
-    let diagnostic = diagnostic.with_related(first.span, "the procedure");
-    reports.add(diagnostic.with_help("procedures are inlined, so they cannot be recursive; use a loop"));
-}
-
-fn callees_of(block: &Block, names: &Names<'_>) -> Vec<(usize, Span)> {
+fn callees_of(block: &Block, numbers: &HashMap<&str, usize>) -> Vec<(usize, Span)> {
     let mut found = Vec::new();
     walk(block, &mut |stmt| {
-        let Some(call) = stmt.call() else { return };
-        found.extend(callee(call, names).map(|index| (index, call.span)));
+        let callee = stmt.call().and_then(|call| Some((*numbers.get(call.name.text.as_str())?, call.span)));
+        found.extend(callee);
     });
     found
-}
-
-fn callee(call: &Call, names: &Names<'_>) -> Option<usize> {
-    match names.lookup(None, &call.name.text) {
-        Some(Symbol::Proc(index)) => Some(index),
-        _ => None,
-    }
 }
 
 /// Calls `visit` on every statement of a block, outer ones first.

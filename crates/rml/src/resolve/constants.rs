@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use cyrano_ir::{BinOp, Diagnostic, EvalError, Expr as IrExpr, Span};
 
+use crate::given;
 use crate::report::{Fallible, Reported, Reports};
 use crate::rules::algorithm::REPLIES;
 use crate::syntax::ast::{Expr, ExprKind, File};
@@ -33,9 +34,8 @@ impl Constants {
             constants.add(name, value);
         }
         for constant in file.consts.iter().chain(&algorithm.params).chain(&algorithm.consts) {
-            let given = set.iter().rev().find(|(given, _)| *given == constant.name.text);
-            let value = match given {
-                Some((_, value)) => *value,
+            let value = match given(set, &constant.name.text) {
+                Some(value) => value,
                 None => constants.eval(&constant.value, reports)?,
             };
             constants.add(&constant.name.text, value);
@@ -64,7 +64,7 @@ impl Constants {
             ExprKind::Int(value) => Ok(*value),
             ExprKind::Name(name) => self.get(&name.text).ok_or_else(|| {
                 let message = format!("the constant `{}` is used before it is declared", name.text);
-                reports.add(Diagnostic::new(name.span, message, "not known here").with_help("move its declaration up"))
+                reports.complain(name.span, message, "not known here", "move its declaration up")
             }),
             ExprKind::Unary(op, arg) => {
                 let folded: IrExpr<()> = IrExpr::unary(*op, IrExpr::Const(self.eval(arg, reports)?));
@@ -105,7 +105,7 @@ pub(crate) fn size(value: i128, most: u32, span: Span, reports: &mut Reports) ->
         _ => {
             let message = format!("there cannot be {value} of these");
             let help = format!("write a number from 1 to {most}");
-            Err(reports.add(Diagnostic::new(span, message, "this many").with_help(help)))
+            Err(reports.complain(span, message, "this many", help))
         }
     }
 }

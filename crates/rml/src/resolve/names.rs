@@ -10,6 +10,7 @@ use cyrano_ir::{Diagnostic, Expr as IrExpr, Span, Ty};
 
 use crate::expand::budget::Budget;
 use crate::expand::fold::{Resolve, fold_const};
+use crate::given;
 use crate::report::{Fallible, Reported, Reports};
 use crate::syntax::ast::{Block, Command, Expr, ExprKind, File, Init, Name, StmtKind, VarDecl, VarKind};
 
@@ -85,11 +86,7 @@ pub(crate) fn collect<'a>(source: &'a str, file: &'a File, set: &[(String, i128)
         locals: Vec::new(),
     };
     for (index, constant) in file.consts.iter().enumerate() {
-        let overridden = set.iter().rev().find(|(name, _)| *name == constant.name.text);
-        let value = match overridden {
-            Some((_, value)) => Some(*value),
-            None => names.constant(&constant.value, reports).ok(),
-        };
+        let value = given(set, &constant.name.text).or_else(|| names.constant(&constant.value, reports).ok());
         names.consts.push(value);
         names.declare_global(&constant.name, Symbol::Const(index), reports);
     }
@@ -137,6 +134,12 @@ impl<'a> Names<'a> {
     /// Whether a body is a thread of a given client.
     pub(crate) fn is_client(&self, body: BodyId) -> bool {
         self.file.client.is_some() && body.0 >= self.file.procs.len()
+    }
+
+    /// The constant of this name, if its value is known: the value, and where it was declared.
+    pub(crate) fn value(&self, name: &str) -> Option<(i128, Span)> {
+        let Some(symbol @ Symbol::Const(constant)) = self.lookup(None, name) else { return None };
+        Some((self.consts[constant]?, self.span_of(symbol)))
     }
 
     /// The names that can be used inside a body, or outside all bodies.
@@ -234,8 +237,7 @@ impl<'a> Names<'a> {
         let fits = u32::try_from(value).ok().filter(|_| (1..=MAX_ARRAY).contains(&value));
         fits.ok_or_else(|| {
             let message = format!("an array cannot have {value} elements");
-            let diagnostic = Diagnostic::new(len.span, message, "the length");
-            reports.add(diagnostic.with_help(format!("an array has 1 to {MAX_ARRAY} elements")))
+            reports.complain(len.span, message, "the length", format!("an array has 1 to {MAX_ARRAY} elements"))
         })
     }
 
@@ -271,10 +273,10 @@ fn check_count((family, count): (&str, i128), total: i128, span: Span, reports: 
         _ if total > MAX_THREADS => format!("more than {MAX_THREADS} threads"),
         _ => return u32::try_from(count).map_err(|_| Reported),
     };
-    Err(reports.add(Diagnostic::new(span, message, "the number of threads").with_help(help)))
+    Err(reports.complain(span, message, "the number of threads", help))
 }
 
-fn declared_twice(name: &Name, first: Span, reports: &mut Reports) {
+pub(crate) fn declared_twice(name: &Name, first: Span, reports: &mut Reports) {
     let message = format!("`{}` is declared twice", name.text);
     let diagnostic = Diagnostic::new(name.span, message, "declared again");
     reports.add(diagnostic.with_related(first, "first declared here"));

@@ -3,8 +3,6 @@
 //! References are numbers, and so are transactions, locations and values. A field of a record that was never made would read as 0; so what
 //! may be used as a reference and come from elsewhere is an error. `infer` knows what may be copied where.
 
-use cyrano_ir::Diagnostic;
-
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::calls::walk;
 use crate::resolve::constants::Constants;
@@ -26,8 +24,7 @@ pub(crate) fn check(algorithm: &Algorithm, constants: &Constants, reports: &mut 
         let (name, object) = (&record.name.text, &access.object.text);
         let message = format!("`{object}` is used as a reference to a `{name}`, and what is used so may be {what}");
         let help = format!("only `new {name}(…)` makes references; for none write a negative number");
-        done =
-            Err(reports.add(Diagnostic::new(access.object.span, message, "need not be a reference").with_help(help)));
+        done = Err(reports.complain(access.object.span, message, "need not be a reference", help));
     }
     done.map_err(|_: Reported| Reported)
 }

@@ -4,7 +4,7 @@
 //! timestamp may be compared with a timestamp or a constant, copied, and incremented by a non-negative constant.
 //! (That the constant is not negative is known, and checked, only when it is folded.)
 
-use cyrano_ir::{BinOp, Diagnostic, Span, Ty, UnOp};
+use cyrano_ir::{BinOp, Span, Ty, UnOp};
 
 use crate::report::Reports;
 use crate::rules::table::no_sets;
@@ -108,8 +108,7 @@ pub(crate) fn truth(kind: Kind, span: Span, reports: &mut Reports) -> Kind {
     if kind != Kind::Timestamp {
         return kind;
     }
-    let diagnostic = Diagnostic::new(span, "a timestamp is not a truth value", "a timestamp");
-    reports.add(diagnostic.with_help(TIMESTAMP_HELP));
+    reports.complain(span, "a timestamp is not a truth value", "a timestamp", TIMESTAMP_HELP);
     Kind::Wrong
 }
 
@@ -146,8 +145,7 @@ pub(crate) fn binary(op: BinOp, kinds: (Kind, Kind), span: Span, reports: &mut R
         (_, (Const | Int, Const | Int)) => Int,
         (Eq | Ne | Lt | Le | Gt | Ge, (Timestamp, Int) | (Int, Timestamp)) => {
             let message = "a timestamp cannot be compared with an integer";
-            let diagnostic = Diagnostic::new(span, message, "a timestamp on one side only");
-            reports.add(diagnostic.with_help(TIMESTAMP_HELP));
+            reports.complain(span, message, "a timestamp on one side only", TIMESTAMP_HELP);
             Wrong
         }
         (Eq | Ne | Lt | Le | Gt | Ge, _) => Int,
@@ -158,6 +156,6 @@ pub(crate) fn binary(op: BinOp, kinds: (Kind, Kind), span: Span, reports: &mut R
 
 fn not_for_timestamps(symbol: &str, span: Span, reports: &mut Reports) -> Kind {
     let message = format!("`{symbol}` cannot be applied to a timestamp like this");
-    reports.add(Diagnostic::new(span, message, "uses a timestamp").with_help(TIMESTAMP_HELP));
+    reports.complain(span, message, "uses a timestamp", TIMESTAMP_HELP);
     Kind::Wrong
 }

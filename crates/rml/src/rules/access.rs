@@ -90,12 +90,8 @@ impl<'a> Checker<'a, '_> {
         };
         if access.args.len() != *arity {
             let message = format!("`{}` takes {}, not {}", name.text, count(*arity, "argument"), access.args.len());
-            self.complain(
-                name.span,
-                message,
-                "wrong number of arguments",
-                "a pair has parentheses of its own: `add((a, b))`",
-            );
+            let help = "a pair has parentheses of its own: `add((a, b))`";
+            self.complain(name.span, message, "wrong number of arguments", help);
         }
         if *gives != used {
             let message = format!("`{}` returns {}", name.text, if *gives { "a value" } else { "nothing" });

@@ -3,13 +3,13 @@
 //! Names, arities, the methods that a transactional memory must have, recursion, labels, clients and what checks are about. Statements are in
 //! `method`. Everything wrong is reported at once; the lowering runs only if nothing was.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, Method as TmMethod, Span, reply};
 
 use crate::report::Reports;
-use crate::resolve::calls::walk;
+use crate::resolve::calls::order_calls;
 use crate::rules::labels::{labels, once};
 use crate::syntax::ast::{Expr, File, Name};
 use crate::syntax::objects::*;
@@ -41,8 +41,8 @@ pub(crate) struct Checker<'a, 'r> {
 /// Checks a file.
 pub(crate) fn check(file: &File, reports: &mut Reports) {
     let Some(algorithm) = &file.algorithm else {
-        let diagnostic = Diagnostic::new(Span::default(), "this file has no `algorithm` block", "the file");
-        reports.add(diagnostic.with_help("write `algorithm Name(locs = 2) { … }`"));
+        let help = "write `algorithm Name(locs = 2) { … }`";
+        reports.complain(Span::default(), "this file has no `algorithm` block", "the file", help);
         return;
     };
     let mut checker = Checker { algorithm, globals: HashMap::new(), arity: HashMap::new(), reports };
@@ -56,7 +56,7 @@ pub(crate) fn check(file: &File, reports: &mut Reports) {
     checker.declare(file);
     checker.records();
     checker.required();
-    checker.recursion();
+    order_calls("method", algorithm.methods.iter().map(|method| (&method.name, &method.body)), checker.reports);
     for method in &algorithm.methods {
         checker.method(method);
     }
@@ -68,7 +68,7 @@ pub(crate) fn check(file: &File, reports: &mut Reports) {
 
 impl<'a> Checker<'a, '_> {
     pub(crate) fn complain(&mut self, span: Span, message: impl Into<String>, label: &str, help: impl Into<String>) {
-        self.reports.add(Diagnostic::new(span, message, label).with_help(help));
+        self.reports.complain(span, message, label, help);
     }
 
     /// Says that nothing has this name, and which name may have been meant.
@@ -198,33 +198,6 @@ impl<'a> Checker<'a, '_> {
                     self.complain(method.name.span, message, &label, help);
                 }
                 Some(_) => {}
-            }
-        }
-    }
-
-    fn recursion(&mut self) {
-        let methods = &self.algorithm.methods;
-        let index: HashMap<_, _> = methods.iter().enumerate().map(|(i, m)| (m.name.text.as_str(), i)).collect();
-        let mut calls: Vec<Vec<(usize, &Name)>> = vec![Vec::new(); methods.len()];
-        for (from, method) in methods.iter().enumerate() {
-            walk(&method.body, &mut |stmt| {
-                let name = stmt.call().map(|call| &call.name);
-                calls[from].extend(name.and_then(|name| Some((*index.get(name.text.as_str())?, name))));
-            });
-        }
-        for (start, method) in methods.iter().enumerate() {
-            let (mut seen, mut work) = (HashSet::new(), vec![start]);
-            while let Some(at) = work.pop() {
-                for (to, name) in &calls[at] {
-                    if *to == start {
-                        let message = format!("`{}` calls itself", method.name.text);
-                        let diagnostic = Diagnostic::new(name.span, message, "this call leads back");
-                        let diagnostic = diagnostic.with_related(method.name.span, "the method");
-                        self.reports.add(diagnostic.with_help("methods are inlined, so they cannot be recursive"));
-                    } else if seen.insert(*to) {
-                        work.push(*to);
-                    }
-                }
             }
         }
     }

@@ -10,7 +10,8 @@ use crate::resolve::calls::inner_blocks;
 use crate::resolve::names::{Names, Symbol};
 use crate::resolve::typing::{Kind, kind_of};
 use crate::rules::checker::{Checker, Mode};
-use crate::syntax::ast::{Block, Call, Expr, StmtKind};
+use crate::rules::table::Unit;
+use crate::syntax::ast::{Block, Call, Expr, ExprKind, StmtKind};
 
 /// What a block looks like.
 pub(crate) const EXAMPLE: &str = "`atomic name { … commit; … }`";
@@ -24,49 +25,28 @@ impl<'a> Checker<'a, '_> {
 
     /// Checks a block.
     pub(crate) fn check_atomic_block(&mut self, results: &'a [Expr], body: &'a Block, span: Span) {
-        self.facts.block.get_or_insert(span);
         if let Some(stm) = self.names.file.stm() {
             let diagnostic = Diagnostic::new(span, "an atomic block cannot stand in an `stm`", "the block");
             let help =
                 "transactions are the blocks of an stm; for accesses without others between them write `atomic { … }`";
             self.reports.add(diagnostic.with_related(stm, "the stm").with_help(help));
         }
-        let around = [
-            (self.place.block, "the outer block", "atomic blocks do not nest"),
-            (self.place.atomic, "the section", "an atomic block cannot stand in an atomic section"),
-            (self.place.operation, "the operation", "an atomic block cannot stand in an operation"),
-        ];
-        for (outer, what, message) in around {
-            let Some(outer) = outer else { continue };
-            let help = match self.place.block {
-                Some(_) => {
-                    "the outer block makes everything in it atomic; drop the inner one, or put its `commit` behind it"
-                }
-                None => "end one before the other starts",
-            };
-            let diagnostic = Diagnostic::new(span, message, "the block");
-            self.reports.add(diagnostic.with_related(outer, what).with_help(help));
-        }
-        let outer = self.place.clone();
-        self.place.block.get_or_insert(span);
-        self.check_block(body);
-        self.place = outer;
+        self.check_inside(Unit::Block, body, span);
         results.iter().for_each(|result| self.check_result(result));
     }
 
     fn check_result(&mut self, result: &'a Expr) {
         let kind = self.with_mode(Mode::Local("a result"), |c| kind_of(result, c));
-        let is_variable =
-            matches!(result.kind, crate::syntax::ast::ExprKind::Name(_) | crate::syntax::ast::ExprKind::Element(..));
+        let is_variable = matches!(result.kind, ExprKind::Name(_) | ExprKind::Element(..));
         if kind == Kind::Timestamp && !is_variable {
-            let help = "assign it to a local and return that".to_owned();
-            self.complain(result.span, "a computed timestamp cannot be a result".to_owned(), "computed", help);
+            let help = "assign it to a local and return that";
+            self.complain(result.span, "a computed timestamp cannot be a result", "computed", help);
         }
     }
 
     /// Checks a commit point. In a procedure it belongs to the block around the call.
     pub(crate) fn check_commit(&mut self, span: Span) {
-        if self.place.block.is_some() {
+        if self.place.around.at(Unit::Block).is_some() {
             return;
         }
         if self.in_procedure() {
@@ -74,12 +54,12 @@ impl<'a> Checker<'a, '_> {
             return;
         }
         let help = format!("it belongs in a block, behind the access with which the block takes effect: {EXAMPLE}");
-        self.complain(span, "`commit` outside of an atomic block".to_owned(), "no block around it", help);
+        self.complain(span, "`commit` outside of an atomic block", "no block around it", help);
     }
 
     /// A call counts as the commit point that the procedure has.
     pub(crate) fn check_called_commit(&mut self, call: &Call, commit: Span) {
-        if self.place.block.is_some() {
+        if self.place.around.at(Unit::Block).is_some() {
             return;
         }
         if self.in_procedure() {

@@ -14,6 +14,7 @@ use crate::resolve::names::{BodyId, Names, VarId};
 use crate::resolve::typing::{Atoms, Kind};
 use crate::rules::labels::labels;
 use crate::rules::stm::stores_data;
+use crate::rules::table::Units;
 use crate::syntax::ast::{AtomicBlock, Block, Expr, Init, Name, Stmt, StmtKind, VarDecl, VarKind};
 
 /// What the lowering needs to know.
@@ -33,14 +34,8 @@ pub(crate) struct Checked {
 pub(crate) struct ProcFacts {
     /// The kind of its result, if it has one.
     pub(crate) returns: Option<Kind>,
-    /// A fence that it may execute, here or in what it calls.
-    pub(crate) fence: Option<Span>,
-    /// An atomic section, likewise.
-    pub(crate) atomic: Option<Span>,
-    /// An operation, likewise.
-    pub(crate) operation: Option<Span>,
-    /// An atomic block, likewise.
-    pub(crate) block: Option<Span>,
+    /// The fences, sections, operations and blocks that it may execute, here or in what it calls.
+    pub(crate) units: Units,
     /// A commit point of an atomic block that has to stand around a call, likewise.
     pub(crate) commit: Option<Span>,
     /// A transaction's event of each kind, likewise.
@@ -63,14 +58,8 @@ pub(crate) enum Mode {
 /// Where the statement being checked stands.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Place {
-    /// The atomic section around it.
-    pub(crate) atomic: Option<Span>,
-    /// The operation around it.
-    pub(crate) operation: Option<Span>,
-    /// The atomic block around it.
-    pub(crate) block: Option<Span>,
-    /// The transaction of a client around it.
-    pub(crate) tx: Option<Span>,
+    /// The section, operation, block and transaction around it.
+    pub(crate) around: Units,
     /// The number of loops around it.
     pub(crate) loops: usize,
     /// The number of loops around it inside the atomic section.
@@ -97,7 +86,8 @@ pub(crate) struct Checker<'a, 'r> {
 
 /// Checks a file.
 pub(crate) fn check(names: &Names<'_>, reports: &mut Reports) -> Checked {
-    let Calls { order, endless } = order_calls(names, reports);
+    let procs = &names.file.procs;
+    let Calls { order, endless } = order_calls("procedure", procs.iter().map(|p| (&p.name, &p.body)), reports);
     let mut checker = Checker {
         names,
         reports,
@@ -118,7 +108,7 @@ pub(crate) fn check(names: &Names<'_>, reports: &mut Reports) -> Checked {
     for (index, thread) in names.file.threads.iter().enumerate() {
         checker.check_body(names.thread_body(index), &thread.body);
     }
-    let bodies = names.file.procs.iter().map(|procedure| &procedure.body);
+    let bodies = procs.iter().map(|procedure| &procedure.body);
     labels(bodies.chain(names.file.threads.iter().map(|thread| &thread.body)), checker.reports);
     checker.check_claims();
     checker.check_values();
@@ -156,8 +146,8 @@ impl<'a> Checker<'a, '_> {
             Some(Init::List(values, span)) => {
                 if decl.len.is_none() {
                     let message = format!("`{}` is not an array", decl.name.text);
-                    let diagnostic = Diagnostic::new(*span, message, "several values");
-                    self.reports.add(diagnostic.with_help("give it a length, or a single initial value"));
+                    let help = "give it a length, or a single initial value";
+                    self.reports.complain(*span, message, "several values", help);
                 }
                 values
             }
@@ -201,8 +191,8 @@ impl<'a> Checker<'a, '_> {
             checker.check_reached(block);
         });
         if let (Some(span), Some(_)) = (plain_return, self.facts.returns) {
-            let diagnostic = Diagnostic::new(span, "this `return` lacks a value", "no value");
-            self.reports.add(diagnostic.with_help("other returns of this procedure have one"));
+            let help = "other returns of this procedure have one";
+            self.reports.complain(span, "this `return` lacks a value", "no value", help);
         }
         self.body = None;
     }

@@ -8,8 +8,8 @@ use cyrano_ir::{Diagnostic, Span};
 use crate::resolve::names::{Shape, Symbol, VarId};
 use crate::resolve::typing::Kind;
 use crate::rules::checker::Checker;
-use crate::rules::table::Home;
-use crate::syntax::ast::{Block, Call, Claim, Command, Name};
+use crate::rules::table::{Home, Unit};
+use crate::syntax::ast::{Call, Claim, Command, Name};
 
 impl<'a> Checker<'a, '_> {
     /// Whether the body being checked is a thread of a given client.
@@ -17,28 +17,9 @@ impl<'a> Checker<'a, '_> {
         self.body.is_some_and(|body| self.names.is_client(body))
     }
 
-    /// Checks a transaction.
-    pub(crate) fn check_tx(&mut self, body: &'a Block, span: Span) {
-        let around = [
-            (self.place.tx, "the outer one", "transactions do not nest"),
-            (self.place.atomic, "the section", "a transaction cannot stand in an atomic section"),
-        ];
-        for (outer, what, message) in around {
-            if let Some(outer) = outer {
-                let diagnostic = Diagnostic::new(span, message, "the transaction").with_related(outer, what);
-                self.reports.add(diagnostic.with_help("end one before the other starts"));
-            }
-        }
-        let outer = self.place.clone();
-        self.place.tx.get_or_insert(span);
-        self.place.loops = 0;
-        self.check_block(body);
-        self.place = outer;
-    }
-
     /// What kind of block the statement being checked stands in.
     pub(crate) fn home(&self) -> Home {
-        match self.place.tx {
+        match self.place.around.at(Unit::Transaction) {
             Some(_) => Home::Transaction,
             None if self.in_client() => Home::Client,
             None if self.names.file.stm().is_some() => Home::Stm,
@@ -49,7 +30,7 @@ impl<'a> Checker<'a, '_> {
     /// Reports an access to `data` in a transaction that the stm would not know of; whether it did.
     pub(crate) fn bypasses_stm(&mut self, var: VarId, span: Span, write: bool) -> bool {
         let declared = self.names.var(var);
-        let Some(tx) = self.place.tx.filter(|_| declared.data) else { return false };
+        let Some(tx) = self.place.around.at(Unit::Transaction).filter(|_| declared.data) else { return false };
         let text = self.names.text(span);
         let (message, help) = match write {
             true => (format!("a transaction writes `{text}` without the stm"), "write `write(address, value);`"),
@@ -64,7 +45,7 @@ impl<'a> Checker<'a, '_> {
     pub(crate) fn check_client_call(&mut self, call: &'a Call, procedure: usize) -> Option<Kind> {
         self.check_args(call, procedure);
         let command = self.names.file.procs[procedure].command;
-        if self.place.tx.is_none() {
+        if self.place.around.at(Unit::Transaction).is_none() {
             let message = format!("`{}` outside of a transaction", call.name.text);
             let data = self.names.vars.iter().find(|var| var.data).map_or("g", |var| &var.name.text);
             let help = match command {
@@ -107,8 +88,8 @@ impl<'a> Checker<'a, '_> {
     pub(crate) fn check_client(&mut self) {
         let Some(client) = self.names.file.client else { return };
         let counts: Option<i128> = self.names.counts.iter().map(|count| count.map(i128::from)).sum();
-        if let (Some(Symbol::Const(constant)), Some(found)) = (self.names.lookup(None, "threads"), counts)
-            && let Some(threads) = self.names.consts[constant].filter(|threads| *threads != found)
+        if let (Some((threads, _)), Some(found)) = (self.names.value("threads"), counts)
+            && threads != found
         {
             let plural = if found == 1 { "" } else { "s" };
             let message = format!("the client has {found} thread{plural}, but `threads` is {threads}");
@@ -116,8 +97,8 @@ impl<'a> Checker<'a, '_> {
         }
         let data: Vec<_> = self.names.vars.iter().filter(|var| var.data).collect();
         if let Some(var) = data.iter().find(|var| data.len() > 1 || var.shape == Shape::Scalar) {
-            let message = "a client needs one array of `data`, for it computes addresses".to_owned();
-            let help = "declare `data g[vars];` and name the addresses by constants".to_owned();
+            let message = "a client needs one array of `data`, for it computes addresses";
+            let help = "declare `data g[vars];` and name the addresses by constants";
             self.complain(var.name.span, message, "not the only one, or no array", help);
         }
     }

@@ -10,6 +10,7 @@ use crate::resolve::calls::walk;
 use crate::resolve::names::Symbol;
 use crate::resolve::typing::kind_of;
 use crate::rules::checker::{Checker, breaks};
+use crate::rules::table::Unit;
 use crate::syntax::ast::{Block, Call, Command, Expr, Place, Stmt, StmtKind};
 
 impl<'a> Checker<'a, '_> {
@@ -20,10 +21,10 @@ impl<'a> Checker<'a, '_> {
         }
         self.facts.events[event as usize].get_or_insert(span);
         if event == TxEvent::ReadFinish && self.names.file.has_values() {
-            let help = "end it with `return` and the value that was read".to_owned();
-            self.complain(span, "a read of an stm with values returns a value".to_owned(), "without a value", help);
+            let help = "end it with `return` and the value that was read";
+            self.complain(span, "a read of an stm with values returns a value", "without a value", help);
         }
-        if self.place.atomic.is_some() {
+        if self.place.around.at(Unit::Section).is_some() {
             self.leaves_atomic(event.name(), span);
         }
         if let (Some(home), Some(command)) = (home_of(event), self.command())
@@ -49,8 +50,8 @@ impl<'a> Checker<'a, '_> {
                 self.complain(place.span, message, "not declared as `data`", help);
             }
             Some(_) if !self.stores_data => {
-                let message = "a rollback of something that was never stored".to_owned();
-                let help = "nothing in this stm stores to `data`, so there is nothing to undo".to_owned();
+                let message = "a rollback of something that was never stored";
+                let help = "nothing in this stm stores to `data`, so there is nothing to undo";
                 self.complain(span, message, "undoes a store", help);
             }
             Some(_) => {}
@@ -65,7 +66,7 @@ impl<'a> Checker<'a, '_> {
     pub(crate) fn check_called_events(&mut self, call: &Call, procedure: usize) {
         if self.names.file.procs[procedure].command.is_some() {
             let message = format!("`{}` is a command and cannot be called", call.name.text);
-            let help = "only clients call commands; move what they share to a procedure".to_owned();
+            let help = "only clients call commands; move what they share to a procedure";
             self.complain(call.name.span, message, "called here", help);
             return;
         }
@@ -74,7 +75,7 @@ impl<'a> Checker<'a, '_> {
             let Some(found) = found else { continue };
             self.facts.events[event as usize].get_or_insert(found);
             let place = match (home_of(event), self.command()) {
-                _ if self.place.atomic.is_some() => "an atomic section",
+                _ if self.place.around.at(Unit::Section).is_some() => "an atomic section",
                 (Some(home), Some(command)) if home != command => command.word(),
                 _ => continue,
             };

@@ -4,7 +4,7 @@ use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, Span};
 
 use crate::report::{Reported, Reports};
-use crate::resolve::names::{Names, Shape, Symbol, VarId};
+use crate::resolve::names::{Names, Shape, Symbol, VarId, declared_twice};
 use crate::resolve::typing::{Atoms, Kind, kind_of};
 use crate::rules::checker::{Checker, Mode};
 use crate::syntax::ast::{Expr, ExprKind, Name, VarKind};
@@ -29,9 +29,7 @@ impl<'a> Atoms<'a> for Checker<'a, '_> {
         let bound = self.binders.iter().find(|other| other.text == binder.text).map(|other| other.span);
         let declared = self.names.lookup(self.body, &binder.text).map(|symbol| self.names.span_of(symbol));
         if let Some(first) = bound.or(declared) {
-            let message = format!("`{}` is declared twice", binder.text);
-            let diagnostic = Diagnostic::new(binder.span, message, "declared again");
-            self.reports.add(diagnostic.with_related(first, "first declared here"));
+            declared_twice(binder, first, self.reports);
         }
         self.binders.push(binder);
     }
@@ -113,7 +111,7 @@ impl<'a> Checker<'a, '_> {
             None => Kind::Const,
             Some(index) => {
                 let message = format!("`{}` is a constant and cannot be indexed", name.text);
-                self.complain(index.span, message, "an index", "only arrays have elements".to_owned())
+                self.complain(index.span, message, "an index", "only arrays have elements")
             }
         }
     }
@@ -157,21 +155,27 @@ impl<'a> Checker<'a, '_> {
             _ => Mode::Local("an array index"),
         };
         if self.with_mode(mode, |c| kind_of(index, c)) == Kind::Timestamp {
-            let help = crate::resolve::typing::TIMESTAMP_HELP.to_owned();
-            self.complain(index.span, "a timestamp cannot be an index".to_owned(), "a timestamp", help);
+            let help = crate::resolve::typing::TIMESTAMP_HELP;
+            self.complain(index.span, "a timestamp cannot be an index", "a timestamp", help);
         }
     }
 
     fn check_self(&mut self, span: Span) -> Kind {
         if self.mode == (Mode::Constant { in_thread: false }) {
             let message = format!("`{}` has a value inside threads only", self.names.text(span));
-            return self.complain(span, message, "outside a thread", "name the thread instead".to_owned());
+            return self.complain(span, message, "outside a thread", "name the thread instead");
         }
         Kind::Const
     }
 
-    pub(crate) fn complain(&mut self, span: Span, message: String, label: &str, help: String) -> Kind {
-        self.reports.add(Diagnostic::new(span, message, label).with_help(help));
+    pub(crate) fn complain(
+        &mut self,
+        span: Span,
+        message: impl Into<String>,
+        label: &str,
+        help: impl Into<String>,
+    ) -> Kind {
+        self.reports.complain(span, message, label, help);
         Kind::Wrong
     }
 }

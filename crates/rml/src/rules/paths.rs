@@ -2,8 +2,8 @@
 //!
 //! Decided on the lowered code, where procedures are inlined, and only if nothing else is wrong.
 
+use cyrano_ir::Op;
 use cyrano_ir::blocks::diagnose::{Words, diagnose, without_commit};
-use cyrano_ir::{Diagnostic, Op};
 
 use crate::lower::thread::LoweredThread;
 use crate::report::Reports;
@@ -38,8 +38,8 @@ fn check_claims(threads: &[LoweredThread], file: &File, reports: &mut Reports) {
         };
         if !any {
             let message = "there is no atomic block to judge";
-            let diagnostic = Diagnostic::new(check.span, message, "asks for the atomicity of blocks");
-            reports.add(diagnostic.with_help(format!("mark what should seem to happen at once: {EXAMPLE}")));
+            let help = format!("mark what should seem to happen at once: {EXAMPLE}");
+            reports.complain(check.span, message, "asks for the atomicity of blocks", help);
         }
         for lowered in threads.iter().filter(|_| commits) {
             for diagnostic in without_commit(&lowered.thread, WORDS, Some(check.span)) {

@@ -15,13 +15,8 @@ impl<'a> Checker<'a, '_> {
         let (is_stm, has_client) = (file.stm().is_some(), file.client.is_some());
         for check in &file.checks {
             if let Some(span) = check.about_span {
-                let help = "leave it out: the check is about the whole program".to_owned();
-                self.complain(
-                    span,
-                    "only the clients of an `algorithm` are chosen by `for`".to_owned(),
-                    "not here",
-                    help,
-                );
+                let help = "leave it out: the check is about the whole program";
+                self.complain(span, "only the clients of an `algorithm` are chosen by `for`", "not here", help);
             }
             let message = match &check.claim {
                 claim if has_client => match Self::refused_of_client(claim) {
@@ -50,8 +45,8 @@ impl<'a> Checker<'a, '_> {
         }
         for observed in file.observed.iter().filter(|_| is_stm && !has_client) {
             let message = "the threads of an stm never end, so there is nothing to observe";
-            let diagnostic = Diagnostic::new(observed.span, message, "observed here");
-            self.reports.add(diagnostic.with_help("an stm is judged by its histories: `check opacity;`"));
+            let help = "an stm is judged by its histories: `check opacity;`";
+            self.reports.complain(observed.span, message, "observed here", help);
         }
     }
 
@@ -60,8 +55,7 @@ impl<'a> Checker<'a, '_> {
         let Some(stm) = self.names.file.stm() else { return false };
         let mut commits = false;
         for command in Command::ALL {
-            let found = self.names.file.procs.iter().position(|procedure| procedure.command == Some(command));
-            let Some(procedure) = found else {
+            let Some(procedure) = self.names.file.command(command) else {
                 self.report_missing(command, stm);
                 continue;
             };
@@ -69,8 +63,8 @@ impl<'a> Checker<'a, '_> {
                 commits = self.procs[procedure].events[TxEvent::Commit as usize].is_some();
                 if !commits && !self.names.file.broken {
                     let span = self.names.file.procs[procedure].name.span;
-                    let help = "end a successful transaction with `commit`".to_owned();
-                    self.complain(span, "this stm never commits".to_owned(), "no `commit` in here", help);
+                    let help = "end a successful transaction with `commit`";
+                    self.complain(span, "this stm never commits", "no `commit` in here", help);
                 }
             }
         }
@@ -89,24 +83,22 @@ impl<'a> Checker<'a, '_> {
             Command::End => "add one: `end { … commit }`",
         };
         let message = format!("this stm has no `{}`", command.word());
-        self.complain(stm, message, "lacks a command", help.to_owned());
+        self.complain(stm, message, "lacks a command", help);
     }
 
     /// There are as many transactional variables as `vars` says, and at least one.
     fn check_data(&mut self, stm: Span) {
-        let Some(Symbol::Const(constant)) = self.names.lookup(None, "vars") else { return };
-        let Some(vars) = self.names.consts[constant] else { return };
-        let span = self.names.span_of(Symbol::Const(constant));
+        let Some((vars, span)) = self.names.value("vars") else { return };
         if vars < 1 {
             let message = format!("an stm cannot have {vars} variables");
-            self.complain(span, message, "the number of variables", "`vars` is at least 1".to_owned());
+            self.complain(span, message, "the number of variables", "`vars` is at least 1");
             return;
         }
         let data = || self.names.vars.iter().filter(|var| var.data);
         let Some(first) = data().next() else {
             if !self.names.file.incomplete {
-                let help = "declare the variables that transactions read and write: `data g[vars];`".to_owned();
-                self.complain(stm, "this stm has no transactional variables".to_owned(), "lacks `data`", help);
+                let help = "declare the variables that transactions read and write: `data g[vars];`";
+                self.complain(stm, "this stm has no transactional variables", "lacks `data`", help);
             }
             return;
         };
@@ -118,9 +110,8 @@ impl<'a> Checker<'a, '_> {
         let Some(words) = words.sum::<Option<i128>>() else { return };
         if words != vars {
             let message = format!("{words} transactional variables are declared, but `vars` is {vars}");
-            let diagnostic = Diagnostic::new(first.name.span, message, "declared here");
-            self.reports
-                .add(diagnostic.with_help("declare one array of `vars` elements, or give `vars` another value"));
+            let help = "declare one array of `vars` elements, or give `vars` another value";
+            self.reports.complain(first.name.span, message, "declared here", help);
         }
     }
 
@@ -133,7 +124,7 @@ impl<'a> Checker<'a, '_> {
         };
         if self.data_var(&rmw.target).is_some() && !self.in_client() {
             let message = format!("`{word}` cannot be applied to a transactional variable");
-            let help = "load and store it, or use `cas`".to_owned();
+            let help = "load and store it, or use `cas`";
             self.complain(rmw.target.span, message, "declared as `data`", help);
         }
     }

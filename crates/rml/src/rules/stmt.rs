@@ -6,7 +6,7 @@ use crate::resolve::names::Symbol;
 use crate::resolve::typing::{Atoms, Kind, TIMESTAMP_HELP, check_range, condition, kind_of};
 use crate::rules::checker::{Checker, Mode};
 use crate::rules::names::report_unknown;
-use crate::rules::table::refuse;
+use crate::rules::table::{Unit, refuse, refuse_call, refuse_nesting};
 use crate::syntax::ast::{Block, Call, Expr, Name, Place, Range, Rhs, Rmw, RmwArgs, Stmt, StmtKind, VarKind};
 use crate::syntax::token::Token;
 
@@ -27,8 +27,8 @@ impl<'a> Checker<'a, '_> {
         }
         match &stmt.kind {
             StmtKind::Declare(_) => {
-                let help = "declare it in the outermost block of the thread or procedure".to_owned();
-                let message = "a local variable cannot be declared in an inner block".to_owned();
+                let help = "declare it in the outermost block of the thread or procedure";
+                let message = "a local variable cannot be declared in an inner block";
                 self.complain(stmt.span, message, "an inner block", help);
             }
             StmtKind::Assign(place, rhs) => self.check_assign(place, rhs, stmt.span),
@@ -48,12 +48,12 @@ impl<'a> Checker<'a, '_> {
             }
             StmtKind::Loop(body) => self.check_loop(body),
             StmtKind::Break | StmtKind::Continue => self.check_jump(stmt.span),
-            StmtKind::Fence(_) => self.check_fence(stmt.span),
+            StmtKind::Fence(_) => self.check_unit(Unit::Fence, stmt.span),
             StmtKind::Atomic(body) if self.is_block(body) => self.check_atomic_block(&[], body, stmt.span),
-            StmtKind::Atomic(body) => self.check_atomic(body, stmt.span),
+            StmtKind::Atomic(body) => self.check_inside(Unit::Section, body, stmt.span),
             StmtKind::AtomicBlock(block) => self.check_atomic_block(&block.results, &block.body, stmt.span),
-            StmtKind::Tx(body) => self.check_tx(body, stmt.span),
-            StmtKind::Operation(_, body) => self.check_operation(body, stmt.span),
+            StmtKind::Tx(body) => self.check_inside(Unit::Transaction, body, stmt.span),
+            StmtKind::Operation(_, body) => self.check_inside(Unit::Operation, body, stmt.span),
             StmtKind::ChooseValue(place, range) => {
                 check_range(range, self);
                 self.check_target(place);
@@ -97,7 +97,7 @@ impl<'a> Checker<'a, '_> {
         let text = self.names.text(span);
         if self.place.loops == 0 {
             let message = format!("`{text}` outside of a loop");
-            let help = "it belongs inside `while`, `loop` or `foreach`".to_owned();
+            let help = "it belongs inside `while`, `loop` or `foreach`";
             self.complain(span, message, "no loop around it", help);
         } else if self.place.loops_in_atomic == 0 {
             self.leaves_atomic(text, span);
@@ -106,7 +106,7 @@ impl<'a> Checker<'a, '_> {
 
     /// Reports a statement that would leave the atomic section around it.
     pub(crate) fn leaves_atomic(&mut self, what: &str, span: Span) {
-        let Some(atomic) = self.place.atomic else { return };
+        let Some(atomic) = self.place.around.at(Unit::Section) else { return };
         let message = format!("`{what}` cannot leave an atomic section");
         let diagnostic = Diagnostic::new(span, message, "leaves the section");
         let help = "remember the decision in a local and act on it behind the section";
@@ -114,7 +114,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn check_return(&mut self, value: Option<&'a Rhs>, span: Span) {
-        if self.place.atomic.is_some() {
+        if self.place.around.at(Unit::Section).is_some() {
             self.leaves_atomic("return", span);
         }
         let value = match value {
@@ -128,14 +128,14 @@ impl<'a> Checker<'a, '_> {
         }
         let in_thread = self.body.is_some_and(|body| body.0 >= self.names.file.procs.len());
         if in_thread {
-            let help = "write `return` alone to end the thread".to_owned();
-            self.complain(value.span, "a thread cannot return a value".to_owned(), "a value", help);
+            let help = "write `return` alone to end the thread";
+            self.complain(value.span, "a thread cannot return a value", "a value", help);
             return;
         }
         let before = self.facts.returns.unwrap_or(kind);
         if !kind.fits(before) {
             let message = format!("this returns {}, another `return` {}", kind.noun(), before.noun());
-            self.complain(value.span, message, kind.noun(), "a procedure returns values of one type".to_owned());
+            self.complain(value.span, message, kind.noun(), "a procedure returns values of one type");
         }
         let known = if matches!(before, Kind::Const | Kind::Wrong) { kind } else { before };
         self.facts.returns = Some(known);
@@ -147,48 +147,29 @@ impl<'a> Checker<'a, '_> {
             _ => ("a read-modify-write", span),
         };
         let message = format!("{what} stands alone on the right side of `:=`");
-        self.complain(span, message, "not returned", "assign it to a local first".to_owned());
+        self.complain(span, message, "not returned", "assign it to a local first");
     }
 
-    fn check_fence(&mut self, span: Span) {
-        self.facts.fence.get_or_insert(span);
-        if let Some(atomic) = self.place.atomic {
-            let message = "a fence cannot stand in an atomic section";
-            let diagnostic = Diagnostic::new(span, message, "a fence").with_related(atomic, "the section");
-            let help = "the accesses of a section are in order anyway; move the fence before or behind it";
-            self.reports.add(diagnostic.with_help(help));
+    /// Notes a unit and reports those around it that it cannot stand in.
+    pub(crate) fn check_unit(&mut self, unit: Unit, span: Span) {
+        self.facts.units.note(unit, span);
+        for refusal in refuse_nesting(unit, span, self.place.around) {
+            self.reports.add(refusal);
         }
     }
 
-    fn check_atomic(&mut self, body: &'a Block, span: Span) {
-        self.facts.atomic.get_or_insert(span);
-        if let Some(outer) = self.place.atomic {
-            let diagnostic = Diagnostic::new(span, "atomic sections do not nest", "the inner section");
-            let help = "the outer section makes everything inside it atomic; drop the inner one";
-            self.reports.add(diagnostic.with_related(outer, "the outer section").with_help(help));
-        }
+    /// Checks a unit and what stands in it.
+    pub(crate) fn check_inside(&mut self, unit: Unit, body: &'a Block, span: Span) {
+        self.check_unit(unit, span);
         let outer = self.place.clone();
-        self.place.atomic.get_or_insert(span);
-        self.place.loops_in_atomic = 0;
+        self.place.around.note(unit, span);
+        match unit {
+            Unit::Section => self.place.loops_in_atomic = 0,
+            Unit::Transaction => self.place.loops = 0,
+            _ => {}
+        }
         self.check_block(body);
         self.place = outer;
-    }
-
-    fn check_operation(&mut self, body: &'a Block, span: Span) {
-        self.facts.operation.get_or_insert(span);
-        let place = &self.place;
-        let (atomic, block) = ((place.atomic, "an atomic section"), (place.block, "an atomic block"));
-        let around = [atomic, block, (place.operation, "an operation")];
-        for (outer, what) in around {
-            if let Some(outer) = outer {
-                let message = format!("an operation cannot stand in {what}");
-                let diagnostic = Diagnostic::new(span, message, "the operation");
-                self.reports.add(diagnostic.with_related(outer, what).with_help("end one before the other starts"));
-            }
-        }
-        let outer = self.place.operation.replace(span);
-        self.check_block(body);
-        self.place.operation = outer;
     }
 
     fn check_assign(&mut self, place: &'a Place, rhs: &'a Rhs, span: Span) {
@@ -196,7 +177,7 @@ impl<'a> Checker<'a, '_> {
             (Some(kind), _) => kind,
             (None, Rhs::Call(call)) => {
                 let message = format!("procedure `{}` returns no value", call.name.text);
-                let help = "add `return` with a value to it, or call it as a statement".to_owned();
+                let help = "add `return` with a value to it, or call it as a statement";
                 self.complain(call.span, message, "no value", help)
             }
             (None, _) => Kind::Wrong,
@@ -219,7 +200,7 @@ impl<'a> Checker<'a, '_> {
     pub(crate) fn check_fit(&mut self, value: Kind, target: Kind, span: Span) {
         if !value.fits(target) {
             let message = format!("{} cannot go where {} is wanted", value.noun(), target.noun());
-            self.complain(span, message, "the types differ", TIMESTAMP_HELP.to_owned());
+            self.complain(span, message, "the types differ", TIMESTAMP_HELP);
         }
     }
 
@@ -245,7 +226,7 @@ impl<'a> Checker<'a, '_> {
             None => return Kind::Wrong,
         };
         let message = format!("`{}` is {what} and cannot be assigned", place.name.text);
-        self.complain(place.span, message, what, "assign to a shared or local variable".to_owned())
+        self.complain(place.span, message, what, "assign to a shared or local variable")
     }
 
     fn check_rmw(&mut self, rmw: &'a Rmw) -> Kind {
@@ -254,7 +235,7 @@ impl<'a> Checker<'a, '_> {
             && self.names.var(var).kind != VarKind::Shared
         {
             let message = format!("`{}` is not shared", rmw.target.name.text);
-            let help = "a read-modify-write needs a shared variable".to_owned();
+            let help = "a read-modify-write needs a shared variable";
             self.complain(rmw.target.span, message, "a local variable", help);
         }
         self.check_data_rmw(rmw);
@@ -268,8 +249,8 @@ impl<'a> Checker<'a, '_> {
             RmwArgs::FetchAdd(value) => {
                 let (kind, span) = arg(value);
                 if (target, kind) == (Kind::Timestamp, Kind::Int) || kind == Kind::Timestamp {
-                    let message = "only a constant can be added to a timestamp".to_owned();
-                    return self.complain(span, message, "not a constant", TIMESTAMP_HELP.to_owned());
+                    let message = "only a constant can be added to a timestamp";
+                    return self.complain(span, message, "not a constant", TIMESTAMP_HELP);
                 }
                 vec![]
             }
@@ -287,7 +268,7 @@ impl<'a> Checker<'a, '_> {
             Some(Symbol::Proc(procedure)) => procedure,
             Some(_) => {
                 let message = format!("`{}` is not a procedure", call.name.text);
-                let help = "only procedures can be called; write `:=` to assign".to_owned();
+                let help = "only procedures can be called; write `:=` to assign";
                 return Some(self.complain(call.name.span, message, "called here", help));
             }
             None if self.is_hidden(&call.name) => return Some(Kind::Wrong),
@@ -327,29 +308,10 @@ impl<'a> Checker<'a, '_> {
     /// A call counts as everything that the procedure may do.
     fn check_effects(&mut self, call: &'a Call, procedure: usize) {
         let callee = self.procs[procedure].clone();
-        let atomic = self.place.atomic;
-        let pairs = [
-            (atomic, callee.fence, "a fence", "an atomic section"),
-            (atomic, callee.atomic, "an atomic section", "an atomic section"),
-            (atomic, callee.operation, "an operation", "an atomic section"),
-            (self.place.operation, callee.operation, "an operation", "an operation"),
-            (self.place.block, callee.operation, "an operation", "an atomic block"),
-            (atomic, callee.block, "an atomic block", "an atomic section"),
-            (self.place.block, callee.block, "an atomic block", "an atomic block"),
-            (self.place.operation, callee.block, "an atomic block", "an operation"),
-        ];
-        for (around, inside, what, place) in pairs {
-            if let (Some(around), Some(inside)) = (around, inside) {
-                let message = format!("`{}` contains {what} and cannot be called in {place}", call.name.text);
-                let diagnostic = Diagnostic::new(call.span, message, "called here");
-                let diagnostic = diagnostic.with_related(inside, what).with_related(around, place);
-                self.reports.add(diagnostic);
-            }
+        for refusal in refuse_call(call, callee.units, self.place.around) {
+            self.reports.add(refusal);
         }
-        self.facts.fence = self.facts.fence.or(callee.fence);
-        self.facts.atomic = self.facts.atomic.or(callee.atomic);
-        self.facts.operation = self.facts.operation.or(callee.operation);
-        self.facts.block = self.facts.block.or(callee.block);
+        self.facts.units.join(&callee.units);
         if let Some(commit) = callee.commit {
             self.check_called_commit(call, commit);
         }

@@ -1,10 +1,10 @@
-//! Which statement may stand in which kind of block, and which expression.
+//! Which statement may stand in which kind of block, which expression, and which unit in which other one.
 //!
 //! One language has one parser, which reads every statement everywhere; what a block cannot have is refused here, and nowhere else.
 
 use cyrano_ir::{Diagnostic, Span, TxEvent};
 
-use crate::syntax::ast::{Expr, ExprKind, Rhs, RmwArgs, Stmt, StmtKind};
+use crate::syntax::ast::{Call, Expr, ExprKind, Rhs, RmwArgs, Stmt, StmtKind};
 
 /// The kinds of blocks that statements stand in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,4 +141,98 @@ pub(crate) fn refuse_in_algorithm(expr: &Expr) -> Option<Diagnostic> {
         _ => return None,
     };
     Some(Diagnostic::new(expr.span, message, "not here").with_help(help))
+}
+
+/// What stands around statements, or in procedures, and cannot be mixed at will.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unit {
+    Fence,
+    Section,
+    Operation,
+    Block,
+    Transaction,
+}
+
+impl Unit {
+    const ALL: [Self; 5] = [Self::Fence, Self::Section, Self::Operation, Self::Block, Self::Transaction];
+
+    /// With its article, for messages.
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Fence => "a fence",
+            Self::Section => "an atomic section",
+            Self::Operation => "an operation",
+            Self::Block => "an atomic block",
+            Self::Transaction => "a transaction",
+        }
+    }
+}
+
+/// For each unit where one is, if there is one.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Units([Option<Span>; Unit::ALL.len()]);
+
+impl Units {
+    /// Where a unit is.
+    pub(crate) fn at(&self, unit: Unit) -> Option<Span> {
+        self.0[unit as usize]
+    }
+
+    /// Notes a unit; the first one of its kind counts.
+    pub(crate) fn note(&mut self, unit: Unit, span: Span) {
+        self.0[unit as usize].get_or_insert(span);
+    }
+
+    /// Notes all units of another one.
+    pub(crate) fn join(&mut self, other: &Self) {
+        Unit::ALL.iter().for_each(|unit| self.0[*unit as usize] = self.at(*unit).or(other.at(*unit)));
+    }
+}
+
+const APART: &str = "end one before the other starts";
+const IN_ORDER: &str = "the accesses of a section are in order anyway; move the fence before or behind it";
+const ONE_SECTION: &str = "the outer section makes everything inside it atomic; drop the inner one";
+const ONE_BLOCK: &str =
+    "the outer block makes everything in it atomic; drop the inner one, or put its `commit` behind it";
+
+/// Which unit cannot stand in which other one: what to call the two, and help.
+const NESTING: [(Unit, Unit, &str, &str, &str); 10] = {
+    use Unit::{Block, Fence, Operation, Section, Transaction};
+    [
+        (Fence, Section, "a fence", "the section", IN_ORDER),
+        (Section, Section, "the inner section", "the outer section", ONE_SECTION),
+        (Operation, Section, "the operation", "an atomic section", APART),
+        (Operation, Operation, "the operation", "an operation", APART),
+        (Operation, Block, "the operation", "an atomic block", APART),
+        (Block, Section, "the block", "the section", APART),
+        (Block, Block, "the block", "the outer block", ONE_BLOCK),
+        (Block, Operation, "the block", "the operation", APART),
+        (Transaction, Section, "the transaction", "the section", APART),
+        (Transaction, Transaction, "the transaction", "the outer one", APART),
+    ]
+};
+
+/// The diagnostics for a unit in those around it.
+pub(crate) fn refuse_nesting(unit: Unit, span: Span, around: Units) -> impl Iterator<Item = Diagnostic> {
+    NESTING.iter().filter(move |row| row.0 == unit).filter_map(move |(_, outer, label, what, help)| {
+        let message = match unit {
+            Unit::Section if *outer == unit => "atomic sections do not nest".to_owned(),
+            Unit::Block if *outer == unit => "atomic blocks do not nest".to_owned(),
+            Unit::Transaction if *outer == unit => "transactions do not nest".to_owned(),
+            _ => format!("{} cannot stand in {}", unit.noun(), outer.noun()),
+        };
+        let diagnostic = Diagnostic::new(span, message, *label);
+        Some(diagnostic.with_related(around.at(*outer)?, *what).with_help(*help))
+    })
+}
+
+/// The diagnostics for a call of a procedure with these units inside in those around it.
+pub(crate) fn refuse_call(call: &Call, inside: Units, around: Units) -> impl Iterator<Item = Diagnostic> {
+    NESTING.iter().filter_map(move |(inner, outer, ..)| {
+        let (what, place) = (inner.noun(), outer.noun());
+        let (inside, around) = (inside.at(*inner)?, around.at(*outer)?);
+        let message = format!("`{}` contains {what} and cannot be called in {place}", call.name.text);
+        let diagnostic = Diagnostic::new(call.span, message, "called here");
+        Some(diagnostic.with_related(inside, what).with_related(around, place))
+    })
 }

@@ -19,17 +19,17 @@ impl<'a> Checker<'a, '_> {
         for check in &file.checks {
             self.check_criterion(check);
         }
-        let end = file.procs.iter().find(|procedure| procedure.command == Some(Command::End));
+        let end = file.command(Command::End).map(|end| &file.procs[end]);
         if let Some(param) = end.and_then(|end| end.params.first()).filter(|_| !file.has_values()) {
-            let help = "it ends a whole transaction: `end { … commit }`".to_owned();
-            let message = "`end` has no parameter".to_owned();
+            let help = "it ends a whole transaction: `end { … commit }`";
+            let message = "`end` has no parameter";
             self.complain(param.name.span, message, "not here", help);
         }
         if file.has_values() {
             self.check_client_size();
         } else if let Some(order) = file.orders.first() {
-            let help = "give `write` a second parameter, the value: `write(v, e) { … }`".to_owned();
-            let message = "only an stm with values can say in which order its transactions run".to_owned();
+            let help = "give `write` a second parameter, the value: `write(v, e) { … }`";
+            let message = "only an stm with values can say in which order its transactions run";
             self.complain(order.name.span, message, "declared here", help);
         }
         for (index, order) in file.orders.iter().enumerate() {
@@ -55,7 +55,7 @@ impl<'a> Checker<'a, '_> {
         if !fits {
             let message = format!("`{}` cannot be the key of an order", key.text);
             let help = "a key is a `local` of the stm that is no array; it counts as it is when `commit` is reached";
-            self.complain(key.span, message, "not a local", help.to_owned());
+            self.complain(key.span, message, "not a local", help);
         }
     }
 
@@ -90,20 +90,17 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn check_client_size(&mut self) {
-        let value = |checker: &Self, name: &str| {
-            let Some(Symbol::Const(constant)) = checker.names.lookup(None, name) else { return None };
-            Some((checker.names.consts[constant]?, checker.names.span_of(Symbol::Const(constant))))
-        };
+        let names = self.names;
         for (name, most) in [("txns", MOST), ("ops", MOST_CHOICES), ("values", MOST_CHOICES), ("vars", MOST)] {
-            if let Some((found, span)) = value(self, name).filter(|(found, _)| !(1..=most).contains(found)) {
+            if let Some((found, span)) = names.value(name).filter(|(found, _)| !(1..=most).contains(found)) {
                 self.refuse_size(name, found, 1, most, span);
             }
         }
-        let (Some((ops, _)), Some((fewest, span))) = (value(self, "ops"), value(self, "min_ops")) else { return };
+        let (Some((ops, _)), Some((fewest, span))) = (names.value("ops"), names.value("min_ops")) else { return };
         if !(0..=ops).contains(&fewest) && ops >= 1 {
             self.refuse_size("min_ops", fewest, 0, ops, span);
         }
-        let (Some((threads, span)), Some((txns, _))) = (value(self, "threads"), value(self, "txns")) else { return };
+        let (Some((threads, span)), Some((txns, _))) = (names.value("threads"), names.value("txns")) else { return };
         let all = threads.saturating_mul(txns);
         if all > MOST && txns <= MOST {
             let message = format!("{all} transactions are too many");
@@ -121,8 +118,8 @@ impl<'a> Checker<'a, '_> {
     pub(crate) fn check_command_result(&mut self, command: Command, value: &Expr, kind: Kind) {
         if command == Command::Read && self.names.file.has_values() {
             if kind == Kind::Timestamp {
-                let message = "a read cannot return a timestamp".to_owned();
-                self.complain(value.span, message, "a timestamp", TIMESTAMP_HELP.to_owned());
+                let message = "a read cannot return a timestamp";
+                self.complain(value.span, message, "a timestamp", TIMESTAMP_HELP);
             }
             return;
         }
@@ -130,6 +127,6 @@ impl<'a> Checker<'a, '_> {
             true => "only `read` returns something: the value that it found",
             false => "what a read returns is the value of its last load of `data`",
         };
-        self.complain(value.span, "a command cannot return a value".to_owned(), "a value", help.to_owned());
+        self.complain(value.span, "a command cannot return a value", "a value", help);
     }
 }

@@ -49,8 +49,13 @@ impl File {
 
     /// Whether it is an stm with values: one whose `write` is told what to write.
     pub(crate) fn has_values(&self) -> bool {
-        let write = self.procs.iter().find(|procedure| procedure.command == Some(Command::Write));
-        self.stm().is_some() && write.is_some_and(|write| write.params.len() == 2)
+        let write = self.command(Command::Write);
+        self.stm().is_some() && write.is_some_and(|write| self.procs[write].params.len() == 2)
+    }
+
+    /// The procedure that a command is.
+    pub(crate) fn command(&self, command: Command) -> Option<usize> {
+        self.procs.iter().position(|procedure| procedure.command == Some(command))
     }
 }
 

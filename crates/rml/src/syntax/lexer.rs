@@ -17,12 +17,11 @@ pub(crate) fn lex(source: &str, reports: &mut Reports) -> Vec<(Token, Span)> {
         match token {
             Ok(Token::OpenComment) => {
                 let open = Span::new(range.start, range.start + 2);
-                let comment = Diagnostic::new(open, "this comment is never closed", "starts here");
-                reports.add(comment.with_help("close it with `*/`"));
+                reports.complain(open, "this comment is never closed", "starts here", "close it with `*/`");
             }
             Ok(Token::OpenStr) => {
-                let string = Diagnostic::new(span, "this string is never closed", "starts here");
-                reports.add(string.with_help("close it with `\"` on the same line"));
+                let help = "close it with `\"` on the same line";
+                reports.complain(span, "this string is never closed", "starts here", help);
                 tokens.push((Token::Str, span));
             }
             Ok(token) => tokens.push((token, span)),

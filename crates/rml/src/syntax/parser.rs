@@ -197,7 +197,7 @@ impl<'s> Parser<'s, '_> {
 
     /// Reports a complaint about a span.
     pub(crate) fn complain(&mut self, span: Span, message: impl Into<String>, label: &str, help: &str) -> Reported {
-        self.reports.add(Diagnostic::new(span, message, label).with_help(help))
+        self.reports.complain(span, message, label, help)
     }
 
     /// Runs `inner` one level deeper, or refuses.

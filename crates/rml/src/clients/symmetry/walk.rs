@@ -4,6 +4,7 @@ use cyrano_ir::dataflow::Pairs;
 use cyrano_ir::{Addr, Expr, InstrId, LocalExpr, Method, Op, Place, Program, RmwOp, Thread, reply};
 
 use super::Calls;
+use crate::expand::share::past_jumps;
 
 /// Whether renaming threads, variables and values like this changes nothing.
 pub(super) fn is_automorphism(
@@ -38,17 +39,6 @@ pub(super) fn is_automorphism(
     locations.complete().is_some_and(|map| map.into_iter().enumerate().all(alike))
 }
 
-/// The first instruction from here that is not a jump.
-fn past_jumps(thread: &Thread, mut at: usize) -> usize {
-    for _ in 0..thread.code.len() {
-        match thread.code[at].op {
-            Op::Jump(to) => at = to.index(),
-            _ => break,
-        }
-    }
-    at
-}
-
 fn constant(expr: &LocalExpr) -> Option<i128> {
     match expr {
         Expr::Const(value) => Some(*value),
@@ -79,7 +69,7 @@ impl Walk<'_> {
         let mut work: Vec<(usize, usize)> = self.paired_calls()?;
         let mut done = vec![false; one.code.len()];
         while let Some((a, b)) = work.pop() {
-            let (a, b) = (past_jumps(one, a), past_jumps(other, b));
+            let (a, b) = (past_jumps(&one.code, a), past_jumps(&other.code, b));
             code.add(a, b)?;
             if a < first || b < first {
                 (a == b).then_some(())?;

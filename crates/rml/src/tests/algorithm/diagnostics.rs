@@ -147,13 +147,10 @@ fn methods() {
             "method read(i) { a := one(); return a; } method one() { b := two(); return b; } method two() { c := one(); return c; }",
         ),
         expect![[r#"
-        `two` calls itself [`two`: this call leads back]
-          `two`: the method
-          help: methods are inlined, so they cannot be recursive
-        `one` calls itself [`one`: this call leads back]
-          `one`: the method
-          help: methods are inlined, so they cannot be recursive
-    "#]],
+            method `one` calls itself through `two` [`one()`: the call that closes the circle]
+              `one`: the method
+              help: methods are inlined, so they cannot be recursive
+        "#]],
     );
     check(
         &file("method read(i) { if (i) { return 1; } }"),
