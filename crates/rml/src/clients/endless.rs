@@ -18,7 +18,6 @@ use crate::expand::method::Lower;
 use crate::lower::build::{int, is, var};
 use crate::lower::memory::Memory;
 use crate::report::{Fallible, Reported, Reports};
-use crate::resolve::calls::walk;
 use crate::resolve::classes::Kind;
 use crate::resolve::constants::Constants;
 use crate::resolve::infer::Inference;
@@ -78,9 +77,7 @@ pub(crate) fn name(space: &ClientSpace, locs: u32) -> String {
 /// Whether names of transactions or records have to be used again.
 fn needs_names(algorithm: &Algorithm) -> bool {
     let mut found = names_transactions(algorithm);
-    for method in &algorithm.methods {
-        walk(&method.body, &mut |stmt| found |= matches!(stmt.rhs(), Some(Rhs::New(_))));
-    }
+    algorithm.walk(&mut |stmt| found |= matches!(stmt.rhs(), Some(Rhs::New(_))));
     found
 }
 
@@ -88,9 +85,7 @@ fn needs_names(algorithm: &Algorithm) -> bool {
 fn names_transactions(algorithm: &Algorithm) -> bool {
     let mut found = false;
     let mut expr = |expr: &Expr| expr.for_each_name(&mut |name| found |= name.text == "tx");
-    for method in &algorithm.methods {
-        walk(&method.body, &mut |stmt| for_each_expr(stmt, &mut expr));
-    }
+    algorithm.walk(&mut |stmt| for_each_expr(stmt, &mut expr));
     found
 }
 

@@ -130,19 +130,23 @@ fn stamped<'a, R: Resolve<'a>>(expr: &IrExpr<R::Var>, to: &R) -> bool {
 
 /// Evaluates an operation on constants, and a logical operation whose left side is a constant that does not decide.
 fn settle<'a, R: Resolve<'a>>(expr: IrExpr<R::Var>, span: Span, to: &mut R) -> Fallible<IrExpr<R::Var>> {
-    let constant = match &expr {
-        IrExpr::Unary(_, arg) => matches!(**arg, IrExpr::Const(_)),
-        IrExpr::Binary(_, left, right) => matches!((&**left, &**right), (IrExpr::Const(_), IrExpr::Const(_))),
-        _ => false,
-    };
-    if constant {
-        let value = expr.eval(&mut |_| Ok(0));
-        return value.map(IrExpr::Const).map_err(|error| wrong_constant(error, span, to.reports()));
+    if let Some(value) = compute(&expr, span, to.reports()) {
+        return value.map(IrExpr::Const);
     }
     match expr {
         IrExpr::Binary(BinOp::And | BinOp::Or, left, right) if matches!(*left, IrExpr::Const(_)) => Ok(truth(*right)),
         other => Ok(other),
     }
+}
+
+/// The value of an operation on constants; none if it is something else.
+pub(crate) fn compute<V>(expr: &IrExpr<V>, span: Span, reports: &mut Reports) -> Option<Fallible<i128>> {
+    let constant = match expr {
+        IrExpr::Unary(_, arg) => matches!(**arg, IrExpr::Const(_)),
+        IrExpr::Binary(_, left, right) => matches!((&**left, &**right), (IrExpr::Const(_), IrExpr::Const(_))),
+        _ => false,
+    };
+    constant.then(|| expr.eval(&mut |_| Ok(0)).map_err(|error| wrong_constant(error, span, reports)))
 }
 
 fn wrong_constant(error: EvalError, span: Span, reports: &mut Reports) -> Reported {

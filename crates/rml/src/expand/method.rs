@@ -8,12 +8,13 @@ use std::collections::HashMap;
 use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span};
 
 use crate::expand::budget::Budget;
+use crate::expand::fold::compute;
 use crate::expand::rounds::is_of_a_round;
 use crate::lower::build::{Builder, binary, int, var};
 use crate::lower::memory::Memory;
 use crate::lower::sets::{Contents, SetShape};
 use crate::report::{Fallible, Reported, Reports};
-use crate::resolve::constants::{Constants, wrong};
+use crate::resolve::constants::Constants;
 use crate::syntax::ast::{Block, Expr, ExprKind, Name, Rhs, Stmt, StmtKind};
 use crate::syntax::objects::{Algorithm, Method};
 
@@ -118,7 +119,7 @@ impl<'a, 'm> Lower<'a, 'm> {
 
     /// Inlines a method; the register that holds its result.
     pub(crate) fn call(&mut self, name: &str, args: Vec<LocalExpr>, span: Span) -> Fallible<RegId> {
-        let method = self.algorithm.methods.iter().find(|method| method.name.text == name).ok_or(Reported)?;
+        let method = self.algorithm.method(name).ok_or(Reported)?;
         let tag = self.call_tag(&args);
         let result = self.build.register(&format!("{name}.result{tag}"), 0);
         let mut bound = Vec::new();
@@ -339,15 +340,7 @@ impl<'a, 'm> Lower<'a, 'm> {
 
     /// Computes an operation on constants.
     pub(crate) fn settle(&mut self, expr: LocalExpr, span: Span) -> Fallible<LocalExpr> {
-        let constant = match &expr {
-            IrExpr::Unary(_, arg) => matches!(**arg, IrExpr::Const(_)),
-            IrExpr::Binary(_, left, right) => matches!((&**left, &**right), (IrExpr::Const(_), IrExpr::Const(_))),
-            _ => false,
-        };
-        if !constant {
-            return Ok(expr);
-        }
-        expr.eval(&mut |_| Ok(0)).map(int).map_err(|error| wrong(error, span, self.reports))
+        compute(&expr, span, self.reports).map_or(Ok(expr), |value| value.map(int))
     }
 
     /// What a name stands for.

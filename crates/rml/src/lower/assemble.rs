@@ -16,7 +16,6 @@ use crate::expand::method::Lower;
 use crate::lower::memory::{Memory, Written};
 use crate::orders::layout::{Layout, OrderPair};
 use crate::report::{Fallible, Reported, Reports};
-use crate::resolve::calls::walk;
 use crate::resolve::constants::Constants;
 use crate::resolve::kinds::interchangeable;
 use crate::syntax::ast::{CheckDecl, Claim, Expr, ExprKind, File};
@@ -44,11 +43,9 @@ pub(crate) fn check_set(file: &File, set: &[(String, i128)]) -> Result<(), Compi
 pub(crate) fn orders(file: &File) -> Orders {
     let mut orders = Orders { labels: Vec::new(), declared: Vec::new(), end: Span::default() };
     let Some(algorithm) = &file.algorithm else { return orders };
-    for method in &algorithm.methods {
-        walk(&method.body, &mut |stmt| {
-            orders.labels.extend(stmt.label.iter().map(|label| (label.text.clone(), label.span)));
-        });
-    }
+    algorithm.walk(&mut |stmt| {
+        orders.labels.extend(stmt.label.iter().map(|label| (label.text.clone(), label.span)));
+    });
     orders.declared = algorithm.orders.iter().map(|order| (pair(order), order.span)).collect();
     orders.end = algorithm.close;
     orders
@@ -102,14 +99,12 @@ pub(crate) fn tests(name: &str, file: &File, set: &[(String, i128)], reports: &m
 
 fn label_numbers(algorithm: &Algorithm) -> HashMap<&str, u32> {
     let mut labels = HashMap::new();
-    for method in &algorithm.methods {
-        walk(&method.body, &mut |stmt| {
-            if let Some(label) = &stmt.label {
-                let next = u32::try_from(labels.len()).unwrap_or(u32::MAX);
-                labels.insert(label.text.as_str(), next);
-            }
-        });
-    }
+    algorithm.walk(&mut |stmt| {
+        if let Some(label) = &stmt.label {
+            let next = u32::try_from(labels.len()).unwrap_or(u32::MAX);
+            labels.insert(label.text.as_str(), next);
+        }
+    });
     labels
 }
 

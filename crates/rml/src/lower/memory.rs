@@ -11,7 +11,6 @@ use std::collections::{HashMap, HashSet};
 use cyrano_ir::{ArrayId, Diagnostic, LocId, Location, Program, SharedArray, Span, Ty};
 
 use crate::report::{Fallible, Reports};
-use crate::resolve::calls::walk;
 use crate::resolve::constants::{Constants, MAX_ARRAY, size};
 use crate::syntax::objects::*;
 
@@ -275,16 +274,14 @@ fn vacuous(span: Span, name: &str, domain: &[i128], reports: &mut Reports) -> cr
 /// The names of the objects, and of the fields, that are written by statements.
 fn stored(algorithm: &Algorithm) -> (HashSet<&str>, HashSet<&str>) {
     let (mut objects, mut fields) = (HashSet::new(), HashSet::new());
-    for method in &algorithm.methods {
-        walk(&method.body, &mut |stmt| {
-            let Some(access) = stmt.access() else { return };
-            if access.method.text == "write" {
-                match &access.field {
-                    Some(field) => fields.insert(field.text.as_str()),
-                    None => objects.insert(access.object.text.as_str()),
-                };
-            }
-        });
-    }
+    algorithm.walk(&mut |stmt| {
+        let Some(access) = stmt.access() else { return };
+        if access.method.text == "write" {
+            match &access.field {
+                Some(field) => fields.insert(field.text.as_str()),
+                None => objects.insert(access.object.text.as_str()),
+            };
+        }
+    });
     (objects, fields)
 }

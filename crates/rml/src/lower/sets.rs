@@ -12,7 +12,6 @@ use cyrano_ir::{BinOp, LocalExpr, Op, Place, RegId, Span, UnOp};
 use crate::expand::method::Lower;
 use crate::lower::build::{any, binary, element, int, var};
 use crate::report::{Fallible, Reported};
-use crate::resolve::calls::walk;
 use crate::resolve::constants::{MAX_KEYS, size};
 use crate::syntax::ast::{Access, ExprKind, Rhs, StmtKind};
 use crate::syntax::objects::{LocalKind, LoopOrder, TxLocal};
@@ -150,18 +149,16 @@ impl<'a> Lower<'a, '_> {
     fn uses(&self, index: usize) -> (bool, bool) {
         let name = &self.algorithm.locals[index].name.text;
         let (mut pairs, mut ordered) = (false, false);
-        for method in &self.algorithm.methods {
-            walk(&method.body, &mut |stmt| match &stmt.kind {
-                StmtKind::Each(each) if each.set.text == *name => {
-                    ordered |= each.order == LoopOrder::Insertion;
-                    pairs |= each.binders.len() == 2 && !each.arrow;
-                }
-                StmtKind::Do(Rhs::Access(access)) if access.object.text == *name => {
-                    pairs |= access.args.iter().any(|arg| matches!(arg.kind, ExprKind::Tuple(_)));
-                }
-                _ => {}
-            });
-        }
+        self.algorithm.walk(&mut |stmt| match &stmt.kind {
+            StmtKind::Each(each) if each.set.text == *name => {
+                ordered |= each.order == LoopOrder::Insertion;
+                pairs |= each.binders.len() == 2 && !each.arrow;
+            }
+            StmtKind::Do(Rhs::Access(access)) if access.object.text == *name => {
+                pairs |= access.args.iter().any(|arg| matches!(arg.kind, ExprKind::Tuple(_)));
+            }
+            _ => {}
+        });
         (pairs, ordered)
     }
 

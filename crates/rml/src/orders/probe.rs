@@ -5,7 +5,6 @@ use cyrano_ir::Diagnostic;
 use crate::clients::space::{ClientSpace, Values};
 use crate::lower::assemble::{Maker, all_clients, pair};
 use crate::report::{Fallible, Reported, Reports};
-use crate::resolve::calls::walk;
 use crate::syntax::objects::OrderDecl;
 
 impl Maker<'_> {
@@ -53,11 +52,9 @@ impl Maker<'_> {
             }
             _ => {
                 let mut spans = Vec::new();
-                for method in &self.algorithm.methods {
-                    walk(&method.body, &mut |stmt| {
-                        spans.extend(stmt.label.iter().filter(|label| label.text == *second).map(|label| label.span));
-                    });
-                }
+                self.algorithm.walk(&mut |stmt| {
+                    spans.extend(stmt.label.iter().filter(|label| label.text == *second).map(|label| label.span));
+                });
                 for span in spans {
                     diagnostic = diagnostic.with_related(span, format!("`{second}` is here"));
                 }

@@ -8,7 +8,7 @@ use cyrano_ir::{Diagnostic, Span};
 
 use crate::report::Reports;
 use crate::syntax::ast::{AtomicBlock, Block, Name, Stmt, StmtKind};
-use crate::syntax::objects::Each;
+use crate::syntax::objects::{Algorithm, Each, Method, Record};
 
 /// What is known about calls between procedures.
 pub(crate) struct Calls {
@@ -135,6 +135,23 @@ pub(crate) fn walk<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Stmt)) {
         for inner in inner_blocks(stmt) {
             walk(inner, visit);
         }
+    }
+}
+
+impl Algorithm {
+    /// Calls `visit` on every statement of its methods.
+    pub(crate) fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Stmt)) {
+        self.methods.iter().for_each(|method| walk(&method.body, visit));
+    }
+
+    /// The method of this name.
+    pub(crate) fn method(&self, name: &str) -> Option<&Method> {
+        self.methods.iter().find(|method| method.name.text == name)
+    }
+
+    /// The record of this name.
+    pub(crate) fn record(&self, name: &str) -> Option<&Record> {
+        self.records.iter().find(|record| record.name.text == name)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{BinOp, Diagnostic, EvalError, Expr as IrExpr, Span};
+use cyrano_ir::{BinOp, Diagnostic, Expr as IrExpr, Span};
 
+use crate::expand::fold::compute;
 use crate::given;
 use crate::report::{Fallible, Reported, Reports};
 use crate::rules::algorithm::REPLIES;
@@ -85,12 +86,7 @@ impl Constants {
 }
 
 fn settle(expr: &IrExpr<()>, span: Span, reports: &mut Reports) -> Fallible<i128> {
-    expr.eval(&mut |()| Ok(0)).map_err(|error| wrong(error, span, reports))
-}
-
-/// Reports a computation with constants that goes wrong.
-pub(crate) fn wrong(error: EvalError, span: Span, reports: &mut Reports) -> Reported {
-    reports.add(Diagnostic::new(span, format!("{error} in a constant expression"), "computed here"))
+    compute(expr, span, reports).unwrap_or(Err(Reported))
 }
 
 /// The most elements that an array may have.

@@ -143,8 +143,7 @@ impl<'a> Inference<'a> {
     }
 
     fn field_at(&mut self, record: &Name, position: usize) -> Class {
-        let mut records = self.algorithm.records.iter();
-        let fields = records.find(|known| known.name.text == record.text).map(|record| &record.fields);
+        let fields = self.algorithm.record(&record.text).map(|record| &record.fields);
         let field = fields.and_then(|fields| self.fields.get(fields.get(position)?.0.text.as_str()));
         field.map(|field| field.value).unwrap_or_else(|| self.classes.number())
     }
@@ -220,10 +219,7 @@ impl<'a> Inference<'a> {
             }
             Rhs::Call(call) => {
                 let args: Vec<_> = call.args.iter().map(|arg| self.expr(method, arg)).collect();
-                let mut methods = self.algorithm.methods.iter();
-                let Some(called) = methods.find(|called| called.name.text == call.name.text) else {
-                    return self.classes.number();
-                };
+                let Some(called) = self.algorithm.method(&call.name.text) else { return self.classes.number() };
                 for (param, arg) in called.params.iter().zip(args) {
                     let param = self.name(called, param);
                     self.classes.unify(param, arg);

@@ -4,7 +4,6 @@
 //! may be used as a reference and come from elsewhere is an error. `infer` knows what may be copied where.
 
 use crate::report::{Fallible, Reported, Reports};
-use crate::resolve::calls::walk;
 use crate::resolve::constants::Constants;
 use crate::resolve::infer::Inference;
 use crate::syntax::ast::{Access, Name};
@@ -32,14 +31,12 @@ pub(crate) fn check(algorithm: &Algorithm, constants: &Constants, reports: &mut 
 /// The access of a field of these records that shows the fault: one of `tx`, or else the first one.
 fn first_access<'a>(algorithm: &'a Algorithm, record: &Record) -> Option<&'a Access> {
     let mut found: Vec<&'a Access> = Vec::new();
-    for method in &algorithm.methods {
-        walk(&method.body, &mut |stmt| {
-            let Some(access) = stmt.access() else { return };
-            let own = |field: &Name| record.fields.iter().any(|(known, _)| known.text == field.text);
-            if access.field.as_ref().is_some_and(own) {
-                found.push(access);
-            }
-        });
-    }
+    algorithm.walk(&mut |stmt| {
+        let Some(access) = stmt.access() else { return };
+        let own = |field: &Name| record.fields.iter().any(|(known, _)| known.text == field.text);
+        if access.field.as_ref().is_some_and(own) {
+            found.push(access);
+        }
+    });
     found.iter().find(|access| access.object.text == "tx").or(found.first()).copied()
 }

@@ -23,8 +23,8 @@ impl<'a> Checker<'a, '_> {
         let name = &access.method;
         match methods.iter().find(|(method, _)| *method == name.text) {
             None => {
-                let known: Vec<_> = methods.iter().map(|(method, _)| *method).collect();
-                self.unknown(&format!("method of {}", article(kind.word())), name, &known);
+                let what = format!("method of {}", article(kind.word()));
+                self.unknown(&what, name, methods.iter().map(|(method, _)| *method));
             }
             Some((_, arity)) if *arity != access.args.len() => {
                 let message = format!("`{}` takes {}, not {}", name.text, count(*arity, "argument"), access.args.len());
@@ -50,14 +50,13 @@ impl<'a> Checker<'a, '_> {
             let fields = self.algorithm.records.iter().flat_map(|record| &record.fields);
             let found = fields.clone().find(|(name, _)| name.text == field.text);
             if found.is_none() {
-                let known: Vec<_> = fields.map(|(name, _)| name.text.as_str()).collect();
-                self.unknown("field", field, &known);
+                self.unknown("field", field, fields.map(|(name, _)| name.text.as_str()));
             }
             return found.map(|(_, ty)| ty.kind);
         }
         let Some(Global::Shared(index)) = global else {
-            let known: Vec<_> = self.algorithm.shared.iter().map(|shared| shared.name.text.as_str()).collect();
-            self.unknown("base object", &access.object, &known);
+            let known = self.algorithm.shared.iter().map(|shared| shared.name.text.as_str());
+            self.unknown("base object", &access.object, known);
             return None;
         };
         let shared = &self.algorithm.shared[index];
@@ -84,9 +83,8 @@ impl<'a> Checker<'a, '_> {
         };
         let name = &access.method;
         let Some((_, arity, gives)) = known.iter().find(|(method, ..)| *method == name.text) else {
-            let known: Vec<_> = known.iter().map(|(method, ..)| *method).collect();
             let what = if kind == LocalKind::Map { "method of a map" } else { "method of a set" };
-            return self.unknown(what, name, &known);
+            return self.unknown(what, name, known.iter().map(|(method, ..)| *method));
         };
         if access.args.len() != *arity {
             let message = format!("`{}` takes {}, not {}", name.text, count(*arity, "argument"), access.args.len());
@@ -113,8 +111,7 @@ impl<'a> Checker<'a, '_> {
         let is_set = |local: &&TxLocal| local.kind != LocalKind::Int;
         let found = locals.iter().position(|local| is_set(&local) && local.name.text == name.text);
         if found.is_none() {
-            let known: Vec<_> = locals.iter().filter(is_set).map(|local| local.name.text.as_str()).collect();
-            self.unknown("set or map", name, &known);
+            self.unknown("set or map", name, locals.iter().filter(is_set).map(|local| local.name.text.as_str()));
         }
         found
     }

@@ -72,13 +72,14 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Says that nothing has this name, and which name may have been meant.
-    pub(crate) fn unknown(&mut self, what: &str, name: &Name, known: &[&str]) {
-        let message = format!("there is no {what} `{}`", name.text);
+    pub(crate) fn unknown<'k>(&mut self, what: &str, name: &Name, known: impl IntoIterator<Item = &'k str>) {
+        let known: Vec<_> = known.into_iter().collect();
         let help = match closest(&name.text, known.iter().copied()) {
             Some(word) => format!("did you mean `{word}`?"),
             None if known.is_empty() => format!("no {what} is declared"),
             None => format!("there is `{}`", known.join("`, `")),
         };
+        let message = format!("there is no {what} `{}`", name.text);
         self.complain(name.span, message, &format!("unknown {what}"), help);
     }
 
@@ -150,9 +151,8 @@ impl<'a> Checker<'a, '_> {
 
     /// Checks `new Name(…)`.
     pub(crate) fn new_record(&mut self, name: &Name, given: usize) {
-        let Some(record) = self.algorithm.records.iter().find(|record| record.name.text == name.text) else {
-            let known: Vec<_> = self.algorithm.records.iter().map(|record| record.name.text.as_str()).collect();
-            return self.unknown("record", name, &known);
+        let Some(record) = self.algorithm.record(&name.text) else {
+            return self.unknown("record", name, self.algorithm.records.iter().map(|record| record.name.text.as_str()));
         };
         let wanted = record.fields.len();
         if given != wanted {
@@ -168,7 +168,7 @@ impl<'a> Checker<'a, '_> {
         expr.for_each_name(&mut |name| {
             let known = matches!(self.globals.get(name.text.as_str()), Some((Global::Const, _)));
             if !known && !is_builtin(&name.text) {
-                self.unknown("constant", name, &self.constants());
+                self.unknown("constant", name, self.constants());
             }
         });
     }
@@ -190,7 +190,7 @@ impl<'a> Checker<'a, '_> {
         for wanted in TmMethod::ALL {
             let shape = ["()", "(i)", "(i, v)"][wanted.arity()];
             let help = format!("write `method {}{shape} {{ … }}`", wanted.name());
-            match self.algorithm.methods.iter().find(|method| method.name.text == wanted.name()) {
+            match self.algorithm.method(wanted.name()) {
                 None => self.complain(span, format!("the method `{}` is missing", wanted.name()), "here", help),
                 Some(method) if method.params.len() != wanted.arity() => {
                     let message = format!("`{}` takes {}", wanted.name(), count(wanted.arity(), "argument"));
@@ -245,7 +245,7 @@ impl<'a> Checker<'a, '_> {
         for order in &self.algorithm.orders {
             for label in [&order.first, &order.second] {
                 if !labels.contains_key(label.text.as_str()) {
-                    self.unknown("label", label, &known);
+                    self.unknown("label", label, known.iter().copied());
                 }
             }
         }

@@ -174,9 +174,8 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn call(&mut self, name: &Name, given: usize) {
-        let Some(method) = self.algorithm.methods.iter().find(|method| method.name.text == name.text) else {
-            let known: Vec<_> = self.algorithm.methods.iter().map(|method| method.name.text.as_str()).collect();
-            return self.unknown("method", name, &known);
+        let Some(method) = self.algorithm.method(&name.text) else {
+            return self.unknown("method", name, self.algorithm.methods.iter().map(|method| method.name.text.as_str()));
         };
         let wanted = method.params.len();
         if wanted != given {
@@ -243,7 +242,7 @@ impl<'a> Checker<'a, '_> {
                 let mut known = self.constants();
                 known.extend(scope.fixed.iter().map(|fixed| fixed.text.as_str()).chain(scope.locals.iter().copied()));
                 known.sort_unstable();
-                self.unknown("variable", name, &known);
+                self.unknown("variable", name, known);
             }
         }
     }

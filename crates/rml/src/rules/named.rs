@@ -72,8 +72,7 @@ fn ends(tx: &Tx, last: bool, checker: &mut Checker<'_, '_>) {
 
 fn client_call(call: &ClientCall, own: &HashSet<&str>, checker: &mut Checker<'_, '_>) {
     let Some(method) = TmMethod::ALL.into_iter().find(|method| method.name() == call.method.text) else {
-        let known = TmMethod::ALL.map(TmMethod::name);
-        return checker.unknown("method that clients call", &call.method, &known);
+        return checker.unknown("method that clients call", &call.method, TmMethod::ALL.map(TmMethod::name));
     };
     if call.args.len() != method.arity() {
         let message =
@@ -94,7 +93,7 @@ fn value_name(name: &Name, own: &HashSet<&str>, checker: &mut Checker<'_, '_>) {
     }
     let mut known: Vec<_> = checker.constants().into_iter().chain(own.iter().copied()).collect();
     known.sort_unstable();
-    checker.unknown("constant or earlier result", name, &known);
+    checker.unknown("constant or earlier result", name, known);
 }
 
 fn no_sets(expr: &Expr, checker: &mut Checker<'_, '_>) {
@@ -132,7 +131,7 @@ fn one_check(check: &CheckDecl, file: &File, checker: &mut Checker<'_, '_>) {
             let known: Vec<_> = file.clients.iter().map(|client| client.name.text.as_str()).collect();
             let find = |name: &Name| file.clients.iter().find(|client| client.name.text == name.text);
             for name in names.iter().filter(|name| find(name).is_none()) {
-                checker.unknown("client", name, &known);
+                checker.unknown("client", name, known.iter().copied());
             }
             names.iter().filter_map(find).collect()
         }

@@ -3,27 +3,13 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::tests::soup::pieces;
 
 const FILES: [&str; 3] = [
     include_str!("../../../../../library/tm-objects/core_mcrt_fixed.rml"),
     include_str!("../../../../../library/tm-objects/core_dstm_fixed.rml"),
     include_str!("../../../../../library/tm-objects/tl2.rml"),
 ];
-
-/// The words and marks of a text, with the space behind them.
-fn pieces(text: &str) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let word = first.is_alphanumeric();
-        let end = rest.find(|c: char| if word { !c.is_alphanumeric() } else { true }).unwrap_or(rest.len());
-        let end = end.max(first.len_utf8());
-        let (piece, after) = rest.split_at(end);
-        pieces.push(piece);
-        rest = after;
-    }
-    pieces
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
