@@ -60,6 +60,9 @@ fn compile_as(source: &str, name: &str, set: &[(String, i128)], atomic: bool) ->
         check_set(&file, set)?;
         lower::program::require_program(&file, &mut reports);
     }
+    if file.algorithm.is_some() {
+        return Err(CompileError::Diagnostics(reports.finish()));
+    }
     let names = resolve::names::collect(source, &file, set, &mut reports);
     let checked = rules::checker::check(&names, &mut reports);
     let program = lower::program::lower_program(name, &names, &checked, atomic, &mut reports);
@@ -81,11 +84,7 @@ pub fn has_client(source: &str) -> bool {
 }
 
 fn parsed(source: &str) -> Option<syntax::ast::File> {
-    if source.len() > MAX_SOURCE || algorithm::is_algorithm(source) {
-        return None;
-    }
-    let mut reports = report::Reports::default();
-    Some(syntax::parser::parse(source, &mut reports))
+    (source.len() <= MAX_SOURCE).then(|| syntax::parser::parse(source, &mut report::Reports::default()))
 }
 
 fn check_size(source: &str) -> Result<(), CompileError> {

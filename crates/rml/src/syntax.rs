@@ -10,6 +10,7 @@ pub(crate) mod lexer;
 pub(crate) mod named;
 pub(crate) mod objects;
 pub(crate) mod parser;
+pub(crate) mod rhs;
 pub(crate) mod stm;
 pub(crate) mod stmt;
 pub(crate) mod token;

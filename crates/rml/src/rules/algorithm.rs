@@ -107,9 +107,6 @@ impl<'a> Checker<'a, '_> {
             let help = "what its clients return is observed anyway: name the results, `r1 := read(0)`";
             self.complain(observed.span, "an algorithm has nothing to observe", "not here", help);
         }
-        if let Some(client) = file.client {
-            self.complain(client, "this client has no name", "which one is it?", "write `client P { … }`");
-        }
     }
 
     fn add_global(&mut self, name: &'a Name, global: Global) {

@@ -28,7 +28,7 @@ impl Parser<'_, '_> {
                 Token::Threads => self.program(BlockKind::Threads),
                 Token::Stm => self.program(BlockKind::Stm),
                 Token::Ident if self.at_word("algorithm") => self.program(BlockKind::Algorithm),
-                Token::Ident if self.starts_client() => self.given_client(),
+                Token::Ident if self.starts_client() && !self.is_algorithm => self.given_client(),
                 Token::Ident if self.at_word("client") => self.client().map(|client| self.file.clients.push(client)),
                 Token::Semicolon => {
                     self.bump();

@@ -122,6 +122,19 @@ fn what_belongs_in_methods() {
 }
 
 #[test]
+fn an_algorithm_is_not_one_program() {
+    check_errors(
+        "algorithm A(locs = 1) { method read(i) { return i; } } check opacity;",
+        expect![[r#"
+        error: an `algorithm` is a program only with a client
+          1 | algorithm A(locs = 1) { method read(i) { return i; } } check opacity;
+            |           ^ not a program
+          help: check the file: it has a program for each of its clients
+    "#]],
+    );
+}
+
+#[test]
 fn what_methods_cannot_have() {
     check_method(
         "local r; while i { skip } fence; atomic { x := 1 } r := cas(x, 0, 1); y[0] := 1; x[0] := 1; tx { skip } abort; return;",
