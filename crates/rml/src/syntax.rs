@@ -7,7 +7,6 @@ pub(crate) mod client;
 pub(crate) mod expr;
 pub(crate) mod item;
 pub(crate) mod lexer;
-pub(crate) mod named;
 pub(crate) mod objects;
 pub(crate) mod parser;
 pub(crate) mod rhs;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use cyrano_ir::{
-    Addr, Check, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Op, Program, Property, RegId, Span, ThreadId,
+    Addr, Check, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Op, Program, RegId, Span, ThreadId,
 };
 
 use crate::CompileError;
@@ -14,6 +14,7 @@ use crate::clients::space::{ClientSpace, SETTABLE, space};
 use crate::expand::budget::Budget;
 use crate::expand::method::Lower;
 use crate::lower::memory::{Memory, Written};
+use crate::lower::program::properties;
 use crate::orders::layout::{Layout, OrderPair};
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::constants::Constants;
@@ -294,16 +295,7 @@ impl<'a> Maker<'a> {
         program.observed =
             results.iter().map(|(name, var)| Observable { name: (*name).to_owned(), var: *var }).collect();
         for check in &plan.checks {
-            let properties = match &check.claim {
-                Claim::Assertions => vec![Property::Assertions],
-                Claim::Transactions(criterion) => vec![Property::Transactions(*criterion)],
-                Claim::CommitAtomicity | Claim::Atomicity => return Err(Reported),
-                Claim::Progress(all) => all.iter().copied().map(Property::Progress).collect(),
-                Claim::Final(quantifier, cond, text) => {
-                    let cond = condition(cond, &results, constants, reports)?;
-                    vec![Property::Final { quantifier: *quantifier, cond, text: text.clone() }]
-                }
-            };
+            let properties = properties(&check.claim, |cond| condition(cond, &results, constants, reports))?;
             let default = if plan.endless { IN_ORDER } else { DEFAULT_MODEL };
             let models = match check.models.is_empty() {
                 true => vec![default.to_owned()],

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use cyrano_ir::{
-    ArrayId, Check, Diagnostic, FinalVar, LocId, Location, Observable, Op, Program, Property, SharedArray, Span,
+    ArrayId, Check, Diagnostic, FinalExpr, FinalVar, LocId, Location, Observable, Op, Program, Property, SharedArray,
+    Span,
 };
 
 use crate::clients::symmetry::interchangeable;
@@ -181,7 +182,26 @@ fn lower_threads(shared: &Shared<'_, '_>, reports: &mut Reports) -> Vec<LoweredT
 }
 
 fn lower_check<'a>(check: &'a CheckDecl, finals: &mut Finals<'a, '_>) -> Vec<Check> {
-    let properties = match &check.claim {
+    let properties = properties(&check.claim, |written| {
+        let cond = fold(written, finals)?;
+        let kind = finals.kind(&cond, written.span);
+        truth(kind, written.span, finals.reports);
+        Ok(cond)
+    });
+    let Ok(properties) = properties else {
+        finals.reports.skip(check.span);
+        return Vec::new();
+    };
+    let check = |property| Check { property, models: check.models.clone(), span: check.span };
+    properties.into_iter().map(check).collect()
+}
+
+/// What a claim says; `condition` makes the condition of one about final states.
+pub(crate) fn properties<'a>(
+    claim: &'a Claim,
+    condition: impl FnOnce(&'a Expr) -> Fallible<FinalExpr>,
+) -> Fallible<Vec<Property>> {
+    Ok(match claim {
         Claim::Assertions => vec![Property::Assertions],
         Claim::Transactions(criterion) => vec![Property::Transactions(*criterion)],
         Claim::CommitAtomicity => vec![Property::CommitAtomicity],
@@ -189,17 +209,10 @@ fn lower_check<'a>(check: &'a CheckDecl, finals: &mut Finals<'a, '_>) -> Vec<Che
         Claim::Atomicity => vec![Property::Observations(Default::default())],
         Claim::Progress(all) => all.iter().copied().map(Property::Progress).collect(),
         Claim::Final(quantifier, written, text) => {
-            let Ok(cond) = fold(written, finals) else {
-                finals.reports.skip(check.span);
-                return Vec::new();
-            };
-            let kind = finals.kind(&cond, written.span);
-            truth(kind, written.span, finals.reports);
+            let cond = condition(written)?;
             vec![Property::Final { quantifier: *quantifier, cond, text: text.clone() }]
         }
-    };
-    let check = |property| Check { property, models: check.models.clone(), span: check.span };
-    properties.into_iter().map(check).collect()
+    })
 }
 
 /// The columns of an outcome.

@@ -1,4 +1,5 @@
-//! `client { thread … }`: the program that an stm with values is run with, instead of all programs of a size.
+//! `client`: the program that a transactional memory is run with, instead of all programs of a size. That of an stm with values is
+//! `client { thread a { … tx { … } … } }`; those of an algorithm have names, and transactions only: `client P { thread { tx { … } } }`.
 //!
 //! `client` is a word of the outermost level only and `tx` one in front of a block only; both are names everywhere else.
 
@@ -7,6 +8,7 @@ use cyrano_ir::{Diagnostic, Span};
 use crate::report::Fallible;
 use crate::syntax::ast::StmtKind;
 use crate::syntax::item::DECLARATIONS;
+use crate::syntax::objects::{Client, ClientCall, ClientThread, Tx};
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
 
@@ -86,5 +88,55 @@ impl Parser<'_, '_> {
         };
         let diagnostic = Diagnostic::new(client, message, "the client").with_help(help);
         self.reports.add(diagnostic.with_related(program, format!("this is `{}`", kind.word())));
+    }
+
+    /// `client Name { thread { … } … }`.
+    pub(crate) fn client(&mut self) -> Fallible<Client> {
+        self.bump();
+        let name = self.name()?;
+        self.expect(Token::OpenBrace)?;
+        let mut threads = Vec::new();
+        while !self.eat(Token::CloseBrace) {
+            let span = self.expect(Token::Thread)?;
+            self.expect(Token::OpenBrace)?;
+            let mut txns = Vec::new();
+            while !self.eat(Token::CloseBrace) {
+                txns.push(self.transaction()?);
+            }
+            threads.push(ClientThread { txns, span });
+        }
+        Ok(Client { name, threads })
+    }
+
+    fn transaction(&mut self) -> Fallible<Tx> {
+        let span = self.span();
+        if !self.eat_word("tx") {
+            return Err(self.unexpected_word("`tx { … }`", &["tx"]));
+        }
+        let retry = if self.eat_word("retry") { Some(self.expr()?) } else { None };
+        self.expect(Token::OpenBrace)?;
+        let mut calls = Vec::new();
+        while !self.eat(Token::CloseBrace) {
+            if !self.eat(Token::Semicolon) {
+                calls.push(self.client_call()?);
+            }
+        }
+        Ok(Tx { retry, calls, span })
+    }
+
+    fn client_call(&mut self) -> Fallible<ClientCall> {
+        let start = self.span();
+        let mut result = None;
+        if self.peek_second() == Token::Assign {
+            result = Some(self.name()?);
+            self.bump();
+        }
+        let method = self.method_name()?;
+        let args = self.list(Token::OpenParen, Token::CloseParen, Self::expr)?;
+        let span = self.since(start);
+        if self.peek() != Token::CloseBrace {
+            self.expect(Token::Semicolon)?;
+        }
+        Ok(ClientCall { result, method, args, span })
     }
 }
