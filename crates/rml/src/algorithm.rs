@@ -1,50 +1,21 @@
 //! `algorithm` files: transactional memories over base objects, with labelled statements and declared orders (Lesani and Palsberg,
 //! *Proving Non-opacity*, sections 3 to 5), their clients, and all clients of a size.
 //!
-//! The passes: syntax (`parse`, `tree`), what is wrong whatever the client is (`check`), and for each client one program: constants, shared
-//! memory (`memory`), the threads with all methods inlined and all loops unrolled (`client`, `lower`, `sets`, `objects`),
-//! and the orders that it asks for (`order`). `docs/algorithms.md` is the reference.
+//! A file is parsed (`syntax`), what is wrong whatever the client is is reported (`rules::algorithm`), and for each client one program is made
+//! (`lower::assemble`): constants, shared memory (`lower::memory`), the threads with all methods inlined and all loops unrolled
+//! (`clients`, `expand`), and the orders that it asks for (`orders`). `docs/algorithms.md` is the reference.
 //!
 //! **Invariants:** every error of a file is reported, once; a program's threads have no jump back, but for those that go on
 //! for ever (`endless`); every program passes [`cyrano_ir::verify()`].
 
-mod assemble;
-mod build;
-mod candidates;
-mod check;
-mod check_access;
-mod check_client;
-mod check_stmt;
-mod classes;
-mod client;
-mod constants;
-mod endless;
-mod infer;
-mod kinds;
-mod loops;
-mod lower;
-mod memory;
-mod objects;
-mod order;
-mod parse;
-mod parse_client;
-mod parse_stmt;
-mod probe;
-mod references;
-mod scopes;
-mod sets;
-mod space;
-mod tree;
-
-#[cfg(test)]
-mod tests;
-
 use cyrano_ir::{InstrId, Program, Span};
 
 use crate::CompileError;
+pub use crate::clients::space::{ClientSpace, Values};
+pub use crate::orders::layout::{Mode, OrderPair};
 use crate::report::Reports;
-pub use order::{Mode, OrderPair};
-pub use space::{ClientSpace, Values};
+use crate::syntax::lexer::lex;
+use crate::syntax::parser::has_algorithm;
 
 /// A program to check: an algorithm with one client, or with all clients of a size.
 #[derive(Clone, Debug)]
@@ -55,7 +26,7 @@ pub struct Test {
     pub program: Program,
     /// The size, if it is about all clients of one.
     pub clients: Option<ClientSpace>,
-    layout: order::Layout,
+    pub(crate) layout: crate::orders::layout::Layout,
 }
 
 impl Test {
@@ -76,8 +47,8 @@ impl Test {
         let Some(number) = self.layout.labels.iter().position(|known| known == label) else {
             return vec![Vec::new(); self.program.threads.len()];
         };
-        let here = |mark: &build::Mark| mark.context.labels.iter().any(|label| *label as usize == number);
-        let of_thread = |marks: &Vec<build::Mark>| {
+        let here = |mark: &crate::lower::build::Mark| mark.context.labels.iter().any(|label| *label as usize == number);
+        let of_thread = |marks: &Vec<crate::lower::build::Mark>| {
             let found = marks.iter().enumerate().filter(|(_, mark)| here(mark));
             found.map(|(at, _)| InstrId::new(at)).collect()
         };
@@ -94,7 +65,7 @@ impl Test {
     /// The orders between labels that would add something to a mode, given those that are declared: some access of the first stands before
     /// some access of the second in a call, and nothing puts the two in order yet. Where the two share a loop, both kinds are listed.
     pub fn candidates(&self, mode: Mode, declared: &[OrderPair]) -> Vec<OrderPair> {
-        candidates::candidates(&self.program, &self.layout, mode, declared)
+        crate::orders::candidates::candidates(&self.program, &self.layout, mode, declared)
     }
 }
 
@@ -111,22 +82,10 @@ pub struct Orders {
 
 /// Whether the source has an `algorithm` block, by its tokens.
 pub fn is_algorithm(source: &str) -> bool {
-    use crate::token::Token;
     if source.len() > crate::MAX_SOURCE || !source.contains("algorithm") {
         return false;
     }
-    let tokens = crate::lexer::lex(source, &mut Reports::default());
-    let mut depth = 0i128;
-    for pair in tokens.windows(2) {
-        let [(token, span), (next, _)] = pair else { continue };
-        match token {
-            Token::OpenBrace => depth += 1,
-            Token::CloseBrace => depth -= 1,
-            Token::Ident if depth == 0 && *next == Token::Ident && &source[span.range()] == "algorithm" => return true,
-            _ => {}
-        }
-    }
-    false
+    has_algorithm(source, &lex(source, &mut Reports::default()))
 }
 
 /// Parses, checks and lowers everything in a file: a test for each client that some check is about (for every client, if there is no
@@ -134,8 +93,8 @@ pub fn is_algorithm(source: &str) -> bool {
 /// `locs` and `retry` to the sizes.
 pub fn tests(name: &str, source: &str, set: &[(String, i128)]) -> Result<Vec<Test>, CompileError> {
     let (file, mut reports) = read(source)?;
-    assemble::check_set(&file, set)?;
-    let tests = assemble::tests(name, &file, set, &mut reports);
+    crate::lower::assemble::check_set(&file, set)?;
+    let tests = crate::lower::assemble::tests(name, &file, set, &mut reports);
     finish(reports)?;
     Ok(tests)
 }
@@ -144,15 +103,15 @@ pub fn tests(name: &str, source: &str, set: &[(String, i128)]) -> Result<Vec<Tes
 pub fn orders(source: &str) -> Result<Orders, CompileError> {
     let (file, reports) = read(source)?;
     finish(reports)?;
-    Ok(assemble::orders(&file))
+    Ok(crate::lower::assemble::orders(&file))
 }
 
-fn read(source: &str) -> Result<(tree::File, Reports), CompileError> {
+fn read(source: &str) -> Result<(crate::syntax::ast::File, Reports), CompileError> {
     crate::check_size(source)?;
     let mut reports = Reports::default();
-    let file = parse::parse(source, &mut reports);
+    let file = crate::syntax::parser::parse(source, &mut reports);
     if reports.is_empty() {
-        check::check(&file, &mut reports);
+        crate::rules::algorithm::check(&file, &mut reports);
     }
     if !reports.is_empty() {
         return Err(CompileError::Diagnostics(reports.finish()));

@@ -1,10 +1,9 @@
-//! RML, the native language: `threads` and `stm` programs from source text to the IR.
+//! RML, the native language: `threads`, `stm` and `algorithm` files from source text to the IR.
 //!
-//! The passes, each in files of its own: tokens (`lexer`), syntax tree (`parse` and its companions), names and constants (`names`),
-//! the checker (`check`), and the lowering of one thread after the other (`lower`), which inlines procedures and unrolls
-//! `foreach`, `forsome`, `forall` and `exists`. An stm becomes threads that call its commands (`lower_client`), or those of a client of its own
-//! (`lower_given`); everything else is shared.
-//! `docs/rml.md` is the language's reference.
+//! The passes, a folder for each: text to tree (`syntax`), what names stand for (`resolve`), what is allowed where (`rules`), folding,
+//! unrolling and inlining (`expand`), and instructions (`lower`). An stm or an algorithm is run by clients (`clients`), and an algorithm says
+//! which of its accesses stay in order (`orders`). Files with an `algorithm` block make several programs; they start in [`algorithm`].
+//! `docs/rml.md` and `docs/algorithms.md` are the language's reference.
 //!
 //! **Invariants:** every error of a file is reported, once; no input makes a pass panic or run on (nesting, unrolling and the number of
 //! diagnostics are limited); every program that comes out passes [`cyrano_ir::verify()`].
@@ -13,45 +12,14 @@
 use cyrano_ir::{Diagnostic, Program, Span};
 
 pub mod algorithm;
-mod ast;
-mod blocks;
-mod budget;
-mod calls;
-mod check;
-mod check_block;
-mod check_client;
-mod check_events;
-mod check_names;
-mod check_stm;
-mod check_stmt;
-mod check_values;
-mod client_symmetry;
-mod compact;
-mod finals;
-mod flow;
-mod fold;
-mod lexer;
+mod clients;
+mod expand;
 mod lower;
-mod lower_block;
-mod lower_call;
-mod lower_client;
-mod lower_expr;
-mod lower_given;
-mod lower_stmt;
-mod lower_values;
-mod names;
-mod parse;
-mod parse_block;
-mod parse_client;
-mod parse_expr;
-mod parse_item;
-mod parse_stm;
-mod parse_stmt;
-mod program;
+mod orders;
 mod report;
-mod share;
-mod token;
-mod typing;
+mod resolve;
+mod rules;
+mod syntax;
 
 #[cfg(test)]
 mod tests;
@@ -87,15 +55,17 @@ pub fn compile_atomic(source: &str, name: &str, set: &[(String, i128)]) -> Resul
 fn compile_as(source: &str, name: &str, set: &[(String, i128)], atomic: bool) -> Result<Program, CompileError> {
     check_size(source)?;
     let mut reports = report::Reports::default();
-    let tokens = lexer::lex(source, &mut reports);
-    let file = parse::parse(source, tokens, &mut reports);
+    let file = syntax::parser::parse(source, &mut reports);
     if reports.is_empty() {
         check_set(&file, set)?;
-        program::require_program(&file, &mut reports);
+        lower::program::require_program(&file, &mut reports);
     }
-    let names = names::collect(source, &file, set, &mut reports);
-    let checked = check::check(&names, &mut reports);
-    let program = program::lower_program(name, &names, &checked, atomic, &mut reports);
+    if file.algorithm.is_some() {
+        return Err(CompileError::Diagnostics(reports.finish()));
+    }
+    let names = resolve::names::collect(source, &file, set, &mut reports);
+    let checked = rules::checker::check(&names, &mut reports);
+    let program = lower::program::lower_program(name, &names, &checked, atomic, &mut reports);
     if !reports.is_empty() {
         return Err(CompileError::Diagnostics(reports.finish()));
     }
@@ -113,13 +83,8 @@ pub fn has_client(source: &str) -> bool {
     parsed(source).is_some_and(|file| file.client.is_some())
 }
 
-fn parsed(source: &str) -> Option<ast::File> {
-    if source.len() > MAX_SOURCE || algorithm::is_algorithm(source) {
-        return None;
-    }
-    let mut reports = report::Reports::default();
-    let tokens = lexer::lex(source, &mut reports);
-    Some(parse::parse(source, tokens, &mut reports))
+fn parsed(source: &str) -> Option<syntax::ast::File> {
+    (source.len() <= MAX_SOURCE).then(|| syntax::parser::parse(source, &mut report::Reports::default()))
 }
 
 fn check_size(source: &str) -> Result<(), CompileError> {
@@ -131,12 +96,19 @@ fn check_size(source: &str) -> Result<(), CompileError> {
     Err(CompileError::Diagnostics(vec![diagnostic]))
 }
 
-fn check_set(file: &ast::File, set: &[(String, i128)]) -> Result<(), CompileError> {
+fn check_set(file: &syntax::ast::File, set: &[(String, i128)]) -> Result<(), CompileError> {
     let known: Vec<_> = file.consts.iter().map(|constant| constant.name.text.clone()).collect();
+    refuse_unknown(known, set)
+}
+
+/// Refuses values for constants that are not known.
+fn refuse_unknown(known: Vec<String>, set: &[(String, i128)]) -> Result<(), CompileError> {
     let unknown = set.iter().map(|(name, _)| name).filter(|name| !known.contains(name));
     let names: Vec<_> = unknown.cloned().collect();
-    if names.is_empty() {
-        return Ok(());
-    }
-    Err(CompileError::UnknownConstants { names, known })
+    if names.is_empty() { Ok(()) } else { Err(CompileError::UnknownConstants { names, known }) }
+}
+
+/// The value that a name was given, the last one counts.
+fn given(set: &[(String, i128)], name: &str) -> Option<i128> {
+    set.iter().rev().find(|(given, _)| given == name).map(|(_, value)| *value)
 }

@@ -8,6 +8,8 @@ use std::collections::HashSet;
 
 use cyrano_ir::{Diagnostic, Span};
 
+use crate::expand::budget::Charged;
+
 /// How many diagnostics are kept in full.
 pub(crate) const MAX_DIAGNOSTICS: usize = 100;
 
@@ -43,6 +45,29 @@ impl Reports {
             self.kept.push(diagnostic);
         }
         Reported
+    }
+
+    /// Adds a diagnostic with a help.
+    pub(crate) fn complain(
+        &mut self,
+        span: Span,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Reported {
+        self.add(Diagnostic::new(span, message, label).with_help(help))
+    }
+
+    /// What a charge to the budget comes to: the first one that is refused is reported.
+    pub(crate) fn settle(&mut self, charged: Charged) -> Fallible<()> {
+        charged.map_err(|refused| refused.map_or(Reported, |diagnostic| self.add(diagnostic)))
+    }
+
+    /// Adds a diagnostic if there is one.
+    pub(crate) fn extend(&mut self, diagnostic: Option<Diagnostic>) {
+        diagnostic.into_iter().for_each(|diagnostic| {
+            self.add(diagnostic);
+        });
     }
 
     /// Whether further diagnostics are only counted; then a costly help is not worth computing.

@@ -1,8 +1,10 @@
 //! The crate's tests: one `check` function for lowered programs and one for diagnostics.
 
+mod algorithm;
 mod blocks;
 mod client;
 mod diagnostics;
+mod homes;
 mod limits;
 mod lowering;
 mod placement;

@@ -29,6 +29,6 @@ fn every_keyword_is_explained() {
         |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned).collect::<Vec<_>>();
     let known = words(REFERENCE);
     let missing: Vec<_> =
-        crate::token::Token::WORDS.iter().filter(|word| !known.contains(&(**word).to_owned())).collect();
+        crate::syntax::token::Token::WORDS.iter().filter(|word| !known.contains(&(**word).to_owned())).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }

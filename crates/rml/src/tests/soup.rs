@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::render;
-use crate::token::Token;
+use crate::syntax::token::Token;
 use crate::{CompileError, compile};
 
 /// Programs that use every construct, to be mutated.
@@ -43,7 +43,7 @@ fn never_panics(source: &str) -> Result<(), TestCaseError> {
 }
 
 /// The pieces of a source text: words, marks and the space between them.
-fn pieces(source: &str) -> Vec<&str> {
+pub(super) fn pieces(source: &str) -> Vec<&str> {
     source.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_').collect()
 }
 

@@ -95,7 +95,7 @@ fn progress_belongs_to_an_stm() {
             error: unknown criterion `solo-progres`
               2 |          check local-progress on sc; check lone-progress; check solo-progres;
                 |                                                                 ^^^^^^^^^^^^ not a criterion
-              help: the criteria for transactions are `opacity`, `strict-serializability`, `serializability`, `snapshot-isolation`, `solo-progress`, `crash-free-solo-progress`, `local-progress` and `progress`
+              help: did you mean `solo-progress`?
         "#]],
     );
 }

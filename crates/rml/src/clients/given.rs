@@ -1,0 +1,213 @@
+//! The threads of a given client: transactions that run the stm's commands, and the same program with atomic transactions.
+//!
+//! A transaction is its body, with `read` and `write` inlined, and `end`. Where the stm aborts, the thread's own locals get back the values
+//! that they had when the transaction began, and it begins again; what the stm keeps in locals is its own affair.
+//! The second lowering ([`Shared::atomic`](crate::lower::thread::Shared)) has no stm: a transaction is an atomic block, a read loads and a write
+//! stores. Its serial executions are those in which transactions are atomic (O'Leary, Saha and Tuttle, section 1).
+//!
+//! **Invariant:** both lowerings have the same threads and observe the same variables by the same names.
+
+use cyrano_ir::{Addr, BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span, Ty};
+
+use crate::expand::fold::fold;
+use crate::lower::build::var;
+use crate::lower::thread::{Frame, Label, Lower};
+use crate::report::{Fallible, Reported};
+use crate::resolve::calls::{inner_blocks, walk};
+use crate::resolve::names::{Shape, Symbol, VarId};
+use crate::syntax::ast::{Block, Call, Command, Stmt, StmtKind};
+
+/// The transaction that is being lowered.
+pub(crate) struct Tx {
+    /// Where it goes on after an abort.
+    pub(crate) retry: Label,
+    /// Where the thread goes on after the commit.
+    pub(crate) after: Label,
+    first: First,
+}
+
+/// The address of a transaction's first operation, which `end` may ask for.
+enum First {
+    Constant(i128),
+    /// In a register, which is negative as long as there was none.
+    Register(RegId),
+}
+
+impl<'a> Lower<'a, '_> {
+    /// Lowers a transaction.
+    pub(crate) fn lower_tx(&mut self, body: &'a Block, span: Span) -> Fallible<()> {
+        if self.shared.atomic {
+            return self.lower_atomic_block(None, &[], body, span);
+        }
+        let kept = self.keep_locals(body, span)?;
+        let (start, retry, after) = (self.label(), self.label(), self.label());
+        self.place(start);
+        let first = self.first_address(body, span)?;
+        self.client = Some(retry);
+        self.tx = Some(Tx { retry, after, first });
+        self.lower_block(body);
+        let ended = self.lower_end(body.close);
+        self.tx = None;
+        ended?;
+        self.place(retry);
+        for (local, copy) in kept {
+            self.emit(Op::Assign { dst: Place::Reg(local), value: var(copy) }, span)?;
+        }
+        self.jump(start, span)?;
+        self.place(after);
+        Ok(())
+    }
+
+    /// Copies the locals that the transaction may assign; each register with its copy.
+    fn keep_locals(&mut self, body: &'a Block, span: Span) -> Fallible<Vec<(RegId, RegId)>> {
+        let mut assigned: Vec<VarId> = Vec::new();
+        walk(body, &mut |stmt: &Stmt| {
+            if let StmtKind::Assign(place, _) | StmtKind::ChooseValue(place, _) = &stmt.kind {
+                assigned.extend(self.shared.names.local(self.frame.body, &place.name.text));
+            }
+        });
+        assigned.sort();
+        assigned.dedup();
+        let mut kept = Vec::new();
+        for local in assigned {
+            let declared = self.shared.names.var(local);
+            let (ty, name) = (declared.ty, &declared.name.text);
+            let len = if let Shape::Array(len) = declared.shape { len as usize } else { 1 };
+            let home = self.home(local)?;
+            let copy = match self.copies.get(&local) {
+                Some(copy) => *copy,
+                None => {
+                    let count = i128::try_from(len).map_err(|_| Reported)?;
+                    self.registers(&format!("%kept.{name}"), ty, count, span)?
+                }
+            };
+            self.copies.insert(local, copy);
+            for n in 0..len {
+                let (from, to) = (RegId::new(home.index() + n), RegId::new(copy.index() + n));
+                self.emit(Op::Assign { dst: Place::Reg(to), value: var(from) }, span)?;
+                kept.push((from, to));
+            }
+        }
+        Ok(kept)
+    }
+
+    /// The address that `end` is told: known, where the first operation stands in front of all branches, or found out as it runs.
+    fn first_address(&mut self, body: &'a Block, span: Span) -> Fallible<First> {
+        let (_, params) = self.command(Command::End)?;
+        if params == 0 {
+            return Ok(First::Constant(0));
+        }
+        let address = first_call(body).and_then(|call| call.args.first());
+        if let Some(IrExpr::Const(address)) = address.map(|address| fold(address, self)).transpose()? {
+            return Ok(First::Constant(address));
+        }
+        let register = match self.first {
+            Some(register) => register,
+            None => self.register("%first".to_owned(), Ty::Int, span)?,
+        };
+        self.first = Some(register);
+        self.emit(Op::Assign { dst: Place::Reg(register), value: IrExpr::Const(-1) }, span)?;
+        Ok(First::Register(register))
+    }
+
+    /// The procedure that a command is, and the number of its parameters.
+    fn command(&self, command: Command) -> Fallible<(usize, usize)> {
+        let file = self.shared.names.file;
+        let found = file.command(command).ok_or(Reported)?;
+        Ok((found, file.procs[found].params.len()))
+    }
+
+    fn lower_end(&mut self, span: Span) -> Fallible<()> {
+        let (procedure, params) = self.command(Command::End)?;
+        let address = match &self.tx.as_ref().ok_or(Reported)?.first {
+            First::Constant(address) => IrExpr::Const(*address),
+            First::Register(register) => {
+                // A transaction without an operation ends as if it had begun with address 0.
+                let register = *register;
+                self.note_first(register, IrExpr::Const(0), span)?;
+                var(register)
+            }
+        };
+        let args = [address].into_iter().take(params).collect();
+        self.inline_command(procedure, args, None, span)
+    }
+
+    fn note_first(&mut self, register: RegId, address: LocalExpr, span: Span) -> Fallible<()> {
+        let (none, some) = (self.label(), self.label());
+        self.branch(IrExpr::binary(BinOp::Lt, var(register), IrExpr::Const(0)), none, some, span)?;
+        self.place(none);
+        self.emit(Op::Assign { dst: Place::Reg(register), value: address }, span)?;
+        self.place(some);
+        Ok(())
+    }
+
+    /// Lowers `read(address)` or `write(address, value)`.
+    pub(crate) fn lower_client_call(&mut self, call: &'a Call, result: Option<Place>) -> Fallible<()> {
+        let names = self.shared.names;
+        let Some(Symbol::Proc(procedure)) = names.lookup(Some(self.frame.body), &call.name.text) else {
+            return Err(Reported);
+        };
+        let args: Fallible<Vec<LocalExpr>> = call.args.iter().map(|arg| fold(arg, self)).collect();
+        let args = args?;
+        let home = names.vars.iter().position(|var| var.data).map(VarId).ok_or(Reported)?;
+        let (Shape::Array(len), Some(address)) = (names.var(home).shape, args.first()) else { return Err(Reported) };
+        let home = *self.shared.homes.get(&home).ok_or(Reported)?;
+        let addr = self.shared_element(home, len, address.clone(), call.args[0].span)?;
+        if self.shared.atomic {
+            return self.access(addr, &args, result, call.span);
+        }
+        if let First::Register(register) = self.tx.as_ref().ok_or(Reported)?.first {
+            self.note_first(register, address.clone(), call.span)?;
+        }
+        self.inline_command(procedure, args, result, call.span)
+    }
+
+    fn access(&mut self, addr: Addr, args: &[LocalExpr], result: Option<Place>, span: Span) -> Fallible<()> {
+        if let [_, value] = args {
+            return self.emit(Op::Store { addr, value: value.clone(), rollback: false }, span);
+        }
+        let dst = match result {
+            Some(dst) => dst,
+            None => Place::Reg(self.temporary(Ty::Int, span)?),
+        };
+        self.emit(Op::Load { dst, addr }, span)
+    }
+
+    /// Inlines a command. The stm knows its threads by their numbers, whatever family they are in.
+    fn inline_command(
+        &mut self,
+        procedure: usize,
+        args: Vec<LocalExpr>,
+        result: Option<Place>,
+        span: Span,
+    ) -> Fallible<()> {
+        let names = self.shared.names;
+        let declared = &names.file.procs[procedure];
+        let on_return = self.label();
+        let frame = Frame { result, ..Frame::new(names.proc_body(procedure), on_return) };
+        let caller = std::mem::replace(&mut self.frame, frame);
+        let own_index = std::mem::replace(&mut self.self_index, self.tid);
+        let mut passed = self.pass_args(span, procedure, args);
+        if passed.is_ok() {
+            self.lower_block(&declared.body);
+            passed = self.end_body(declared.body.close);
+        }
+        self.self_index = own_index;
+        self.frame = caller;
+        self.place(on_return);
+        passed
+    }
+}
+
+/// The operation that every execution of the block begins with, if there is one.
+fn first_call(block: &Block) -> Option<&Call> {
+    for stmt in &block.stmts {
+        if let Some(call) = stmt.call() {
+            return Some(call);
+        }
+        if matches!(stmt.kind, StmtKind::Break | StmtKind::Continue) || !inner_blocks(stmt).is_empty() {
+            return None;
+        }
+    }
+    None
+}

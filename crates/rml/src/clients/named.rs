@@ -1,0 +1,365 @@
+//! Client threads: named ones as they are written, and one thread that behaves like every thread of a size.
+//!
+//! Each call is an operation; its invocation and its response stand around the inlined method. What an aborted transaction would still
+//! have done is skipped; where it may be run again, that is a new transaction with a number of its own.
+//! For all clients an operation is one choice: a number that says which method, which location and which value.
+
+use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Method as TmMethod, Op, Place, RegId, Span, reply};
+
+use crate::clients::space::{ClientSpace, Values};
+use crate::expand::method::Lower;
+use crate::lower::build::{binary, int, is, var};
+use crate::report::{Fallible, Reported};
+use crate::rules::algorithm::REPLIES;
+use crate::syntax::ast::{Expr, ExprKind};
+use crate::syntax::objects::{Client, ClientCall, ClientThread, Tx};
+
+/// How many instructions one call may have: the orders compare them pair by pair.
+const MAX_CALL: u32 = 4_000;
+
+/// What one client thread is.
+#[derive(Clone, Copy)]
+pub(crate) enum ThreadPlan<'a> {
+    Named(&'a ClientThread),
+    Any(&'a ClientSpace, Span),
+    Endless(&'a ClientSpace, Span),
+}
+
+impl<'a> Lower<'a, '_> {
+    /// Makes the whole thread; `first` is the number of its first transaction.
+    pub(crate) fn client_thread(&mut self, plan: ThreadPlan<'a>, retries: &[u32], first: i128) -> Fallible<()> {
+        let span = match plan {
+            ThreadPlan::Named(thread) => {
+                self.named_thread(thread, retries, first)?;
+                thread.span
+            }
+            ThreadPlan::Any(space, span) => {
+                self.any_thread(space, first, span)?;
+                span
+            }
+            ThreadPlan::Endless(space, span) => return self.endless_thread(space, span),
+        };
+        self.emit(Op::Halt, span)?;
+        Ok(())
+    }
+
+    fn named_thread(&mut self, thread: &'a ClientThread, retries: &[u32], first: i128) -> Fallible<()> {
+        self.tx = first - 1;
+        for call in thread.txns.iter().flat_map(|tx| &tx.calls) {
+            if let Some(result) = &call.result {
+                self.build.register(&result.text, reply::NOTHING);
+            }
+        }
+        for (position, (tx, retry)) in thread.txns.iter().zip(retries).enumerate() {
+            let mut done = Vec::new();
+            for attempt in 0..=*retry {
+                self.tx += 1;
+                self.reset(position == 0 && attempt == 0, tx.span)?;
+                let aborted = self.attempt(tx, attempt > 0)?;
+                if attempt < *retry {
+                    done.push(self.jump(tx.span)?);
+                }
+                self.build.land_then(&aborted);
+            }
+            self.build.land(&done);
+        }
+        Ok(())
+    }
+
+    /// One run of a transaction; the branches that an abort takes.
+    fn attempt(&mut self, tx: &'a Tx, again: bool) -> Fallible<Vec<u32>> {
+        let mut aborted = Vec::new();
+        for result in tx.calls.iter().filter_map(|call| call.result.as_ref()).filter(|_| again) {
+            let register = self.build.register(&result.text, reply::NOTHING);
+            self.assign(Place::Reg(register), int(reply::NOTHING), result.span)?;
+        }
+        for call in &tx.calls {
+            let method = TmMethod::ALL.into_iter().find(|m| m.name() == call.method.text).ok_or(Reported)?;
+            let mut args = Vec::new();
+            for arg in &call.args {
+                args.push(self.client_expr(arg)?);
+            }
+            self.in_range(call, &args)?;
+            let result = self.invoke(method, args, call.span)?;
+            if let Some(name) = &call.result {
+                let register = self.build.register(&name.text, reply::NOTHING);
+                self.assign(Place::Reg(register), var(result), call.span)?;
+            }
+            aborted.push(self.leave_if_aborted(result, call.span)?);
+        }
+        Ok(aborted)
+    }
+
+    /// A branch that is taken after an abort and goes on otherwise; where it goes when taken is settled later.
+    fn leave_if_aborted(&mut self, result: RegId, span: Span) -> Fallible<u32> {
+        self.branch(is(var(result), reply::ABORTED), span)
+    }
+
+    /// Reports constants that are no location or no value.
+    fn in_range(&mut self, call: &ClientCall, args: &[LocalExpr]) -> Fallible<()> {
+        let locs = i128::from(self.constants.locs(self.algorithm.name.span, self.reports)?);
+        for (position, (arg, expr)) in args.iter().zip(&call.args).enumerate() {
+            let IrExpr::Const(value) = arg else { continue };
+            let (wrong, help) = match position {
+                0 => (!(0..locs).contains(value), format!("the locations are 0 to {}", locs - 1)),
+                _ => (*value < 0, "values are integers of at least 0".to_owned()),
+            };
+            if wrong {
+                let what = if position == 0 { "location" } else { "value to write" };
+                let message = format!("there is no {what} {value}");
+                let diagnostic = cyrano_ir::Diagnostic::new(expr.span, message, "out of range");
+                self.reports.add(diagnostic.with_help(help));
+            }
+        }
+        Ok(())
+    }
+
+    /// An expression over constants and results.
+    fn client_expr(&mut self, expr: &Expr) -> Fallible<LocalExpr> {
+        Ok(match &expr.kind {
+            ExprKind::Int(value) => int(*value),
+            ExprKind::Name(name) => match self.constants.get(&name.text) {
+                Some(value) => int(value),
+                None => var(self.build.register(&name.text, reply::NOTHING)),
+            },
+            ExprKind::Unary(op, arg) => {
+                let made = IrExpr::unary(*op, self.client_expr(arg)?);
+                self.settle(made, expr.span)?
+            }
+            ExprKind::Binary(op, left, right) => {
+                let made = binary(*op, self.client_expr(left)?, self.client_expr(right)?);
+                self.settle(made, expr.span)?
+            }
+            _ => return Err(Reported),
+        })
+    }
+
+    /// A call with its invocation and its response; the register of its result.
+    fn invoke(&mut self, method: TmMethod, args: Vec<LocalExpr>, span: Span) -> Fallible<RegId> {
+        let constants: Option<Vec<String>> = args
+            .iter()
+            .map(|arg| match arg {
+                IrExpr::Const(value) => Some(value.to_string()),
+                _ => None,
+            })
+            .collect();
+        let shown = match constants {
+            Some(args) => format!("{}({})", method.name(), args.join(", ")),
+            None => method.name().to_owned(),
+        };
+        self.emit(Op::OperationBegin(shown), span)?;
+        self.emit(Op::Invoke { method, args: args.clone() }, span)?;
+        self.build.context.call = Some(self.build.calls);
+        self.build.calls += 1;
+        let first = self.build.here();
+        let result = self.call(method.name(), args, span);
+        self.build.context.call = None;
+        let result = result?;
+        if self.build.here() - first > MAX_CALL {
+            let message = format!("a call of `{}` is too large: more than {MAX_CALL} instructions", method.name());
+            let diagnostic =
+                cyrano_ir::Diagnostic::new(span, message, "too large once methods are inlined and loops unrolled");
+            return Err(self.reports.add(diagnostic.with_help("use fewer locations or operations")));
+        }
+        self.emit(Op::Respond(var(result)), span)?;
+        self.emit(Op::OperationEnd, span)?;
+        Ok(result)
+    }
+
+    fn any_thread(&mut self, space: &ClientSpace, first: i128, span: Span) -> Fallible<()> {
+        let mut stops = Vec::new();
+        self.tx = first - 1;
+        for txn in 0..*space.txns.end() {
+            let mut done = Vec::new();
+            for attempt in 0..=space.retry {
+                self.tx += 1;
+                self.reset(txn == 0 && attempt == 0, span)?;
+                let aborted = self.any_attempt(space, (txn, attempt), &mut stops, span)?;
+                if attempt < space.retry {
+                    done.push(self.jump(span)?);
+                }
+                self.build.land_then(&aborted);
+            }
+            self.build.land(&done);
+        }
+        self.build.land_then(&stops);
+        Ok(())
+    }
+
+    /// One run of any transaction; the branches that an abort takes.
+    fn any_attempt(
+        &mut self,
+        space: &ClientSpace,
+        (txn, attempt): (u8, u8),
+        stops: &mut Vec<u32>,
+        span: Span,
+    ) -> Fallible<Vec<u32>> {
+        let (mut aborted, mut commits) = (Vec::new(), Vec::new());
+        let places = u16::from(*space.txns.end()) * u16::from(*space.ops.end());
+        let own = self.thread * usize::from(places) + usize::from(txn) * usize::from(*space.ops.end());
+        for place in 0..*space.ops.end() {
+            let value = i128::try_from(own + usize::from(place) + 1).unwrap_or(i128::MAX);
+            let codes = Codes::new(space, value);
+            let may_stop = place == 0 && attempt == 0 && txn >= *space.txns.start();
+            let may_commit = place >= *space.ops.start();
+            let code = self.choose_code(space, &codes, (may_commit, may_stop), (place, attempt), span)?;
+            if may_stop {
+                stops.push(self.branch(is(var(code), codes.stop()), span)?);
+            }
+            if may_commit {
+                commits.push(self.branch(is(var(code), codes.commit()), span)?);
+            }
+            let result = self.any_call(&codes, code, span)?;
+            aborted.push(self.leave_if_aborted(result, span)?);
+        }
+        self.build.land_then(&commits);
+        let result = self.invoke(TmMethod::Commit, Vec::new(), span)?;
+        aborted.push(self.leave_if_aborted(result, span)?);
+        Ok(aborted)
+    }
+
+    /// Chooses an operation, or takes the one that the first run of the transaction chose.
+    fn choose_code(
+        &mut self,
+        space: &ClientSpace,
+        codes: &Codes,
+        (may_commit, may_stop): (bool, bool),
+        (place, attempt): (u8, u8),
+        span: Span,
+    ) -> Fallible<RegId> {
+        let mut from: Vec<i128> = (0..codes.commit()).collect();
+        from.extend(may_commit.then_some(codes.commit()));
+        from.extend(may_stop.then_some(codes.stop()));
+        if space.retry == 0 {
+            let code = self.build.register("%op", 0);
+            self.emit(Op::Choose { dst: Place::Reg(code), from }, span)?;
+            return Ok(code);
+        }
+        let code = self.build.register(&format!("%op{place}"), -1);
+        if attempt == 0 {
+            self.emit(Op::Choose { dst: Place::Reg(code), from }, span)?;
+            if place == 0 {
+                for later in 1..*space.ops.end() {
+                    let later = self.build.register(&format!("%op{later}"), -1);
+                    self.assign(Place::Reg(later), int(-1), span)?;
+                }
+            }
+            return Ok(code);
+        }
+        let known = self.branch(IrExpr::binary(BinOp::Lt, var(code), int(0)), span)?;
+        self.emit(Op::Choose { dst: Place::Reg(code), from }, span)?;
+        self.build.land(&[known]);
+        Ok(code)
+    }
+
+    /// Calls the method that was chosen; the register of its result.
+    fn any_call(&mut self, codes: &Codes, code: RegId, span: Span) -> Fallible<RegId> {
+        let before = self.contents.clone();
+        let result = self.build.register("%reply", 0);
+        let writes = self.branch(IrExpr::binary(BinOp::Lt, var(code), int(codes.locs)), span)?;
+        let read = self.invoke(TmMethod::Read, vec![var(code)], span)?;
+        self.assign(Place::Reg(result), var(read), span)?;
+        let done = self.jump(span)?;
+        self.build.land(&[writes]);
+        let after_read = std::mem::replace(&mut self.contents, before);
+        let write = self.invoke(TmMethod::Write, codes.write_args(code), span)?;
+        self.assign(Place::Reg(result), var(write), span)?;
+        self.build.land(&[done]);
+        self.contents.iter_mut().zip(&after_read).for_each(|(all, other)| all.join(other));
+        Ok(result)
+    }
+}
+
+/// The numbers that stand for operations: reads, then writes, then `commit now`, then `no further transaction`.
+pub(crate) struct Codes {
+    locs: i128,
+    values: Vec<i128>,
+}
+
+impl Codes {
+    /// `value` is what this place writes if values are distinct.
+    pub(crate) fn new(space: &ClientSpace, value: i128) -> Self {
+        let values = match &space.values {
+            Values::Distinct => vec![value],
+            Values::Among(values) => values.clone(),
+        };
+        Self { locs: space.locs.into(), values }
+    }
+
+    fn count(&self) -> i128 {
+        i128::try_from(self.values.len()).unwrap_or(i128::MAX)
+    }
+
+    pub(crate) fn commit(&self) -> i128 {
+        self.locs + self.locs * self.count()
+    }
+
+    fn stop(&self) -> i128 {
+        self.commit() + 1
+    }
+
+    /// What a number below `commit` stands for.
+    pub(crate) fn call(&self, code: i128) -> (TmMethod, Vec<i128>) {
+        if code < self.locs {
+            return (TmMethod::Read, vec![code]);
+        }
+        let write = code - self.locs;
+        let value = usize::try_from(write % self.count()).ok().and_then(|which| self.values.get(which));
+        (TmMethod::Write, vec![write / self.count(), value.copied().unwrap_or(0)])
+    }
+
+    /// Location and value of a write.
+    fn write_args(&self, code: RegId) -> Vec<LocalExpr> {
+        let write = binary(BinOp::Sub, var(code), int(self.locs));
+        let count = int(self.count());
+        let location = binary(BinOp::Div, write.clone(), count.clone());
+        let which = IrExpr::binary(BinOp::Rem, write, count);
+        let value = match self.values.as_slice() {
+            [only] => int(*only),
+            values if values.iter().zip(values[0]..).all(|(value, expected)| *value == expected) => {
+                binary(BinOp::Add, which, int(values[0]))
+            }
+            values => {
+                let parts = values.iter().zip(0..).map(|(value, position)| {
+                    let chosen = is(which.clone(), position);
+                    IrExpr::binary(BinOp::Mul, chosen, int(*value))
+                });
+                parts.reduce(|all, part| IrExpr::binary(BinOp::Add, all, part)).unwrap_or(int(0))
+            }
+        };
+        vec![location, value]
+    }
+}
+
+/// What a named client writes, if that is known before it runs.
+pub(crate) fn written(
+    client: &Client,
+    constants: &crate::resolve::constants::Constants,
+    reports: &mut crate::report::Reports,
+) -> crate::lower::memory::Written {
+    let calls = client.threads.iter().flat_map(|thread| &thread.txns).flat_map(|tx| &tx.calls);
+    let mut values = Vec::new();
+    for call in calls.filter(|call| call.method.text == TmMethod::Write.name()) {
+        let value = call.args.get(1)?;
+        let mut known = true;
+        value.for_each_name(&mut |name| {
+            known &= constants.get(&name.text).is_some() || REPLIES.iter().any(|(word, _)| *word == name.text);
+        });
+        if !known {
+            return None;
+        }
+        values.extend(constants.eval(value, reports).ok());
+    }
+    Some(values)
+}
+
+/// What all clients of a size write.
+pub(crate) fn space_values(space: &ClientSpace) -> Vec<i128> {
+    match &space.values {
+        Values::Among(values) => values.clone(),
+        Values::Distinct => {
+            let places = i128::from(space.threads) * i128::from(*space.txns.end()) * i128::from(*space.ops.end());
+            (1..=places).collect()
+        }
+    }
+}

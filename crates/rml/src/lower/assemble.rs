@@ -1,0 +1,386 @@
+//! From a checked file to its tests: which programs there are, and one program from its threads.
+
+use std::collections::HashMap;
+
+use cyrano_ir::{
+    Addr, Check, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Op, Program, RegId, Routine, Span, ThreadId,
+};
+
+use crate::CompileError;
+use crate::algorithm::{Orders, Test};
+use crate::clients::endless;
+use crate::clients::named::{ThreadPlan, space_values, written};
+use crate::clients::space::{ClientSpace, SETTABLE, space};
+use crate::expand::budget::Budget;
+use crate::expand::method::Lower;
+use crate::lower::memory::{Memory, Written};
+use crate::lower::program::properties;
+use crate::orders::layout::{Layout, OrderPair};
+use crate::report::{Fallible, Reported, Reports};
+use crate::resolve::constants::Constants;
+use crate::resolve::kinds::interchangeable;
+use crate::syntax::ast::{CheckDecl, Claim, Expr, ExprKind, File};
+use crate::syntax::objects::{About, Algorithm, Client, Method, OrderDecl, Tx};
+
+/// The model of a check that names none.
+const DEFAULT_MODEL: &str = "declared";
+
+/// The model of a check about progress that names none.
+const IN_ORDER: &str = "inorder";
+
+/// Values may be given for constants and, if some check is about all clients, for their size.
+pub(crate) fn check_set(file: &File, set: &[(String, i128)]) -> Result<(), CompileError> {
+    let Some(algorithm) = &file.algorithm else { return Ok(()) };
+    let consts = file.consts.iter().chain(&algorithm.params).chain(&algorithm.consts);
+    let mut known: Vec<String> = consts.map(|constant| constant.name.text.clone()).collect();
+    if file.checks.iter().any(|check| matches!(check.about, About::All(..))) {
+        let more = SETTABLE.iter().map(|name| (*name).to_owned());
+        known.extend(more.filter(|name| !known.contains(name)).collect::<Vec<_>>());
+    }
+    crate::refuse_unknown(known, set)
+}
+
+/// The labels and orders of a file.
+pub(crate) fn orders(file: &File) -> Orders {
+    let mut orders = Orders { labels: Vec::new(), declared: Vec::new(), end: Span::default() };
+    let Some(algorithm) = &file.algorithm else { return orders };
+    algorithm.walk(&mut |stmt| {
+        orders.labels.extend(stmt.label.iter().map(|label| (label.text.clone(), label.span)));
+    });
+    orders.declared = algorithm.orders.iter().map(|order| (pair(order), order.span)).collect();
+    orders.end = algorithm.close;
+    orders
+}
+
+/// An order by the names of its labels.
+pub(crate) fn pair(order: &OrderDecl) -> OrderPair {
+    OrderPair { first: order.first.text.clone(), second: order.second.text.clone(), each: order.each }
+}
+
+/// One program to make.
+pub(crate) struct Plan<'a> {
+    name: String,
+    threads: Vec<ThreadPlan<'a>>,
+    /// How often each transaction of each thread is run again.
+    retries: Vec<Vec<u32>>,
+    client: Option<&'a Client>,
+    space: Option<ClientSpace>,
+    checks: Vec<&'a CheckDecl>,
+    span: Span,
+    /// Whether its threads go on for ever.
+    endless: bool,
+}
+
+impl Plan<'_> {
+    fn transactions(&self) -> usize {
+        if let (true, Some(space)) = (self.endless, &self.space) {
+            return endless::names(space.threads.into(), space.locs.into());
+        }
+        let named = self.retries.iter().flatten().map(|retry| *retry as usize + 1).sum();
+        self.space.as_ref().map_or(named, ClientSpace::transactions)
+    }
+}
+
+/// Makes every test of a file.
+pub(crate) fn tests(name: &str, file: &File, set: &[(String, i128)], reports: &mut Reports) -> Vec<Test> {
+    let Some(algorithm) = &file.algorithm else { return Vec::new() };
+    let labels = label_numbers(algorithm);
+    let maker = Maker { name, file, algorithm, set, labels: &labels };
+    let spaces = maker.spaces(reports);
+    if maker.probe(reports).is_err() || maker.references(reports).is_err() {
+        return Vec::new();
+    }
+    let Ok(spaces) = spaces else { return Vec::new() };
+    let mut tests = Vec::new();
+    for plan in maker.plans(&spaces, reports) {
+        tests.extend(maker.test(&plan, reports));
+    }
+    tests
+}
+
+fn label_numbers(algorithm: &Algorithm) -> HashMap<&str, u32> {
+    let mut labels = HashMap::new();
+    algorithm.walk(&mut |stmt| {
+        if let Some(label) = &stmt.label {
+            let next = u32::try_from(labels.len()).unwrap_or(u32::MAX);
+            labels.insert(label.text.as_str(), next);
+        }
+    });
+    labels
+}
+
+pub(crate) struct Maker<'a> {
+    name: &'a str,
+    file: &'a File,
+    pub(crate) algorithm: &'a Algorithm,
+    set: &'a [(String, i128)],
+    labels: &'a HashMap<&'a str, u32>,
+}
+
+/// A size of clients, whether they go on for ever, and the checks about them.
+struct Sized<'a> {
+    space: ClientSpace,
+    endless: bool,
+    span: Span,
+    checks: Vec<&'a CheckDecl>,
+}
+
+impl<'a> Maker<'a> {
+    pub(crate) fn constants(&self, threads: usize, txns: usize, reports: &mut Reports) -> Fallible<Constants> {
+        Constants::new(self.file, self.algorithm, self.set, (threads, txns), reports)
+    }
+
+    /// Whatever is used as a reference is one.
+    fn references(&self, reports: &mut Reports) -> Fallible<()> {
+        crate::resolve::references::check(self.algorithm, &self.constants(1, 1, reports)?, reports)
+    }
+
+    /// The sizes that checks are about, each once.
+    fn spaces(&self, reports: &mut Reports) -> Fallible<Vec<Sized<'a>>> {
+        let constants = self.constants(1, 1, reports)?;
+        let mut spaces: Vec<Sized<'a>> = Vec::new();
+        let mut failed = false;
+        for check in &self.file.checks {
+            let About::All(decl, span) = &check.about else { continue };
+            let endless = matches!(check.claim, Claim::Progress(_));
+            failed |= endless && endless::check_decl(check, decl, reports).is_err();
+            let found = space(decl, *span, &constants, self.set, reports);
+            let found = found.map(|space| if endless { endless::endless_space(space) } else { space });
+            match found {
+                Ok(space) => match spaces.iter_mut().find(|known| (&known.space, known.endless) == (&space, endless)) {
+                    Some(known) => known.checks.push(check),
+                    None => spaces.push(Sized { space, endless, span: *span, checks: vec![check] }),
+                },
+                Err(_) => failed = true,
+            }
+        }
+        if failed { Err(Reported) } else { Ok(spaces) }
+    }
+
+    fn plans<'p>(&'p self, spaces: &'p [Sized<'a>], reports: &mut Reports) -> Vec<Plan<'p>> {
+        let mut plans = Vec::new();
+        for (index, client) in self.file.clients.iter().enumerate() {
+            let about = |check: &&CheckDecl| match &check.about {
+                About::Last(last) => *last == Some(index),
+                About::Named(names) => names.iter().any(|name| name.text == client.name.text),
+                About::All(..) => false,
+            };
+            let checks: Vec<_> = self.file.checks.iter().filter(about).collect();
+            if checks.is_empty() && !self.file.checks.is_empty() {
+                continue;
+            }
+            let Ok(retries) = self.retries(client, reports) else { continue };
+            plans.push(Plan {
+                name: client.name.text.clone(),
+                threads: client.threads.iter().map(ThreadPlan::Named).collect(),
+                retries,
+                client: Some(client),
+                space: None,
+                checks,
+                span: client.name.span,
+                endless: false,
+            });
+        }
+        let locs = self.constants(1, 1, reports).ok().and_then(|constants| constants.get("locs")).unwrap_or(0);
+        let locs = u32::try_from(locs).unwrap_or(0);
+        for Sized { space, endless, span, checks } in spaces {
+            let name = if *endless { endless::name(space, locs) } else { space.name(locs) };
+            let plan = all_clients(name, space, *span, checks.clone());
+            let threads = match endless {
+                true => vec![ThreadPlan::Endless(space, *span); space.threads.into()],
+                false => plan.threads.clone(),
+            };
+            plans.push(Plan { endless: *endless, threads, ..plan });
+        }
+        plans
+    }
+
+    fn retries(&self, client: &Client, reports: &mut Reports) -> Fallible<Vec<Vec<u32>>> {
+        let constants = self.constants(1, 1, reports)?;
+        let mut one = |tx: &Tx| {
+            let Some(retry) = &tx.retry else { return Ok(0) };
+            let value = constants.eval(retry, reports)?;
+            u32::try_from(value).ok().filter(|value| *value <= 64).ok_or_else(|| {
+                let message = format!("a transaction cannot be run {value} times again");
+                let help = "write a number from 0 to 64";
+                reports.complain(retry.span, message, "out of range", help)
+            })
+        };
+        client.threads.iter().map(|thread| thread.txns.iter().map(&mut one).collect()).collect()
+    }
+
+    pub(crate) fn test(&self, plan: &Plan<'_>, reports: &mut Reports) -> Fallible<Test> {
+        let constants = self.constants(plan.threads.len(), plan.transactions(), reports)?;
+        let values: Written = match (&plan.client, &plan.space) {
+            (Some(client), _) => written(client, &constants, reports),
+            (None, Some(space)) => Some(space_values(space)),
+            (None, None) => None,
+        };
+        let mut memory = Memory::new(self.algorithm, &constants, &values, reports)?;
+        if let (true, Some(space)) = (plan.endless, &plan.space) {
+            endless::check_names(self.algorithm, &constants, &memory, (space, plan.span), reports)?;
+            memory.reserve(i128::try_from(plan.transactions()).unwrap_or(0));
+        }
+        // How many pairs a set can hold is known once everything is inlined, so that is done until it fits.
+        let mut depths = vec![1; self.algorithm.locals.len()];
+        let mut test = loop {
+            let (test, most) = self.program(plan, &constants, memory.clone(), &depths, reports)?;
+            if most.iter().zip(&depths).all(|(most, depth)| most <= depth) {
+                break test;
+            }
+            depths.iter_mut().zip(&most).for_each(|(depth, most)| *depth = (*depth).max(*most));
+        };
+        test.program.in_order = true;
+        if plan.endless {
+            endless::find_clocks(&mut test.program);
+            self.add_checks(plan, &constants, &mut test.program, reports)?;
+            return Ok(test);
+        }
+        if let Some(space) = &plan.space {
+            test.program.interchangeable = interchangeable(self.algorithm, &constants, &memory, space);
+        }
+        self.add_checks(plan, &constants, &mut test.program, reports)?;
+        let declared: Vec<_> = self.algorithm.orders.iter().map(pair).collect();
+        test.program.orders = test.layout.orders(&test.program, &declared);
+        debug_assert_eq!(cyrano_ir::verify(&test.program), Ok(()), "the lowering broke an invariant of the IR");
+        Ok(test)
+    }
+
+    fn program(
+        &self,
+        plan: &Plan<'_>,
+        constants: &Constants,
+        mut memory: Memory,
+        depths: &[u32],
+        reports: &mut Reports,
+    ) -> Fallible<(Test, Vec<u32>)> {
+        let budget = Budget::default();
+        let routine = |method: &Method| {
+            let span = method.name.span.to(method.body.close);
+            Routine { name: method.name.text.clone(), span }
+        };
+        let mut program = Program {
+            name: self.name.to_owned(),
+            constants: constants.shown.clone(),
+            routines: self.algorithm.methods.iter().map(routine).collect(),
+            ..Program::default()
+        };
+        let mut layout = Layout { labels: vec![String::new(); self.labels.len()], ..Layout::default() };
+        for (label, number) in self.labels {
+            layout.labels[*number as usize] = (*label).to_owned();
+        }
+        let mut most = vec![0u32; depths.len()];
+        let mut first = 1;
+        for (index, thread) in plan.threads.iter().enumerate() {
+            let known = (constants, self.labels);
+            let mut lower = Lower::new(self.algorithm, known, &mut memory, (&budget, reports), index);
+            lower.lay_out(depths)?;
+            let retries = plan.retries.get(index).map(Vec::as_slice).unwrap_or_default();
+            lower.client_thread(*thread, retries, first)?;
+            first = lower.tx + 1;
+            most.iter_mut().zip(&lower.most).for_each(|(most, of_thread)| *most = (*most).max(*of_thread));
+            layout.owners.push(lower.owners());
+            lower.build.thread.name = format!("t{}", index + 1);
+            layout.marks.push(lower.build.marks);
+            program.threads.push(lower.build.thread);
+        }
+        memory.finish(self.algorithm, &mut program);
+        fix_addresses(&mut program);
+        let locations = u32::try_from(program.locations.len()).unwrap_or(u32::MAX);
+        reports.settle(budget.charge_locations(locations, plan.span))?;
+        let clients = plan.space.clone().filter(|_| !plan.endless);
+        Ok((Test { name: plan.name.clone(), program, clients, layout }, most))
+    }
+
+    fn add_checks(
+        &self,
+        plan: &Plan<'_>,
+        constants: &Constants,
+        program: &mut Program,
+        reports: &mut Reports,
+    ) -> Fallible<()> {
+        let results = results(plan, program);
+        program.observed =
+            results.iter().map(|(name, var)| Observable { name: (*name).to_owned(), var: *var }).collect();
+        for check in &plan.checks {
+            let properties = properties(&check.claim, |cond| condition(cond, &results, constants, reports))?;
+            let default = if plan.endless { IN_ORDER } else { DEFAULT_MODEL };
+            let models = match check.models.is_empty() {
+                true => vec![default.to_owned()],
+                false => check.models.clone(),
+            };
+            let check = |property| Check { property, models: models.clone(), span: check.span };
+            program.checks.extend(properties.into_iter().map(check));
+        }
+        Ok(())
+    }
+}
+
+/// The program of all clients of a size.
+pub(crate) fn all_clients<'p>(
+    name: String,
+    space: &'p ClientSpace,
+    span: Span,
+    checks: Vec<&'p CheckDecl>,
+) -> Plan<'p> {
+    Plan {
+        name,
+        threads: vec![ThreadPlan::Any(space, span); space.threads.into()],
+        retries: Vec::new(),
+        client: None,
+        space: Some(space.clone()),
+        checks,
+        span,
+        endless: false,
+    }
+}
+
+/// The results of a named client, in the order of the text.
+fn results<'p>(plan: &Plan<'p>, program: &Program) -> Vec<(&'p str, FinalVar)> {
+    let mut results = Vec::new();
+    for (index, thread) in plan.client.iter().flat_map(|client| &client.threads).enumerate() {
+        for name in thread.txns.iter().flat_map(|tx| &tx.calls).filter_map(|call| call.result.as_ref()) {
+            let registers = &program.threads[index].registers;
+            if let Some(at) = registers.iter().position(|register| register.name == name.text) {
+                results.push((name.text.as_str(), FinalVar::Reg(ThreadId::new(index), RegId::new(at))));
+            }
+        }
+    }
+    results
+}
+
+fn condition(
+    expr: &Expr,
+    results: &[(&str, FinalVar)],
+    constants: &Constants,
+    reports: &mut Reports,
+) -> Fallible<FinalExpr> {
+    Ok(match &expr.kind {
+        ExprKind::Int(value) => IrExpr::Const(*value),
+        ExprKind::Name(name) => match results.iter().find(|(known, _)| *known == name.text) {
+            Some((_, var)) => IrExpr::Var(*var),
+            None => IrExpr::Const(constants.eval(expr, reports)?),
+        },
+        ExprKind::Unary(op, arg) => IrExpr::unary(*op, condition(arg, results, constants, reports)?),
+        ExprKind::Binary(op, left, right) => {
+            let left = condition(left, results, constants, reports)?;
+            IrExpr::binary(*op, left, condition(right, results, constants, reports)?)
+        }
+        _ => return Err(Reported),
+    })
+}
+
+/// Elements with constant indices are fixed locations; an index that is out of range stays and is an error when it is met.
+fn fix_addresses(program: &mut Program) {
+    let arrays = &program.arrays;
+    for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
+        let (Op::Load { addr, .. } | Op::Store { addr, .. } | Op::Rmw { addr, .. }) = &mut instr.op else { continue };
+        let Addr::Indexed { array, index: IrExpr::Const(index) } = addr else { continue };
+        let array = &arrays[array.index()];
+        if let Ok(index) = u32::try_from(*index)
+            && index < array.len
+        {
+            *addr = Addr::Fixed(LocId(array.base.0 + index));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The code of one thread while it is made, and for each instruction what the orders need to know about it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cyrano_ir::{BinOp, Expr, Instr, InstrId, LocalExpr, Op, Place, RegId, Register, Span, Thread, Ty};
+
+use crate::expand::budget::Budget;
+use crate::report::{Fallible, Reports};
+
+/// Where an instruction stands.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Context {
+    /// The call of the client that it belongs to; none between calls.
+    pub(crate) call: Option<u32>,
+    /// The branches of the conditions and loops around it.
+    pub(crate) guards: Vec<u32>,
+    /// The branches that decide whether an earlier `return` of its methods was taken.
+    pub(crate) early: Vec<u32>,
+    /// The labels that stand for it.
+    pub(crate) labels: Vec<u32>,
+    /// The loops around it and which iteration of each, outermost first.
+    pub(crate) loops: Vec<(u32, u32)>,
+}
+
+/// Which base object an instruction touches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Touch {
+    pub(crate) object: usize,
+    /// Which element, if that is a constant.
+    pub(crate) element: Option<i128>,
+}
+
+impl std::fmt::Display for Touch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.object)?;
+        self.element.map_or(Ok(()), |element| write!(f, "@{element}"))
+    }
+}
+
+/// What an instruction does to a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lock {
+    Acquire,
+    Release,
+}
+
+/// What the orders need to know about an instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    pub(crate) context: Arc<Context>,
+    /// The first instruction of the atomic section that it belongs to, or itself.
+    pub(crate) group: u32,
+    pub(crate) touch: Option<Touch>,
+    pub(crate) lock: Option<Lock>,
+    /// Earlier instructions that it follows in any case.
+    pub(crate) after: Vec<u32>,
+}
+
+/// The code so far.
+#[derive(Default)]
+pub(crate) struct Builder {
+    pub(crate) thread: Thread,
+    pub(crate) marks: Vec<Mark>,
+    names: HashMap<String, RegId>,
+    pub(crate) context: Context,
+    shared: Option<Arc<Context>>,
+    /// The atomic section that is being made.
+    pub(crate) group: Option<u32>,
+    pub(crate) touch: Option<Touch>,
+    pub(crate) lock: Option<Lock>,
+    pub(crate) after: Vec<u32>,
+    pub(crate) calls: u32,
+    pub(crate) loops: u32,
+}
+
+impl Builder {
+    /// Adds an instruction.
+    pub(crate) fn emit(&mut self, op: Op, span: Span, budget: &Budget, reports: &mut Reports) -> Fallible<u32> {
+        reports.settle(budget.charge_instruction(span))?;
+        let at = self.here();
+        let context = match &self.shared {
+            Some(shared) if **shared == self.context => Arc::clone(shared),
+            _ => Arc::new(self.context.clone()),
+        };
+        self.shared = Some(Arc::clone(&context));
+        let after = std::mem::take(&mut self.after);
+        let group = self.group.unwrap_or(at);
+        self.marks.push(Mark { context, group, touch: self.touch, lock: self.lock, after });
+        self.thread.code.push(Instr { op, span });
+        Ok(at)
+    }
+
+    /// The number of the next instruction.
+    pub(crate) fn here(&self) -> u32 {
+        u32::try_from(self.thread.code.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Lets jumps go to the next instruction: the target of a jump, the second one of a branch.
+    pub(crate) fn land(&mut self, from: &[u32]) {
+        let here = InstrId(self.here());
+        for at in from {
+            match &mut self.thread.code[*at as usize].op {
+                Op::Jump(target) => *target = here,
+                Op::Branch { else_to, .. } => *else_to = here,
+                _ => {}
+            }
+        }
+    }
+
+    /// Lets the first target of branches be the next instruction.
+    pub(crate) fn land_then(&mut self, from: &[u32]) {
+        let here = InstrId(self.here());
+        for at in from {
+            if let Op::Branch { then_to, .. } = &mut self.thread.code[*at as usize].op {
+                *then_to = here;
+            }
+        }
+    }
+
+    /// The register of this name.
+    pub(crate) fn register(&mut self, name: &str, init: i128) -> RegId {
+        self.registers(name, 1, init)
+    }
+
+    /// So many registers in a row.
+    pub(crate) fn registers(&mut self, name: &str, len: u32, init: i128) -> RegId {
+        if let Some(found) = self.names.get(name) {
+            return *found;
+        }
+        let base = RegId::new(self.thread.registers.len());
+        for index in 0..len {
+            let name = if len == 1 { name.to_owned() } else { format!("{name}[{index}]") };
+            self.thread.registers.push(Register { name, init, ty: Ty::Int });
+        }
+        self.names.insert(name.to_owned(), base);
+        base
+    }
+}
+
+/// The expression for a register.
+pub(crate) fn var(reg: RegId) -> LocalExpr {
+    Expr::Var(Place::Reg(reg))
+}
+
+/// A constant.
+pub(crate) fn int(value: i128) -> LocalExpr {
+    Expr::Const(value)
+}
+
+/// Whether a value is this number.
+pub(crate) fn is(value: LocalExpr, number: i128) -> LocalExpr {
+    Expr::binary(BinOp::Eq, value, int(number))
+}
+
+/// One of the registers in a row.
+pub(crate) fn element(base: RegId, len: u32, index: LocalExpr) -> Place {
+    match index {
+        Expr::Const(at) if (0..i128::from(len)).contains(&at) => Place::Reg(RegId(base.0 + at as u32)),
+        index if len == 1 && index == int(0) => Place::Reg(base),
+        index => Place::Elem { base, len, index: Box::new(index) },
+    }
+}
+
+/// A binary operation, computed if both sides are constants and it can be.
+pub(crate) fn binary(op: BinOp, left: LocalExpr, right: LocalExpr) -> LocalExpr {
+    match (op, &left, &right) {
+        (BinOp::Add, Expr::Const(0), _) => return right,
+        (BinOp::Add | BinOp::Sub, _, Expr::Const(0)) | (BinOp::Mul | BinOp::Div, _, Expr::Const(1)) => return left,
+        (BinOp::And, Expr::Const(0), _) => return int(0),
+        (BinOp::Or, Expr::Const(0), _) => return right,
+        (_, Expr::Const(a), Expr::Const(b)) => {
+            if let Ok(value) = op.apply(*a, *b) {
+                return int(value);
+            }
+        }
+        _ => {}
+    }
+    Expr::binary(op, left, right)
+}
+
+/// The disjunction of truth values.
+pub(crate) fn any(parts: impl IntoIterator<Item = LocalExpr>) -> LocalExpr {
+    parts.into_iter().reduce(|all, part| binary(BinOp::Or, all, part)).unwrap_or(int(0))
+}

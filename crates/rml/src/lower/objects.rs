@@ -1,0 +1,286 @@
+//! Calls of base objects.
+//!
+//! Everything but a basic register is linearizable, so a call of it is one atomic step. A write of a basic register that can be accessed
+//! concurrently is two steps, its beginning and its end, each an atomic section; between them it overlaps what other threads do.
+//! A read is one step that looks whether a write is under way, and then returns any value of the register's domain. A read that takes
+//! its time adds nothing: if it overlaps a write, there is a moment in both; if it overlaps none, every moment of it is as good as
+//! another; and nobody else can tell when it began.
+
+use cyrano_ir::{Addr, BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, RmwOp, Span, UnOp};
+
+use crate::expand::method::Lower;
+use crate::lower::build::{Lock, Touch, binary, int, is, var};
+use crate::lower::memory::{Helpers, Object};
+use crate::report::{Fallible, Reported};
+use crate::syntax::ast::Access;
+use crate::syntax::objects::ObjectKind;
+
+/// An element of a base object.
+struct Target {
+    object: Object,
+    index: LocalExpr,
+    touch: Touch,
+}
+
+impl Target {
+    fn addr(&self) -> Addr {
+        Addr::Indexed { array: self.object.array, index: self.index.clone() }
+    }
+
+    fn helper(&self, array: cyrano_ir::ArrayId) -> Addr {
+        Addr::Indexed { array, index: self.index.clone() }
+    }
+}
+
+impl<'a> Lower<'a, '_> {
+    /// A call of an object, a set or a map; what it returns, or 0.
+    pub(crate) fn access(&mut self, access: &'a Access, into: Option<RegId>, span: Span) -> Fallible<LocalExpr> {
+        let name = access.object.text.as_str();
+        if access.field.is_none() && self.algorithm.locals.iter().any(|local| local.name.text == name) {
+            return self.set_access(access, span);
+        }
+        let target = self.find(access)?;
+        let args = self.exprs(&access.args)?;
+        self.build.touch = Some(target.touch);
+        let lock = match access.method.text.as_str() {
+            "lock" | "tryLock" => Some(Lock::Acquire),
+            "unlock" => Some(Lock::Release),
+            _ => None,
+        };
+        self.build.lock = lock;
+        let result = self.perform(&access.method.text, &target, args, into, span);
+        self.build.touch = None;
+        self.build.lock = None;
+        let result = result?;
+        // What is computed from an access is not an access itself.
+        match result {
+            IrExpr::Var(_) | IrExpr::Const(_) => Ok(result),
+            computed => {
+                let dst = into.unwrap_or_else(|| self.build.register("%result", 0));
+                self.assign(Place::Reg(dst), computed, span)?;
+                Ok(var(dst))
+            }
+        }
+    }
+
+    fn find(&mut self, access: &'a Access) -> Fallible<Target> {
+        let (object, index) = match (&access.field, &access.index) {
+            (Some(field), _) => {
+                let object = *self.memory.fields.get(&field.text).ok_or(Reported)?;
+                (object, self.name(&access.object)?)
+            }
+            (None, Some(index)) => (self.shared(&access.object.text)?, self.expr(index)?),
+            (None, None) => (self.shared(&access.object.text)?, int(0)),
+        };
+        let element = match &index {
+            IrExpr::Const(value) => Some(*value),
+            _ => None,
+        };
+        let found = self.memory.objects[object].clone();
+        Ok(Target { object: found, index, touch: Touch { object, element } })
+    }
+
+    fn shared(&self, name: &str) -> Fallible<usize> {
+        self.memory.shared.get(name).copied().ok_or(Reported)
+    }
+
+    fn perform(
+        &mut self,
+        method: &str,
+        target: &Target,
+        args: Vec<LocalExpr>,
+        into: Option<RegId>,
+        span: Span,
+    ) -> Fallible<LocalExpr> {
+        let old = match self.endless {
+            true => self.build.register(&format!("%old{}", target.touch), 0),
+            false => self.build.register("%old", 0),
+        };
+        let mut args = args.into_iter();
+        let is_lock = matches!(target.object.kind, ObjectKind::Lock | ObjectKind::TryLock);
+        match (method, target.object.helpers) {
+            ("read", Some(helpers)) => return self.basic_read(target, helpers, span),
+            ("write", Some(helpers)) => {
+                self.basic_write(target, helpers, args.next().ok_or(Reported)?, span)?;
+            }
+            ("read", None) if is_lock => {
+                self.emit(Op::Load { dst: Place::Reg(old), addr: target.addr() }, span)?;
+                return Ok(IrExpr::binary(BinOp::Ne, var(old), int(0)));
+            }
+            ("read", None) => {
+                let dst = into.unwrap_or_else(|| self.build.register("%value", 0));
+                self.emit(Op::Load { dst: Place::Reg(dst), addr: target.addr() }, span)?;
+                return Ok(var(dst));
+            }
+            ("write", None) => {
+                let value = args.next().ok_or(Reported)?;
+                self.emit(Op::Store { addr: target.addr(), value, rollback: false }, span)?;
+            }
+            ("cas", _) => {
+                let (expected, new) = (args.next().ok_or(Reported)?, args.next().ok_or(Reported)?);
+                return self.cas(target, old, (expected, new), span);
+            }
+            ("tryLock", _) => return self.cas(target, old, (int(0), int(self.tx)), span),
+            ("lock", _) => {
+                let tx = int(self.tx);
+                self.section(span, |lower| {
+                    lower.emit(Op::Load { dst: Place::Reg(old), addr: target.addr() }, span)?;
+                    lower.emit(Op::Assume(is(var(old), 0)), span)?;
+                    lower.emit(Op::Store { addr: target.addr(), value: tx, rollback: false }, span)
+                })?;
+            }
+            ("unlock", _) => {
+                let message = Some("only a lock that is held is released".to_owned());
+                self.section(span, |lower| {
+                    lower.emit(Op::Load { dst: Place::Reg(old), addr: target.addr() }, span)?;
+                    let cond = IrExpr::binary(BinOp::Ne, var(old), int(0));
+                    lower.emit(Op::Assert { cond, message }, span)?;
+                    lower.emit(Op::Store { addr: target.addr(), value: int(0), rollback: false }, span)
+                })?;
+            }
+            _ => return Err(Reported),
+        }
+        Ok(int(0))
+    }
+
+    fn cas(
+        &mut self,
+        target: &Target,
+        old: RegId,
+        (expected, new): (LocalExpr, LocalExpr),
+        span: Span,
+    ) -> Fallible<LocalExpr> {
+        let op = RmwOp::Cas { expected: expected.clone(), new };
+        self.emit(Op::Rmw { dst: Some(Place::Reg(old)), addr: target.addr(), op }, span)?;
+        Ok(IrExpr::binary(BinOp::Eq, var(old), expected))
+    }
+
+    /// An atomic section; its first instruction.
+    pub(crate) fn section<T>(&mut self, span: Span, make: impl FnOnce(&mut Self) -> Fallible<T>) -> Fallible<u32> {
+        let first = self.build.here();
+        self.build.group = Some(first);
+        let made = self.emit(Op::AtomicBegin, span).and_then(|_| make(self));
+        let ended = self.emit(Op::AtomicEnd, span);
+        self.build.group = None;
+        made?;
+        ended.map(|_| first)
+    }
+
+    fn load(&mut self, dst: RegId, addr: Addr, span: Span) -> Fallible<u32> {
+        self.emit(Op::Load { dst: Place::Reg(dst), addr }, span)
+    }
+
+    pub(crate) fn store(&mut self, addr: Addr, value: LocalExpr, span: Span) -> Fallible<u32> {
+        self.emit(Op::Store { addr, value, rollback: false }, span)
+    }
+
+    /// Counts writes that are under way; `old` receives how many there were.
+    fn count_writers(&mut self, old: RegId, writers: Addr, by: LocalExpr, span: Span) -> Fallible<u32> {
+        self.emit(Op::Rmw { dst: Some(Place::Reg(old)), addr: writers, op: RmwOp::FetchAdd(by) }, span)
+    }
+
+    fn basic_read(&mut self, target: &Target, helpers: Helpers, span: Span) -> Fallible<LocalExpr> {
+        let (met, value) = (self.build.register("%met", 0), self.build.register("%value", 0));
+        self.section(span, |lower| {
+            lower.load(met, target.helper(helpers.writers), span)?;
+            lower.load(value, target.addr(), span)
+        })?;
+        self.build.touch = None;
+        let clean = self.branch(IrExpr::binary(BinOp::Ne, var(met), int(0)), span)?;
+        self.build.context.guards.push(clean);
+        self.emit(Op::Choose { dst: Place::Reg(value), from: target.object.domain.clone() }, span)?;
+        self.build.context.guards.pop();
+        self.build.land(&[clean]);
+        Ok(var(value))
+    }
+
+    fn basic_write(&mut self, target: &Target, helpers: Helpers, value: LocalExpr, span: Span) -> Fallible<()> {
+        let (met, new) = (self.build.register("%met", 0), self.build.register("%new", 0));
+        let writers = target.helper(helpers.writers);
+        let flag = helpers.clash.map(|array| (target.helper(array), self.build.register("%clash", 0)));
+        let begin = self.section(span, |lower| {
+            lower.assign(Place::Reg(new), value, span)?;
+            lower.count_writers(met, writers.clone(), int(1), span)?;
+            if let Some((flag, clash)) = &flag {
+                lower.load(*clash, flag.clone(), span)?;
+                let clashes = IrExpr::binary(BinOp::Ne, binary(BinOp::Add, var(met), var(*clash)), int(0));
+                lower.store(flag.clone(), clashes, span)?;
+            }
+            Ok(())
+        })?;
+        self.build.after.push(begin);
+        let Some((flag, clash)) = flag else {
+            self.section(span, |lower| {
+                lower.store(target.addr(), var(new), span)?;
+                lower.count_writers(met, writers, int(-1), span)
+            })?;
+            return Ok(());
+        };
+        self.arbitrary_end(target, (writers, flag), (new, met, clash), span)
+    }
+
+    /// The end of a write that may have met other writes: the last one of them to end leaves any value. Until it has, it counts
+    /// as being under way.
+    fn arbitrary_end(
+        &mut self,
+        target: &Target,
+        (writers, flag): (Addr, Addr),
+        (new, met, clash): (RegId, RegId, RegId),
+        span: Span,
+    ) -> Fallible<()> {
+        let last = |clash: RegId| {
+            let alone = is(var(met), 1);
+            IrExpr::binary(BinOp::And, var(clash), alone)
+        };
+        let end = self.section(span, |lower| {
+            lower.load(met, writers.clone(), span)?;
+            lower.load(clash, flag.clone(), span)?;
+            lower.store(target.addr(), var(new), span)?;
+            let stays = IrExpr::unary(UnOp::Not, last(clash));
+            lower.store(writers.clone(), IrExpr::binary(BinOp::Sub, var(met), stays), span)
+        })?;
+        let (touch, lock) = (self.build.touch, self.build.lock);
+        self.build.touch = None;
+        let settled = self.branch(last(clash), span)?;
+        self.build.context.guards.push(settled);
+        self.emit(Op::Choose { dst: Place::Reg(new), from: target.object.domain.clone() }, span)?;
+        (self.build.touch, self.build.lock) = (touch, lock);
+        self.build.after.push(end);
+        self.section(span, |lower| {
+            lower.store(target.addr(), var(new), span)?;
+            lower.load(met, writers.clone(), span)?;
+            lower.store(flag, IrExpr::binary(BinOp::Gt, var(met), int(1)), span)?;
+            lower.store(writers, IrExpr::binary(BinOp::Sub, var(met), int(1)), span)
+        })?;
+        self.build.context.guards.pop();
+        self.build.land(&[settled]);
+        Ok(())
+    }
+
+    /// `new Record(…)`: nobody knows the record yet, so its fields are written at once; who uses the reference comes after that.
+    pub(crate) fn new_record(
+        &mut self,
+        record: &str,
+        args: Vec<LocalExpr>,
+        into: Option<RegId>,
+        span: Span,
+    ) -> Fallible<LocalExpr> {
+        let fields = self.memory.records.get(record).map(|records| records.fields.clone()).unwrap_or_default();
+        let arrays: Vec<_> = fields.iter().map(|field| self.memory.objects[*field].array).collect();
+        let mut number = int(0);
+        let first = self.section(span, |lower| {
+            number = match lower.endless {
+                true => var(lower.fresh_record(record, span)?),
+                false => int(lower.memory.new_record(record)),
+            };
+            for (array, value) in arrays.into_iter().zip(args) {
+                lower.store(Addr::Indexed { array, index: number.clone() }, value, span)?;
+            }
+            Ok(())
+        })?;
+        let dst = into.unwrap_or_else(|| self.build.register("%value", 0));
+        self.build.after.push(first);
+        self.assign(Place::Reg(dst), number, span)?;
+        Ok(var(dst))
+    }
+}

@@ -1,0 +1,107 @@
+//! The constants of one instance: what the file declares, what the user set, and what the client determines.
+
+use std::collections::HashMap;
+
+use cyrano_ir::{BinOp, Diagnostic, Expr as IrExpr, Span};
+
+use crate::expand::fold::compute;
+use crate::given;
+use crate::report::{Fallible, Reported, Reports};
+use crate::rules::algorithm::REPLIES;
+use crate::syntax::ast::{Expr, ExprKind, File};
+use crate::syntax::objects::Algorithm;
+
+/// The constants with their values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Constants {
+    values: HashMap<String, i128>,
+    /// Those of the instance, for reports.
+    pub(crate) shown: Vec<(String, i128)>,
+}
+
+impl Constants {
+    /// The constants for so many threads and transactions.
+    pub(crate) fn new(
+        file: &File,
+        algorithm: &Algorithm,
+        set: &[(String, i128)],
+        (threads, txns): (usize, usize),
+        reports: &mut Reports,
+    ) -> Fallible<Self> {
+        let mut constants = Self::default();
+        constants.values.extend(REPLIES.iter().map(|(word, code)| ((*word).to_owned(), *code)));
+        let number = |n: usize| i128::try_from(n).unwrap_or(i128::MAX);
+        for (name, value) in [("threads", number(threads)), ("txns", number(txns))] {
+            constants.add(name, value);
+        }
+        for constant in file.consts.iter().chain(&algorithm.params).chain(&algorithm.consts) {
+            let value = match given(set, &constant.name.text) {
+                Some(value) => value,
+                None => constants.eval(&constant.value, reports)?,
+            };
+            constants.add(&constant.name.text, value);
+        }
+        Ok(constants)
+    }
+
+    fn add(&mut self, name: &str, value: i128) {
+        self.values.insert(name.to_owned(), value);
+        self.shown.push((name.to_owned(), value));
+    }
+
+    /// The value of a constant.
+    pub(crate) fn get(&self, name: &str) -> Option<i128> {
+        self.values.get(name).copied()
+    }
+
+    /// The number of locations.
+    pub(crate) fn locs(&self, span: Span, reports: &mut Reports) -> Fallible<u32> {
+        size(self.get("locs").unwrap_or(0), MAX_KEYS, span, reports)
+    }
+
+    /// The value of a constant expression.
+    pub(crate) fn eval(&self, expr: &Expr, reports: &mut Reports) -> Fallible<i128> {
+        match &expr.kind {
+            ExprKind::Int(value) => Ok(*value),
+            ExprKind::Name(name) => self.get(&name.text).ok_or_else(|| {
+                let message = format!("the constant `{}` is used before it is declared", name.text);
+                reports.complain(name.span, message, "not known here", "move its declaration up")
+            }),
+            ExprKind::Unary(op, arg) => {
+                let folded: IrExpr<()> = IrExpr::unary(*op, IrExpr::Const(self.eval(arg, reports)?));
+                settle(&folded, expr.span, reports)
+            }
+            ExprKind::Binary(op, left, right) => {
+                let left = self.eval(left, reports)?;
+                if matches!((op, left != 0), (BinOp::And, false) | (BinOp::Or, true)) {
+                    return Ok((*op == BinOp::Or).into());
+                }
+                let right = self.eval(right, reports)?;
+                let folded: IrExpr<()> = IrExpr::binary(*op, IrExpr::Const(left), IrExpr::Const(right));
+                settle(&folded, expr.span, reports)
+            }
+            _ => Err(reports.add(Diagnostic::new(expr.span, "this is not a constant", "not a constant"))),
+        }
+    }
+}
+
+fn settle(expr: &IrExpr<()>, span: Span, reports: &mut Reports) -> Fallible<i128> {
+    compute(expr, span, reports).unwrap_or(Err(Reported))
+}
+
+/// The most elements that an array may have.
+pub(crate) const MAX_ARRAY: u32 = 10_000;
+/// The most keys that a set or map may have; conditions mention each of them.
+pub(crate) const MAX_KEYS: u32 = 64;
+
+/// A number of elements, at least 1.
+pub(crate) fn size(value: i128, most: u32, span: Span, reports: &mut Reports) -> Fallible<u32> {
+    match u32::try_from(value) {
+        Ok(size) if (1..=most).contains(&size) => Ok(size),
+        _ => {
+            let message = format!("there cannot be {value} of these");
+            let help = format!("write a number from 1 to {most}");
+            Err(reports.complain(span, message, "this many", help))
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The kinds of expressions, and what may be done with timestamps.
+//!
+//! Engines renumber timestamps order-preservingly, which is sound only if nothing but their order is ever looked at; so a
+//! timestamp may be compared with a timestamp or a constant, copied, and incremented by a non-negative constant.
+//! (That the constant is not negative is known, and checked, only when it is folded.)
+
+use cyrano_ir::{BinOp, Span, Ty, UnOp};
+
+use crate::report::Reports;
+use crate::rules::table::no_sets;
+use crate::syntax::ast::{Expr, ExprKind, Name, Range, RangeKind};
+
+/// What a timestamp may be used for.
+pub(crate) const TIMESTAMP_HELP: &str =
+    "a timestamp may be compared with a timestamp or a constant, copied, and incremented by a non-negative constant";
+
+/// The kind of an expression.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// A constant, which goes with integers and timestamps.
+    Const,
+    Int,
+    Timestamp,
+    /// Something was wrong with it, which is reported.
+    Wrong,
+}
+
+impl From<Ty> for Kind {
+    fn from(ty: Ty) -> Self {
+        match ty {
+            // This language declares no gaps; its integers are what stands beside one.
+            Ty::Int | Ty::Pointer | Ty::Gap | Ty::Header => Self::Int,
+            Ty::Timestamp => Self::Timestamp,
+        }
+    }
+}
+
+impl Kind {
+    /// Whether a value of this kind may go where the other one is wanted.
+    pub(crate) fn fits(self, wanted: Self) -> bool {
+        self == wanted || [self, wanted].iter().any(|kind| matches!(kind, Self::Const | Self::Wrong))
+    }
+
+    /// With its article, for messages.
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Self::Timestamp => "a timestamp",
+            _ => "an integer",
+        }
+    }
+}
+
+/// What names mean in the place where an expression stands.
+pub(crate) trait Atoms<'a> {
+    /// Checks a name, an element, a member, `self` or `tid`.
+    fn atom(&mut self, atom: &'a Expr) -> Kind;
+
+    /// Checks that a binder's name is free, and brings it into scope.
+    fn bind(&mut self, binder: &'a Name);
+
+    /// Takes the innermost binder out of scope.
+    fn unbind(&mut self);
+
+    /// Checks an expression that must be constant.
+    fn constant(&mut self, expr: &'a Expr) -> Kind;
+
+    /// Where errors go.
+    fn reports(&mut self) -> &mut Reports;
+}
+
+/// The kind of an expression; reports what is wrong with it.
+pub(crate) fn kind_of<'a, A: Atoms<'a>>(expr: &'a Expr, atoms: &mut A) -> Kind {
+    match &expr.kind {
+        ExprKind::Int(_) => Kind::Const,
+        ExprKind::Name(_) | ExprKind::Element(..) | ExprKind::Member(_) | ExprKind::SelfIndex | ExprKind::Tid => {
+            atoms.atom(expr)
+        }
+        ExprKind::Unary(op, arg) => {
+            let kind = kind_of(arg, atoms);
+            unary(*op, kind, expr.span, atoms.reports())
+        }
+        ExprKind::Binary(op, left, right) => {
+            let kinds = (kind_of(left, atoms), kind_of(right, atoms));
+            binary(*op, kinds, expr.span, atoms.reports())
+        }
+        ExprKind::Quantified { binder, range, body, .. } => {
+            check_range(range, atoms);
+            atoms.bind(binder);
+            let kind = condition(body, atoms);
+            atoms.unbind();
+            kind
+        }
+        ExprKind::Tuple(_) | ExprKind::In(..) => {
+            atoms.reports().add(no_sets(expr.span));
+            Kind::Wrong
+        }
+    }
+}
+
+/// Checks an expression whose truth decides something.
+pub(crate) fn condition<'a, A: Atoms<'a>>(expr: &'a Expr, atoms: &mut A) -> Kind {
+    let kind = kind_of(expr, atoms);
+    truth(kind, expr.span, atoms.reports())
+}
+
+/// The kind of something used as a truth value.
+pub(crate) fn truth(kind: Kind, span: Span, reports: &mut Reports) -> Kind {
+    if kind != Kind::Timestamp {
+        return kind;
+    }
+    reports.complain(span, "a timestamp is not a truth value", "a timestamp", TIMESTAMP_HELP);
+    Kind::Wrong
+}
+
+/// Checks the bounds of a range.
+pub(crate) fn check_range<'a, A: Atoms<'a>>(range: &'a Range, atoms: &mut A) {
+    match &range.kind {
+        RangeKind::Inclusive(first, last) | RangeKind::Exclusive(first, last) => {
+            atoms.constant(first);
+            atoms.constant(last);
+        }
+        RangeKind::List(values) => {
+            for value in values {
+                atoms.constant(value);
+            }
+        }
+    }
+}
+
+/// The kind of a unary operation.
+pub(crate) fn unary(op: UnOp, kind: Kind, span: Span, reports: &mut Reports) -> Kind {
+    match kind {
+        Kind::Timestamp => not_for_timestamps(&op.word(), span, reports),
+        kind => kind,
+    }
+}
+
+/// The kind of a binary operation.
+pub(crate) fn binary(op: BinOp, kinds: (Kind, Kind), span: Span, reports: &mut Reports) -> Kind {
+    use BinOp::{Add, Eq, Ge, Gt, Le, Lt, Ne};
+    use Kind::{Const, Int, Timestamp, Wrong};
+    match (op, kinds) {
+        (_, (Wrong, _) | (_, Wrong)) => Wrong,
+        (_, (Const, Const)) => Const,
+        (_, (Const | Int, Const | Int)) => Int,
+        (Eq | Ne | Lt | Le | Gt | Ge, (Timestamp, Int) | (Int, Timestamp)) => {
+            let message = "a timestamp cannot be compared with an integer";
+            reports.complain(span, message, "a timestamp on one side only", TIMESTAMP_HELP);
+            Wrong
+        }
+        (Eq | Ne | Lt | Le | Gt | Ge, _) => Int,
+        (Add, (Timestamp, Const) | (Const, Timestamp)) => Timestamp,
+        _ => not_for_timestamps(op.symbol(), span, reports),
+    }
+}
+
+fn not_for_timestamps(symbol: &str, span: Span, reports: &mut Reports) -> Kind {
+    let message = format!("`{symbol}` cannot be applied to a timestamp like this");
+    reports.complain(span, message, "uses a timestamp", TIMESTAMP_HELP);
+    Kind::Wrong
+}
