@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 cargo xtask tidy     formatting, lints, and the rules of ARCHITECTURE.md that a program can check
 cargo xtask bless    run the tests and accept what their snapshots show now; look at the diff afterwards
-cargo xtask ci       everything: tidy, then all tests
+cargo xtask ci       everything: tidy, then all tests; with --long many more random programs and kills (hours)
 cargo xtask bench    Cyrano beside Spin: counts, speed, memory; `bench --help` has the options";
 
 fn main() -> ExitCode {
@@ -20,7 +20,8 @@ fn main() -> ExitCode {
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy::run(),
         ["bless"] => ci::bless(),
-        ["ci"] => ci::run(),
+        ["ci"] => ci::run(false),
+        ["ci", "--long"] => ci::run(true),
         ["bench", ref rest @ ..] => bench::run(rest),
         _ => {
             eprintln!("{USAGE}");
