@@ -7,6 +7,12 @@
 //! A *round* is as much of a level as is done before somebody has to stop all: the table must grow, states need another shape, a limit
 //! is reached, something went wrong. Between rounds only this thread runs.
 
+pub(crate) mod deadlocks;
+pub(crate) mod plain;
+pub(crate) mod reached;
+pub(crate) mod space;
+pub(crate) mod witness;
+
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -14,10 +20,10 @@ use std::time::Instant;
 use cyrano_engine::{Limits, Progress, Stats, Stop, Watch};
 use cyrano_ir::{LocId, Property, Ty};
 
-use crate::judge::{Hit, Judge};
-use crate::machine::Machine;
-use crate::state::State;
-use crate::step::Notes;
+use crate::criteria::judge::{Hit, Judge};
+use crate::semantics::machine::Machine;
+use crate::semantics::state::State;
+use crate::semantics::step::Notes;
 use crate::store::{Address, BATCH, Keys, Store, Writer};
 
 /// How often the limits are looked at, in expanded states.
@@ -149,7 +155,7 @@ impl<'m, 'a> Search<'m, 'a> {
         let end = self.search(&mut workers, &expander);
         for worker in workers {
             self.notes = self.notes.or(worker.expander.notes());
-            crate::reached::add(&mut self.reached, worker.expander.reached());
+            crate::search::reached::add(&mut self.reached, worker.expander.reached());
             self.judge.absorb(worker.expander.finish());
         }
         end
