@@ -96,6 +96,13 @@ impl<'a> Space<'a> {
         Some(Self::with_gap(self.query, self.config, limits, gap))
     }
 
+    /// The same question, after searches that found these notes and gave up.
+    pub fn widened(self, notes: &[u32], limits: &Limits) -> Option<Self> {
+        notes
+            .iter()
+            .try_fold(self, |space, notes| space.wider(&Summary { notes: *notes, ..Summary::default() }, limits))
+    }
+
     /// One thread's part of a search.
     pub fn walker(&self) -> Walker<'_> {
         let plain = Plain::new(&self.machine, property(self.query));

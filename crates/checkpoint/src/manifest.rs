@@ -12,13 +12,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use cyrano_engine::{Limits, Query};
-use cyrano_explore::Explore;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
 use crate::files::{remove, sync_dir};
-use crate::saved;
 
 /// The name of the manifest in its directory.
 pub const NAME: &str = "manifest";
@@ -57,6 +54,11 @@ impl Manifest {
     /// A complaint about its content.
     pub fn wrong(&self, what: &str) -> Error {
         Error::damaged(&self.path, what)
+    }
+
+    /// A complaint about a value.
+    pub fn senseless(&self, key: &str) -> Error {
+        self.wrong(&format!("`{key}` makes no sense"))
     }
 
     /// Whether a directory has one.
@@ -122,16 +124,6 @@ impl Manifest {
         std::fs::rename(&new, &path).map_err(|error| Error::io(&path, error))?;
         sync_dir(dir)
     }
-}
-
-/// What tells one search from another, by name.
-pub fn identity(query: Query<'_>, explore: &Explore, limits: &Limits) -> Vec<(String, String)> {
-    saved::identity(query, explore, limits)
-}
-
-/// An error that names the differences if these are not the same searches.
-pub fn must_agree(saved: &[(String, String)], now: &[(String, String)]) -> Result<()> {
-    saved::must_agree(saved, now)
 }
 
 fn escape(value: &str) -> String {

@@ -17,7 +17,7 @@ const LEAST: usize = 1 << 12;
 const HEAD: usize = 17;
 
 /// What a worker knows about others.
-pub(crate) struct Abroad<'s> {
+pub(crate) struct Remote<'s> {
     packing: &'s Packing<'s>,
     /// How much each process was told, that is the worker of it who gets this one's letters.
     told: Vec<usize>,
@@ -25,7 +25,7 @@ pub(crate) struct Abroad<'s> {
     heard: Vec<Option<Foreign>>,
 }
 
-impl<'s> Abroad<'s> {
+impl<'s> Remote<'s> {
     pub fn new(packing: &'s Packing<'s>, processes: usize) -> Self {
         Self { packing, told: vec![0; processes], heard: (0..processes).map(|_| None).collect() }
     }
@@ -112,7 +112,7 @@ mod tests {
     use cyrano_ir::Property;
 
     use super::*;
-    use crate::table::{Common, Shelf};
+    use crate::table::{Common, Partition};
 
     /// A process with many numbers tells them letter by letter: states arrive all the same, plain at first and packed later.
     #[test]
@@ -133,8 +133,8 @@ mod tests {
                 sender.expand(&state, |next| work.push(next.to_vec()));
             }
         }
-        let (mut out, mut back) = (Abroad::new(&here, 2), Abroad::new(&there, 2));
-        let mut shelf = Shelf::new(&Common::new(&explore, 1 << 30, 1), 1);
+        let (mut out, mut back) = (Remote::new(&here, 2), Remote::new(&there, 2));
+        let mut partition = Partition::new(&Common::new(&explore, 1 << 30, 1), 1);
         let (mut packed, mut expected) = (Vec::new(), BTreeSet::new());
         for state in &states {
             let mut letter = Vec::new();
@@ -143,18 +143,18 @@ mod tests {
             packed.push(sealed[16] == 1);
             let mut pending = ByteKeys::default();
             back.open(&mut receiver, 0, &sealed, &mut pending).expect("it makes sense");
-            shelf.insert(&mut pending).expect("there is room");
+            partition.insert(&mut pending).expect("there is room");
             expected.insert(here.unpack(state).expect("it is one"));
         }
         assert!(!packed[0] && packed[packed.len() - 1] && packed.is_sorted(), "first plain, then packed");
-        shelf.gather();
-        let arrived = (0..shelf.len()).filter_map(|number| shelf.record(number));
+        partition.gather();
+        let arrived = (0..partition.len()).filter_map(|number| partition.record(number));
         let plain: BTreeSet<Vec<u8>> = arrived.filter_map(|(state, _)| there.unpack(&state)).collect();
-        assert!(states.len() > 3000 && plain == expected && shelf.len() == states.len() as u64);
+        assert!(states.len() > 3000 && plain == expected && partition.len() == states.len() as u64);
         // What is cut off, or comes without what was told before, is noticed.
         let mut pending = ByteKeys::default();
         assert!(back.open(&mut receiver, 0, &[0; HEAD - 1], &mut pending).is_none());
-        let mut stranger = Abroad::new(&there, 2);
+        let mut stranger = Remote::new(&there, 2);
         let mut letter = Vec::new();
         write_record(&mut letter, Place::new(0, 7), states.last().expect("there are some"));
         assert!(stranger.open(&mut receiver, 0, &out.seal(&mut sender, 1, &letter), &mut pending).is_none());

@@ -279,9 +279,14 @@ pub fn free_space(_: &Path) -> Option<u64> {
     None
 }
 
-/// Makes a directory, if it is not there.
+/// Makes a directory, if it is not there, that is there after a crash, too.
 pub fn make_dir(dir: &Path) -> Result<()> {
-    std::fs::create_dir_all(dir).map_err(|error| Error::io(dir, error))
+    if dir.is_dir() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(dir).map_err(|error| Error::io(dir, error))?;
+    let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
+    sync_dir(parent.unwrap_or(Path::new(".")))
 }
 
 /// The names of what is in a directory, in order; none if there is no such directory.

@@ -9,32 +9,32 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use cyrano_engine::{Answer, Progress, Watch};
-use cyrano_explore::{Packing, Space, Summary};
+use cyrano_explore::{Packing, Space};
 use timely::WorkerConfig;
 use timely::communication::allocator::zero_copy::initialize::{CommsGuard, initialize_networking_from_sockets};
 use timely::communication::allocator::{Allocator, ProcessBuilder, Thread};
 use timely::communication::initialize::Hooks;
-use timely::worker::Worker;
+use timely::worker::Worker as Timely;
 
 use crate::agree::{Beginning, Circle};
 use crate::begin::{Begin, conclude};
+use crate::checkpointer::{Checkpointer, States};
 use crate::findings::Findings;
 use crate::gather::{consult, path};
 use crate::job::Job;
-use crate::keeper::{Keeper, States};
 use crate::link::{Link, Links};
 use crate::log::{self, Log, Trouble, Whose};
 use crate::part::Part;
 use crate::saved::Piece;
 use crate::search::{Here, search};
-use crate::table::{Place, Shelf};
+use crate::table::{Partition, Place};
 use crate::{Error, Options};
 
 /// How often somebody who waits for an answer tells how far the search is.
 const TELL: Duration = Duration::from_millis(100);
 
 /// The workers of a process.
-pub(crate) struct Crew {
+pub(crate) struct Workers {
     links: Arc<Links>,
     jobs: Vec<Sender<Arc<Job>>>,
     answers: Receiver<Result<Option<Answer>, Error>>,
@@ -47,7 +47,7 @@ pub(crate) struct Crew {
 /// What makes an allocator on the thread that uses it.
 type Build = Box<dyn FnOnce() -> Allocator + Send>;
 
-impl Crew {
+impl Workers {
     pub fn new(options: &Options, sockets: Vec<Option<TcpStream>>) -> Result<Self, Error> {
         let failed = |error: std::io::Error| Error::new(format!("the connections cannot be used: {error}"));
         let links = Links::new(&options.hosts, &sockets, options.silence).map_err(failed)?;
@@ -58,7 +58,7 @@ impl Crew {
         for (local, build) in builders.into_iter().enumerate() {
             let (job_sender, job_receiver) = channel();
             jobs.push(job_sender);
-            let mate = Mate {
+            let worker = Worker {
                 local,
                 process: options.process,
                 workers: options.workers,
@@ -67,7 +67,7 @@ impl Crew {
                 counts: Arc::clone(&counts),
                 sender: sender.clone(),
             };
-            threads.push(std::thread::spawn(move || mate.serve(build, &job_receiver)));
+            threads.push(std::thread::spawn(move || worker.serve(build, &job_receiver)));
         }
         let (heart, process) = (Arc::clone(&links), options.process);
         let alive = Some(std::thread::spawn(move || heart.keep_alive(process)));
@@ -127,7 +127,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for Workers {
     /// Says goodbye: workers end, then the connections, when the others are done too.
     fn drop(&mut self) {
         self.jobs.clear();
@@ -172,7 +172,7 @@ fn builders(
 }
 
 /// One of the workers.
-struct Mate {
+struct Worker {
     local: usize,
     process: usize,
     workers: usize,
@@ -182,9 +182,9 @@ struct Mate {
     sender: Sender<Result<Option<Answer>, Error>>,
 }
 
-impl Mate {
+impl Worker {
     fn serve(&self, build: Build, jobs: &Receiver<Arc<Job>>) {
-        let mut worker = Worker::new(WorkerConfig::default(), build(), Some(Instant::now()));
+        let mut worker = Timely::new(WorkerConfig::default(), build(), Some(Instant::now()));
         while let Ok(job) = jobs.recv() {
             let answer = catch_unwind(AssertUnwindSafe(|| self.answer(&mut worker, &job))).unwrap_or_else(|_| {
                 self.links.fail_with(None, "a worker failed".to_owned());
@@ -199,11 +199,11 @@ impl Mate {
     }
 
     /// Answers a question together with all others; worker 0 of each process has the answer.
-    fn answer(&self, worker: &mut Worker, job: &Job) -> Result<Option<Answer>, Error> {
+    fn answer(&self, worker: &mut Timely, job: &Job) -> Result<Option<Answer>, Error> {
         let circle = Circle { links: &self.links, hosts: &self.hosts, workers: self.workers };
         circle.same_question(worker, &job.digest())?;
         let mut begin = match &job.part {
-            None => Begin::new(self.shelf(worker, job, 0)),
+            None => Begin::new(self.partition(worker, job, 0)),
             Some(part) => {
                 let beginning = circle.beginning(worker, part)?;
                 self.begin(worker, &circle, job, beginning)?
@@ -226,7 +226,7 @@ impl Mate {
                 space = wider;
                 continue;
             }
-            let states = States { shelf: &found.shelf, packing: packing.as_ref() };
+            let states = States { partition: &found.partition, packing: packing.as_ref() };
             let states = match all.hit {
                 Some((_, _, place)) if place != Place::NONE => path(worker, &self.links, states, place)?,
                 _ => Vec::new(),
@@ -237,33 +237,29 @@ impl Mate {
     }
 
     /// The place of a worker's states in the table of its process.
-    fn shelf(&self, worker: &Worker, job: &Job, round: u64) -> Shelf {
-        Shelf::new(&job.common(round, self.workers), worker.index())
+    fn partition(&self, worker: &Timely, job: &Job, round: u64) -> Partition {
+        Partition::new(&job.common(round, self.workers), worker.index())
     }
 
     /// The space to search: timestamps may have to be further apart than they were at first.
     fn space<'j>(&self, job: &'j Job, begin: &Begin<'_>) -> Result<Space<'j>, Error> {
         let space = Space::new(job.query(), &job.explore, &job.limits);
-        let mut space = space.ok_or_else(|| Error::new("there is no space for this question".to_owned()))?;
-        for notes in &begin.widened {
-            let summary = Summary { notes: *notes, ..Summary::default() };
-            let wider = space.wider(&summary, &job.limits);
-            space = wider.ok_or_else(|| Error::refusal("the checkpoint makes no sense: `widened`".to_owned()))?;
-        }
-        Ok(space)
+        let space = space.ok_or_else(|| Error::new("there is no space for this question".to_owned()))?;
+        let wider = space.widened(&begin.widened, &job.limits);
+        wider.ok_or_else(|| Error::refusal("the checkpoint makes no sense: `widened`".to_owned()))
     }
 
     /// Begins a search that is kept, from a checkpoint if that is what was agreed on.
     fn begin<'j>(
         &self,
-        worker: &mut Worker,
+        worker: &mut Timely,
         circle: &Circle<'_>,
         job: &'j Job,
         beginning: Beginning,
     ) -> Result<Begin<'j>, Error> {
         let Some(Ok(part)) = &job.part else { return Err(Error::new("there is no directory".to_owned())) };
         let round = beginning.from.map_or(0, |moment| moment.round);
-        let mut begin = Begin::new(self.shelf(worker, job, round));
+        let mut begin = Begin::new(self.partition(worker, job, round));
         let mut piece = None;
         if let Some(moment) = beginning.from {
             let whose = Whose { process: self.process, processes: self.hosts.len(), peers: worker.peers() };
@@ -282,7 +278,7 @@ impl Mate {
         });
         let place = (worker.index(), self.local);
         match opened {
-            Ok(log) => begin.keeper = Some(Keeper::new(part, log, place, begin.round, beginning.from)),
+            Ok(log) => begin.checkpointer = Some(Checkpointer::new(part, log, place, begin.round, beginning.from)),
             Err(error) => begin.trouble = Some(error.to_string()),
         }
         begin.from = beginning.from.map(|moment| moment.time).zip(piece);
@@ -300,27 +296,30 @@ impl Mate {
     ) -> Result<Piece, Trouble> {
         let saved = beginning.from.and_then(|moment| part.saved(moment));
         let piece = saved.and_then(|saved| Some((saved, saved.pieces.get(self.local)?)));
-        let none = || cyrano_disk::Error::NoCheckpoint(part.dir().to_owned());
+        let none = || cyrano_checkpoint::Error::NoCheckpoint(part.dir().to_owned());
         let (saved, piece) = piece.ok_or_else(none)?;
-        begin.widened.clone_from(&saved.widened);
+        begin.widened.clone_from(&saved.heading.widened);
         let path = log::path(part.dir(), saved.stamp.moment.round, self.local);
-        let damaged = |error: Error| cyrano_disk::Error::damaged(part.dir(), error.to_string());
+        let damaged = |error: Error| cyrano_checkpoint::Error::damaged(part.dir(), error.to_string());
         let space = self.space(job, begin).map_err(damaged)?;
         let packing = job.packing(&space, saved.stamp.moment.round);
         let mut packer = packing.as_ref().map(Packing::routing_walker);
-        log::load(path, piece, &mut begin.shelf, whose, &job.limits, packer.as_mut())?;
+        log::load(path, piece, &mut begin.partition, whose, &job.limits, packer.as_mut())?;
         Ok(piece.clone())
     }
 
     /// Begins again, with timestamps further apart.
-    fn again<'j>(&self, worker: &Worker, job: &'j Job, round: u64, all: &Findings) -> Begin<'j> {
-        let mut begin = Begin::new(self.shelf(worker, job, round + 1));
+    fn again<'j>(&self, worker: &Timely, job: &'j Job, round: u64, all: &Findings) -> Begin<'j> {
+        let mut begin = Begin::new(self.partition(worker, job, round + 1));
         begin.round = round + 1;
         if let Some(Ok(part)) = &job.part {
             let last = all.written[0];
             let opened = part.widen(round, all.summary.notes, last);
             match opened.and_then(|()| Log::create(part.dir(), begin.round, self.local)) {
-                Ok(log) => begin.keeper = Some(Keeper::new(part, log, (worker.index(), self.local), begin.round, last)),
+                Ok(log) => {
+                    begin.checkpointer =
+                        Some(Checkpointer::new(part, log, (worker.index(), self.local), begin.round, last))
+                }
                 Err(error) => begin.trouble = Some(error.to_string()),
             }
         }

@@ -11,18 +11,18 @@
 
 use std::time::{Duration, Instant};
 
-use cyrano_disk::Result;
+use cyrano_checkpoint::Result;
 use cyrano_explore::{Packing, Summary};
 
 use crate::log::Log;
 use crate::part::Part;
 use crate::saved::{Moment, Piece};
-use crate::table::Shelf;
+use crate::table::Partition;
 
 /// A worker's states, and what they mean if they are packed.
 #[derive(Clone, Copy)]
 pub(crate) struct States<'t> {
-    pub shelf: &'t Shelf,
+    pub partition: &'t Partition,
     pub packing: Option<&'t Packing<'t>>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Reached {
 }
 
 /// A worker's log, and when it is written.
-pub(crate) struct Keeper<'s> {
+pub(crate) struct Checkpointer<'s> {
     part: &'s Part,
     log: Log,
     local: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Keeper<'s> {
     last: Instant,
 }
 
-impl<'s> Keeper<'s> {
+impl<'s> Checkpointer<'s> {
     /// For a worker with this number, the local one of its process, that goes on from a checkpoint or not.
     pub fn new(part: &'s Part, log: Log, (index, local): (usize, usize), round: u64, written: Option<Moment>) -> Self {
         // One is enough. The others are for the case that the first one has nothing to do, and not all of them: everybody is told.
@@ -97,7 +97,7 @@ impl<'s> Keeper<'s> {
     /// Writes that nothing is left to do.
     pub fn write_complete(&mut self, states: States<'_>, depth: u64, summary: Summary) -> Result<()> {
         let transitions = summary.transitions;
-        let reached = Reached { time: depth + 2, states: states.shelf.len(), frontier: 0, depth, transitions };
+        let reached = Reached { time: depth + 2, states: states.partition.len(), frontier: 0, depth, transitions };
         self.write(states, reached, summary, true)
     }
 
