@@ -21,8 +21,8 @@ mod semantics;
 pub mod store;
 mod supports;
 
-pub use encoding::walk::foreign::Foreign;
-pub use encoding::walk::packing::{Packing, SharedNumbers};
+pub use encoding::foreign::Foreign;
+pub use encoding::packing::{Packing, SharedNumbers};
 pub use faults::Fault;
 pub use search::deadlocks::Deadlocks;
 pub use search::space::{Space, Summary, Walker, Wrong};
@@ -34,9 +34,8 @@ use cyrano_engine::{
 use cyrano_ir::{InstrId, Interchangeable, Property, Quantifier, ThreadId};
 
 use criteria::progress;
-use encoding::parts;
 use reductions::{data, movers, timestamps};
-use search::{Found, plain, witness};
+use search::{Found, witness};
 use semantics::machine::Machine;
 use semantics::step::Notes;
 
@@ -264,9 +263,7 @@ impl Explore {
         loop {
             let mut machine = Machine::new(program, model, self, property, limits.deferred, gap);
             machine.whole = whole.to_vec();
-            let found = parts::search(&machine, property, limits, watch)
-                .or_else(|| parts::search_packed(&machine, property, limits, watch))
-                .unwrap_or_else(|| plain::search(&machine, property, limits, watch));
+            let found = search::search(&machine, property, limits, watch);
             if found.notes.gap_too_small {
                 gap = gap.map(|g| g * 2).filter(|g| *g <= LARGEST_GAP);
                 continue;

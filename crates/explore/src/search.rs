@@ -21,6 +21,8 @@ use cyrano_engine::{Limits, Progress, Stats, Stop, Watch};
 use cyrano_ir::{LocId, Property, Ty};
 
 use crate::criteria::judge::{Hit, Judge};
+use crate::encoding::dictionary::Cut;
+use crate::encoding::tuples;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
 use crate::semantics::step::Notes;
@@ -33,6 +35,17 @@ const WORTH_SHARING: usize = 8;
 
 /// Values beyond this one, and beyond every initial value, suggest that there is no end to them.
 const SUSPICIOUS: u128 = 64;
+
+/// Searches with remembered steps, with long states compressed, or with states as bytes: whatever serves first.
+pub(crate) fn search<'m, 'a>(
+    m: &'m Machine<'m>,
+    property: Option<&'a Property>,
+    limits: &'m Limits,
+    watch: &'m dyn Watch,
+) -> Found<'m, 'a> {
+    let tuples = |cut: Cut| tuples::search(m, cut, property, limits, watch);
+    tuples(Cut::Fine).or_else(|| tuples(Cut::Coarse)).unwrap_or_else(|| plain::search(m, property, limits, watch))
+}
 
 /// What turns stored states into their successors.
 pub(crate) trait Expander<'m, 'a>: Send {

@@ -17,9 +17,8 @@ use cyrano_ir::{Addr, Method, Op, Program, Property, TxEvent, reply};
 
 use crate::Explore;
 use crate::criteria::judge;
-use crate::encoding::parts;
+use crate::search;
 use crate::search::Found;
-use crate::search::plain;
 use crate::semantics::machine::Machine;
 use crate::semantics::step::{Notes, Stepper, Successor};
 
@@ -222,9 +221,7 @@ impl Explore {
             machine.pursuit = Some(pursuit);
             machine.limits_repeats = judged.limits_repeats;
             let watch: &dyn Watch = &();
-            let found = parts::search(&machine, None, limits, watch)
-                .or_else(|| parts::search_packed(&machine, None, limits, watch))
-                .unwrap_or_else(|| plain::search(&machine, None, limits, watch));
+            let found = search::search(&machine, None, limits, watch);
             if found.notes.gap_too_small {
                 gap = gap.map(|gap| gap * 2).filter(|gap| *gap <= crate::LARGEST_GAP);
                 continue;

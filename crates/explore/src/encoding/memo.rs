@@ -1,6 +1,6 @@
 //! Remembered steps of one thread: what they do, by the bits of a packed state that they depend on.
 //!
-//! It is a cache for [`crate::encoding::parts`] and [`crate::encoding::walk`], which say why the bits are enough and what a change is.
+//! It is a cache for [`super::remembering`], which says why the bits are enough and what a change is.
 
 use cyrano_engine::Violation;
 

@@ -1,11 +1,11 @@
-//! States as bytes, successors by the stepper: what works for every model and every criterion. Where a step of a thread depends on little,
-//! [`crate::encoding::parts`] does the same faster.
+//! Successors by the stepper: what works for every model and every criterion, with states stored as bytes or in another [`Form`]. Where a step of a
+//! thread depends on little, [`crate::encoding::remembering`] does the same faster.
 
 use cyrano_engine::{Limits, Watch};
 use cyrano_ir::Property;
 use cyrano_ir::dataflow::Class;
 
-use crate::criteria::judge::{Hit, Judge, goes_on};
+use crate::criteria::judge::{Judge, goes_on};
 use crate::search::{Expander, Found, Reshape, Search};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
@@ -21,119 +21,140 @@ pub(crate) fn search<'m, 'a>(
 ) -> Found<'m, 'a> {
     let store = Store::new(None, m.config, limits.workers);
     let mut search = Search::new(m, property, store, limits, watch);
-    search.run(|| Plain::new(m, property));
+    search.run(|| Plain::new(m, property, Bytes::default()));
     search.finish(0, <[u8]>::to_vec)
 }
 
+/// What states are stored as.
+pub(crate) trait Form: Send {
+    type Keys: Keys + Send;
+    /// The bytes of a record's state.
+    fn load<'s>(&'s mut self, store: &'s Store, record: Address) -> &'s [u8];
+    /// Lets a state, whose bytes `encode` appends, wait for its insertion; says how many bytes it has.
+    fn push(&mut self, m: &Machine<'_>, parent: Address, encode: impl FnOnce(&mut Vec<u8>)) -> Result<usize, Reshape>;
+    /// The states that wait.
+    fn keys(&mut self) -> &mut Self::Keys;
+    /// How many bytes all workers have in common, beside the store.
+    fn shared_bytes(&self) -> u64;
+}
+
+/// States as bytes.
+#[derive(Default)]
+pub(crate) struct Bytes(ByteKeys);
+
+impl Form for Bytes {
+    type Keys = ByteKeys;
+
+    fn load<'s>(&'s mut self, store: &'s Store, record: Address) -> &'s [u8] {
+        store.state(record)
+    }
+
+    fn push(&mut self, _: &Machine<'_>, parent: Address, encode: impl FnOnce(&mut Vec<u8>)) -> Result<usize, Reshape> {
+        Ok(self.0.push(parent, encode))
+    }
+
+    fn keys(&mut self) -> &mut ByteKeys {
+        &mut self.0
+    }
+
+    fn shared_bytes(&self) -> u64 {
+        0
+    }
+}
+
 /// One worker's stepper and buffers.
-pub(crate) struct Plain<'m, 'a> {
+pub(crate) struct Plain<'m, 'a, F = Bytes> {
     m: &'m Machine<'m>,
     stepper: Stepper<'m>,
     judge: Judge<'m, 'a>,
-    keys: ByteKeys,
+    form: F,
     successors: Successors,
     state: State,
     scratch: Vec<(Class, i128)>,
 }
 
-impl<'m, 'a> Plain<'m, 'a> {
-    pub fn new(m: &'m Machine<'m>, property: Option<&'a Property>) -> Self {
+impl<'m, 'a, F: Form> Plain<'m, 'a, F> {
+    pub fn new(m: &'m Machine<'m>, property: Option<&'a Property>, form: F) -> Self {
         Self {
             m,
             stepper: Stepper::new(m),
             judge: Judge::new(m, property),
-            keys: ByteKeys::default(),
+            form,
             successors: Successors::default(),
             state: m.initial(),
             scratch: Vec::new(),
         }
     }
 
-    /// Lets successors wait for their insertion.
-    fn collect(&mut self, parent: Address, successors: &mut Successors) {
-        for successor in successors.iter_mut().filter(|successor| !successor.dropped) {
+    /// Lets successors wait for their insertion, all of them or none.
+    fn collect(&mut self, parent: Address) -> Result<(), Reshape> {
+        let (waiting, transitions) = (self.form.keys().len(), self.judge.transitions);
+        for successor in self.successors.iter_mut().filter(|successor| !successor.dropped) {
             if !goes_on(&mut self.judge, parent, successor) {
                 continue;
             }
             self.m.rank(&mut successor.state, &mut self.scratch);
-            let length = self.keys.push(parent, |out| self.m.encode_canonical(&successor.state, out));
+            let encode = |out: &mut Vec<u8>| self.m.encode_canonical(&successor.state, out);
+            let Ok(length) = self.form.push(self.m, parent, encode) else {
+                self.form.keys().truncate(waiting);
+                self.judge.transitions = transitions;
+                return Err(Reshape);
+            };
             if length > MAX_STATE {
-                self.keys.truncate(self.keys.len() - 1);
+                let last = self.form.keys().len() - 1;
+                self.form.keys().truncate(last);
                 self.stepper.notes.too_large = true;
             }
         }
-    }
-}
-
-impl<'m, 'a> Plain<'m, 'a> {
-    /// Visits the initial states.
-    pub fn initial_states(&mut self, visit: impl FnMut(&[u8])) {
-        self.start();
-        self.keys.drain(visit);
+        Ok(())
     }
 
-    /// Visits the successors of a state.
-    pub fn successors_of(&mut self, state: &[u8], visit: impl FnMut(&[u8])) {
-        self.walk(state, Address::NONE);
-        self.keys.drain(visit);
-    }
-
-    /// Visits the states that wait for their insertion, and drops them.
-    pub fn drain(&mut self, visit: impl FnMut(&[u8])) {
-        self.keys.drain(visit);
-    }
-
-    /// Forgets transitions that are taken again.
-    pub fn set_transitions(&mut self, transitions: u64) {
-        self.judge.transitions = transitions;
-    }
-
-    /// What was found.
-    pub fn hit(&self) -> Option<&Hit> {
-        self.judge.hit.as_ref()
+    /// Takes all steps from the state that was decoded.
+    fn step(&mut self, record: Address) -> Result<(), Reshape> {
+        self.stepper.successors(&self.state, &mut self.successors);
+        self.judge.look(record, &self.state, self.successors.len(), &mut self.stepper);
+        self.collect(record)
     }
 
     /// What was found out so far.
     pub fn found(&self) -> (&Judge<'m, 'a>, Notes) {
         (&self.judge, self.stepper.notes)
     }
+}
 
-    /// Finds the initial states.
-    pub fn start(&mut self) {
-        let mut successors = std::mem::take(&mut self.successors);
-        self.stepper.initial(&mut successors);
-        self.collect(Address::NONE, &mut successors);
-        self.successors = successors;
+/// States as bytes, without a store.
+impl Plain<'_, '_> {
+    /// Visits the initial states.
+    pub fn initial_states(&mut self, visit: impl FnMut(&[u8])) {
+        let done = self.seed();
+        debug_assert!(done.is_ok(), "bytes have no other shape");
+        self.form.0.drain(visit);
     }
 
-    /// Finds the successors of a state.
-    pub fn walk(&mut self, bytes: &[u8], record: Address) {
-        let mut state = std::mem::take(&mut self.state);
-        let mut successors = std::mem::take(&mut self.successors);
-        self.m.decode(bytes, &mut state);
-        self.stepper.successors(&state, &mut successors);
-        self.judge.look(record, &state, successors.len(), &mut self.stepper);
-        self.collect(record, &mut successors);
-        self.state = state;
-        self.successors = successors;
+    /// Visits the successors of a state.
+    pub fn successors_of(&mut self, state: &[u8], visit: impl FnMut(&[u8])) {
+        self.m.decode(state, &mut self.state);
+        let done = self.step(Address::NONE);
+        debug_assert!(done.is_ok(), "bytes have no other shape");
+        self.form.0.drain(visit);
     }
 }
 
-impl<'m, 'a> Expander<'m, 'a> for Plain<'m, 'a> {
-    type Keys = ByteKeys;
+impl<'m, 'a, F: Form> Expander<'m, 'a> for Plain<'m, 'a, F> {
+    type Keys = F::Keys;
 
     fn seed(&mut self) -> Result<(), Reshape> {
-        self.start();
-        Ok(())
+        self.stepper.initial(&mut self.successors);
+        self.collect(Address::NONE)
     }
 
     fn expand(&mut self, store: &Store, record: Address) -> Result<(), Reshape> {
-        self.walk(store.state(record), record);
-        Ok(())
+        self.m.decode(self.form.load(store, record), &mut self.state);
+        self.step(record)
     }
 
-    fn keys(&mut self) -> &mut ByteKeys {
-        &mut self.keys
+    fn keys(&mut self) -> &mut F::Keys {
+        self.form.keys()
     }
 
     fn judge(&self) -> &Judge<'m, 'a> {
@@ -153,7 +174,7 @@ impl<'m, 'a> Expander<'m, 'a> for Plain<'m, 'a> {
     }
 
     fn shared_bytes(&self) -> u64 {
-        0
+        self.form.shared_bytes()
     }
 
     fn finish(self) -> Judge<'m, 'a> {

@@ -5,7 +5,7 @@
 //!
 //! **Why this is exact with reductions.** With remembered steps each different step is computed once, by the stepper. With ample
 //! sets every step of every execution is taken in some state that agrees with the full search on all it depends on, the thread's own part and what
-//! it touches ([`crate::encoding::parts`], `ample`); so the same instructions are passed. Lazy choices, dead loads, sorted and repeated stores
+//! it touches ([`crate::encoding::remembering`], `ample`); so the same instructions are passed. Lazy choices, dead loads, sorted and repeated stores
 //! keep what each thread does up to the order between threads. With symmetries some threads, or variables, stand for others: then what is reached by one is reached by those that it
 //! stands for. Where clients may be renamed the source text says which instructions are copies of each other.
 //! Under a program's own order threads do not run through their code, and nothing is said.

@@ -11,12 +11,11 @@ use cyrano_engine::{Answer, Limits, Query, Question, Stats, Stop};
 use cyrano_ir::Property;
 
 use crate::criteria::judge::{Hit, Judge};
-use crate::encoding::walk::Walk;
-use crate::encoding::walk::dictionary::Dictionary;
-use crate::encoding::walk::foreign::Foreign;
-use crate::encoding::walk::packing::{PackedWalk, Packing, SharedNumbers};
+use crate::encoding::dictionary::Dictionary;
+use crate::encoding::foreign::Foreign;
+use crate::encoding::packing::{PackedWalk, Packing, SharedNumbers};
 use crate::search::Found;
-use crate::search::plain::Plain;
+use crate::search::plain::{Bytes, Plain};
 use crate::semantics::machine::Machine;
 use crate::semantics::step::Notes;
 use crate::store::Address;
@@ -105,13 +104,12 @@ impl<'a> Space<'a> {
 
     /// One thread's part of a search.
     pub fn walker(&self) -> Walker<'_> {
-        let plain = Plain::new(&self.machine, property(self.query));
-        Walker { plain, walk: Walk::new(&self.machine, property(self.query)), packed: None }
+        Walker { plain: Plain::new(&self.machine, property(self.query), Bytes::default()), packed: None }
     }
 
     /// A way to pack states that has learnt how many values their parts have; none where that does not serve.
     pub fn packing(&self) -> Option<Packing<'_>> {
-        self.empty_packing().and_then(|mut packing| packing.learn(self.walker()).then_some(packing))
+        self.empty_packing().and_then(|mut packing| packing.learn().then_some(packing))
     }
 
     /// A way to pack states with the numbers of another one of the same space.
@@ -164,9 +162,7 @@ fn property(query: Query<'_>) -> Option<&Property> {
 /// Turns states into their successors.
 pub struct Walker<'s> {
     plain: Plain<'s, 's>,
-    /// With remembered steps, where they serve.
-    walk: Option<Walk<'s, 's>>,
-    /// If states are packed.
+    /// If states are packed: with remembered steps.
     packed: Option<PackedWalk<'s>>,
 }
 
@@ -178,7 +174,7 @@ impl<'s> Walker<'s> {
         routed: bool,
     ) -> Self {
         let packed = Some(PackedWalk::new(machine, property, dictionary, routed));
-        Self { plain: Plain::new(machine, property), walk: None, packed }
+        Self { plain: Plain::new(machine, property, Bytes::default()), packed }
     }
 
     /// Visits the initial states; says if one of them goes wrong at once.
@@ -193,10 +189,9 @@ impl<'s> Walker<'s> {
     /// Visits the successors of a state, with repetitions; says if something goes wrong there.
     #[inline]
     pub fn expand(&mut self, state: &[u8], visit: impl FnMut(&[u8])) -> Option<Wrong> {
-        match (&mut self.packed, &mut self.walk) {
-            (Some(packed), _) => packed.successors_of(state, visit),
-            (None, Some(walk)) => walk.successors_of(state, visit),
-            (None, None) => self.plain.successors_of(state, visit),
+        match &mut self.packed {
+            Some(packed) => packed.successors_of(state, visit),
+            None => self.plain.successors_of(state, visit),
         }
         self.wrong()
     }
@@ -244,20 +239,21 @@ impl<'s> Walker<'s> {
 
     /// Whether the search is of no use any more; see [`Summary::must_give_up`].
     pub fn must_give_up(&self) -> bool {
-        let walk = self.walk.as_ref().map(Walk::notes);
-        let packed = self.packed.as_ref().and_then(PackedWalk::found).map(|(_, notes)| notes);
-        let all = [Some(self.plain.found().1), walk, packed];
-        all.into_iter().flatten().any(|notes| notes.too_large || notes.gap_too_small)
+        self.found().any(|(_, notes)| notes.too_large || notes.gap_too_small)
     }
 
     /// Bytes that it has come to take for remembered steps.
     pub fn bytes(&self) -> u64 {
-        self.packed.as_ref().map_or(0, PackedWalk::bytes) + self.walk.as_ref().map_or(0, Walk::bytes)
+        self.packed.as_ref().map_or(0, PackedWalk::bytes)
+    }
+
+    /// What was found out about packed states and about others.
+    fn found(&self) -> impl Iterator<Item = (&Judge<'s, 's>, Notes)> {
+        self.packed.as_ref().and_then(PackedWalk::found).into_iter().chain([self.plain.found()])
     }
 
     fn hit(&self) -> Option<&Hit> {
-        let packed = self.packed.as_ref().and_then(PackedWalk::found).and_then(|(judge, _)| judge.hit.as_ref());
-        packed.or(self.plain.hit()).or_else(|| self.walk.as_ref().and_then(|walk| walk.judge.hit.as_ref()))
+        self.found().find_map(|(judge, _)| judge.hit.as_ref())
     }
 
     fn wrong(&self) -> Option<Wrong> {
@@ -266,15 +262,9 @@ impl<'s> Walker<'s> {
 
     /// What was found out so far.
     pub fn summary(&self) -> Summary {
-        let (judge, notes) = self.plain.found();
-        let mut summary = summary(judge, notes);
-        if let Some(walk) = &self.walk {
-            summary.absorb(self::summary(&walk.judge, walk.notes()));
-        }
-        if let Some((judge, notes)) = self.packed.as_ref().and_then(PackedWalk::found) {
-            summary.absorb(self::summary(judge, notes));
-        }
-        summary
+        let mut all = Summary::default();
+        self.found().for_each(|(judge, notes)| all.absorb(summary(judge, notes)));
+        all
     }
 }
 

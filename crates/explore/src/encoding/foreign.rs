@@ -3,20 +3,21 @@
 //! A process tells what it has learnt in order ([`super::dictionary`]), so that its packed states can be read part by part: the number of each part
 //! leads to the number that the same value has here. What is told twice, by several workers of that process, is learnt once.
 
-use super::dense::Field;
-use super::dictionary::{Dictionary, Event, MOST_WORDS};
+use super::dictionary::Dictionary;
+use super::event::Event;
+use super::layout::{Bits, MOST_KEPT_WORDS, Spread};
 
 /// What is known of another process's numbers.
 pub struct Foreign {
     owners: Vec<usize>,
     /// Has bits, but no values.
     layout: Dictionary,
-    fields: Vec<Field>,
+    fields: Vec<Spread>,
     /// By owner and number there: the number here.
     numbers: Vec<Vec<u32>>,
     learnt: usize,
     /// The words of the state that is read.
-    words: [u64; MOST_WORDS],
+    words: [u64; MOST_KEPT_WORDS],
     /// How many of them are not zero, at most.
     used: usize,
 }
@@ -31,7 +32,7 @@ impl Foreign {
             fields: Vec::new(),
             numbers: vec![Vec::new(); parts],
             learnt: 0,
-            words: [0; MOST_WORDS],
+            words: [0; MOST_KEPT_WORDS],
             used: 0,
         }
     }
@@ -62,7 +63,7 @@ impl Foreign {
             self.learnt = at;
         }
         if self.fields.is_empty() {
-            self.fields = self.layout.layout().1.iter().map(|segments| Field::new(segments)).collect();
+            self.fields = self.layout.layout().1.iter().map(|segments| Spread::new(segments)).collect();
         }
         Some(())
     }
@@ -70,7 +71,7 @@ impl Foreign {
     /// Takes up a packed state of the other process.
     #[inline]
     pub(crate) fn read(&mut self, state: &[u8]) -> Option<()> {
-        if state.len() > 8 * MOST_WORDS {
+        if state.len() > 8 * MOST_KEPT_WORDS {
             return None;
         }
         let (whole, rest) = state.as_chunks::<8>();

@@ -14,11 +14,13 @@ use crate::criteria::judge::Judge;
 use crate::search::space::Walker;
 use crate::semantics::machine::Machine;
 use crate::semantics::step::Notes;
+use crate::store::to_words;
 
-use super::dense::{Halt, Packed, Walks, nothing, to_words, walk};
-use super::dictionary::{Dictionary, MOST_WORDS};
+use super::dictionary::{Cut, Dictionary};
 use super::foreign::Foreign;
-use super::split;
+use super::kept::{Packed, Walks, walk};
+use super::layout::MOST_KEPT_WORDS;
+use super::remembering::{Halt, nothing};
 
 /// So many states are looked at to learn how many values parts have.
 const SAMPLE: usize = 1 << 12;
@@ -37,24 +39,15 @@ pub struct SharedNumbers(Arc<Dictionary>);
 impl<'s> Packing<'s> {
     /// A packing that has learnt nothing yet; none where steps do not depend on little.
     pub(crate) fn new(machine: &'s Machine<'s>, property: Option<&'s Property>) -> Option<Self> {
-        if !machine.has_local_steps() {
-            return None;
-        }
-        let first = machine.program.locations.len() + usize::from(machine.model.serial);
-        let mut owners: Vec<usize> = (0..first + machine.threads.len()).collect();
-        for group in &machine.symmetric_threads {
-            // Threads that may exchange their places share their numbers.
-            group.iter().for_each(|thread| owners[first + thread] = first + group[0]);
-        }
-        Some(Self { machine, property, dictionary: Arc::new(Dictionary::new(owners)) })
+        let dictionary = machine.has_local_steps().then(|| Dictionary::new(Cut::Fine.owners(machine)))?;
+        Some(Self { machine, property, dictionary: Arc::new(dictionary) })
     }
 
-    /// Gives each part as many bits as some states need, which plain walks find from both ends of the frontier; false if that is too much.
-    pub(crate) fn learn(&mut self, mut walker: Walker<'_>) -> bool {
-        let parts = self.dictionary.layout().1.len();
-        let mut values: Vec<FxHashSet<Vec<u8>>> = vec![FxHashSet::default(); parts];
+    /// Gives each part as many bits as some states need, which a walk with other numbers finds from both ends of the frontier; false if that is too much.
+    pub(crate) fn learn(&mut self) -> bool {
+        let sample = Dictionary::new(self.dictionary.owners());
+        let mut walker = Walker::packed(self.machine, self.property, &sample, false);
         let (mut seen, mut frontier) = (FxHashSet::default(), VecDeque::new());
-        let mut ends = Vec::new();
         let mut found = |state: &[u8], frontier: &mut VecDeque<Vec<u8>>| {
             if !seen.contains(state) {
                 seen.insert(state.to_vec());
@@ -65,18 +58,10 @@ impl<'s> Packing<'s> {
         for turn in 0..SAMPLE {
             let next = if turn % 2 == 0 { frontier.pop_front() } else { frontier.pop_back() };
             let Some(state) = next else { break };
-            split(self.machine, &state, &mut ends);
-            let mut start = 0;
-            for (values, end) in values.iter_mut().zip(&ends) {
-                if !values.contains(&state[start..*end]) {
-                    values.insert(state[start..*end].to_vec());
-                }
-                start = *end;
-            }
             walker.expand(&state, |next| found(next, &mut frontier));
         }
-        let counts: Vec<usize> = values.iter().map(FxHashSet::len).collect();
-        Arc::get_mut(&mut self.dictionary).is_some_and(|dictionary| dictionary.reserve(&counts))
+        let enough = !walker.must_give_up();
+        Arc::get_mut(&mut self.dictionary).is_some_and(|dictionary| enough && dictionary.reserve(&sample.counts()))
     }
 
     /// The same with the numbers of another one, if they can be those of this space.
@@ -104,19 +89,13 @@ impl<'s> Packing<'s> {
     /// The plain form of a packed state, if it is one.
     pub fn unpack(&self, state: &[u8]) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.dictionary.unpack(&to_words::<MOST_WORDS>(state), &mut bytes)?;
-        if self.machine.symmetric_threads.is_empty() {
-            return Some(bytes);
-        }
-        let (mut state, mut sorted) = (self.machine.initial(), Vec::new());
-        self.machine.decode(&bytes, &mut state);
-        self.machine.encode_canonical(&state, &mut sorted);
-        Some(sorted)
+        self.unpack_any(state, &mut bytes)?;
+        Some(self.machine.canonical(bytes))
     }
 
     /// Appends a plain form of a packed state. Of threads that may exchange their places the order is any: the form is for [`Walker::pack`].
     pub fn unpack_any(&self, state: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        self.dictionary.unpack(&to_words::<MOST_WORDS>(state), out)
+        self.dictionary.unpack(&to_words::<MOST_KEPT_WORDS>(state), out)
     }
 
     /// What another process's numbers mean: nothing is known yet.
@@ -190,7 +169,7 @@ impl<'s> PackedWalk<'s> {
 
     /// Visits the packed form of a state.
     pub fn pack(&mut self, bytes: &[u8], visit: impl FnMut(&[u8])) {
-        self.with_words(|walk, out| walk.pack(bytes, out));
+        self.with_words(|walk, out| walk.pack_bytes(bytes, out));
         self.out.for_each(visit);
     }
 
@@ -238,13 +217,12 @@ impl<'s> PackedWalk<'s> {
 
     /// What was found out.
     pub fn found(&self) -> Option<(&Judge<'s, 's>, Notes)> {
-        let walk = self.walk.as_ref()?;
-        let mut notes = walk.notes();
+        let (judge, mut notes) = self.walk.as_ref()?.findings();
         notes.too_large |= self.full;
-        Some((walk.judge(), notes))
+        Some((judge, notes))
     }
 
     pub fn bytes(&self) -> u64 {
-        self.walk.as_ref().map_or(0, |walk| walk.bytes())
+        self.walk.as_ref().map_or(0, |walk| walk.all_bytes())
     }
 }
