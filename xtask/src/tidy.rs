@@ -26,9 +26,10 @@ const MAP: &[(&str, &[&str])] = &[
     ("interp", &["ir", "memory", "criteria", "engine"]),
     ("explore", &["ir", "memory", "criteria", "engine"]),
     ("symbolic", &["ir", "memory", "criteria", "engine"]),
+    ("checkpoint", &["ir", "engine", "explore"]),
     // Its tests read models.
-    ("disk", &["ir", "memory", "engine", "explore", "rml"]),
-    ("cluster", &["ir", "memory", "engine", "explore", "disk"]),
+    ("disk", &["ir", "memory", "engine", "explore", "checkpoint", "rml"]),
+    ("cluster", &["ir", "memory", "engine", "explore", "checkpoint"]),
     ("fences", &["ir", "memory", "engine"]),
     ("trace", &["ir", "memory", "criteria", "engine"]),
     ("report", &["ir", "memory", "engine", "trace"]),

@@ -37,11 +37,11 @@ impl Findings {
             hit: found.hit,
             stop: found.stop,
             trouble: found.trouble.clone(),
-            states: found.shelf.len(),
+            states: found.partition.len(),
             bytes: found.bytes,
             depth: found.depth,
             times: [found.time; 2],
-            written: [found.keeper.as_ref().and_then(|keeper| keeper.written()); 2],
+            written: [found.checkpointer.as_ref().and_then(|checkpointer| checkpointer.written()); 2],
         }
     }
 

@@ -7,7 +7,7 @@ use timely::worker::Worker;
 
 use crate::Error;
 use crate::batch::{Batch, Kind};
-use crate::keeper::States;
+use crate::checkpointer::States;
 use crate::link::Links;
 use crate::mailbox::Mailbox;
 use crate::table::Place;
@@ -106,7 +106,7 @@ fn walk(
 ) -> Result<(), Error> {
     let mut next = from;
     while next != Place::NONE && next.worker() == index {
-        let (state, parent) = states.shelf.record(next.number()).ok_or_else(closed)?;
+        let (state, parent) = states.partition.record(next.number()).ok_or_else(closed)?;
         path.push(plain(state, states.packing).ok_or_else(closed)?);
         next = parent;
     }

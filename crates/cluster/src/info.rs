@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use cyrano_disk::Result;
-use cyrano_disk::files::names;
+use cyrano_checkpoint::Result;
+use cyrano_checkpoint::files::names;
 
 use crate::part::all_in;
 use crate::saved::Saved;
@@ -66,7 +66,7 @@ pub fn info(dir: &Path) -> Result<Vec<Info>> {
 fn one(all: &[Saved]) -> Option<Info> {
     let saved = all.last()?;
     let number = |name: &str| {
-        let line = saved.identity.iter().find(|(known, _)| known == name);
+        let line = saved.heading.identity.iter().find(|(known, _)| known == name);
         line.and_then(|(_, value)| value.parse().ok()).unwrap_or_default()
     };
     let level = |saved: &Saved| Level {
@@ -78,8 +78,8 @@ fn one(all: &[Saved]) -> Option<Info> {
     Some(Info {
         process: number("process"),
         processes: number("processes"),
-        identity: saved.identity.clone(),
-        about: saved.about.clone(),
+        identity: saved.heading.identity.clone(),
+        about: saved.heading.about.clone(),
         levels: all.iter().rev().map(level).collect(),
         states: saved.pieces.iter().map(|piece| piece.states).sum(),
         transitions: saved.pieces.iter().map(|piece| piece.summary.transitions).sum(),

@@ -7,7 +7,7 @@
 //! owners one after the other ([`mod@gather`]).
 //!
 //! **States are packed where steps can be remembered**, in numbers that only one process understands; owners, files and ways back are made of what
-//! they mean ([`mod@abroad`], [`mod@log`]).
+//! they mean ([`mod@remote`], [`mod@log`]).
 //!
 //! **One table per process**, which is the explorer's ([`mod@table`]): its workers insert into it without locks and take what is to be expanded from one
 //! another ([`mod@levels`]); only what belongs to other processes is sent. See docs/decisions/0011-timely.md for the measurements.
@@ -15,36 +15,36 @@
 //! **Connections are ours** ([`mod@connect`]): timely gets them only after both sides have shown that they have the same key and do the
 //! same thing ([`mod@handshake`]), and it gets them in a form that cannot break under it ([`mod@link`]).
 //!
-//! **A run can be resumed** if each process keeps its part of the states in a directory ([`mod@keeper`], [`mod@part`]); the processes then agree on
+//! **A run can be resumed** if each process keeps its part of the states in a directory ([`mod@checkpointer`], [`mod@part`]); the processes then agree on
 //! the newest level that all of them have ([`mod@agree`]).
 //!
 //! Verdict, states, transitions, depth and length of a trace are those of `cyrano_explore` without ample sets; after a violation, states
-//! and transitions are those that were looked at by then. This crate prints nothing; its files are those of `cyrano_disk`.
+//! and transitions are those that were looked at by then. This crate prints nothing; its files are those of `cyrano_checkpoint`.
 
-mod abroad;
 mod agree;
 mod batch;
 mod begin;
+mod checkpointer;
 mod connect;
-mod crew;
 mod findings;
 mod gather;
 mod handshake;
 pub mod hosts;
 mod info;
 mod job;
-mod keeper;
 mod key;
 mod levels;
 mod link;
 mod log;
 mod mailbox;
 mod part;
+mod remote;
 mod saved;
 mod search;
 mod sent;
 mod table;
 mod wire;
+mod workers;
 
 use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
@@ -54,10 +54,10 @@ use std::time::Duration;
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Stop, Subject, Verdict, Watch};
 use cyrano_explore::{Explore, Space};
 
-use crew::Crew;
 use job::Job;
 use part::Part;
 use table::Place;
+use workers::Workers;
 
 pub use info::{Info, Level, info};
 pub use key::Key;
@@ -137,10 +137,11 @@ pub struct Settings {
 /// The explorer, on all processes of a cluster. Every process asks the same questions in the same order and gets the same answers.
 pub struct ClusterSearch {
     explore: Explore,
-    crew: Mutex<Crew>,
+    workers: Mutex<Workers>,
     process: usize,
-    workers: usize,
     hosts: Vec<String>,
+    /// How many workers a process has.
+    threads: usize,
 }
 
 impl ClusterSearch {
@@ -160,8 +161,8 @@ impl ClusterSearch {
         options.configuration.push(("workers".to_owned(), options.workers.to_string()));
         let explore = Explore { ample_sets: false, fingerprints: false, ..explore.clone() };
         let sockets = connect::connect(&options, note)?;
-        let crew = Mutex::new(Crew::new(&options, sockets)?);
-        Ok(Self { explore, crew, process: options.process, workers: options.workers, hosts: options.hosts })
+        let workers = Mutex::new(Workers::new(&options, sockets)?);
+        Ok(Self { explore, workers, process: options.process, threads: options.workers, hosts: options.hosts })
     }
 
     /// The number of this process.
@@ -176,12 +177,12 @@ impl ClusterSearch {
 
     /// Why the cluster cannot go on, if it cannot.
     pub fn fault(&self) -> Option<String> {
-        self.crew.lock().map_or_else(|_| Some("a worker failed".to_owned()), |crew| crew.fault())
+        self.workers.lock().map_or_else(|_| Some("a worker failed".to_owned()), |workers| workers.fault())
     }
 
     /// What users should know beside an answer.
     pub fn remarks(&self) -> Vec<String> {
-        self.crew.lock().map_or_else(|_| Vec::new(), |crew| crew.remarks())
+        self.workers.lock().map_or_else(|_| Vec::new(), |workers| workers.remarks())
     }
 
     /// Answers a query, kept in a directory if one is given. A process or a disk that fails makes it `unknown`; an error is a refusal, which all
@@ -199,11 +200,11 @@ impl ClusterSearch {
         }
         let part = settings.map(|settings| {
             let identity = self.identity(query, limits);
-            Part::open(settings, self.process, self.workers, identity).map_err(|error| error.to_string())
+            Part::open(settings, self.process, self.threads, identity).map_err(|error| error.to_string())
         });
         let job = Job::new(query, &self.explore, limits, part);
-        let answer = match self.crew.lock() {
-            Ok(mut crew) => crew.work(job, watch),
+        let answer = match self.workers.lock() {
+            Ok(mut workers) => workers.work(job, watch),
             Err(_) => Err(Error::new("a worker failed".to_owned())),
         };
         match answer {
@@ -217,8 +218,8 @@ impl ClusterSearch {
 
     /// What must be the same when a search is resumed. Addresses may be others: hosts come and go.
     fn identity(&self, query: Query<'_>, limits: &Limits) -> Vec<(String, String)> {
-        let mut identity = cyrano_disk::manifest::identity(query, &self.explore, limits);
-        for (name, number) in [("processes", self.hosts.len()), ("process", self.process), ("workers", self.workers)] {
+        let mut identity = cyrano_checkpoint::heading::identity(query, &self.explore, limits);
+        for (name, number) in [("processes", self.hosts.len()), ("process", self.process), ("workers", self.threads)] {
             identity.push((name.to_owned(), number.to_string()));
         }
         identity

@@ -1,19 +1,19 @@
-//! The states of one worker in a file, in the order in which it got them: a copy of its shelf that only grows.
+//! The states of one worker in a file, in the order in which it got them: a copy of its partition that only grows.
 //!
 //! Records are written once, with their states in the plain form: packed ones mean nothing to another process. Read back in the same order they get the
 //! same numbers, so that the places in them, which lead to other records of all workers, stay right.
 
 use std::path::{Path, PathBuf};
 
-use cyrano_disk::files::{Appender, Reader, Sum, sync_dir};
-use cyrano_disk::{Error, Result};
+use cyrano_checkpoint::files::{Appender, Reader, Sum, sync_dir};
+use cyrano_checkpoint::{Error, Result};
 use cyrano_engine::{Limits, Stop};
 use cyrano_explore::Walker;
 use cyrano_explore::store::{Address, ByteKeys, bytes_hash};
 
-use crate::keeper::States;
+use crate::checkpointer::States;
 use crate::saved::Piece;
-use crate::table::{NoRoom, Place, Shelf, owner};
+use crate::table::{NoRoom, Partition, Place, owner};
 use crate::wire::{checked_length_at, push_length};
 
 /// Bytes of a block's payload, at most, unless a record is longer.
@@ -55,11 +55,11 @@ impl Log {
         Ok(Self { file: Appender::reopen(path.clone(), piece.log)?, path, records: piece.states })
     }
 
-    /// Appends the first so many records of a shelf, as far as they are not in it, and has them written to the disk itself.
+    /// Appends the first so many records of a partition, as far as they are not in it, and has them written to the disk itself.
     pub fn append(&mut self, states: States<'_>, count: u64) -> Result<Sum> {
         let (mut payload, mut plain) = (Vec::with_capacity(BLOCK), Vec::new());
         let mut first = self.records;
-        states.shelf.visit(self.records..count, |state, parent| {
+        states.partition.visit(self.records..count, |state, parent| {
             plain.clear();
             match states.packing {
                 Some(packing) if packing.unpack_any(state, &mut plain).is_some() => {}
@@ -110,11 +110,11 @@ pub(crate) struct Whose {
     pub peers: usize,
 }
 
-/// Reads the states of a worker onto its empty shelf, packed if there is a walker that does so. Everything is checked: checksums, places, and whose states they are.
+/// Reads the states of a worker onto its empty partition, packed if there is a walker that does so. Everything is checked: checksums, places, and whose states they are.
 pub(crate) fn load(
     path: PathBuf,
     piece: &Piece,
-    shelf: &mut Shelf,
+    partition: &mut Partition,
     whose: Whose,
     limits: &Limits,
     mut packer: Option<&mut Walker<'_>>,
@@ -130,17 +130,17 @@ pub(crate) fn load(
             trouble = Some(Trouble::Stopped(stop));
             return Err(senseless(block.offset));
         }
-        let before = shelf.len();
+        let before = partition.len();
         let known = gather(payload, &mut pending, whose, packer.as_deref_mut());
         if packer.as_ref().is_some_and(|packer| packer.must_give_up()) {
             trouble = Some(Trouble::NoRoom);
         }
         let known = known.ok_or_else(|| senseless(block.offset))?;
-        if shelf.insert(&mut pending) == Err(NoRoom) {
+        if partition.insert(&mut pending) == Err(NoRoom) {
             trouble = Some(Trouble::NoRoom);
             return Err(senseless(block.offset));
         }
-        if known != block.items || before != block.first || shelf.len() != before + u64::from(known) {
+        if known != block.items || before != block.first || partition.len() != before + u64::from(known) {
             return Err(senseless(block.offset));
         }
         Ok(())
@@ -149,7 +149,7 @@ pub(crate) fn load(
         return Err(trouble);
     }
     read?;
-    if shelf.len() != piece.states {
+    if partition.len() != piece.states {
         return Err(Error::damaged(reader.path(), "it has other states than the manifest says").into());
     }
     Ok(())
@@ -193,62 +193,62 @@ mod tests {
         bytes
     }
 
-    fn shelf(memory: u64) -> Shelf {
-        Shelf::new(&Common::new(&Explore::default(), memory, 1), 0)
+    fn partition(memory: u64) -> Partition {
+        Partition::new(&Common::new(&Explore::default(), memory, 1), 0)
     }
 
-    fn insert(shelf: &mut Shelf, numbers: std::ops::Range<u32>) {
+    fn insert(partition: &mut Partition, numbers: std::ops::Range<u32>) {
         let mut pending = ByteKeys::default();
         for state in numbers.map(state) {
-            pending.push_hashed(bytes_hash(&state), Address(Place::new(0, shelf.len()).0), &state);
+            pending.push_hashed(bytes_hash(&state), Address(Place::new(0, partition.len()).0), &state);
         }
-        shelf.insert(&mut pending).expect("there is room");
-        shelf.gather();
+        partition.insert(&mut pending).expect("there is room");
+        partition.gather();
     }
 
-    fn all(shelf: &mut Shelf) -> Vec<(Vec<u8>, Place)> {
-        shelf.gather();
-        (0..shelf.len()).filter_map(|number| shelf.record(number)).collect()
+    fn all(partition: &mut Partition) -> Vec<(Vec<u8>, Place)> {
+        partition.gather();
+        (0..partition.len()).filter_map(|number| partition.record(number)).collect()
     }
 
     #[test]
     fn states_come_back_to_their_places() {
         let dir = tempfile::tempdir().expect("a temporary directory can be made");
-        let mut first = shelf(1 << 30);
+        let mut first = partition(1 << 30);
         let mut log = Log::create(dir.path(), 0, 0).expect("it can be made");
         let only = Whose { process: 0, processes: 1, peers: 1 };
         // In several steps, several chunks, and once for nothing.
         let mut piece = Piece::default();
         for part in [0..1, 1..9000, 9000..9000, 9000..30_000] {
             insert(&mut first, part);
-            let sum = log.append(States { shelf: &first, packing: None }, first.len()).expect("it can be written");
+            let sum = log.append(States { partition: &first, packing: None }, first.len()).expect("it can be written");
             piece = Piece { log: sum, states: first.len(), ..Piece::default() };
         }
         let (keep, reread) = (piece.clone(), path(dir.path(), 0, 0));
         insert(&mut first, 30_000..31_000);
-        log.append(States { shelf: &first, packing: None }, first.len()).expect("it can be written");
-        let mut again = shelf(1 << 30);
+        log.append(States { partition: &first, packing: None }, first.len()).expect("it can be written");
+        let mut again = partition(1 << 30);
         load(reread.clone(), &keep, &mut again, only, &Limits::default(), None).expect("it can be read");
         let expected: Vec<_> = all(&mut first).into_iter().take(30_000).collect();
         assert_eq!(all(&mut again), expected);
         // What came later is cut off, and it goes on as if it had never been there.
         let mut log = Log::reopen(dir.path(), 0, 0, &keep).expect("it is there");
         insert(&mut again, 30_000..31_000);
-        let sum = log.append(States { shelf: &again, packing: None }, again.len()).expect("it can be written");
+        let sum = log.append(States { partition: &again, packing: None }, again.len()).expect("it can be written");
         let piece = Piece { log: sum, states: again.len(), ..Piece::default() };
-        let mut last = shelf(1 << 30);
+        let mut last = partition(1 << 30);
         load(reread.clone(), &piece, &mut last, only, &Limits::default(), None).expect("it can be read");
         assert_eq!(all(&mut last), all(&mut first));
         // Little memory, another owner, states that another worker has, other numbers.
-        let refused = |piece: &Piece, shelf: &mut Shelf, whose: Whose| {
-            load(reread.clone(), piece, shelf, whose, &Limits::default(), None).expect_err("it is refused")
+        let refused = |piece: &Piece, partition: &mut Partition, whose: Whose| {
+            load(reread.clone(), piece, partition, whose, &Limits::default(), None).expect_err("it is refused")
         };
-        assert!(matches!(refused(&piece, &mut shelf(1 << 17), only), Trouble::NoRoom));
+        assert!(matches!(refused(&piece, &mut partition(1 << 17), only), Trouble::NoRoom));
         let other = Whose { processes: 2, peers: 2, ..only };
-        assert!(matches!(refused(&piece, &mut shelf(1 << 30), other), Trouble::File(Error::Damaged { .. })));
-        let mut mate = Shelf::new(&last.common, 1);
-        assert!(matches!(refused(&piece, &mut mate, only), Trouble::File(Error::Damaged { .. })));
+        assert!(matches!(refused(&piece, &mut partition(1 << 30), other), Trouble::File(Error::Damaged { .. })));
+        let mut other = Partition::new(&last.common, 1);
+        assert!(matches!(refused(&piece, &mut other, only), Trouble::File(Error::Damaged { .. })));
         let other = Piece { states: piece.states + 1, ..piece.clone() };
-        assert!(matches!(refused(&other, &mut shelf(1 << 30), only), Trouble::File(Error::Damaged { .. })));
+        assert!(matches!(refused(&other, &mut partition(1 << 30), only), Trouble::File(Error::Damaged { .. })));
     }
 }

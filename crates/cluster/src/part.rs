@@ -1,7 +1,7 @@
 //! One process's part of the checkpoints of a search: a directory with a log for each worker and a manifest for each of the last two moments.
 //!
 //! **A checkpoint is of use only if all processes have it.** Everybody writes its part when it begins a level that was marked
-//! ([`crate::keeper`]), and nobody begins the level behind that one before all parts are on their disks. So when somebody writes a
+//! ([`crate::checkpointer`]), and nobody begins the level behind that one before all parts are on their disks. So when somebody writes a
 //! part, all have that of the checkpoint before; two of them are kept, and whenever a crash happens, whatever it
 //! hits, there is one that all have.
 //!
@@ -12,12 +12,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use cyrano_disk::files::{make_dir, names, remove, sync_dir};
-use cyrano_disk::lock::Lock;
-use cyrano_disk::manifest::must_agree;
-use cyrano_disk::{Error, Result};
+use cyrano_checkpoint::files::{make_dir, names, remove, sync_dir};
+use cyrano_checkpoint::heading::{Heading, must_agree, now};
+use cyrano_checkpoint::lock::Lock;
+use cyrano_checkpoint::{Error, Result};
 
 use crate::Settings;
 use crate::log;
@@ -65,14 +65,13 @@ impl Part {
     pub fn open(settings: &Settings, process: usize, workers: usize, identity: Vec<(String, String)>) -> Result<Self> {
         let dir = directory(&settings.dir, process);
         make_dir(&dir)?;
-        sync_dir(&settings.dir)?;
         let lock = Lock::take(&dir)?;
         let found = all_in(&dir)?;
         if !settings.resume && !found.is_empty() {
             return Err(Error::Occupied(dir));
         }
         for saved in &found {
-            must_agree(&saved.identity, &identity)?;
+            must_agree(&saved.heading.identity, &identity)?;
             if saved.pieces.len() != workers {
                 let what = format!("{}: it has another number of workers than it says", saved.stamp.moment.name());
                 return Err(Error::damaged(&dir, what));
@@ -152,7 +151,7 @@ impl Part {
             return Ok(());
         }
         if let Some(saved) = from.and_then(|moment| self.saved(moment)) {
-            state.widened.clone_from(&saved.widened);
+            state.widened.clone_from(&saved.heading.widened);
             state.seconds = saved.seconds;
         }
         self.remove_newer(&mut state, from)?;
@@ -192,13 +191,11 @@ impl Part {
         let pieces = state.waiting.remove(&moment).unwrap_or_default().into_iter().flatten().collect();
         let widened = state.widened.iter().take(moment.round as usize).copied().collect();
         let saved = Saved {
-            identity: self.identity.clone(),
-            about: self.about.clone(),
+            heading: Heading { identity: self.identity.clone(), about: self.about.clone(), widened },
             stamp: Stamp { moment, run: state.run.unwrap_or_default() },
-            widened,
             complete,
             seconds: state.seconds + self.started.elapsed().as_secs_f64(),
-            written: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs(),
+            written: now(),
             pieces,
         };
         saved.save(&self.dir)?;
@@ -262,7 +259,7 @@ mod tests {
             assert!(Saved::load(part.dir(), moment).is_err(), "one worker is missing");
             part.hand_in(moment, 0, Piece::default(), false).expect("it can be written");
         };
-        drop(cyrano_disk::files::Appender::create(log::path(part.dir(), 0, 0)).expect("it can be written"));
+        drop(cyrano_checkpoint::files::Appender::create(log::path(part.dir(), 0, 0)).expect("it can be written"));
         [0, 3, 4].iter().for_each(|level| write(&part, 0, *level));
         let again = Moment { round: 0, time: 5 };
         (0..2).for_each(|local| part.hand_in(again, local, Piece::default(), true).expect("it can be written"));

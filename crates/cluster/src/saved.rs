@@ -5,9 +5,10 @@
 
 use std::path::Path;
 
-use cyrano_disk::files::Sum;
-use cyrano_disk::manifest::Manifest;
-use cyrano_disk::{Error, Result};
+use cyrano_checkpoint::files::Sum;
+use cyrano_checkpoint::heading::{Heading, add_findings, numbers, read_findings};
+use cyrano_checkpoint::manifest::Manifest;
+use cyrano_checkpoint::{Error, Result};
 use cyrano_explore::Summary;
 
 /// A moment of a search: everybody has all states of a level, and none of them was expanded.
@@ -63,13 +64,8 @@ pub(crate) struct Piece {
 /// A part of a checkpoint.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Saved {
-    /// What must be the same when it is resumed, by name.
-    pub identity: Vec<(String, String)>,
-    /// What a user may want to know, by name.
-    pub about: Vec<(String, String)>,
+    pub heading: Heading,
     pub stamp: Stamp,
-    /// What the searches before found out that had to give up because timestamps were too close together.
-    pub widened: Vec<u32>,
     /// Whether nothing is left to do.
     pub complete: bool,
     pub seconds: f64,
@@ -82,52 +78,40 @@ pub(crate) struct Saved {
 impl Saved {
     pub fn save(&self, dir: &Path) -> Result<()> {
         let mut out = Manifest::default();
-        self.identity.iter().for_each(|(name, value)| out.add("identity", format_args!("{name} {value}")));
-        self.about.iter().for_each(|(name, value)| out.add("about", format_args!("{name} {value}")));
+        self.heading.add_to(&mut out);
         out.add("round", self.stamp.moment.round);
         out.add("time", self.stamp.moment.time);
         out.add("run", self.stamp.run);
-        self.widened.iter().for_each(|notes| out.add("widened", notes));
         out.add("complete", self.complete);
         out.add("seconds", self.seconds);
         out.add("written", self.written);
         out.add("workers", self.pieces.len());
         for (worker, piece) in self.pieces.iter().enumerate() {
             let Piece { log, states, frontier, depth, summary } = piece;
-            let Summary { transitions, ended, outcomes, notes, limited } = summary;
+            let Summary { transitions, ended, notes, .. } = summary;
             out.add(&format!("log-{worker}"), log);
             out.add(&format!("places-{worker}"), format_args!("{states} {frontier} {depth}"));
             out.add(&format!("found-{worker}"), format_args!("{transitions} {} {notes}", u8::from(*ended)));
-            if let Some((thread, pc)) = limited {
-                out.add(&format!("limited-{worker}"), format_args!("{thread} {pc}"));
-            }
-            for outcome in outcomes {
-                let values: Vec<String> = outcome.iter().map(i128::to_string).collect();
-                out.add(&format!("outcome-{worker}"), values.join(" "));
-            }
+            add_findings(&mut out, &format!("-{worker}"), summary);
         }
         out.save_as(dir, &self.stamp.moment.name())
     }
 
     pub fn load(dir: &Path, moment: Moment) -> Result<Self> {
         let text = Manifest::load_as(dir, &moment.name())?;
-        let pairs = |key: &str| -> Vec<(String, String)> {
-            let pair = |line: &str| line.split_once(' ').map(|(name, value)| (name.to_owned(), value.to_owned()));
-            text.all(key).map(|line| pair(line).unwrap_or_else(|| (line.to_owned(), String::new()))).collect()
-        };
         let found = Moment { round: text.need("round")?, time: text.need("time")? };
         if found != moment {
             return Err(text.wrong("it is of another level than its name says"));
         }
-        let widened: Option<Vec<u32>> = text.all("widened").map(|line| line.parse().ok()).collect();
-        let widened = widened.filter(|widened| widened.len() as u64 == moment.round);
+        let heading = Heading::of(&text)?;
+        if heading.widened.len() as u64 != moment.round {
+            return Err(text.senseless("widened"));
+        }
         let workers: usize = text.need("workers")?;
         let pieces: Result<Vec<Piece>> = (0..workers).map(|worker| piece(&text, worker)).collect();
         Ok(Self {
-            identity: pairs("identity"),
-            about: pairs("about"),
+            heading,
             stamp: Stamp { moment, run: text.need("run")? },
-            widened: widened.ok_or_else(|| text.wrong("`widened` makes no sense"))?,
             complete: text.need("complete")?,
             seconds: text.need("seconds")?,
             written: text.need("written")?,
@@ -139,33 +123,19 @@ impl Saved {
 /// What a manifest says about a worker.
 fn piece(text: &Manifest, worker: usize) -> Result<Piece> {
     let line = |name: &str| numbers::<u64>(text.get(&format!("{name}-{worker}"))?);
-    let wrong = |name: &str| -> Error { text.wrong(&format!("`{name}-{worker}` makes no sense")) };
+    let wrong = |name: &str| -> Error { text.senseless(&format!("{name}-{worker}")) };
     let (Some(places), Some(found)) = (line("places"), line("found")) else { return Err(wrong("places")) };
     let ([states, frontier, depth], [transitions, ended, notes]) = (&places[..], &found[..]) else {
         return Err(wrong("places"));
     };
-    let limited = line("limited").map(|words| match words[..] {
-        [thread, pc] => Some((usize::try_from(thread).ok()?, u32::try_from(pc).ok()?)),
-        _ => None,
-    });
-    let limited = limited.map(|limited| limited.ok_or_else(|| wrong("limited"))).transpose()?;
-    let outcomes: Option<_> = text.all(&format!("outcome-{worker}")).map(numbers::<i128>).collect();
-    let summary = Summary {
-        transitions: *transitions,
-        ended: *ended != 0,
-        outcomes: outcomes.ok_or_else(|| wrong("outcome"))?,
-        notes: u32::try_from(*notes).map_err(|_| wrong("found"))?,
-        limited,
-    };
     if frontier > states {
         return Err(wrong("places"));
     }
+    let notes = u32::try_from(*notes).map_err(|_| wrong("found"))?;
+    let summary = Summary { transitions: *transitions, ended: *ended != 0, notes, ..Summary::default() };
+    let summary = read_findings(text, &format!("-{worker}"), summary)?;
     let log = text.need(&format!("log-{worker}"))?;
     Ok(Piece { log, states: *states, frontier: *frontier, depth: *depth, summary })
-}
-
-fn numbers<T: std::str::FromStr>(line: &str) -> Option<Vec<T>> {
-    line.split_whitespace().map(|word| word.parse().ok()).collect()
 }
 
 #[cfg(test)]
@@ -186,10 +156,12 @@ mod tests {
         let piece = Piece { log, states: 10, frontier: 4, depth: 3, summary };
         let moment = Moment { round: 1, time: 5 };
         let saved = Saved {
-            identity: vec![("version".into(), "1 2".into())],
-            about: vec![("file".into(), "a\nb".into())],
+            heading: Heading {
+                identity: vec![("version".into(), "1 2".into())],
+                about: vec![("file".into(), "a\nb".into())],
+                widened: vec![3],
+            },
             stamp: Stamp { moment, run: 77 },
-            widened: vec![3],
             complete: false,
             seconds: 1.5,
             written: 12,

@@ -8,8 +8,8 @@
 //!
 //! There is no back pressure in timely: all that has arrived is inserted before more is expanded.
 //!
-//! A search that goes on from a checkpoint begins with the level of that, at its time; what is kept on the way is the keeper's business
-//! ([`crate::keeper`]).
+//! A search that goes on from a checkpoint begins with the level of that, at its time; what is kept on the way is the checkpointer's business
+//! ([`crate::checkpointer`]).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,18 +22,18 @@ use timely::dataflow::operators::Capability;
 use timely::worker::Worker;
 
 use crate::Error;
-use crate::abroad::Abroad;
 use crate::batch::{Batch, Kind};
 use crate::begin::{Begin, Found};
+use crate::checkpointer::{Checkpointer, Reached, States};
 use crate::gather::{NAP, step};
 use crate::job::Job;
-use crate::keeper::{Keeper, Reached, States};
 use crate::levels::{Claim, WIDE};
 use crate::link::Links;
 use crate::mailbox::Mailbox;
+use crate::remote::Remote;
 use crate::saved::Piece;
 use crate::sent::Outgoing;
-use crate::table::{NoRoom, Place, Shelf, owner};
+use crate::table::{NoRoom, Partition, Place, owner};
 use crate::wire::{length_at, push_length};
 
 /// Bytes of a batch that is sent at once.
@@ -78,8 +78,8 @@ struct Search<'s, 'k> {
     /// If states are packed here: numbers that all workers of this process share.
     packing: Option<&'s Packing<'s>>,
     /// And other processes have other ones.
-    abroad: Option<Abroad<'s>>,
-    shelf: Shelf,
+    remote: Option<Remote<'s>>,
+    partition: Partition,
     pending: ByteKeys,
     /// States of other processes, and what waits to be sent to each.
     outgoing: Outgoing,
@@ -101,7 +101,7 @@ struct Search<'s, 'k> {
     stop: Option<Stop>,
     depth: u64,
     over: bool,
-    keeper: Option<Keeper<'k>>,
+    checkpointer: Option<Checkpointer<'k>>,
     trouble: Option<String>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn search<'k>(
 ) -> Result<Found<'k>, Error> {
     let (index, peers) = (worker.index(), worker.peers());
     let processes = peers / here.workers();
-    let Begin { shelf, round, from, keeper, trouble, .. } = begin;
+    let Begin { partition, round, from, checkpointer, trouble, .. } = begin;
     let mut search = Search {
         job,
         here,
@@ -130,8 +130,8 @@ pub(crate) fn search<'k>(
             Some(packing) => packing.routing_walker(),
         },
         packing,
-        abroad: packing.map(|packing| Abroad::new(packing, processes)),
-        shelf,
+        remote: packing.map(|packing| Remote::new(packing, processes)),
+        partition,
         pending: ByteKeys::default(),
         outgoing: Outgoing::new(if processes == 1 { 0 } else { job.limits.memory / here.workers() as u64 }),
         letters: vec![Vec::new(); processes],
@@ -146,17 +146,17 @@ pub(crate) fn search<'k>(
         stop: None,
         depth: 0,
         over: false,
-        keeper,
+        checkpointer,
         trouble,
     };
     search.run(worker, from)?;
     let bytes = search.note();
-    search.shelf.gather();
+    search.partition.gather();
     let summary = search.summary();
-    let Search { shelf, hit, stop, depth, time, keeper, trouble, .. } = search;
+    let Search { partition, hit, stop, depth, time, checkpointer, trouble, .. } = search;
     // Those of the process are counted once.
     let bytes = if here.local == 0 { bytes } else { 0 };
-    Ok(Found { shelf, bytes, round, summary, hit, stop, depth, time, keeper, trouble })
+    Ok(Found { partition, bytes, round, summary, hit, stop, depth, time, checkpointer, trouble })
 }
 
 impl Search<'_, '_> {
@@ -197,10 +197,10 @@ impl Search<'_, '_> {
         }
         if !self.ready {
             self.ready = true;
-            let (claims, states) = (self.shelf.claims_from(self.settled), self.shelf.len() - self.settled);
-            self.shelf.common.levels.ready(next, claims, states);
+            let (claims, states) = (self.partition.claims_from(self.settled), self.partition.len() - self.settled);
+            self.partition.common.levels.ready(next, claims, states);
         }
-        let begun = self.shelf.common.levels.begun(next);
+        let begun = self.partition.common.levels.begun(next);
         begun.into_iter().for_each(|states| self.begin_level(states));
         begun.is_some()
     }
@@ -239,7 +239,7 @@ impl Search<'_, '_> {
 
     /// Asks everybody for a checkpoint at the next level, if there are any.
     fn mark(&self, capability: &Capability<u64>) {
-        for target in (0..self.peers).filter(|_| self.keeper.is_some()) {
+        for target in (0..self.peers).filter(|_| self.checkpointer.is_some()) {
             self.mailbox.send(capability, Batch::new(Kind::Mark, self.index, target, Vec::new()));
         }
     }
@@ -253,7 +253,7 @@ impl Search<'_, '_> {
             match batch.kind {
                 Kind::States => self.take(&batch),
                 // What has arrived by now is of the next level at most, and this one has been dealt with.
-                Kind::Mark => self.keeper.iter_mut().for_each(|keeper| keeper.marked = true),
+                Kind::Mark => self.checkpointer.iter_mut().for_each(|checkpointer| checkpointer.marked = true),
                 // With it came the right to send.
                 Kind::Wake => {}
                 Kind::Stop | Kind::Word => self.end(),
@@ -267,10 +267,10 @@ impl Search<'_, '_> {
     }
 
     fn take(&mut self, batch: &Batch) {
-        match &mut self.abroad {
-            Some(abroad) if batch.from / self.here.workers() != self.here.process => {
+        match &mut self.remote {
+            Some(remote) if batch.from / self.here.workers() != self.here.process => {
                 let process = batch.from / self.here.workers();
-                if abroad.open(&mut self.walker, process, batch.bytes(), &mut self.pending).is_none() {
+                if remote.open(&mut self.walker, process, batch.bytes(), &mut self.pending).is_none() {
                     return self.stop_all(Some(Stop::Size));
                 }
             }
@@ -288,7 +288,7 @@ impl Search<'_, '_> {
     }
 
     fn insert(&mut self) {
-        if self.shelf.insert(&mut self.pending) == Err(NoRoom) {
+        if self.partition.insert(&mut self.pending) == Err(NoRoom) {
             self.stop_all(Some(Stop::Memory));
         }
     }
@@ -299,8 +299,8 @@ impl Search<'_, '_> {
         if states > 0 {
             self.depth = self.time - 1;
         }
-        self.keep(self.shelf.len() - self.settled);
-        self.settled = self.shelf.len();
+        self.keep(self.partition.len() - self.settled);
+        self.settled = self.partition.len();
         if self.over {
             return;
         }
@@ -308,7 +308,7 @@ impl Search<'_, '_> {
             self.mailbox.give_up(self.time);
         }
         let capability = self.mailbox.capability(self.time);
-        let levels = &self.shelf.common.levels;
+        let levels = &self.partition.common.levels;
         levels.note_sleep(self.here.local, capability.is_none());
         self.busy = capability.is_some();
         self.wide = states >= WIDE;
@@ -319,19 +319,19 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Lets the keeper know that a level begins, with so many states.
+    /// Lets the checkpointer know that a level begins, with so many states.
     fn keep(&mut self, frontier: u64) {
-        let Some(mut keeper) = self.keeper.take() else { return };
+        let Some(mut checkpointer) = self.checkpointer.take() else { return };
         let reached = Reached {
             time: self.time,
-            states: self.shelf.len(),
+            states: self.partition.len(),
             frontier,
             depth: self.depth,
             transitions: self.summary().transitions,
         };
-        let states = States { shelf: &self.shelf, packing: self.packing };
-        let kept = keeper.begin(states, reached, || self.summary());
-        self.keeper = Some(keeper);
+        let states = States { partition: &self.partition, packing: self.packing };
+        let kept = checkpointer.begin(states, reached, || self.summary());
+        self.checkpointer = Some(checkpointer);
         if let Err(error) = kept {
             self.trouble = Some(error.to_string());
             self.stop_all(None);
@@ -347,7 +347,7 @@ impl Search<'_, '_> {
         }
         let mut left = PORTION;
         while left > 0 {
-            let Some(claim) = self.claim.take().or_else(|| self.shelf.common.levels.claim()) else { break };
+            let Some(claim) = self.claim.take().or_else(|| self.partition.common.levels.claim()) else { break };
             left = self.expand_claim(claim, left);
             if self.over {
                 return;
@@ -361,7 +361,7 @@ impl Search<'_, '_> {
         let done = left > 0;
         self.send_letters(&capability, if done { 1 } else { LETTER });
         if done && !self.over {
-            if self.keeper.as_ref().is_some_and(Keeper::is_due) {
+            if self.checkpointer.as_ref().is_some_and(Checkpointer::is_due) {
                 self.mark(&capability);
             }
             self.finish_level();
@@ -371,7 +371,7 @@ impl Search<'_, '_> {
     /// Expands some records, at most so many; how many less may be expanded after that.
     fn expand_claim(&mut self, claim: Claim, mut left: usize) -> usize {
         let (routed, own, processes) = (self.is_routed(), self.here.process, self.processes);
-        let common = Arc::clone(&self.shelf.common);
+        let common = Arc::clone(&self.partition.common);
         let mut records = common.hold();
         let Claim { first: Place(mut place), range } = claim;
         let mut at = Address(range.start);
@@ -395,7 +395,7 @@ impl Search<'_, '_> {
             };
             if let Some(wrong) = wrong {
                 self.hit = Some((self.time, wrong, Place(place)));
-                self.shelf.release(records);
+                self.partition.release(records);
                 self.stop_all(None);
                 return left;
             }
@@ -404,7 +404,7 @@ impl Search<'_, '_> {
                 self.outgoing.write(&mut self.letters);
             }
             if self.pending.len() >= BATCH {
-                match self.shelf.insert_holding(&common, records, &mut self.pending) {
+                match self.partition.insert_holding(&common, records, &mut self.pending) {
                     Ok(held) => records = held,
                     Err(NoRoom) => {
                         self.stop_all(Some(Stop::Memory));
@@ -413,7 +413,7 @@ impl Search<'_, '_> {
                 }
             }
         }
-        self.shelf.release(records);
+        self.partition.release(records);
         self.claim = (at.0 < range.end).then_some(Claim { first: Place(place), range: at.0..range.end });
         left
     }
@@ -421,7 +421,7 @@ impl Search<'_, '_> {
     /// Nothing more is sent at the time of this level. Who has found states of the next one, or may be able to help, wants to send at its time.
     fn finish_level(&mut self) {
         self.busy = false;
-        let goes_on = self.shelf.len() > self.settled || self.wide && self.here.workers() > 1;
+        let goes_on = self.partition.len() > self.settled || self.wide && self.here.workers() > 1;
         if let Some(capability) = self.mailbox.capability(self.time).filter(|_| goes_on) {
             self.mailbox.hold(capability.delayed(&(self.time + 1)));
         }
@@ -435,10 +435,10 @@ impl Search<'_, '_> {
                 continue;
             }
             let mut letter = std::mem::take(&mut self.letters[process]);
-            if let Some(abroad) = &mut self.abroad
+            if let Some(remote) = &mut self.remote
                 && process != self.here.process
             {
-                letter = abroad.seal(&mut self.walker, process, &letter);
+                letter = remote.seal(&mut self.walker, process, &letter);
             }
             let target = process * self.here.workers() + self.here.local;
             self.mailbox.send(capability, Batch::new(Kind::States, self.index, target, letter));
@@ -455,9 +455,9 @@ impl Search<'_, '_> {
         // What they share is counted once.
         let shared = self.packing.filter(|_| self.here.local == 0).map_or(0, Packing::bytes);
         let beside =
-            self.walker.bytes() + self.abroad.as_ref().map_or(0, Abroad::bytes) + self.outgoing.bytes() + shared;
-        let bytes = self.shelf.common.note(self.here.local, beside);
-        self.here.note(self.shelf.len(), bytes);
+            self.walker.bytes() + self.remote.as_ref().map_or(0, Remote::bytes) + self.outgoing.bytes() + shared;
+        let bytes = self.partition.common.note(self.here.local, beside);
+        self.here.note(self.partition.len(), bytes);
         bytes
     }
 

@@ -107,7 +107,7 @@ impl Common {
 }
 
 /// What one worker has put into the table of its process.
-pub(crate) struct Shelf {
+pub(crate) struct Partition {
     pub common: Arc<Common>,
     /// The number of the worker among all.
     index: usize,
@@ -116,7 +116,7 @@ pub(crate) struct Shelf {
     spans: Vec<Span>,
 }
 
-impl Shelf {
+impl Partition {
     /// Nothing yet, for the worker with this number among all.
     pub fn new(common: &Arc<Common>, index: usize) -> Self {
         Self { common: Arc::clone(common), index, writer: Writer::default(), spans: Vec::new() }
@@ -217,21 +217,21 @@ mod tests {
         Common::new(&Explore::default(), limit, workers)
     }
 
-    fn insert(shelf: &mut Shelf, states: impl IntoIterator<Item = Vec<u8>>) -> Result<(), NoRoom> {
+    fn insert(partition: &mut Partition, states: impl IntoIterator<Item = Vec<u8>>) -> Result<(), NoRoom> {
         let mut pending = ByteKeys::default();
         for state in states {
-            pending.push_hashed(bytes_hash(&state), Address(Place::new(3, shelf.len()).0), &state);
+            pending.push_hashed(bytes_hash(&state), Address(Place::new(3, partition.len()).0), &state);
             if pending.len() >= BATCH {
-                shelf.insert(&mut pending)?;
+                partition.insert(&mut pending)?;
             }
         }
-        shelf.insert(&mut pending)
+        partition.insert(&mut pending)
     }
 
-    fn all(shelf: &mut Shelf, from: u64) -> Vec<Vec<u8>> {
-        shelf.gather();
+    fn all(partition: &mut Partition, from: u64) -> Vec<Vec<u8>> {
+        partition.gather();
         let mut states = Vec::new();
-        let visited: Result<(), ()> = shelf.visit(from..u64::MAX, |state, _| {
+        let visited: Result<(), ()> = partition.visit(from..u64::MAX, |state, _| {
             states.push(state.to_vec());
             Ok(())
         });
@@ -247,19 +247,19 @@ mod tests {
 
     #[test]
     fn each_state_is_kept_once_and_in_order() {
-        let mut shelf = Shelf::new(&common(1 << 30, 1), 0);
+        let mut partition = Partition::new(&common(1 << 30, 1), 0);
         for _ in 0..2 {
-            insert(&mut shelf, (0..20_000).map(state)).expect("there is room");
-            insert(&mut shelf, (0..20_000).rev().map(state)).expect("there is room");
+            insert(&mut partition, (0..20_000).map(state)).expect("there is room");
+            insert(&mut partition, (0..20_000).rev().map(state)).expect("there is room");
         }
-        assert_eq!(shelf.len(), 20_000);
-        assert!(all(&mut shelf, 0).into_iter().eq((0..20_000).map(state)));
+        assert_eq!(partition.len(), 20_000);
+        assert!(all(&mut partition, 0).into_iter().eq((0..20_000).map(state)));
         for number in [0, 1, 63, 64, 65, 12_345, 19_999] {
-            assert_eq!(shelf.record(number).map(|(state, _)| state), Some(state(number as u32)));
-            assert!(all(&mut shelf, number).into_iter().eq((number as u32..20_000).map(state)));
+            assert_eq!(partition.record(number).map(|(state, _)| state), Some(state(number as u32)));
+            assert!(all(&mut partition, number).into_iter().eq((number as u32..20_000).map(state)));
         }
-        assert_eq!((shelf.record(20_000), shelf.claims_from(20_000).len()), (None, 0));
-        let claims = shelf.claims_from(7);
+        assert_eq!((partition.record(20_000), partition.claims_from(20_000).len()), (None, 0));
+        let claims = partition.claims_from(7);
         assert!(claims.len() > 10 && claims[0].first == Place::new(0, 7));
     }
 
@@ -268,34 +268,34 @@ mod tests {
     fn workers_share_one_table() {
         const WORKERS: usize = 4;
         let common = common(1 << 30, WORKERS);
-        let mut shelves: Vec<Shelf> = (0..WORKERS).map(|local| Shelf::new(&common, local)).collect();
+        let mut partitions: Vec<Partition> = (0..WORKERS).map(|local| Partition::new(&common, local)).collect();
         std::thread::scope(|scope| {
-            for (at, shelf) in shelves.iter_mut().enumerate() {
+            for (at, partition) in partitions.iter_mut().enumerate() {
                 let from = at as u32 * 10_000;
-                scope.spawn(move || insert(shelf, (from..from + 40_000).map(state)).expect("there is room"));
+                scope.spawn(move || insert(partition, (from..from + 40_000).map(state)).expect("there is room"));
             }
         });
-        let mut found: Vec<Vec<u8>> = shelves.iter_mut().flat_map(|shelf| all(shelf, 0)).collect();
+        let mut found: Vec<Vec<u8>> = partitions.iter_mut().flat_map(|partition| all(partition, 0)).collect();
         found.sort();
         let mut expected: Vec<Vec<u8>> = (0..70_000).map(state).collect();
         expected.sort();
         assert!(found == expected, "{} states", found.len());
-        assert_eq!(shelves.iter().map(Shelf::len).sum::<u64>(), 70_000);
+        assert_eq!(partitions.iter().map(Partition::len).sum::<u64>(), 70_000);
     }
 
     #[test]
     fn long_states_and_empty_ones() {
-        let mut shelf = Shelf::new(&common(1 << 30, 1), 0);
+        let mut partition = Partition::new(&common(1 << 30, 1), 0);
         let states = [vec![], vec![1; 1 << 19], vec![], vec![2; 1 << 19], vec![1; 1 << 19]];
-        insert(&mut shelf, states.clone()).expect("there is room");
-        assert_eq!(all(&mut shelf, 0), [states[0].clone(), states[1].clone(), states[3].clone()]);
+        insert(&mut partition, states.clone()).expect("there is room");
+        assert_eq!(all(&mut partition, 0), [states[0].clone(), states[1].clone(), states[3].clone()]);
     }
 
     #[test]
     fn memory_ends() {
-        let mut shelf = Shelf::new(&common(3 << 20, 1), 0);
+        let mut partition = Partition::new(&common(3 << 20, 1), 0);
         let mut inserted = 0;
-        while insert(&mut shelf, (0..1000u64).map(|n| (inserted + n).to_le_bytes().to_vec())).is_ok() {
+        while insert(&mut partition, (0..1000u64).map(|n| (inserted + n).to_le_bytes().to_vec())).is_ok() {
             inserted += 1000;
             assert!(inserted < 1 << 20, "it never ends");
         }
@@ -304,11 +304,11 @@ mod tests {
 
     #[test]
     fn records_lead_back() {
-        let mut shelf = Shelf::new(&common(1 << 30, 1), 0);
-        insert(&mut shelf, [vec![7, 8]]).expect("there is room");
-        shelf.gather();
-        assert_eq!(shelf.record(0), Some((vec![7, 8], Place::new(3, 0))));
-        assert_eq!(shelf.record(1 << 30), None);
+        let mut partition = Partition::new(&common(1 << 30, 1), 0);
+        insert(&mut partition, [vec![7, 8]]).expect("there is room");
+        partition.gather();
+        assert_eq!(partition.record(0), Some((vec![7, 8], Place::new(3, 0))));
+        assert_eq!(partition.record(1 << 30), None);
         let place = Place::new(1000, 12345);
         assert_eq!((place.worker(), place.number()), (1000, 12345));
         assert!(Place::new(Place::WORKERS - 1, (1 << NUMBER_BITS) - 1) < Place::NONE);

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::error::Result;
+use cyrano_checkpoint::Result;
+
 use crate::saved::{End, Saved};
 
 /// What is in a checkpoint.
@@ -52,7 +53,7 @@ pub fn info(dir: &Path) -> Result<Info> {
         bytes: files.map(|sum| sum.length).sum(),
         runs: saved.runs.len(),
         end,
-        identity: saved.identity,
-        about: saved.about,
+        identity: saved.heading.identity,
+        about: saved.heading.about,
     })
 }

@@ -1,10 +1,10 @@
 //! What a search is given: a question, where and how its states are kept, and how long it may take.
 
+use cyrano_checkpoint::{Error, Result};
 use cyrano_engine::{Limits, Watch};
 use cyrano_explore::{Packing, Space, Walker};
 
 use crate::Settings;
-use crate::error::{Error, Result};
 
 /// What a search is given.
 #[derive(Clone, Copy)]

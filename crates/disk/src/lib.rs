@@ -7,13 +7,9 @@
 //! This crate reads and writes files, which engines do not do: what a search needs of the disk is its very subject. It prints nothing.
 
 mod budget;
-mod error;
-pub mod files;
 mod info;
 mod job;
-pub mod lock;
 mod log;
-pub mod manifest;
 mod parts;
 mod record;
 mod runs;
@@ -26,18 +22,20 @@ mod table;
 mod tests;
 mod worker;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use cyrano_checkpoint::files::make_dir;
+use cyrano_checkpoint::heading::{Heading, identity, must_agree};
+use cyrano_checkpoint::lock::Lock;
+use cyrano_checkpoint::manifest::Manifest;
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Stop, Verdict, Watch};
-use cyrano_explore::{Explore, Space, Summary};
+use cyrano_explore::{Explore, Space};
 
-pub use error::{Error, Result};
+pub use cyrano_checkpoint::{Error, Result};
 pub use info::{Info, info};
 
 use job::Job;
-use lock::Lock;
-use manifest::Manifest;
 use saved::Saved;
 use search::{Outcome, Search};
 
@@ -79,14 +77,13 @@ impl DiskSearch {
         let dir = &self.settings.dir;
         make_dir(dir)?;
         let _lock = Lock::take(dir)?;
-        let mut fresh = Saved { identity: saved::identity(query, &self.explore, limits), ..Saved::default() };
-        fresh.about.clone_from(&self.settings.about);
+        let (identity, about) = (identity(query, &self.explore, limits), self.settings.about.clone());
+        let mut fresh = Saved { heading: Heading { identity, about, widened: Vec::new() }, ..Saved::default() };
         let mut found = self.load(&fresh)?;
-        for notes in found.iter().flat_map(|saved| &saved.widened) {
-            let summary = Summary { notes: *notes, ..Summary::default() };
-            let wider = space.wider(&summary, limits);
+        if let Some(saved) = &found {
+            fresh.heading.widened.clone_from(&saved.heading.widened);
+            let wider = space.widened(&saved.heading.widened, limits);
             space = wider.ok_or_else(|| Error::damaged(dir, "`widened` makes no sense"))?;
-            fresh.widened.push(*notes);
         }
         loop {
             let packing = match &found {
@@ -114,7 +111,7 @@ impl DiskSearch {
                 Some(wider) => space = wider,
                 None => return Ok(Answer::new(Verdict::Unknown, Some(Stop::Size.into()))),
             }
-            fresh.widened.push(summary.notes);
+            fresh.heading.widened.push(summary.notes);
         }
     }
 
@@ -125,23 +122,13 @@ impl DiskSearch {
             return if Manifest::exists(dir) { Err(Error::Occupied(dir.clone())) } else { Ok(None) };
         }
         let saved = Saved::load(dir)?;
-        saved::must_agree(&saved.identity, &now.identity)?;
+        must_agree(&saved.heading.identity, &now.heading.identity)?;
         if !saved.runs.is_empty() && !self.settings.spill {
             let what = "disk: the checkpoint has states in sorted runs, this run has no --disk".to_owned();
             return Err(Error::Different(vec![what]));
         }
         Ok(Some(saved))
     }
-}
-
-/// Makes a directory, if it is not there, that is there after a crash, too.
-fn make_dir(dir: &Path) -> Result<()> {
-    if dir.is_dir() {
-        return Ok(());
-    }
-    std::fs::create_dir_all(dir).map_err(|error| Error::io(dir, error))?;
-    let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
-    files::sync_dir(parent.unwrap_or(Path::new(".")))
 }
 
 fn unsupported(query: Query<'_>) -> String {

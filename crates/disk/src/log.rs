@@ -6,8 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use crate::error::{Error, Result};
-use crate::files::{Appender, Block, Reader, Sum};
+use cyrano_checkpoint::files::{Appender, Block, Reader, Sum};
+use cyrano_checkpoint::{Error, Result};
+
 use crate::record::{NO_PARENT, Records};
 
 /// Bytes of a block's payload, about: what a worker expands at a time.

@@ -5,10 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use cyrano_checkpoint::files::{Appender, Reader, Sum};
+use cyrano_checkpoint::{Error, Result};
 use cyrano_explore::{Packing, Space};
-
-use crate::error::{Error, Result};
-use crate::files::{Appender, Reader, Sum};
 
 /// Bytes of a block's payload, about.
 const BLOCK: usize = 1 << 16;

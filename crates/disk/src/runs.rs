@@ -16,8 +16,9 @@
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
-use crate::files::{Appender, Block, Reader, Sum};
+use cyrano_checkpoint::files::{Appender, Block, Reader, Sum};
+use cyrano_checkpoint::{Error, Result};
+
 use crate::sort::common_prefix;
 
 /// Bytes of a block's payload, about.

@@ -13,17 +13,18 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
+use cyrano_checkpoint::files::{self, Block};
+use cyrano_checkpoint::heading::now;
+use cyrano_checkpoint::{Error, Result};
 use cyrano_engine::{Answer, Cause, Stats, Stop};
 use cyrano_explore::{Packing, Summary, Wrong};
 
-use crate::error::{Error, Result};
-use crate::files::{self, Block};
 use crate::job::Job;
 use crate::log::{self, Log};
 use crate::parts::Parts;
 use crate::record::{NO_PARENT, Records};
 use crate::runs::Run;
-use crate::saved::{End, Progress, RunLine, Saved, now};
+use crate::saved::{End, Progress, RunLine, Saved};
 use crate::store::{PARTS, Store};
 use crate::worker::{Refill, Round, Worker};
 
@@ -387,7 +388,7 @@ fn open_runs(dir: &Path, lines: &[RunLine]) -> Result<Vec<(usize, Run)>> {
 
 /// Reads the log and looks whether it is what the checkpoint says.
 fn read_log(dir: &Path, progress: &Progress) -> Result<Vec<Block>> {
-    let reader = crate::files::Reader::open(log::path(dir))?;
+    let reader = cyrano_checkpoint::files::Reader::open(log::path(dir))?;
     let mut states = 0;
     let mut blocks = Vec::new();
     reader.verify(progress.log, |block, payload| {

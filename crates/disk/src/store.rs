@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+use cyrano_checkpoint::files::Reader;
+use cyrano_checkpoint::{Error, Result};
+
 use crate::budget::Budget;
-use crate::error::{Error, Result};
-use crate::files::Reader;
 use crate::log::{Log, Out};
 use crate::record;
 use crate::runs::{self, Run, Writer};

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use cyrano_checkpoint::files::Block;
+use cyrano_checkpoint::{Error, Result};
 use cyrano_engine::{Limits, Progress, Watch};
 use cyrano_explore::{Walker, Wrong};
 
-use crate::error::{Error, Result};
-use crate::files::Block;
 use crate::log::senseless;
 use crate::record::{NO_PARENT, Records};
 use crate::store::{PARTS, Store, part_of};

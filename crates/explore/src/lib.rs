@@ -1,9 +1,9 @@
 //! The explicit-state engine: an operational semantics that agrees with the axioms of `cyrano_memory`.
 //!
-//! Each thread keeps its deferred accesses in program order ([`mod@state`], [`mod@queue`]); any ready one may be performed at any
-//! time ([`mod@step`]); forwarded values can be used at once, by branches too; at the end the queue is drained. States are
-//! visited breadth-first ([`mod@search`]) and stored exactly ([`mod@store`]), as bytes ([`mod@plain`]) or, where steps depend on little, as
-//! tuples of numbers with remembered steps ([`mod@parts`]).
+//! Each thread keeps its deferred accesses in program order ([`mod@semantics`]); any ready one may be performed at any
+//! time; forwarded values can be used at once, by branches too; at the end the queue is drained. States are
+//! visited breadth-first ([`mod@search`]) and stored exactly ([`mod@store`]), as bytes or as tuples of numbers with remembered steps
+//! ([`mod@encoding`]). What is asked about them is in [`mod@criteria`], what makes them fewer in [`mod@reductions`].
 //!
 //! **Exactness.** For models in which nothing overtakes a load (`sc`, `tso`, `pso`, `serial` and others like them) the engine is
 //! exact on every program. Where loads wait (`rmo`), it is exact when addresses do not depend on loaded values, and refuses
@@ -12,62 +12,32 @@
 //!
 //! This crate does no IO and knows no other engine.
 
-mod alike;
-mod codec;
-mod data;
-mod deadlocks;
-mod events;
-mod exercise;
+mod criteria;
+mod encoding;
 mod faults;
-mod guards;
-mod judge;
-mod local;
-mod machine;
-mod memo;
-mod movers;
-mod own;
-mod parts;
-mod plain;
-mod progress;
-mod queue;
-mod reached;
-mod repeats;
+mod reductions;
 mod search;
-mod section;
-mod serial;
-mod settle;
-mod setup;
-mod shadow;
-mod space;
-mod state;
-mod step;
-mod stepping;
+mod semantics;
 pub mod store;
 mod supports;
-mod symmetry;
-mod tidy;
-mod timestamps;
-mod values;
-mod variables;
-mod walk;
-mod whole;
-mod witness;
 
-pub use deadlocks::Deadlocks;
+pub use encoding::foreign::Foreign;
+pub use encoding::packing::{Packing, SharedNumbers};
 pub use faults::Fault;
-pub use space::{Space, Summary, Walker, Wrong};
-pub use stepping::{NextStep, Place, Standing, Stepping};
-pub use walk::foreign::Foreign;
-pub use walk::packing::{Packing, SharedNumbers};
+pub use search::deadlocks::Deadlocks;
+pub use search::space::{Space, Summary, Walker, Wrong};
+pub use semantics::stepping::{NextStep, Place, Standing, Stepping};
 
 use cyrano_engine::{
     Answer, BlockProof, Cause, Engine, Inexact, Limits, Query, Refusal, Verdict, Violation, Watch, limit_reason,
 };
 use cyrano_ir::{InstrId, Interchangeable, Property, Quantifier, ThreadId};
 
-use machine::Machine;
-use search::Found;
-use step::Notes;
+use criteria::progress;
+use reductions::{data, movers, timestamps};
+use search::{Found, witness};
+use semantics::machine::Machine;
+use semantics::step::Notes;
 
 /// The engine, with its reductions. Each can be switched off; verdicts and outcomes stay the same.
 #[derive(Clone, Debug)]
@@ -158,7 +128,7 @@ impl Explore {
         if self.timestamps && machine.program.has_timestamps() {
             names.push("timestamps");
         }
-        if machine.symmetry.is_some() || !machine.alike.is_empty() {
+        if machine.symmetry.is_some() || !machine.symmetric_threads.is_empty() {
             names.push("thread-symmetry");
         }
         if !machine.variable_symmetry.is_empty() {
@@ -293,9 +263,7 @@ impl Explore {
         loop {
             let mut machine = Machine::new(program, model, self, property, limits.deferred, gap);
             machine.whole = whole.to_vec();
-            let found = parts::search(&machine, property, limits, watch)
-                .or_else(|| parts::search_packed(&machine, property, limits, watch))
-                .unwrap_or_else(|| plain::search(&machine, property, limits, watch));
+            let found = search::search(&machine, property, limits, watch);
             if found.notes.gap_too_small {
                 gap = gap.map(|g| g * 2).filter(|g| *g <= LARGEST_GAP);
                 continue;

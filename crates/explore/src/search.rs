@@ -7,6 +7,12 @@
 //! A *round* is as much of a level as is done before somebody has to stop all: the table must grow, states need another shape, a limit
 //! is reached, something went wrong. Between rounds only this thread runs.
 
+pub(crate) mod deadlocks;
+pub(crate) mod plain;
+pub(crate) mod reached;
+pub(crate) mod space;
+pub(crate) mod witness;
+
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -14,10 +20,12 @@ use std::time::Instant;
 use cyrano_engine::{Limits, Progress, Stats, Stop, Watch};
 use cyrano_ir::{LocId, Property, Ty};
 
-use crate::judge::{Hit, Judge};
-use crate::machine::Machine;
-use crate::state::State;
-use crate::step::Notes;
+use crate::criteria::judge::{Hit, Judge};
+use crate::encoding::dictionary::Cut;
+use crate::encoding::tuples;
+use crate::semantics::machine::Machine;
+use crate::semantics::state::State;
+use crate::semantics::step::Notes;
 use crate::store::{Address, BATCH, Keys, Store, Writer};
 
 /// How often the limits are looked at, in expanded states.
@@ -27,6 +35,17 @@ const WORTH_SHARING: usize = 8;
 
 /// Values beyond this one, and beyond every initial value, suggest that there is no end to them.
 const SUSPICIOUS: u128 = 64;
+
+/// Searches with remembered steps, with long states compressed, or with states as bytes: whatever serves first.
+pub(crate) fn search<'m, 'a>(
+    m: &'m Machine<'m>,
+    property: Option<&'a Property>,
+    limits: &'m Limits,
+    watch: &'m dyn Watch,
+) -> Found<'m, 'a> {
+    let tuples = |cut: Cut| tuples::search(m, cut, property, limits, watch);
+    tuples(Cut::Fine).or_else(|| tuples(Cut::Coarse)).unwrap_or_else(|| plain::search(m, property, limits, watch))
+}
 
 /// What turns stored states into their successors.
 pub(crate) trait Expander<'m, 'a>: Send {
@@ -149,7 +168,7 @@ impl<'m, 'a> Search<'m, 'a> {
         let end = self.search(&mut workers, &expander);
         for worker in workers {
             self.notes = self.notes.or(worker.expander.notes());
-            crate::reached::add(&mut self.reached, worker.expander.reached());
+            crate::search::reached::add(&mut self.reached, worker.expander.reached());
             self.judge.absorb(worker.expander.finish());
         }
         end

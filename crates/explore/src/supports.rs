@@ -9,7 +9,7 @@ use cyrano_memory::{Dependencies, Model};
 pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
     let (program, model) = (query.program(), query.model());
     if model.own_order && program.own_order(&model.name).is_some() {
-        return crate::own::supports(program);
+        return crate::semantics::declared::supports(program);
     }
     let (threads, vars) = (program.threads.len(), program.transactional.len());
     if vars > 0 && threads.max(vars) > usize::from(cyrano_criteria::monitor::LIMIT) {

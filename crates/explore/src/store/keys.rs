@@ -219,13 +219,18 @@ impl Stored<'_> {
     }
 }
 
-/// Bytes as words, little end first.
+/// Bytes as words, little end first; there must be enough words.
+#[inline]
 pub(crate) fn to_words<const W: usize>(bytes: &[u8]) -> [u64; W] {
     let mut words = [0; W];
-    for (word, part) in words.iter_mut().zip(bytes.chunks(8)) {
-        let mut whole = [0; 8];
-        whole[..part.len()].copy_from_slice(part);
-        *word = u64::from_le_bytes(whole);
+    let (whole, rest) = bytes.as_chunks::<8>();
+    words.iter_mut().zip(whole).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
+    if let Some(word) = words.get_mut(whole.len()).filter(|_| !rest.is_empty()) {
+        *word = match bytes.last_chunk() {
+            // The bytes before it are shifted out: quicker than one by one.
+            Some(last) => u64::from_le_bytes(*last) >> (64 - 8 * rest.len()),
+            None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        };
     }
     words
 }

@@ -9,7 +9,7 @@
 //! done with one means that values cannot be exchanged. Then a step of a state, renamed, is a step of the renamed state.
 //!
 //! Threads and variables are only tried in a circle, which for two of them is everything: memories go through the others beginning with
-//! the next one. Of executions that differ by names one is looked at (`client-symmetry` in `crates/explore/src/values.rs`).
+//! the next one. Of executions that differ by names one is looked at (`client-symmetry` in `crates/explore/src/criteria/values.rs`).
 
 use cyrano_ir::{Addr, Expr, Interchangeable, LocalExpr, Op, Place, Program};
 

@@ -1,0 +1,9 @@
+//! What is asked about the states and steps that a search visits: assertions, final states, criteria for transactions and atomic blocks,
+//! progress, and whether anything was exercised at all.
+
+pub(crate) mod exercise;
+pub(crate) mod judge;
+pub(crate) mod progress;
+pub(crate) mod serial;
+pub(crate) mod shadow;
+pub(crate) mod values;

@@ -1,0 +1,268 @@
+//! Whether a search that found nothing wrong has exercised what it is about ([`cyrano_engine::vacuity`], and transactions).
+//!
+//! Transactions are exercised if some transaction commits after a finished read, and some after a store, not necessarily the same.
+//! - A memory judged by conflicts that has no way to store cannot go wrong, and is not exercised. If nothing in it reads, only stores are asked for.
+//! - Of histories with values, what the clients call is asked for: a response to a read, or a write that is done, in a transaction that commits.
+//!
+//! That reads finish, that stores happen and that transactions commit the search notes on its way, which is exact, for each is an event of
+//! one step. That they happen in the *same* transaction is a matter of history, which states do not have: criteria forget what no longer
+//! matters to them, and states that differ in it would make the search larger. So it is looked for afterwards, in a search of its own whose states are
+//! those of the program, without a criterion, and for each thread what its transaction has done so far (`did`). It ends as soon as both are found: almost
+//! always in the search before all others, in which one thread runs alone, whose executions are some of all. Only if no thread
+//! finds them alone all executions are searched. If that cannot be completed, the verdict is `unknown`.
+//! Of the reductions for criteria only `repeated-stores` is used, which leaves out stores of transactions that store to the same variable before.
+
+use cyrano_engine::{Cause, Limits, Verdict, Watch, vacuity};
+use cyrano_ir::{Addr, Method, Op, Program, Property, TxEvent, reply};
+
+use crate::Explore;
+use crate::criteria::judge;
+use crate::search;
+use crate::search::Found;
+use crate::semantics::machine::Machine;
+use crate::semantics::step::{Notes, Stepper, Successor};
+
+/// Bits of what a transaction has done: a finished read, a store or a write that is done, and the call under way.
+const READ: u8 = 1;
+const STORE: u8 = 2;
+const READING: u8 = 4;
+const WRITING: u8 = 8;
+
+/// What this search may use in any case: searches on disk have little memory.
+const LEAST_MEMORY: u64 = 64 << 20;
+
+/// What is said of stores, or of writes.
+struct Words {
+    never: &'static str,
+    uncommitted: &'static str,
+    neither: &'static str,
+}
+
+const STORES: Words = Words {
+    never: "no transaction ever stores",
+    uncommitted: "no transaction commits after a store",
+    neither: "no transaction commits after a finished read or a store",
+};
+const WRITES: Words = Words {
+    never: "no write of a transaction ever succeeds",
+    uncommitted: "no transaction commits after a write",
+    neither: "no transaction commits after a finished read or a write",
+};
+
+/// What a search for transactions that do something is after.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pursuit {
+    /// A commit after a finished read,
+    read: bool,
+    /// and one after a store.
+    store: bool,
+    /// Whether transactions are made of calls; else of accesses.
+    calls: bool,
+    /// The one thread that runs, if not all do.
+    solo: Option<usize>,
+}
+
+impl Pursuit {
+    /// Whether all of it was found.
+    pub fn is_over(self, notes: Notes) -> bool {
+        (!self.read || notes.committed_read) && (!self.store || notes.committed_store)
+    }
+}
+
+impl Machine<'_> {
+    /// Whether a thread takes no steps, because another one runs alone.
+    #[inline]
+    pub(crate) fn rests(&self, thread: usize) -> bool {
+        self.pursuit.and_then(|pursuit| pursuit.solo).is_some_and(|solo| solo != thread)
+    }
+
+    /// Whether the instruction is a store that undoes others.
+    pub(crate) fn is_rollback(&self, thread: usize, pc: u32) -> bool {
+        matches!(self.op(thread, pc), Op::Store { rollback: true, .. })
+    }
+}
+
+impl Stepper<'_> {
+    /// An event of a transaction happens.
+    pub(crate) fn note_event(&mut self, successor: &mut Successor, event: TxEvent) {
+        match event {
+            TxEvent::ReadFinish => successor.state.threads[successor.thread].did |= READ,
+            TxEvent::Commit | TxEvent::Abort => self.note_transaction_end(successor, event == TxEvent::Commit),
+        }
+    }
+
+    /// A transaction stores.
+    pub(crate) fn note_store(&mut self, successor: &mut Successor) {
+        if self.m.pursuit.is_some_and(|pursuit| !pursuit.calls) {
+            successor.state.threads[successor.thread].did |= STORE;
+        }
+    }
+
+    /// A call begins, or returns `said`.
+    pub(crate) fn note_call(&mut self, successor: &mut Successor, op: &Op, said: &[i128]) {
+        let did = &mut successor.state.threads[successor.thread].did;
+        let done = match (op, *did & (READING | WRITING), said) {
+            (Op::Invoke { method, .. }, ..) => {
+                *did |= match method {
+                    Method::Read => READING,
+                    Method::Write => WRITING,
+                    Method::Commit => 0,
+                };
+                return;
+            }
+            (_, _, [reply::ABORTED | reply::COMMITTED]) => {
+                return self.note_transaction_end(successor, said == [reply::COMMITTED]);
+            }
+            (_, READING, [value]) if *value >= 0 => READ,
+            (_, WRITING, [reply::OK]) => STORE,
+            _ => 0,
+        };
+        *did = *did & (READ | STORE) | done;
+    }
+
+    fn note_transaction_end(&mut self, successor: &mut Successor, commits: bool) {
+        let did = std::mem::take(&mut successor.state.threads[successor.thread].did);
+        self.notes.committed_read |= commits && did & READ != 0;
+        self.notes.committed_store |= commits && did & STORE != 0;
+    }
+}
+
+impl Explore {
+    /// Why a complete search without a hit shows nothing, if it does not; the verdict is then `vacuous`, or `unknown` if that could not be found out.
+    pub(crate) fn unexercised(
+        &self,
+        machine: &Machine<'_>,
+        property: Option<&Property>,
+        found: &Found<'_, '_>,
+        limits: &Limits,
+    ) -> Option<(Verdict, Cause)> {
+        let program = machine.program;
+        let vacuous = |reason| Some((Verdict::Vacuous, Cause::Nothing(reason)));
+        match property? {
+            Property::Assertions => {
+                let exercised = found.notes.asserted || judge::can_wait(program);
+                match vacuity::can_go_wrong(program) {
+                    _ if exercised => None,
+                    true if found.judge.ended => None,
+                    true => vacuous(vacuity::NO_ASSERTION_REACHED),
+                    false => vacuous(vacuity::NO_ASSERTION),
+                }
+            }
+            Property::Transactions(_) => self.idle_transactions(machine, found.notes, limits),
+            Property::Progress(_) if !found.notes.committed => vacuous("no transaction ever commits"),
+            Property::CommitAtomicity if !found.notes.committed => vacuous("no atomic block ever commits"),
+            Property::Final { .. } | Property::Observations(_) if !found.judge.ended => vacuous(vacuity::NO_END),
+            Property::Observations(_) if program.observed.is_empty() => vacuous(vacuity::NOTHING_OBSERVED),
+            Property::Progress(_) | Property::CommitAtomicity | Property::Final { .. } | Property::Observations(_) => {
+                None
+            }
+        }
+    }
+
+    /// What no transaction does before it commits.
+    fn idle_transactions(&self, machine: &Machine<'_>, notes: Notes, limits: &Limits) -> Option<(Verdict, Cause)> {
+        let program = machine.program;
+        let vacuous = |reason| Some((Verdict::Vacuous, Cause::Nothing(reason)));
+        let calls = program.has_calls();
+        let (read, store) = if calls { called(program) } else { (finishes_reads(program), stores(program)) };
+        let words = if calls { WRITES } else { STORES };
+        if !notes.committed {
+            return vacuous("no transaction ever commits");
+        }
+        if !calls && !store {
+            return vacuous("no command stores to a transactional variable, so nothing can go wrong");
+        }
+        if calls && !read && !store {
+            return vacuous("no client reads or writes");
+        }
+        if read && !notes.read {
+            return vacuous("no read of a transaction ever finishes");
+        }
+        if store && !notes.stored {
+            return vacuous(words.never);
+        }
+        let (seen, settled) = self.pursue(machine, Pursuit { read, store, calls, solo: None }, limits);
+        let missing = match (!read || seen.committed_read, !store || seen.committed_store) {
+            (true, true) => return None,
+            (false, true) => "no transaction commits after a finished read",
+            (true, false) => words.uncommitted,
+            (false, false) => words.neither,
+        };
+        match settled {
+            Ok(()) => vacuous(missing),
+            Err(why) => Some((Verdict::Unknown, Cause::Unexercised { missing, why: Box::new(why) })),
+        }
+    }
+
+    /// Looks for transactions that do something: what was found, and whether that is all there is.
+    fn pursue(&self, machine: &Machine<'_>, pursuit: Pursuit, limits: &Limits) -> (Notes, Result<(), Cause>) {
+        let threads = machine.program.threads.len();
+        let alone = (0..threads).filter(|_| machine.program.setup.is_none() && threads > 1).map(Some);
+        let mut seen = Notes::default();
+        let mut settled = Ok(());
+        for solo in alone.chain([None]) {
+            let (notes, result) = self.pursue_once(machine, Pursuit { solo, ..pursuit }, limits);
+            seen = seen.or(notes);
+            settled = result;
+            if pursuit.is_over(seen) {
+                break;
+            }
+        }
+        (seen, settled)
+    }
+
+    fn pursue_once(&self, judged: &Machine<'_>, pursuit: Pursuit, limits: &Limits) -> (Notes, Result<(), Cause>) {
+        let config = Self { fingerprints: false, client_programs: false, ..self.clone() };
+        let Machine { program, model, .. } = *judged;
+        let mut gap = judged.timestamps.is_some().then_some(1);
+        loop {
+            let limits = &Limits { memory: limits.memory.max(LEAST_MEMORY), ..limits.clone() };
+            let mut machine = Machine::new(program, model, &config, None, limits.deferred, gap);
+            machine.pursuit = Some(pursuit);
+            machine.limits_repeats = judged.limits_repeats;
+            let watch: &dyn Watch = &();
+            let found = search::search(&machine, None, limits, watch);
+            if found.notes.gap_too_small {
+                gap = gap.map(|gap| gap * 2).filter(|gap| *gap <= crate::LARGEST_GAP);
+                continue;
+            }
+            let result = match found.stop {
+                Some(stop) => Err(stop.into()),
+                None if found.notes.bounded => Err(Cause::Deferred(limits.deferred)),
+                None => Ok(()),
+            };
+            return (found.notes, result);
+        }
+    }
+}
+
+/// Whether a program has reads that can finish.
+fn finishes_reads(program: &Program) -> bool {
+    has(program, |op| matches!(op, Op::Transaction(TxEvent::ReadFinish)))
+}
+
+/// Whether a program can store to a transactional variable.
+fn stores(program: &Program) -> bool {
+    let data = |addr: &Addr| match addr {
+        Addr::Fixed(loc) => program.transactional.contains(loc),
+        Addr::Indexed { array, .. } => {
+            let array = &program.arrays[array.index()];
+            let inside = |loc: &cyrano_ir::LocId| (array.base.0..array.base.0 + array.len).contains(&loc.0);
+            program.transactional.iter().any(inside)
+        }
+    };
+    has(program, |op| match op {
+        Op::Store { addr, rollback: false, .. } | Op::Rmw { addr, .. } => data(addr),
+        _ => false,
+    })
+}
+
+/// Whether the clients of a program read and write.
+fn called(program: &Program) -> (bool, bool) {
+    let calls = |wanted: Method| has(program, |op| matches!(op, Op::Invoke { method, .. } if *method == wanted));
+    (calls(Method::Read), calls(Method::Write))
+}
+
+fn has(program: &Program, wanted: impl Fn(&Op) -> bool) -> bool {
+    program.threads.iter().flat_map(|thread| &thread.code).any(|instr| wanted(&instr.op))
+}

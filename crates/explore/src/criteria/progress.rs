@@ -1,0 +1,181 @@
+//! Progress of transactions (Samand, section 6): does a thread that keeps trying commit?
+//!
+//! The client of each thread is free to choose any commands, so these are questions about every program. What would excuse a memory
+//! is ruled out: a client that goes on for ever without an `end` and without an abort (a *parasitic* one) is nobody's fault, and
+//! a thread *crashes* if it stops within a transaction. The violations are infinite executions in which from some point on a thread does
+//! not commit although it is neither parasitic nor crashing:
+//! - `solo-progress`: all others stopped, wherever they were;
+//! - `crash-free-solo-progress`: all others stopped, none of them within a transaction;
+//! - `local-progress`: every other thread goes on ending transactions, or stopped outside of them, or cannot get out of a command.
+//!
+//! Not to commit means to abort again and again, to take steps within one command for ever, or to wait for ever at a closed atomic
+//! section. The paper counts a process with an unfinished operation as crashing; here that is the memory's fault, whoever's operation
+//! it is.
+//!
+//! **Exactness.** The state graph is finite, so such an execution exists exactly if there is one that ends in a cycle
+//! ([`mod@cycles`]). It is decided for models in which nothing is deferred (`sc` and others like it): elsewhere a cycle
+//! would also have to perform every deferred access some time, which is not looked at, and the answer is `unknown`.
+//! Of the reductions, `dead-registers` and `timestamps` relate states that can do the same steps for ever, so that cycles of stored
+//! states are infinite executions and the other way round; where clocks grow, such an execution never repeats a state, but what it
+//! does. `macro-steps` leaves out states between which no other thread can tell a difference; a loop without accesses stays a
+//! cycle, and each step has at most one `commit` or `abort`, which is kept with it. Where a thread takes a name that nobody holds
+//! ([`Names`]), it takes the smallest, and the names in stored states are renumbered: a program does nothing with names that a
+//! renaming would change, and what belongs to names that nobody holds is never read. Symmetries are not used: a cycle of classes of
+//! states may exchange the threads. Neither are `lazy-choices` and `repeated-stores`, which are made for safety.
+
+mod cycles;
+mod graph;
+mod walk;
+
+use cyrano_engine::{
+    Answer, Cause, Fate, Inexact, Lasso, Limits, Query, Refusal, Stats, Stop, Verdict, Violation, Watch,
+    client_choices, limit_reason,
+};
+use cyrano_ir::dataflow::Names;
+use cyrano_ir::{InstrId, Progress, Property, ThreadId};
+
+use crate::criteria::judge::Hit;
+use crate::semantics::machine::Machine;
+use crate::semantics::step::Notes;
+use crate::store::Address;
+use crate::{Explore, LARGEST_GAP, witness};
+use cycles::{Cycle, Role, Want};
+use graph::{Graph, MOST_THREADS};
+
+/// Answers a question about progress.
+pub(crate) fn ask(
+    config: &Explore,
+    query: Query<'_>,
+    progress: Progress,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Answer {
+    let (program, model) = (query.program(), query.model());
+    let property = Property::Progress(progress);
+    if program.thread_ids().any(|thread| client_choices(program, thread).is_empty()) {
+        let nothing = Cause::Nothing("only clients that go on for ever make progress in this sense");
+        return answer(Verdict::Vacuous, Some(nothing), Vec::new(), Stats::default());
+    }
+    let names = match supports(config, &query, &property) {
+        Ok(names) => names,
+        Err(why) => return answer(Verdict::Unknown, Some(Cause::Refused(why)), Vec::new(), Stats::default()),
+    };
+    let mut gap = (config.timestamps && program.has_timestamps()).then_some(1);
+    loop {
+        let machine = Machine::new(program, model, config, Some(&property), limits.deferred, gap);
+        let graph = Graph::build(&machine, &names, limits, watch);
+        if graph.notes.gap_too_small {
+            gap = gap.map(|gap| gap * 2).filter(|gap| *gap <= LARGEST_GAP);
+            continue;
+        }
+        return judge(&machine, &names, graph, progress, limits);
+    }
+}
+
+/// The names of a program whose progress can be decided under the model.
+pub(crate) fn supports(config: &Explore, query: &Query<'_>, property: &Property) -> Result<Names, Refusal> {
+    let (program, model) = (query.program(), query.model());
+    let names = Names::new(program).ok_or(Refusal::Inexact(Inexact::MixedNames))?;
+    let machine = Machine::new(program, model, config, Some(property), 0, None);
+    if machine.defers_any() || model.serial || model.own_order {
+        return Err(Refusal::Inexact(Inexact::DeferredProgress { model: model.name.clone() }));
+    }
+    if program.threads.len() > MOST_THREADS {
+        return Err(Refusal::TooLarge(format!("progress is decided for up to {MOST_THREADS} threads")));
+    }
+    Ok(names)
+}
+
+fn answer(verdict: Verdict, reason: Option<Cause>, reductions: Vec<&'static str>, stats: Stats) -> Answer {
+    Answer { reductions, stats, ..Answer::new(verdict, reason) }
+}
+
+fn judge(machine: &Machine<'_>, names: &Names, graph: Graph, progress: Progress, limits: &Limits) -> Answer {
+    let started = std::time::Instant::now();
+    let mut found = answer(Verdict::Verified, None, machine.config.reductions(machine, Notes::default()), graph.stats);
+    if let Some((node, violation)) = &graph.wrong {
+        let nodes = node.map(|node| graph.path(node)).unwrap_or_default();
+        let path: Vec<Vec<u8>> = nodes.into_iter().map(|node| graph.bytes(node).to_vec()).collect();
+        let hit = Hit { record: Address::NONE, violation: Some(violation.clone()), in_step: true };
+        let (execution, violation) = witness::execution(machine, &hit, &path);
+        return Answer { verdict: Verdict::Violated, violation, execution: Some(execution), ..found };
+    }
+    if let Some(stop) = graph.stop {
+        return Answer { verdict: Verdict::Unknown, reason: Some(stop.into()), ..found };
+    }
+    if graph.out_of_names {
+        return Answer { verdict: Verdict::Unknown, reason: Some(Cause::OutOfNames), ..found };
+    }
+    match lasso(machine, &graph, progress, limits) {
+        Err(stop) => {
+            found.verdict = Verdict::Unknown;
+            found.reason = Some(stop.into());
+        }
+        Ok(Some((thread, fate, cycle))) => {
+            let (execution, stem, round) = walk::execution(machine, names, &graph, &cycle);
+            let lasso = Lasso { thread: ThreadId::new(thread), fate, stem, round, rounds: walk::ROUNDS };
+            found.verdict = Verdict::Violated;
+            found.violation = Some(Violation::Lasso(lasso));
+            found.execution = Some(execution);
+        }
+        Ok(None) if graph.notes.limited.is_some() => {
+            found.verdict = Verdict::Bounded;
+            let reason = |(thread, pc)| limit_reason(machine.program, ThreadId::new(thread), InstrId(pc));
+            found.reason = graph.notes.limited.map(reason);
+        }
+        Ok(None) if !graph.commits => {
+            found.verdict = Verdict::Vacuous;
+            found.reason = Some(Cause::Nothing("no transaction ever commits"));
+        }
+        Ok(None) => {}
+    }
+    found.stats.seconds += started.elapsed().as_secs_f64();
+    found
+}
+
+/// A violation, if there is one: the thread, what happens to it, and how.
+fn lasso(
+    m: &Machine<'_>,
+    graph: &Graph,
+    progress: Progress,
+    limits: &Limits,
+) -> Result<Option<(usize, Fate, Cycle)>, Stop> {
+    // A section may be closed by a `limit` alone, so that a thread in front of it is not really blocked.
+    let blocked = graph.notes.limited.is_none() && graph.blocked.iter().any(|set| *set != 0);
+    for fate in Fate::ALL.into_iter().filter(|fate| blocked || *fate != Fate::Blocked) {
+        for thread in 0..m.threads.len() {
+            for want in wants(m.threads.len(), thread, fate, progress, blocked) {
+                if let Some(stop) = limits.exceeded(graph.size()) {
+                    return Err(stop);
+                }
+                if let Some(cycle) = cycles::find(graph, &want) {
+                    return Ok(Some((thread, fate, cycle)));
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The kinds of cycles in which this happens to a thread. Those in which most of the others get done come first.
+fn wants(threads: usize, thread: usize, fate: Fate, progress: Progress, blocked: bool) -> Vec<Want> {
+    let others: &[Role] = match progress {
+        Progress::Solo => &[Role::Still],
+        Progress::CrashFreeSolo => &[Role::Idle],
+        Progress::Local if blocked => &[Role::Ends, Role::Idle, Role::Waits, Role::Blocked],
+        Progress::Local => &[Role::Ends, Role::Idle, Role::Waits],
+    };
+    let own = match fate {
+        Fate::Aborts => Role::Aborts,
+        Fate::Waits => Role::Waits,
+        Fate::Blocked => Role::Blocked,
+    };
+    let mut all: Vec<Vec<Role>> = vec![Vec::new()];
+    for at in 0..threads {
+        let here = if at == thread { &[own][..] } else { others };
+        let longer = |given: &Vec<Role>, role: &Role| [&given[..], &[*role]].concat();
+        all = all.iter().flat_map(|given| here.iter().map(move |role| longer(given, role))).collect();
+    }
+    all.sort_by_key(|roles| roles.iter().filter(|role| **role != Role::Ends).count());
+    all.iter().map(|roles| Want::new(roles)).collect()
+}

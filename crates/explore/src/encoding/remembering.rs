@@ -1,0 +1,432 @@
+//! Successors by remembered steps (reduction of work, not of states: `remembered-steps`).
+//!
+//! A state is a tuple of the numbers of its parts ([`super::dictionary`]): each shared location, who runs under a serial model, and each thread
+//! (program counter, live registers, queue). A step of a thread depends on its own part and on the locations it touches, and changes no others
+//! ([`super::touch`]); so what it does is computed once for every combination of these, by the stepper, and remembered as the difference between
+//! the words before and after ([`super::memo`]). A search then takes a few operations on words for each step, whatever the program and the model.
+//!
+//! **Argument.** The key of a remembered step has all that the step depends on, so the same key has the same successors; the
+//! difference is that of whole states. That it stays within the key is checked in debug builds; and the search without remembered
+//! steps ([`crate::search::plain`]) counts the same states and transitions.
+//!
+//! Not for criteria with a memory of their own (transactions, the shadow of atomic blocks), timestamps or a program's own order:
+//! there a step changes parts of other threads.
+//!
+//! Of threads that may exchange their places ([`crate::reductions::symmetric_threads`]) the numbers are sorted: numbers never change, so neither
+//! does the form that stands for all.
+
+use cyrano_engine::Violation;
+use cyrano_ir::Property;
+
+use crate::criteria::judge::Judge;
+use crate::faults::Fault;
+use crate::reductions::ample::{Crowd, Footprint, Futures, forward};
+use crate::semantics::machine::Machine;
+use crate::semantics::state::State;
+use crate::semantics::step::{Notes, Stepper, Successors};
+use crate::store::Address;
+
+use super::copies::Copies;
+use super::dictionary::{Cut, Dictionary, NoRoom};
+use super::layout::{Bits, Segment, Spread, and, sort, xor};
+use super::memo::{Entry, Memo};
+
+/// Where packed states are, and what that makes of them.
+pub(crate) trait Home {
+    type Bits: Bits;
+    /// What is summed up over the values of a state, to tell where it belongs.
+    type Sum: Copy;
+    fn sum(hashes: impl FnOnce() -> u64) -> Self::Sum;
+}
+
+/// In the memory of this process, while a search goes on.
+pub(crate) struct InMemory;
+
+impl Home for InMemory {
+    type Bits = Segment;
+    type Sum = ();
+
+    #[inline]
+    fn sum(_: impl FnOnce() -> u64) {}
+}
+
+/// In files or on other machines, where they never change.
+pub(crate) struct Kept;
+
+impl Home for Kept {
+    type Bits = Spread;
+    type Sum = u64;
+
+    #[inline]
+    fn sum(hashes: impl FnOnce() -> u64) -> u64 {
+        hashes()
+    }
+}
+
+/// Why a state is not expanded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Halt {
+    /// States have more words now.
+    Reshape,
+    NoRoom,
+}
+
+impl From<NoRoom> for Halt {
+    fn from(_: NoRoom) -> Self {
+        Self::NoRoom
+    }
+}
+
+impl Machine<'_> {
+    /// Whether a step of a thread depends on its own part and the locations it touches and changes nothing else; and whether that is used.
+    pub(crate) fn has_local_steps(&self) -> bool {
+        let local =
+            self.monitor.is_none() && self.values.is_none() && self.shadows.is_none() && self.timestamps.is_none();
+        let plain = self.own_order.is_none() && self.symmetry.is_none() && self.variable_symmetry.is_empty();
+        self.config.remembered_steps && local && plain
+    }
+}
+
+/// One worker's remembered steps, for states of `W` words.
+pub(crate) struct Remembering<'d, 'm, 'a, H: Home, const W: usize> {
+    m: &'m Machine<'m>,
+    pub dictionary: &'d Dictionary,
+    pub stepper: Stepper<'m>,
+    pub judge: Judge<'m, 'a>,
+    /// The layout that is known here.
+    version: usize,
+    pub parts: Vec<H::Bits>,
+    threads: Vec<ThreadSteps<H, W>>,
+    /// The parts of threads that may exchange their places.
+    symmetric: Vec<Vec<H::Bits>>,
+    /// If ample sets are used.
+    futures: Option<Futures>,
+    /// A deliberate bug.
+    careless: bool,
+    /// Values, if it is wanted where states belong.
+    pub copies: Option<Copies>,
+    successors: Successors,
+    state: State,
+    scratch: Vec<u8>,
+    ends: Vec<usize>,
+    numbers: Vec<u32>,
+}
+
+/// What is known about the steps of one thread.
+struct ThreadSteps<H: Home, const W: usize> {
+    part: H::Bits,
+    /// By the number of the thread's part: what its steps depend on.
+    places: Vec<Place<W>>,
+    /// A change is a difference of words, and of the sums. With each entry goes whether every step brings the thread forward; see `ample`.
+    memo: Memo<W, ([u64; W], H::Sum), bool>,
+}
+
+impl<H: Home, const W: usize> ThreadSteps<H, W> {
+    /// Where it stands.
+    #[inline]
+    fn place(&self, words: &[u64; W]) -> &Place<W> {
+        &self.places[self.part.get(words) as usize]
+    }
+}
+
+/// A thread's part: where it stands.
+#[derive(Clone, Copy)]
+struct Place<const W: usize> {
+    /// Whether the rest is known.
+    known: bool,
+    /// Whether the thread is done.
+    done: bool,
+    /// What its next steps touch, and what it can touch from here on; see `ample`.
+    next: Footprint,
+    future: Footprint,
+    /// The bits that its next step depends on.
+    depends: [u64; W],
+}
+
+impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
+    /// With what was found out so far.
+    pub fn new(m: &'m Machine<'m>, dictionary: &'d Dictionary, (judge, notes): (Judge<'m, 'a>, Notes)) -> Self {
+        let mut stepper = Stepper::new(m);
+        stepper.notes = notes;
+        let thread = |_| ThreadSteps { part: H::Bits::new(&[]), places: Vec::new(), memo: Memo::new() };
+        let mut new = Self {
+            m,
+            dictionary,
+            stepper,
+            judge,
+            version: usize::MAX,
+            parts: Vec::new(),
+            threads: (0..m.threads.len()).map(thread).collect(),
+            symmetric: Vec::new(),
+            futures: (m.config.ample_sets && !m.model.serial).then(|| Futures::new(m)),
+            careless: m.config.has_fault(Fault::AmpleWithoutAsking),
+            copies: None,
+            successors: Successors::default(),
+            state: m.initial(),
+            scratch: Vec::new(),
+            ends: Vec::new(),
+            numbers: Vec::new(),
+        };
+        // Whoever has too few words finds out with the first state.
+        let _ = new.refresh();
+        new
+    }
+
+    /// Takes on the layout as it is now. Remembered steps stay true: their keys have zeros where the new bits are.
+    #[inline]
+    pub fn refresh(&mut self) -> Result<(), Halt> {
+        if self.version == self.dictionary.version() { Ok(()) } else { self.take_layout() }
+    }
+
+    #[cold]
+    fn take_layout(&mut self) -> Result<(), Halt> {
+        let (version, segments, words) = self.dictionary.layout();
+        if words > W {
+            return Err(Halt::Reshape);
+        }
+        self.version = version;
+        self.parts = segments.iter().map(|segments| H::Bits::new(segments)).collect();
+        let threads = &self.parts[self.parts.len() - self.threads.len()..];
+        for (thread, part) in self.threads.iter_mut().zip(threads) {
+            thread.part = part.clone();
+            thread.places.clear();
+        }
+        let parts = |group: &Vec<usize>| group.iter().map(|thread| threads[*thread].clone()).collect();
+        self.symmetric = self.m.symmetric_threads.iter().map(parts).collect();
+        Ok(())
+    }
+
+    /// Packs a state's bytes, not sorted.
+    fn words(&mut self, bytes: &[u8]) -> Result<[u64; W], Halt> {
+        self.dictionary.numbers_of(self.m, Cut::Fine, bytes, &mut self.ends, &mut self.numbers)?;
+        self.refresh()?;
+        let mut words = [0; W];
+        self.parts.iter().zip(&self.numbers).for_each(|(part, number)| part.put(&mut words, *number));
+        Ok(words)
+    }
+
+    /// Packs a state's bytes.
+    pub fn pack(&mut self, bytes: &[u8]) -> Result<[u64; W], Halt> {
+        let words = self.words(bytes)?;
+        Ok(self.sorted(words))
+    }
+
+    /// The form that stands for all that differ by an exchange of threads.
+    pub fn sorted(&self, mut words: [u64; W]) -> [u64; W] {
+        sort(&self.symmetric, &mut words);
+        words
+    }
+
+    /// The sum of the hashes of all values, if that is wanted.
+    pub fn hashes(&mut self, words: &[u64; W]) -> u64 {
+        let Some(copies) = &mut self.copies else { return 0 };
+        self.parts.iter().enumerate().fold(0, |sum, (at, part)| {
+            let value = copies.value(self.dictionary, at, part.get(words));
+            sum.wrapping_add(value.map_or(0, |value| value.hash))
+        })
+    }
+
+    fn decode(&mut self, words: &[u64; W]) {
+        self.scratch.clear();
+        let whole = self.dictionary.unpack(words, &mut self.scratch);
+        debug_assert!(whole.is_some(), "a packed state has numbers of this dictionary");
+        self.m.decode(&self.scratch, &mut self.state);
+    }
+
+    /// Steps of a thread that were not seen before: the stepper computes them.
+    #[cold]
+    fn compute(&mut self, words: &[u64; W], thread: usize) -> Result<Entry<W, bool>, Halt> {
+        self.decode(words);
+        let mut out = std::mem::take(&mut self.successors);
+        out.clear();
+        self.stepper.steps_of(&self.state, thread, &mut out);
+        let (mut changes, mut events, mut brings_forward) = (Vec::new(), Vec::new(), true);
+        let (mut bytes, mut result) = (Vec::new(), Ok(()));
+        for successor in out.iter_mut().filter(|successor| !successor.dropped) {
+            brings_forward &=
+                forward(&self.state, &successor.state, thread) || self.m.config.has_fault(Fault::AmpleForEver);
+            if let Some(event) = &successor.event {
+                events.push(event.clone());
+                continue;
+            }
+            bytes.clear();
+            self.m.encode(&successor.state, &mut bytes);
+            match self.words(&bytes) {
+                Ok(new) => {
+                    let sum = H::sum(|| self.hashes(&new).wrapping_sub(self.hashes(words)));
+                    changes.push((xor(&new, words), sum));
+                }
+                Err(halt) => result = Err(halt),
+            }
+        }
+        self.successors = out;
+        result?;
+        // The layout may be another one now, and with it the bits that places depend on.
+        for thread in 0..self.threads.len() {
+            self.learnt(words, thread);
+        }
+        let depends = self.threads[thread].place(words).depends;
+        let within = |(change, _): &([u64; W], H::Sum)| and(change, &depends) == *change;
+        debug_assert!(
+            changes.iter().all(within) || self.m.config.has_fault(Fault::ForgetTouched),
+            "a step of thread {thread} changes a part that it does not touch"
+        );
+        Ok(self.threads[thread].memo.add(and(words, &depends), &changes, &events, brings_forward))
+    }
+
+    /// Where a thread stands.
+    #[inline]
+    fn learnt(&mut self, words: &[u64; W], thread: usize) -> &Place<W> {
+        let number = self.threads[thread].part.get(words) as usize;
+        if self.threads[thread].places.get(number).is_none_or(|place| !place.known) {
+            self.learn(words, thread, number);
+        }
+        &self.threads[thread].places[number]
+    }
+
+    /// What the next step of a thread depends on.
+    #[cold]
+    fn learn(&mut self, words: &[u64; W], thread: usize, number: usize) {
+        self.decode(words);
+        let mut depends = [0; W];
+        self.threads[thread].part.add_to(&mut depends);
+        if !self.m.config.has_fault(Fault::ForgetTouched) {
+            let touched = self.m.touched(&self.state, thread);
+            touched.into_iter().for_each(|loc| self.parts[loc as usize].add_to(&mut depends));
+        }
+        if self.m.model.serial {
+            self.parts[self.m.program.locations.len()].add_to(&mut depends);
+        }
+        if let Some(setup) = self.m.program.setup {
+            // Until the setup thread is done only it steps; with its last step all others start.
+            let all = thread == setup.index() && self.m.unfinished_setup(&self.state).is_some();
+            let others = self.threads.iter().enumerate().filter(|(t, _)| all || *t == setup.index());
+            others.for_each(|(_, other)| other.part.add_to(&mut depends));
+        }
+        let done = self.m.done(&self.state, thread);
+        let next = self.m.next_footprint(&self.state, thread);
+        let future = self.futures.as_ref().map(|futures| futures.of(self.m, &self.state, thread)).unwrap_or_default();
+        let places = &mut self.threads[thread].places;
+        if places.len() <= number {
+            let (next, future) = (Footprint::default(), Footprint::default());
+            places.resize(number + 1, Place { known: false, done: false, next, future, depends: [0; W] });
+        }
+        places[number] = Place { known: true, done, next, future, depends };
+    }
+
+    /// Visits all successors of a state, or those of an ample set.
+    #[inline]
+    pub fn successors(
+        &mut self,
+        record: Address,
+        words: &[u64; W],
+        visit: &mut impl FnMut([u64; W], H::Sum),
+    ) -> Result<(), Halt> {
+        self.refresh()?;
+        let (mut steps, mut done, mut crowd) = (0, true, Crowd::default());
+        if self.futures.is_some() {
+            for thread in 0..self.threads.len() {
+                let place = self.learnt(words, thread);
+                done &= place.done;
+                crowd.add(place.future);
+            }
+            let ample = self.ample(words, crowd)?;
+            for thread in ample.map_or(0..self.threads.len(), |thread| thread..thread + 1) {
+                let key = and(words, &self.threads[thread].place(words).depends);
+                steps += self.take_steps(record, words, thread, &key, visit)?;
+            }
+            if ample.is_some() {
+                self.stepper.notes.ample = true;
+                self.judge.transitions += steps;
+                return Ok(());
+            }
+        } else {
+            // One look at each thread is enough.
+            for thread in 0..self.threads.len() {
+                let place = self.learnt(words, thread);
+                done &= place.done;
+                let key = and(words, &place.depends);
+                steps += self.take_steps(record, words, thread, &key, visit)?;
+            }
+        }
+        self.judge.transitions += steps;
+        if done || steps == 0 {
+            self.decode(words);
+            self.judge.look(record, &self.state, steps as usize, &mut self.stepper);
+        }
+        Ok(())
+    }
+
+    /// A thread whose next steps are an ample set.
+    #[inline]
+    fn ample(&mut self, words: &[u64; W], crowd: Crowd) -> Result<Option<usize>, Halt> {
+        for thread in 0..self.threads.len() {
+            let place = self.threads[thread].place(words);
+            let alone = !place.next.meets(crowd.without(place.future)) || self.careless;
+            if !place.done && alone {
+                let key = and(words, &place.depends);
+                let entry = self.entry(words, thread, &key)?;
+                if entry.about && entry.steps() > 0 && !entry.goes_wrong() {
+                    return Ok(Some(thread));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the steps of a thread do, which depend on this key.
+    #[inline]
+    fn entry(&mut self, words: &[u64; W], thread: usize, key: &[u64; W]) -> Result<Entry<W, bool>, Halt> {
+        match self.threads[thread].memo.find(key) {
+            Some(entry) => Ok(*entry),
+            None => self.compute(words, thread),
+        }
+    }
+
+    /// Takes the steps of a thread, and says how many there are.
+    #[inline]
+    fn take_steps(
+        &mut self,
+        record: Address,
+        words: &[u64; W],
+        thread: usize,
+        key: &[u64; W],
+        visit: &mut impl FnMut([u64; W], H::Sum),
+    ) -> Result<u64, Halt> {
+        let entry = self.entry(words, thread, key)?;
+        for (change, sum) in self.threads[thread].memo.changes(&entry) {
+            let mut new = xor(words, change);
+            if new != *words {
+                if !self.symmetric.is_empty() {
+                    sort(&self.symmetric, &mut new);
+                }
+                visit(new, *sum);
+            }
+        }
+        if entry.goes_wrong() {
+            self.wrong(record, thread, &entry);
+        }
+        Ok(entry.steps())
+    }
+
+    #[cold]
+    fn wrong(&mut self, record: Address, thread: usize, entry: &Entry<W, bool>) {
+        let events: Vec<Violation> = self.threads[thread].memo.events(entry).to_vec();
+        events.iter().for_each(|event| self.judge.wrong_step(record, event, None));
+    }
+
+    /// Bytes of what is remembered.
+    pub fn bytes(&self) -> u64 {
+        self.threads.iter().map(|thread| thread.memo.bytes()).sum()
+    }
+
+    /// Bytes of what is known about places.
+    pub fn place_bytes(&self) -> u64 {
+        self.threads.iter().map(|thread| (thread.places.capacity() * size_of::<Place<W>>()) as u64).sum()
+    }
+}
+
+/// Nothing found out yet.
+pub(crate) fn nothing<'m, 'a>(m: &'m Machine<'m>, property: Option<&'a Property>) -> (Judge<'m, 'a>, Notes) {
+    (Judge::new(m, property), Notes::default())
+}

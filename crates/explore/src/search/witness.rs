@@ -1,0 +1,102 @@
+//! From a path of stored states back to an execution.
+//!
+//! Stored states have no history and their timestamps are renumbered. So the path is walked again from the initial state, with full
+//! states: of the successors of each, the one whose stored form is the next state on the path is taken.
+
+use cyrano_engine::{Execution, Violation};
+
+use crate::criteria::judge::Hit;
+use crate::semantics::declared;
+use crate::semantics::machine::Machine;
+use crate::semantics::state::State;
+use crate::semantics::step::{Stepper, Successor, Successors};
+
+/// The execution that leads to a hit, and what goes wrong in it.
+pub(crate) fn execution(m: &Machine<'_>, hit: &Hit, path: &[Vec<u8>]) -> (Execution, Option<Violation>) {
+    let mut walk = Walk {
+        m,
+        stepper: Stepper::new(m),
+        successors: Successors::default(),
+        execution: Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()] },
+        own_choices: Vec::new(),
+        violation: None,
+    };
+    let mut state = None;
+    for bytes in path {
+        state = Some(walk.follow(state.as_ref(), |walk, successor| walk.stored(&successor.state) == *bytes));
+    }
+    if hit.in_step {
+        let wanted = |_: &mut Walk<'_>, successor: &Successor| same(&successor.event, &hit.violation);
+        state = Some(walk.follow(state.as_ref(), wanted));
+    }
+    let last = state.clone();
+    if let (Some(order), Some(state)) = (m.own_order, state) {
+        let violation = walk.violation.take();
+        for mut step in declared::complete(&mut walk.stepper, order, state) {
+            walk.take(&mut step);
+        }
+        walk.violation = violation;
+        declared::renumber(m, &mut walk.execution, &mut walk.own_choices);
+    }
+    if let (Some(Violation::Deadlock { .. }), Some(state), false) =
+        (&hit.violation, &last, m.symmetric_threads.is_empty())
+    {
+        // The stored state may have its threads in other places.
+        walk.violation = walk.stepper.deadlock(state).map(|blocked| Violation::Deadlock { blocked });
+    }
+    let violation = walk.violation.take().or_else(|| hit.violation.clone());
+    (walk.execution, violation)
+}
+
+/// The same kind of violation: with renamed threads it may be another one's.
+fn same(event: &Option<Violation>, wanted: &Option<Violation>) -> bool {
+    let kind = |violation: &Option<Violation>| violation.as_ref().map(std::mem::discriminant);
+    event.is_some() && kind(event) == kind(wanted)
+}
+
+struct Walk<'m> {
+    m: &'m Machine<'m>,
+    stepper: Stepper<'m>,
+    successors: Successors,
+    execution: Execution,
+    /// Choices out of order.
+    own_choices: Vec<(usize, u32, i128)>,
+    /// What goes wrong in the last step.
+    violation: Option<Violation>,
+}
+
+impl Walk<'_> {
+    /// Takes the successor that is `wanted`; from nowhere, an initial state.
+    fn follow(&mut self, from: Option<&State>, mut wanted: impl FnMut(&mut Self, &Successor) -> bool) -> State {
+        let mut successors = std::mem::take(&mut self.successors);
+        match from {
+            Some(state) => self.stepper.successors(state, &mut successors),
+            None => self.stepper.initial(&mut successors),
+        }
+        let found = successors.iter_mut().find(|successor| !successor.dropped && wanted(self, successor));
+        let successor = found.expect("every stored state was found from the one before it");
+        self.take(successor);
+        let state = std::mem::take(&mut successor.state);
+        self.successors = successors;
+        state
+    }
+
+    /// Adds a step to the execution.
+    fn take(&mut self, successor: &mut Successor) {
+        self.violation = successor.event.take();
+        self.execution.order.extend(&successor.accesses);
+        let choices = std::mem::take(&mut successor.choices);
+        for (thread, value) in choices {
+            self.execution.choices[thread].push(value);
+        }
+        self.own_choices.append(&mut successor.own_choices);
+    }
+
+    fn stored(&self, state: &State) -> Vec<u8> {
+        let mut copy = state.clone();
+        self.m.rank(&mut copy, &mut Vec::new());
+        let mut bytes = Vec::new();
+        self.m.encode_canonical(&copy, &mut bytes);
+        bytes
+    }
+}

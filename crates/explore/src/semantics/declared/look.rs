@@ -1,0 +1,510 @@
+//! A thread's region, as far as what it has performed determines it.
+//!
+//! The code of a region is walked once in the order of the text, which is the order of instruction numbers, for there are no
+//! jumps back. A register whose value hangs on an access that has not been performed is *unknown*. A branch on an unknown condition is taken
+//! both ways, with half of the *weight* each; where ways meet their weights add up. So an instruction has weight 1 if it is
+//! executed in any case, 0 if in no case, and something in between as long as that is open. Weights are sums of powers of one half, which floating point numbers
+//! hold exactly for as many open branches in a row as a region can have (`MOST_OPEN`).
+//! On the way it is found out what each access follows, see `follow`.
+
+use cyrano_ir::{EvalError, LocalExpr, Op, Place, Program};
+
+use crate::semantics::declared::follow::{Follows, Way};
+use crate::semantics::declared::region::{Region, Units, WIDE, is_barrier};
+use crate::semantics::state::{Data, Entry, What};
+
+/// How many branches in a row may be open.
+const MOST_OPEN: f64 = 1.0 / (1u64 << 50) as f64;
+
+/// What a thread's region looks like.
+#[derive(Default)]
+pub(crate) struct Look {
+    /// What can be performed now.
+    pub ready: Vec<Ready>,
+    /// Choices that can be made now.
+    pub choices: Vec<Choice>,
+    /// Where the region ends, once everything in it is done, and the registers there.
+    pub exit: Option<(u32, Vec<i128>)>,
+    /// Whether something was performed that is not executed: the guess was wrong.
+    pub wrong: bool,
+    /// An assertion that fails on the way to the exit.
+    pub failed: Option<u32>,
+    /// Whether an assertion was evaluated on the way to the exit.
+    pub asserted: bool,
+    /// A computation that goes wrong in any case.
+    pub error: Option<(u32, EvalError)>,
+    /// A `limit` that does not hold.
+    pub limited: Option<u32>,
+    /// An `assume` that does not hold.
+    pub dropped: bool,
+    /// What was performed: its first access, and the units that it may have to follow.
+    pub performed: Vec<(u32, Units)>,
+}
+
+/// An access or an atomic section that can be performed.
+pub(crate) struct Ready {
+    pub pc: u32,
+    /// The registers before it.
+    pub regs: Vec<Option<i128>>,
+}
+
+/// A choice that can be made.
+pub(crate) struct Choice {
+    pub pc: u32,
+    /// Whether it has to be made in any case.
+    pub certain: bool,
+}
+
+/// A way into an instruction.
+struct Arrival<const W: usize> {
+    pc: u32,
+    weight: f64,
+    way: Way<W>,
+}
+
+/// An access that was met: its unit, and the locations that it may be of.
+type Located = (usize, (u32, u32));
+
+struct Walk<'a, const W: usize> {
+    program: &'a Program,
+    region: &'a Region,
+    /// What was performed in the region, by instruction.
+    done: &'a [Entry],
+    /// Pairs that were performed against the order of the text: the one that came first, and the one that came too late, perhaps.
+    inverted: &'a [Entry],
+    /// The units that were performed.
+    performed: Units<W>,
+    look: Look,
+    arrivals: Vec<Arrival<W>>,
+    /// The units that were met.
+    seen: Units<W>,
+    /// For each instruction that was met and is no access what it hands on to those that follow it.
+    handed: Vec<Option<Follows<W>>>,
+    located: Vec<Located>,
+    /// How many of the entries in `done` were met.
+    met: usize,
+    /// Whether an access or a choice was met that has not been performed.
+    open: bool,
+    exits: Vec<(u32, f64, Way<W>)>,
+}
+
+/// Looks at a region with these registers of the thread at its start.
+pub(crate) fn look(program: &Program, region: &Region, queue: &[Entry], regs: &[i128]) -> Look {
+    match region.size() {
+        0..=64 => look_in::<1>(program, region, queue, regs),
+        _ => look_in::<WIDE>(program, region, queue, regs),
+    }
+}
+
+fn look_in<const W: usize>(program: &Program, region: &Region, queue: &[Entry], regs: &[i128]) -> Look {
+    let (done, inverted) = queue.split_at(queue.partition_point(|entry| entry.what == What::Assign));
+    let regs = region.registers.iter().map(|register| Some(regs[*register as usize])).collect();
+    let mut performed = Units::<W>::default();
+    done.iter().filter_map(|entry| region.unit(entry.instr)).for_each(|unit| performed.insert(unit));
+    let mut walk = Walk {
+        program,
+        region,
+        done,
+        inverted,
+        performed,
+        look: Look::default(),
+        arrivals: vec![Arrival { pc: region.start, weight: 1.0, way: Way::new(regs, region.code.len()) }],
+        seen: Units::default(),
+        handed: vec![None; region.code.len()],
+        located: Vec::new(),
+        met: 0,
+        open: false,
+        exits: Vec::new(),
+    };
+    while let Some(arrival) = walk.next_arrival() {
+        walk.run(arrival);
+    }
+    walk.finish()
+}
+
+/// An unknown value, in the place of an error.
+pub(crate) enum Miss {
+    Unknown,
+    Error(EvalError),
+}
+
+pub(crate) type Known<T> = Result<T, Miss>;
+
+pub(crate) fn eval(expr: &LocalExpr, regs: &[Option<i128>]) -> Option<Result<i128, EvalError>> {
+    match value(expr, regs) {
+        Ok(value) => Some(Ok(value)),
+        Err(Miss::Error(error)) => Some(Err(error)),
+        Err(Miss::Unknown) => None,
+    }
+}
+
+/// The value of an expression. Both sides of `&&` and `||` are looked at only as far as evaluation itself would.
+fn value(expr: &LocalExpr, regs: &[Option<i128>]) -> Known<i128> {
+    let mut unknown = false;
+    let result = expr.eval(&mut |place| match place_register(place, regs) {
+        Ok(register) => Ok(regs[register as usize].unwrap_or_else(|| {
+            unknown = true;
+            0
+        })),
+        Err(Miss::Unknown) => {
+            unknown = true;
+            Ok(0)
+        }
+        Err(Miss::Error(error)) => Err(error),
+    });
+    if unknown { Err(Miss::Unknown) } else { result.map_err(Miss::Error) }
+}
+
+/// The register that a place stands for.
+pub(crate) fn place_register(place: &Place, regs: &[Option<i128>]) -> Known<u32> {
+    match place {
+        Place::Reg(reg) => Ok(reg.0),
+        Place::Elem { base, len, index } => {
+            let index = value(index, regs)?;
+            let inside = u32::try_from(index).ok().filter(|i| i < len);
+            inside.map(|i| base.0 + i).ok_or(Miss::Error(EvalError::OutOfBounds { index, len: *len }))
+        }
+    }
+}
+
+/// The location that an address denotes, if that is known.
+pub(crate) fn location(
+    program: &Program,
+    addr: &cyrano_ir::Addr,
+    regs: &[Option<i128>],
+) -> Option<Result<u32, EvalError>> {
+    match addr {
+        cyrano_ir::Addr::Fixed(loc) => Some(Ok(loc.0)),
+        cyrano_ir::Addr::Indexed { array, index } => {
+            let index = eval(index, regs)?;
+            Some(index.and_then(|index| program.element(*array, index)).map(|loc| loc.0))
+        }
+    }
+}
+
+/// Gives a place a value; if it is not known which register it is, every one that it can be becomes unknown.
+pub(crate) fn set(place: &Place, regs: &mut [Option<i128>], new: Option<i128>) -> Result<(), EvalError> {
+    match (place_register(place, regs), place) {
+        (Ok(register), _) => regs[register as usize] = new,
+        (Err(Miss::Unknown), Place::Elem { base, len, .. }) => {
+            regs[base.index()..base.index() + *len as usize].fill(None);
+        }
+        (Err(Miss::Error(error)), _) => return Err(error),
+        (Err(Miss::Unknown), Place::Reg(_)) => {}
+    }
+    Ok(())
+}
+
+impl<const W: usize> Walk<'_, W> {
+    /// What was performed at an instruction.
+    fn done_at(&self, pc: u32) -> Option<i128> {
+        let at = self.done.binary_search_by_key(&pc, |entry| entry.instr).ok()?;
+        match self.done[at].data {
+            Data::Known(value, _) => Some(value),
+            Data::Waiting(_) => None,
+        }
+    }
+
+    /// The first instruction that some way leads to, with all ways that lead there.
+    fn next_arrival(&mut self) -> Option<Arrival<W>> {
+        let first = self.arrivals.iter().map(|arrival| arrival.pc).min()?;
+        let mut merged: Option<Arrival<W>> = None;
+        let mut at = 0;
+        while at < self.arrivals.len() {
+            if self.arrivals[at].pc != first {
+                at += 1;
+                continue;
+            }
+            let other = self.arrivals.swap_remove(at);
+            merged = Some(match merged {
+                None => other,
+                Some(mut one) => {
+                    one.weight += other.weight;
+                    one.way.meet(&other.way);
+                    one
+                }
+            });
+        }
+        merged
+    }
+
+    fn arrive(&mut self, pc: u32, weight: f64, way: Way<W>) {
+        self.arrivals.push(Arrival { pc, weight, way });
+    }
+
+    fn run(&mut self, arrival: Arrival<W>) {
+        let Arrival { mut pc, mut weight, mut way } = arrival;
+        loop {
+            if self.arrivals.iter().any(|other| other.pc == pc) {
+                return self.arrive(pc, weight, way);
+            }
+            let region = self.region;
+            let op = region.op(pc);
+            if is_barrier(op) {
+                self.exits.push((pc, weight, way));
+                return;
+            }
+            match op {
+                Op::Jump(to) => return self.arrive(to.0, weight, way),
+                Op::Branch { cond, then_to, else_to } => {
+                    self.hand_on(pc, op, &mut way);
+                    return self.branch(pc, cond, (then_to.0, else_to.0), weight, way);
+                }
+                Op::AtomicBegin => {
+                    pc = self.section(pc, weight, &mut way);
+                    continue;
+                }
+                Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => self.access(pc, op, weight, &mut way),
+                Op::Choose { dst, .. } => self.choice(pc, op, dst, weight, &mut way),
+                Op::Assign { .. } | Op::Assert { .. } => {
+                    self.compute(pc, op, weight, &mut way);
+                }
+                Op::Assume(cond) | Op::Limit { cond, .. } => {
+                    self.hand_on(pc, op, &mut way);
+                    if !self.assume(pc, cond, weight, &way.regs) {
+                        weight = 0.0;
+                    }
+                }
+                _ => {}
+            }
+            if weight == 0.0 {
+                return;
+            }
+            pc += 1;
+        }
+    }
+
+    fn branch(&mut self, pc: u32, cond: &LocalExpr, to: (u32, u32), weight: f64, way: Way<W>) {
+        match way.eval(cond) {
+            Some(Ok(0)) => self.arrive(to.1, weight, way),
+            Some(Ok(_)) => self.arrive(to.0, weight, way),
+            Some(Err(error)) => self.error(pc, weight, error),
+            None if to.0 == to.1 => self.arrive(to.0, weight, way),
+            None => {
+                debug_assert!(weight > MOST_OPEN, "a region with that many open branches");
+                self.arrive(to.0, weight / 2.0, way.clone());
+                self.arrive(to.1, weight / 2.0, way);
+            }
+        }
+    }
+
+    /// What an instruction follows because the order lists it.
+    fn listed(&self, pc: u32, way: &Way<W>) -> Follows<W> {
+        let (units, others) = &self.region.listed[(pc - self.region.start) as usize];
+        let units = units.resized();
+        let mut all = Follows { must: units & way.units, may: units & self.seen };
+        for from in others.iter().map(|from| *from as usize) {
+            let Some(handed) = self.handed[from] else { continue };
+            all = all | if way.has_passed(from) { handed } else { handed.either(Follows::default()) };
+        }
+        all
+    }
+
+    /// What an instruction that assigns, chooses or decides follows; it hands that on.
+    fn hand_on(&mut self, pc: u32, op: &Op, way: &mut Way<W>) -> Follows<W> {
+        let follows = self.listed(pc, way) | way.of_op(op);
+        let at = (pc - self.region.start) as usize;
+        self.handed[at] = Some(follows);
+        way.pass(at);
+        follows
+    }
+
+    /// What an access follows; it hands on itself.
+    fn access_follows(&mut self, pc: u32, op: &Op, way: &mut Way<W>) -> Follows<W> {
+        let unit = self.region.unit(pc).unwrap_or_default();
+        let mut follows = self.listed(pc, way) | way.of_op(op);
+        let (first, end) = op.addr().map_or((0, 0), |addr| way.reach(self.program, addr));
+        for (other, (other_first, other_end)) in self.located.iter().filter(|_| self.region.same) {
+            if first.max(*other_first) >= end.min(*other_end) {
+                continue;
+            }
+            let known = end - first == 1 && other_end - other_first == 1;
+            let certain = known && way.units.contains(*other);
+            let one = Follows::unit(*other);
+            follows = follows | if certain { one } else { one.either(Follows::default()) };
+        }
+        if self.region.same {
+            self.located.push((unit, (first, end)));
+        }
+        self.seen.insert(unit);
+        way.units.insert(unit);
+        follows
+    }
+
+    /// Axiom 9: whether a unit that has not been performed may come next. If it has been performed, whether that was right.
+    fn judge(&mut self, unit: usize, pc: u32, done: bool, mut follows: Follows<W>) -> bool {
+        follows.must.remove(unit);
+        follows.may.remove(unit);
+        let in_time = follows.must.within(self.performed);
+        if done {
+            let late = self.inverted.iter().filter(|pair| pair.instr == pc);
+            let late = late.filter_map(|pair| self.region.unit(other(pair)));
+            self.look.wrong |= !in_time || late.into_iter().any(|unit| follows.must.contains(unit));
+            self.look.performed.push((pc, follows.may.resized()));
+        }
+        in_time && !done
+    }
+
+    fn error(&mut self, pc: u32, weight: f64, error: EvalError) {
+        if weight == 1.0 {
+            self.look.error.get_or_insert((pc, error));
+        }
+    }
+
+    /// An assignment or an assertion; what an assignment follows.
+    fn compute(&mut self, pc: u32, op: &Op, weight: f64, way: &mut Way<W>) -> Follows<W> {
+        let operand = op.operands()[0];
+        let mut known = way.eval(operand);
+        if let Some(Err(error)) = known {
+            self.error(pc, weight, error);
+            known = Some(Ok(0));
+        }
+        let known = known.and_then(Result::ok);
+        if let Op::Assign { dst, .. } = op {
+            let follows = self.hand_on(pc, op, way);
+            way.note(dst, follows);
+            if let Err(error) = set(dst, &mut way.regs, known) {
+                self.error(pc, weight, error);
+            }
+            return follows;
+        }
+        if let Some(holds) = known.filter(|_| weight == 1.0) {
+            self.look.asserted = true;
+            if holds == 0 {
+                self.look.failed.get_or_insert(pc);
+            }
+        }
+        Follows::default()
+    }
+
+    /// Whether the way goes on.
+    fn assume(&mut self, pc: u32, cond: &LocalExpr, weight: f64, regs: &[Option<i128>]) -> bool {
+        match eval(cond, regs) {
+            Some(Ok(0)) if weight == 1.0 && matches!(self.region.op(pc), Op::Limit { .. }) => {
+                self.look.limited.get_or_insert(pc);
+                false
+            }
+            Some(Ok(0)) => {
+                self.look.dropped |= weight == 1.0;
+                false
+            }
+            Some(Err(error)) => {
+                self.error(pc, weight, error);
+                false
+            }
+            Some(Ok(_)) | None => true,
+        }
+    }
+
+    fn choice(&mut self, pc: u32, op: &Op, dst: &Place, weight: f64, way: &mut Way<W>) {
+        let made = self.done_at(pc);
+        self.meet(made.is_some());
+        if made.is_none() {
+            self.look.choices.push(Choice { pc, certain: weight == 1.0 });
+        }
+        let follows = self.hand_on(pc, op, way);
+        way.note(dst, follows);
+        if let Err(error) = set(dst, &mut way.regs, made) {
+            self.error(pc, weight, error);
+        }
+    }
+
+    fn access(&mut self, pc: u32, op: &Op, weight: f64, way: &mut Way<W>) {
+        let done = self.done_at(pc);
+        let unit = self.region.unit(pc).unwrap_or_default();
+        self.meet(done.is_some());
+        let follows = self.access_follows(pc, op, way);
+        if self.judge(unit, pc, done.is_some(), follows) {
+            self.offer(pc, op, weight, &way.regs);
+        }
+        self.deliver(pc, op, done, weight, way);
+    }
+
+    /// Gives an access's destination its value.
+    fn deliver(&mut self, pc: u32, op: &Op, value: Option<i128>, weight: f64, way: &mut Way<W>) {
+        let Some(dst) = op.dst() else { return };
+        let from = Follows::unit(self.region.unit(pc).unwrap_or_default()) | way.of_index(dst);
+        way.note(dst, from);
+        if let Err(error) = set(dst, &mut way.regs, value) {
+            self.error(pc, weight, error);
+        }
+    }
+
+    /// An access that is in order, if all that it needs is known.
+    fn offer(&mut self, pc: u32, op: &Op, weight: f64, regs: &[Option<i128>]) {
+        let Some(addr) = op.addr() else { return };
+        let mut known = true;
+        match location(self.program, addr, regs) {
+            Some(Err(error)) => return self.error(pc, weight, error),
+            located => known &= located.is_some(),
+        }
+        for operand in op.operands() {
+            match eval(operand, regs) {
+                Some(Err(error)) => self.error(pc, weight, error),
+                value => known &= value.is_some(),
+            }
+        }
+        if known {
+            self.look.ready.push(Ready { pc, regs: regs.to_vec() });
+        }
+    }
+
+    /// Something was met that can be performed.
+    fn meet(&mut self, done: bool) {
+        if done {
+            self.met += 1;
+        } else {
+            self.open = true;
+        }
+    }
+
+    /// An atomic section, which is performed as a whole or not at all. Returns where it ends.
+    fn section(&mut self, begin: u32, weight: f64, way: &mut Way<W>) -> u32 {
+        let region = self.region;
+        let length = region.code[(begin - region.start) as usize..].iter().position(|op| matches!(op, Op::AtomicEnd));
+        let end = begin + length.map_or(1, |length| length as u32 + 1);
+        let regs = way.regs.clone();
+        let mut follows = self.listed(begin, way);
+        let mut first = None;
+        for pc in begin + 1..end - 1 {
+            let op = region.op(pc);
+            match op {
+                Op::Assign { .. } | Op::Assert { .. } => follows = follows | self.compute(pc, op, weight, way),
+                Op::Assume(_) | Op::Limit { .. } => follows = follows | self.hand_on(pc, op, way),
+                _ if op.access_kind().is_some() => {
+                    let done = self.done_at(pc);
+                    self.meet(done.is_some());
+                    first = first.or(Some((pc, done.is_some())));
+                    follows = follows | self.access_follows(pc, op, way);
+                    self.deliver(pc, op, done, weight, way);
+                }
+                _ => {}
+            }
+        }
+        if let Some((pc, done)) = first
+            && self.judge(region.unit(pc).unwrap_or_default(), pc, done, follows)
+        {
+            self.look.ready.push(Ready { pc: begin, regs });
+        }
+        end
+    }
+
+    fn finish(mut self) -> Look {
+        self.look.wrong |= self.met != self.done.len();
+        if !self.open
+            && let [(pc, weight, way)] = &self.exits[..]
+        {
+            debug_assert!(*weight == 1.0, "nothing is open where everything is done");
+            self.look.exit = Some((*pc, way.regs.iter().map(|value| value.unwrap_or(0)).collect()));
+        }
+        self.look
+    }
+}
+
+/// The access of a pair that was performed later.
+pub(crate) fn other(pair: &Entry) -> u32 {
+    match pair.data {
+        Data::Known(pc, _) => pc as u32,
+        Data::Waiting(_) => 0,
+    }
+}

@@ -1,0 +1,43 @@
+//! Which programs can be run by their own order.
+
+use cyrano_engine::{Inexact, Refusal};
+use cyrano_ir::{FenceSet, Op, Program, ThreadId};
+
+use crate::semantics::declared::region::{MOST_UNITS, largest};
+
+/// Refuses what [`super::look`] cannot represent: atomic sections with branches or choices, partial fences, timestamps.
+pub(crate) fn supports(program: &Program) -> Result<(), Refusal> {
+    let refuse = |reason: String| Err(Refusal::Inexact(Inexact::OwnOrder(reason)));
+    if program.has_timestamps() || program.setup.is_some() {
+        return refuse("timestamps and setup threads do not go together with an order of the program's own".into());
+    }
+    for thread in program.thread_ids() {
+        let name = &program.thread(thread).name;
+        if largest(program, thread) > MOST_UNITS {
+            return refuse(format!("thread {name} has more than {MOST_UNITS} accesses between two barriers"));
+        }
+        if let Some(pc) = odd_section(program, thread) {
+            return refuse(format!("instruction {pc} of thread {name} decides within an atomic section"));
+        }
+    }
+    Ok(())
+}
+
+/// A branch, a jump or a choice within an atomic section, or a fence that is not a full one.
+fn odd_section(program: &Program, thread: ThreadId) -> Option<usize> {
+    let mut inside = false;
+    program.thread(thread).code.iter().position(|instr| match &instr.op {
+        Op::AtomicBegin => {
+            inside = true;
+            false
+        }
+        Op::AtomicEnd => {
+            inside = false;
+            false
+        }
+        Op::Branch { .. } | Op::Jump(_) | Op::Choose { .. } => inside,
+        Op::Fence(set) => !set.contains(FenceSet::FULL),
+        Op::Transaction(_) => true,
+        _ => false,
+    })
+}

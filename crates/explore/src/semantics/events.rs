@@ -1,0 +1,90 @@
+//! Transactions: their events, and what the monitor is told.
+//!
+//! Events of transactions (`rfin`, `commit`, `abort`) happen as soon as the rules allow. No violation is lost: a history in
+//! which such an event comes later has the same conflicts and fewer transactions that precede others in real time, and a
+//! load counts as used from a later point on; so if the later history is wrong, the earlier one is wrong as well.
+
+use cyrano_criteria::history::{Action, Event};
+use cyrano_engine::{Access, Violation};
+use cyrano_ir::{AccessKind, ThreadId, TxEvent};
+
+use crate::semantics::machine::Machine;
+use crate::semantics::state::Entry;
+use crate::semantics::step::{Stepper, Successor};
+
+impl Machine<'_> {
+    /// Whether nothing in the queue keeps an event of a transaction from happening.
+    pub(crate) fn can_happen(&self, queue: &[Entry], event: TxEvent) -> bool {
+        let before = |entry: &Entry| {
+            let data = self.variables[entry.loc as usize].is_some();
+            entry.access().is_some_and(|kind| event.follows(kind, data))
+        };
+        !queue.iter().any(before)
+    }
+}
+
+impl Stepper<'_> {
+    /// Lets an event of a transaction happen, if it can.
+    pub(crate) fn happens(&mut self, successor: &mut Successor, event: TxEvent) -> bool {
+        let thread = successor.thread;
+        if !self.m.can_happen(&successor.state.threads[thread].queue, event) {
+            return false;
+        }
+        let action = match event {
+            TxEvent::ReadFinish => Action::ReadFinish,
+            TxEvent::Commit => Action::Commit,
+            TxEvent::Abort => Action::Abort,
+        };
+        self.notes.committed |= event == TxEvent::Commit;
+        self.notes.read |= event == TxEvent::ReadFinish;
+        if self.m.pursuit.is_some() {
+            self.note_event(successor, event);
+        }
+        let index = successor.state.threads[thread].issued;
+        successor.state.threads[thread].issued += 1;
+        successor.accesses.push(Access { thread: ThreadId::new(thread), index, read: None, written: None });
+        self.observe(successor, action);
+        if event != TxEvent::ReadFinish {
+            successor.ended = Some(event);
+            successor.state.threads[thread].queue.iter_mut().for_each(|entry| entry.stale = true);
+        }
+        true
+    }
+
+    /// Tells the monitor about an access, if it is one to a transactional variable.
+    pub(crate) fn observe_access(
+        &mut self,
+        successor: &mut Successor,
+        kind: AccessKind,
+        pc: u32,
+        loc: u32,
+        wrote: bool,
+        stale: bool,
+    ) {
+        if wrote && !stale && self.m.variables[loc as usize].is_some() && !self.m.is_rollback(successor.thread, pc) {
+            self.notes.stored = true;
+            self.note_store(successor);
+        }
+        let (Some(monitor), Some(state)) = (&self.m.monitor, &successor.state.monitor) else {
+            return;
+        };
+        if !stale && monitor.can_begin(state, successor.thread as u8) {
+            self.observe(successor, Action::Begin);
+        }
+        if let Some(var) = self.m.variables[loc as usize] {
+            let op = self.m.op(successor.thread, pc);
+            if let Some(action) = cyrano_engine::history::access(kind, op, wrote, var) {
+                self.observe(successor, action);
+            }
+        }
+    }
+
+    fn observe(&mut self, successor: &mut Successor, action: Action) {
+        let event = Event { thread: successor.thread as u8, action };
+        if let (Some(monitor), Some(state)) = (&self.m.monitor, &mut successor.state.monitor)
+            && monitor.step(state, event).is_err()
+        {
+            successor.event.get_or_insert(Violation::Transactions);
+        }
+    }
+}
