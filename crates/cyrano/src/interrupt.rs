@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::failure::Failure;
+use cyrano_session::Failure;
 
 /// The exit code after a second interrupt, as shells expect it.
 const INTERRUPTED: i32 = 130;

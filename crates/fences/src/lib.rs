@@ -39,6 +39,7 @@ mod shape;
 pub mod source;
 mod subject;
 mod suite;
+mod text;
 mod walk;
 
 #[cfg(test)]
@@ -55,6 +56,7 @@ pub use search::{Options, synthesise};
 pub use shape::same_but_for_fences;
 pub use subject::{Judgement, Subject, Wrong};
 pub use suite::{Ruling, Suite};
+pub use text::{C, FenceText, Rml};
 
 /// The positions that make a difference: of those between which no access is ever performed, the first.
 ///

@@ -84,6 +84,22 @@ pub fn compile_atomic(source: &str, name: &str, set: &[(String, i128)]) -> Resul
     compile_as(source, name, set, true)
 }
 
+/// What comes of a source text.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The program.
+    pub program: Program,
+    /// The client without the stm, if it is an stm with a client of its own: transactions are atomic blocks that load and store `data`.
+    pub atomic: Option<Program>,
+}
+
+/// Compiles a source text as [`compile()`] does, and its client without the stm if it has one.
+pub fn compile_both(source: &str, name: &str, set: &[(String, i128)]) -> Result<Compiled, CompileError> {
+    let program = compile(source, name, set)?;
+    let atomic = has_client(source).then(|| compile_atomic(source, name, set)).transpose()?;
+    Ok(Compiled { program, atomic })
+}
+
 fn compile_as(source: &str, name: &str, set: &[(String, i128)], atomic: bool) -> Result<Program, CompileError> {
     check_size(source)?;
     let mut reports = report::Reports::default();

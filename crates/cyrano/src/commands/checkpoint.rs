@@ -7,8 +7,8 @@ use indicatif::{HumanBytes, HumanCount};
 
 use super::cluster_checkpoint;
 use crate::args::InfoArgs;
-use crate::failure::Failure;
-use crate::{console, large};
+use crate::console;
+use cyrano_session::Failure;
 
 /// Options of the explorer that most users leave alone are not shown.
 pub(super) const SHOWN: [&str; 5] = ["version", "program", "model", "check", "deferred"];
@@ -16,7 +16,11 @@ pub(super) const SHOWN: [&str; 5] = ["version", "program", "model", "check", "de
 /// Says what is in a checkpoint, of one process or of a cluster.
 pub fn info(args: &InfoArgs) -> Result<u8, Failure> {
     let parts = cyrano_cluster::info(&args.dir).map_err(Failure::input)?;
-    let told = if parts.is_empty() { text(&large::info(&args.dir)?) } else { cluster_checkpoint::text(&parts) };
+    let told = if parts.is_empty() {
+        text(&cyrano_disk::info(&args.dir).map_err(Failure::input)?)
+    } else {
+        cluster_checkpoint::text(&parts)
+    };
     console::print(&told)?;
     Ok(0)
 }

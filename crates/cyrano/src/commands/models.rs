@@ -9,29 +9,23 @@ use cyrano_ir::{
 };
 use cyrano_memory::Model;
 use cyrano_report::{ModelReport, models_json, models_text};
+use cyrano_session::{Failure, VERSION};
 use cyrano_symbolic::Symbolic;
 use cyrano_trace::ModelInfo;
 
-use crate::args::{Format, ModelsArgs};
-use crate::failure::Failure;
+use crate::args::ModelsArgs;
+use crate::models;
 use crate::outputs::Outputs;
-use crate::run::VERSION;
-use crate::{console, models};
 
 /// Runs the command.
 pub fn run(args: &ModelsArgs) -> Result<u8, Failure> {
     let models = match &args.model {
-        Some(name) => vec![models::resolve(name, args.output.color)?],
+        Some(name) => vec![models::resolve(name)?],
         None => cyrano_memory::all(),
     };
     let reports: Vec<ModelReport> = models.iter().map(report).collect();
-    let text = match args.output.format {
-        other @ (Format::Sarif | Format::Junit) => return Err(other.is_for_verdicts()),
-        Format::Json => models_json(&reports, VERSION),
-        Format::Text => models_text(&reports, console::style(&args.output)),
-    };
     let outputs = Outputs::new(&args.output);
-    outputs.print(&text);
+    outputs.plain(&args.output, || models_json(&reports, VERSION), |_, style| models_text(&reports, style));
     Ok(outputs.exit(0))
 }
 

@@ -3,21 +3,15 @@
 use cyrano_criteria::history::parse;
 use cyrano_criteria::oracle::Criterion;
 use cyrano_report::{HistoryReport, Reason};
+use cyrano_session::{Failure, Source};
 use cyrano_trace::explain_history;
 
 use super::rejected;
-use crate::args::{ColorChoice, TxCriterion};
-use crate::failure::Failure;
-use crate::program;
-use crate::source::Source;
+use crate::args::TxCriterion;
 
 /// The number of events, and what each criterion says; without criteria all of them are asked.
-pub fn judge(
-    source: &Source,
-    criteria: &[TxCriterion],
-    color: ColorChoice,
-) -> Result<(usize, Vec<HistoryReport>), Failure> {
-    let parsed = parse(&source.text).map_err(|errors| program::complain(source, &errors, color))?;
+pub fn judge(source: &Source, criteria: &[TxCriterion]) -> Result<(usize, Vec<HistoryReport>), Failure> {
+    let parsed = parse(&source.text).map_err(|errors| Failure::source(source, errors))?;
     let wanted = wanted(criteria)?;
     let report = |criterion: &Criterion| {
         let wrong = explain_history(*criterion, &parsed.history, &parsed.names, &|event| event + 1);
