@@ -14,8 +14,8 @@ mod transactions;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use cyrano_session::{Criterion, Reduction, Shard};
+use clap::{Args, Parser, Subcommand};
+use cyrano_session::{Criterion, EngineName, Reduction, Shard};
 
 pub use c_tests::TestArgs;
 pub use cluster::{ClusterArgs, ClusterCommand, ClusterCommandArgs, ClusterRunArgs};
@@ -26,7 +26,7 @@ pub use large::{CheckpointArgs, CheckpointCommand, InfoArgs, LargeArgs};
 pub use litmus::{CompareModelsArgs, GenerateArgs, Language, LitmusArgs, LitmusCommand};
 pub use output::{ColorChoice, Format, OutputArgs};
 pub use report::{MergeArgs, ReportArgs, ReportCommand};
-pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, SpecArgs, SpecCommand, TablesArgs, TxCriterion};
+pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, SpecArgs, SpecCommand, TablesArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -307,8 +307,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
     pub set: Vec<(String, i128)>,
     /// The engine; auto takes explore where it is exact, else symbolic, else interp
-    #[arg(long, value_name = "ENGINE", default_value = "auto")]
-    pub engine: EngineChoice,
+    // The path keeps clap from taking this for an argument that may be missing: no engine is `auto`.
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = named::engine())]
+    pub engine: std::option::Option<EngineName>,
     /// Stop after this many seconds in all; checks not decided by then are unknown
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<std::time::Duration>,
@@ -336,19 +337,6 @@ pub struct RunArgs {
     /// Report progress on standard error even if it is not a terminal
     #[arg(long)]
     pub progress: bool,
-}
-
-/// The engine.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum EngineChoice {
-    /// explore where it is exact, else symbolic, else interp
-    Auto,
-    /// Explicit-state exploration
-    Explore,
-    /// Executions as a formula for a SAT solver
-    Symbolic,
-    /// The slow reference semantics
-    Interp,
 }
 
 fn constant(text: &str) -> Result<(String, i128), String> {

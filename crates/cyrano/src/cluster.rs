@@ -23,7 +23,7 @@ pub fn join(
     let (Some(list), Some(process), Some(key)) = (&args.cluster, args.process, &args.cluster_key) else {
         return Ok(None);
     };
-    if !matches!(run.engine(), None | Some(EngineName::Explore)) {
+    if !matches!(run.engine, None | Some(EngineName::Explore)) {
         return Err(Failure::input("--cluster is for --engine explore"));
     }
     let text = String::from_utf8_lossy(&read(list)?).into_owned();

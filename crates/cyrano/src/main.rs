@@ -16,9 +16,10 @@ mod interrupt;
 mod library;
 mod litmus;
 mod models;
+mod options;
 mod outputs;
 mod progress;
-mod run;
+
 mod serve;
 mod source;
 mod traces;

@@ -8,7 +8,7 @@ use crate::reductions::Reduction;
 use crate::specification::Store;
 
 /// How questions are put to engines.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Options {
     /// The engine, if the choice is not free.
     pub engine: Option<EngineName>,
@@ -26,30 +26,12 @@ pub struct Options {
     pub iterations: Option<usize>,
     /// The reductions that are switched off.
     pub off: Vec<&'static Reduction>,
-    /// Whether executions are made small before they are shown.
-    pub minimise: bool,
+    /// Whether executions are shown as the engine found them, not made small.
+    pub no_minimise: bool,
     /// Set from outside to stop early.
     pub cancel: Arc<AtomicBool>,
-    /// Where mined observations are kept.
-    pub store: Arc<dyn Store>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            engine: None,
-            timeout: None,
-            memory: None,
-            workers: None,
-            fingerprint: false,
-            deferred: None,
-            iterations: None,
-            off: Vec::new(),
-            minimise: true,
-            cancel: Arc::default(),
-            store: Arc::new(()),
-        }
-    }
+    /// Where mined observations are kept, if they are.
+    pub store: Option<Arc<dyn Store>>,
 }
 
 /// An engine.
@@ -66,6 +48,15 @@ pub enum EngineName {
 impl EngineName {
     /// All of them, in the order in which they are tried.
     pub const ALL: [Self; 3] = [Self::Explore, Self::Symbolic, Self::Interp];
+
+    /// Its name, and what it does.
+    pub fn told(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Explore => ("explore", "Explicit-state exploration"),
+            Self::Symbolic => ("symbolic", "Executions as a formula for a SAT solver"),
+            Self::Interp => ("interp", "The slow reference semantics"),
+        }
+    }
 
     /// All of them, where the symbolic one is tried first.
     pub(crate) const SYMBOLIC_FIRST: [Self; 3] = [Self::Symbolic, Self::Explore, Self::Interp];

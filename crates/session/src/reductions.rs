@@ -16,13 +16,9 @@ pub struct Reduction {
 
 /// All of them.
 pub static REDUCTIONS: [Reduction; 18] = [
-    row("dead-registers", "Registers that are not read again are forgotten", |explore, _| {
-        explore.dead_registers = false
-    }),
-    row("macro-steps", "Threads run on to their next shared access in one step", |explore, _| {
-        explore.macro_steps = false
-    }),
-    row("timestamps", "Timestamps are renumbered", |explore, _| explore.timestamps = false),
+    row("dead-registers", "Registers that are not read again are forgotten", |e, _| e.dead_registers = false),
+    row("macro-steps", "Threads run on to their next shared access in one step", |e, _| e.macro_steps = false),
+    row("timestamps", "Timestamps are renumbered", |e, _| e.timestamps = false),
     row("thread-symmetry", "States that differ by a renaming of equal threads are one", |explore, symbolic| {
         explore.thread_symmetry = false;
         symbolic.thread_symmetry = false;
@@ -30,58 +26,54 @@ pub static REDUCTIONS: [Reduction; 18] = [
     row(
         "variable-symmetry",
         "States that differ by a renaming of transactional variables that are treated alike are one",
-        |explore, _| explore.variable_symmetry = false,
+        |e, _| e.variable_symmetry = false,
     ),
-    row("lazy-choices", "A choice is made only when the thread's next access is performed", |explore, _| {
-        explore.lazy_choices = false
+    row("lazy-choices", "A choice is made only when the thread's next access is performed", |e, _| {
+        e.lazy_choices = false
     }),
     row(
         "repeated-stores",
         "A client of a transactional memory defers at most two equal stores that it could leave out",
-        |explore, _| explore.repeated_stores = false,
+        |e, _| e.repeated_stores = false,
     ),
-    row("collapsed-data", "Transactional data that decides nothing holds one value", |explore, _| {
-        explore.collapsed_data = false
-    }),
-    row("dead-loads", "Deferred loads whose value nobody will look at are performed at once", |explore, _| {
-        explore.dead_loads = false
+    row("collapsed-data", "Transactional data that decides nothing holds one value", |e, _| e.collapsed_data = false),
+    row("dead-loads", "Deferred loads whose value nobody will look at are performed at once", |e, _| {
+        e.dead_loads = false
     }),
     row(
         "sorted-stores",
         "Neighbouring deferred stores are sorted where the model does not keep their order",
-        |explore, _| explore.sorted_stores = false,
+        |e, _| e.sorted_stores = false,
     ),
-    row("merged-histories", "Histories with values that no continuation can tell apart are one", |explore, _| {
-        explore.merged_histories = false
+    row("merged-histories", "Histories with values that no continuation can tell apart are one", |e, _| {
+        e.merged_histories = false
     }),
     row(
         "client-symmetry",
         "Of clients that differ by a renaming of threads, locations or values one is looked at",
-        |explore, _| explore.client_symmetry = false,
+        |e, _| e.client_symmetry = false,
     ),
-    row(
-        "movers",
-        "Atomic blocks whose steps move past those of others need no serial run beside them",
-        |explore, _| explore.movers = false,
-    ),
-    row("ample-sets", "Where the next steps of a thread concern nobody else, only these are taken", |explore, _| {
-        explore.ample_sets = false
+    row("movers", "Atomic blocks whose steps move past those of others need no serial run beside them", |e, _| {
+        e.movers = false
+    }),
+    row("ample-sets", "Where the next steps of a thread concern nobody else, only these are taken", |e, _| {
+        e.ample_sets = false
     }),
     row(
         "remembered-steps",
         "Steps are remembered by what they depend on: not fewer states, but less work for each",
-        |explore, _| explore.remembered_steps = false,
+        |e, _| e.remembered_steps = false,
     ),
-    row("idle-iterations", "Iterations of a loop that change nothing are left out (symbolic engine)", |_, symbolic| {
-        symbolic.idle_iterations = false
+    row("idle-iterations", "Iterations of a loop that change nothing are left out (symbolic engine)", |_, s| {
+        s.idle_iterations = false
     }),
-    row("ranges", "What values and addresses can be is worked out beforehand (symbolic engine)", |_, symbolic| {
-        symbolic.ranges = false
+    row("ranges", "What values and addresses can be is worked out beforehand (symbolic engine)", |_, s| {
+        s.ranges = false
     }),
     row(
         "sessions",
         "Candidates of fence synthesis are put to one solver, which keeps what it learns (symbolic engine)",
-        |_, symbolic| symbolic.sessions = false,
+        |_, s| s.sessions = false,
     ),
 ];
 

@@ -91,6 +91,18 @@ impl<'a> Task<'a> {
         if self.all { MOST_SETS } else { 1 }
     }
 
+    /// A report that says nothing yet but how the source changes.
+    fn report(&self, case: &Case, verdict: Verdict, text: Option<&String>, start: Instant) -> FencesReport {
+        FencesReport {
+            file: case.source.name.clone(),
+            model: self.model.name.clone(),
+            verdict: verdict.name(),
+            diff: text.map(|text| self.diff(&case.source, text)),
+            seconds: start.elapsed().as_secs_f64(),
+            ..FencesReport::default()
+        }
+    }
+
     /// What a changed source looks like beside the original.
     fn diff(&self, source: &Source, text: &str) -> String {
         unified_diff(&source.text, text, &source.name, &format!("{} ({})", source.name, self.model.name))
@@ -139,24 +151,17 @@ fn repair_fences(task: &Task<'_>, case: &Case, runner: &Runner, watch: &dyn Watc
         diff: task.diff(&case.source, &inserted(&undecided.repair)),
     });
     let criteria: Vec<&str> = task.aims[0].goals.iter().map(Goal::criterion).collect();
+    let shown = outcome.counterexamples.first().filter(|_| outcome.verdict == Verdict::Irreparable);
     let report = FencesReport {
-        file: case.source.name.clone(),
-        model: task.model.name.clone(),
         criterion: criteria.join(", "),
-        verdict: outcome.verdict.name(),
         reason: outcome.reason.clone(),
         minimal: outcome.minimal,
         complete: task.all && outcome.complete,
         sets: outcome.sets.iter().map(|set| infos(&outcome, set)).collect(),
         candidate,
-        orders: None,
-        diff: text.as_ref().map(|text| task.diff(&case.source, text)),
-        trace: match outcome.verdict {
-            Verdict::Irreparable => outcome.counterexamples.first().and_then(|shown| shown.wrong.evidence.clone()),
-            _ => None,
-        },
+        trace: shown.and_then(|shown| shown.wrong.evidence.clone()),
         questions: outcome.questions,
-        seconds: start.elapsed().as_secs_f64(),
+        ..task.report(case, outcome.verdict, text.as_ref(), start)
     };
     Ok(Repaired { report, text })
 }

@@ -40,7 +40,8 @@ pub struct Runner {
     raises: bool,
     /// Whether executions are made small before they are shown.
     minimise: bool,
-    pub(crate) store: Arc<dyn Store>,
+    /// Where mined observations are kept, if they are.
+    pub(crate) store: Option<Arc<dyn Store>>,
     /// Where states are kept, if not in memory.
     large: Option<Large>,
     /// The processes that search together, if there are others.
@@ -82,8 +83,8 @@ impl Runner {
         let mut symbolic = Symbolic::default();
         symbolic.iterations = options.iterations.unwrap_or(symbolic.iterations);
         options.off.iter().for_each(|reduction| (reduction.off)(&mut explore, &mut symbolic));
-        let Options { engine, minimise, .. } = *options;
-        let (raises, store) = (options.deferred.is_none(), Arc::clone(&options.store));
+        let (engine, minimise, raises) = (options.engine, !options.no_minimise, options.deferred.is_none());
+        let store = options.store.clone();
         Self { engine, explore, symbolic, limits, workers, raises, minimise, store, large: None, cluster: None }
     }
 

@@ -10,9 +10,7 @@ mod paper;
 mod question;
 mod ranges;
 
-use cyrano_session::{Failure, pool};
-
-use super::{Made, Recipe, Rows, Setup, made, strings};
+use super::{Made, Recipe, Rows, Setup, each, made, strings};
 
 /// All of them, in the paper's order.
 pub const RECIPES: &[Recipe] = &[
@@ -44,15 +42,6 @@ pub const RECIPES: &[Recipe] = &[
     Recipe { title: "Section 4.4: mining the specifications", make: inclusion::mining },
     Recipe { title: "Section 4.4: range analysis on and off", make: ranges::compared },
 ];
-
-/// As many experiments at a time as there are processors.
-fn each<T: Sync>(
-    setup: &Setup<'_>,
-    experiments: &[T],
-    work: impl Fn(&Setup<'_>, &T) -> Result<Rows, Failure> + Sync,
-) -> Result<Rows, Failure> {
-    super::each(pool::processors(), experiments, |experiment| work(setup, experiment))
-}
 
 /// Seconds, as a cell of a column of seconds.
 fn seconds(number: f64) -> String {

@@ -52,7 +52,7 @@ impl LargeArgs {
                  --model, --criterion and --test choose one"
             ));
         }
-        if !matches!(run.engine(), None | Some(EngineName::Explore)) {
+        if !matches!(run.engine, None | Some(EngineName::Explore)) {
             return refused("--disk and --checkpoint are for --engine explore");
         }
         if run.fingerprint {

@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::Error;
 use clap::{Arg, Command};
-use cyrano_session::{CRITERIA, Criterion, REDUCTIONS, Reduction};
+use cyrano_criteria::values;
+use cyrano_session::{CRITERIA, Criterion, EngineName, REDUCTIONS, Reduction};
 use cyrano_tables::{PAPERS, Paper};
 
 /// Reads one of these names.
@@ -27,6 +28,25 @@ pub fn reduction() -> impl TypedValueParser<Value = &'static Reduction> {
 pub fn paper() -> impl TypedValueParser<Value = &'static Paper> {
     let known = PAPERS.iter().map(|paper| (paper.name, paper.what));
     one_of(known, |name| PAPERS.iter().find(|paper| paper.name == name))
+}
+
+/// Reads the name of an engine; `auto` is none.
+pub fn engine() -> impl TypedValueParser<Value = Option<EngineName>> {
+    let auto = ("auto", "explore where it is exact, else symbolic, else interp");
+    let known = EngineName::ALL.into_iter().map(EngineName::told);
+    let find = |name: &str| Some(EngineName::ALL.into_iter().find(|engine| engine.told().0 == name));
+    one_of([auto].into_iter().chain(known), find)
+}
+
+/// Reads a criterion that a history can be judged by.
+pub fn of_histories() -> impl TypedValueParser<Value = values::Criterion> {
+    let what = [
+        "Every transaction, aborted ones too, fits into one serial order",
+        "Every committed transaction does",
+        "The same without real time (values only)",
+        "Committed transactions read one snapshot each, and the first committer wins (values only)",
+    ];
+    one_of(values::Criterion::ALL.map(values::Criterion::name).into_iter().zip(what), values::Criterion::named)
 }
 
 /// Reads a criterion that has a name of its own.

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
-use cyrano_criteria::{oracle, values};
+use clap::{Args, Subcommand};
+use cyrano_criteria::values;
 use cyrano_session::Criterion;
 use cyrano_tables::Paper;
 
@@ -60,8 +60,8 @@ pub struct HistoryArgs {
     #[arg(value_name = "FILE")]
     pub file: String,
     /// What to judge it by; without it every criterion that its alphabet has
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub criterion: Vec<TxCriterion>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::of_histories())]
+    pub criterion: Vec<values::Criterion>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -152,38 +152,4 @@ pub struct TablesArgs {
     pub only: Option<String>,
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// What a history of transactions may be judged by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum TxCriterion {
-    /// Every transaction, aborted ones too, fits into one serial order
-    Opacity,
-    /// Every committed transaction does
-    StrictSerializability,
-    /// The same without real time (values only)
-    Serializability,
-    /// Committed transactions read one snapshot each, and the first committer wins (values only)
-    SnapshotIsolation,
-}
-
-impl TxCriterion {
-    /// The criterion for histories of memory events, if there is one.
-    pub fn for_memory(self) -> Option<oracle::Criterion> {
-        match self {
-            Self::Opacity => Some(oracle::Criterion::Opacity),
-            Self::StrictSerializability => Some(oracle::Criterion::StrictSerializability),
-            Self::Serializability | Self::SnapshotIsolation => None,
-        }
-    }
-
-    /// The criterion for histories of values.
-    pub fn for_values(self) -> values::Criterion {
-        match self {
-            Self::Opacity => values::Criterion::Opacity,
-            Self::StrictSerializability => values::Criterion::StrictSerializability,
-            Self::Serializability => values::Criterion::Serializability,
-            Self::SnapshotIsolation => values::Criterion::SnapshotIsolation,
-        }
-    }
 }

@@ -29,7 +29,7 @@ struct Job {
 
 /// Runs the command.
 pub fn run(args: &ExportArgs) -> Result<u8, Failure> {
-    if !matches!(args.run.engine(), None | Some(EngineName::Symbolic)) {
+    if !matches!(args.run.engine, None | Some(EngineName::Symbolic)) {
         return Err(Failure::input("only the symbolic engine makes formulas"));
     }
     let (subjects, jobs) = gather(args)?;
@@ -102,7 +102,7 @@ fn one(
     outputs: &Outputs,
     watch: &dyn Watch,
 ) -> Result<ExportReport, Failure> {
-    let Subject { case, specification, .. } = subject;
+    let case = &subject.case;
     let (criterion, model) = what(&job.selected);
     let mut report = ExportReport {
         file: case.source.name.clone(),
@@ -112,48 +112,51 @@ fn one(
         formula: None,
         reason: None,
     };
-    let asked = match &job.selected {
+    let (property, model) = match asked(runner, subject, &job.selected, watch) {
+        Ok(asked) => asked,
+        Err(reason) => return Ok(ExportReport { reason: Some(reason), ..report }),
+    };
+    let query = case.query(model, Question::Holds(&property))?;
+    let export = match runner.export(query, args.bound.map(usize::from), watch) {
+        Ok(export) => export,
+        Err(reason) => return Ok(ExportReport { reason: Some(reason), ..report }),
+    };
+    // The comments have the engine's verdict.
+    let confirm = |answer| proof::proof(&case.program, &property, model, answer, None);
+    let confirmed = export.answer.as_ref().map(confirm).transpose();
+    confirmed.map_err(|why| Failure::Internal(bug(&format!("{}: {why}", report.file))))?;
+    let text = format!("{}{}", comments(&report, case, &property, &export), export.dimacs);
+    if !outputs.save(DIMACS, &job.path, "", &text) {
+        return Ok(ExportReport { reason: Some("the formula could not be written".to_owned()), ..report });
+    }
+    report.reason = export.answer.as_ref().and_then(|answer| reason(case, answer));
+    report.formula = Some(FormulaReport {
+        path: job.path.display().to_string(),
+        variables: export.variables,
+        clauses: export.clauses,
+        satisfiable: satisfiable(&export),
+        verdict: export.answer.as_ref().map(|answer| answer.verdict),
+        bound: export.default_bound,
+        loops: bounds(case, &export),
+    });
+    Ok(report)
+}
+
+/// What a check asks; `Err` says why it has no formula.
+fn asked<'a>(
+    runner: &Runner,
+    Subject { case, specification, .. }: &Subject,
+    selected: &'a Selected,
+    watch: &dyn Watch,
+) -> Result<(Property, &'a Model), String> {
+    match selected {
         Selected::Run(Claim::Property(property), model) => Ok((property.clone(), model)),
-        Selected::Run(Claim::Observations, model) => specification.property(runner, case, watch).map(|it| (it, model)),
+        Selected::Run(Claim::Observations, model) => Ok((specification.property(runner, case, watch)?, model)),
         Selected::Run(Claim::Atomicity, _) => {
             Err("`atomicity` has no formula of its own: write operations and check `observations`".into())
         }
         Selected::Nothing { reason, .. } => Err(reason.clone()),
-    };
-    let made = match asked {
-        Err(reason) => Err(reason),
-        Ok((property, model)) => {
-            let query = case.query(model, Question::Holds(&property))?;
-            let export = runner.export(query, args.bound.map(usize::from), watch);
-            export.map(|export| (property, model, export))
-        }
-    };
-    match made {
-        Err(reason) => report.reason = Some(reason),
-        Ok((property, model, export)) => {
-            // The comments have the engine's verdict.
-            let confirm = |answer| proof::proof(&case.program, &property, model, answer, None);
-            let confirmed = export.answer.as_ref().map(confirm);
-            confirmed.transpose().map_err(|why| Failure::Internal(bug(&format!("{}: {why}", report.file))))?;
-            let comments = comments(&report, case, &property, &export);
-            let text = format!("{comments}{}", export.dimacs);
-            if !outputs.save(DIMACS, &job.path, "", &text) {
-                report.reason = Some("the formula could not be written".to_owned());
-                return Ok(report);
-            }
-            report.reason = export.answer.as_ref().and_then(|answer| reason(case, answer));
-            report.formula = Some(FormulaReport {
-                path: job.path.display().to_string(),
-                variables: export.variables,
-                clauses: export.clauses,
-                satisfiable: satisfiable(&export),
-                verdict: export.answer.as_ref().map(|answer| answer.verdict),
-                bound: export.default_bound,
-                loops: bounds(case, &export),
-            });
-        }
     }
-    Ok(report)
 }
 
 fn reason(case: &Case, answer: &cyrano_engine::Answer) -> Option<String> {

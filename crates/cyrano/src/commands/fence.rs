@@ -75,17 +75,12 @@ fn write(args: &FenceArgs, outputs: &Outputs, path: &Path, text: Option<String>)
 
 /// 1 if something is irreparable, else 3 if something is unknown, else 0.
 fn exit_code(verdicts: impl Iterator<Item = &'static str>) -> u8 {
-    let code = |verdict: &str| match verdict {
-        "irreparable" => 1,
-        "unknown" => 3,
-        _ => 0,
-    };
-    let gravity = |code: &u8| match code {
-        1 => 2,
-        3 => 1,
-        _ => 0,
-    };
-    verdicts.map(code).max_by_key(gravity).unwrap_or(0)
+    let verdicts: Vec<&str> = verdicts.collect();
+    match () {
+        () if verdicts.contains(&"irreparable") => 1,
+        () if verdicts.contains(&"unknown") => 3,
+        () => 0,
+    }
 }
 
 #[cfg(test)]

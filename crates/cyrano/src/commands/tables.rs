@@ -6,12 +6,12 @@ use cyrano_tables::{Recipe, Setup};
 
 use crate::args::{Format, TablesArgs};
 use crate::source::Disk;
-use crate::{console, run};
+use crate::{console, options};
 
 /// Runs the command. Each table is printed as soon as it is there; JSON comes as one object at the end.
 pub fn run(args: &TablesArgs) -> Result<u8, Failure> {
     let recipes = args.paper.recipes;
-    let setup = Setup { files: &Disk, options: run::options()?, timeout: args.timeout };
+    let setup = Setup { files: &Disk, options: options::options()?, timeout: args.timeout };
     let wanted = |recipe: &&Recipe| args.only.as_ref().is_none_or(|text| recipe.title.contains(text.as_str()));
     let mut tables = Vec::new();
     let mut complete = true;

@@ -189,27 +189,18 @@ fn superfluous(
 
 fn repaired(task: &Task<'_>, case: &Case, orders: &Orders, found: Found, start: Instant) -> Repaired {
     let Found { outcome, added, sets, declared } = found;
-    let name = &case.source.name;
     let text = added.map(|set| insert(&case.source.text, orders, &set));
-    let diff = text.as_ref().map(|text| task.diff(&case.source, text));
+    let shown = outcome.counterexamples.last().filter(|_| outcome.verdict == Verdict::Irreparable);
     let report = FencesReport {
-        candidate: None,
-        file: name.clone(),
-        model: task.model.name.clone(),
         criterion: criteria(task),
-        verdict: outcome.verdict.name(),
         reason: outcome.reason.clone(),
         minimal: outcome.minimal(),
         complete: task.all && outcome.complete,
         sets,
         orders: declared,
-        diff,
-        trace: match outcome.verdict {
-            Verdict::Irreparable => outcome.counterexamples.last().and_then(|shown| shown.trace.clone()),
-            _ => None,
-        },
+        trace: shown.and_then(|shown| shown.trace.clone()),
         questions: outcome.questions,
-        seconds: start.elapsed().as_secs_f64(),
+        ..task.report(case, outcome.verdict, text.as_ref(), start)
     };
     Repaired { report, text }
 }

@@ -8,6 +8,7 @@ use cyrano_trace::{Overtaken, Step, Trace};
 
 use super::question::{Checked, Subject, library};
 use super::{Made, Rows, Setup, each, made, seconds, strings};
+use cyrano_session::pool::processors;
 use cyrano_session::{Failure, Source};
 
 /// How many reorderings are told of one execution.
@@ -81,7 +82,7 @@ const TYPICAL: [Typical; 16] = [
 
 /// The bugs of section 4.1 and their corrections.
 pub fn bugs(setup: &Setup<'_>, title: &'static str) -> Result<Made, Failure> {
-    let rows = each(setup, &BUGS, |setup, (file, test, paper)| {
+    let rows = each(processors(), &BUGS, |(file, test, paper)| {
         let checked = check(library(setup, file)?, test, "sc", setup)?;
         Ok(row(vec![(*file).to_owned(), (*test).to_owned()], &checked, paper))
     })?;
@@ -91,7 +92,7 @@ pub fn bugs(setup: &Setup<'_>, title: &'static str) -> Result<Made, Failure> {
 
 /// Every type as published.
 pub fn unfenced(setup: &Setup<'_>, title: &'static str) -> Result<Made, Failure> {
-    let rows = each(setup, &UNFENCED, |setup, (file, test)| {
+    let rows = each(processors(), &UNFENCED, |(file, test)| {
         let checked = check(library(setup, file)?, test, "relaxed", setup)?;
         Ok(row(vec![(*file).to_owned(), (*test).to_owned()], &checked, "needs fences"))
     })?;
@@ -100,7 +101,7 @@ pub fn unfenced(setup: &Setup<'_>, title: &'static str) -> Result<Made, Failure>
 
 /// The failures of section 4.3.
 pub fn typical(setup: &Setup<'_>, title: &'static str) -> Result<Made, Failure> {
-    let rows = each(setup, &TYPICAL, |setup, shown| {
+    let rows = each(processors(), &TYPICAL, |shown| {
         let (source, fences) = without(library(setup, shown.file)?, shown.against);
         let checked = check(source, shown.test, "relaxed", setup)?;
         let lines: Vec<String> = fences.iter().map(|fence| fence.line.to_string()).collect();

@@ -6,6 +6,7 @@ use super::paper::FENCES;
 use super::question::library;
 use super::{Made, Rows, Setup, each, made, seconds};
 use crate::model;
+use cyrano_session::pool::processors;
 use cyrano_session::repair::{Aim, Goal, Task, repair};
 use cyrano_session::{Failure, Specification};
 
@@ -57,7 +58,7 @@ const BROKEN: [Broken; 5] = [
 
 /// The fences that synthesis finds for every type as published.
 pub fn synthesised(setup: &Setup<'_>, title: &'static str) -> Result<Made, Failure> {
-    let rows = each(setup, &BROKEN, synthesise)?;
+    let rows = each(processors(), &BROKEN, |broken| synthesise(setup, broken))?;
     let notes = [
         "Lines are those of the unfenced file. Minimal for these tests; larger tests can need more (`cyrano fence FILE --model relaxed` takes all of them).",
     ];

@@ -7,6 +7,7 @@ use super::paper::{self, Printed, ROWS};
 use super::question::{Checked, Subject, library};
 use super::{Made, Rows, Setup, each, made, seconds, strings};
 use cyrano_session::Failure;
+use cyrano_session::pool::processors;
 
 /// The columns of Fig. 10. The first line of a test is ours, the second the paper's.
 const HEADER: [&str; 11] =
@@ -15,7 +16,7 @@ const HEADER: [&str; 11] =
 /// The rows of one implementation.
 pub fn figure(setup: &Setup<'_>, title: &str, implementation: &str) -> Result<Made, Failure> {
     let printed: Vec<&paper::Row> = ROWS.iter().filter(|row| row.implementation == implementation).collect();
-    let rows = each(setup, &printed, |setup, row| test(setup, row))?;
+    let rows = each(processors(), &printed, |row| test(setup, row))?;
     let notes = [
         "First line of a test: ours, the times with all rounds of lazy unrolling, the sizes those of the last round and without the initialisation. Second line: the paper's, without the time for unrolling.",
         "An instruction of ours may compute a whole expression, the paper's has one operator. A compare-and-swap is one instruction here and counts as a load and as a store.",
@@ -77,7 +78,7 @@ fn theirs(row: &paper::Row) -> TableRow {
 /// How many observations each test has, and how long it takes to find them.
 pub fn mining(setup: &Setup<'_>, title: &'static str) -> Result<Made, Failure> {
     let tests: Vec<&paper::Row> = ROWS.iter().collect();
-    let rows = each(setup, &tests, |setup, row| {
+    let rows = each(processors(), &tests, |row| {
         let subject = Subject::new(library(setup, row.implementation)?, row.test, setup)?;
         let mined = subject.mine()?;
         let complete = mined.incomplete.is_none();

@@ -5,6 +5,7 @@ use cyrano_report::{TableRow, count};
 use super::question::{Checked, Subject, library};
 use super::{Made, Rows, Setup, each, made, seconds, strings};
 use cyrano_session::Failure;
+use cyrano_session::pool::processors;
 
 /// Small and middling tests: without ranges the large ones, and all of snark, are out of reach.
 const TESTS: [(&str, &str); 10] = [
@@ -22,7 +23,7 @@ const TESTS: [(&str, &str); 10] = [
 
 /// The same checks with ranges and without.
 pub fn compared(setup: &Setup<'_>, title: &'static str) -> Result<Made, Failure> {
-    let rows = each(setup, &TESTS, |setup, (file, test)| compare(setup, file, test))?;
+    let rows = each(processors(), &TESTS, |(file, test)| compare(setup, file, test))?;
     let notes = [
         "On and off: with ranges of values narrowing words and addresses, and without. Times are those of the check alone.",
         "The paper prints no numbers for single tests: range analysis makes a check about 42 % faster on average, up to three times on large ones.",

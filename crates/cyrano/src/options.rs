@@ -3,27 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cyrano_session::{EngineName, Failure, Options, Runner};
+use cyrano_session::{Failure, Options, Runner};
 
-use crate::args::{EngineChoice, RunArgs};
+use crate::args::RunArgs;
 use crate::cache::Cache;
 use crate::interrupt;
 
 impl RunArgs {
-    /// The engine, if the choice is not free.
-    pub fn engine(&self) -> Option<EngineName> {
-        match self.engine {
-            EngineChoice::Auto => None,
-            EngineChoice::Explore => Some(EngineName::Explore),
-            EngineChoice::Symbolic => Some(EngineName::Symbolic),
-            EngineChoice::Interp => Some(EngineName::Interp),
-        }
-    }
-
     /// A runner for this many questions.
     pub fn runner(&self, questions: usize) -> Result<Runner, Failure> {
         let options = Options {
-            engine: self.engine(),
+            engine: self.engine,
             timeout: self.timeout,
             memory: self.memory.map(|mib| mib << 20),
             workers: self.workers.map(usize::from),
@@ -31,7 +21,7 @@ impl RunArgs {
             deferred: self.deferred.map(usize::from),
             iterations: self.iterations.map(usize::from),
             off: self.no_reduction.clone(),
-            minimise: !self.no_minimise,
+            no_minimise: self.no_minimise,
             ..options()?
         };
         Ok(Runner::new(&options, questions))
@@ -40,7 +30,7 @@ impl RunArgs {
 
 /// The options of a run that nobody says anything about.
 pub fn options() -> Result<Options, Failure> {
-    Ok(Options { cancel: interrupt::install()?, store: Arc::new(Cache), ..Options::default() })
+    Ok(Options { cancel: interrupt::install()?, store: Some(Arc::new(Cache)), ..Options::default() })
 }
 
 /// A runner for questions that are asked one after the other, all of them within this much time from now.
