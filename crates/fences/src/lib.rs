@@ -40,6 +40,7 @@ pub mod source;
 mod subject;
 mod suite;
 mod text;
+mod turns;
 mod walk;
 
 #[cfg(test)]
@@ -57,6 +58,7 @@ pub use shape::same_but_for_fences;
 pub use subject::{Judgement, Subject, Wrong};
 pub use suite::{Ruling, Suite};
 pub use text::{C, FenceText, Rml};
+pub use turns::Turns;
 
 /// The positions that make a difference: of those between which no access is ever performed, the first.
 ///

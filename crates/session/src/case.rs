@@ -18,7 +18,7 @@ use crate::frontend::{Frontend, REUSE, Saved, Tests, Wanted};
 use crate::source::{Files, Source};
 
 /// What a front end makes of a source, or of one test in it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Case {
     /// The source.
     pub source: Source,
@@ -185,11 +185,5 @@ impl Case {
             execution,
             replayed,
         })
-    }
-}
-
-impl fmt::Debug for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Case").field("file", &self.source.name).field("test", &self.test).finish_non_exhaustive()
     }
 }

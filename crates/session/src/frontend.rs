@@ -8,6 +8,7 @@ mod rml;
 mod wanted;
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::path::Path;
 
 use cyrano_fences::FenceText;
@@ -22,7 +23,7 @@ pub(crate) use c::REUSE;
 pub use wanted::{Tests, Wanted};
 
 /// A language.
-pub trait Frontend: Sync {
+pub trait Frontend: Sync + Debug {
     /// The cases of a source: one, or one for each of its tests that are wanted. There is at least one.
     fn cases(
         &'static self,

@@ -32,28 +32,20 @@ pub struct Paper {
 
 /// All papers.
 pub static PAPERS: [Paper; 5] = [
-    Paper {
-        name: "foil",
-        what: "Guerraoui, Henzinger, Singh: Verification of STM on relaxed memory models (FOIL)",
-        recipes: foil::RECIPES,
-    },
-    Paper {
-        name: "checkfence",
-        what: "Burckhardt, Alur, Martin: Checking consistency of concurrent data types on relaxed memory models",
-        recipes: checkfence::RECIPES,
-    },
-    Paper {
-        name: "atomicity",
-        what: "Flanagan: Verifying commit-atomicity using model-checking",
-        recipes: atomicity::RECIPES,
-    },
-    Paper {
-        name: "mcrt",
-        what: "O'Leary, Saha, Tuttle: Model checking transactional memory with Spin",
-        recipes: mcrt::RECIPES,
-    },
-    Paper { name: "samand", what: "Lesani, Palsberg: Proving non-opacity (Samand)", recipes: samand::RECIPES },
+    paper("foil", "Guerraoui, Henzinger, Singh: Verification of STM on relaxed memory models (FOIL)", foil::RECIPES),
+    paper(
+        "checkfence",
+        "Burckhardt, Alur, Martin: Checking consistency of concurrent data types on relaxed memory models",
+        checkfence::RECIPES,
+    ),
+    paper("atomicity", "Flanagan: Verifying commit-atomicity using model-checking", atomicity::RECIPES),
+    paper("mcrt", "O'Leary, Saha, Tuttle: Model checking transactional memory with Spin", mcrt::RECIPES),
+    paper("samand", "Lesani, Palsberg: Proving non-opacity (Samand)", samand::RECIPES),
 ];
+
+const fn paper(name: &'static str, what: &'static str, recipes: &'static [Recipe]) -> Paper {
+    Paper { name, what, recipes }
+}
 
 /// How a table is made.
 #[derive(Debug)]

@@ -22,6 +22,7 @@ const OBJECTS: &str = "objects";
 pub(crate) const REUSE: &str = "reuse";
 
 /// C.
+#[derive(Debug)]
 pub(super) struct C;
 
 impl Frontend for C {

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::source::{Files, Source};
 
 /// herd's format.
+#[derive(Debug)]
 pub(super) struct Litmus;
 
 impl Frontend for Litmus {

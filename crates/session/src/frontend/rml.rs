@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::source::{Files, Source};
 
 /// The native language.
+#[derive(Debug)]
 pub(super) struct Rml;
 
 impl Frontend for Rml {

@@ -1,18 +1,17 @@
 //! All programs of a source text, judged together.
 //!
-//! What a test finds out is not asked again: a program that is correct with some fences is correct with more, and the engine may say that fewer than it
-//! was asked about are enough ([`super::sessions`]); the serial observations of a test are mined once. Tests are tried from small to large, starting after the one that refused the last set, so that each of them
-//! contributes counterexamples early, when they are easy to find; a test that takes long waits until the others have had their turn.
+//! Whose turn it is and what need not be asked again is [`Turns`]' business; here it is decided who is asked, and for how long. The serial
+//! observations of a test are mined once.
 //!
 //! **Invariant:** every counterexample that the search learns from was confirmed by the reference interpreter on the program with the
 //! fences; one that is not confirmed ends the search with an internal error.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::time::Duration;
 
-use cyrano_engine::{Answer, Query, Question, Stop, Verdict, Watch};
+use cyrano_engine::{Answer, Query, Question, Verdict, Watch};
 use cyrano_fences::source::Patched;
-use cyrano_fences::{Fence, FenceText, Judgement, Position, Ruling, Suite, same_but_for_fences};
+use cyrano_fences::{Fence, FenceText, Judgement, Position, Ruling, Suite, Turns, same_but_for_fences};
 use cyrano_ir::Program;
 use cyrano_memory::Model;
 use cyrano_trace::Trace;
@@ -40,10 +39,7 @@ pub(super) struct Text<'a> {
     runner: &'a Runner,
     watch: &'a dyn Watch,
     positions: OnceCell<Vec<Position>>,
-    /// For each program the sets of fences that it is known to be correct with.
-    correct: RefCell<Vec<Vec<Vec<Fence>>>>,
-    /// The program that refused the last set.
-    refused: Cell<Option<usize>>,
+    turns: Turns,
     sessions: Sessions,
     /// What went wrong on our side or on the user's; the search cannot carry it.
     failure: RefCell<Option<Failure>>,
@@ -64,8 +60,7 @@ impl<'a> Text<'a> {
             runner,
             watch,
             positions: OnceCell::new(),
-            correct: RefCell::new(vec![Vec::new(); task.aims.len()]),
-            refused: Cell::new(None),
+            turns: Turns::new(task.aims.len()),
             sessions: Sessions::default(),
             failure: RefCell::new(None),
         }
@@ -99,25 +94,11 @@ impl<'a> Text<'a> {
         found
     }
 
-    /// The programs in the order in which they are judged.
-    fn order(&self, programs: &[Program]) -> Vec<usize> {
-        let effort = |number: &usize| {
-            let program = &programs[*number];
-            let code: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
-            code.saturating_mul(code) << program.threads.len().min(8)
-        };
-        let mut order: Vec<usize> = (0..programs.len()).collect();
-        order.sort_by_key(effort);
-        let last = order.iter().position(|number| self.refused.get() == Some(*number));
-        order.rotate_left(last.map_or(0, |last| last + 1) % programs.len().max(1));
-        order
-    }
-
-    fn is_known_correct(&self, number: usize, fences: &[Fence]) -> bool {
-        let has = |wanted: &Fence| {
-            fences.iter().any(|fence| fence.position.at == wanted.position.at && fence.kind.contains(wanted.kind))
-        };
-        self.correct.borrow()[number].iter().any(|known| known.iter().all(has))
+    fn judge_in_slices(&self, slices: &[Option<u64>], fences: &[Fence], programs: &[Program]) -> Ruling<Option<Trace>> {
+        self.turns.judge(slices, fences, programs, |slice, number| {
+            let part = slice.map(|seconds| self.runner.part(Duration::from_secs(seconds), None));
+            self.judge_with(part.as_ref().unwrap_or(self.runner), fences, number, &programs[number])
+        })
     }
 
     /// Judges a program under the model of the task; where it is correct, which of the fences that it has are enough for it.
@@ -229,42 +210,5 @@ impl Suite for Text<'_> {
         let runner = part.as_ref().unwrap_or(self.runner);
         let ask = |_: usize, query: Query<'_>| self.ask(runner, number, query);
         self.judge_by(number, &programs[number], &default_model(), ask)
-    }
-}
-
-impl Text<'_> {
-    fn judge_in_slices(&self, slices: &[Option<u64>], fences: &[Fence], programs: &[Program]) -> Ruling<Option<Trace>> {
-        let mut ruling = Ruling::correct();
-        let mut open = self.order(programs);
-        open.retain(|number| !self.is_known_correct(*number, fences));
-        // A set that one test takes long over may be refused by another one at once.
-        for slice in slices {
-            for number in std::mem::take(&mut open) {
-                let part = slice.map(|seconds| self.runner.part(Duration::from_secs(seconds), None));
-                let runner = part.as_ref().unwrap_or(self.runner);
-                let (judgement, needed) = self.judge_with(runner, fences, number, &programs[number]);
-                match judgement {
-                    Judgement::Correct => self.correct.borrow_mut()[number].push(needed),
-                    Judgement::Wrong(_) => {
-                        self.refused.set(Some(number));
-                        return Ruling { program: number, judgement };
-                    }
-                    Judgement::Unknown(ref reason) if slice.is_some() && reason.ends_with(Stop::Timeout.reason()) => {
-                        open.push(number);
-                    }
-                    // Another test may still show that the set is wrong.
-                    Judgement::Unknown(_) if matches!(ruling.judgement, Judgement::Correct) => {
-                        ruling = Ruling { program: number, judgement };
-                    }
-                    Judgement::Unknown(_) => {}
-                }
-            }
-        }
-        match open.first() {
-            Some(program) if matches!(ruling.judgement, Judgement::Correct) => {
-                Ruling { program: *program, judgement: Judgement::Unknown(Stop::Timeout.reason().to_owned()) }
-            }
-            _ => ruling,
-        }
     }
 }

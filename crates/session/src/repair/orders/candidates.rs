@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cyrano_fences::source::before_brace;
 use cyrano_fences::{Judgement, Orderable};
 use cyrano_ir::{InstrId, Op, OwnOrder, ThreadId};
 use cyrano_rml::algorithm::{self, OrderPair, Orders, Test};
@@ -192,37 +193,6 @@ pub(super) fn written(pair: &OrderPair) -> String {
 
 /// The source with further orders before the brace that closes the algorithm.
 pub(super) fn insert(text: &str, orders: &Orders, more: &[OrderPair]) -> String {
-    let brace = (orders.end.start as usize).min(text.len());
-    let (before, after) = text.split_at(brace);
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    let indent = &before[start..];
     let statements: Vec<String> = more.iter().map(|pair| format!("order {};", written(pair))).collect();
-    if indent.trim().is_empty() {
-        let lines: String = statements.iter().map(|line| format!("{indent}    {line}\n")).collect();
-        return format!("{}{lines}{indent}{after}", &before[..start]);
-    }
-    let words: String = statements.iter().map(|line| format!("{line} ")).collect();
-    let gap = if before.ends_with(char::is_whitespace) { "" } else { " " };
-    format!("{before}{gap}{words}{after}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(text: &str, expected: &str) {
-        let start = text.find("}//").expect("the brace is marked");
-        let orders = Orders { labels: Vec::new(), declared: Vec::new(), end: cyrano_ir::Span::new(start, start + 1) };
-        let pair = |first: &str, second: &str, each| OrderPair { first: first.into(), second: second.into(), each };
-        let more = [pair("A", "B", false), pair("C", "D", true)];
-        assert_eq!(insert(text, &orders, &more), expected);
-    }
-
-    #[test]
-    fn orders_stand_before_the_brace() {
-        let expected = "algorithm X {\n    order Z < A;\n    order A < B;\n    order each C < D;\n}// end";
-        check("algorithm X {\n    order Z < A;\n}// end", expected);
-        check("algorithm X { }// end", "algorithm X { order A < B; order each C < D; }// end");
-        check("algorithm X {}// end", "algorithm X { order A < B; order each C < D; }// end");
-    }
+    before_brace(text, orders.end.start as usize, &statements)
 }
