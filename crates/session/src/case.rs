@@ -169,8 +169,7 @@ impl Case {
         program: &Program,
         (property, model): (&Property, &Model),
         violation: Option<&Violation>,
-        execution: &Execution,
-        replayed: &Replayed,
+        (execution, replayed): (&Execution, &Replayed),
     ) -> Trace {
         Trace::build(&Parts {
             version: VERSION,

@@ -84,14 +84,13 @@ pub fn cases(files: &dyn Files, name: &str, set: &[(String, i128)], wanted: &Wan
 /// The one case of a file without tests.
 pub fn case(files: &dyn Files, name: &str, set: &[(String, i128)]) -> Result<Case, Failure> {
     let source = files.open(name)?;
-    let only = || {
-        Failure::input(format!("{}: this command reads `.rml` and `.litmus` files only, without tests", source.name))
-    };
+    let refused = |why: &str| Failure::input(format!("{}: {why}", source.name));
     if of(&source).has_tests() {
-        return Err(only());
+        return Err(refused("this command reads `.rml` and `.litmus` files only"));
     }
     let mut cases = of(&source).cases(&source, set, &Wanted::default(), files)?;
-    cases.pop().filter(|case| case.test.is_none()).ok_or_else(only)
+    let plain = cases.pop().filter(|case| case.test.is_none());
+    plain.ok_or_else(|| refused("this command takes a program, not the clients of an algorithm"))
 }
 
 /// Files that a trace carries, by the names that its source uses.

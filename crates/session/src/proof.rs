@@ -7,9 +7,7 @@ use cyrano_engine::{Answer, Execution, Limits, Replayed, Verdict, Violation};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use cyrano_report::MinimisedReport;
-use cyrano_trace::{Trace, minimise_until};
-
-use crate::case::Case;
+use cyrano_trace::minimise_until;
 
 /// A confirmed execution.
 pub struct Proof {
@@ -19,19 +17,6 @@ pub struct Proof {
     pub replayed: Replayed,
     /// What making it small brought; none if nobody tried.
     pub minimised: Option<MinimisedReport>,
-}
-
-impl Proof {
-    /// The trace of the execution of `program`, whose spans are those of the case.
-    pub fn trace(
-        &self,
-        case: &Case,
-        program: &Program,
-        asked: (&Property, &Model),
-        violation: Option<&Violation>,
-    ) -> Trace {
-        case.trace(program, asked, violation, &self.execution, &self.replayed)
-    }
 }
 
 /// The confirmed execution behind an answer, minimised within these limits if there are any; `Err` says why the answer cannot be trusted.

@@ -11,7 +11,9 @@ mod tasks;
 use std::time::Instant;
 
 use cyrano_engine::{Answer, Execution, Replayed, Violation, Watch};
-use cyrano_fences::{Fence, Options, Outcome, Repair, Verdict, Wrong, merge, statement, synthesise, unified_diff};
+use cyrano_fences::{
+    Fence, Judgement, Options, Outcome, Repair, Verdict, Wrong, merge, statement, synthesise, unified_diff,
+};
 use cyrano_ir::{FenceSet, Program, Property};
 use cyrano_memory::Model;
 use cyrano_report::{CandidateInfo, FenceInfo, FencesReport};
@@ -19,6 +21,7 @@ use cyrano_trace::Trace;
 
 use crate::case::Case;
 use crate::failure::Failure;
+use crate::proof::Proof;
 use crate::run::Runner;
 use crate::source::Source;
 use crate::specification::Specification;
@@ -109,23 +112,36 @@ impl<'a> Task<'a> {
     }
 }
 
-/// A confirmed counterexample with its trace; `Err` says why the answer cannot be trusted. A condition that no execution satisfies has none to show.
-fn counterexample(
+/// What an answer about `what` says, a counterexample confirmed and with its trace; `Err` says why it cannot be trusted. A condition that no
+/// execution satisfies has none to show.
+fn judged(
     runner: &Runner,
     case: &Case,
     program: &Program,
     (property, model): (&Property, &Model),
     answer: &Answer,
-) -> Result<Wrong<Option<Trace>>, String> {
+    what: impl FnOnce() -> String,
+) -> Result<Judgement<Option<Trace>>, String> {
     let violation = answer.violation.as_ref();
+    match answer.verdict {
+        cyrano_engine::Verdict::Verified => return Ok(Judgement::Correct),
+        cyrano_engine::Verdict::Violated => {}
+        other => {
+            let reason = answer.reason.as_ref().map(ToString::to_string).unwrap_or_default();
+            return Ok(Judgement::Unknown(format!("{} is {}: {reason}", what(), other.name())));
+        }
+    }
     match runner.proof(program, property, model, answer)? {
         Some(proof) => {
-            let evidence = Some(proof.trace(case, program, (property, model), violation));
-            Ok(Wrong { execution: proof.execution, replayed: proof.replayed, evidence })
+            let Proof { execution, replayed, .. } = proof;
+            let trace = case.trace(program, (property, model), violation, (&execution, &replayed));
+            Ok(Judgement::Wrong(Wrong { execution, replayed, evidence: Some(trace) }))
         }
-        None if violation == Some(&Violation::NoWitness) => {
-            Ok(Wrong { execution: Execution::default(), replayed: Replayed::default(), evidence: None })
-        }
+        None if violation == Some(&Violation::NoWitness) => Ok(Judgement::Wrong(Wrong {
+            execution: Execution::default(),
+            replayed: Replayed::default(),
+            evidence: None,
+        })),
         None => Err("the violation came without an execution".to_owned()),
     }
 }

@@ -97,7 +97,7 @@ impl Own {
         let program = &case.program;
         let replayed = cyrano_interp::confirm(program, &self.model, property, violation, &self.execution);
         let replayed = replayed.map_err(|why| Box::new(self.explained(&why.to_string(), case)))?;
-        let mut trace = case.trace(program, (property, &self.model), violation, &self.execution, &replayed);
+        let mut trace = case.trace(program, (property, &self.model), violation, (&self.execution, &replayed));
         trace.tool.version.clone_from(&self.trace.tool.version);
         Ok(atomicity::renamed_as(&self.trace, trace))
     }

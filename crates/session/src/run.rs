@@ -319,7 +319,9 @@ impl Runner {
         let proof = proof.map_err(|why| answered.untrusted(property, model, &case.source.name, &why))?;
         let Answered { engine, note, clauses, answer } = answered;
         let violation = answer.violation.as_ref();
-        let trace = proof.as_ref().map(|proof| proof.trace(case, &case.program, (property, model), violation));
+        let trace = proof
+            .as_ref()
+            .map(|proof| case.trace(&case.program, (property, model), violation, (&proof.execution, &proof.replayed)));
         let asked = PropertyInfo::from(property);
         let explanation = match (&trace, &answer.violation, &asked.condition) {
             (Some(trace), _, _) => Some(trace.explanation.clone()),

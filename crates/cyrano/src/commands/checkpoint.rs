@@ -1,7 +1,5 @@
 //! `cyrano checkpoint info`.
 
-use std::fmt::Write as _;
-
 use cyrano_disk::Info;
 use indicatif::{HumanBytes, HumanCount};
 
@@ -27,9 +25,7 @@ pub fn info(args: &InfoArgs) -> Result<u8, Failure> {
 
 fn text(info: &Info) -> String {
     let mut out = String::new();
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(out, "{name:<12} {value}");
-    };
+    let mut line = |name: &str, value: &str| row(&mut out, name, value);
     for (name, value) in
         info.about.iter().chain(info.identity.iter().filter(|(name, _)| SHOWN.contains(&name.as_str())))
     {
@@ -44,6 +40,11 @@ fn text(info: &Info) -> String {
     line("written", &moment(info.time));
     line("size", &format!("{}, {} sorted runs", HumanBytes(info.bytes), info.runs));
     out
+}
+
+/// A name and what it stands for.
+pub(super) fn row(out: &mut String, name: &str, value: &str) {
+    out.push_str(&format!("{name:<12} {value}\n"));
 }
 
 /// A time since 1970 as a date, in UTC.

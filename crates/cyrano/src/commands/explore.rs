@@ -167,7 +167,7 @@ impl<'a> ByHand<'a> {
     ) -> Result<Trace, ReplayError> {
         let program = &self.case.program;
         let replayed = cyrano_interp::confirm(program, self.model, property, violation, execution)?;
-        Ok(self.case.trace(program, (property, self.model), violation, execution, &replayed))
+        Ok(self.case.trace(program, (property, self.model), violation, (execution, &replayed)))
     }
 
     /// A step on offer, told by the trace that it leads to.

@@ -9,7 +9,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::time::Duration;
 
-use cyrano_engine::{Answer, Query, Question, Verdict, Watch};
+use cyrano_engine::{Answer, Query, Question, Watch};
 use cyrano_fences::source::Patched;
 use cyrano_fences::{Fence, FenceText, Judgement, Position, Ruling, Suite, Turns, same_but_for_fences};
 use cyrano_ir::Program;
@@ -17,7 +17,7 @@ use cyrano_memory::Model;
 use cyrano_trace::Trace;
 
 use super::sessions::{Candidate, Sessions};
-use super::{Aim, Task, counterexample};
+use super::{Aim, Task, judged};
 use crate::case::Case;
 use crate::failure::{self, Failure};
 use crate::run::{Answered, Runner};
@@ -152,17 +152,11 @@ impl<'a> Text<'a> {
                 Err(why) => return Judgement::Unknown(why.to_string()),
             };
             let answer = ask(at, query);
-            match answer.verdict {
-                Verdict::Verified => {}
-                Verdict::Violated => {
-                    let wrong = counterexample(self.runner, case, program, (&property, model), &answer);
-                    return wrong.map_or_else(|why| self.fail(&why), Judgement::Wrong);
-                }
-                Verdict::Unknown | Verdict::Bounded | Verdict::Vacuous => {
-                    let reason = answer.reason.map(|cause| cause.to_string()).unwrap_or_default();
-                    let what = case.test_name().map_or("a check".to_owned(), |test| format!("the check of {test}"));
-                    return Judgement::Unknown(format!("{what} is {}: {reason}", answer.verdict.name()));
-                }
+            let what = || case.test_name().map_or("a check".to_owned(), |test| format!("the check of {test}"));
+            match judged(self.runner, case, program, (&property, model), &answer, what) {
+                Ok(Judgement::Correct) => {}
+                Ok(other) => return other,
+                Err(why) => return self.fail(&why),
             }
         }
         Judgement::Correct

@@ -110,7 +110,8 @@ impl Subject {
             Failure::Internal(bug(&text))
         })?;
         let violation = answer.violation.as_ref();
-        let trace = proof.map(|proof| proof.trace(&self.case, program, (&property, &model), violation));
+        let asked = (&property, &model);
+        let trace = proof.map(|proof| self.case.trace(program, asked, violation, (&proof.execution, &proof.replayed)));
         Ok(Checked { verdict: answer.verdict, reason: answer.reason.map(|cause| cause.to_string()), trace, stats })
     }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cyrano_engine::{Execution, Query, Question, Replayed, Verdict, Violation, Watch};
+use cyrano_engine::{Execution, Query, Question, Replayed, Violation, Watch};
 use cyrano_fences::{Judgement, Wrong};
 use cyrano_ir::{InstrId, OwnOrder, Program, Property, ThreadId};
 use cyrano_memory::Model;
@@ -21,7 +21,7 @@ use cyrano_trace::Trace;
 
 use crate::case::Case;
 use crate::failure::{self, Failure};
-use crate::repair::{Aim, Task, counterexample};
+use crate::repair::{Aim, Task, judged};
 use crate::run::Runner;
 
 /// Two accesses of a thread, the first one before the second one in the text.
@@ -170,18 +170,11 @@ impl<'a> Judge<'a> {
             false => self.runner.ask_symbolic_first(query, self.watch).answer,
         };
         let loaded = self.task.aims[case].case;
-        match answer.verdict {
-            Verdict::Verified => return Judgement::Correct,
-            Verdict::Violated => {}
-            Verdict::Unknown | Verdict::Bounded | Verdict::Vacuous => {
-                let reason = answer.reason.map(|cause| cause.to_string()).unwrap_or_default();
-                let what = loaded.test_name().unwrap_or_default();
-                let verdict = answer.verdict.name();
-                return Judgement::Unknown(format!("{} of {what} is {verdict}: {reason}", property.criterion()));
-            }
-        }
-        match counterexample(self.runner, loaded, program, (property, model), &answer) {
-            Ok(Wrong { execution, replayed, evidence: trace }) => {
+        let what = || format!("{} of {}", property.criterion(), loaded.test_name().unwrap_or_default());
+        match judged(self.runner, loaded, program, (property, model), &answer, what) {
+            Ok(Judgement::Correct) => Judgement::Correct,
+            Ok(Judgement::Unknown(why)) => Judgement::Unknown(why),
+            Ok(Judgement::Wrong(Wrong { execution, replayed, evidence: trace })) => {
                 let (property, violation) = (property.clone(), answer.violation);
                 let evidence = Evidence { property, violation, execution: execution.clone() };
                 let evidence = trace.is_some().then(|| Rc::new(evidence));
