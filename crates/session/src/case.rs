@@ -98,30 +98,9 @@ impl Case {
 
     /// A report that says nothing yet.
     pub(crate) fn report(&self, criterion: &str) -> CheckReport {
-        CheckReport {
-            file: self.source.name.clone(),
-            test: self.test_name(),
-            model: None,
-            criterion: criterion.to_owned(),
-            property: None,
-            set: self.set.iter().cloned().collect(),
-            engine: None,
-            engine_note: None,
-            instance: self.instance(),
-            verdict: Verdict::Vacuous,
-            reason: None,
-            caveats: Vec::new(),
-            specification: None,
-            clients: None,
-            blocks: Vec::new(),
-            unreached: Vec::new(),
-            clauses: None,
-            stats: None,
-            reductions: Vec::new(),
-            trace: None,
-            minimised: None,
-            explanation: None,
-        }
+        let (file, test, criterion) = (self.source.name.clone(), self.test_name(), criterion.to_owned());
+        let (set, instance) = (self.set.iter().cloned().collect(), self.instance());
+        CheckReport { file, test, criterion, set, instance, ..CheckReport::default() }
     }
 
     /// The line of an instruction.
