@@ -34,10 +34,18 @@ const MAP: &[(&str, &[&str])] = &[
     ("trace", &["ir", "memory", "criteria", "engine"]),
     ("report", &["ir", "memory", "engine", "trace"]),
     (
-        "cyrano",
+        "session",
         &[
             "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "disk", "symbolic",
             "fences", "trace", "report", "cluster",
+        ],
+    ),
+    ("tables", &["ir", "memory", "criteria", "engine", "symbolic", "trace", "report", "session"]),
+    (
+        "cyrano",
+        &[
+            "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "disk", "symbolic",
+            "fences", "trace", "report", "cluster", "session", "tables",
         ],
     ),
     (
@@ -49,12 +57,14 @@ const MAP: &[(&str, &[&str])] = &[
 /// Crates that must not print or read files.
 const NO_IO: &[&str] = &[
     "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences",
-    "trace", "report", "cluster",
+    "trace", "report", "cluster", "session", "tables",
 ];
 
 /// Crates that must not serialise.
-const NO_SERDE: &[&str] =
-    &["ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences"];
+const NO_SERDE: &[&str] = &[
+    "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences",
+    "session", "tables",
+];
 
 /// The longest a source file may be.
 const LONGEST: usize = 500;

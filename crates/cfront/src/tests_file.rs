@@ -87,6 +87,11 @@ impl TestFile {
     pub fn test(&self, name: &str) -> Option<&Test> {
         self.tests.iter().find(|test| test.name == name)
     }
+
+    /// A test that nobody declared, from its notation, which is its name.
+    pub fn by_notation(&self, notation: &str) -> Option<Test> {
+        parse::by_notation(notation, &self.interface)
+    }
 }
 
 impl Test {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use cyrano_ir::Program;
+use cyrano_rml::Compiled;
 
 /// One promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,18 +70,29 @@ pub fn ir_programs() -> anyhow::Result<Vec<(String, Program)>> {
 /// All `.rml` files of the library with programs that every engine can run, sorted by path.
 pub fn entries() -> anyhow::Result<Vec<Entry>> {
     // Memories with values have clients of a size or of their own, and headers of their own.
-    let others = |entry: &Entry| !cyrano_rml::has_values(&entry.source) && !cyrano_rml::has_client(&entry.source);
-    Ok(all()?.into_iter().filter(others).collect())
+    of_kind(|compiled| compiled.atomic.is_none() && !compiled.program.has_calls())
 }
 
 /// The transactional memories with a client of their own. Their promises are `//@ MODEL CRITERION: VERDICT`.
 pub fn with_clients() -> anyhow::Result<Vec<Entry>> {
-    Ok(all()?.into_iter().filter(|entry| cyrano_rml::has_client(&entry.source)).collect())
+    of_kind(|compiled| compiled.atomic.is_some())
 }
 
 /// The transactional memories with values. Their promises are `//@ MODEL CRITERION [NAME=VALUE]…: VERDICT`.
 pub fn with_values() -> anyhow::Result<Vec<Entry>> {
-    Ok(all()?.into_iter().filter(|entry| cyrano_rml::has_values(&entry.source)).collect())
+    of_kind(|compiled| compiled.program.has_calls())
+}
+
+fn of_kind(wanted: fn(&Compiled) -> bool) -> anyhow::Result<Vec<Entry>> {
+    let mut entries = all()?;
+    for entry in std::mem::take(&mut entries) {
+        let compiled = cyrano_rml::compile_both(&entry.source, "entry", &[]);
+        let compiled = compiled.map_err(|error| anyhow::anyhow!("{}: {error:?}", entry.path.display()))?;
+        if wanted(&compiled) {
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
 }
 
 fn all() -> anyhow::Result<Vec<Entry>> {

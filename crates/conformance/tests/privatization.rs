@@ -37,7 +37,8 @@ fn outcomes(program: &Program, model_name: &str, engine: &dyn Engine) -> Outcome
 
 /// What the client may observe if its transactions are atomic.
 fn allowed(source: &str) -> Outcomes {
-    let program = cyrano_rml::compile_atomic(source, "client", &[]).unwrap_or_else(|error| panic!("{error:?}"));
+    let compiled = cyrano_rml::compile_both(source, "client", &[]).unwrap_or_else(|error| panic!("{error:?}"));
+    let program = compiled.atomic.expect("there is a client");
     assert_eq!(cyrano_ir::verify(&program), Ok(()));
     let names = |program: &Program| program.observed.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&program), names(&compile(source)), "both lowerings observe the same");

@@ -2,26 +2,23 @@
 
 mod c_tests;
 mod cluster;
-mod criterion;
 mod explore;
 mod export;
 mod files;
 mod large;
 mod litmus;
+mod named;
 mod output;
 mod report;
 mod transactions;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use cyrano_ir::{OrderName, Progress};
-
-use crate::shard::Shard;
+use clap::{Args, Parser, Subcommand};
+use cyrano_session::{Criterion, EngineName, Reduction, Shard};
 
 pub use c_tests::TestArgs;
 pub use cluster::{ClusterArgs, ClusterCommand, ClusterCommandArgs, ClusterRunArgs};
-pub use criterion::CriterionParser;
 pub use explore::ExploreArgs;
 pub use export::ExportArgs;
 pub use files::DrawingArgs;
@@ -29,7 +26,7 @@ pub use large::{CheckpointArgs, CheckpointCommand, InfoArgs, LargeArgs};
 pub use litmus::{CompareModelsArgs, GenerateArgs, Language, LitmusArgs, LitmusCommand};
 pub use output::{ColorChoice, Format, OutputArgs};
 pub use report::{MergeArgs, ReportArgs, ReportCommand};
-pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, Paper, SpecArgs, SpecCommand, TablesArgs, TxCriterion};
+pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, SpecArgs, SpecCommand, TablesArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -169,7 +166,7 @@ pub struct CheckArgs {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
     /// Only checks of these kinds
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = CriterionParser)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::CriterionParser)]
     pub criterion: Vec<Criterion>,
     /// Compare observations with the serial ones of this program instead, which has the same tests
     #[arg(long, value_name = "FILE")]
@@ -310,8 +307,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = constant)]
     pub set: Vec<(String, i128)>,
     /// The engine; auto takes explore where it is exact, else symbolic, else interp
-    #[arg(long, value_name = "ENGINE", default_value = "auto")]
-    pub engine: EngineChoice,
+    // The path keeps clap from taking this for an argument that may be missing: no engine is `auto`.
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = named::engine())]
+    pub engine: std::option::Option<EngineName>,
     /// Stop after this many seconds in all; checks not decided by then are unknown
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<std::time::Duration>,
@@ -331,138 +329,14 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub iterations: Option<u16>,
     /// Switch a reduction of the explorer off; verdicts stay the same
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub no_reduction: Vec<Reduction>,
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = named::reduction())]
+    pub no_reduction: Vec<&'static Reduction>,
     /// Show executions as the engine found them, not made small
     #[arg(long)]
     pub no_minimise: bool,
     /// Report progress on standard error even if it is not a terminal
     #[arg(long)]
     pub progress: bool,
-}
-
-/// The engine.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum EngineChoice {
-    /// explore where it is exact, else symbolic, else interp
-    Auto,
-    /// Explicit-state exploration
-    Explore,
-    /// Executions as a formula for a SAT solver
-    Symbolic,
-    /// The slow reference semantics
-    Interp,
-}
-
-/// A reduction that can be switched off.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Reduction {
-    /// Registers that are not read again are forgotten
-    DeadRegisters,
-    /// Threads run on to their next shared access in one step
-    MacroSteps,
-    /// Timestamps are renumbered
-    Timestamps,
-    /// States that differ by a renaming of equal threads are one
-    ThreadSymmetry,
-    /// States that differ by a renaming of transactional variables that are treated alike are one
-    VariableSymmetry,
-    /// A choice is made only when the thread's next access is performed
-    LazyChoices,
-    /// A client of a transactional memory defers at most two equal stores that it could leave out
-    RepeatedStores,
-    /// Transactional data that decides nothing holds one value
-    CollapsedData,
-    /// Deferred loads whose value nobody will look at are performed at once
-    DeadLoads,
-    /// Neighbouring deferred stores are sorted where the model does not keep their order
-    SortedStores,
-    /// Histories with values that no continuation can tell apart are one
-    MergedHistories,
-    /// Of clients that differ by a renaming of threads, locations or values one is looked at
-    ClientSymmetry,
-    /// Atomic blocks whose steps move past those of others need no serial run beside them
-    Movers,
-    /// Where the next steps of a thread concern nobody else, only these are taken
-    AmpleSets,
-    /// Steps are remembered by what they depend on: not fewer states, but less work for each
-    RememberedSteps,
-    /// Iterations of a loop that change nothing are left out (symbolic engine)
-    IdleIterations,
-    /// What values and addresses can be is worked out beforehand (symbolic engine)
-    Ranges,
-    /// Candidates of fence synthesis are put to one solver, which keeps what it learns (symbolic engine)
-    Sessions,
-}
-
-/// A kind of check.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Criterion {
-    /// No assertion fails, nothing deadlocks, no computation goes wrong
-    Assertions,
-    /// Every final state shows an observation that some serial execution has
-    Observations,
-    /// Whenever nobody is in an atomic block, everything is as if the blocks had run alone in the order of their commit points
-    CommitAtomicity,
-    /// Every final state is one that some serial order of the atomic blocks has; for threads that end
-    Atomicity,
-    /// Some final state satisfies the condition
-    Exists,
-    /// No final state satisfies the condition
-    Never,
-    /// Every final state satisfies the condition
-    Always,
-    /// Every transaction, aborted ones too, fits into one serial order
-    Opacity,
-    /// Every committed transaction fits into one serial order that keeps real time
-    StrictSerializability,
-    /// Every committed transaction fits into one serial order
-    Serializability,
-    /// Every committed transaction reads one snapshot, and of two that overlap and write one location only one commits
-    SnapshotIsolation,
-    /// A thread that runs alone commits, wherever the others stopped
-    SoloProgress,
-    /// A thread that runs alone commits if the others stopped between transactions
-    CrashFreeSoloProgress,
-    /// Every thread that keeps trying commits again and again
-    LocalProgress,
-    /// All three progress properties
-    Progress,
-    /// Committed transactions seem to run in the order of this name, which the file declares
-    #[value(skip)]
-    InOrder(OrderName),
-}
-
-impl Criterion {
-    /// What it stands for, each with its own verdict.
-    pub fn parts(self) -> Vec<Self> {
-        match self {
-            Self::Progress => vec![Self::SoloProgress, Self::CrashFreeSoloProgress, Self::LocalProgress],
-            other => vec![other],
-        }
-    }
-
-    /// The name, as `cyrano_ir::Property::criterion` has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Assertions => "assertions",
-            Self::Observations => "observations",
-            Self::CommitAtomicity => "commit-atomicity",
-            Self::Atomicity => cyrano_criteria::atomicity::ATOMICITY,
-            Self::Exists => "exists",
-            Self::Never => "never",
-            Self::Always => "always",
-            Self::Opacity => "opacity",
-            Self::StrictSerializability => "strict-serializability",
-            Self::Serializability => "serializability",
-            Self::SnapshotIsolation => "snapshot-isolation",
-            Self::SoloProgress => Progress::Solo.name(),
-            Self::CrashFreeSoloProgress => Progress::CrashFreeSolo.name(),
-            Self::LocalProgress => Progress::Local.name(),
-            Self::Progress => "progress",
-            Self::InOrder(order) => order.criterion(),
-        }
-    }
 }
 
 fn constant(text: &str) -> Result<(String, i128), String> {

@@ -12,21 +12,25 @@ use std::fs;
 use std::path::PathBuf;
 
 use cyrano_ir::Program;
+use cyrano_session::Store;
 use sha2::{Digest, Sha256};
 
 /// The form of an entry, with its version.
 const HEAD: &str = "cyrano serial observations 2";
 
-/// The observations of a program, if they are kept.
-pub fn load(program: &Program) -> Option<BTreeSet<Vec<i128>>> {
-    let text = text(program)?;
-    let kept = fs::read_to_string(place(&text)?).ok()?;
-    parse(&kept, &text, program.observed.len())
-}
+/// The folder.
+pub struct Cache;
 
-/// Keeps all observations of a program.
-pub fn store(program: &Program, observations: &BTreeSet<Vec<i128>>) {
-    let _ = try_store(program, observations);
+impl Store for Cache {
+    fn get(&self, program: &Program) -> Option<BTreeSet<Vec<i128>>> {
+        let text = text(program)?;
+        let kept = fs::read_to_string(place(&text)?).ok()?;
+        parse(&kept, &text, program.observed.len())
+    }
+
+    fn put(&self, program: &Program, observations: &BTreeSet<Vec<i128>>) {
+        let _ = try_store(program, observations);
+    }
 }
 
 fn try_store(program: &Program, observations: &BTreeSet<Vec<i128>>) -> Option<()> {

@@ -5,12 +5,11 @@ use std::path::Path;
 use cyrano_cluster::{ClusterSearch, Configuration, Key, Options, hosts};
 use cyrano_engine::Verdict;
 use cyrano_explore::Explore;
+use cyrano_session::{EngineName, Failure, Inputs, VERSION};
 
-use crate::args::{ClusterArgs, EngineChoice, OutputArgs, RunArgs};
+use crate::args::{ClusterArgs, OutputArgs, RunArgs};
+use crate::command_line;
 use crate::console;
-use crate::failure::Failure;
-use crate::run::VERSION;
-use crate::shard::{Inputs, command_line_now};
 
 /// Joins the cluster that the arguments name, if they name one. `inputs` is what the checks depend on.
 pub fn join(
@@ -24,7 +23,7 @@ pub fn join(
     let (Some(list), Some(process), Some(key)) = (&args.cluster, args.process, &args.cluster_key) else {
         return Ok(None);
     };
-    if !matches!(run.engine, EngineChoice::Auto | EngineChoice::Explore) {
+    if !matches!(run.engine, None | Some(EngineName::Explore)) {
         return Err(Failure::input("--cluster is for --engine explore"));
     }
     let text = String::from_utf8_lossy(&read(list)?).into_owned();
@@ -81,7 +80,7 @@ fn is_public(_: &Path) -> bool {
 
 /// What all processes must have in common, in the order in which differences are told.
 fn configuration(hosts: &[String], inputs: Inputs) -> Configuration {
-    let (command, options) = command_line_now();
+    let (command, options) = command_line::now();
     let mut all = vec![("version".to_owned(), VERSION.to_owned()), ("command".to_owned(), command)];
     // An option that one side has and the other one has not is a difference of this list, whatever the option is.
     // Directories for checkpoints may have other names on other machines.

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use cyrano_report::{Style, terminal};
 
 use crate::args::{ColorChoice, OutputArgs};
-use crate::failure::Failure;
+use cyrano_session::Failure;
 
 /// The width of text that does not go to a terminal.
 const PAPER_WIDTH: usize = 100;

@@ -4,7 +4,7 @@ use ariadne::{CharSet, Color, Config, IndexType, Label, Report, ReportKind};
 use cyrano_ir::{Diagnostic, Span};
 use cyrano_report::{by_number, is_hidden, mark, visible};
 
-use crate::source::Source;
+use cyrano_session::Source;
 
 /// All diagnostics of one file, ending with how many there are.
 pub fn render(source: &Source, diagnostics: &[Diagnostic], color: bool) -> String {

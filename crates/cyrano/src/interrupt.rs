@@ -1,15 +1,12 @@
 //! Signals. Ctrl-C: the first one asks the engines to stop, the second one ends the process.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
-use crate::failure::Failure;
+use cyrano_session::Failure;
 
 /// The exit code after a second interrupt, as shells expect it.
 const INTERRUPTED: i32 = 130;
-
-/// The flag of the handler, once there is one: a process has at most one.
-static INSTALLED: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
 
 /// Lets a write beyond the limit on the size of files (`ulimit -f`) fail like any other, instead of ending the process without a word.
 pub fn survive_size_limits() {
@@ -20,12 +17,8 @@ pub fn survive_size_limits() {
     }
 }
 
-/// Installs the handler if that has not been done; the flag it returns is set by the first interrupt.
+/// Installs the handler, which a process does once; the flag it returns is set by the first interrupt.
 pub fn install() -> Result<Arc<AtomicBool>, Failure> {
-    let mut known = INSTALLED.lock().expect("nobody panics while holding the flag");
-    if let Some(cancel) = &*known {
-        return Ok(Arc::clone(cancel));
-    }
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
     let handler = move || {
@@ -36,6 +29,5 @@ pub fn install() -> Result<Arc<AtomicBool>, Failure> {
     };
     let installed = ctrlc::set_handler(handler);
     installed.map_err(|error| Failure::input(format!("cannot handle interrupts: {error}")))?;
-    *known = Some(Arc::clone(&cancel));
     Ok(cancel)
 }

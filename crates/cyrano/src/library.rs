@@ -4,8 +4,8 @@ use include_dir::{Dir, File, include_dir};
 
 use cyrano_ir::suggest;
 
-use crate::failure::Failure;
-use crate::source::Source;
+use cyrano_session::Failure;
+use cyrano_session::Source;
 
 static LIBRARY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../library");
 
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(name("litmus/sb.rml").as_deref(), Some("lib:litmus/sb.rml"));
         assert_eq!(name("litmus/sb").as_deref(), Some("lib:litmus/sb.rml"));
         assert_eq!(name("litmus/none"), None);
-        let message = find("litmus/sbb.rml").expect_err("there is no such file");
-        assert!(message.message().contains("did you mean"), "{}", message.message());
+        let failure = find("litmus/sbb.rml").expect_err("there is no such file");
+        assert!(format!("{failure:?}").contains("did you mean"), "{failure:?}");
     }
 }

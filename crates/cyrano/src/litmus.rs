@@ -1,43 +1,22 @@
-//! Litmus tests: from a file to a test, and from a folder to files.
+//! Litmus tests: from paths and folders to files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use cyrano_ir::Diagnostic;
-use cyrano_litmus::Test;
+use cyrano_session::{Failure, Source};
 
-use crate::args::ColorChoice;
-use crate::failure::Failure;
 use crate::library;
-use crate::program::{self, Loaded};
-use crate::source::{self, Source};
-
-/// Compiles a test as a program, for commands that take any program.
-pub fn compile(source: Source, set: &[(String, i128)], color: ColorChoice) -> Result<Loaded, Failure> {
-    if let Some((name, _)) = set.first() {
-        return Err(Failure::input(format!("{}: no constant `{name}` to set; litmus tests have none", source.name)));
-    }
-    match cyrano_litmus::compile(&source.text) {
-        Ok(Test { program, .. }) => Ok(Loaded { source, set: Vec::new(), test: None, program, clients: None }),
-        Err(errors) => Err(program::complain(&source, &errors, color)),
-    }
-}
+use crate::source;
 
 /// The tests that these paths name, in order, each once; whatever is wrong with any path is said at once.
 pub fn gather(paths: &[String]) -> Result<Vec<Source>, Failure> {
-    let mut sources: Vec<Source> = Vec::new();
+    let found = Failure::all(paths.iter().map(|path| {
+        let found = one(path)?;
+        let none = || Failure::input(format!("{path}: there is no `.litmus` file here"));
+        if found.is_empty() { Err(none()) } else { Ok(found) }
+    }))?;
     let mut known = BTreeSet::new();
-    let mut errors = Vec::new();
-    for path in paths {
-        match one(path) {
-            Ok(found) if found.is_empty() => errors.push(format!("error: {path}: there is no `.litmus` file here")),
-            Ok(found) => {
-                sources.extend(found.into_iter().filter(|source| known.insert(source.name.clone())));
-            }
-            Err(failure) => errors.push(failure.message().to_owned()),
-        }
-    }
-    if errors.is_empty() { Ok(sources) } else { Err(Failure::Input(errors.join("\n"))) }
+    Ok(found.into_iter().flatten().filter(|source| known.insert(source.name.clone())).collect())
 }
 
 fn one(path: &str) -> Result<Vec<Source>, Failure> {
@@ -76,13 +55,4 @@ fn walk(dir: &Path, files: &mut Vec<PathBuf>, depth: usize) -> Result<(), Failur
         }
     }
     Ok(())
-}
-
-/// Diagnostics as the reason of a refusal: every one in a line of its own, with line and column.
-pub fn reason(source: &Source, errors: &[Diagnostic]) -> String {
-    let line = |error: &Diagnostic| {
-        let (line, column) = cyrano_litmus::line_column(&source.text, error.span.start as usize);
-        format!("line {line}, column {column}: {}", error.message)
-    };
-    errors.iter().map(line).collect::<Vec<_>>().join("\n")
 }

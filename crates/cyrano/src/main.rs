@@ -4,57 +4,44 @@
 //! interpreter has confirmed the execution behind it; the exit code is that of the gravest verdict (0 verified, 1 violated,
 //! 2 bad input, 3 unknown, 4 bounded, 5 vacuous), 70 for a fault of Cyrano itself and 130 after a second interrupt.
 
-mod again;
-mod algorithm;
 mod args;
-mod atomicity;
-mod c;
 mod cache;
-mod clients;
 mod cluster;
+mod command_line;
 mod commands;
 mod console;
-mod counting;
-mod coverage;
-mod deferred;
 mod diagnostics;
 mod failure;
 mod interrupt;
-mod large;
 mod library;
 mod litmus;
 mod models;
+mod options;
 mod outputs;
-mod pool;
-mod program;
 mod progress;
-mod proof;
-mod repair;
-mod run;
-mod select;
+
 mod serve;
-mod shard;
 mod source;
-mod specification;
 mod traces;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{CheckpointCommand, Cli, ClusterCommand, Command, Format, ReportCommand};
-use failure::Failure;
+use args::{CheckpointCommand, Cli, ClusterCommand, ColorChoice, Command, Format, ReportCommand};
+use cyrano_session::Failure;
 
 fn main() -> ExitCode {
     interrupt::survive_size_limits();
     let cli = Cli::parse();
-    std::panic::set_hook(Box::new(|panic| console::error(&failure::bug(&panic.to_string()))));
+    std::panic::set_hook(Box::new(|panic| console::error(&cyrano_session::bug(&panic.to_string()))));
     let outcome = std::panic::catch_unwind(|| dispatch(&cli.command));
     match outcome {
         Ok(Ok(code)) => ExitCode::from(code),
         Ok(Err(failure)) => {
-            console::error(failure.message());
-            ExitCode::from(failure.exit_code())
+            let color = cli.command.output().map_or(ColorChoice::Auto, |output| output.color);
+            console::error(&failure::message(&failure, console::error_color(color)));
+            ExitCode::from(failure::exit_code(&failure))
         }
         // The hook has already said what happened.
         Err(_) => ExitCode::from(failure::INTERNAL),
@@ -64,7 +51,7 @@ fn main() -> ExitCode {
 /// Runs a command; its value is the process's exit code.
 fn dispatch(command: &Command) -> Result<u8, Failure> {
     // Said before any work is done.
-    if let Some(output) = command.plain_output()
+    if let Some(output) = command.output().filter(|_| !command.has_verdicts())
         && matches!(output.format, Format::Sarif | Format::Junit)
     {
         return Err(output.format.is_for_verdicts());

@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use cyrano_report::plain_json;
+use cyrano_report::{Style, plain_json};
+use cyrano_session::Failure;
 
 use crate::args::{Format, OutputArgs};
-use crate::failure::{BAD_INPUT, Failure};
+use crate::failure::{self, BAD_INPUT};
 use crate::{console, source};
 
 /// Endings of files that people write by hand.
@@ -111,8 +112,16 @@ impl Outputs {
         };
         if let Err(failure) = printed {
             self.failed.store(true, Ordering::SeqCst);
-            console::error(failure.message());
+            console::error(&failure::message(&failure, false));
         }
+    }
+
+    /// Writes the result of a command that has text and JSON only: the others are refused before anything is done.
+    pub fn plain(&self, output: &OutputArgs, json: impl FnOnce() -> String, text: impl FnOnce(bool, Style) -> String) {
+        self.print(&match output.format {
+            Format::Json => json(),
+            _ => text(!output.quiet, console::style(output)),
+        });
     }
 
     /// Reports that something could not be written.

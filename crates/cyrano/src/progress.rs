@@ -5,13 +5,32 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use cyrano_engine::{Progress, Watch};
+use cyrano_session::{Failure, Runner};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 
 use crate::args::{OutputArgs, RunArgs};
 use crate::console;
 
+/// Does every job and shows how that is getting on; `states` is how many a result took.
+pub fn map<T: Sync, R: Send>(
+    runner: &Runner,
+    jobs: &[T],
+    (run, output): (&RunArgs, &OutputArgs),
+    states: fn(&R) -> u64,
+    work: impl Fn(&T, &dyn Watch) -> Result<R, Failure> + Sync,
+) -> Result<Vec<R>, Failure> {
+    let meter = Meter::new(jobs.len(), run, output);
+    let results = runner.map(jobs, |at, job| {
+        let result = work(job, &JobWatch { meter: &meter, job: at });
+        meter.done(at, result.as_ref().map_or(0, states));
+        result
+    });
+    meter.finish();
+    results
+}
+
 /// The sum over all jobs that are running.
-pub struct Meter {
+struct Meter {
     show: Show,
     state: Mutex<State>,
 }
@@ -29,14 +48,14 @@ struct State {
 }
 
 /// One job's view of the meter.
-pub struct JobWatch<'a> {
+struct JobWatch<'a> {
     meter: &'a Meter,
     job: usize,
 }
 
 impl Meter {
     /// A meter for this many jobs.
-    pub fn new(jobs: usize, run: &RunArgs, output: &OutputArgs) -> Self {
+    fn new(jobs: usize, run: &RunArgs, output: &OutputArgs) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let show = if output.quiet || !(terminal || run.progress) {
             Show::Nothing
@@ -49,20 +68,15 @@ impl Meter {
         Self { show, state: Mutex::new(state) }
     }
 
-    /// The watch of one job.
-    pub fn watch(&self, job: usize) -> JobWatch<'_> {
-        JobWatch { meter: self, job }
-    }
-
     /// Notes that a job has ended.
-    pub fn done(&self, job: usize, states: u64) {
+    fn done(&self, job: usize, states: u64) {
         let mut state = self.state.lock().expect("nobody panics while holding the meter");
         state.jobs[job] = (Progress { states, ..Progress::default() }, true);
         self.draw(&mut state, true);
     }
 
     /// Removes the spinner.
-    pub fn finish(&self) {
+    fn finish(&self) {
         if let Show::Spinner(bar) = &self.show {
             bar.finish_and_clear();
         }

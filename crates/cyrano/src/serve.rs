@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::failure::Failure;
+use cyrano_session::Failure;
 
 /// The longest head of a request, and how many lines it may have.
 const MOST_HEAD: usize = 16 << 10;

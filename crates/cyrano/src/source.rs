@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
-use crate::failure::Failure;
+use cyrano_session::{Failure, Files, Source};
+
 use crate::library;
 use crate::outputs::FileName;
 
@@ -18,45 +19,33 @@ const MAX_BYTES: u64 = 2 << 20;
 /// Traces carry their program and grow with the execution.
 const MAX_TRACE_BYTES: u64 = 64 << 20;
 
-/// A text with its name.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// The name as the user gave it.
-    pub name: String,
-    /// The text.
-    pub text: String,
-    /// Where files named inside it are looked for; `None` for the built-in library.
-    pub dir: Option<PathBuf>,
-}
+/// Files of this machine, and the built-in library.
+pub struct Disk;
 
-impl Source {
-    /// Whether it is a C file, by its ending.
-    pub fn is_c(&self) -> bool {
-        self.ends("c")
+impl Files for Disk {
+    fn open(&self, name: &str) -> Result<Source, Failure> {
+        let source = history(name)?;
+        match Path::new(&source.name).extension().and_then(|ending| ending.to_str()) {
+            Some("rml" | "c" | "litmus") => Ok(source),
+            _ => Err(Failure::input(format!(
+                "{}: the ending does not say which language this is; expected `.rml`, `.c` or `.litmus`",
+                source.name
+            ))),
+        }
     }
 
-    /// Whether it is a litmus test in herd's format, by its ending.
-    pub fn is_litmus(&self) -> bool {
-        self.ends("litmus")
-    }
-
-    fn ends(&self, wanted: &str) -> bool {
-        Path::new(&self.name).extension().is_some_and(|ending| ending == wanted)
-    }
-}
-
-/// Reads a program: a path, or an entry of the built-in library.
-pub fn program(name: &str) -> Result<Source, Failure> {
-    let source = match name.strip_prefix("lib:") {
-        Some(entry) => library::find(entry)?,
-        None => file(Path::new(name))?,
-    };
-    match Path::new(&source.name).extension().and_then(|ending| ending.to_str()) {
-        Some("rml" | "c" | "litmus") => Ok(source),
-        _ => Err(Failure::input(format!(
-            "{}: the ending does not say which language this is; expected `.rml`, `.c` or `.litmus`",
-            source.name
-        ))),
+    fn beside(&self, source: &Source, name: &str) -> Result<Source, Failure> {
+        match (&source.dir, source.name.strip_prefix("lib:")) {
+            (Some(dir), _) => file(&dir.join(name)),
+            (None, Some(entry)) => {
+                let path = Path::new(entry).with_file_name(name);
+                let path = path.to_string_lossy();
+                let found = library::file(&path);
+                let found = found.ok_or_else(|| Failure::input(format!("lib:{path}: the library has no such file")))?;
+                Ok(Source { name: format!("lib:{path}"), text: found.text.to_owned(), dir: None })
+            }
+            (None, None) => Err(Failure::input(format!("{name}: there is no such file"))),
+        }
     }
 }
 

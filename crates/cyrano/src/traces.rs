@@ -7,8 +7,8 @@ use cyrano_trace::Trace;
 
 use crate::args::{DrawingArgs, OutputArgs};
 use crate::console;
-use crate::failure::Failure;
 use crate::outputs::Outputs;
+use cyrano_session::Failure;
 
 type Form = fn(&Trace) -> String;
 

@@ -10,7 +10,7 @@ use crate::lasso::Lasso;
 use crate::values::Calls;
 
 /// What is known at the end of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Verdict {
     /// It holds; the search was complete for the stated instance.
     Verified,
@@ -21,6 +21,7 @@ pub enum Verdict {
     /// Nothing wrong up to a bound that was not shown sufficient.
     Bounded,
     /// Nothing was exercised, so nothing was shown.
+    #[default]
     Vacuous,
 }
 

@@ -39,6 +39,8 @@ mod shape;
 pub mod source;
 mod subject;
 mod suite;
+mod text;
+mod turns;
 mod walk;
 
 #[cfg(test)]
@@ -55,6 +57,8 @@ pub use search::{Options, synthesise};
 pub use shape::same_but_for_fences;
 pub use subject::{Judgement, Subject, Wrong};
 pub use suite::{Ruling, Suite};
+pub use text::{C, FenceText, Rml};
+pub use turns::Turns;
 
 /// The positions that make a difference: of those between which no access is ever performed, the first.
 ///

@@ -120,6 +120,20 @@ fn indentation(before: &str, after: &str) -> String {
     own
 }
 
+/// The text with statements before the brace at `brace`: on lines of their own if the brace has one.
+pub fn before_brace(text: &str, brace: usize, statements: &[String]) -> String {
+    let (before, after) = text.split_at(brace.min(text.len()));
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let indent = &before[start..];
+    if indent.trim().is_empty() {
+        let lines: String = statements.iter().map(|line| format!("{indent}    {line}\n")).collect();
+        return format!("{}{lines}{indent}{after}", &before[..start]);
+    }
+    let words: String = statements.iter().map(|line| format!("{line} ")).collect();
+    let gap = if before.ends_with(char::is_whitespace) { "" } else { " " };
+    format!("{before}{gap}{words}{after}")
+}
+
 /// A token, as far as it matters here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mark {
@@ -252,6 +266,19 @@ mod tests {
         let fences = found.into_iter().map(|position| Fence { position, kind: FenceSet::SS });
         let patched = insert(&text, &fences.collect::<Vec<_>>());
         assert_eq!(patched.text, expected.replace('§', "fence(store-store)"));
+    }
+
+    #[test]
+    fn statements_stand_before_the_brace() {
+        let check = |text: &str, expected: &str| {
+            let brace = text.find("}//").expect("the brace is marked");
+            let more = ["order A < B;", "order each C < D;"].map(str::to_owned);
+            assert_eq!(before_brace(text, brace, &more), expected);
+        };
+        let expected = "algorithm X {\n    order Z < A;\n    order A < B;\n    order each C < D;\n}// end";
+        check("algorithm X {\n    order Z < A;\n}// end", expected);
+        check("algorithm X { }// end", "algorithm X { order A < B; order each C < D; }// end");
+        check("algorithm X {}// end", "algorithm X { order A < B; order each C < D; }// end");
     }
 
     #[test]

@@ -41,18 +41,22 @@ pub enum CompileError {
     },
 }
 
+/// What comes of a source text.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The program.
+    pub program: Program,
+    /// The client without the stm, if it is an stm with a client of its own: transactions are atomic blocks that load and store `data`.
+    pub atomic: Option<Program>,
+}
+
 /// Compiles a source text. `name` is the program's name; `set` gives constants other values than the source does, the last one counts.
 pub fn compile(source: &str, name: &str, set: &[(String, i128)]) -> Result<Program, CompileError> {
-    compile_as(source, name, set, false)
+    compile_both(source, name, set).map(|compiled| compiled.program)
 }
 
-/// Compiles the client of an stm without the stm: its transactions are atomic blocks that load and store `data`.
-/// Of a program without a client of its own it makes the same as [`compile()`].
-pub fn compile_atomic(source: &str, name: &str, set: &[(String, i128)]) -> Result<Program, CompileError> {
-    compile_as(source, name, set, true)
-}
-
-fn compile_as(source: &str, name: &str, set: &[(String, i128)], atomic: bool) -> Result<Program, CompileError> {
+/// The same, and the client without the stm if there is one.
+pub fn compile_both(source: &str, name: &str, set: &[(String, i128)]) -> Result<Compiled, CompileError> {
     check_size(source)?;
     let mut reports = report::Reports::default();
     let file = syntax::parser::parse(source, &mut reports);
@@ -65,26 +69,15 @@ fn compile_as(source: &str, name: &str, set: &[(String, i128)], atomic: bool) ->
     }
     let names = resolve::names::collect(source, &file, set, &mut reports);
     let checked = rules::checker::check(&names, &mut reports);
-    let program = lower::program::lower_program(name, &names, &checked, atomic, &mut reports);
+    let program = lower::program::lower_program(name, &names, &checked, false, &mut reports);
+    let has_client = file.client.is_some() && reports.is_empty();
+    let atomic = has_client.then(|| lower::program::lower_program(name, &names, &checked, true, &mut reports));
     if !reports.is_empty() {
         return Err(CompileError::Diagnostics(reports.finish()));
     }
-    debug_assert_eq!(cyrano_ir::verify(&program), Ok(()), "the lowering broke an invariant of the IR");
-    Ok(program)
-}
-
-/// Whether a source text is a transactional memory with values, one whose `write` is told what to write, for all clients of a size.
-pub fn has_values(source: &str) -> bool {
-    parsed(source).is_some_and(|file| file.has_values() && file.client.is_none())
-}
-
-/// Whether a source text is a transactional memory with a client of its own.
-pub fn has_client(source: &str) -> bool {
-    parsed(source).is_some_and(|file| file.client.is_some())
-}
-
-fn parsed(source: &str) -> Option<syntax::ast::File> {
-    (source.len() <= MAX_SOURCE).then(|| syntax::parser::parse(source, &mut report::Reports::default()))
+    let sound = |program: &Program| cyrano_ir::verify(program) == Ok(());
+    debug_assert!(atomic.iter().chain([&program]).all(sound), "the lowering broke an invariant of the IR");
+    Ok(Compiled { program, atomic })
 }
 
 fn check_size(source: &str) -> Result<(), CompileError> {

@@ -35,6 +35,14 @@ pub(super) fn parse(text: &str, unit: &Unit) -> Result<TestFile, Vec<Diagnostic>
     parser.finish()
 }
 
+/// A test with its notation for a name.
+pub(super) fn by_notation(notation: &str, interface: &Arc<Interface>) -> Option<Test> {
+    let mut errors = Vec::new();
+    let body = scan::line(notation, 0, &mut errors);
+    let pending = Pending { name: notation.to_owned(), span: Span::default(), body };
+    test(&pending, interface).ok().filter(|_| errors.is_empty())
+}
+
 pub(super) struct Parser<'u> {
     pub(super) unit: &'u Unit,
     errors: Vec<Diagnostic>,

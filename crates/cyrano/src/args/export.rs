@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use cyrano_session::Criterion;
 
-use super::{Criterion, OutputArgs, RunArgs, TestArgs};
+use super::{OutputArgs, RunArgs, TestArgs, named};
 
 const EXAMPLES: &str = "\
 Writes each check as a propositional formula in DIMACS form, so that any SAT solver can confirm a verdict or try what takes
@@ -32,7 +33,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub bound: Option<u16>,
     /// Only checks of these kinds
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::criterion())]
     pub criterion: Vec<Criterion>,
     /// Compare observations with the serial ones of this program instead, which has the same tests
     #[arg(long, value_name = "FILE")]

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use cyrano_session::{EngineName, Failure, Large};
 
-use super::seconds;
+use super::{RunArgs, seconds};
 
 /// Options of a check that outgrows memory or must outlive a crash.
 #[derive(Args, Debug)]
@@ -23,6 +24,43 @@ pub struct LargeArgs {
     /// How often a checkpoint is written [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub checkpoint_every: Option<Duration>,
+}
+
+/// How often a checkpoint is written if nobody says otherwise.
+const USUAL: Duration = Duration::from_secs(60);
+
+impl LargeArgs {
+    /// What is asked for, of a run with so many checks.
+    pub fn wanted(&self, run: &RunArgs, checks: usize) -> Result<Option<Large>, Failure> {
+        let refused = |why: &str| Err(Failure::input(why));
+        let dir = match (&self.disk, &self.checkpoint) {
+            (Some(disk), Some(checkpoint)) if disk != checkpoint => {
+                return refused(
+                    "--disk and --checkpoint must name the same directory; --disk alone writes checkpoints, too",
+                );
+            }
+            (Some(dir), _) | (None, Some(dir)) => dir.clone(),
+            (None, None) if self.resume => return refused("--resume needs --checkpoint DIR or --disk DIR"),
+            (None, None) if self.checkpoint_every.is_some() => {
+                return refused("--checkpoint-every needs --checkpoint DIR or --disk DIR");
+            }
+            (None, None) => return Ok(None),
+        };
+        if checks != 1 {
+            return refused(&format!(
+                "--disk and --checkpoint are for one check at a time, and this command has {checks}; \
+                 --model, --criterion and --test choose one"
+            ));
+        }
+        if !matches!(run.engine, None | Some(EngineName::Explore)) {
+            return refused("--disk and --checkpoint are for --engine explore");
+        }
+        if run.fingerprint {
+            return refused("--fingerprint keeps no states, so there is nothing for --disk and --checkpoint to keep");
+        }
+        let every = self.checkpoint_every.unwrap_or(USUAL);
+        Ok(Some(Large { dir, disk: self.disk.is_some(), resume: self.resume, every }))
+    }
 }
 
 const INFO_EXAMPLES: &str = "\

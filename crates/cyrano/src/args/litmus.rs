@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use cyrano_session::Shard;
 
 use super::{OutputArgs, RunArgs, seconds};
-use crate::shard::Shard;
 
 const LITMUS_EXAMPLES: &str = "\
 Reads tests for X86, X86_64 and C; folders are searched for `*.litmus`.

@@ -1,9 +1,9 @@
 //! Options of every command that prints a result: its form, its amount, its colours.
 
 use clap::{Args, ValueEnum};
+use cyrano_session::Failure;
 
-use super::{Command, SpecArgs, SpecCommand};
-use crate::failure::Failure;
+use super::{Command, ReportArgs, ReportCommand, SpecArgs, SpecCommand};
 
 /// Options of every command that prints a result.
 #[derive(Args, Debug)]
@@ -44,19 +44,28 @@ impl Format {
 }
 
 impl Command {
-    /// How its result is printed; none if it has no such options, or has every form.
-    pub fn plain_output(&self) -> Option<&OutputArgs> {
+    /// How its result is printed; none if it has no such options.
+    pub fn output(&self) -> Option<&OutputArgs> {
         match self {
+            Self::Check(args) => Some(&args.output),
             Self::Outcomes(args) => Some(&args.output),
+            Self::Fence(args) => Some(&args.output),
             Self::History(args) => Some(&args.output),
             Self::Spec(SpecArgs { command: SpecCommand::Compare(args) }) => Some(&args.output),
+            Self::Litmus(args) => Some(&args.output),
             Self::Compare(args) => Some(&args.output),
             Self::Export(args) => Some(&args.output),
             Self::Replay(args) => Some(&args.output),
+            Self::Report(ReportArgs { command: ReportCommand::Merge(args) }) => Some(&args.output),
             Self::Tables(args) => Some(&args.output),
             Self::Models(args) => Some(&args.output),
             _ => None,
         }
+    }
+
+    /// Whether its results are verdicts, which have every form.
+    pub fn has_verdicts(&self) -> bool {
+        matches!(self, Self::Check(_) | Self::Fence(_) | Self::Litmus(_) | Self::Report(_))
     }
 }
 

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
-use cyrano_criteria::{oracle, values};
+use clap::{Args, Subcommand};
+use cyrano_criteria::values;
+use cyrano_session::Criterion;
+use cyrano_tables::Paper;
 
-use super::{Criterion, DrawingArgs, OutputArgs, RunArgs, TestArgs, seconds};
+use super::{DrawingArgs, OutputArgs, RunArgs, TestArgs, named, seconds};
 
 const HISTORY_EXAMPLES: &str = "\
 A history file has one event a line; `#` starts a comment:
@@ -58,8 +60,8 @@ pub struct HistoryArgs {
     #[arg(value_name = "FILE")]
     pub file: String,
     /// What to judge it by; without it every criterion that its alphabet has
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub criterion: Vec<TxCriterion>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::of_histories())]
+    pub criterion: Vec<values::Criterion>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -112,7 +114,7 @@ pub struct FenceArgs {
     #[arg(value_name = "FILE")]
     pub file: String,
     /// Only checks of this kind have to hold
-    #[arg(long, value_name = "CRITERION")]
+    #[arg(long, value_name = "CRITERION", value_parser = named::criterion())]
     pub criterion: Option<Criterion>,
     /// List every minimal set, not just one of least cost
     #[arg(long)]
@@ -140,8 +142,8 @@ pub struct FenceArgs {
 #[derive(Args, Debug)]
 pub struct TablesArgs {
     /// Whose experiments
-    #[arg(value_name = "PAPER", default_value = "foil")]
-    pub paper: Paper,
+    #[arg(value_name = "PAPER", default_value = "foil", value_parser = named::paper())]
+    pub paper: &'static Paper,
     /// Give each cell of a table this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     pub timeout: Duration,
@@ -150,53 +152,4 @@ pub struct TablesArgs {
     pub only: Option<String>,
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// A paper whose experiments can be run again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Paper {
-    /// Guerraoui, Henzinger, Singh: Verification of STM on relaxed memory models (FOIL)
-    Foil,
-    /// Burckhardt, Alur, Martin: Checking consistency of concurrent data types on relaxed memory models
-    Checkfence,
-    /// Flanagan: Verifying commit-atomicity using model-checking
-    Atomicity,
-    /// O'Leary, Saha, Tuttle: Model checking transactional memory with Spin
-    Mcrt,
-    /// Lesani, Palsberg: Proving non-opacity (Samand)
-    Samand,
-}
-
-/// What a history of transactions may be judged by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum TxCriterion {
-    /// Every transaction, aborted ones too, fits into one serial order
-    Opacity,
-    /// Every committed transaction does
-    StrictSerializability,
-    /// The same without real time (values only)
-    Serializability,
-    /// Committed transactions read one snapshot each, and the first committer wins (values only)
-    SnapshotIsolation,
-}
-
-impl TxCriterion {
-    /// The criterion for histories of memory events, if there is one.
-    pub fn for_memory(self) -> Option<oracle::Criterion> {
-        match self {
-            Self::Opacity => Some(oracle::Criterion::Opacity),
-            Self::StrictSerializability => Some(oracle::Criterion::StrictSerializability),
-            Self::Serializability | Self::SnapshotIsolation => None,
-        }
-    }
-
-    /// The criterion for histories of values.
-    pub fn for_values(self) -> values::Criterion {
-        match self {
-            Self::Opacity => values::Criterion::Opacity,
-            Self::StrictSerializability => values::Criterion::StrictSerializability,
-            Self::Serializability => values::Criterion::Serializability,
-            Self::SnapshotIsolation => values::Criterion::SnapshotIsolation,
-        }
-    }
 }

@@ -1,28 +1,14 @@
 //! `cyrano check`.
 
-use cyrano_engine::Verdict;
 use cyrano_explore::Explore;
 use cyrano_report::{CheckReport, Results, RunReport, checks_html};
+use cyrano_session::{Failure, Files, Inputs, Selected, Shard, Subject, VERSION, select};
 use cyrano_trace::Trace;
 
 use crate::args::CheckArgs;
-use crate::failure::Failure;
-use crate::large::Large;
 use crate::outputs::Outputs;
-use crate::program::{self, Loaded};
-use crate::progress::Meter;
-use crate::run::{Runner, VERSION};
-use crate::select::{Selected, select};
-use crate::shard::Inputs;
-use crate::specification::Specification;
-use crate::{atomicity, cluster, models, source, traces};
-
-/// A program to check, and what its observations are compared with.
-struct Subject {
-    loaded: Loaded,
-    specification: Specification,
-    atomicity: atomicity::Lazy,
-}
+use crate::source::{self, Disk};
+use crate::{cluster, command_line, models, progress, traces};
 
 struct Job {
     subject: usize,
@@ -32,27 +18,23 @@ struct Job {
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
     let (subjects, mut jobs) = gather(args)?;
-    let shard = args.shard.map(|shard| Ok(shard.report(jobs.len(), inputs(args, &subjects, &jobs)?))).transpose()?;
+    let report = |shard: Shard| Ok(shard.report(jobs.len(), inputs(args, &subjects, &jobs)?, command_line::now()));
+    let shard = args.shard.map(report).transpose()?;
     if let Some(shard) = args.shard {
         jobs = shard.part(jobs);
     }
-    let large = Large::wanted(&args.large, &args.run, jobs.len())?;
+    let large = args.large.wanted(&args.run, jobs.len())?;
     let outputs = outputs(args)?;
-    let runner = Runner::new(&args.run, jobs.len())?.with_large(large);
+    let runner = args.run.runner(jobs.len())?.with_large(large);
     let join = |explore: &Explore, workers: usize| {
         let inputs = || inputs(args, &subjects, &jobs);
         cluster::join(&args.cluster, &args.run, &args.output, explore, workers, inputs)
     };
     let runner = runner.in_cluster(join)?;
-    let meter = Meter::new(jobs.len(), &args.run, &args.output);
-    let reports = runner.map(&jobs, |at, job| {
-        let report = one(&runner, &subjects[job.subject], &job.selected, &meter, at);
-        let states = report.as_ref().ok().and_then(|report| report.stats).map_or(0, |stats| stats.states);
-        meter.done(at, states);
-        report
-    });
-    meter.finish();
-    let reports = reports?;
+    let states = |report: &CheckReport| report.stats.map_or(0, |stats| stats.states);
+    let reports = progress::map(&runner, &jobs, (&args.run, &args.output), states, |job, watch| {
+        subjects[job.subject].check(&runner, &job.selected, watch)
+    })?;
     let report = RunReport { results: Results::Checks(&reports), version: VERSION, shard: shard.as_ref() };
     let exit = super::exit_code_of(&report, false);
     if let Some(cluster) = runner.cluster() {
@@ -79,39 +61,30 @@ fn outputs(args: &CheckArgs) -> Result<Outputs, Failure> {
 
 /// Compiles every file and selects its checks; whatever is wrong with any of them is said at once.
 fn gather(args: &CheckArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
-    let color = args.output.color;
-    let models = models::resolve_all(&args.run.model, color)?;
-    let mut subjects = Vec::new();
-    let mut jobs = Vec::new();
-    let mut errors = Vec::new();
-    for name in &args.files {
-        match subjects_of(args, name) {
-            Ok(found) => {
-                for subject in found {
-                    match select(&subject.loaded, &args.criterion, &models, color) {
-                        Ok(checks) => {
-                            let job = |selected| Job { subject: subjects.len(), selected };
-                            jobs.extend(checks.into_iter().map(job));
-                            subjects.push(subject);
-                        }
-                        Err(failure) => errors.push(failure.message().to_owned()),
-                    }
-                }
-            }
-            Err(failure) => errors.push(failure.message().to_owned()),
-        }
-    }
-    errors.dedup();
-    if errors.is_empty() { Ok((subjects, jobs)) } else { Err(Failure::Input(errors.join("\n"))) }
+    let models = models::resolve_all(&args.run.model)?;
+    let reference = args.reference.as_deref();
+    let wanted = args.tests.wanted(reference.is_some());
+    let loaded = args.files.iter().flat_map(|name| {
+        let subjects = Subject::load(&Disk, name, &args.run.set, &wanted, reference);
+        subjects.map_or_else(|failure| vec![Err(failure)], |subjects| subjects.into_iter().map(Ok).collect())
+    });
+    let selected = loaded.map(|subject| {
+        let subject = subject?;
+        Ok((select(&subject.case, &args.criterion, &models, &Disk)?, subject))
+    });
+    let (checks, subjects): (Vec<_>, Vec<_>) = Failure::all(selected)?.into_iter().unzip();
+    let numbered = checks.into_iter().enumerate();
+    let jobs = numbered.flat_map(|(subject, checks)| checks.into_iter().map(move |selected| Job { subject, selected }));
+    Ok((subjects, jobs.collect()))
 }
 
 /// What the checks depend on.
 fn inputs(args: &CheckArgs, subjects: &[Subject], jobs: &[Job]) -> Result<Inputs, Failure> {
     let mut inputs = Inputs::default();
-    for Subject { loaded, .. } in subjects {
-        let file = &loaded.source.name;
-        inputs.add(file, &loaded.source.text);
-        if let Some(test) = &loaded.test {
+    for Subject { case, .. } in subjects {
+        let file = &case.source.name;
+        inputs.add(file, &case.source.text);
+        if let Some(test) = &case.test {
             inputs.add(file, &test.name);
             inputs.add(file, &test.tests);
             test.includes.values().for_each(|text| inputs.add(file, text));
@@ -119,64 +92,10 @@ fn inputs(args: &CheckArgs, subjects: &[Subject], jobs: &[Job]) -> Result<Inputs
     }
     for job in jobs {
         // The model with all its parameters: it may come from a file.
-        inputs.add(&subjects[job.subject].loaded.source.name, &format!("{:?}", job.selected));
+        inputs.add(&subjects[job.subject].case.source.name, &format!("{:?}", job.selected));
     }
     if let Some(reference) = &args.reference {
-        inputs.add(reference, &source::program(reference)?.text);
+        inputs.add(reference, &Disk.open(reference)?.text);
     }
     Ok(inputs)
-}
-
-/// The programs of a file: one, or one for each test.
-fn subjects_of(args: &CheckArgs, name: &str) -> Result<Vec<Subject>, Failure> {
-    let color = args.output.color;
-    let tests = args.tests.compared_with(args.reference.as_deref());
-    let loaded = program::load_all(name, &args.run.set, &tests, color)?;
-    let subject = |loaded: Loaded| {
-        let specification = match &args.reference {
-            None => Specification::default(),
-            Some(reference) => Specification::of(program::load_reference(reference, &loaded, color)?),
-        };
-        Ok(Subject { loaded, specification, atomicity: Default::default() })
-    };
-    loaded.into_iter().map(subject).collect()
-}
-
-fn one(
-    runner: &Runner,
-    subject: &Subject,
-    selected: &Selected,
-    meter: &Meter,
-    job: usize,
-) -> Result<CheckReport, Failure> {
-    let Subject { loaded, specification, atomicity } = subject;
-    match selected {
-        Selected::Run(property, model) => runner.check(loaded, property, model, &meter.watch(job)),
-        Selected::Observations(model) => specification.check(runner, loaded, model, &meter.watch(job)),
-        Selected::Atomicity(model) => atomicity.of(loaded)?.check(runner, model, &meter.watch(job)),
-        Selected::Nothing { criterion, reason } => Ok(CheckReport {
-            file: loaded.source.name.clone(),
-            test: loaded.test_name(),
-            model: None,
-            criterion: (*criterion).to_owned(),
-            property: None,
-            set: loaded.set.iter().cloned().collect(),
-            engine: None,
-            engine_note: None,
-            instance: loaded.instance(),
-            verdict: Verdict::Vacuous,
-            reason: Some(reason.clone()),
-            caveats: Vec::new(),
-            specification: None,
-            clients: None,
-            blocks: Vec::new(),
-            unreached: Vec::new(),
-            clauses: None,
-            stats: None,
-            reductions: Vec::new(),
-            trace: None,
-            minimised: None,
-            explanation: None,
-        }),
-    }
 }

@@ -1,14 +1,12 @@
 //! `cyrano checkpoint info`.
 
-use std::fmt::Write as _;
-
 use cyrano_disk::Info;
 use indicatif::{HumanBytes, HumanCount};
 
 use super::cluster_checkpoint;
 use crate::args::InfoArgs;
-use crate::failure::Failure;
-use crate::{console, large};
+use crate::console;
+use cyrano_session::Failure;
 
 /// Options of the explorer that most users leave alone are not shown.
 pub(super) const SHOWN: [&str; 5] = ["version", "program", "model", "check", "deferred"];
@@ -16,16 +14,18 @@ pub(super) const SHOWN: [&str; 5] = ["version", "program", "model", "check", "de
 /// Says what is in a checkpoint, of one process or of a cluster.
 pub fn info(args: &InfoArgs) -> Result<u8, Failure> {
     let parts = cyrano_cluster::info(&args.dir).map_err(Failure::input)?;
-    let told = if parts.is_empty() { text(&large::info(&args.dir)?) } else { cluster_checkpoint::text(&parts) };
+    let told = if parts.is_empty() {
+        text(&cyrano_disk::info(&args.dir).map_err(Failure::input)?)
+    } else {
+        cluster_checkpoint::text(&parts)
+    };
     console::print(&told)?;
     Ok(0)
 }
 
 fn text(info: &Info) -> String {
     let mut out = String::new();
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(out, "{name:<12} {value}");
-    };
+    let mut line = |name: &str, value: &str| row(&mut out, name, value);
     for (name, value) in
         info.about.iter().chain(info.identity.iter().filter(|(name, _)| SHOWN.contains(&name.as_str())))
     {
@@ -40,6 +40,11 @@ fn text(info: &Info) -> String {
     line("written", &moment(info.time));
     line("size", &format!("{}, {} sorted runs", HumanBytes(info.bytes), info.runs));
     out
+}
+
+/// A name and what it stands for.
+pub(super) fn row(out: &mut String, name: &str, value: &str) {
+    out.push_str(&format!("{name:<12} {value}\n"));
 }
 
 /// A time since 1970 as a date, in UTC.

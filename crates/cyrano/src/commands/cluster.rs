@@ -8,7 +8,7 @@ use cyrano_cluster::Key;
 
 use crate::args::ClusterRunArgs;
 use crate::console;
-use crate::failure::Failure;
+use cyrano_session::Failure;
 
 /// Prints a new key.
 pub fn key() -> Result<u8, Failure> {

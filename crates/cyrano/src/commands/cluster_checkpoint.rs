@@ -1,18 +1,14 @@
 //! `cyrano checkpoint info` for the parts of a cluster's checkpoints.
 
-use std::fmt::Write as _;
-
 use cyrano_cluster::{Info, Level};
 use indicatif::{HumanBytes, HumanCount};
 
-use super::checkpoint::{SHOWN, moment};
+use super::checkpoint::{SHOWN, moment, row};
 
 /// What is in some parts: of all processes, or of those whose directories are here.
 pub fn text(parts: &[Info]) -> String {
     let mut out = String::new();
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(out, "{name:<12} {value}");
-    };
+    let mut line = |name: &str, value: &str| row(&mut out, name, value);
     let Some(first) = parts.first() else { return out };
     let shown = |name: &str| SHOWN.contains(&name) || matches!(name, "processes" | "workers");
     for (name, value) in first.about.iter().chain(first.identity.iter().filter(|(name, _)| shown(name))) {

@@ -9,13 +9,12 @@ use cyrano_interp::ReplayError;
 use cyrano_ir::{Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
 use cyrano_report::{EnabledReport, SteppingReport, SteppingState, ThreadRegisters, stepping_html, stepping_json};
-use cyrano_trace::{NamedValue, Parts, Trace, told_registers};
+use cyrano_session::{Case, Failure, VERSION, bug, frontend};
+use cyrano_trace::{NamedValue, Trace, told_registers};
 
-use crate::args::{ColorChoice, ExploreArgs};
-use crate::failure::{self, Failure};
-use crate::program::{self, Loaded};
-use crate::run::VERSION;
+use crate::args::ExploreArgs;
 use crate::serve::{Request, Response, Server};
+use crate::source::Disk;
 use crate::{console, models};
 
 /// How many steps are offered at a time.
@@ -28,16 +27,16 @@ const JSON: &str = "application/json";
 
 /// Runs the command.
 pub fn run(args: &ExploreArgs) -> Result<u8, Failure> {
-    let model = models::resolve(&args.model, ColorChoice::Auto)?;
-    let loaded = one_program(args)?;
-    let loaded = loaded.for_question(Some(&Property::Assertions));
-    let by_hand = ByHand::new(&loaded, &model)?;
+    let model = models::resolve(&args.model)?;
+    let case = one_program(args)?;
+    let case = case.for_question(Some(&Property::Assertions));
+    let by_hand = ByHand::new(&case, &model)?;
     // Whatever can go wrong at the start goes wrong here, not in the browser.
-    by_hand.report(&[]).map_err(|refusal| Failure::Internal(failure::bug(&refusal.body)))?;
+    by_hand.report(&[]).map_err(|refusal| Failure::Internal(bug(&refusal.body)))?;
     let server = Server::bind(args.port)?;
     let address = server.address();
     console::print(&format!("{address}\n"))?;
-    console::error(&format!("stepping through {} on {}; Ctrl-C ends it", loaded.source.name, model.name));
+    console::error(&format!("stepping through {} on {}; Ctrl-C ends it", case.source.name, model.name));
     if !args.no_open {
         std::thread::spawn(move || {
             if !super::view::start_browser(address.as_ref()) {
@@ -50,12 +49,12 @@ pub fn run(args: &ExploreArgs) -> Result<u8, Failure> {
 }
 
 /// The program of the file; of several tests one has to be named.
-fn one_program(args: &ExploreArgs) -> Result<Loaded, Failure> {
-    let mut all = program::load_all(&args.file, &args.set, &args.tests, ColorChoice::Auto)?;
+fn one_program(args: &ExploreArgs) -> Result<Case, Failure> {
+    let mut all = frontend::cases(&Disk, &args.file, &args.set, &args.tests.wanted(false))?;
     match (all.pop(), all.as_slice()) {
         (Some(one), []) => Ok(one),
         (Some(last), others) => {
-            let names: Vec<String> = others.iter().chain([&last]).filter_map(Loaded::test_name).collect();
+            let names: Vec<String> = others.iter().chain([&last]).filter_map(Case::test_name).collect();
             let names = names.join(", ");
             Err(Failure::input(format!("{}: one test at a time; --test takes one of {names}", last.source.name)))
         }
@@ -65,19 +64,19 @@ fn one_program(args: &ExploreArgs) -> Result<Loaded, Failure> {
 
 /// A program that somebody steps through.
 struct ByHand<'a> {
-    loaded: &'a Loaded,
+    case: &'a Case,
     model: &'a Model,
     stepping: Stepping<'a>,
 }
 
 impl<'a> ByHand<'a> {
-    fn new(loaded: &'a Loaded, model: &'a Model) -> Result<Self, Failure> {
-        let file = &loaded.source.name;
-        loaded.query(model, Question::Holds(&Property::Assertions))?;
-        let stepping = Stepping::new(&loaded.program, model).map_err(|refusal| {
+    fn new(case: &'a Case, model: &'a Model) -> Result<Self, Failure> {
+        let file = &case.source.name;
+        case.query(model, Question::Holds(&Property::Assertions))?;
+        let stepping = Stepping::new(&case.program, model).map_err(|refusal| {
             Failure::input(format!("{file}: cannot be stepped through on {}: {}", model.name, refusal))
         })?;
-        Ok(Self { loaded, model, stepping })
+        Ok(Self { case, model, stepping })
     }
 
     fn answer(&self, request: &Request) -> Response {
@@ -106,7 +105,7 @@ impl<'a> ByHand<'a> {
     fn report(&self, path: &[usize]) -> Result<SteppingReport, Response> {
         let place = self.stepping.at(path).ok_or_else(|| Response::refusal(400, "That step cannot be taken."))?;
         let unconfirmed = |why: ReplayError| {
-            let text = failure::bug(&format!("the reference interpreter does not confirm a step: {why}"));
+            let text = bug(&format!("the reference interpreter does not confirm a step: {why}"));
             console::error(&text);
             Response::refusal(500, text)
         };
@@ -127,7 +126,7 @@ impl<'a> ByHand<'a> {
     }
 
     fn registers(&self, place: &Place) -> Vec<ThreadRegisters> {
-        let program = &self.loaded.program;
+        let program = &self.case.program;
         let of = |(thread, values): (ThreadId, &Vec<Option<i128>>)| ThreadRegisters {
             thread: program.thread(thread).name.clone(),
             values: told_registers(program, thread, values),
@@ -136,7 +135,7 @@ impl<'a> ByHand<'a> {
     }
 
     fn outcome(&self, values: &[i128]) -> Vec<NamedValue> {
-        let observed = self.loaded.program.observed.iter().zip(values);
+        let observed = self.case.program.observed.iter().zip(values);
         observed.map(|(o, value)| NamedValue { name: o.name.clone(), value: Some(*value), shown: None }).collect()
     }
 
@@ -145,7 +144,7 @@ impl<'a> ByHand<'a> {
         match &place.standing {
             Standing::Wrong(violation) => self.confirmed(&Property::Assertions, Some(violation), &place.execution),
             Standing::Done { .. } => {
-                let declared = self.loaded.program.checks.iter().map(|check| &check.property);
+                let declared = self.case.program.checks.iter().map(|check| &check.property);
                 let mut decided = declared.filter_map(|property| self.decided(property, &place.execution));
                 decided.next().map_or_else(|| self.confirmed(&Property::Assertions, None, &place.execution), Ok)
             }
@@ -166,21 +165,9 @@ impl<'a> ByHand<'a> {
         violation: Option<&Violation>,
         execution: &Execution,
     ) -> Result<Trace, ReplayError> {
-        let Loaded { source, set, test, program, .. } = self.loaded;
+        let program = &self.case.program;
         let replayed = cyrano_interp::confirm(program, self.model, property, violation, execution)?;
-        Ok(Trace::build(&Parts {
-            version: VERSION,
-            file: &source.name,
-            source: &source.text,
-            set,
-            test: test.as_ref(),
-            program,
-            model: self.model,
-            property,
-            violation,
-            execution,
-            replayed: &replayed,
-        }))
+        Ok(self.case.trace(program, (property, self.model), violation, (execution, &replayed)))
     }
 
     /// A step on offer, told by the trace that it leads to.
@@ -189,7 +176,7 @@ impl<'a> ByHand<'a> {
         let (line, text) = self.statement(step);
         let commands = |trace: &Trace| trace.threads[step.thread.index()].commands.clone();
         Ok(EnabledReport {
-            thread: self.loaded.program.thread(step.thread).name.clone(),
+            thread: self.case.program.thread(step.thread).name.clone(),
             line,
             text,
             choices: step.choices.clone(),
@@ -201,10 +188,10 @@ impl<'a> ByHand<'a> {
 
     /// Where the thread of a step stands: line and text.
     fn statement(&self, step: &NextStep) -> (usize, String) {
-        let span = self.loaded.program.instr(step.thread, step.at).span;
-        let text = &self.loaded.source.text;
+        let span = self.case.program.instr(step.thread, step.at).span;
+        let text = &self.case.source.text;
         let (start, end) = (span.start as usize, span.end as usize);
-        let line = text.get(..start).map_or(1, |before| before.matches('\n').count() + 1);
+        let line = self.case.source.line(span).unwrap_or(1);
         let words = text.get(start..end).unwrap_or_default().split_whitespace();
         (line, words.collect::<Vec<_>>().join(" "))
     }

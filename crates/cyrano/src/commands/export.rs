@@ -6,30 +6,20 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use cyrano_engine::{Question, Verdict};
+use cyrano_engine::{Question, Verdict, Watch};
 use cyrano_ir::{Property, Quantifier};
 use cyrano_memory::Model;
 use cyrano_report::{ExportReport, FormulaReport, exports_json, exports_text};
+use cyrano_session::{Case, Claim, EngineName, Failure, Runner, Selected, Subject, VERSION, bug, lines, proof, select};
 use cyrano_symbolic::Export;
 
-use crate::args::{EngineChoice, ExportArgs, Format};
-use crate::failure::{self, Failure};
+use crate::args::ExportArgs;
 use crate::outputs::Outputs;
-use crate::program::{self, Loaded};
-use crate::progress::{JobWatch, Meter};
-use crate::run::{self, Runner, VERSION};
-use crate::select::{Selected, select};
-use crate::specification::Specification;
-use crate::{console, models, proof};
+use crate::source::Disk;
+use crate::{models, progress};
 
 /// The option for the folder of the formulas.
 const DIMACS: &str = "--dimacs";
-
-/// A program, and what its observations are compared with.
-struct Subject {
-    loaded: Loaded,
-    specification: Specification,
-}
 
 struct Job {
     subject: usize,
@@ -39,58 +29,48 @@ struct Job {
 
 /// Runs the command.
 pub fn run(args: &ExportArgs) -> Result<u8, Failure> {
-    if !matches!(args.run.engine, EngineChoice::Auto | EngineChoice::Symbolic) {
+    if !matches!(args.run.engine, None | Some(EngineName::Symbolic)) {
         return Err(Failure::input("only the symbolic engine makes formulas"));
     }
     let (subjects, jobs) = gather(args)?;
     std::fs::create_dir_all(&args.dimacs).map_err(|error| cannot_write(&args.dimacs, &error))?;
     let outputs = Outputs::new(&args.output).silent();
     jobs.iter().try_for_each(|job| outputs.claim(DIMACS, Some(&job.path)))?;
-    let runner = Runner::new(&args.run, jobs.len())?;
-    let meter = Meter::new(jobs.len(), &args.run, &args.output);
-    let reports = runner.map(&jobs, |at, job| {
-        let report = one(args, &runner, &subjects[job.subject], job, &outputs, &meter.watch(at));
-        meter.done(at, 0);
-        report
-    });
-    meter.finish();
-    let reports = reports?;
-    let text = match args.output.format {
-        other @ (Format::Sarif | Format::Junit) => return Err(other.is_for_verdicts()),
-        Format::Json => exports_json(&reports, VERSION),
-        Format::Text => exports_text(&reports, console::style(&args.output)),
-    };
-    outputs.print(&text);
+    let runner = args.run.runner(jobs.len())?;
+    let reports = progress::map(
+        &runner,
+        &jobs,
+        (&args.run, &args.output),
+        |_| 0,
+        |job, watch| one(args, &runner, &subjects[job.subject], job, &outputs, watch),
+    )?;
+    outputs.plain(&args.output, || exports_json(&reports, VERSION), |_, style| exports_text(&reports, style));
     let all = reports.iter().all(|report| report.formula.is_some());
     Ok(outputs.exit(if all { Verdict::Verified } else { Verdict::Unknown }.exit_code()))
 }
 
 fn gather(args: &ExportArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
-    let color = args.output.color;
-    let models = models::resolve_all(&args.run.model, color)?;
+    let models = models::resolve_all(&args.run.model)?;
     let (mut subjects, mut jobs, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
-    let tests = args.tests.compared_with(args.reference.as_deref());
+    let reference = args.reference.as_deref();
+    let wanted = args.tests.wanted(reference.is_some());
     for file in &args.files {
-        for loaded in program::load_all(file, &args.run.set, &tests, color)? {
-            let specification = match &args.reference {
-                None => Specification::default(),
-                Some(reference) => Specification::of(program::load_reference(reference, &loaded, color)?),
-            };
-            for selected in select(&loaded, &args.criterion, &models, color)? {
-                let path = args.dimacs.join(unused(&name(&loaded, &selected), &mut names));
+        for subject in Subject::load(&Disk, file, &args.run.set, &wanted, reference)? {
+            for selected in select(&subject.case, &args.criterion, &models, &Disk)? {
+                let path = args.dimacs.join(unused(&name(&subject.case, &selected), &mut names));
                 jobs.push(Job { subject: subjects.len(), selected, path });
             }
-            subjects.push(Subject { loaded, specification });
+            subjects.push(subject);
         }
     }
     Ok((subjects, jobs))
 }
 
 /// `msn.T0.relaxed.observations`, without what file systems may not like.
-fn name(loaded: &Loaded, selected: &Selected) -> String {
+fn name(case: &Case, selected: &Selected) -> String {
     let (criterion, model) = what(selected);
-    let stem = Path::new(&loaded.source.name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let parts = [Some(stem), loaded.test_name(), model.map(|model| model.name.clone()), Some(criterion.to_owned())];
+    let stem = Path::new(&case.source.name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let parts = [Some(stem), case.test_name(), model.map(|model| model.name.clone()), Some(criterion.to_owned())];
     let clean = |part: String| {
         let words =
             part.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '\'').map(|w| w.replace('\'', "p"));
@@ -109,9 +89,7 @@ fn unused(name: &str, names: &mut BTreeSet<String>) -> String {
 
 fn what(selected: &Selected) -> (&'static str, Option<&Model>) {
     match selected {
-        Selected::Run(property, model) => (property.criterion(), Some(model)),
-        Selected::Observations(model) => ("observations", Some(model)),
-        Selected::Atomicity(model) => (cyrano_criteria::atomicity::ATOMICITY, Some(model)),
+        Selected::Run(claim, model) => (claim.criterion(), Some(model)),
         Selected::Nothing { criterion, .. } => (criterion, None),
     }
 }
@@ -122,64 +100,67 @@ fn one(
     subject: &Subject,
     job: &Job,
     outputs: &Outputs,
-    watch: &JobWatch<'_>,
+    watch: &dyn Watch,
 ) -> Result<ExportReport, Failure> {
-    let Subject { loaded, specification } = subject;
+    let case = &subject.case;
     let (criterion, model) = what(&job.selected);
     let mut report = ExportReport {
-        file: loaded.source.name.clone(),
-        test: loaded.test_name(),
+        file: case.source.name.clone(),
+        test: case.test_name(),
         model: model.map(|model| model.name.clone()),
         criterion: criterion.to_owned(),
         formula: None,
         reason: None,
     };
-    let asked = match &job.selected {
-        Selected::Run(property, model) => Ok((property.clone(), model)),
-        Selected::Observations(model) => specification.property(runner, loaded, watch).map(|it| (it, model)),
-        Selected::Atomicity(_) => {
-            Err("`atomicity` has no formula of its own: write operations and check `observations`".into())
-        }
-        Selected::Nothing { reason, .. } => Err(reason.clone()),
+    let (property, model) = match asked(runner, subject, &job.selected, watch) {
+        Ok(asked) => asked,
+        Err(reason) => return Ok(ExportReport { reason: Some(reason), ..report }),
     };
-    let made = match asked {
-        Err(reason) => Err(reason),
-        Ok((property, model)) => {
-            let query = loaded.query(model, Question::Holds(&property))?;
-            let export = runner.export(query, args.bound.map(usize::from), watch);
-            export.map(|export| (property, model, export))
-        }
+    let query = case.query(model, Question::Holds(&property))?;
+    let export = match runner.export(query, args.bound.map(usize::from), watch) {
+        Ok(export) => export,
+        Err(reason) => return Ok(ExportReport { reason: Some(reason), ..report }),
     };
-    match made {
-        Err(reason) => report.reason = Some(reason),
-        Ok((property, model, export)) => {
-            // The comments have the engine's verdict.
-            let confirm = |answer| proof::proof(&loaded.program, &property, model, answer, None);
-            let confirmed = export.answer.as_ref().map(confirm);
-            confirmed.transpose().map_err(|why| Failure::Internal(failure::bug(&format!("{}: {why}", report.file))))?;
-            let comments = comments(&report, loaded, &property, &export);
-            let text = format!("{comments}{}", export.dimacs);
-            if !outputs.save(DIMACS, &job.path, "", &text) {
-                report.reason = Some("the formula could not be written".to_owned());
-                return Ok(report);
-            }
-            report.reason = export.answer.as_ref().and_then(|answer| reason(loaded, answer));
-            report.formula = Some(FormulaReport {
-                path: job.path.display().to_string(),
-                variables: export.variables,
-                clauses: export.clauses,
-                satisfiable: satisfiable(&export),
-                verdict: export.answer.as_ref().map(|answer| answer.verdict),
-                bound: export.default_bound,
-                loops: bounds(loaded, &export),
-            });
-        }
+    // The comments have the engine's verdict.
+    let confirm = |answer| proof::proof(&case.program, &property, model, answer, None);
+    let confirmed = export.answer.as_ref().map(confirm).transpose();
+    confirmed.map_err(|why| Failure::Internal(bug(&format!("{}: {why}", report.file))))?;
+    let text = format!("{}{}", comments(&report, case, &property, &export), export.dimacs);
+    if !outputs.save(DIMACS, &job.path, "", &text) {
+        return Ok(ExportReport { reason: Some("the formula could not be written".to_owned()), ..report });
     }
+    report.reason = export.answer.as_ref().and_then(|answer| reason(case, answer));
+    report.formula = Some(FormulaReport {
+        path: job.path.display().to_string(),
+        variables: export.variables,
+        clauses: export.clauses,
+        satisfiable: satisfiable(&export),
+        verdict: export.answer.as_ref().map(|answer| answer.verdict),
+        bound: export.default_bound,
+        loops: bounds(case, &export),
+    });
     Ok(report)
 }
 
-fn reason(loaded: &Loaded, answer: &cyrano_engine::Answer) -> Option<String> {
-    answer.reason.as_ref().map(|reason| format!("{reason}{}", run::lines(loaded, &answer.places)))
+/// What a check asks; `Err` says why it has no formula.
+fn asked<'a>(
+    runner: &Runner,
+    Subject { case, specification, .. }: &Subject,
+    selected: &'a Selected,
+    watch: &dyn Watch,
+) -> Result<(Property, &'a Model), String> {
+    match selected {
+        Selected::Run(Claim::Property(property), model) => Ok((property.clone(), model)),
+        Selected::Run(Claim::Observations, model) => Ok((specification.property(runner, case, watch)?, model)),
+        Selected::Run(Claim::Atomicity, _) => {
+            Err("`atomicity` has no formula of its own: write operations and check `observations`".into())
+        }
+        Selected::Nothing { reason, .. } => Err(reason.clone()),
+    }
+}
+
+fn reason(case: &Case, answer: &cyrano_engine::Answer) -> Option<String> {
+    answer.reason.as_ref().map(|reason| format!("{reason}{}", lines(case, &answer.places)))
 }
 
 /// Whether the formula is satisfiable, by the engine's own answer.
@@ -189,25 +170,24 @@ fn satisfiable(export: &Export) -> Option<bool> {
 }
 
 /// The thread, the line and the bound of each loop that may be repeated more often than the others.
-fn bounds(loaded: &Loaded, export: &Export) -> Vec<(String, usize, usize)> {
+fn bounds(case: &Case, export: &Export) -> Vec<(String, usize, usize)> {
     let shown = |bound: &cyrano_symbolic::LoopBound| {
-        let start = loaded.program.instr(bound.thread, bound.head).span.start as usize;
-        let line = loaded.source.text.get(..start).map_or(0, |before| before.matches('\n').count() + 1);
-        (loaded.program.thread(bound.thread).name.clone(), line, bound.bound)
+        let line = case.line(bound.thread, bound.head).unwrap_or(0);
+        (case.program.thread(bound.thread).name.clone(), line, bound.bound)
     };
     export.loops.iter().map(shown).collect()
 }
 
 /// What the file is about.
-fn comments(report: &ExportReport, loaded: &Loaded, property: &Property, export: &Export) -> String {
+fn comments(report: &ExportReport, case: &Case, property: &Property, export: &Export) -> String {
     let mut lines = vec![format!("written by cyrano {VERSION}"), format!("file: {}", report.file)];
     lines.extend(report.test.iter().map(|test| format!("test: {test}")));
-    lines.extend(loaded.set.iter().map(|(name, value)| format!("set: {name}={value}")));
+    lines.extend(case.set.iter().map(|(name, value)| format!("set: {name}={value}")));
     lines.extend(report.model.iter().map(|model| format!("model: {model}")));
     lines.push(format!("criterion: {}", criterion(property)));
     let times = |bound: usize| if bound == 1 { "once".to_owned() } else { format!("{bound} times") };
     lines.push(format!("bounds: every loop is repeated at most {}", times(export.default_bound)));
-    for (thread, line, bound) in bounds(loaded, export) {
+    for (thread, line, bound) in bounds(case, export) {
         lines.push(format!("bounds: except in {thread}, the loop of line {line}: {}", times(bound)));
     }
     lines.push(sufficient(export).to_owned());
@@ -216,7 +196,7 @@ fn comments(report: &ExportReport, loaded: &Loaded, property: &Property, export:
     lines.push(format!("unsatisfiable: {no}"));
     match &export.answer {
         Some(answer) => {
-            let why = reason(loaded, answer).map(|reason| format!(" ({reason})")).unwrap_or_default();
+            let why = reason(case, answer).map(|reason| format!(" ({reason})")).unwrap_or_default();
             lines.push(format!("verdict of cyrano: {}{why}", answer.verdict.name()));
         }
         None => lines.push("verdict of cyrano: not asked for".to_owned()),

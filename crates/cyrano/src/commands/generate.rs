@@ -4,7 +4,7 @@ use clap::CommandFactory;
 
 use crate::args::Cli;
 use crate::console;
-use crate::failure::Failure;
+use cyrano_session::Failure;
 
 /// Prints the completion script.
 pub fn completions(shell: clap_complete::Shell) -> Result<u8, Failure> {

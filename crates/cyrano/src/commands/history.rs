@@ -4,14 +4,12 @@ mod memory;
 mod values;
 
 use cyrano_ir::Span;
-use cyrano_report::{HistoryReport, Reason, Rejected, history_json, history_text};
+use cyrano_report::{Reason, Rejected, history_json, history_text};
+use cyrano_session::{Failure, Source, VERSION};
 
-use crate::args::{Format, HistoryArgs};
-use crate::console;
-use crate::failure::Failure;
+use crate::args::HistoryArgs;
 use crate::outputs::Outputs;
-use crate::run::VERSION;
-use crate::source::{self, Source};
+use crate::source;
 
 /// Runs the command.
 pub fn run(args: &HistoryArgs) -> Result<u8, Failure> {
@@ -22,30 +20,22 @@ pub fn run(args: &HistoryArgs) -> Result<u8, Failure> {
             criteria.push(*criterion);
         }
     }
-    let judged = if cyrano_criteria::values::is_values(&source.text) {
-        values::judge(&source, &criteria, args.output.color)
-    } else {
-        memory::judge(&source, &criteria, args.output.color)
+    let (events, results) = match cyrano_criteria::values::is_values(&source.text) {
+        true => values::judge(&source, &criteria)?,
+        false => memory::judge(&source, &criteria)?,
     };
-    let (events, results) = judged?;
-    print(args, &source, events, &results)
-}
-
-fn print(args: &HistoryArgs, source: &Source, events: usize, results: &[HistoryReport]) -> Result<u8, Failure> {
-    let text = match args.output.format {
-        other @ (Format::Sarif | Format::Junit) => return Err(other.is_for_verdicts()),
-        Format::Json => history_json(&source.name, events, results, VERSION),
-        Format::Text => history_text(&source.name, events, results, !args.output.quiet, console::style(&args.output)),
-    };
-    let outputs = Outputs::new(&args.output);
-    outputs.print(&text);
+    let (outputs, name) = (Outputs::new(&args.output), &source.name);
+    outputs.plain(
+        &args.output,
+        || history_json(name, events, &results, VERSION),
+        |details, style| history_text(name, events, &results, details, style),
+    );
     Ok(outputs.exit(u8::from(results.iter().any(|result| result.rejected.is_some()))))
 }
 
 /// A rejection at an event, from 0, which stands there in the file.
 fn rejected(source: &Source, at: usize, span: Span, explanation: Reason) -> Rejected {
-    let range = span.range();
-    let line = source.text[..range.start].matches('\n').count() + 1;
-    let words: Vec<&str> = source.text[range].split_whitespace().collect();
+    let line = source.line(span).unwrap_or(1);
+    let words: Vec<&str> = source.text[span.range()].split_whitespace().collect();
     Rejected { at: at + 1, line, event: words.join(" "), explanation }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::args::{LibraryArgs, LibraryCommand};
 use crate::console;
-use crate::failure::Failure;
 use crate::library::{self, Entry};
+use cyrano_session::Failure;
 
 /// Runs the command.
 pub fn run(args: &LibraryArgs) -> Result<u8, Failure> {

@@ -7,7 +7,7 @@ use cyrano_litmus::generate::{Cycle, Relation};
 
 use crate::args::{GenerateArgs, Language};
 use crate::console;
-use crate::failure::Failure;
+use cyrano_session::Failure;
 
 /// Runs the command.
 pub fn run(args: &GenerateArgs) -> Result<u8, Failure> {

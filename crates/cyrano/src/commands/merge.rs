@@ -3,23 +3,24 @@
 use std::path::Path;
 
 use cyrano_report::{RunReport, SavedReport, ShardReport, merge};
+use cyrano_session::replay::replayed;
+use cyrano_session::{Failure, VERSION};
 
 use crate::args::MergeArgs;
-use crate::failure::{BAD_INPUT, Failure};
+use crate::failure::BAD_INPUT;
 use crate::outputs::Outputs;
-use crate::run::VERSION;
-use crate::{again, console, source};
+use crate::{console, source};
 
 /// The option for a file instead of standard output.
 const OUTPUT: &str = "--output";
 
 /// Runs the command.
 pub fn run(args: &MergeArgs) -> Result<u8, Failure> {
-    let reports = read_all(args)?;
+    let reports = Failure::all(args.reports.iter().map(|path| read(path)))?;
     let outputs = Outputs::new(&args.output);
     outputs.claim(OUTPUT, args.to.as_deref())?;
     let mut merged = merge(reports).map_err(Failure::input)?;
-    merged.results.confirm(&again::replayed);
+    merged.results.confirm(&replayed);
     let doubts = merged.results.doubts();
     doubts.iter().for_each(|doubt| console::error(doubt));
     let report = RunReport { results: merged.results.as_results(), version: VERSION, shard: merged.shard.as_ref() };
@@ -41,19 +42,7 @@ pub fn run(args: &MergeArgs) -> Result<u8, Failure> {
     Ok(outputs.exit(exit))
 }
 
-/// Reads every report; whatever is wrong with any of them is said at once.
-fn read_all(args: &MergeArgs) -> Result<Vec<SavedReport>, Failure> {
-    let mut reports = Vec::new();
-    let mut errors = Vec::new();
-    for path in &args.reports {
-        match read(path) {
-            Ok(report) => reports.push(report),
-            Err(failure) => errors.push(failure.message().to_owned()),
-        }
-    }
-    if errors.is_empty() { Ok(reports) } else { Err(Failure::Input(errors.join("\n"))) }
-}
-
+/// Reads a report.
 fn read(path: &Path) -> Result<SavedReport, Failure> {
     let file = source::trace(path)?;
     let unusable = |what| Failure::input(format!("{}: this report cannot be joined: {what}", file.name));

@@ -3,35 +3,26 @@
 use cyrano_engine::Engine;
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
-use cyrano_ir::{
-    Addr, ArrayId, Expr, Instr, LocId, LocalExpr, Location, Op, OwnOrder, Place, Program, RegId, Register, SharedArray,
-    Span, Thread, ThreadId, Ty,
-};
+use cyrano_ir::{OwnOrder, Program};
 use cyrano_memory::Model;
 use cyrano_report::{ModelReport, models_json, models_text};
+use cyrano_session::{Failure, VERSION};
 use cyrano_symbolic::Symbolic;
 use cyrano_trace::ModelInfo;
 
-use crate::args::{Format, ModelsArgs};
-use crate::failure::Failure;
+use crate::args::ModelsArgs;
+use crate::models;
 use crate::outputs::Outputs;
-use crate::run::VERSION;
-use crate::{console, models};
 
 /// Runs the command.
 pub fn run(args: &ModelsArgs) -> Result<u8, Failure> {
     let models = match &args.model {
-        Some(name) => vec![models::resolve(name, args.output.color)?],
+        Some(name) => vec![models::resolve(name)?],
         None => cyrano_memory::all(),
     };
     let reports: Vec<ModelReport> = models.iter().map(report).collect();
-    let text = match args.output.format {
-        other @ (Format::Sarif | Format::Junit) => return Err(other.is_for_verdicts()),
-        Format::Json => models_json(&reports, VERSION),
-        Format::Text => models_text(&reports, console::style(&args.output)),
-    };
     let outputs = Outputs::new(&args.output);
-    outputs.print(&text);
+    outputs.plain(&args.output, || models_json(&reports, VERSION), |_, style| models_text(&reports, style));
     Ok(outputs.exit(0))
 }
 
@@ -41,9 +32,9 @@ fn report(model: &Model) -> ModelReport {
     let takes = |engine: &dyn Engine, program: Program| engine.runs(&with_order(program, model), model);
     let run = engines.into_iter().filter(|engine| takes(*engine, Program::default()));
     let described = run.map(|engine| {
-        let hard = [(loaded_address(), "an address depends on a loaded value"), (setup(), "there is a setup thread")];
+        let hard = [(LOADED_ADDRESS, "an address depends on a loaded value"), (SETUP, "there is a setup thread")];
         let but: Vec<&str> =
-            hard.into_iter().filter(|(program, _)| !takes(engine, program.clone())).map(|(_, it)| it).collect();
+            hard.into_iter().filter(|(text, _)| !takes(engine, read(text))).map(|(_, it)| it).collect();
         if but.is_empty() {
             engine.name().to_owned()
         } else {
@@ -61,28 +52,20 @@ fn with_order(program: Program, model: &Model) -> Program {
 }
 
 /// A thread that runs before the others.
-fn setup() -> Program {
-    let halt = Instr { op: Op::Halt, span: Span::default() };
-    let thread = Thread { name: "p".into(), registers: Vec::new(), code: vec![halt] };
-    Program { threads: vec![thread], setup: Some(ThreadId(0)), ..Program::default() }
-}
+const SETUP: &str = "program p\nthread p\n  @0: halt\nsetup p\n";
 
-/// `r := x[0]; r := x[r]`: the second address depends on a loaded value.
-fn loaded_address() -> Program {
-    let location = |name: &str| Location { name: name.into(), init: 0, ty: Ty::Int, span: Span::default() };
-    let load = |index: LocalExpr| Instr {
-        op: Op::Load { dst: Place::Reg(RegId(0)), addr: Addr::Indexed { array: ArrayId(0), index } },
-        span: Span::default(),
-    };
-    let halt = Instr { op: Op::Halt, span: Span::default() };
-    Program {
-        locations: vec![location("x[0]"), location("x[1]")],
-        arrays: vec![SharedArray { name: "x".into(), base: LocId(0), len: 2, headers: false }],
-        threads: vec![Thread {
-            name: "p".into(),
-            registers: vec![Register { name: "r".into(), init: 0, ty: Ty::Int }],
-            code: vec![load(Expr::Const(0)), load(Expr::Var(Place::Reg(RegId(0)))), halt],
-        }],
-        ..Program::default()
-    }
+/// The second address depends on a loaded value.
+const LOADED_ADDRESS: &str = "program p
+location a = 0
+location b = 0
+array x = a of 2
+thread p
+  register r = 0
+  @0: r := load x[0]
+  @1: r := load x[r]
+  @2: halt
+";
+
+fn read(text: &str) -> Program {
+    cyrano_ir::text::parse(text).unwrap_or_else(|error| unreachable!("a constant: {error}"))
 }

@@ -1,19 +1,13 @@
 //! `cyrano spec`: specifications of transactional memories and how their languages compare.
 
-use std::time::Instant;
+use cyrano_criteria::history::Size;
+use cyrano_criteria::spec::named::NAMES;
+use cyrano_report::{spec_json, spec_text};
+use cyrano_session::{Failure, VERSION};
 
-use cyrano_criteria::history::{History, Size};
-use cyrano_criteria::spec::automaton::Automaton;
-use cyrano_criteria::spec::compare::{CompareError, Comparison, compare};
-use cyrano_criteria::spec::named::{NAMES, NameError, named};
-use cyrano_ir::suggest;
-use cyrano_report::{SpecReport, spec_json, spec_text};
-
-use crate::args::{CompareArgs, Format, SpecArgs, SpecCommand};
-use crate::console;
-use crate::failure::Failure;
+use crate::args::{CompareArgs, SpecArgs, SpecCommand};
 use crate::outputs::Outputs;
-use crate::run::{Runner, VERSION};
+use crate::{console, options};
 
 /// Runs the command.
 pub fn run(args: &SpecArgs) -> Result<u8, Failure> {
@@ -30,64 +24,13 @@ pub fn run(args: &SpecArgs) -> Result<u8, Failure> {
 
 fn compare_two(args: &CompareArgs) -> Result<u8, Failure> {
     let size = Size { threads: args.threads, vars: args.vars };
-    let runner = Runner::sequential(args.timeout)?;
-    let report = comparison(&args.left, &args.right, size, &runner)?;
-    let text = match args.output.format {
-        other @ (Format::Sarif | Format::Junit) => return Err(other.is_for_verdicts()),
-        Format::Json => spec_json(&report, VERSION),
-        Format::Text => spec_text(&report, console::style(&args.output)),
-    };
+    let runner = options::sequential(args.timeout)?;
+    let report = runner.compare_specifications(&args.left, &args.right, size)?;
     let outputs = Outputs::new(&args.output);
-    outputs.print(&text);
+    outputs.plain(&args.output, || spec_json(&report, VERSION), |_, style| spec_text(&report, style));
     Ok(outputs.exit(match report.equivalent {
         Some(true) => 0,
         Some(false) => 1,
         None => 3,
     }))
-}
-
-/// Compares two specifications by name.
-pub fn comparison(left: &str, right: &str, size: Size, runner: &Runner) -> Result<SpecReport, Failure> {
-    let mut first = find(left, size)?;
-    let mut second = find(right, size)?;
-    let start = Instant::now();
-    let compared = compare(first.as_mut(), second.as_mut(), |_| runner.stopped().is_none());
-    let seconds = start.elapsed().as_secs_f64();
-    let (comparison, reason) = match compared {
-        Ok(comparison) => (Some(comparison), None),
-        Err(error @ CompareError::Alphabets) => return Err(Failure::input(error)),
-        Err(error @ CompareError::Stopped { .. }) => {
-            let limit = runner.stopped().map_or("stopped", |stop| stop.reason());
-            (None, Some(format!("{limit}; {error}")))
-        }
-    };
-    let events = |pick: fn(&Comparison) -> &Option<History>| {
-        let history = comparison.as_ref().and_then(|comparison| pick(comparison).as_ref());
-        history.map(|history| history.iter().map(ToString::to_string).collect())
-    };
-    Ok(SpecReport {
-        left: left.to_owned(),
-        right: right.to_owned(),
-        threads: size.threads,
-        vars: size.vars,
-        equivalent: comparison.as_ref().map(|comparison| comparison.equivalent),
-        reason,
-        left_only: events(|comparison| &comparison.left_only),
-        right_only: events(|comparison| &comparison.right_only),
-        left_states: first.states(),
-        right_states: second.states(),
-        pairs: comparison.as_ref().map(|comparison| comparison.pairs),
-        seconds,
-    })
-}
-
-fn find(name: &str, size: Size) -> Result<Box<dyn Automaton>, Failure> {
-    named(name, size).map_err(|error| match &error {
-        NameError::Unknown(_) => {
-            let near = suggest::closest(name, NAMES.iter().map(|(name, _)| *name));
-            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            Failure::input(format!("{error}{near}"))
-        }
-        _ => Failure::input(error),
-    })
 }

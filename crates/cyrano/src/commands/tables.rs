@@ -1,46 +1,22 @@
 //! `cyrano tables`: a paper's experiments again, our numbers beside the paper's.
-//!
-//! **Invariant:** whatever the paper says is a constant in the paper's own file; everything else is computed when the command runs.
 
-mod atomicity;
-mod checkfence;
-mod foil;
-mod mcrt;
-mod samand;
+use cyrano_report::{table_text, tables_json};
+use cyrano_session::{Failure, VERSION};
+use cyrano_tables::{Recipe, Setup};
 
-use cyrano_report::{TableReport, table_text, tables_json};
-
-use crate::args::{Format, Paper, TablesArgs};
-use crate::console;
-use crate::failure::Failure;
-use crate::run::VERSION;
-
-/// A table, and whether every cell of it is known.
-struct Made {
-    report: TableReport,
-    complete: bool,
-}
-
-/// How a table is made.
-struct Recipe {
-    title: &'static str,
-    make: fn(&TablesArgs, &'static str) -> Result<Made, Failure>,
-}
+use crate::args::{Format, TablesArgs};
+use crate::source::Disk;
+use crate::{console, options};
 
 /// Runs the command. Each table is printed as soon as it is there; JSON comes as one object at the end.
 pub fn run(args: &TablesArgs) -> Result<u8, Failure> {
-    let (paper, recipes) = match args.paper {
-        Paper::Foil => ("foil", foil::RECIPES),
-        Paper::Checkfence => ("checkfence", checkfence::RECIPES),
-        Paper::Atomicity => ("atomicity", atomicity::RECIPES),
-        Paper::Mcrt => ("mcrt", mcrt::RECIPES),
-        Paper::Samand => ("samand", samand::RECIPES),
-    };
+    let recipes = args.paper.recipes;
+    let setup = Setup { files: &Disk, options: options::options()?, timeout: args.timeout };
     let wanted = |recipe: &&Recipe| args.only.as_ref().is_none_or(|text| recipe.title.contains(text.as_str()));
     let mut tables = Vec::new();
     let mut complete = true;
     for recipe in recipes.iter().filter(wanted) {
-        let made = (recipe.make)(args, recipe.title)?;
+        let made = recipe.make(&setup)?;
         complete &= made.complete;
         if args.output.format == Format::Text {
             let gap = if tables.is_empty() { "" } else { "\n" };
@@ -54,7 +30,7 @@ pub fn run(args: &TablesArgs) -> Result<u8, Failure> {
         return Err(Failure::input(format!("no table has this in its title; the tables are{}", titles.concat())));
     }
     if args.output.format == Format::Json {
-        console::print(&tables_json(paper, &tables, VERSION))?;
+        console::print(&tables_json(args.paper.name, &tables, VERSION))?;
     }
     Ok(if complete { 0 } else { 3 })
 }

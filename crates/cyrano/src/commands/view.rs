@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use cyrano_report::saved_html;
+use cyrano_session::Failure;
+use cyrano_session::replay::replayed;
 
 use crate::args::ViewArgs;
-use crate::failure::{BAD_INPUT, Failure};
+use crate::failure::BAD_INPUT;
 use crate::outputs::Outputs;
-use crate::{again, console, source};
+use crate::{console, source};
 
 /// What opens a file the way the user's desktop does.
 #[cfg(target_os = "macos")]
@@ -35,7 +37,7 @@ pub fn run(args: &ViewArgs) -> Result<u8, Failure> {
     let unusable = |error| Failure::input(format!("{}: this cannot be shown: {error}", saved.name));
     let outputs = Outputs::quiet(true);
     outputs.claim(OUTPUT, args.output.as_deref())?;
-    let page = saved_html(&saved.text, &again::replayed).map_err(unusable)?;
+    let page = saved_html(&saved.text, &replayed).map_err(unusable)?;
     page.doubts.iter().for_each(|doubt| console::error(&format!("{}: {doubt}", saved.name)));
     let exit = if page.doubts.is_empty() { 0 } else { BAD_INPUT };
     let path = match &args.output {

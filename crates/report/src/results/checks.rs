@@ -14,7 +14,7 @@ use crate::table::{Cell, Row, table};
 const ROOM_FOR_TITLES: usize = 80;
 
 /// Everything that is said about one check.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CheckReport {
     /// The file.
     pub file: String,

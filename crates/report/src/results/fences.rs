@@ -9,7 +9,7 @@ use crate::results::orders::{OrdersReport, orders_text};
 use crate::style::{Paint, Style, count, hang};
 
 /// What a search for fences found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FencesReport {
     /// The file.
     pub file: String,

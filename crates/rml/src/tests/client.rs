@@ -4,7 +4,7 @@ use cyrano_ir::Op;
 use expect_test::expect;
 
 use super::{check_errors, program};
-use crate::{compile_atomic, has_client, has_values};
+use crate::{Compiled, compile_both};
 
 const STM: &str = "stm s { shared lock; data g[vars]; local r; read(a) { r := g[a]; if r == 9 then abort; return r } \
                    write(a, v) { g[a] := v; } end(a) { lock := a; commit } }\n";
@@ -16,8 +16,8 @@ fn with(client: &str) -> String {
 #[test]
 fn locals_are_kept_for_the_next_attempt() {
     let source = with("client { thread p { local r, n; tx { n := n + 1; r := read(0); } } }");
-    assert!(has_client(&source) && !has_values(&source));
-    let program = program(&source, &[]);
+    let Compiled { program, atomic } = compile_both(&source, "test", &[]).expect("it compiles");
+    assert!(atomic.is_some());
     let printed = cyrano_ir::text::print(&program);
     assert!(printed.contains("n := \"%kept.n[0]\""), "{printed}");
     // The stm's `r` and the client's are two variables, and the stm's is not observed.
@@ -48,7 +48,7 @@ fn the_first_address_is_known_or_found_out() {
 #[test]
 fn atomic_transactions_are_blocks_without_the_stm() {
     let source = with("client { thread p { local i; tx { i := read(i); write(i, 2); } i := g[0]; } }");
-    let program = compile_atomic(&source, "test", &[]).expect("it compiles");
+    let program = compile_both(&source, "test", &[]).expect("it compiles").atomic.expect("it has a client");
     let ops: Vec<&Op> = program.threads[0].code.iter().map(|instr| &instr.op).collect();
     let expected = matches!(
         ops[..],

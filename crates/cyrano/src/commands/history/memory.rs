@@ -2,22 +2,16 @@
 
 use cyrano_criteria::history::parse;
 use cyrano_criteria::oracle::Criterion;
+use cyrano_criteria::values;
 use cyrano_report::{HistoryReport, Reason};
+use cyrano_session::{Failure, Source};
 use cyrano_trace::explain_history;
 
 use super::rejected;
-use crate::args::{ColorChoice, TxCriterion};
-use crate::failure::Failure;
-use crate::program;
-use crate::source::Source;
 
 /// The number of events, and what each criterion says; without criteria all of them are asked.
-pub fn judge(
-    source: &Source,
-    criteria: &[TxCriterion],
-    color: ColorChoice,
-) -> Result<(usize, Vec<HistoryReport>), Failure> {
-    let parsed = parse(&source.text).map_err(|errors| program::complain(source, &errors, color))?;
+pub fn judge(source: &Source, criteria: &[values::Criterion]) -> Result<(usize, Vec<HistoryReport>), Failure> {
+    let parsed = parse(&source.text).map_err(|errors| Failure::source(source, errors))?;
     let wanted = wanted(criteria)?;
     let report = |criterion: &Criterion| {
         let wrong = explain_history(*criterion, &parsed.history, &parsed.names, &|event| event + 1);
@@ -28,17 +22,17 @@ pub fn judge(
     Ok((parsed.history.len(), wanted.iter().map(report).collect()))
 }
 
-fn wanted(criteria: &[TxCriterion]) -> Result<Vec<Criterion>, Failure> {
+fn wanted(criteria: &[values::Criterion]) -> Result<Vec<Criterion>, Failure> {
     if criteria.is_empty() {
         return Ok(Criterion::ALL.to_vec());
     }
-    let unknown: Vec<&str> =
-        criteria.iter().filter(|c| c.for_memory().is_none()).map(|c| c.for_values().name()).collect();
+    let names = criteria.iter().map(|criterion| criterion.name());
+    let unknown: Vec<&str> = names.clone().filter(|name| Criterion::named(name).is_none()).collect();
     if !unknown.is_empty() {
         return Err(Failure::input(format!(
             "histories of memory events are judged by conflicts, by opacity or strict-serializability; {} needs a `history values`",
             unknown.join(", ")
         )));
     }
-    Ok(criteria.iter().filter_map(|criterion| criterion.for_memory()).collect())
+    Ok(names.filter_map(Criterion::named).collect())
 }

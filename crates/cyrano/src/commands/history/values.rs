@@ -4,23 +4,16 @@ use cyrano_criteria::values::{
     self, Criterion, Digest, Explanation, Order, Parsed, Point, Recorder, Why, order_in_words, parse,
 };
 use cyrano_report::{Attempt, HistoryReport, Read, Reason, Unjustified};
+use cyrano_session::{Failure, Source};
 
 use super::rejected;
-use crate::args::{ColorChoice, TxCriterion};
-use crate::failure::Failure;
-use crate::program;
-use crate::source::Source;
 
 /// The number of events, and what each criterion says; without criteria all of them are asked.
-pub fn judge(
-    source: &Source,
-    criteria: &[TxCriterion],
-    color: ColorChoice,
-) -> Result<(usize, Vec<HistoryReport>), Failure> {
-    let parsed = parse(&source.text).map_err(|errors| program::complain(source, &errors, color))?;
+pub fn judge(source: &Source, criteria: &[Criterion]) -> Result<(usize, Vec<HistoryReport>), Failure> {
+    let parsed = parse(&source.text).map_err(|errors| Failure::source(source, errors))?;
     let wanted = match criteria {
         [] => Criterion::ALL.to_vec(),
-        some => some.iter().map(|criterion| criterion.for_values()).collect(),
+        some => some.to_vec(),
     };
     let reports = wanted.into_iter().map(|criterion| report(criterion, &parsed, source)).collect();
     Ok((parsed.history.events().len(), reports))

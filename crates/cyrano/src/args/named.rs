@@ -1,0 +1,72 @@
+//! Values that others know by name: reductions, papers, and criteria with `serializability-by-NAME` for the orders that a file declares.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::Error;
+use clap::{Arg, Command};
+use cyrano_criteria::values;
+use cyrano_session::{CRITERIA, Criterion, EngineName, REDUCTIONS, Reduction};
+use cyrano_tables::{PAPERS, Paper};
+
+/// Reads one of these names.
+fn one_of<T: Clone + Send + Sync + 'static>(
+    known: impl Iterator<Item = (&'static str, &'static str)>,
+    find: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    let known = known.map(|(name, what)| PossibleValue::new(name).help(what));
+    PossibleValuesParser::new(known).map(move |name| find(&name).expect("only known names are possible"))
+}
+
+/// Reads a reduction.
+pub fn reduction() -> impl TypedValueParser<Value = &'static Reduction> {
+    let known = REDUCTIONS.iter().map(|reduction| (reduction.name, reduction.what));
+    one_of(known, |name| REDUCTIONS.iter().find(|reduction| reduction.name == name))
+}
+
+/// Reads the name of a paper.
+pub fn paper() -> impl TypedValueParser<Value = &'static Paper> {
+    let known = PAPERS.iter().map(|paper| (paper.name, paper.what));
+    one_of(known, |name| PAPERS.iter().find(|paper| paper.name == name))
+}
+
+/// Reads the name of an engine; `auto` is none.
+pub fn engine() -> impl TypedValueParser<Value = Option<EngineName>> {
+    let auto = ("auto", "explore where it is exact, else symbolic, else interp");
+    let known = EngineName::ALL.into_iter().map(EngineName::told);
+    let find = |name: &str| Some(EngineName::ALL.into_iter().find(|engine| engine.told().0 == name));
+    one_of([auto].into_iter().chain(known), find)
+}
+
+/// Reads a criterion that a history can be judged by.
+pub fn of_histories() -> impl TypedValueParser<Value = values::Criterion> {
+    let what = [
+        "Every transaction, aborted ones too, fits into one serial order",
+        "Every committed transaction does",
+        "The same without real time (values only)",
+        "Committed transactions read one snapshot each, and the first committer wins (values only)",
+    ];
+    one_of(values::Criterion::ALL.map(values::Criterion::name).into_iter().zip(what), values::Criterion::named)
+}
+
+/// Reads a criterion that has a name of its own.
+pub fn criterion() -> impl TypedValueParser<Value = Criterion> {
+    one_of(CRITERIA.into_iter(), Criterion::from_name)
+}
+
+/// Reads any criterion.
+#[derive(Clone, Copy, Debug)]
+pub struct CriterionParser;
+
+impl TypedValueParser for CriterionParser {
+    type Value = Criterion;
+
+    fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Criterion, Error> {
+        let known = value.to_str().and_then(Criterion::from_name);
+        known.map_or_else(|| criterion().parse_ref(cmd, arg, value), Ok)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(CRITERIA.iter().map(|(name, what)| PossibleValue::new(*name).help(*what))))
+    }
+}

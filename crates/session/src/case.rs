@@ -1,0 +1,167 @@
+//! A program to be checked, with the source that it came from and what its file says about it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use cyrano_engine::{Execution, Query, Question, Replayed, Verdict, Violation};
+use cyrano_ir::{InstrId, Program, Property, ThreadId};
+use cyrano_memory::Model;
+use cyrano_report::CheckReport;
+use cyrano_rml::algorithm::{self, ClientSpace};
+use cyrano_trace::{Parts, TestInfo, Trace};
+
+use crate::VERSION;
+use crate::failure::Failure;
+use crate::frontend::{Frontend, REUSE, Saved, Tests, Wanted};
+use crate::source::{Files, Source};
+
+/// What a front end makes of a source, or of one test in it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The source.
+    pub source: Source,
+    /// The constants that were given another value.
+    pub set: Vec<(String, i128)>,
+    /// The test that the program stands for, if the file has some.
+    pub test: Option<TestInfo>,
+    /// The program.
+    pub program: Program,
+    /// The same with transactions as atomic blocks, if it is an stm with a client of its own.
+    pub atomic: Option<Arc<Program>>,
+    /// The algorithm with its client, whose orders can be declared otherwise.
+    pub algorithm: Option<Arc<algorithm::Test>>,
+    /// The litmus test, whose condition says what outcomes mean.
+    pub litmus: Option<Arc<cyrano_litmus::Test>>,
+    /// Who has read it.
+    pub frontend: &'static dyn Frontend,
+}
+
+impl Case {
+    /// A case that is nothing but a program.
+    pub(crate) fn new(
+        frontend: &'static dyn Frontend,
+        source: &Source,
+        set: &[(String, i128)],
+        program: Program,
+    ) -> Self {
+        let (source, set) = (source.clone(), set.to_vec());
+        Self { source, set, test: None, program, atomic: None, algorithm: None, litmus: None, frontend }
+    }
+
+    /// The test's name.
+    pub fn test_name(&self) -> Option<String> {
+        self.test.as_ref().map(|test| test.name.clone())
+    }
+
+    /// The clients that the program stands for, if it is an algorithm with all clients of a size.
+    pub fn clients(&self) -> Option<&ClientSpace> {
+        self.algorithm.as_ref()?.clients.as_ref()
+    }
+
+    /// The program for a question: calls and responses matter to criteria for transactions only.
+    pub fn for_question(&self, property: Option<&Property>) -> Cow<'_, Self> {
+        let about_calls = matches!(property, Some(Property::Transactions(_)));
+        if about_calls || !self.program.has_calls() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self { program: self.program.without_calls(), ..self.clone() })
+    }
+
+    /// A question about the program; one that makes no sense is bad input.
+    pub fn query<'a>(&'a self, model: &'a Model, question: Question<'a>) -> Result<Query<'a>, Failure> {
+        Query::new(&self.program, model, question).map_err(|why| self.refused(why))
+    }
+
+    /// The complaint about something that this case cannot be used for.
+    pub fn refused(&self, why: impl fmt::Display) -> Failure {
+        Failure::input(format!("{}: {why}", self.source.name))
+    }
+
+    /// What a reader of a verdict must know.
+    pub fn caveats(&self, verdict: Verdict) -> Vec<String> {
+        let claims = matches!(verdict, Verdict::Verified | Verdict::Bounded);
+        let unused = claims && self.program.constants.iter().any(|constant| *constant == (REUSE.to_owned(), 0));
+        let text = "freed memory is never used again here (--no-reuse), as `malloc` may";
+        unused.then(|| text.to_owned()).into_iter().collect()
+    }
+
+    /// The size of the instance, for reports; a constant of the file's own takes precedence.
+    pub fn instance(&self) -> Vec<(String, i128)> {
+        let counted = [("threads", self.program.threads.len()), ("vars", self.program.locations.len())];
+        let own = &self.program.constants;
+        let counted = counted.into_iter().filter(|(name, _)| own.iter().all(|(other, _)| other != name));
+        let counted = counted.map(|(name, number)| (name.to_owned(), number as i128));
+        counted.chain(own.iter().cloned()).collect()
+    }
+
+    /// A report that says nothing yet.
+    pub(crate) fn report(&self, criterion: &str) -> CheckReport {
+        let (file, test, criterion) = (self.source.name.clone(), self.test_name(), criterion.to_owned());
+        let (set, instance) = (self.set.iter().cloned().collect(), self.instance());
+        CheckReport { file, test, criterion, set, instance, ..CheckReport::default() }
+    }
+
+    /// The line of an instruction.
+    pub fn line(&self, thread: ThreadId, instr: InstrId) -> Option<usize> {
+        self.source.line(self.program.instr(thread, instr).span)
+    }
+
+    /// The names of what is observed.
+    pub fn columns(&self) -> Vec<String> {
+        self.program.observed.iter().map(|observed| observed.name.clone()).collect()
+    }
+
+    /// The same test from another text of the file, and the others of `cases`, which are from one file, too.
+    pub(crate) fn again<'a>(&self, text: &str, cases: impl Iterator<Item = &'a Self>) -> Result<Vec<Self>, Failure> {
+        let source = Source { text: text.to_owned(), ..self.source.clone() };
+        let tests: Vec<TestInfo> = cases.filter_map(|case| case.test.clone()).collect();
+        let none = BTreeMap::new();
+        let saved = Saved(self.test.as_ref().map_or(&none, |test| &test.includes));
+        let tests = if tests.is_empty() { Tests::Declared } else { Tests::Again(tests) };
+        self.frontend.cases(&source, &self.set, &Wanted { tests, no_reuse: false }, &saved)
+    }
+
+    /// Another program that has what this one observes; of a file with tests, with the test of this one.
+    pub fn reference(&self, name: &str, files: &dyn Files) -> Result<Self, Failure> {
+        let source = files.open(name)?;
+        let frontend = crate::frontend::of(&source);
+        let fail = |what: String| Failure::input(format!("{}: {what}", source.name));
+        if frontend.has_tests() != self.frontend.has_tests() {
+            return Err(fail("a reference is in the language of what it is for".to_owned()));
+        }
+        let set = if self.test.is_some() { &self.set[..] } else { &[] };
+        let reference = frontend.again(&source, set, self.test.as_ref(), files)?;
+        let (wanted, found) = (self.columns(), reference.columns());
+        if wanted == found {
+            return Ok(reference);
+        }
+        let list = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+        let (wanted, found, other) = (list(&wanted), list(&found), &self.source.name);
+        Err(fail(format!("a reference for {other} has to observe {wanted}; it observes {found}")))
+    }
+
+    /// The trace of a confirmed execution of `program`, whose spans are those of the source.
+    pub fn trace(
+        &self,
+        program: &Program,
+        (property, model): (&Property, &Model),
+        violation: Option<&Violation>,
+        (execution, replayed): (&Execution, &Replayed),
+    ) -> Trace {
+        Trace::build(&Parts {
+            version: VERSION,
+            file: &self.source.name,
+            source: &self.source.text,
+            set: &self.set,
+            test: self.test.as_ref(),
+            program,
+            model,
+            property,
+            violation,
+            execution,
+            replayed,
+        })
+    }
+}

@@ -1,0 +1,154 @@
+//! C files: the file, its tests beside it, and one program for each test.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use cyrano_cfront::{Bounds, Test, TestFile};
+use cyrano_fences::FenceText;
+use cyrano_ir::blocks::diagnose::Words;
+use cyrano_ir::{Program, Ty};
+use cyrano_trace::TestInfo;
+
+use super::{Frontend, Tests, Wanted, near};
+use crate::case::Case;
+use crate::failure::Failure;
+use crate::source::{Files, Source};
+
+/// The one constant that a C file has: how many objects each `malloc` within a loop can make.
+const OBJECTS: &str = "objects";
+
+/// Whether `malloc` may return memory that was freed; kept with the constants, so that a saved trace says it too.
+pub(crate) const REUSE: &str = "reuse";
+
+/// C.
+#[derive(Debug)]
+pub(super) struct C;
+
+impl Frontend for C {
+    fn cases(
+        &'static self,
+        source: &Source,
+        set: &[(String, i128)],
+        wanted: &Wanted,
+        files: &dyn Files,
+    ) -> Result<Vec<Case>, Failure> {
+        let mut set = set.to_vec();
+        if wanted.no_reuse {
+            set.push((REUSE.to_owned(), 0));
+        }
+        let bounds = bounds(source, &set)?;
+        let includes = RefCell::new(BTreeMap::new());
+        let resolver = |name: &str| {
+            let text = files.beside(source, name).ok()?.text;
+            includes.borrow_mut().insert(name.to_owned(), text.clone());
+            Some(text)
+        };
+        let unit = cyrano_cfront::parse(&source.text, &source.name, &resolver);
+        let unit = unit.map_err(|errors| Failure::source(source, errors))?;
+        let includes = includes.into_inner();
+        let text = match &wanted.tests {
+            Tests::Again(tests) => {
+                let text = tests.first().map(|test| test.tests.clone()).unwrap_or_default();
+                Source { name: format!("the tests of {}", source.name), text, dir: None }
+            }
+            _ => tests_of(source, files)?,
+        };
+        let declared = cyrano_cfront::tests(&text.text, &unit).map_err(|errors| Failure::source(&text, errors))?;
+        let case = |test: Test| {
+            let program = unit.program_within(&test, bounds).map_err(|errors| Failure::source(source, errors))?;
+            let program = sized(program, &test, bounds);
+            let test = TestInfo { name: test.name, tests: text.text.clone(), includes: includes.clone() };
+            Ok(Case { test: Some(test), ..Case::new(self, source, &set, program) })
+        };
+        chosen(&declared, &wanted.tests, source, &text)?.into_iter().map(case).collect()
+    }
+
+    fn has_tests(&self) -> bool {
+        true
+    }
+
+    fn words(&self) -> Words {
+        cyrano_cfront::BLOCK_WORDS
+    }
+
+    fn fences(&self) -> Result<&'static dyn FenceText, &'static str> {
+        Ok(&cyrano_fences::C)
+    }
+}
+
+/// The tests that are wanted.
+fn chosen(declared: &TestFile, wanted: &Tests, source: &Source, text: &Source) -> Result<Vec<Test>, Failure> {
+    let tests: Vec<Test> = match wanted {
+        Tests::UpTo { calls, sequences } => {
+            let mut tests = cyrano_cfront::all_tests(declared, *calls);
+            if *sequences {
+                tests.splice(0..0, cyrano_cfront::sequential_tests(declared, *calls));
+            }
+            tests
+        }
+        Tests::Again(tests) => {
+            // A test that nobody declared is called by its notation.
+            let test = |info: &TestInfo| {
+                let found = declared.test(&info.name).cloned().or_else(|| declared.by_notation(&info.name));
+                found.ok_or_else(|| Failure::input(format!("{}: there is no test `{}`", source.name, info.name)))
+            };
+            tests.iter().map(test).collect::<Result<_, _>>()?
+        }
+        Tests::Declared | Tests::Named(_) => {
+            let names: Vec<&str> = declared.tests.iter().map(|test| test.name.as_str()).collect();
+            if let Some(unknown) = wanted.unknown(&names) {
+                let near = near(unknown, names.iter().copied());
+                return Err(Failure::input(format!("{}: there is no test `{unknown}`{near}", text.name)));
+            }
+            declared.tests.iter().filter(|test| wanted.wants(&test.name)).cloned().collect()
+        }
+    };
+    let none = || Failure::input(format!("{}: there are no tests in this file", text.name));
+    if tests.is_empty() { Err(none()) } else { Ok(tests) }
+}
+
+/// The program with its size among its constants.
+fn sized(program: Program, test: &Test, bounds: Bounds) -> Program {
+    let words = program.locations.iter().filter(|location| location.ty != Ty::Gap).count();
+    let size = [("threads", test.threads.len()), ("vars", words), ("calls", test.calls())];
+    let count = |number: usize| i128::try_from(number).unwrap_or(i128::MAX);
+    let mut constants: Vec<_> = size.iter().map(|(name, number)| ((*name).to_owned(), count(*number))).collect();
+    constants.push((OBJECTS.to_owned(), bounds.objects.into()));
+    if program.has_headers() {
+        constants.push((REUSE.to_owned(), bounds.reuse.into()));
+    }
+    Program { constants, ..program }
+}
+
+fn bounds(source: &Source, set: &[(String, i128)]) -> Result<Bounds, Failure> {
+    let mut bounds = Bounds::default();
+    for (name, value) in set {
+        let fail = |what: &str| Failure::input(format!("{}: {what}", source.name));
+        if name == REUSE {
+            bounds.reuse = match value {
+                0 | 1 => *value == 1,
+                _ => return Err(fail(&format!("`{REUSE}` is 0 or 1, not {value}"))),
+            };
+            continue;
+        }
+        if name != OBJECTS {
+            return Err(fail(&format!("no constant `{name}` to set; a C file has `{OBJECTS}`")));
+        }
+        let objects = u32::try_from(*value).ok().filter(|objects| (1..=1_000).contains(objects));
+        bounds.objects = objects.ok_or_else(|| fail(&format!("`{OBJECTS}` is 1 to 1000, not {value}")))?;
+    }
+    Ok(bounds)
+}
+
+/// The tests file that the header names (`//@ tests: msn.tests`), or the one of the C file's own name.
+fn tests_of(source: &Source, files: &dyn Files) -> Result<Source, Failure> {
+    let named = source.text.lines().find_map(|line| line.trim().strip_prefix("//@")?.trim().strip_prefix("tests:"));
+    let own = Path::new(&source.name).with_extension("tests");
+    let own = own.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = named.map_or(own, |named| named.trim().to_owned());
+    files.beside(source, &name).map_err(|failure| {
+        let help = "a C file is checked with a tests file beside it; its header can name one: `//@ tests: NAME`";
+        Failure::Several(vec![failure, Failure::Input(format!("{}: {help}", source.name))])
+    })
+}

@@ -1,0 +1,53 @@
+//! From a case and options to verdicts.
+//!
+//! A [`Case`] is a program with the source that it came from; a [`Runner`] decides which engine is asked what, in which order and within which
+//! limits, and has every execution confirmed before anybody sees it. What a check needs beside its program is found out here, too: the
+//! observations of serial executions ([`specification`]), atomic blocks one at a time ([`atomicity`]), how many clients of a size are wrong
+//! ([`clients`]).
+//!
+//! **Invariants:** an execution leaves this crate only after the reference interpreter has agreed to it; nothing here reads files, prints or
+//! parses arguments. What has to be read or kept goes through [`Files`] and [`Store`].
+
+pub mod atomicity;
+mod case;
+pub mod clients;
+mod counting;
+mod coverage;
+mod criterion;
+mod deferred;
+mod failure;
+pub mod frontend;
+mod large;
+pub mod litmus;
+pub mod models;
+mod options;
+mod outcomes;
+pub mod pool;
+pub mod proof;
+mod reductions;
+pub mod repair;
+pub mod replay;
+mod run;
+mod select;
+mod shard;
+mod source;
+mod spec;
+mod specification;
+mod subject;
+
+pub use case::Case;
+pub use criterion::{CRITERIA, Criterion};
+pub use failure::{Failure, bug};
+pub use large::Large;
+
+pub use options::{EngineName, Options};
+pub use reductions::{REDUCTIONS, Reduction};
+pub use run::{Answered, Runner, lines, unasked};
+pub use select::{Claim, Selected, default_model, select};
+pub use shard::{Inputs, Shard};
+pub use source::{Files, Source};
+pub use specification::{Specification, Store};
+pub use subject::Subject;
+
+/// The version in reports.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

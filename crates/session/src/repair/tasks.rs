@@ -1,0 +1,68 @@
+//! What has to hold of a file's programs, model by model.
+
+use cyrano_ir::Property;
+use cyrano_memory::Model;
+
+use super::{Aim, Goal};
+use crate::failure::Failure;
+use crate::run::Runner;
+use crate::select::{Claim, Selected};
+use crate::subject::Subject;
+
+/// Clients that a criterion says nothing about do not matter as long as it says something about others.
+fn leave_out_nothing(selected: &mut [Vec<Selected>]) {
+    let nothing = |check: &Selected| matches!(check, Selected::Nothing { .. });
+    if selected.iter().flatten().any(|check| !nothing(check)) {
+        selected.iter_mut().for_each(|checks| checks.retain(|check| !nothing(check)));
+    }
+}
+
+/// What has to hold on each model: of one program, or of one for each test. The observations of tests are mined when they are needed.
+pub fn tasks<'a>(
+    runner: &Runner,
+    subjects: &'a [Subject],
+    mut selected: Vec<Vec<Selected>>,
+) -> Result<Vec<(Model, Vec<Aim<'a>>)>, Failure> {
+    if subjects.iter().any(|subject| subject.case.algorithm.is_some()) {
+        leave_out_nothing(&mut selected);
+    }
+    let mut tasks: Vec<(Model, Vec<Aim<'a>>)> = Vec::new();
+    for (Subject { case, specification, .. }, selected) in subjects.iter().zip(selected) {
+        let by_commits = selected.iter().any(|check| check.criterion() == Property::CommitAtomicity.criterion());
+        for check in selected {
+            let (claim, model) = match check {
+                Selected::Nothing { reason, .. } => return Err(Failure::input(reason)),
+                Selected::Run(claim, model) => (claim, model),
+            };
+            let goal = match claim {
+                // A fence forbids executions and adds none; that nobody gets done is not a matter of reordering.
+                Claim::Property(Property::Progress(_)) => continue,
+                Claim::Property(property) => Goal::Property(property),
+                // A file may claim both; the commit points say more.
+                Claim::Atomicity if by_commits => continue,
+                Claim::Atomicity => {
+                    let why = "fences are not sought for `atomicity`; write commit points and ask for `commit-atomicity`, \
+                               or name another claim of the file with --criterion";
+                    return Err(case.refused(why));
+                }
+                Claim::Observations if case.test.is_some() => Goal::Observations(specification),
+                Claim::Observations => {
+                    let property = specification.property(runner, case, &());
+                    Goal::Property(property.map_err(|why| case.refused(why))?)
+                }
+            };
+            if !tasks.iter().any(|(other, _)| *other == model) {
+                tasks.push((model.clone(), Vec::new()));
+            }
+            let Some((_, aims)) = tasks.iter_mut().find(|(other, _)| *other == model) else { continue };
+            match aims.last_mut().filter(|aim| std::ptr::eq(aim.case, case)) {
+                Some(aim) => aim.goals.push(goal),
+                None => aims.push(Aim { case, goals: vec![goal] }),
+            }
+        }
+    }
+    if tasks.is_empty() {
+        return Err(Failure::input("nothing to repair: fences do not help against a lack of progress"));
+    }
+    Ok(tasks)
+}

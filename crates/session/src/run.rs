@@ -1,0 +1,473 @@
+//! One question to one engine, and the confirmation of what it answers.
+//!
+//! **Invariant:** an execution leaves this file only after the reference interpreter has agreed to it ([`crate::proof`]).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cyrano_cluster::ClusterSearch;
+use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Refusal, Stop, Verdict, Violation, Watch};
+use cyrano_explore::{Deadlocks, Explore};
+use cyrano_interp::Interp;
+use cyrano_ir::{InstrId, Interchangeable, Program, Property, ThreadId};
+use cyrano_memory::Model;
+use cyrano_report::{BlockReport, CheckReport, ClientsReport};
+use cyrano_symbolic::{Export, Symbolic};
+use cyrano_trace::PropertyInfo;
+
+use crate::case::Case;
+use crate::failure::{self, Failure};
+use crate::large::Large;
+use crate::options::{EngineName, Options};
+use crate::proof::{self, Proof};
+use crate::specification::Store;
+use crate::{clients, counting, deferred, pool};
+
+/// What the explorer gets at first where the symbolic engine may be the better one.
+const FIRST_MEMORY: u64 = 32 << 20;
+
+/// What all questions of one run share.
+#[derive(Clone)]
+pub struct Runner {
+    /// The engine, if the choice is not free.
+    engine: Option<EngineName>,
+    explore: Explore,
+    symbolic: Symbolic,
+    limits: Limits,
+    workers: usize,
+    /// Whether the bound of deferred accesses is raised where it stands in the way: nobody has named one.
+    raises: bool,
+    /// Whether executions are made small before they are shown.
+    minimise: bool,
+    /// Where mined observations are kept, if they are.
+    pub(crate) store: Option<Arc<dyn Store>>,
+    /// Where states are kept, if not in memory.
+    large: Option<Large>,
+    /// The processes that search together, if there are others.
+    cluster: Option<Arc<ClusterSearch>>,
+}
+
+/// An answer and who gave it.
+pub struct Answered {
+    /// The engine's name; `None` if none was asked.
+    pub engine: Option<String>,
+    /// Why this engine and not the usual one.
+    pub note: Option<String>,
+    /// How many clauses a formula had.
+    pub clauses: Option<u64>,
+    /// The answer.
+    pub answer: Answer,
+}
+
+impl Answered {
+    /// The failure for an answer about a file that cannot be trusted.
+    pub(crate) fn untrusted(&self, property: &Property, model: &Model, file: &str, why: &str) -> Failure {
+        let (who, what) = (self.engine.as_deref().unwrap_or("no engine"), property.criterion());
+        Failure::Internal(failure::bug(&format!("{who} answered `{what}` on {} for {file}, but {why}", model.name)))
+    }
+}
+
+impl Runner {
+    /// A runner for this many questions.
+    pub fn new(options: &Options, questions: usize) -> Self {
+        let threads = options.workers.unwrap_or_else(pool::processors);
+        let workers = threads.clamp(1, questions.max(1));
+        let mut limits =
+            Limits { cancel: Arc::clone(&options.cancel), ..Limits::default() }.with_timeout(options.timeout);
+        limits.memory = options.memory.unwrap_or(limits.memory) / workers as u64;
+        limits.workers = threads / workers;
+        limits.deferred = options.deferred.unwrap_or(limits.deferred);
+        limits.iterations = options.iterations.unwrap_or(limits.iterations);
+        let mut explore = Explore { fingerprints: options.fingerprint, ..Explore::default() };
+        let mut symbolic = Symbolic::default();
+        symbolic.iterations = options.iterations.unwrap_or(symbolic.iterations);
+        options.off.iter().for_each(|reduction| (reduction.off)(&mut explore, &mut symbolic));
+        let (engine, minimise, raises) = (options.engine, !options.no_minimise, options.deferred.is_none());
+        let store = options.store.clone();
+        Self { engine, explore, symbolic, limits, workers, raises, minimise, store, large: None, cluster: None }
+    }
+
+    /// The same runner for one question, with at most this much time from now, and with this engine if one is given.
+    pub fn part(&self, timeout: Duration, engine: Option<EngineName>) -> Self {
+        let mut limits = self.limits.clone().with_timeout(Some(timeout));
+        limits.deadline = limits.deadline.into_iter().chain(self.limits.deadline).min();
+        Self { engine: engine.or(self.engine), limits, workers: 1, ..self.clone() }
+    }
+
+    /// The same runner for one check whose states are kept in files, if that is wanted: only the explorer does that.
+    pub fn with_large(mut self, large: Option<Large>) -> Self {
+        if large.is_some() {
+            self.engine = Some(EngineName::Explore);
+        }
+        self.large = large;
+        self
+    }
+
+    /// The same runner as one of several processes that search together, if that is wanted: one question after the other, all by the
+    /// explorer.
+    pub fn in_cluster(
+        mut self,
+        join: impl FnOnce(&Explore, usize) -> Result<Option<ClusterSearch>, Failure>,
+    ) -> Result<Self, Failure> {
+        let threads = self.limits.workers * self.workers;
+        if let Some(cluster) = join(&self.explore, threads)? {
+            self.limits.memory *= self.workers as u64;
+            self.limits.workers = threads;
+            self.workers = 1;
+            self.engine = Some(EngineName::Explore);
+            self.cluster = Some(Arc::new(cluster));
+        }
+        Ok(self)
+    }
+
+    /// Whether every engine may be asked.
+    pub(crate) fn is_free(&self) -> bool {
+        self.engine.is_none()
+    }
+
+    /// The processes that search together, if there are others.
+    pub fn cluster(&self) -> Option<&ClusterSearch> {
+        self.cluster.as_deref()
+    }
+
+    /// Does every job, some at a time; a panic in one is reported as a fault of ours.
+    pub fn map<T: Sync, R: Send>(
+        &self,
+        jobs: &[T],
+        work: impl Fn(usize, &T) -> Result<R, Failure> + Sync,
+    ) -> Result<Vec<R>, Failure> {
+        let guarded = |at: usize, job: &T| {
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(at, job)));
+            result.unwrap_or_else(|_| Err(Failure::Internal("no verdict: an engine failed (see above)".to_owned())))
+        };
+        pool::map(self.workers, jobs, guarded).into_iter().collect()
+    }
+
+    /// The same runner for programs that the explorer cannot exhaust: symbolic if the choice is free.
+    pub fn without_exploring(&self) -> Self {
+        self.part(Duration::MAX, self.engine.or(Some(EngineName::Symbolic)))
+    }
+
+    /// The deadlocks of a program, by the explorer; `Err` says why they are not known.
+    pub fn deadlocks(&self, query: Query<'_>, watch: &dyn Watch) -> Result<BTreeSet<Vec<i128>>, String> {
+        let mut explorer = self.part(Duration::MAX, Some(EngineName::Explore));
+        explorer.explore.deadlocks = Deadlocks::Collected;
+        explorer.cluster = None;
+        let answer = explorer.ask(query, watch).answer;
+        if answer.verdict != Verdict::Verified {
+            return Err(answer.reason.map_or_else(|| answer.verdict.name().to_owned(), |why| why.to_string()));
+        }
+        let observed = query.program().observed.len();
+        Ok(answer.outcomes.into_iter().filter(|outcome| outcome.len() > observed).collect())
+    }
+
+    /// The same runner for a question in which these deadlocks are allowed; none if the engine of choice cannot do that.
+    pub fn allowing(&self, deadlocks: BTreeSet<Vec<i128>>) -> Option<Self> {
+        let able = matches!(self.engine, None | Some(EngineName::Explore)) && self.cluster.is_none();
+        let mut explorer = self.part(Duration::MAX, Some(EngineName::Explore));
+        explorer.explore.deadlocks = Deadlocks::Allowed(deadlocks.into());
+        able.then_some(explorer)
+    }
+
+    /// Asks for all outcomes. Where a loop may count for ever, the explorer gets little memory before the symbolic engine has its turn, whose bounds name
+    /// the loop; if that comes to nothing, the explorer gets the rest.
+    pub fn mine(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        if !counting::counts(query.program()) {
+            return self.ask(query, watch);
+        }
+        self.ask_in_turns(query, watch)
+    }
+
+    /// Asks the explorer with little memory, which small questions do not notice, then the symbolic engine, then the explorer with all of it.
+    fn ask_in_turns(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        let limited = self.limits.memory.min(FIRST_MEMORY);
+        if self.engine.is_some() {
+            return self.ask(query, watch);
+        }
+        let mut first = self.part(Duration::MAX, None);
+        first.limits.memory = limited;
+        let answered = first.ask(query, watch);
+        if answered.answer.reason.as_ref().and_then(Cause::stop) != Some(Stop::Memory) {
+            return answered;
+        }
+        let second = self.ask_symbolic_first(query, watch);
+        if second.answer.verdict != Verdict::Unknown || limited == self.limits.memory {
+            return second;
+        }
+        self.ask(query, watch)
+    }
+
+    /// The formula of a query; `Err` says why there is none.
+    pub fn export(&self, query: Query<'_>, bound: Option<usize>, watch: &dyn Watch) -> Result<Export, String> {
+        self.symbolic.export(query, bound, &self.limits, watch)
+    }
+
+    /// Asks the engine of choice: the explorer if the choice is free, but for what programs with an order of their own end in, for
+    /// a thread that chooses among all orders of its statements has too many states.
+    pub fn ask(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        if query.model().own_order && !query.program().has_calls() {
+            return self.ask_symbolic_first(query, watch);
+        }
+        self.ask_one_of(&EngineName::ALL, query, watch)
+    }
+
+    /// Asks the engine of choice, symbolic rather than explore if the choice is free: tests with many threads have too many states.
+    pub fn ask_symbolic_first(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        self.ask_one_of(&EngineName::SYMBOLIC_FIRST, query, watch)
+    }
+
+    fn ask_one_of(&self, usual: &[EngineName], query: Query<'_>, watch: &dyn Watch) -> Answered {
+        // Processes that search together have to ask the same questions, and agree on a limit in the course of them.
+        if let Some(stop) = self.stopped().filter(|_| self.cluster.is_none()) {
+            return unasked(stop.into());
+        }
+        let (engine, note) = match self.choose(usual, &query) {
+            Ok(chosen) => chosen,
+            Err(cause) => return unasked(cause),
+        };
+        let start = Instant::now();
+        let (mut answer, clauses) = match engine {
+            EngineName::Explore => (self.search(self.engine(engine), query, watch), None),
+            EngineName::Interp => (Interp.ask(query, &self.limits, watch), None),
+            EngineName::Symbolic => {
+                let (answer, stats) = self.symbolic.ask_with_stats(query, &self.limits, watch);
+                (answer, Some(stats.clauses))
+            }
+        };
+        answer.stats.seconds = start.elapsed().as_secs_f64();
+        Answered { engine: Some(self.engine(engine).name().to_owned()), note, clauses, answer }
+    }
+
+    /// Asks the explorer. Processes that search together do so once: their memory is not the same, so they would not agree on another time.
+    fn search(&self, explore: &dyn Engine, query: Query<'_>, watch: &dyn Watch) -> Answer {
+        match self.raises && self.cluster.is_none() {
+            true => deferred::ask(explore, query, &self.limits, watch),
+            false => explore.ask(query, &self.limits, watch),
+        }
+    }
+
+    /// The symbolic engine, if it is the one that [`Runner::ask`], or [`Runner::ask_symbolic_first`], would ask, and may keep what it learns.
+    pub fn keeping_symbolic(&self, symbolic_first: bool, query: &Query<'_>) -> Option<&Symbolic> {
+        let usual = if symbolic_first { EngineName::SYMBOLIC_FIRST } else { EngineName::ALL };
+        let usable = self.symbolic.sessions && self.cluster.is_none() && !query.model().own_order;
+        let chosen = self.choose(&usual, query).ok().filter(|_| usable);
+        chosen.filter(|(chosen, _)| *chosen == EngineName::Symbolic).map(|_| &self.symbolic)
+    }
+
+    /// What all questions may use.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn engine(&self, chosen: EngineName) -> &dyn Engine {
+        match chosen {
+            EngineName::Explore => self.cluster.as_deref().map_or(&self.explore, |cluster| cluster),
+            EngineName::Symbolic => &self.symbolic,
+            EngineName::Interp => &Interp,
+        }
+    }
+
+    /// The engine for a query, and why it is not the usual one; `Err` if there is none.
+    fn choose(&self, usual: &[EngineName], query: &Query<'_>) -> Result<(EngineName, Option<String>), Cause> {
+        let candidates = self.engine.as_ref().map_or(usual, std::slice::from_ref);
+        let mut refused = Vec::new();
+        for chosen in candidates {
+            let engine = self.engine(*chosen);
+            match engine.supports(query) {
+                Ok(()) => {
+                    // The reference interpreter is slow, so its users are told why they got it.
+                    let slow = nearest(refused).filter(|_| matches!(chosen, EngineName::Interp));
+                    let note = slow.map(|(engine, why)| Cause::NoEngine { engine, why, instead: None }.to_string());
+                    return Ok((*chosen, note));
+                }
+                Err(why) => refused.push((engine.name(), why)),
+            }
+        }
+        let Some((engine, why)) = nearest(refused) else { unreachable!("there is always an engine to ask") };
+        // Only the explorer searches with others.
+        let instead = self.cluster.is_none().then(|| self.others(candidates, query));
+        Err(Cause::NoEngine { engine, why, instead })
+    }
+
+    /// The engines that would answer a query, but for these.
+    fn others(&self, refused: &[EngineName], query: &Query<'_>) -> Vec<&'static str> {
+        let others =
+            EngineName::ALL.into_iter().filter(|chosen| !refused.contains(chosen)).map(|chosen| self.engine(chosen));
+        others.filter(|engine| engine.supports(query).is_ok()).map(Engine::name).collect()
+    }
+
+    /// Checks one property and confirms what comes of it.
+    pub fn check(
+        &self,
+        case: &Case,
+        property: &Property,
+        model: &Model,
+        watch: &dyn Watch,
+    ) -> Result<CheckReport, Failure> {
+        let case = &*case.for_question(Some(property));
+        let query = case.query(model, Question::Holds(property))?;
+        let Answered { engine, note, clauses, mut answer } = match (&self.large, property) {
+            (Some(large), _) => large.ask(&self.explore, self.cluster(), case, query, &self.limits, watch)?,
+            // What a client of a C data type observes; the explorer alone may need all memory for it, and in vain.
+            (None, Property::Observations(_)) => self.ask_in_turns(query, watch),
+            (None, _) => self.ask(query, watch),
+        };
+        let clients = self.count_clients(case, query, &mut answer, watch);
+        let answered = Answered { engine, note, clauses, answer };
+        let proof = self.proof(&case.program, property, model, &answered.answer);
+        let proof = proof.map_err(|why| answered.untrusted(property, model, &case.source.name, &why))?;
+        let Answered { engine, note, clauses, answer } = answered;
+        let violation = answer.violation.as_ref();
+        let trace = proof
+            .as_ref()
+            .map(|proof| case.trace(&case.program, (property, model), violation, (&proof.execution, &proof.replayed)));
+        let asked = PropertyInfo::from(property);
+        let explanation = match (&trace, &answer.violation, &asked.condition) {
+            (Some(trace), _, _) => Some(trace.explanation.clone()),
+            (None, Some(Violation::NoWitness), Some(condition)) => Some(cyrano_trace::no_witness(condition)),
+            _ => None,
+        };
+        Ok(CheckReport {
+            model: Some(model.name.clone()),
+            property: asked.condition,
+            stats: engine.is_some().then_some(answer.stats),
+            engine,
+            engine_note: note,
+            clients,
+            blocks: blocks(&answer),
+            unreached: crate::coverage::unreached(case, &answer),
+            clauses,
+            verdict: answer.verdict,
+            reason: answer.reason.map(|cause| format!("{cause}{}", lines(case, &answer.places))),
+            caveats: case.caveats(answer.verdict),
+            reductions: answer.reductions.iter().map(|name| (*name).to_owned()).collect(),
+            trace,
+            minimised: proof.and_then(|proof| proof.minimised),
+            explanation,
+            ..case.report(&asked.criterion)
+        })
+    }
+
+    /// How many of all clients of a size are wrong. Where some are, a second search tells them apart, and its smallest one is shown.
+    fn count_clients(
+        &self,
+        case: &Case,
+        query: Query<'_>,
+        answer: &mut Answer,
+        watch: &dyn Watch,
+    ) -> Option<ClientsReport> {
+        let space = case.clients()?;
+        let total = clients::total(space).to_string();
+        if answer.violation.is_none() || space.retry > 0 {
+            let wrong = (answer.verdict == Verdict::Verified).then(|| "0".to_owned());
+            return Some(ClientsReport { total, complete: wrong.is_some(), wrong, smallest: None });
+        }
+        if self.cluster.is_some() {
+            // The second search is for one machine.
+            return Some(ClientsReport { total, complete: false, wrong: None, smallest: None });
+        }
+        let seconds = answer.stats.seconds;
+        let off = Interchangeable::default();
+        let renames = if self.explore.client_symmetry { &case.program.interchangeable } else { &off };
+        let explore = Explore { client_programs: true, ..self.explore.clone() };
+        let all = self.search(&explore, query, watch);
+        let complete = all.reason.is_none();
+        // Whatever went wrong, it went wrong with somebody; a search that was cut short may not have come that far.
+        let wrong = (!all.clients.is_empty()).then(|| clients::wrong(space, &all.clients, renames).to_string());
+        let smallest = clients::smallest(&all.clients).map(clients::in_words);
+        if all.execution.is_some() {
+            *answer = Answer { reason: None, ..all };
+            answer.stats.seconds += seconds;
+        }
+        Some(ClientsReport { total, wrong, complete, smallest })
+    }
+
+    /// The confirmed execution behind an answer, minimised unless the user asked for it as it is; `Err` says why the answer cannot be trusted.
+    pub fn proof(
+        &self,
+        program: &Program,
+        property: &Property,
+        model: &Model,
+        answer: &Answer,
+    ) -> Result<Option<Proof>, String> {
+        proof::proof(program, property, model, answer, self.minimise.then_some(&self.limits))
+    }
+
+    /// Whether the run has to end before the next question is asked.
+    pub fn stopped(&self) -> Option<Stop> {
+        self.limits.exceeded(0)
+    }
+}
+
+/// Where in the source a verdict's reason is to be found: ` (line 12)`.
+pub fn lines(case: &Case, places: &[(ThreadId, InstrId)]) -> String {
+    let line = |(thread, instr): &(ThreadId, InstrId)| case.line(*thread, *instr);
+    let lines: BTreeSet<usize> = places.iter().filter_map(line).collect();
+    let shown: Vec<String> = lines.iter().map(usize::to_string).collect();
+    match shown.len() {
+        0 => String::new(),
+        1 => format!(" (line {})", shown[0]),
+        _ => format!(" (lines {})", shown.join(", ")),
+    }
+}
+
+/// How atomic blocks were proven: movers stand on their own, the comparison with a serial run counts only if nothing differed.
+fn blocks(answer: &Answer) -> Vec<BlockReport> {
+    let verified = answer.verdict == Verdict::Verified;
+    let proven = |block: &cyrano_engine::BlockProof| BlockReport {
+        name: block.name.clone(),
+        proven_by: if block.by_movers { Some("movers") } else { verified.then_some("serial-run") },
+    };
+    answer.blocks.iter().map(proven).collect()
+}
+
+/// Of engines that refuse a question, the one that comes nearest: some never answer such questions.
+fn nearest(refused: Vec<(&'static str, Refusal)>) -> Option<(&'static str, Refusal)> {
+    let near = refused.iter().position(|(_, why)| !why.is_for_all_programs()).unwrap_or(0);
+    refused.into_iter().nth(near)
+}
+
+/// What nobody was asked.
+pub fn unasked(cause: Cause) -> Answered {
+    let answer = Answer::new(Verdict::Unknown, Some(cause));
+    Answered { engine: None, note: None, clauses: None, answer }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frontend::{Saved, case};
+    use cyrano_engine::{Access, Execution};
+    use cyrano_ir::ThreadId;
+
+    /// What becomes of an engine's claim that the check of a one-store program is violated.
+    fn check(violation: Violation, order: Option<Vec<Access>>) -> Result<Option<usize>, String> {
+        let text = "threads { shared x; thread p { x := 1 } } check never (x = 1);".to_owned();
+        let files = [("a.rml".to_owned(), text)].into();
+        let case = case(&Saved(&files), "a.rml", &[]).expect("the program compiles");
+        let property = case.program.checks[0].property.clone();
+        let mut answer = unasked(Stop::Timeout.into()).answer;
+        answer.verdict = Verdict::Violated;
+        answer.violation = Some(violation);
+        answer.execution = order.map(|order| Execution { order, choices: vec![vec![]] });
+        let sc = cyrano_memory::named("sc").expect("sc is a model");
+        let limits = Limits::default();
+        let proof = proof::proof(&case.program, &property, &sc, &answer, Some(&limits));
+        proof.map(|proof| proof.map(|proof| proof.replayed.steps.len()))
+    }
+
+    #[test]
+    fn only_confirmed_claims_pass() {
+        let store = |value| Access { thread: ThreadId(0), index: 0, read: None, written: Some(value) };
+        assert_eq!(check(Violation::FinalState, Some(vec![store(1)])), Ok(Some(1)));
+        assert_eq!(check(Violation::NoWitness, None), Ok(None));
+        let refuted = |claim: Result<Option<usize>, String>, part: &str| {
+            let why = claim.expect_err("the claim is false");
+            assert!(why.contains(part), "{why}");
+        };
+        refuted(check(Violation::FinalState, None), "without an execution");
+        refuted(check(Violation::FinalState, Some(vec![store(2)])), "does not confirm");
+        refuted(check(Violation::FinalState, Some(vec![])), "does not confirm");
+    }
+}

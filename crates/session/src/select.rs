@@ -1,0 +1,266 @@
+//! Which checks run: what the file declares, narrowed or widened by the options.
+
+use cyrano_criteria::atomicity::ATOMICITY;
+use cyrano_engine::vacuity::can_go_wrong;
+use cyrano_engine::{Query, Question, Refusal, lacks};
+use cyrano_ir::{Diagnostic, Op, Program, Progress, Property, TxCriterion};
+use cyrano_memory::Model;
+
+use crate::atomicity;
+use crate::case::Case;
+use crate::criterion::{Criterion, OBSERVATIONS};
+use crate::failure::Failure;
+use crate::models::{self, ModelError};
+use crate::source::Files;
+
+/// A check to run, or one that was asked for and is not there.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Selected {
+    /// Check this.
+    Run(Claim, Model),
+    /// There is nothing to run.
+    Nothing {
+        /// The criterion in question.
+        criterion: &'static str,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A declaration with its models resolved.
+struct Declared {
+    claim: Claim,
+    models: Vec<Model>,
+}
+
+/// What is claimed.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Claim {
+    /// This.
+    Property(Property),
+    /// That every observation is a serial one; which these are is found out later.
+    Observations,
+    /// That every final state is that of a serial order of the atomic blocks.
+    Atomicity,
+}
+
+impl Claim {
+    /// The criterion's name.
+    pub fn criterion(&self) -> &'static str {
+        match self {
+            Self::Property(property) => property.criterion(),
+            Self::Observations => OBSERVATIONS,
+            Self::Atomicity => ATOMICITY,
+        }
+    }
+}
+
+/// The checks of one file.
+pub fn select(
+    case: &Case,
+    criteria: &[Criterion],
+    models: &[Model],
+    files: &dyn Files,
+) -> Result<Vec<Selected>, Failure> {
+    let criteria: Vec<Criterion> = criteria.iter().flat_map(|criterion| criterion.parts()).collect();
+    for model in models {
+        sensible(case, model, Question::Outcomes)?;
+    }
+    let mut declared = declarations(case, files)?;
+    let mut selected = Vec::new();
+    let file = &case.source.name;
+    if !criteria.is_empty() {
+        declared.retain(|check| criteria.iter().any(|criterion| criterion.name() == check.claim.criterion()));
+        for criterion in &criteria {
+            let name = criterion.name();
+            if declared.iter().any(|check| check.claim.criterion() == name) {
+                continue;
+            }
+            match undeclared(name, case) {
+                Some(claim) => {
+                    let models = if models.is_empty() { default_models(case) } else { models.to_vec() };
+                    declared.push(Declared { claim, models });
+                }
+                None => {
+                    let reason = match name {
+                        OBSERVATIONS => format!("nothing to check: {file} observes nothing"),
+                        "commit-atomicity" | ATOMICITY => format!("nothing to check: {file} has no atomic block"),
+                        _ => format!("nothing to check: {file} declares no `{name}`"),
+                    };
+                    selected.push(Selected::Nothing { criterion: name, reason });
+                }
+            }
+        }
+    } else if declared.is_empty()
+        && let Some(claim) = default_claim(case)
+    {
+        declared.push(Declared { claim, models: default_models(case) });
+    } else if declared.is_empty() {
+        let reason = format!("nothing to check: {file} has neither a `check` nor an assertion");
+        selected.push(Selected::Nothing { criterion: "assertions", reason });
+    }
+    let mut runs: Vec<Selected> = Vec::new();
+    for run in product(&declared, models) {
+        let run = run.if_sensible(case)?;
+        if !runs.contains(&run) {
+            runs.push(run);
+        }
+    }
+    if runs.iter().any(|run| matches!(run, Selected::Run(Claim::Property(Property::CommitAtomicity), _))) {
+        atomicity::require_commits(case)?;
+    }
+    runs.extend(selected);
+    Ok(runs)
+}
+
+/// A question that makes no sense is bad input; but where other tests of a file can be run under a model, one that cannot is no reason to
+/// leave them out. Then it says why there is nothing to run.
+fn sensible(case: &Case, model: &Model, question: Question<'_>) -> Result<Option<Refusal>, Failure> {
+    match Query::new(&case.program, model, question) {
+        Err(why @ Refusal::OnlyInOrder { .. }) => Ok(Some(why)),
+        _ => case.query(model, question).map(|_| None),
+    }
+}
+
+impl Selected {
+    /// The criterion's name.
+    pub fn criterion(&self) -> &'static str {
+        match self {
+            Self::Run(claim, _) => claim.criterion(),
+            Self::Nothing { criterion, .. } => criterion,
+        }
+    }
+
+    /// The check, if it makes sense.
+    fn if_sensible(self, case: &Case) -> Result<Self, Failure> {
+        let Self::Run(claim, model) = &self else { return Ok(self) };
+        let question = match claim {
+            Claim::Property(property) => Question::Holds(property),
+            Claim::Observations | Claim::Atomicity => Question::Outcomes,
+        };
+        let nothing = |why| Self::Nothing { criterion: claim.criterion(), reason: format!("nothing to check: {why}") };
+        Ok(sensible(case, model, question)?.map(nothing).unwrap_or(self))
+    }
+}
+
+/// What is checked if the file declares nothing.
+fn default_claim(case: &Case) -> Option<Claim> {
+    if case.program.has_calls() {
+        Some(Claim::Property(Property::Transactions(TxCriterion::Opacity)))
+    } else if case.program.has_blocks() {
+        Some(if atomicity::commits(case) { Claim::Property(Property::CommitAtomicity) } else { Claim::Atomicity })
+    } else if atomicity::applies(case) {
+        Some(Claim::Atomicity)
+    } else if case.test.is_some() {
+        Some(Claim::Observations)
+    } else if !case.program.transactional.is_empty() {
+        Some(Claim::Property(Property::Transactions(TxCriterion::Opacity)))
+    } else {
+        can_fail(&case.program).then_some(Claim::Property(Property::Assertions))
+    }
+}
+
+/// The models for what the file does not declare: those that its header promises a verdict for (`//@ tso: verified`), for a C
+/// file, which has no declarations.
+fn default_models(case: &Case) -> Vec<Model> {
+    if !case.program.orders.is_empty() {
+        return cyrano_memory::named("declared").into_iter().collect();
+    }
+    let lines = case.source.text.lines().filter(|_| case.test.is_some());
+    let promises = lines.filter_map(|line| line.trim().strip_prefix("//@")?.split_once(':'));
+    let named = promises.filter_map(|(model, _)| cyrano_memory::named(model.trim()));
+    let mut models: Vec<Model> = Vec::new();
+    for model in named {
+        if !models.contains(&model) {
+            models.push(model);
+        }
+    }
+    if models.is_empty() { vec![default_model()] } else { models }
+}
+
+/// The claim of a criterion that says it all, so that a file need not declare it, if the program has what it is about.
+fn undeclared(criterion: &str, case: &Case) -> Option<Claim> {
+    let program = &case.program;
+    let property = match criterion {
+        ATOMICITY => return atomicity::applies(case).then_some(Claim::Atomicity),
+        OBSERVATIONS => return (!program.observed.is_empty()).then_some(Claim::Observations),
+        "assertions" => Property::Assertions,
+        "commit-atomicity" => Property::CommitAtomicity,
+        name => {
+            let transactions = TxCriterion::from_name(name).map(Property::Transactions);
+            transactions.or_else(|| Progress::from_name(name).map(Property::Progress))?
+        }
+    };
+    lacks(program, &property).is_none().then_some(Claim::Property(property))
+}
+
+/// Without named models each declaration runs on its own; a named model takes the declarations that list it, or else all.
+fn product(declared: &[Declared], models: &[Model]) -> Vec<Selected> {
+    let mut runs = Vec::new();
+    if models.is_empty() {
+        for check in declared {
+            let on = check.models.iter();
+            runs.extend(on.map(|model| Selected::Run(check.claim.clone(), model.clone())));
+        }
+    }
+    for model in models {
+        let listed = declared.iter().any(|check| check.models.contains(model));
+        let chosen = declared.iter().filter(|check| !listed || check.models.contains(model));
+        runs.extend(chosen.map(|check| Selected::Run(check.claim.clone(), model.clone())));
+    }
+    runs
+}
+
+fn declarations(case: &Case, files: &dyn Files) -> Result<Vec<Declared>, Failure> {
+    let mut declared = Vec::new();
+    let mut errors = Vec::new();
+    for check in &case.program.checks {
+        let mut models = Vec::new();
+        for name in &check.models {
+            match models::in_program(name, &case.source, files) {
+                Ok(model) => models.push(model),
+                Err(ModelError::File(failure)) => {
+                    let file = &case.source.name;
+                    let named = Failure::Input(format!("A check in {file} names this model."));
+                    return Err(Failure::Several(vec![failure, named]));
+                }
+                Err(ModelError::Unknown(help)) => {
+                    let message = format!("there is no memory model `{name}`");
+                    let label = format!("this check names `{name}`");
+                    errors.push(Diagnostic::new(check.span, message, label).with_help(help));
+                }
+            }
+        }
+        if check.models.is_empty() {
+            models.extend(default_models(case).into_iter().take(1));
+        }
+        let claim = match &check.property {
+            // Only a `check atomicity` leaves it open which observations are allowed.
+            Property::Observations(_) => Claim::Atomicity,
+            property => Claim::Property(property.clone()),
+        };
+        declared.push(Declared { claim, models });
+    }
+    if errors.is_empty() { Ok(declared) } else { Err(Failure::source(&case.source, errors)) }
+}
+
+/// Whether `assertions` could say anything: something can go wrong, or an atomic section may wait for ever.
+fn can_fail(program: &Program) -> bool {
+    let waits = program.threads.iter().any(|thread| {
+        let mut inside = false;
+        thread.code.iter().any(|instr| {
+            match instr.op {
+                Op::AtomicBegin => inside = true,
+                Op::AtomicEnd => inside = false,
+                _ => {}
+            }
+            inside && matches!(instr.op, Op::Assume(_))
+        })
+    });
+    waits || can_go_wrong(program)
+}
+
+/// The model of a check that names none.
+pub fn default_model() -> Model {
+    cyrano_memory::named("sc").expect("sc is a named model")
+}

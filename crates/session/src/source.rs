@@ -1,0 +1,34 @@
+//! A text with its name, and the files beside it. Whoever runs a session reads them.
+
+use std::path::PathBuf;
+
+use cyrano_ir::Span;
+
+use crate::failure::Failure;
+
+/// A text with its name.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Source {
+    /// The name as the user gave it.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// Where files named inside it are looked for; `None` for the built-in library.
+    pub dir: Option<PathBuf>,
+}
+
+impl Source {
+    /// The line that a place stands in, from 1; none if the text has no such place.
+    pub fn line(&self, span: Span) -> Option<usize> {
+        self.text.get(..span.start as usize).map(|before| before.matches('\n').count() + 1)
+    }
+}
+
+/// Where files come from.
+pub trait Files {
+    /// A program: a path, or an entry of the built-in library (`lib:NAME`).
+    fn open(&self, name: &str) -> Result<Source, Failure>;
+
+    /// A file that a source names, beside it.
+    fn beside(&self, source: &Source, name: &str) -> Result<Source, Failure>;
+}
