@@ -128,7 +128,7 @@ impl Case {
         let source = files.open(name)?;
         let frontend = crate::frontend::of(&source);
         let fail = |what: String| Failure::input(format!("{}: {what}", source.name));
-        if frontend.has_tests() != self.frontend.has_tests() {
+        if frontend.has_tests() != self.test.is_some() {
             return Err(fail("a reference is in the language of what it is for".to_owned()));
         }
         let set = if self.test.is_some() { &self.set[..] } else { &[] };

@@ -16,8 +16,8 @@ use cyrano_report::{LitmusReport, LitmusValue};
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::frontend::{self, Saved, Wanted};
-use crate::options::EngineName;
 use crate::proof;
+use crate::run::options::EngineName;
 use crate::run::{Answered, Runner};
 use crate::source::Source;
 
@@ -213,7 +213,7 @@ fn compare(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Options;
+    use crate::run::options::Options;
 
     #[test]
     fn what_goes_wrong_has_to_be_confirmed() {

@@ -2,6 +2,12 @@
 //!
 //! **Invariant:** an execution leaves this file only after the reference interpreter has agreed to it ([`crate::proof`]).
 
+mod counting;
+mod deferred;
+pub(crate) mod large;
+pub(crate) mod options;
+pub(crate) mod reductions;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,11 +24,11 @@ use cyrano_trace::PropertyInfo;
 
 use crate::case::Case;
 use crate::failure::{self, Failure};
-use crate::large::Large;
-use crate::options::{EngineName, Options};
 use crate::proof::{self, Proof};
 use crate::specification::Store;
-use crate::{clients, counting, deferred, pool};
+use crate::{clients, pool};
+use large::Large;
+use options::{EngineName, Options};
 
 /// What the explorer gets at first where the symbolic engine may be the better one.
 const FIRST_MEMORY: u64 = 32 << 20;

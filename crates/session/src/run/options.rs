@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::reductions::Reduction;
+use crate::run::reductions::Reduction;
 use crate::specification::Store;
 
 /// How questions are put to engines.
