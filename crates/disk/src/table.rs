@@ -6,6 +6,7 @@
 //! Insertions come in batches, of which all slots are prefetched first, then the records that their tags point to, as in the explorer's
 //! own store: the cache misses of a batch overlap.
 
+use cyrano_explore::store::prefetch;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::budget::Budget;
@@ -256,17 +257,4 @@ fn tag(hash: u64) -> u64 {
 #[inline]
 fn address(slot: u64) -> Address {
     Address((slot & ADDRESS) - 1)
-}
-
-/// Asks for the cache line of a value that is needed soon.
-#[inline]
-fn prefetch<T>(value: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch has no effect but on caches, whatever the address is.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch(value.cast::<i8>(), _MM_HINT_T0);
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
 }

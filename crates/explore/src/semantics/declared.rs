@@ -23,7 +23,8 @@ use std::sync::{Arc, PoisonError};
 use cyrano_engine::{Access, Violation};
 use cyrano_ir::{AccessKind, InstrId, Op, OwnOrder, ThreadId};
 
-use crate::semantics::declared::look::{Look, Ready, eval, location, look, other, set};
+use crate::semantics::declared::look::{Look, Ready, look, other};
+use crate::semantics::declared::partial::{eval, location, set};
 use crate::semantics::declared::region::Region;
 use crate::semantics::machine::Machine;
 use crate::semantics::queue::modify;
@@ -32,6 +33,7 @@ use crate::semantics::step::{Stepper, Successor, Successors, record_error};
 
 mod follow;
 mod look;
+mod partial;
 mod region;
 mod supports;
 mod witness;

@@ -7,7 +7,7 @@ use std::ops::BitOr;
 
 use cyrano_ir::{Addr, LocalExpr, Op, Place, Program};
 
-use crate::semantics::declared::look::{eval, location, place_register};
+use crate::semantics::declared::partial::{eval, location, place_register};
 use crate::semantics::declared::region::Units;
 
 /// The units that something follows.
