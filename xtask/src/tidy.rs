@@ -20,7 +20,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("memory", &["ir"]),
     ("criteria", &["ir"]),
     ("engine", &["ir", "memory", "criteria"]),
-    ("rml", &["ir"]),
+    ("rml", &["ir", "criteria"]),
     ("cfront", &["ir"]),
     ("litmus", &["ir"]),
     ("interp", &["ir", "memory", "criteria", "engine"]),
@@ -32,7 +32,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("cluster", &["ir", "memory", "engine", "explore", "checkpoint"]),
     ("fences", &["ir", "memory", "engine"]),
     ("trace", &["ir", "memory", "criteria", "engine"]),
-    ("report", &["ir", "memory", "engine", "trace"]),
+    ("report", &["ir", "memory", "criteria", "engine", "trace"]),
     (
         "session",
         &[

@@ -5,6 +5,7 @@
 //! - [`oracle`]: the definitions of section 2.4.2 of FOIL, by brute force: slow and obviously right.
 //! - [`monitor`]: the same criteria as small deterministic automata for n threads and k variables, for exploration.
 //! - [`values`]: histories of calls and replies with values (Guerraoui and Kapalka), judged by what the reads returned.
+//! - [`table`]: the criteria with their names and words, for everybody who offers or describes them.
 //! - [`spec`]: specifications as automata, the paper's two among them, and the comparison of their languages.
 //!
 //! This crate does not know how histories come about.
@@ -14,4 +15,5 @@ pub mod history;
 pub mod monitor;
 pub mod oracle;
 pub mod spec;
+pub mod table;
 pub mod values;

@@ -31,7 +31,7 @@ mod specification;
 mod subject;
 
 pub use case::Case;
-pub use criterion::{CRITERIA, Criterion};
+pub use criterion::Criterion;
 pub use failure::{Failure, bug};
 
 pub use run::large::Large;

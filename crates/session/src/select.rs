@@ -8,7 +8,7 @@ use cyrano_memory::Model;
 
 use crate::atomicity;
 use crate::case::Case;
-use crate::criterion::{Criterion, OBSERVATIONS};
+use crate::criterion::Criterion;
 use crate::failure::Failure;
 use crate::models::{self, ModelError};
 use crate::source::Files;
@@ -49,7 +49,7 @@ impl Claim {
     pub fn criterion(&self) -> &'static str {
         match self {
             Self::Property(property) => property.criterion(),
-            Self::Observations => OBSERVATIONS,
+            Self::Observations => "observations",
             Self::Atomicity => ATOMICITY,
         }
     }
@@ -83,7 +83,7 @@ pub fn select(
                 }
                 None => {
                     let reason = match name {
-                        OBSERVATIONS => format!("nothing to check: {file} observes nothing"),
+                        "observations" => format!("nothing to check: {file} observes nothing"),
                         "commit-atomicity" | ATOMICITY => format!("nothing to check: {file} has no atomic block"),
                         _ => format!("nothing to check: {file} declares no `{name}`"),
                     };
@@ -183,7 +183,7 @@ fn undeclared(criterion: &str, case: &Case) -> Option<Claim> {
     let program = &case.program;
     let property = match criterion {
         ATOMICITY => return atomicity::applies(case).then_some(Claim::Atomicity),
-        OBSERVATIONS => return (!program.observed.is_empty()).then_some(Claim::Observations),
+        "observations" => return (!program.observed.is_empty()).then_some(Claim::Observations),
         "assertions" => Property::Assertions,
         "commit-atomicity" => Property::CommitAtomicity,
         name => {

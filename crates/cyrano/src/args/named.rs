@@ -5,8 +5,9 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::Error;
 use clap::{Arg, Command};
+use cyrano_criteria::table::{self, CRITERIA};
 use cyrano_criteria::values;
-use cyrano_session::{CRITERIA, Criterion, EngineName, REDUCTIONS, Reduction};
+use cyrano_session::{Criterion, EngineName, REDUCTIONS, Reduction};
 use cyrano_tables::{PAPERS, Paper};
 
 /// Reads one of these names.
@@ -40,18 +41,13 @@ pub fn engine() -> impl TypedValueParser<Value = Option<EngineName>> {
 
 /// Reads a criterion that a history can be judged by.
 pub fn of_histories() -> impl TypedValueParser<Value = values::Criterion> {
-    let what = [
-        "Every transaction, aborted ones too, fits into one serial order",
-        "Every committed transaction does",
-        "The same without real time (values only)",
-        "Committed transactions read one snapshot each, and the first committer wins (values only)",
-    ];
-    one_of(values::Criterion::ALL.map(values::Criterion::name).into_iter().zip(what), values::Criterion::named)
+    let known = table::Criterion::of_histories().map(|(criterion, _)| (criterion.name, criterion.holds));
+    one_of(known, values::Criterion::named)
 }
 
 /// Reads a criterion that has a name of its own.
 pub fn criterion() -> impl TypedValueParser<Value = Criterion> {
-    one_of(CRITERIA.into_iter(), Criterion::from_name)
+    one_of(CRITERIA.iter().map(|criterion| (criterion.name, criterion.holds)), Criterion::from_name)
 }
 
 /// Reads any criterion.
@@ -67,6 +63,6 @@ impl TypedValueParser for CriterionParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(CRITERIA.iter().map(|(name, what)| PossibleValue::new(*name).help(*what))))
+        Some(Box::new(CRITERIA.iter().map(|known| PossibleValue::new(known.name).help(known.holds))))
     }
 }

@@ -212,9 +212,9 @@ pub(crate) fn properties<'a>(
         Claim::Transactions(criterion) => vec![Property::Transactions(*criterion)],
         Claim::CommitAtomicity => vec![Property::CommitAtomicity],
         // Which observations are serial is found out by whoever checks it.
-        Claim::Atomicity => vec![Property::Observations(Default::default())],
+        Claim::Atomicity | Claim::Observations => vec![Property::Observations(Default::default())],
         Claim::Progress(all) => all.iter().copied().map(Property::Progress).collect(),
-        Claim::Final(quantifier, written, text) => {
+        Claim::Final(quantifier, (written, text)) => {
             let cond = condition(written)?;
             vec![Property::Final { quantifier: *quantifier, cond, text: text.clone() }]
         }

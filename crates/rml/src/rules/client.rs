@@ -80,7 +80,7 @@ impl<'a> Checker<'a, '_> {
             }
             Claim::Progress(_) => Some("progress is about all clients, and this stm has one of its own".to_owned()),
             Claim::CommitAtomicity => Some("a client has no commit points".to_owned()),
-            Claim::Atomicity | Claim::Assertions | Claim::Final(..) => None,
+            Claim::Atomicity | Claim::Assertions | Claim::Observations | Claim::Final(..) => None,
         }
     }
 

@@ -149,7 +149,7 @@ fn one_check(check: &CheckDecl, file: &File, checker: &mut Checker<'_, '_>) {
             return;
         }
     };
-    let Claim::Final(_, cond, _) = &check.claim else { return };
+    let Claim::Final(_, (cond, _)) = &check.claim else { return };
     no_sets(cond, checker);
     for client in clients {
         let calls = client.threads.iter().flat_map(|thread| &thread.txns).flat_map(|tx| &tx.calls);

@@ -4,7 +4,7 @@
 //! of expressions serve all blocks; which of them may stand where is up to the rules.
 //! `else if` chains are flat lists and expressions carry their depth, so that no pass recurses deeper than the parser allowed.
 
-use cyrano_ir::{BinOp, FenceSet, Progress, Quantifier, Span, TxCriterion, TxEvent, Ty, UnOp};
+use cyrano_ir::{BinOp, FenceSet, Span, TxEvent, Ty, UnOp};
 
 use crate::syntax::objects::{About, Algorithm, Client, Each};
 
@@ -411,15 +411,5 @@ pub(crate) struct CheckDecl {
     pub(crate) span: Span,
 }
 
-/// What a `check` claims.
-#[derive(Debug)]
-pub(crate) enum Claim {
-    Assertions,
-    Transactions(TxCriterion),
-    CommitAtomicity,
-    Atomicity,
-    /// These, one after the other.
-    Progress(&'static [Progress]),
-    /// A condition over final states, with its text.
-    Final(Quantifier, Expr, String),
-}
+/// What a `check` claims; a condition comes with its text.
+pub(crate) type Claim = cyrano_criteria::table::Claim<(Expr, String)>;

@@ -2,8 +2,9 @@
 //!
 //! The names of criteria are words here only; they are read word by word, as are those of models.
 
+use cyrano_criteria::table::{CRITERIA, Needs};
 use cyrano_ir::suggest::closest;
-use cyrano_ir::{OrderName, Progress, Quantifier, TxCriterion};
+use cyrano_ir::{OrderName, Quantifier, TxCriterion};
 
 use crate::report::{Fallible, Reported};
 use crate::syntax::ast::{CheckDecl, Claim, Expr, Name};
@@ -12,20 +13,11 @@ use crate::syntax::objects::{About, Bound, SpaceDecl};
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
 
-/// A criterion's name, and what it claims.
-type Criterion = (&'static str, fn() -> Claim);
-
-/// What may be claimed of transactions. `progress` stands for all progress properties.
-const CRITERIA: [Criterion; 8] = [
-    ("opacity", || Claim::Transactions(TxCriterion::Opacity)),
-    ("strict-serializability", || Claim::Transactions(TxCriterion::StrictSerializability)),
-    ("serializability", || Claim::Transactions(TxCriterion::Serializability)),
-    ("snapshot-isolation", || Claim::Transactions(TxCriterion::SnapshotIsolation)),
-    ("solo-progress", || Claim::Progress(&[Progress::Solo])),
-    ("crash-free-solo-progress", || Claim::Progress(&[Progress::CrashFreeSolo])),
-    ("local-progress", || Claim::Progress(&[Progress::Local])),
-    ("progress", || Claim::Progress(&Progress::ALL)),
-];
+/// What may be claimed of transactions.
+fn of_transactions() -> impl Iterator<Item = (&'static str, Claim)> {
+    let known = CRITERIA.iter().filter(|criterion| criterion.needs == Needs::Transactions);
+    known.filter_map(|criterion| Some((criterion.name, criterion.claim.unconditional()?)))
+}
 
 /// What a size of clients consists of.
 const BOUNDS: [&str; 6] = ["threads", "txns", "ops", "locs", "values", "retry"];
@@ -75,7 +67,7 @@ impl Parser<'_, '_> {
         let text = self.text(self.since(from));
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         self.expect(Token::CloseParen)?;
-        Ok(Claim::Final(quantifier, cond, text))
+        Ok(Claim::Final(quantifier, (cond, text)))
     }
 
     /// `commit-atomicity` or `atomicity`, if one of them is next.
@@ -100,7 +92,7 @@ impl Parser<'_, '_> {
         let wanted = "`assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability`, \
                       `serializability` or `progress`";
         let mut words = vec!["assertions", "exists", "never", "always", "forall", "strict"];
-        let known: Vec<&str> = CRITERIA.iter().map(|(name, _)| *name).collect();
+        let known: Vec<&str> = of_transactions().map(|(name, _)| name).collect();
         words.extend(&known);
         // The first word tells whether a criterion is meant; `local` is a keyword elsewhere.
         let firsts = known.iter().filter_map(|name| name.split('-').next());
@@ -111,8 +103,8 @@ impl Parser<'_, '_> {
         if text == "serializability" && self.at_word("order") {
             return self.given_order();
         }
-        let found = CRITERIA.iter().find(|(name, _)| *name == text);
-        found.map(|(_, claim)| claim()).ok_or_else(|| {
+        let found = of_transactions().find(|(name, _)| *name == text);
+        found.map(|(_, claim)| claim).ok_or_else(|| {
             let (last, others) = known.split_last().expect("there are criteria");
             let help = match closest(&text, known.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),

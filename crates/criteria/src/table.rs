@@ -1,0 +1,324 @@
+//! The criteria, in one table: what each claims, what it looks at and what it needs, and its words for command lines, languages and reports.
+//!
+//! Whoever offers, reads or describes criteria does so from here. Beside these there is `serializability-by-NAME` for the orders that a memory
+//! declares itself.
+
+use cyrano_ir::{OrderName, Progress, Quantifier, TxCriterion};
+
+/// What is claimed of a program. `C` is what a condition over final states is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Claim<C = ()> {
+    /// No assertion fails, nothing deadlocks, no computation goes wrong.
+    Assertions,
+    /// Every observation is one of a serial execution (CheckFence, section 2.2).
+    Observations,
+    /// Blocks act at their commit points (Flanagan, section 4).
+    CommitAtomicity,
+    /// Every final state is one of a serial order of the blocks.
+    Atomicity,
+    /// A condition over final states.
+    Final(Quantifier, C),
+    /// What histories of transactions satisfy.
+    Transactions(TxCriterion),
+    /// These properties, each with a verdict of its own (Samand, section 6).
+    Progress(&'static [Progress]),
+}
+
+impl Claim {
+    /// The claim, if it says all by itself: one about final states has a condition as well.
+    pub fn unconditional<C>(self) -> Option<Claim<C>> {
+        Some(match self {
+            Self::Assertions => Claim::Assertions,
+            Self::Observations => Claim::Observations,
+            Self::CommitAtomicity => Claim::CommitAtomicity,
+            Self::Atomicity => Claim::Atomicity,
+            Self::Transactions(criterion) => Claim::Transactions(criterion),
+            Self::Progress(parts) => Claim::Progress(parts),
+            Self::Final(..) => return None,
+        })
+    }
+}
+
+/// What a criterion looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Alphabet {
+    /// Every step of every execution.
+    Executions,
+    /// Final states.
+    FinalStates,
+    /// Histories of transactions, by conflicts between memory events or by values.
+    Histories,
+    /// Histories of transactions, by values only.
+    Values,
+    /// Executions that go on for ever.
+    Runs,
+}
+
+/// What a program must have for a criterion to say something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Needs {
+    /// Nothing in particular.
+    Nothing,
+    /// Operations whose results are observed.
+    Operations,
+    /// Atomic blocks.
+    Blocks,
+    /// A condition over final states.
+    Condition,
+    /// Transactions.
+    Transactions,
+}
+
+/// What a report says where a criterion does not hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Violated {
+    /// One word for it.
+    pub name: &'static str,
+    /// What is wrong, in a few words.
+    pub short: &'static str,
+    /// What that means.
+    pub full: &'static str,
+}
+
+/// A criterion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Criterion {
+    /// Its name, everywhere.
+    pub name: &'static str,
+    /// What it says if it holds.
+    pub holds: &'static str,
+    /// What is claimed.
+    pub claim: Claim,
+    /// What it looks at.
+    pub alphabet: Alphabet,
+    /// What it needs.
+    pub needs: Needs,
+    /// What is said if it does not hold.
+    pub violated: Violated,
+}
+
+/// All of them.
+pub const CRITERIA: [Criterion; 15] = [
+    Criterion {
+        name: "assertions",
+        holds: "No assertion fails, nothing deadlocks, no computation goes wrong",
+        claim: Claim::Assertions,
+        alphabet: Alphabet::Executions,
+        needs: Needs::Nothing,
+        violated: Violated {
+            name: "AssertionFails",
+            short: "An assertion fails, a computation goes wrong, or nobody can go on.",
+            full: "Some execution that the memory model allows reaches a failing assertion, an undefined value, a bad pointer, an overflow or a deadlock.",
+        },
+    },
+    Criterion {
+        name: "observations",
+        holds: "Every final state shows an observation that some serial execution has",
+        claim: Claim::Observations,
+        alphabet: Alphabet::FinalStates,
+        needs: Needs::Operations,
+        violated: Violated {
+            name: "ObservationIsNotSerial",
+            short: "The program shows an observation that no serial execution has.",
+            full: "Operations of a data type must look as if each took place at once. Some execution returns values that no order of whole operations explains.",
+        },
+    },
+    Criterion {
+        name: "commit-atomicity",
+        holds: "Whenever nobody is in an atomic block, everything is as if the blocks had run alone in the order of their commit points",
+        claim: Claim::CommitAtomicity,
+        alphabet: Alphabet::Executions,
+        needs: Needs::Blocks,
+        violated: Violated {
+            name: "NotCommitAtomic",
+            short: "An atomic block does not act as if it happened at its commit point.",
+            full: "Some execution interleaves a block with others so that no execution of the whole block at its commit has the same effect.",
+        },
+    },
+    Criterion {
+        name: "atomicity",
+        holds: "Every final state is one that some serial order of the atomic blocks has; for threads that end",
+        claim: Claim::Atomicity,
+        alphabet: Alphabet::FinalStates,
+        needs: Needs::Blocks,
+        violated: Violated {
+            name: "NotAtomic",
+            short: "A final state is one that no serial order of the atomic blocks has.",
+            full: "Some execution interleaves atomic blocks so that the final state is none that running them one after the other gives.",
+        },
+    },
+    Criterion {
+        name: "exists",
+        holds: "Some final state satisfies the condition",
+        claim: Claim::Final(Quantifier::Exists, ()),
+        alphabet: Alphabet::FinalStates,
+        needs: Needs::Condition,
+        violated: Violated {
+            name: "NoWitness",
+            short: "No final state satisfies the condition.",
+            full: "The file says that some execution ends in a state that satisfies the condition; none does.",
+        },
+    },
+    Criterion {
+        name: "never",
+        holds: "No final state satisfies the condition",
+        claim: Claim::Final(Quantifier::Never, ()),
+        alphabet: Alphabet::FinalStates,
+        needs: Needs::Condition,
+        violated: Violated {
+            name: "ForbiddenFinalState",
+            short: "A final state satisfies a condition that must never hold.",
+            full: "Some execution that the memory model allows ends in a state that the file forbids.",
+        },
+    },
+    Criterion {
+        name: "always",
+        holds: "Every final state satisfies the condition",
+        claim: Claim::Final(Quantifier::Always, ()),
+        alphabet: Alphabet::FinalStates,
+        needs: Needs::Condition,
+        violated: Violated {
+            name: "FinalStateMissesCondition",
+            short: "A final state does not satisfy a condition that must always hold.",
+            full: "Some execution that the memory model allows ends in a state without the property that the file asks for.",
+        },
+    },
+    Criterion {
+        name: "opacity",
+        holds: "Every transaction, aborted ones too, fits into one serial order",
+        claim: Claim::Transactions(TxCriterion::Opacity),
+        alphabet: Alphabet::Histories,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "NotOpaque",
+            short: "Transactions, aborted ones included, do not fit into one serial order.",
+            full: "Some execution lets a transaction see a state that no serial execution of the transactions has.",
+        },
+    },
+    Criterion {
+        name: "strict-serializability",
+        holds: "Every committed transaction fits into one serial order that keeps real time",
+        claim: Claim::Transactions(TxCriterion::StrictSerializability),
+        alphabet: Alphabet::Histories,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "NotStrictlySerializable",
+            short: "Committed transactions do not fit into one serial order that keeps real time.",
+            full: "Some execution commits transactions whose reads and writes no serial order in real time explains.",
+        },
+    },
+    Criterion {
+        name: "serializability",
+        holds: "Every committed transaction fits into one serial order",
+        claim: Claim::Transactions(TxCriterion::Serializability),
+        alphabet: Alphabet::Values,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "NotSerializable",
+            short: "Committed transactions do not fit into one serial order.",
+            full: "Some execution commits transactions whose reads and writes no serial order explains.",
+        },
+    },
+    Criterion {
+        name: "snapshot-isolation",
+        holds: "Every committed transaction reads one snapshot, and of two that overlap and write one location only one commits",
+        claim: Claim::Transactions(TxCriterion::SnapshotIsolation),
+        alphabet: Alphabet::Values,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "NoSnapshot",
+            short: "A committed transaction does not read from one snapshot, or two that overlap write the same location.",
+            full: "Some execution commits a transaction whose reads no single snapshot explains, or commits two overlapping writers of one location.",
+        },
+    },
+    Criterion {
+        name: "solo-progress",
+        holds: "A thread that runs alone commits, wherever the others stopped",
+        claim: Claim::Progress(&[Progress::Solo]),
+        alphabet: Alphabet::Runs,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "StuckAlone",
+            short: "A thread that runs alone never commits.",
+            full: "Some reachable state, with the other threads stopped anywhere, lets a thread that runs alone go on for ever without committing.",
+        },
+    },
+    Criterion {
+        name: "crash-free-solo-progress",
+        holds: "A thread that runs alone commits if the others stopped between transactions",
+        claim: Claim::Progress(&[Progress::CrashFreeSolo]),
+        alphabet: Alphabet::Runs,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "StuckAloneBetweenTransactions",
+            short: "A thread that runs alone never commits although the others stopped between transactions.",
+            full: "Some reachable state, with the other threads between transactions, lets a thread that runs alone go on for ever without committing.",
+        },
+    },
+    Criterion {
+        name: "local-progress",
+        holds: "Every thread that keeps trying commits again and again",
+        claim: Claim::Progress(&[Progress::Local]),
+        alphabet: Alphabet::Runs,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "Starvation",
+            short: "A thread that keeps trying commits no more.",
+            full: "Some endless execution lets one thread try again and again without ever committing.",
+        },
+    },
+    Criterion {
+        name: "progress",
+        holds: "All three progress properties",
+        claim: Claim::Progress(&Progress::ALL),
+        alphabet: Alphabet::Runs,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "NoProgress",
+            short: "A thread never commits.",
+            full: "Some endless execution lets a thread go on without committing.",
+        },
+    },
+];
+
+impl Criterion {
+    /// The criterion of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        CRITERIA.iter().find(|criterion| criterion.name == name)
+    }
+
+    /// Those that histories of transactions are judged by.
+    pub fn of_histories() -> impl Iterator<Item = (&'static Self, TxCriterion)> {
+        CRITERIA.iter().filter_map(|criterion| match criterion.claim {
+            Claim::Transactions(of) => Some((criterion, of)),
+            _ => None,
+        })
+    }
+}
+
+/// The name of a criterion, also of one by a memory's own order, if there is such a thing.
+pub fn known_name(name: &str) -> Option<&'static str> {
+    let named = Criterion::named(name).map(|criterion| criterion.name);
+    named.or_else(|| OrderName::from_criterion(name).map(OrderName::criterion))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names are those that properties have in reports.
+    #[test]
+    fn names_are_those_of_properties() {
+        for criterion in CRITERIA {
+            let name = match criterion.claim {
+                Claim::Transactions(of) => of.name(),
+                Claim::Progress([one]) => one.name(),
+                Claim::Final(quantifier, ()) => quantifier.name(),
+                Claim::Atomicity => crate::atomicity::ATOMICITY,
+                _ => criterion.name,
+            };
+            assert_eq!(criterion.name, name);
+            assert_eq!(Criterion::named(name), Some(&criterion));
+        }
+    }
+}
