@@ -118,7 +118,7 @@ pub trait Watch: Sync {
     fn progress(&self, progress: Progress);
 }
 
-/// Nobody.
+/// Ignores progress.
 impl Watch for () {
     fn progress(&self, _: Progress) {}
 }

@@ -315,7 +315,7 @@ impl Runner {
         let query = case.query(model, Question::Holds(property))?;
         let Answered { engine, note, clauses, mut answer } = match (&self.large, property) {
             (Some(large), _) => large.ask(&self.explore, self.cluster(), case, query, &self.limits, watch)?,
-            // What a client of a C data type observes; the explorer alone may need all memory for it, and in vain.
+            // What a client of a C data type observes; the explorer alone may exhaust memory without answering.
             (None, Property::Observations(_)) => self.ask_in_turns(query, watch),
             (None, _) => self.ask(query, watch),
         };

@@ -63,7 +63,7 @@ impl Summary {
         self.limited = self.limited.or(other.limited);
     }
 
-    /// Whether the search is of no use any more: [`Space::wider`] says what to do instead.
+    /// Whether the search must be abandoned: [`Space::wider`] says what to do instead.
     pub fn must_give_up(&self) -> bool {
         let notes = Notes::from_bits(self.notes, None);
         notes.too_large || notes.gap_too_small
@@ -237,7 +237,7 @@ impl<'s> Walker<'s> {
         self.packed.as_mut().and_then(|packed| packed.unpack(state, out))
     }
 
-    /// Whether the search is of no use any more; see [`Summary::must_give_up`].
+    /// Whether the search must be abandoned; see [`Summary::must_give_up`].
     pub fn must_give_up(&self) -> bool {
         self.found().any(|(_, notes)| notes.too_large || notes.gap_too_small)
     }
