@@ -29,7 +29,8 @@ impl Checker<'_> {
                 Ok(Type::Array(Box::new(element), 0))
             }
             TypeExpr::Function { returns, .. } => self.resolve(returns),
-            TypeExpr::Error => Err(Reported),
+            // `convert` has reported both.
+            TypeExpr::Atomic(_) | TypeExpr::Error => Err(Reported),
         }
     }
 

@@ -4,8 +4,8 @@
 
 use cyrano_ir::{BinOp, Expr, IntType, LocalExpr};
 
-use super::ast::Type;
 use super::lower::Value;
+use super::types::Type;
 use crate::code::{binary, signed, wrap};
 
 /// A constant: `int` if it fits, else `long`.

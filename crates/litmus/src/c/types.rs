@@ -1,10 +1,42 @@
-//! Type names.
+//! Types: their names in initial states and parameters, and `cfront`'s trees of them in bodies.
 
+use cyrano_cfront::ast::TypeExpr;
 use cyrano_ir::{Diagnostic, IntType, Span};
 
-use super::ast::Type;
 use crate::cursor::{Cursor, Parse};
 use crate::init::QUALIFIERS;
+
+/// A type: an integer under some number of pointers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Type {
+    /// The integer type at the bottom.
+    pub int: IntType,
+    /// Whether that is atomic.
+    pub atomic: bool,
+    /// How many pointers lead to it.
+    pub pointers: usize,
+}
+
+impl Type {
+    /// `int`.
+    pub const INT: Self = Self { int: IntType { bits: 32, signed: true }, atomic: false, pointers: 0 };
+
+    /// What it points to.
+    pub fn target(self) -> Option<Self> {
+        self.pointers.checked_sub(1).map(|pointers| Self { pointers, ..self })
+    }
+
+    /// A pointer to it.
+    #[must_use]
+    pub fn pointer(self) -> Self {
+        Self { pointers: self.pointers + 1, ..self }
+    }
+
+    /// The type of the word that holds it.
+    pub fn word(self) -> IntType {
+        if self.pointers > 0 { IntType { bits: 64, signed: true } } else { self.int }
+    }
+}
 
 const NAMES: [(&str, u8, bool); 24] = [
     ("int", 32, true),
@@ -43,6 +75,32 @@ const ATOMIC: [(&str, u8, bool); 8] = [
     ("atomic_short", 16, true),
     ("atomic_bool", 1, false),
 ];
+
+/// Names of types that are no keywords of C.
+pub(crate) fn names() -> Vec<&'static str> {
+    let all = NAMES.iter().chain(&ATOMIC).map(|(name, ..)| *name).chain(["atomic64_t"]);
+    all.filter(|name| !matches!(*name, "int" | "long" | "short" | "char" | "_Bool")).collect()
+}
+
+/// The type that a declaration or cast at this place names.
+pub(crate) fn of(ty: &TypeExpr, span: Span) -> Result<Type, Diagnostic> {
+    let integer = |int, atomic| Type { int, atomic, pointers: 0 };
+    let what = match ty {
+        TypeExpr::Int(int) => return Ok(integer(*int, false)),
+        TypeExpr::Bool => return Ok(integer(IntType { bits: 1, signed: false }, false)),
+        TypeExpr::Named(name) => {
+            return from_words(&[&name.text], name.loc.span).map(|(int, atomic)| integer(int, atomic));
+        }
+        TypeExpr::Pointer(target) => return Ok(of(target, span)?.pointer()),
+        TypeExpr::Atomic(inner) => return Ok(Type { atomic: true, ..of(inner, span)? }),
+        TypeExpr::Array(..) => "arrays are not supported",
+        TypeExpr::Struct(_) => "structures are not supported",
+        TypeExpr::Enum(_) => "enumerations are not supported",
+        TypeExpr::Void => "the type `void` is not supported",
+        TypeExpr::Function { .. } | TypeExpr::Error => "this type is not supported",
+    };
+    Err(Diagnostic::new(span, what, "this type"))
+}
 
 /// Whether a word starts or continues a type.
 pub(crate) fn is_type_word(word: &str) -> bool {
