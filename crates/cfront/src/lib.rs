@@ -20,6 +20,7 @@ mod condition;
 mod convert;
 mod escape;
 mod headers;
+pub mod integers;
 mod lower;
 mod macros;
 mod memory;

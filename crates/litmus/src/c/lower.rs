@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 
 use cyrano_cfront::ast::{self, ExprKind, Unary};
+use cyrano_cfront::integers::{INT, of_constant};
 use cyrano_ir::{Addr, BinOp, Diagnostic, Expr, FenceSet, IntType, LocalExpr, RegId, RmwOp, Span, UnOp};
 
 use super::calls::{Called, Order, resolve};
-use super::convert::{arithmetic, convert, literal};
+use super::convert::{arithmetic, convert, int};
 use super::parse::Function;
 use super::types::{self, Type};
 use crate::ast::Name;
@@ -160,7 +161,10 @@ impl Lower<'_> {
     pub(super) fn value(&mut self, expr: &ast::Expr, into: Option<(RegId, Type)>) -> Option<Value> {
         let span = expr.loc.span;
         match &expr.kind {
-            ExprKind::Int { value, .. } => Some(literal(*value)),
+            ExprKind::Int { value, unsigned, long, decimal } => {
+                let int = of_constant(*value, *unsigned, *long, *decimal);
+                Some(Value { expr: Expr::Const(*value), ty: Type { int, ..Type::INT } })
+            }
             ExprKind::Name(name) => self.named(name, span),
             ExprKind::Deref(from) => self.load(from, Order::Plain, into),
             ExprKind::Call { callee, args } => match resolve(callee, args, span) {
@@ -177,9 +181,9 @@ impl Lower<'_> {
             ExprKind::Unary(op, inner) => {
                 let inner = self.value(inner, None)?;
                 match op {
-                    Unary::Minus => self.computed(BinOp::Sub, literal(0), inner, span),
-                    Unary::Complement => self.computed(BinOp::BitXor, inner, literal(-1), span),
-                    Unary::Plus | Unary::Not => self.computed(BinOp::Add, literal(0), inner, span),
+                    Unary::Minus => self.computed(BinOp::Sub, int(0), inner, span),
+                    Unary::Complement => self.computed(BinOp::BitXor, inner, int(-1), span),
+                    Unary::Plus | Unary::Not => self.computed(BinOp::Add, int(0), inner, span),
                 }
             }
             ExprKind::Binary(BinOp::And | BinOp::Or, ..) => Some(self.truth(expr)),
@@ -284,7 +288,7 @@ impl Lower<'_> {
             return Some(Value { expr: Expr::Const(address), ty: ty.pointer() });
         }
         if name == "NULL" {
-            return Some(literal(0));
+            return Some(int(0));
         }
         self.wrong(span, format!("there is no variable or parameter `{name}` in this thread"), "not declared");
         None
@@ -331,4 +335,4 @@ pub(super) fn plain(ty: Type) -> Type {
 }
 
 /// The integer type of a word that nothing declares.
-pub(crate) const WORD: IntType = IntType { bits: 32, signed: true };
+pub(crate) const WORD: IntType = INT;

@@ -4,7 +4,7 @@ use cyrano_cfront::ast::{self, ExprKind};
 use cyrano_ir::{BinOp, LocalExpr, RegId, RmwOp, Span};
 
 use super::calls::Order;
-use super::convert::literal;
+use super::convert::int;
 use super::lower::{Lower, Target, Value, plain};
 use super::types::Type;
 use crate::code::{binary, var};
@@ -98,7 +98,7 @@ impl Lower<'_> {
         let ty = plain(target.ty);
         let value = match value {
             Some(value) => self.value(value, None)?,
-            None => literal(1),
+            None => int(1),
         };
         let value = self.converted(value, ty, span)?;
         let old = self.temporary();

@@ -1,10 +1,14 @@
 //! Types: their names in initial states and parameters, and `cfront`'s trees of them in bodies.
 
 use cyrano_cfront::ast::TypeExpr;
+use cyrano_cfront::integers::INT;
 use cyrano_ir::{Diagnostic, IntType, Span};
 
 use crate::cursor::{Cursor, Parse};
 use crate::init::QUALIFIERS;
+
+/// `_Bool`.
+pub(crate) const BOOL: IntType = IntType { bits: 1, signed: false };
 
 /// A type: an integer under some number of pointers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,7 +23,7 @@ pub struct Type {
 
 impl Type {
     /// `int`.
-    pub const INT: Self = Self { int: IntType { bits: 32, signed: true }, atomic: false, pointers: 0 };
+    pub const INT: Self = Self { int: INT, atomic: false, pointers: 0 };
 
     /// What it points to.
     pub fn target(self) -> Option<Self> {
@@ -87,7 +91,7 @@ pub(crate) fn of(ty: &TypeExpr, span: Span) -> Result<Type, Diagnostic> {
     let integer = |int, atomic| Type { int, atomic, pointers: 0 };
     let what = match ty {
         TypeExpr::Int(int) => return Ok(integer(*int, false)),
-        TypeExpr::Bool => return Ok(integer(IntType { bits: 1, signed: false }, false)),
+        TypeExpr::Bool => return Ok(integer(BOOL, false)),
         TypeExpr::Named(name) => {
             return from_words(&[&name.text], name.loc.span).map(|(int, atomic)| integer(int, atomic));
         }
