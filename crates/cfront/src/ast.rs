@@ -1,7 +1,7 @@
 //! The syntax tree of a C file, before names are resolved and types are checked.
 //!
 //! It is made by `convert` alone, so that nothing else knows the parser library. The fields and variants are those of C's grammar.
-//! [`crate::bodies()`] hands it out to front ends that give the same language another meaning.
+//! [`crate::functions()`] hands it out to front ends that give the same language another meaning.
 
 #![allow(missing_docs)]
 

@@ -3,7 +3,7 @@
 //! The passes, each in files of its own: the preprocessor (`token`, `macros`, `condition`, `preprocess`), the conversion of the parser
 //! library's tree into ours (`convert`), the checker (`check`), the choice between registers and memory (`escape`, `memory`), the lowering
 //! with all calls inlined (`lower`), and the clean-up of its result (`optimise`). Tests are read by `tests_file` and become programs in
-//! `program`. [`bodies()`] stops behind the parser, for litmus tests. `docs/c.md` is the reference of the language and of the notation.
+//! `program`. [`functions()`] stops behind the parser, for litmus tests. `docs/c.md` is the reference of the language and of the notation.
 //!
 //! **Invariants:** every error of a file is reported, once, with its place in the user's file; constructs that are not supported are listed
 //! in one report; no input makes a pass panic or run on; every program that comes out passes [`cyrano_ir::verify()`].
@@ -14,11 +14,11 @@ mod all_tests;
 mod arith;
 pub mod ast;
 mod blocks;
-mod bodies;
 mod check;
 mod condition;
 mod convert;
 mod escape;
+mod functions;
 mod headers;
 pub mod integers;
 mod lower;
@@ -41,7 +41,7 @@ use cyrano_ir::{Diagnostic, Program, Span};
 
 pub use all_tests::{all_tests, sequential_tests};
 pub use blocks::BLOCK_WORDS;
-pub use bodies::bodies;
+pub use functions::functions;
 pub use headers::stub;
 pub use preprocess::{MAX_SOURCE, Resolver};
 pub use program::Bounds;

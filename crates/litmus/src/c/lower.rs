@@ -168,7 +168,7 @@ impl Lower<'_> {
             ExprKind::Name(name) => self.named(name, span),
             ExprKind::Deref(from) => self.load(from, Order::Plain, into),
             ExprKind::Call { callee, args } => match resolve(callee, args, span) {
-                Ok(called) => self.called(called, into, callee.loc.span),
+                Ok(called) => self.called(called, into, callee),
                 Err(error) => {
                     self.errors.push(error);
                     None
@@ -240,8 +240,14 @@ impl Lower<'_> {
         Some(Value { expr: var(dst), ty: plain(target.ty) })
     }
 
-    /// The value of a call; `span` is where its name stands.
-    pub(super) fn called(&mut self, called: Called<'_>, into: Option<(RegId, Type)>, span: Span) -> Option<Value> {
+    /// The value of a call.
+    pub(super) fn called(
+        &mut self,
+        called: Called<'_>,
+        into: Option<(RegId, Type)>,
+        callee: &ast::Name,
+    ) -> Option<Value> {
+        let span = callee.loc.span;
         match called {
             Called::Load { from, order } => self.load(from, order, into),
             Called::Exchange { at, value, order } => {
@@ -266,7 +272,7 @@ impl Lower<'_> {
             Called::CasStrong { at, expected, new, order } => self.cas_strong(at, expected, new, order, span),
             Called::Fetch { at, op, value, order, new } => self.fetch(at, op, value, (order, new), span),
             Called::Store { .. } | Called::Fence(_) | Called::Nothing => {
-                self.wrong(span, "this call has no value", "used as a value");
+                self.wrong(span, format!("`{}` has no value", callee.text), "used as a value");
                 None
             }
         }
@@ -324,7 +330,8 @@ fn refused(kind: &ExprKind) -> &'static str {
         ExprKind::Comma(_) => "the comma operator",
         ExprKind::Index(..) => "an access to an array",
         ExprKind::Member { .. } | ExprKind::Compound(..) => "a structure",
-        ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) | ExprKind::Alignof(_) => "the size of a type",
+        ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) => "`sizeof`",
+        ExprKind::Str(_) => "a string",
         _ => "this expression",
     }
 }

@@ -1,8 +1,8 @@
-//! The functions of a test. Their heads are read here; their bodies are cut out for `cfront`, which reads them.
+//! The functions of a test. They are found here and read by `cfront`.
 
 use std::ops::Range;
 
-use cyrano_cfront::ast::Stmt;
+use cyrano_cfront::ast::{self, Stmt};
 use cyrano_ir::{Diagnostic, Span};
 
 use super::types::{self, Type};
@@ -23,25 +23,22 @@ pub struct Function {
 /// Reads the functions up to the condition. Where a complaint leaves something to read, the functions come out all the same, so that
 /// everything that is not supported is said at once.
 pub(crate) fn read(cursor: &mut Cursor<'_>, source: &str, errors: &mut Vec<Diagnostic>) -> Option<Vec<Function>> {
-    let (mut heads, mut ranges) = (Vec::new(), Vec::new());
+    let (mut ranges, mut types) = (Vec::new(), Vec::new());
     while !cursor.is_end() && !condition::starts(cursor) {
-        match function(cursor, heads.len(), errors) {
-            Ok((params, range)) => {
-                heads.push(params);
-                ranges.push(range);
-            }
+        match function(cursor, ranges.len(), &mut types) {
+            Ok(range) => ranges.push(range),
             Err(error) => {
                 errors.push(error);
                 return None;
             }
         }
     }
-    if heads.is_empty() {
+    if ranges.is_empty() {
         errors.push(cursor.unexpected("`P0 (…) { … }`"));
         return None;
     }
-    match cyrano_cfront::bodies(source, &ranges, &types::names()) {
-        Ok(bodies) => Some(heads.into_iter().zip(bodies).map(|(params, body)| Function { params, body }).collect()),
+    match cyrano_cfront::functions(source, &ranges, &types::names(&types)) {
+        Ok(functions) => Some(functions.into_iter().map(|function| resolved(function, errors)).collect()),
         Err(mut more) => {
             errors.append(&mut more);
             None
@@ -49,60 +46,58 @@ pub(crate) fn read(cursor: &mut Cursor<'_>, source: &str, errors: &mut Vec<Diagn
     }
 }
 
-type Head = Vec<(Name, Type)>;
+fn resolved(function: ast::Function, errors: &mut Vec<Diagnostic>) -> Function {
+    let params = function.params.into_iter().filter_map(|param| match parameter(&param) {
+        Ok(param) => Some(param),
+        Err(error) => {
+            errors.push(error);
+            // Uses of it are no errors of their own.
+            let name = param.name?;
+            Some((Name { text: name.text, span: name.loc.span }, Type::INT))
+        }
+    });
+    Function { params: params.collect(), body: function.body }
+}
 
-fn function(cursor: &mut Cursor<'_>, number: usize, errors: &mut Vec<Diagnostic>) -> Parse<(Head, Range<usize>)> {
+fn parameter(param: &ast::Param) -> Result<(Name, Type), Diagnostic> {
+    let ty = types::of(&param.ty, param.loc.span)?;
+    let Some(name) = &param.name else {
+        return Err(Diagnostic::new(param.loc.span, "this parameter has no name", "expected the name of a location"));
+    };
+    let span = name.loc.span;
+    let target = ty.target().ok_or_else(|| {
+        let message = format!("the parameter `{}` is no pointer", name.text);
+        let error = Diagnostic::new(span, message, "expected a pointer to a location");
+        error.with_help(format!("`int *{}`", name.text))
+    })?;
+    Ok((Name { text: name.text.clone(), span }, target))
+}
+
+/// Goes behind a function and says where its parameters and its body stand. The words of the parameters' types are added to `types`.
+fn function<'s>(cursor: &mut Cursor<'s>, number: usize, types: &mut Vec<&'s str>) -> Parse<Range<usize>> {
     while cursor.eat("static")? || cursor.eat("void")? {}
     if !cursor.is_word(&format!("P{number}")) {
         return Err(cursor.unexpected(&format!("`P{number} (…) {{ … }}` or a condition")));
     }
     cursor.take()?;
-    cursor.expect("(")?;
-    let mut params = Vec::new();
-    while !cursor.eat(")")? {
-        if cursor.eat("void")? {
-            continue;
-        }
-        params.push(parameter(cursor, errors)?);
-        if !cursor.is(")") {
-            cursor.expect(",")?;
-        }
-    }
-    Ok((params, block(cursor)?.range()))
-}
-
-fn parameter(cursor: &mut Cursor<'_>, errors: &mut Vec<Diagnostic>) -> Parse<(Name, Type)> {
-    let ty = match types::read(cursor) {
-        Ok(ty) => ty,
-        Err(error) => {
-            errors.push(error);
-            return Ok((last_word(cursor)?, Type::INT));
-        }
-    };
-    let token = cursor.word("the name of a parameter")?;
-    let name = Name { text: token.text.to_owned(), span: token.span };
-    let target = ty.target().unwrap_or_else(|| {
-        let message = format!("the parameter `{}` is no pointer", name.text);
-        let error = Diagnostic::new(name.span, message, "expected a pointer to a location");
-        errors.push(error.with_help(format!("`int *{}`", name.text)));
-        ty
-    });
-    Ok((name, target))
-}
-
-/// The name of a parameter whose type cannot be read: the last word before the comma or the end of the list.
-fn last_word(cursor: &mut Cursor<'_>) -> Parse<Name> {
-    let mut name = Name { text: String::new(), span: cursor.peek().span };
-    while !cursor.is(")") && !cursor.is(",") {
+    let open = cursor.expect("(")?.span;
+    // The last word of a parameter is its name.
+    let mut last = None;
+    let mut depth = 1usize;
+    while depth > 0 {
         if cursor.is_end() || cursor.is("{") {
             return Err(cursor.unexpected("`)`"));
         }
         let token = cursor.take()?;
-        if token.kind == Kind::Word {
-            name = Name { text: token.text.to_owned(), span: token.span };
+        match token.text {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            "," => last = None,
+            word if token.kind == Kind::Word => types.extend(last.replace(word)),
+            _ => {}
         }
     }
-    Ok(name)
+    Ok(open.to(block(cursor)?).range())
 }
 
 /// Goes behind a block `{ … }` and says where it stands.

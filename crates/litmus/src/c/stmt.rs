@@ -78,10 +78,8 @@ impl Lower<'_> {
                     self.wrong(target.loc.span, message, "cannot be assigned to");
                 }
             },
-            ExprKind::Assign(Some(_), ..) | ExprKind::Step { .. } => {
-                let message = "this assignment is not supported; write it out with `=`";
-                self.wrong(expr.loc.span, message, "not supported");
-            }
+            ExprKind::Assign(Some(op), ..) => self.written_out(expr, &format!("{}=", op.symbol())),
+            ExprKind::Step { by, .. } => self.written_out(expr, if *by > 0 { "++" } else { "--" }),
             ExprKind::Call { callee, args } => match resolve(callee, args, expr.loc.span) {
                 Ok(Called::Store { to, value, order }) => self.store(to, value, order, expr.loc.span),
                 Ok(Called::Fence(kinds)) => {
@@ -91,12 +89,17 @@ impl Lower<'_> {
                 Ok(Called::Nothing) => {}
                 Ok(called) => {
                     self.code.span = callee.loc.span;
-                    _ = self.called(called, None, callee.loc.span);
+                    _ = self.called(called, None, callee);
                 }
                 Err(error) => self.errors.push(error),
             },
             _ => self.wrong(expr.loc.span, "code: expected an assignment or a call", "has no effect"),
         }
+    }
+
+    fn written_out(&mut self, expr: &Expr, operator: &str) {
+        let message = format!("`{operator}` is not supported; write the assignment out");
+        self.wrong(expr.loc.span, message, "not supported");
     }
 
     fn declaration(&mut self, decl: &Decl) {

@@ -1,11 +1,10 @@
-//! Types: their names in initial states and parameters, and `cfront`'s trees of them in bodies.
+//! Types: their names in initial states, and `cfront`'s trees of them in functions.
+
+use std::collections::BTreeSet;
 
 use cyrano_cfront::ast::TypeExpr;
 use cyrano_cfront::integers::INT;
 use cyrano_ir::{Diagnostic, IntType, Span};
-
-use crate::cursor::{Cursor, Parse};
-use crate::init::QUALIFIERS;
 
 /// `_Bool`.
 pub(crate) const BOOL: IntType = IntType { bits: 1, signed: false };
@@ -80,13 +79,20 @@ const ATOMIC: [(&str, u8, bool); 8] = [
     ("atomic_bool", 1, false),
 ];
 
-/// Names of types that are no keywords of C.
-pub(crate) fn names() -> Vec<&'static str> {
-    let all = NAMES.iter().chain(&ATOMIC).map(|(name, ..)| *name).chain(["atomic64_t"]);
-    all.filter(|name| !matches!(*name, "int" | "long" | "short" | "char" | "_Bool")).collect()
+/// Words of types that are keywords of C.
+const KEYWORDS: [&str; 21] = [
+    "int", "long", "short", "char", "_Bool", "_Atomic", "unsigned", "signed", "void", "float", "double", "const",
+    "volatile", "restrict", "struct", "union", "enum", "static", "register", "extern", "auto",
+];
+
+/// The names that stand for types: those that are known, and others that are used as such. No keyword is one.
+pub(crate) fn names<'s>(used: &[&'s str]) -> Vec<&'s str> {
+    let known = NAMES.iter().chain(&ATOMIC).map(|(name, ..)| *name);
+    let all: BTreeSet<&str> = known.chain(["atomic64_t"]).chain(used.iter().copied()).collect();
+    all.into_iter().filter(|name| !KEYWORDS.contains(name)).collect()
 }
 
-/// The type that a declaration or cast at this place names.
+/// The type that a parameter, declaration or cast at this place names.
 pub(crate) fn of(ty: &TypeExpr, span: Span) -> Result<Type, Diagnostic> {
     let integer = |int, atomic| Type { int, atomic, pointers: 0 };
     let what = match ty {
@@ -104,13 +110,6 @@ pub(crate) fn of(ty: &TypeExpr, span: Span) -> Result<Type, Diagnostic> {
         TypeExpr::Function { .. } | TypeExpr::Error => "this type is not supported",
     };
     Err(Diagnostic::new(span, what, "this type"))
-}
-
-/// Whether a word starts or continues a type.
-pub(crate) fn is_type_word(word: &str) -> bool {
-    matches!(word, "unsigned" | "signed" | "_Atomic" | "void" | "atomic64_t")
-        || QUALIFIERS.contains(&word)
-        || NAMES.iter().chain(&ATOMIC).any(|(name, ..)| *name == word)
 }
 
 /// The integer type that these words mean, and whether it is atomic.
@@ -138,43 +137,4 @@ pub(crate) fn from_words(words: &[&str], span: Span) -> Result<(IntType, bool), 
     let (bits, signed, atomic) = found.unwrap_or((32, true, false));
     let atomic = atomic || words.contains(&"_Atomic");
     Ok((IntType { bits, signed: signed && !unsigned }, atomic))
-}
-
-/// Reads a type and its stars.
-pub(crate) fn read(cursor: &mut Cursor<'_>) -> Parse<Type> {
-    let start = cursor.peek().span;
-    let mut words = Vec::new();
-    let mut span = start;
-    let mut pointers = 0;
-    loop {
-        let token = cursor.peek();
-        if token.text == "struct" || token.text == "union" {
-            return Err(Diagnostic::new(token.span, "structures are not supported", "this type"));
-        }
-        if cursor.is("*") {
-            pointers += 1;
-        } else if cursor.is("(") && words.last() == Some(&"_Atomic") {
-            cursor.take()?;
-            let inner = read(cursor)?;
-            cursor.expect(")")?;
-            let mut ty = Type { atomic: true, ..inner };
-            while cursor.eat("*")? {
-                ty = ty.pointer();
-            }
-            return Ok(ty);
-        } else if !is_type_word(token.text) || pointers > 0 && !QUALIFIERS.contains(&token.text) {
-            break;
-        } else if !QUALIFIERS.contains(&token.text) {
-            words.push(token.text);
-        }
-        span = span.to(token.span);
-        cursor.take()?;
-    }
-    let token = cursor.peek();
-    if words.is_empty() && token.kind == crate::token::Kind::Word {
-        let message = format!("the type `{}` is not supported", token.text);
-        return Err(Diagnostic::new(token.span, message, "this type"));
-    }
-    let (int, atomic) = from_words(&words, span)?;
-    Ok(Type { int, atomic, pointers })
 }

@@ -1,4 +1,4 @@
-//! Bodies of functions as trees, for litmus tests: their language is the same C, their atomics and their arithmetic are not.
+//! Functions as trees, for litmus tests: their language is the same C, their atomics and their arithmetic are not.
 //!
 //! Nothing is preprocessed and nothing checked. Every place in the trees and in the complaints is one of the whole source.
 
@@ -6,43 +6,40 @@ use std::ops::Range;
 
 use cyrano_ir::{Diagnostic, Span};
 
-use crate::ast::{Item, Stmt};
+use crate::ast::{Function, Item};
 use crate::convert::{self, Dialect};
 use crate::preprocess::{Preprocessed, check_nesting};
 use crate::source::{Loc, Problem, Problems, Sources};
-use crate::token::{Token, tokens};
+use crate::token::{Token, tokens, tokens_from};
 
-/// The bodies `{ … }` that stand in these ranges of the source. `types` are the names that stand for types, besides C's own.
-pub fn bodies(source: &str, ranges: &[Range<usize>], types: &[&str]) -> Result<Vec<Stmt>, Vec<Diagnostic>> {
+/// The functions whose parameters and bodies, `(…) { … }`, stand in these ranges of the source. `types` are the names that stand for
+/// types, besides C's own.
+pub fn functions(source: &str, ranges: &[Range<usize>], types: &[&str]) -> Result<Vec<Function>, Vec<Diagnostic>> {
     let mut problems = Problems::default();
     let mut list = Vec::new();
     for name in types {
         list.extend(made(&format!("typedef int {name};"), 0));
     }
     for range in ranges {
-        list.extend(made("void body(void)", range.start));
-        for mut token in tokens(&source[range.clone()], 0, &mut problems) {
-            let own = token.loc.span.range();
-            token.loc.span = Span::new(range.start + own.start, range.start + own.end);
-            list.push(token);
-        }
+        list.extend(made("void function", range.start));
+        list.extend(tokens_from(&source[..range.end], range.start, 0, &mut problems));
     }
     check_nesting(&list, &mut problems);
     let items = match problems.is_empty() {
         true => convert::parse(&Preprocessed::new(&list), Dialect::Litmus, &mut problems),
         false => None,
     };
-    let bodies = items.into_iter().flatten().filter_map(|item| match item {
-        Item::Function(function) => Some(function.body),
+    let functions = items.into_iter().flatten().filter_map(|item| match item {
+        Item::Function(function) => Some(*function),
         Item::Decls(_) => None,
     });
-    let bodies: Vec<Stmt> = bodies.collect();
-    if problems.is_empty() && bodies.len() != ranges.len() {
+    let functions: Vec<_> = functions.collect();
+    if problems.is_empty() && functions.len() != ranges.len() {
         // A quote that hides a brace from the one and not from the other.
-        let message = "this is not the body of one function";
+        let message = "this is not one function";
         problems.add(Problem::new(start(ranges.first().map_or(0, |range| range.start)), message, "starts here"));
     }
-    if problems.is_empty() { Ok(bodies) } else { Err(problems.finish(&Sources::default())) }
+    if problems.is_empty() { Ok(functions) } else { Err(problems.finish(&Sources::default())) }
 }
 
 fn start(at: usize) -> Loc {
