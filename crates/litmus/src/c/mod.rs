@@ -104,7 +104,7 @@ fn initialise(init: &Init, layout: &mut Layout, threads: &mut [Lowered]) -> Resu
         Var::Loc(name) => {
             let number = layout.number(name);
             let ty = layout.cells[number].ty.unwrap_or(WORD);
-            layout.cells[number].init = finals::initial(ty, value);
+            layout.cells[number].init = convert::constant(ty, value);
         }
         Var::Reg { thread, name } => {
             let found = usize::try_from(*thread).ok().and_then(|at| threads.get_mut(at));
@@ -114,7 +114,7 @@ fn initialise(init: &Init, layout: &mut Layout, threads: &mut [Lowered]) -> Resu
                 return Err(Diagnostic::new(name.span, message, "not declared in this thread"));
             };
             let register = &mut found.code.registers[reg.index()];
-            register.init = finals::initial(ty.word(), value);
+            register.init = convert::constant(ty.word(), value);
             if pointer {
                 register.ty = Ty::Pointer;
             }
