@@ -22,7 +22,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("engine", &["ir", "memory", "criteria"]),
     ("rml", &["ir", "criteria"]),
     ("cfront", &["ir"]),
-    ("litmus", &["ir"]),
+    ("litmus", &["ir", "cfront"]),
     ("interp", &["ir", "memory", "criteria", "engine"]),
     ("explore", &["ir", "memory", "criteria", "engine"]),
     ("symbolic", &["ir", "memory", "criteria", "engine"]),

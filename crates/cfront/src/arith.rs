@@ -7,6 +7,7 @@
 use cyrano_ir::{BinOp, Expr, IntType, LocalExpr, UnOp, WORD};
 
 use crate::ast::Unary;
+use crate::integers::fits;
 use crate::types::{Bits, SIZE, Type};
 
 /// 64 bits, signed.
@@ -151,8 +152,7 @@ pub(crate) fn convert(value: LocalExpr, from: &Type, to: &Type) -> LocalExpr {
         return truth(value);
     }
     let (Some(from), Some(to)) = (range(from), range(to)) else { return value };
-    let fits = (from.signed == to.signed && from.bits <= to.bits) || (to.signed && from.bits < to.bits);
-    if fits { value } else { wrap(to, used(value)) }
+    if fits(from, to) { value } else { wrap(to, used(value)) }
 }
 
 /// A pointer moved by a number of elements of so many words.

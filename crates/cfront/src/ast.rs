@@ -1,6 +1,9 @@
 //! The syntax tree of a C file, before names are resolved and types are checked.
 //!
-//! It is made by `convert` alone, so that nothing else knows the parser library.
+//! It is made by `convert` alone, so that nothing else knows the parser library. The fields and variants are those of C's grammar.
+//! [`crate::functions()`] hands it out to front ends that give the same language another meaning.
+
+#![allow(missing_docs)]
 
 use cyrano_ir::{BinOp, IntType};
 
@@ -8,14 +11,14 @@ use crate::source::Loc;
 
 /// A name and where it stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Name {
-    pub(crate) text: String,
-    pub(crate) loc: Loc,
+pub struct Name {
+    pub text: String,
+    pub loc: Loc,
 }
 
 /// A top-level item.
 #[derive(Clone, Debug)]
-pub(crate) enum Item {
+pub enum Item {
     /// Declarations: types, globals, functions without a body.
     Decls(Vec<Decl>),
     Function(Box<Function>),
@@ -23,18 +26,18 @@ pub(crate) enum Item {
 
 /// What a declaration declares.
 #[derive(Clone, Debug)]
-pub(crate) struct Decl {
-    pub(crate) storage: Storage,
+pub struct Decl {
+    pub storage: Storage,
     /// None for a declaration of a struct or enum alone.
-    pub(crate) name: Option<Name>,
-    pub(crate) ty: TypeExpr,
-    pub(crate) init: Option<Init>,
-    pub(crate) loc: Loc,
+    pub name: Option<Name>,
+    pub ty: TypeExpr,
+    pub init: Option<Init>,
+    pub loc: Loc,
 }
 
 /// Storage classes that matter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Storage {
+pub enum Storage {
     Plain,
     Typedef,
     Extern,
@@ -43,24 +46,24 @@ pub(crate) enum Storage {
 
 /// A function with a body.
 #[derive(Clone, Debug)]
-pub(crate) struct Function {
-    pub(crate) name: Name,
-    pub(crate) returns: TypeExpr,
-    pub(crate) params: Vec<Param>,
-    pub(crate) body: Stmt,
+pub struct Function {
+    pub name: Name,
+    pub returns: TypeExpr,
+    pub params: Vec<Param>,
+    pub body: Stmt,
 }
 
 /// A parameter.
 #[derive(Clone, Debug)]
-pub(crate) struct Param {
-    pub(crate) name: Option<Name>,
-    pub(crate) ty: TypeExpr,
-    pub(crate) loc: Loc,
+pub struct Param {
+    pub name: Option<Name>,
+    pub ty: TypeExpr,
+    pub loc: Loc,
 }
 
 /// A type as written.
 #[derive(Clone, Debug)]
-pub(crate) enum TypeExpr {
+pub enum TypeExpr {
     Void,
     Bool,
     Int(IntType),
@@ -68,6 +71,8 @@ pub(crate) enum TypeExpr {
     Struct(Box<StructSpec>),
     Enum(Box<EnumSpec>),
     Pointer(Box<TypeExpr>),
+    /// `_Atomic`, as far as the front end has it.
+    Atomic(Box<TypeExpr>),
     Array(Box<TypeExpr>, Option<Box<Expr>>),
     Function {
         returns: Box<TypeExpr>,
@@ -79,66 +84,66 @@ pub(crate) enum TypeExpr {
 
 /// `struct tag { … }`.
 #[derive(Clone, Debug)]
-pub(crate) struct StructSpec {
+pub struct StructSpec {
     /// Its number in the file: every declarator of a declaration mentions the same one.
-    pub(crate) id: usize,
-    pub(crate) tag: Option<Name>,
-    pub(crate) fields: Option<Vec<Field>>,
+    pub id: usize,
+    pub tag: Option<Name>,
+    pub fields: Option<Vec<Field>>,
     /// Whether `cyrano_word` stands before it.
-    pub(crate) word: bool,
-    pub(crate) loc: Loc,
+    pub word: bool,
+    pub loc: Loc,
 }
 
 /// A field as written.
 #[derive(Clone, Debug)]
-pub(crate) struct Field {
-    pub(crate) name: Name,
-    pub(crate) ty: TypeExpr,
-    pub(crate) bits: Option<Expr>,
+pub struct Field {
+    pub name: Name,
+    pub ty: TypeExpr,
+    pub bits: Option<Expr>,
 }
 
 /// `enum tag { … }`.
 #[derive(Clone, Debug)]
-pub(crate) struct EnumSpec {
+pub struct EnumSpec {
     /// Its number in the file.
-    pub(crate) id: usize,
-    pub(crate) tag: Option<Name>,
+    pub id: usize,
+    pub tag: Option<Name>,
     /// None at all where it is only mentioned.
-    pub(crate) enumerators: Vec<(Name, Option<Expr>)>,
-    pub(crate) loc: Loc,
+    pub enumerators: Vec<(Name, Option<Expr>)>,
+    pub loc: Loc,
 }
 
 /// An initialiser.
 #[derive(Clone, Debug)]
-pub(crate) enum Init {
+pub enum Init {
     Expr(Expr),
     List(Vec<InitItem>, Loc),
 }
 
 /// One element of an initialiser list.
 #[derive(Clone, Debug)]
-pub(crate) struct InitItem {
-    pub(crate) designator: Option<Designator>,
-    pub(crate) init: Init,
+pub struct InitItem {
+    pub designator: Option<Designator>,
+    pub init: Init,
 }
 
 /// `.name` or `[index]`.
 #[derive(Clone, Debug)]
-pub(crate) enum Designator {
+pub enum Designator {
     Field(Name),
     Index(Expr),
 }
 
 /// An expression.
 #[derive(Clone, Debug)]
-pub(crate) struct Expr {
-    pub(crate) kind: ExprKind,
-    pub(crate) loc: Loc,
+pub struct Expr {
+    pub kind: ExprKind,
+    pub loc: Loc,
 }
 
 /// Kinds of expressions.
 #[derive(Clone, Debug)]
-pub(crate) enum ExprKind {
+pub enum ExprKind {
     Int {
         value: i128,
         unsigned: bool,
@@ -180,7 +185,7 @@ pub(crate) enum ExprKind {
 
 /// Unary operators without side effects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Unary {
+pub enum Unary {
     Plus,
     Minus,
     Complement,
@@ -189,14 +194,14 @@ pub(crate) enum Unary {
 
 /// A statement.
 #[derive(Clone, Debug)]
-pub(crate) struct Stmt {
-    pub(crate) kind: StmtKind,
-    pub(crate) loc: Loc,
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub loc: Loc,
 }
 
 /// Kinds of statements.
 #[derive(Clone, Debug)]
-pub(crate) enum StmtKind {
+pub enum StmtKind {
     Empty,
     Block(Vec<Stmt>),
     Decls(Vec<Decl>),

@@ -6,10 +6,11 @@ use cyrano_ir::{BinOp, Expr, IntType, LocalExpr};
 
 use crate::arith::{self, LONG};
 use crate::ast::Unary;
+use crate::integers::common;
 use crate::macros::Macros;
 use crate::source::{Loc, Problem, Problems};
 use crate::token::{Token, TokenKind};
-use crate::types::{SIZE, Type, common};
+use crate::types::{SIZE, Type};
 
 /// How deeply such an expression may be nested.
 const MAX_DEPTH: usize = 64;

@@ -15,27 +15,36 @@ use crate::headers;
 use crate::preprocess::Preprocessed;
 use crate::source::{Loc, Problem, Problems};
 
+/// Who asks for the tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Dialect {
+    /// This crate: `docs/c.md`.
+    File,
+    /// A litmus test: `docs/litmus.md`. It has atomic types and includes nothing.
+    Litmus,
+}
+
 /// Parses the preprocessed text.
-pub(crate) fn parse(text: &Preprocessed, problems: &mut Problems) -> Option<Vec<Item>> {
+pub(crate) fn parse(text: &Preprocessed, dialect: Dialect, problems: &mut Problems) -> Option<Vec<Item>> {
     let config = Config { cpp_command: String::new(), cpp_options: Vec::new(), flavor: Flavor::GnuC11 };
     let unit = match parse_preprocessed(&config, text.text.clone()) {
         Ok(parsed) => parsed.unit,
         Err(error) => {
-            problems.add(syntax_error(text, &error));
+            problems.add(syntax_error(text, dialect, &error));
             return None;
         }
     };
-    let mut converter = Converter { text, unsupported: Vec::new(), specs: 0 };
+    let mut converter = Converter { text, dialect, unsupported: Vec::new(), specs: 0 };
     let items: Vec<_> = unit.0.iter().filter_map(|node| converter.item(node)).collect();
     if converter.unsupported.is_empty() {
         return Some(items);
     }
     // What is missing from the tree would only cause errors that are none.
-    report(converter.unsupported, problems);
+    report(converter.unsupported, dialect, problems);
     None
 }
 
-fn syntax_error(text: &Preprocessed, error: &SyntaxError) -> Problem {
+fn syntax_error(text: &Preprocessed, dialect: Dialect, error: &SyntaxError) -> Problem {
     let (loc, token) = text.token_at(error.offset);
     let mut expected: Vec<_> = error.expected.iter().filter(|word| !word.starts_with('[') && word.len() < 16).collect();
     expected.sort();
@@ -44,7 +53,9 @@ fn syntax_error(text: &Preprocessed, error: &SyntaxError) -> Problem {
     // An unknown type name is an identifier to the parser, so that the complaint is about what follows it.
     let before = error.source.get(..error.offset).unwrap_or_default();
     let previous = before.split_whitespace().next_back().unwrap_or_default();
-    if let Some((word, header)) = [token, previous].iter().find_map(|word| Some((word, headers::header_of(word)?))) {
+    if dialect == Dialect::File
+        && let Some((word, header)) = [token, previous].iter().find_map(|word| Some((word, headers::header_of(word)?)))
+    {
         return problem.with_help(format!("`{word}` needs #include <{header}>"));
     }
     if previous.starts_with(|c: char| c.is_ascii_alphabetic()) && token.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -62,7 +73,7 @@ fn syntax_error(text: &Preprocessed, error: &SyntaxError) -> Problem {
     }
 }
 
-fn report(mut unsupported: Vec<(Loc, String)>, problems: &mut Problems) {
+fn report(mut unsupported: Vec<(Loc, String)>, dialect: Dialect, problems: &mut Problems) {
     unsupported.sort();
     unsupported.dedup();
     let Some((loc, what)) = unsupported.first().cloned() else { return };
@@ -75,12 +86,14 @@ fn report(mut unsupported: Vec<(Loc, String)>, problems: &mut Problems) {
     for (loc, what) in unsupported.into_iter().skip(1) {
         problem = problem.with_related(loc, what);
     }
-    problems.add(problem.with_help("docs/c.md lists what is supported"));
+    let reference = if dialect == Dialect::File { "docs/c.md" } else { "docs/litmus.md" };
+    problems.add(problem.with_help(format!("{reference} lists what is supported")));
 }
 
 /// The conversion so far.
 struct Converter<'p> {
     text: &'p Preprocessed,
+    dialect: Dialect,
     unsupported: Vec<(Loc, String)>,
     /// How many structs and enums there were.
     specs: usize,

@@ -3,7 +3,7 @@
 //! The passes, each in files of its own: the preprocessor (`token`, `macros`, `condition`, `preprocess`), the conversion of the parser
 //! library's tree into ours (`convert`), the checker (`check`), the choice between registers and memory (`escape`, `memory`), the lowering
 //! with all calls inlined (`lower`), and the clean-up of its result (`optimise`). Tests are read by `tests_file` and become programs in
-//! `program`. `docs/c.md` is the reference of the language and of the notation.
+//! `program`. [`functions()`] stops behind the parser, for litmus tests. `docs/c.md` is the reference of the language and of the notation.
 //!
 //! **Invariants:** every error of a file is reported, once, with its place in the user's file; constructs that are not supported are listed
 //! in one report; no input makes a pass panic or run on; every program that comes out passes [`cyrano_ir::verify()`].
@@ -12,13 +12,15 @@
 mod addresses;
 mod all_tests;
 mod arith;
-mod ast;
+pub mod ast;
 mod blocks;
 mod check;
 mod condition;
 mod convert;
 mod escape;
+mod functions;
 mod headers;
+pub mod integers;
 mod lower;
 mod macros;
 mod memory;
@@ -34,13 +36,16 @@ mod types;
 #[cfg(test)]
 mod tests;
 
+use convert::Dialect;
 use cyrano_ir::{Diagnostic, Program, Span};
 
 pub use all_tests::{all_tests, sequential_tests};
 pub use blocks::BLOCK_WORDS;
+pub use functions::functions;
 pub use headers::stub;
 pub use preprocess::{MAX_SOURCE, Resolver};
 pub use program::Bounds;
+pub use source::Loc;
 pub use tests_file::{Step, Test, TestFile, tests};
 
 /// A checked C file.
@@ -69,7 +74,9 @@ pub fn parse(source: &str, name: &str, resolver: Resolver<'_>) -> Result<Unit, V
     if !problems.is_empty() {
         return Err(problems.finish(&sources));
     }
-    let Some(items) = convert::parse(&text, &mut problems) else { return Err(problems.finish(&sources)) };
+    let Some(items) = convert::parse(&text, Dialect::File, &mut problems) else {
+        return Err(problems.finish(&sources));
+    };
     let mut checked = check::check(&items, &sources, &mut problems);
     memory::check_globals(&checked, &mut problems);
     if !problems.is_empty() {

@@ -29,7 +29,7 @@ pub(crate) struct Preprocessed {
 }
 
 impl Preprocessed {
-    fn new(tokens: &[Token]) -> Self {
+    pub(crate) fn new(tokens: &[Token]) -> Self {
         let mut made = Self::default();
         for (index, token) in tokens.iter().enumerate() {
             let start = made.text.len();

@@ -13,9 +13,10 @@ const MAX_DIAGNOSTICS: usize = 100;
 
 /// A place in one of the files.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub(crate) struct Loc {
+pub struct Loc {
     pub(crate) file: u32,
-    pub(crate) span: Span,
+    /// The place in that file.
+    pub span: Span,
 }
 
 impl Loc {

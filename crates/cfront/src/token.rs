@@ -47,7 +47,12 @@ const PUNCTUATION: [&str; 24] = [
 
 /// Cuts a file into tokens.
 pub(crate) fn tokens(text: &str, file: u32, problems: &mut Problems) -> Vec<Token> {
-    let mut lexer = Lexer { text, at: 0, file, starts_line: true, spaced: false };
+    tokens_from(text, 0, file, problems)
+}
+
+/// Cuts a file into tokens from this offset on.
+pub(crate) fn tokens_from(text: &str, at: usize, file: u32, problems: &mut Problems) -> Vec<Token> {
+    let mut lexer = Lexer { text, at, file, starts_line: true, spaced: false };
     let mut found = Vec::new();
     while let Some(token) = lexer.next(problems) {
         found.push(token);

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use cyrano_ir::{IntType, Ty, WORD};
 
 use crate::addresses::Holder;
+use crate::integers::{INT, promoted};
 use crate::source::Loc;
 
 /// The bits that a pointer takes in a word struct.
@@ -73,8 +74,6 @@ pub(crate) struct Bits {
     pub(crate) signed: bool,
 }
 
-/// 32 bits, signed.
-pub(crate) const INT: IntType = IntType { bits: 32, signed: true };
 /// What `sizeof` gives.
 pub(crate) const SIZE: IntType = IntType { bits: 64, signed: false };
 
@@ -91,8 +90,7 @@ impl Type {
     pub(crate) fn promoted(&self) -> Option<IntType> {
         match self {
             Self::Bool => Some(INT),
-            Self::Int(ty) if ty.bits < 32 => Some(INT),
-            Self::Int(ty) => Some(*ty),
+            Self::Int(ty) => Some(promoted(*ty)),
             _ => None,
         }
     }
@@ -100,13 +98,6 @@ impl Type {
     pub(crate) fn is_integer(&self) -> bool {
         self.promoted().is_some()
     }
-}
-
-/// The type in which two integers are combined.
-pub(crate) fn common(a: IntType, b: IntType) -> IntType {
-    let bits = a.bits.max(b.bits);
-    let unsigned = |ty: IntType| !ty.signed && ty.bits == bits;
-    IntType { bits, signed: !(unsigned(a) || unsigned(b)) }
 }
 
 /// All struct types.

@@ -4,7 +4,7 @@ use cyrano_ir::{BinOp, Check, Diagnostic, Expr, FinalExpr, FinalVar, IntType, Ob
 
 use crate::Column;
 use crate::ast::{Condition, Prop, Quantifier, Right, Value, Var};
-use crate::code::{binary, wrap};
+use crate::code::binary;
 use crate::layout::Layout;
 
 /// What a register or location is in the finished program.
@@ -179,13 +179,5 @@ pub(crate) fn settle(program: &mut Program, layout: &Layout) {
         {
             *loc = layout.id(loc.index());
         }
-    }
-}
-
-/// A constant of a type, from an initial state.
-pub(crate) fn initial(ty: IntType, value: i128) -> i128 {
-    match wrap::<()>(ty, Expr::Const(value)) {
-        Expr::Const(value) => value,
-        _ => value,
     }
 }

@@ -61,7 +61,7 @@ pub enum Code {
     /// In assembly.
     X86(Vec<x86::ast::Thread>),
     /// In C.
-    C(Vec<c::ast::Function>),
+    C(Vec<c::Function>),
 }
 
 /// One thing that a final state shows.
@@ -105,11 +105,18 @@ fn compile_x86(source: &str, head: Head, inits: Vec<Init>, mut cursor: Cursor<'_
 fn compile_c(source: &str, head: Head, inits: Vec<Init>, at: usize) -> Result<Test, Vec<Diagnostic>> {
     let one = |error| vec![error];
     let mut cursor = Cursor::new(source, at, Mode::C, "code").map_err(one)?;
-    let functions = c::read(&mut cursor)?;
-    let mut cursor = Cursor::new(source, cursor.at(), Mode::Litmus, "condition").map_err(one)?;
-    let condition = condition::read(&mut cursor, source).map_err(one)?;
+    let mut errors = Vec::new();
+    let Some(functions) = c::read(&mut cursor, source, &mut errors) else { return Err(errors) };
+    let end = Cursor::new(source, cursor.at(), Mode::Litmus, "condition");
+    let condition = match end.and_then(|mut cursor| condition::read(&mut cursor, source)) {
+        Ok(condition) => condition,
+        Err(error) => {
+            errors.push(error);
+            return Err(errors);
+        }
+    };
     let mut layout = Layout::default();
-    let (lowered, finals) = c::lower(&inits, &functions, &condition, &mut layout)?;
+    let (lowered, finals) = c::lower(&inits, &functions, &condition, errors, &mut layout)?;
     finish(head, inits, Code::C(functions), condition, lowered, finals, &layout)
 }
 

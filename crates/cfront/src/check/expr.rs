@@ -5,9 +5,10 @@ use cyrano_ir::suggest::closest;
 
 use super::{Checker, Fallible, Reported, Symbol};
 use crate::ast::{self, Name};
+use crate::integers::{self, INT};
 use crate::source::{Loc, Problem};
 use crate::tree::{Expr, ExprKind, Lvalue, LvalueKind};
-use crate::types::{INT, SIZE, StructId, Type};
+use crate::types::{SIZE, StructId, Type};
 
 impl Checker<'_> {
     /// A value; arrays become pointers to their first element.
@@ -15,7 +16,7 @@ impl Checker<'_> {
         let loc = expr.loc;
         match &expr.kind {
             ast::ExprKind::Int { value, unsigned, long, decimal } => {
-                let ty = literal_type(*value, *unsigned, *long, *decimal);
+                let ty = integers::of_constant(*value, *unsigned, *long, *decimal);
                 Ok(Expr::new(ExprKind::Const(*value), Type::Int(ty), loc))
             }
             ast::ExprKind::Str(_) => {
@@ -294,13 +295,4 @@ impl Checker<'_> {
         let message = format!("`{}` cannot be cast to `{}`", self.show(&value.ty), self.show(&to));
         Err(self.error(loc, message, "this cast"))
     }
-}
-
-/// The first type of C's list that has the value.
-fn literal_type(value: i128, unsigned: bool, long: bool, decimal: bool) -> IntType {
-    let int = |bits, signed| IntType { bits, signed };
-    let candidates = [int(32, true), int(32, false), int(64, true), int(64, false)];
-    let allowed =
-        |ty: &IntType| (ty.bits == 64 || !long) && (!unsigned || !ty.signed) && (ty.signed || unsigned || !decimal);
-    candidates.into_iter().filter(allowed).find(|ty| ty.wrap(value) == value).unwrap_or(int(64, false))
 }

@@ -7,9 +7,10 @@ use cyrano_ir::{BinOp, FenceSet};
 
 use super::{Checker, Fallible};
 use crate::ast::{self, Name};
+use crate::integers::INT;
 use crate::source::{Loc, Problem};
 use crate::tree::{BlockMark, Expr, ExprKind, Intrinsic};
-use crate::types::{INT, MAX_WORDS, Type};
+use crate::types::{MAX_WORDS, Type};
 
 /// The intrinsics and the number of their arguments.
 const INTRINSICS: [(&str, usize); 15] = [

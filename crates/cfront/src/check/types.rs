@@ -4,8 +4,9 @@ use cyrano_ir::IntType;
 
 use super::{Checker, Fallible, Reported, Symbol};
 use crate::ast::{self, EnumSpec, Name, StructSpec, TypeExpr};
+use crate::integers::INT;
 use crate::source::Loc;
-use crate::types::{Bits, FieldDef, INT, MAX_WORDS, POINTER_BITS, StructDef, StructId, Type, WORD_BITS};
+use crate::types::{Bits, FieldDef, MAX_WORDS, POINTER_BITS, StructDef, StructId, Type, WORD_BITS};
 
 impl Checker<'_> {
     /// The type; structs and enums that it defines are declared.
@@ -29,7 +30,8 @@ impl Checker<'_> {
                 Ok(Type::Array(Box::new(element), 0))
             }
             TypeExpr::Function { returns, .. } => self.resolve(returns),
-            TypeExpr::Error => Err(Reported),
+            // `convert` has reported both.
+            TypeExpr::Atomic(_) | TypeExpr::Error => Err(Reported),
         }
     }
 

@@ -4,7 +4,7 @@ use cyrano_ir::IntType;
 use lang_c::ast as c;
 use lang_c::span::Node;
 
-use super::Converter;
+use super::{Converter, Dialect};
 use crate::ast::{Decl, Designator, EnumSpec, Field, Init, InitItem, Name, Param, Storage, StructSpec, TypeExpr};
 use crate::source::Loc;
 
@@ -22,6 +22,7 @@ struct Words {
     unsigned: bool,
     other: Option<TypeExpr>,
     word: bool,
+    atomic: bool,
 }
 
 impl Converter<'_> {
@@ -53,7 +54,7 @@ impl Converter<'_> {
                     c::StorageClassSpecifier::ThreadLocal => self.refuse(self.loc(class), "thread-local variables"),
                 },
                 c::DeclarationSpecifier::TypeSpecifier(ty) => self.type_word(ty, &mut words),
-                c::DeclarationSpecifier::TypeQualifier(qualifier) => self.qualifier(qualifier),
+                c::DeclarationSpecifier::TypeQualifier(qualifier) => self.qualifier(qualifier, &mut words),
                 c::DeclarationSpecifier::Function(_) => {}
                 c::DeclarationSpecifier::Alignment(_) => self.refuse(self.loc(node), "alignment"),
                 c::DeclarationSpecifier::Extension(list) => self.attributes(list, &mut words),
@@ -67,7 +68,7 @@ impl Converter<'_> {
         for node in specifiers {
             match &node.node {
                 c::SpecifierQualifier::TypeSpecifier(ty) => self.type_word(ty, &mut words),
-                c::SpecifierQualifier::TypeQualifier(qualifier) => self.qualifier(qualifier),
+                c::SpecifierQualifier::TypeQualifier(qualifier) => self.qualifier(qualifier, &mut words),
                 c::SpecifierQualifier::Extension(list) => self.attributes(list, &mut words),
             }
         }
@@ -75,9 +76,16 @@ impl Converter<'_> {
     }
 
     /// Every access of the source is an access of the program, so that `volatile` and `const` change nothing.
-    fn qualifier(&mut self, node: &Node<c::TypeQualifier>) {
+    fn qualifier(&mut self, node: &Node<c::TypeQualifier>, words: &mut Words) {
         if node.node == c::TypeQualifier::Atomic {
-            self.refuse(self.loc(node), "`_Atomic`: accesses are plain, use fences and the intrinsics of cyrano.h");
+            self.atomic(self.loc(node), words);
+        }
+    }
+
+    fn atomic(&mut self, loc: Loc, words: &mut Words) {
+        words.atomic = true;
+        if self.dialect == Dialect::File {
+            self.refuse(loc, "`_Atomic`: accesses are plain, use fences and the intrinsics of cyrano.h");
         }
     }
 
@@ -111,9 +119,9 @@ impl Converter<'_> {
                 self.refuse(loc, "floating-point numbers");
                 TypeExpr::Error
             }
-            c::TypeSpecifier::Atomic(_) => {
-                self.refuse(loc, "`_Atomic`: accesses are plain, use fences and the intrinsics of cyrano.h");
-                TypeExpr::Error
+            c::TypeSpecifier::Atomic(ty) => {
+                self.atomic(loc, words);
+                self.type_name(ty)
             }
             c::TypeSpecifier::Complex | c::TypeSpecifier::TypeOf(_) => {
                 self.refuse(loc, "this type");
@@ -124,6 +132,12 @@ impl Converter<'_> {
     }
 
     fn finish_type(&mut self, words: Words, loc: Loc) -> TypeExpr {
+        let atomic = words.atomic;
+        let ty = self.plain_type(words, loc);
+        if atomic { TypeExpr::Atomic(Box::new(ty)) } else { ty }
+    }
+
+    fn plain_type(&mut self, words: Words, loc: Loc) -> TypeExpr {
         let bits = match &words {
             Words { other: Some(TypeExpr::Struct(spec)), word, .. } => {
                 let mut spec = spec.clone();

@@ -4,76 +4,108 @@
 //! full fences; `memory_order_relaxed`, `READ_ONCE`, `WRITE_ONCE` and the kernel's `_relaxed` operations and those that return nothing
 //! have no order. Acquire, release and everything else is refused.
 
+use cyrano_cfront::ast::{Expr, ExprKind, Name};
 use cyrano_ir::{BinOp, Diagnostic, FenceSet, Span};
 
-use super::ast::{Expr, ExprKind, Order, Stmt};
+/// How an access is ordered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    /// As the type says: sequentially consistent if it is atomic, else not at all.
+    Plain,
+    /// Not at all.
+    Relaxed,
+    /// Sequentially consistent: between two full fences.
+    SeqCst,
+}
 
-/// What a call is.
-pub(crate) enum Called {
-    /// Something with a value.
-    Value(ExprKind),
-    /// Something without.
-    Stmt(Stmt),
-    /// Nothing at all.
+/// What a call is. Those from `Store` on have no value.
+#[derive(Clone, Copy)]
+pub(crate) enum Called<'e> {
+    Load {
+        from: &'e Expr,
+        order: Order,
+    },
+    Exchange {
+        at: &'e Expr,
+        value: &'e Expr,
+        order: Order,
+    },
+    /// The old value.
+    Cas {
+        at: &'e Expr,
+        expected: &'e Expr,
+        new: &'e Expr,
+        order: Order,
+    },
+    /// Whether it succeeded; what was found goes to where `expected` points.
+    CasStrong {
+        at: &'e Expr,
+        expected: &'e Expr,
+        new: &'e Expr,
+        order: Order,
+    },
+    /// The old value, or the new one; without a `value` it is 1.
+    Fetch {
+        at: &'e Expr,
+        op: BinOp,
+        value: Option<&'e Expr>,
+        order: Order,
+        new: bool,
+    },
+    Store {
+        to: &'e Expr,
+        value: &'e Expr,
+        order: Order,
+    },
+    Fence(FenceSet),
     Nothing,
 }
 
-/// A call as it stands in the source.
-pub(crate) struct Call {
-    pub(crate) name: String,
-    pub(crate) args: Vec<Expr>,
-    pub(crate) span: Span,
-    /// Where the name stands.
-    pub(crate) at: Span,
-}
-
-/// Resolves a call.
-pub(crate) fn resolve(call: Call) -> Result<Called, Diagnostic> {
-    let Call { name, args, span, at } = call;
-    let calls = Args { name: &name, args, span, at };
-    match name.as_str() {
+/// Resolves a call, which stands at `span`.
+pub(crate) fn resolve<'e>(callee: &'e Name, args: &'e [Expr], span: Span) -> Result<Called<'e>, Diagnostic> {
+    let call = Args { name: &callee.text, args, span, at: callee.loc.span };
+    match call.name {
         "READ_ONCE" => {
-            let [place] = calls.take()?;
-            let from = pointer(place)?;
-            Ok(Called::Value(ExprKind::Load { from, order: Order::Relaxed }))
+            let [place] = call.take()?;
+            Ok(Called::Load { from: pointer(place)?, order: Order::Relaxed })
         }
         "WRITE_ONCE" => {
-            let [place, value] = calls.take()?;
-            let to = *pointer(place)?;
-            Ok(Called::Stmt(Stmt::Store { to, value, order: Order::Relaxed, span }))
+            let [place, value] = call.take()?;
+            Ok(Called::Store { to: pointer(place)?, value, order: Order::Relaxed })
         }
         "smp_mb" | "smp_rmb" | "smp_wmb" | "barrier" => {
-            let [] = calls.take()?;
-            let kinds = match name.as_str() {
-                "smp_mb" => FenceSet::FULL,
-                "smp_rmb" => FenceSet::LL,
-                "smp_wmb" => FenceSet::SS,
-                _ => return Ok(Called::Nothing),
-            };
-            Ok(Called::Stmt(Stmt::Fence(kinds, span)))
+            let [] = call.take()?;
+            Ok(match call.name {
+                "smp_mb" => Called::Fence(FenceSet::FULL),
+                "smp_rmb" => Called::Fence(FenceSet::LL),
+                "smp_wmb" => Called::Fence(FenceSet::SS),
+                _ => Called::Nothing,
+            })
         }
         "atomic_thread_fence" => {
-            let [order] = calls.take()?;
-            match memory_order(&order)? {
-                Order::SeqCst => Ok(Called::Stmt(Stmt::Fence(FenceSet::FULL, span))),
-                Order::Relaxed | Order::Plain => Ok(Called::Nothing),
-            }
+            let [order] = call.take()?;
+            Ok(match memory_order(order)? {
+                Order::SeqCst => Called::Fence(FenceSet::FULL),
+                Order::Relaxed | Order::Plain => Called::Nothing,
+            })
         }
-        _ => atomic(calls),
+        _ => atomic(call),
     }
 }
 
-struct Args<'n> {
-    name: &'n str,
-    args: Vec<Expr>,
+/// A call as it stands in the source.
+#[derive(Clone, Copy)]
+struct Args<'e> {
+    name: &'e str,
+    args: &'e [Expr],
     span: Span,
+    /// Where the name stands.
     at: Span,
 }
 
-impl Args<'_> {
-    fn take<const N: usize>(self) -> Result<[Expr; N], Diagnostic> {
-        let found = self.args.len();
-        let message = format!("`{}` has {N} argument(s), not {found}", self.name);
+impl<'e> Args<'e> {
+    fn take<const N: usize>(self) -> Result<&'e [Expr; N], Diagnostic> {
+        let message = format!("`{}` has {N} argument(s), not {}", self.name, self.args.len());
         self.args.try_into().map_err(|_| Diagnostic::new(self.span, message, "this call"))
     }
 
@@ -83,7 +115,7 @@ impl Args<'_> {
 }
 
 /// The order that an argument names.
-pub(crate) fn memory_order(expr: &Expr) -> Result<Order, Diagnostic> {
+fn memory_order(expr: &Expr) -> Result<Order, Diagnostic> {
     let name = match &expr.kind {
         ExprKind::Name(name) => name.as_str(),
         _ => "",
@@ -93,17 +125,17 @@ pub(crate) fn memory_order(expr: &Expr) -> Result<Order, Diagnostic> {
         "memory_order_seq_cst" => Ok(Order::SeqCst),
         "memory_order_acquire" | "memory_order_release" | "memory_order_acq_rel" | "memory_order_consume" => {
             let message = format!("`{name}` is not supported: acquire and release need a model of the language");
-            Err(Diagnostic::new(expr.span, message, "not supported"))
+            Err(Diagnostic::new(expr.loc.span, message, "not supported"))
         }
-        _ => Err(Diagnostic::new(expr.span, "expected `memory_order_relaxed` or `memory_order_seq_cst`", "here")),
+        _ => Err(Diagnostic::new(expr.loc.span, "expected `memory_order_relaxed` or `memory_order_seq_cst`", "here")),
     }
 }
 
 /// What `*p` as an argument of `READ_ONCE` points with.
-fn pointer(place: Expr) -> Result<Box<Expr>, Diagnostic> {
-    match place.kind {
-        ExprKind::Load { from, order: Order::Plain } => Ok(from),
-        _ => Err(Diagnostic::new(place.span, "expected `*x`", "not a place in memory")),
+fn pointer(place: &Expr) -> Result<&Expr, Diagnostic> {
+    match &place.kind {
+        ExprKind::Deref(pointer) => Ok(pointer),
+        _ => Err(Diagnostic::new(place.loc.span, "expected `*x`", "not a place in memory")),
     }
 }
 
@@ -117,7 +149,7 @@ fn ordered(name: &str) -> (&str, Option<Order>) {
     (name, Some(Order::SeqCst))
 }
 
-fn atomic(mut call: Args<'_>) -> Result<Called, Diagnostic> {
+fn atomic(call: Args<'_>) -> Result<Called<'_>, Diagnostic> {
     if let Some(base) = call.name.strip_suffix("_explicit") {
         if !is_explicit(base) {
             return Err(call.unsupported(""));
@@ -128,19 +160,17 @@ fn atomic(mut call: Args<'_>) -> Result<Called, Diagnostic> {
             return Err(Diagnostic::new(call.span, message, "this call"));
         }
         let mut order = Order::Relaxed;
-        for argument in call.args.split_off(call.args.len() - orders) {
-            if memory_order(&argument)? == Order::SeqCst {
+        let (args, last) = call.args.split_at(call.args.len() - orders);
+        for argument in last {
+            if memory_order(argument)? == Order::SeqCst {
                 order = Order::SeqCst;
             }
         }
-        return operation(Args { name: base, ..call }, order);
+        return operation(Args { name: base, args, ..call }, order);
     }
     let (base, order) = ordered(call.name);
     match order {
-        Some(Order::SeqCst) => {
-            let name = call.name;
-            operation(Args { name, ..call }, Order::SeqCst)
-        }
+        Some(Order::SeqCst) => operation(call, Order::SeqCst),
         Some(order) if is_kernel(base) => operation(Args { name: base, ..call }, order),
         Some(_) => Err(call.unsupported("")),
         None => Err(call.unsupported(": acquire and release need a model of the language")),
@@ -172,47 +202,40 @@ fn operator(name: &str) -> Option<BinOp> {
     })
 }
 
-fn operation(call: Args<'_>, order: Order) -> Result<Called, Diagnostic> {
-    let span = call.span;
-    let value = match call.name {
-        "atomic_load" => {
+fn operation(call: Args<'_>, order: Order) -> Result<Called<'_>, Diagnostic> {
+    Ok(match call.name {
+        "atomic_load" | "atomic_read" => {
+            let order = if call.name == "atomic_read" { Order::Relaxed } else { order };
             let [from] = call.take()?;
-            ExprKind::Load { from: from.boxed(), order }
-        }
-        "atomic_read" => {
-            let [from] = call.take()?;
-            ExprKind::Load { from: from.boxed(), order: Order::Relaxed }
+            Called::Load { from, order }
         }
         "atomic_store" | "atomic_set" => {
             let order = if call.name == "atomic_set" { Order::Relaxed } else { order };
             let [to, value] = call.take()?;
-            return Ok(Called::Stmt(Stmt::Store { to, value, order, span }));
+            Called::Store { to, value, order }
         }
         "atomic_exchange" | "xchg" | "atomic_xchg" => {
             let [at, value] = call.take()?;
-            ExprKind::Exchange { at: at.boxed(), value: value.boxed(), order }
+            Called::Exchange { at, value, order }
         }
         "cmpxchg" | "atomic_cmpxchg" => {
             let [at, expected, new] = call.take()?;
-            ExprKind::Cas { at: at.boxed(), expected: expected.boxed(), new: new.boxed(), order }
+            Called::Cas { at, expected, new, order }
         }
         "atomic_compare_exchange_strong" => {
             let [at, expected, new] = call.take()?;
-            ExprKind::CasStrong { at: at.boxed(), expected: expected.boxed(), new: new.boxed(), order }
+            Called::CasStrong { at, expected, new, order }
         }
         _ => return arithmetic(call, order),
-    };
-    Ok(Called::Value(value))
+    })
 }
 
 /// `atomic_fetch_add(x, 1)`, and the kernel's `atomic_add(1, x)`, `atomic_inc_return(x)`, ….
-fn arithmetic(call: Args<'_>, order: Order) -> Result<Called, Diagnostic> {
-    let span = call.span;
-    let one = || Expr { kind: ExprKind::Int(1), span }.boxed();
+fn arithmetic(call: Args<'_>, order: Order) -> Result<Called<'_>, Diagnostic> {
     if let Some(op) = call.name.strip_prefix("atomic_fetch_").and_then(operator) {
-        let [first, second] = call.take()?;
+        let [at, value] = call.take()?;
         // Which of the two is the location is known once there are types: C11 has it first, the kernel last.
-        return Ok(Called::Value(ExprKind::Fetch { at: first.boxed(), op, value: second.boxed(), order, new: false }));
+        return Ok(Called::Fetch { at, op, value: Some(value), order, new: false });
     }
     let Some(rest) = call.name.strip_prefix("atomic_") else { return Err(call.unsupported("")) };
     let (word, new) = rest.strip_suffix("_return").map_or((rest, false), |word| (word, true));
@@ -225,12 +248,10 @@ fn arithmetic(call: Args<'_>, order: Order) -> Result<Called, Diagnostic> {
         "sub" => (BinOp::Sub, false),
         _ => return Err(call.unsupported("")),
     };
-    let (at, value) = if unary {
+    if unary {
         let [at] = call.take()?;
-        (at.boxed(), one())
-    } else {
-        let [value, at] = call.take()?;
-        (at.boxed(), value.boxed())
-    };
-    Ok(Called::Value(ExprKind::Fetch { at, op, value, order, new }))
+        return Ok(Called::Fetch { at, op, value: None, order, new });
+    }
+    let [value, at] = call.take()?;
+    Ok(Called::Fetch { at, op, value: Some(value), order, new })
 }

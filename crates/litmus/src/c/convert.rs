@@ -1,17 +1,22 @@
 //! C's arithmetic on values that are kept as numbers in the range of their type.
 //!
-//! Signed arithmetic wraps, as the kernel has it compiled.
+//! The types are those of `cfront`. The values are not: signed arithmetic wraps, as the kernel has it compiled.
 
+use cyrano_cfront::integers::{common, fits, promoted};
 use cyrano_ir::{BinOp, Expr, IntType, LocalExpr};
 
-use super::ast::Type;
 use super::lower::Value;
+use super::types::{BOOL, Type};
 use crate::code::{binary, signed, wrap};
 
-/// A constant: `int` if it fits, else `long`.
-pub(crate) fn literal(value: i128) -> Value {
-    let bits = if i32::try_from(value).is_ok() { 32 } else { 64 };
-    Value { expr: Expr::Const(value), ty: Type { int: IntType { bits, signed: true }, ..Type::INT } }
+/// A constant of type `int`.
+pub(crate) fn int(value: i32) -> Value {
+    Value { expr: Expr::Const(value.into()), ty: Type::INT }
+}
+
+/// A constant of a type, from an initial state.
+pub(crate) fn constant(ty: IntType, value: i128) -> i128 {
+    if ty == BOOL { (value != 0).into() } else { ty.wrap(value) }
 }
 
 /// A value as one of another type.
@@ -24,27 +29,13 @@ pub(crate) fn convert(value: &Value, ty: Type) -> Result<LocalExpr, String> {
     if to.pointers > 0 {
         return Ok(value.expr.clone());
     }
-    Ok(if fits(from.int, to.int) { value.expr.clone() } else { wrap(to.int, value.expr.clone()) })
-}
-
-/// Whether every value of one type is one of the other, in the same form.
-fn fits(from: IntType, to: IntType) -> bool {
-    match (from.signed, to.signed) {
-        (true, true) | (false, false) => from.bits <= to.bits,
-        (false, true) => from.bits < to.bits,
-        (true, false) => false,
-    }
-}
-
-/// The type in which two numbers are computed with.
-fn common(a: IntType, b: IntType) -> IntType {
-    let promoted = |ty: IntType| if ty.bits < 32 { IntType { bits: 32, signed: true } } else { ty };
-    let (a, b) = (promoted(a), promoted(b));
-    match a.bits.cmp(&b.bits) {
-        std::cmp::Ordering::Greater => a,
-        std::cmp::Ordering::Less => b,
-        std::cmp::Ordering::Equal => IntType { bits: a.bits, signed: a.signed && b.signed },
-    }
+    let value = value.expr.clone();
+    Ok(match to.int {
+        int if fits(from.int, int) => value,
+        // Whatever is not 0 is true.
+        BOOL => binary(BinOp::Ne, value, Expr::Const(0)),
+        int => wrap(int, value),
+    })
 }
 
 /// A binary operation.
@@ -58,7 +49,8 @@ pub(crate) fn arithmetic(op: BinOp, left: Value, right: Value) -> Result<Value, 
         };
     }
     let shifts = matches!(op, Shl | Shr);
-    let int = if shifts { common(left.ty.int, left.ty.int) } else { common(left.ty.int, right.ty.int) };
+    let (a, b) = (promoted(left.ty.int), promoted(right.ty.int));
+    let int = if shifts { a } else { common(a, b) };
     let ty = Type { int, ..Type::INT };
     // Products are the same modulo 2 to the power of 64 with signed factors, and stay within the integers of the IR.
     let ty = if op == BinOp::Mul { Type { int: signed(int.bits), ..ty } } else { ty };

@@ -6,10 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use cyrano_ir::{Addr, BinOp, Diagnostic, Expr, FenceSet, IntType, LocalExpr, RegId, RmwOp, Span, Ty, UnOp};
+use cyrano_cfront::ast::{self, ExprKind, Unary};
+use cyrano_cfront::integers::{INT, of_constant};
+use cyrano_ir::{Addr, BinOp, Diagnostic, Expr, FenceSet, IntType, LocalExpr, RegId, RmwOp, Span, UnOp};
 
-use super::ast::{self, ExprKind, Function, Order, Stmt, Type};
-use super::convert::{arithmetic, convert, literal};
+use super::calls::{Called, Order, resolve};
+use super::convert::{arithmetic, convert, int};
+use super::parse::Function;
+use super::types::{self, Type};
 use crate::ast::Name;
 use crate::code::{Code, Label, var};
 use crate::layout::Layout;
@@ -46,7 +50,7 @@ pub(crate) fn lower(function: &Function, layout: &mut Layout) -> Result<Lowered,
         params.insert(name.text.clone(), (number, *ty));
     }
     let mut lower = Lower { layout, code: Code::default(), params, locals: BTreeMap::new(), temporaries: 0, errors };
-    lower.block(&function.body);
+    lower.stmt(&function.body);
     if lower.errors.is_empty() { Ok(Lowered { code: lower.code, locals: lower.locals }) } else { Err(lower.errors) }
 }
 
@@ -57,8 +61,8 @@ pub(super) struct Lower<'l> {
     pub(super) params: BTreeMap<String, (usize, Type)>,
     pub(super) locals: BTreeMap<String, (RegId, Type)>,
     /// How many temporaries the statement has used.
-    temporaries: usize,
-    errors: Vec<Diagnostic>,
+    pub(super) temporaries: usize,
+    pub(super) errors: Vec<Diagnostic>,
 }
 
 /// A place in memory.
@@ -72,115 +76,13 @@ impl Lower<'_> {
         self.errors.push(Diagnostic::new(span, message, label));
     }
 
+    pub(super) fn refuse(&mut self, span: Span, what: &str) {
+        self.wrong(span, format!("{what} is not supported"), "not supported");
+    }
+
     pub(super) fn temporary(&mut self) -> RegId {
         self.temporaries += 1;
         self.code.temporary(self.temporaries - 1)
-    }
-
-    fn block(&mut self, list: &[Stmt]) {
-        for stmt in list {
-            self.temporaries = 0;
-            self.stmt(stmt);
-        }
-    }
-
-    fn stmt(&mut self, stmt: &Stmt) {
-        match stmt {
-            Stmt::Declare { name, ty, value } => {
-                self.code.span = name.span;
-                self.declare(name, *ty);
-                if let Some(value) = value {
-                    self.assign(name, value);
-                }
-            }
-            Stmt::Assign { name, value } => self.assign(name, value),
-            Stmt::Store { to, value, order, span } => self.store(to, value, *order, *span),
-            Stmt::Call(call) => {
-                self.code.span = call.span;
-                _ = self.value(call, None);
-            }
-            Stmt::Fence(kinds, span) => {
-                self.code.span = *span;
-                self.code.fence(*kinds);
-            }
-            Stmt::If { cond, then, other } => {
-                let (yes, no, end) = (self.code.label(), self.code.label(), self.code.label());
-                self.condition(cond, yes, no);
-                self.code.place(yes);
-                self.block(then);
-                if !other.is_empty() {
-                    self.code.jump(end);
-                }
-                self.code.place(no);
-                self.block(other);
-                self.code.place(end);
-            }
-            Stmt::While { cond, body, first } => {
-                let (start, again, end) = (self.code.label(), self.code.label(), self.code.label());
-                if *first {
-                    self.code.place(again);
-                    self.block(body);
-                    self.temporaries = 0;
-                    self.condition(cond, again, end);
-                    self.code.place(start);
-                } else {
-                    self.code.place(start);
-                    self.condition(cond, again, end);
-                    self.code.place(again);
-                    self.block(body);
-                    self.code.jump(start);
-                }
-                self.code.place(end);
-            }
-        }
-    }
-
-    /// Variables live in one name space per thread, as conditions see them.
-    fn declare(&mut self, name: &Name, ty: Type) {
-        if self.params.contains_key(&name.text) {
-            return self.wrong(name.span, format!("`{}` is a parameter already", name.text), "declared again");
-        }
-        match self.locals.get(&name.text) {
-            Some((_, known)) if *known != ty => {
-                self.wrong(
-                    name.span,
-                    format!("`{}` has another type elsewhere in this thread", name.text),
-                    "declared again",
-                );
-            }
-            Some(_) => {}
-            None => {
-                let reg = self.code.register(&name.text);
-                if ty.pointers > 0 {
-                    self.code.registers[reg.index()].ty = Ty::Pointer;
-                }
-                self.locals.insert(name.text.clone(), (reg, ty));
-            }
-        }
-    }
-
-    fn assign(&mut self, name: &Name, value: &ast::Expr) {
-        self.code.span = name.span.to(value.span);
-        let Some((reg, ty)) = self.locals.get(&name.text).copied() else {
-            let what = if self.params.contains_key(&name.text) { "a parameter" } else { "no variable of this thread" };
-            return self.wrong(name.span, format!("`{}` is {what}", name.text), "cannot be assigned to");
-        };
-        if let Some(value) = self.value(value, Some((reg, ty)))
-            && let Some(value) = self.converted(value, ty, name.span)
-        {
-            self.code.assign(reg, value);
-        }
-    }
-
-    fn store(&mut self, to: &ast::Expr, value: &ast::Expr, order: Order, span: Span) {
-        self.code.span = span;
-        self.sequenced(&[to, value]);
-        let Some(target) = self.target(to) else { return };
-        let Some(value) = self.value(value, None) else { return };
-        let Some(value) = self.converted(value, target.ty, span) else { return };
-        let full = self.open(order, target.ty);
-        self.code.store(target.addr, value);
-        self.close(full);
     }
 
     /// A value as one of another type.
@@ -209,10 +111,10 @@ impl Lower<'_> {
 
     /// At most one of these may access memory, for their order is open.
     pub(super) fn sequenced(&mut self, list: &[&ast::Expr]) {
-        let mut accessing = list.iter().filter(|expr| expr.accesses());
+        let mut accessing = list.iter().filter(|expr| accesses(expr));
         if let (Some(_), Some(second)) = (accessing.next(), accessing.next()) {
             let message = "C leaves open which of these accesses comes first; use one statement for each";
-            self.wrong(second.span, message, "the second access");
+            self.wrong(second.loc.span, message, "the second access");
         }
     }
 
@@ -227,19 +129,19 @@ impl Lower<'_> {
         match value.ty.target() {
             Some(ty) => Some(Target { addr: self.layout.through(value.expr), ty }),
             None => {
-                self.wrong(pointer.span, "this is no pointer", "expected a pointer");
+                self.wrong(pointer.loc.span, "this is no pointer", "expected a pointer");
                 None
             }
         }
     }
 
     /// Branches on a condition.
-    fn condition(&mut self, cond: &ast::Expr, yes: Label, no: Label) {
-        self.code.span = cond.span;
+    pub(super) fn condition(&mut self, cond: &ast::Expr, yes: Label, no: Label) {
+        self.code.span = cond.loc.span;
         match &cond.kind {
-            ExprKind::Lazy(and, left, right) => {
+            ExprKind::Binary(op @ (BinOp::And | BinOp::Or), left, right) => {
                 let middle = self.code.label();
-                if *and {
+                if *op == BinOp::And {
                     self.condition(left, middle, no);
                 } else {
                     self.condition(left, yes, middle);
@@ -247,7 +149,7 @@ impl Lower<'_> {
                 self.code.place(middle);
                 self.condition(right, yes, no);
             }
-            ExprKind::Not(inner) => self.condition(inner, no, yes),
+            ExprKind::Unary(Unary::Not, inner) => self.condition(inner, no, yes),
             _ => {
                 let value = self.value(cond, None).map_or(Expr::Const(0), |value| value.expr);
                 self.code.branch(value, yes, no);
@@ -257,79 +159,123 @@ impl Lower<'_> {
 
     /// Evaluates an expression. A loaded value goes to `into` if that is of its type, so that no copy is needed.
     pub(super) fn value(&mut self, expr: &ast::Expr, into: Option<(RegId, Type)>) -> Option<Value> {
-        let ty = Type::INT;
-        Some(match &expr.kind {
-            ExprKind::Int(value) => literal(*value),
-            ExprKind::Name(name) => return self.named(name, expr.span),
-            ExprKind::AddressOf(name) => {
-                self.wrong(expr.span, format!("the address of `{name}` is not supported here"), "not supported");
-                return None;
+        let span = expr.loc.span;
+        match &expr.kind {
+            ExprKind::Int { value, unsigned, long, decimal } => {
+                let int = of_constant(*value, *unsigned, *long, *decimal);
+                Some(Value { expr: Expr::Const(*value), ty: Type { int, ..Type::INT } })
             }
-            ExprKind::Load { from, order } => {
-                let target = self.target(from)?;
-                let dst = self.destination(into, target.ty);
-                let full = self.open(*order, target.ty);
-                self.code.load(dst, target.addr);
-                self.close(full);
-                Value { expr: var(dst), ty: plain(target.ty) }
-            }
-            ExprKind::Neg(inner) => {
-                let zero = literal(0);
+            ExprKind::Name(name) => self.named(name, span),
+            ExprKind::Deref(from) => self.load(from, Order::Plain, into),
+            ExprKind::Call { callee, args } => match resolve(callee, args, span) {
+                Ok(called) => self.called(called, into, callee),
+                Err(error) => {
+                    self.errors.push(error);
+                    None
+                }
+            },
+            ExprKind::Unary(Unary::Not, inner) => {
                 let inner = self.value(inner, None)?;
-                return self.computed(BinOp::Sub, zero, inner, expr.span);
+                Some(Value { expr: Expr::unary(UnOp::Not, inner.expr), ty: Type::INT })
             }
-            ExprKind::Flip(inner) => {
+            ExprKind::Unary(op, inner) => {
                 let inner = self.value(inner, None)?;
-                return self.computed(BinOp::BitXor, inner, literal(-1), expr.span);
+                match op {
+                    Unary::Minus => self.computed(BinOp::Sub, int(0), inner, span),
+                    Unary::Complement => self.computed(BinOp::BitXor, inner, int(-1), span),
+                    Unary::Plus | Unary::Not => self.computed(BinOp::Add, int(0), inner, span),
+                }
             }
-            ExprKind::Not(inner) => {
-                let inner = self.value(inner, None)?;
-                Value { expr: Expr::unary(UnOp::Not, inner.expr), ty }
-            }
+            ExprKind::Binary(BinOp::And | BinOp::Or, ..) => Some(self.truth(expr)),
             ExprKind::Binary(op, left, right) => {
                 self.sequenced(&[left, right]);
                 let left = self.value(left, None)?;
                 let right = self.value(right, None)?;
-                return self.computed(*op, left, right, expr.span);
+                self.computed(*op, left, right, span)
             }
-            ExprKind::Lazy(..) => {
-                let (yes, no, end) = (self.code.label(), self.code.label(), self.code.label());
-                let result = self.temporary();
-                self.condition(expr, yes, no);
-                self.code.place(yes);
-                self.code.assign(result, Expr::Const(1));
-                self.code.jump(end);
-                self.code.place(no);
-                self.code.assign(result, Expr::Const(0));
-                self.code.place(end);
-                Value { expr: var(result), ty }
+            ExprKind::Cast(ty, inner) => self.cast(ty, inner, span),
+            _ => {
+                self.refuse(span, refused(&expr.kind));
+                None
             }
-            ExprKind::Exchange { at, value, order } => {
+        }
+    }
+
+    /// Casts are left to conversions where they change nothing.
+    fn cast(&mut self, ty: &ast::TypeExpr, inner: &ast::Expr, span: Span) -> Option<Value> {
+        let ty = match types::of(ty, span) {
+            Ok(ty) => ty,
+            Err(error) => {
+                self.errors.push(error);
+                return None;
+            }
+        };
+        if !matches!(inner.kind, ExprKind::Int { value, .. } if ty.pointers > 0 || ty.int.wrap(value) == value) {
+            self.wrong(span, "casts are supported on constants that fit only", "this cast");
+            return None;
+        }
+        self.value(inner, None)
+    }
+
+    /// `&&` and `||` as a value.
+    fn truth(&mut self, expr: &ast::Expr) -> Value {
+        let (yes, no, end) = (self.code.label(), self.code.label(), self.code.label());
+        let result = self.temporary();
+        self.condition(expr, yes, no);
+        self.code.place(yes);
+        self.code.assign(result, Expr::Const(1));
+        self.code.jump(end);
+        self.code.place(no);
+        self.code.assign(result, Expr::Const(0));
+        self.code.place(end);
+        Value { expr: var(result), ty: Type::INT }
+    }
+
+    fn load(&mut self, from: &ast::Expr, order: Order, into: Option<(RegId, Type)>) -> Option<Value> {
+        let target = self.target(from)?;
+        let dst = self.destination(into, target.ty);
+        let full = self.open(order, target.ty);
+        self.code.load(dst, target.addr);
+        self.close(full);
+        Some(Value { expr: var(dst), ty: plain(target.ty) })
+    }
+
+    /// The value of a call.
+    pub(super) fn called(
+        &mut self,
+        called: Called<'_>,
+        into: Option<(RegId, Type)>,
+        callee: &ast::Name,
+    ) -> Option<Value> {
+        let span = callee.loc.span;
+        match called {
+            Called::Load { from, order } => self.load(from, order, into),
+            Called::Exchange { at, value, order } => {
                 self.sequenced(&[at, value]);
                 let target = self.target(at)?;
                 let value = self.value(value, None)?;
-                let value = self.converted(value, target.ty, expr.span)?;
+                let value = self.converted(value, target.ty, span)?;
                 let dst = self.temporary();
-                let full = self.open(*order, target.ty);
+                let full = self.open(order, target.ty);
                 self.code.rmw(dst, target.addr, RmwOp::Exchange(value));
                 self.close(full);
-                Value { expr: var(dst), ty: plain(target.ty) }
+                Some(Value { expr: var(dst), ty: plain(target.ty) })
             }
-            ExprKind::Cas { at, expected, new, order } => {
+            Called::Cas { at, expected, new, order } => {
                 self.sequenced(&[at, expected, new]);
                 let target = self.target(at)?;
                 let expected = self.value(expected, None)?;
                 let ty = plain(target.ty);
-                let expected = self.converted(expected, ty, expr.span)?;
-                Value { expr: var(self.cas(target, expected, new, *order, expr.span)?), ty }
+                let expected = self.converted(expected, ty, span)?;
+                Some(Value { expr: var(self.cas(target, expected, new, order, span)?), ty })
             }
-            ExprKind::CasStrong { at, expected, new, order } => {
-                return self.cas_strong(at, expected, new, *order, expr.span);
+            Called::CasStrong { at, expected, new, order } => self.cas_strong(at, expected, new, order, span),
+            Called::Fetch { at, op, value, order, new } => self.fetch(at, op, value, (order, new), span),
+            Called::Store { .. } | Called::Fence(_) | Called::Nothing => {
+                self.wrong(span, format!("`{}` has no value", callee.text), "used as a value");
+                None
             }
-            ExprKind::Fetch { at, op, value, order, new } => {
-                return self.fetch(at, *op, value, (*order, *new), expr.span);
-            }
-        })
+        }
     }
 
     fn destination(&mut self, into: Option<(RegId, Type)>, ty: Type) -> RegId {
@@ -347,6 +293,9 @@ impl Lower<'_> {
             let address = self.layout.address(&Name { text: name.to_owned(), span });
             return Some(Value { expr: Expr::Const(address), ty: ty.pointer() });
         }
+        if name == "NULL" {
+            return Some(int(0));
+        }
         self.wrong(span, format!("there is no variable or parameter `{name}` in this thread"), "not declared");
         None
     }
@@ -362,10 +311,35 @@ impl Lower<'_> {
     }
 }
 
+/// Whether evaluating an expression accesses memory. All calls with a value do.
+fn accesses(expr: &ast::Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Deref(_) | ExprKind::Call { .. } => true,
+        ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => accesses(inner),
+        ExprKind::Binary(_, left, right) => accesses(left) || accesses(right),
+        _ => false,
+    }
+}
+
+/// What an expression is that has no meaning here.
+fn refused(kind: &ExprKind) -> &'static str {
+    match kind {
+        ExprKind::AddrOf(_) => "an address in this place",
+        ExprKind::Assign(..) | ExprKind::Step { .. } => "an assignment within an expression",
+        ExprKind::Cond(..) => "`?:`",
+        ExprKind::Comma(_) => "the comma operator",
+        ExprKind::Index(..) => "an access to an array",
+        ExprKind::Member { .. } | ExprKind::Compound(..) => "a structure",
+        ExprKind::SizeofType(_) | ExprKind::SizeofExpr(_) => "`sizeof`",
+        ExprKind::Str(_) => "a string",
+        _ => "this expression",
+    }
+}
+
 /// The type of a value that was read.
 pub(super) fn plain(ty: Type) -> Type {
     if ty.pointers == 0 { Type { atomic: false, ..ty } } else { ty }
 }
 
 /// The integer type of a word that nothing declares.
-pub(crate) const WORD: IntType = IntType { bits: 32, signed: true };
+pub(crate) const WORD: IntType = INT;

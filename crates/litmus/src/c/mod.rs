@@ -1,12 +1,12 @@
-//! Tests in C.
+//! Tests in C. `cfront` reads the bodies of the functions; what they mean is said here, for C's atomics and the kernel's have an order
+//! in a litmus test, signed arithmetic wraps, and a variable that nobody has written is 0.
 
-pub mod ast;
 mod calls;
 mod convert;
 mod lower;
 mod parse;
-mod parse_expr;
 mod rmw;
+mod stmt;
 mod types;
 
 use cyrano_ir::{Diagnostic, FinalVar, Thread, ThreadId, Ty};
@@ -14,25 +14,26 @@ use cyrano_ir::{Diagnostic, FinalVar, Thread, ThreadId, Ty};
 use crate::ast::{Condition, Init, TypeName, Value, Var};
 use crate::finals::{self, Finals, Resolved};
 use crate::layout::Layout;
-use ast::{Function, Type};
 use lower::{Lowered, WORD};
+pub use parse::Function;
 pub(crate) use parse::read;
+pub use types::Type;
 
 /// More threads than this are not a litmus test.
 const MAX_THREADS: usize = 64;
 
-/// Lowers a test: its threads and its condition.
+/// Lowers a test: its threads and its condition. `errors` are the complaints so far.
 pub(crate) fn lower(
     inits: &[Init],
     functions: &[Function],
     condition: &Condition,
+    mut errors: Vec<Diagnostic>,
     layout: &mut Layout,
 ) -> Result<(Vec<Thread>, Finals), Vec<Diagnostic>> {
     if functions.len() > MAX_THREADS {
         let message = format!("code: {} threads; at most {MAX_THREADS} are supported", functions.len());
         return Err(vec![Diagnostic::new(condition.span, message, "the test")]);
     }
-    let mut errors = Vec::new();
     for init in inits {
         if let Err(error) = declare(init, layout) {
             errors.push(error);
@@ -103,7 +104,7 @@ fn initialise(init: &Init, layout: &mut Layout, threads: &mut [Lowered]) -> Resu
         Var::Loc(name) => {
             let number = layout.number(name);
             let ty = layout.cells[number].ty.unwrap_or(WORD);
-            layout.cells[number].init = finals::initial(ty, value);
+            layout.cells[number].init = convert::constant(ty, value);
         }
         Var::Reg { thread, name } => {
             let found = usize::try_from(*thread).ok().and_then(|at| threads.get_mut(at));
@@ -113,7 +114,7 @@ fn initialise(init: &Init, layout: &mut Layout, threads: &mut [Lowered]) -> Resu
                 return Err(Diagnostic::new(name.span, message, "not declared in this thread"));
             };
             let register = &mut found.code.registers[reg.index()];
-            register.init = finals::initial(ty.word(), value);
+            register.init = convert::constant(ty.word(), value);
             if pointer {
                 register.ty = Ty::Pointer;
             }

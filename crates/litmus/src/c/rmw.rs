@@ -1,9 +1,12 @@
 //! Read-modify-writes.
 
+use cyrano_cfront::ast::{self, ExprKind};
 use cyrano_ir::{BinOp, LocalExpr, RegId, RmwOp, Span};
 
-use super::ast::{self, ExprKind, Order, Type};
+use super::calls::Order;
+use super::convert::int;
 use super::lower::{Lower, Target, Value, plain};
+use super::types::Type;
 use crate::code::{binary, var};
 
 impl Lower<'_> {
@@ -36,16 +39,16 @@ impl Lower<'_> {
         self.sequenced(&[at, expected, new]);
         let target = self.target(at)?;
         let ty = plain(target.ty);
-        let local = match &expected.kind {
-            ExprKind::AddressOf(name) => match self.locals.get(name).copied() {
+        let local = match address_of(expected) {
+            Some(name) => match self.locals.get(name).copied() {
                 Some((reg, own)) if own.word() == ty.word() => Some(reg),
                 Some(_) => {
-                    self.wrong(expected.span, "what is expected has another type", "not the location's type");
+                    self.wrong(expected.loc.span, "what is expected has another type", "not the location's type");
                     return None;
                 }
-                None => return self.named(name, expected.span).and(None),
+                None => return self.named(name, expected.loc.span).and(None),
             },
-            _ => None,
+            None => None,
         };
         let (holder, wanted) = match local {
             Some(reg) => {
@@ -75,19 +78,28 @@ impl Lower<'_> {
         Some(Value { expr: equal, ty: Type::INT })
     }
 
+    /// Of the two operands the pointer is the location; where there is no second one it is 1.
     pub(super) fn fetch(
         &mut self,
         first: &ast::Expr,
         op: BinOp,
-        second: &ast::Expr,
+        second: Option<&ast::Expr>,
         (order, new): (Order, bool),
         span: Span,
     ) -> Option<Value> {
-        self.sequenced(&[first, second]);
-        let (at, value) = if self.is_pointer(first) { (first, second) } else { (second, first) };
+        let (at, value) = match second {
+            Some(second) => {
+                self.sequenced(&[first, second]);
+                if self.is_pointer(first) { (first, Some(second)) } else { (second, Some(first)) }
+            }
+            None => (first, None),
+        };
         let target = self.target(at)?;
         let ty = plain(target.ty);
-        let value = self.value(value, None)?;
+        let value = match value {
+            Some(value) => self.value(value, None)?,
+            None => int(1),
+        };
         let value = self.converted(value, ty, span)?;
         let old = self.temporary();
         let updated = self.computed(op, Value { expr: var(old), ty }, Value { expr: value, ty }, span)?;
@@ -105,5 +117,16 @@ impl Lower<'_> {
             }
             _ => false,
         }
+    }
+}
+
+/// The variable whose address this is.
+fn address_of(expr: &ast::Expr) -> Option<&str> {
+    match &expr.kind {
+        ExprKind::AddrOf(inner) => match &inner.kind {
+            ExprKind::Name(name) => Some(name),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -1,10 +1,45 @@
-//! Type names.
+//! Types: their names in initial states, and `cfront`'s trees of them in functions.
 
+use std::collections::BTreeSet;
+
+use cyrano_cfront::ast::TypeExpr;
+use cyrano_cfront::integers::INT;
 use cyrano_ir::{Diagnostic, IntType, Span};
 
-use super::ast::Type;
-use crate::cursor::{Cursor, Parse};
-use crate::init::QUALIFIERS;
+/// `_Bool`.
+pub(crate) const BOOL: IntType = IntType { bits: 1, signed: false };
+
+/// A type: an integer under some number of pointers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Type {
+    /// The integer type at the bottom.
+    pub int: IntType,
+    /// Whether that is atomic.
+    pub atomic: bool,
+    /// How many pointers lead to it.
+    pub pointers: usize,
+}
+
+impl Type {
+    /// `int`.
+    pub const INT: Self = Self { int: INT, atomic: false, pointers: 0 };
+
+    /// What it points to.
+    pub fn target(self) -> Option<Self> {
+        self.pointers.checked_sub(1).map(|pointers| Self { pointers, ..self })
+    }
+
+    /// A pointer to it.
+    #[must_use]
+    pub fn pointer(self) -> Self {
+        Self { pointers: self.pointers + 1, ..self }
+    }
+
+    /// The type of the word that holds it.
+    pub fn word(self) -> IntType {
+        if self.pointers > 0 { IntType { bits: 64, signed: true } } else { self.int }
+    }
+}
 
 const NAMES: [(&str, u8, bool); 24] = [
     ("int", 32, true),
@@ -44,11 +79,37 @@ const ATOMIC: [(&str, u8, bool); 8] = [
     ("atomic_bool", 1, false),
 ];
 
-/// Whether a word starts or continues a type.
-pub(crate) fn is_type_word(word: &str) -> bool {
-    matches!(word, "unsigned" | "signed" | "_Atomic" | "void" | "atomic64_t")
-        || QUALIFIERS.contains(&word)
-        || NAMES.iter().chain(&ATOMIC).any(|(name, ..)| *name == word)
+/// Words of types that are keywords of C.
+const KEYWORDS: [&str; 21] = [
+    "int", "long", "short", "char", "_Bool", "_Atomic", "unsigned", "signed", "void", "float", "double", "const",
+    "volatile", "restrict", "struct", "union", "enum", "static", "register", "extern", "auto",
+];
+
+/// The names that stand for types: those that are known, and others that are used as such. No keyword is one.
+pub(crate) fn names<'s>(used: &[&'s str]) -> Vec<&'s str> {
+    let known = NAMES.iter().chain(&ATOMIC).map(|(name, ..)| *name);
+    let all: BTreeSet<&str> = known.chain(["atomic64_t"]).chain(used.iter().copied()).collect();
+    all.into_iter().filter(|name| !KEYWORDS.contains(name)).collect()
+}
+
+/// The type that a parameter, declaration or cast at this place names.
+pub(crate) fn of(ty: &TypeExpr, span: Span) -> Result<Type, Diagnostic> {
+    let integer = |int, atomic| Type { int, atomic, pointers: 0 };
+    let what = match ty {
+        TypeExpr::Int(int) => return Ok(integer(*int, false)),
+        TypeExpr::Bool => return Ok(integer(BOOL, false)),
+        TypeExpr::Named(name) => {
+            return from_words(&[&name.text], name.loc.span).map(|(int, atomic)| integer(int, atomic));
+        }
+        TypeExpr::Pointer(target) => return Ok(of(target, span)?.pointer()),
+        TypeExpr::Atomic(inner) => return Ok(Type { atomic: true, ..of(inner, span)? }),
+        TypeExpr::Array(..) => "arrays are not supported",
+        TypeExpr::Struct(_) => "structures are not supported",
+        TypeExpr::Enum(_) => "enumerations are not supported",
+        TypeExpr::Void => "the type `void` is not supported",
+        TypeExpr::Function { .. } | TypeExpr::Error => "this type is not supported",
+    };
+    Err(Diagnostic::new(span, what, "this type"))
 }
 
 /// The integer type that these words mean, and whether it is atomic.
@@ -76,43 +137,4 @@ pub(crate) fn from_words(words: &[&str], span: Span) -> Result<(IntType, bool), 
     let (bits, signed, atomic) = found.unwrap_or((32, true, false));
     let atomic = atomic || words.contains(&"_Atomic");
     Ok((IntType { bits, signed: signed && !unsigned }, atomic))
-}
-
-/// Reads a type and its stars.
-pub(crate) fn read(cursor: &mut Cursor<'_>) -> Parse<Type> {
-    let start = cursor.peek().span;
-    let mut words = Vec::new();
-    let mut span = start;
-    let mut pointers = 0;
-    loop {
-        let token = cursor.peek();
-        if token.text == "struct" || token.text == "union" {
-            return Err(Diagnostic::new(token.span, "structures are not supported", "this type"));
-        }
-        if cursor.is("*") {
-            pointers += 1;
-        } else if cursor.is("(") && words.last() == Some(&"_Atomic") {
-            cursor.take()?;
-            let inner = read(cursor)?;
-            cursor.expect(")")?;
-            let mut ty = Type { atomic: true, ..inner };
-            while cursor.eat("*")? {
-                ty = ty.pointer();
-            }
-            return Ok(ty);
-        } else if !is_type_word(token.text) || pointers > 0 && !QUALIFIERS.contains(&token.text) {
-            break;
-        } else if !QUALIFIERS.contains(&token.text) {
-            words.push(token.text);
-        }
-        span = span.to(token.span);
-        cursor.take()?;
-    }
-    let token = cursor.peek();
-    if words.is_empty() && token.kind == crate::token::Kind::Word {
-        let message = format!("the type `{}` is not supported", token.text);
-        return Err(Diagnostic::new(token.span, message, "this type"));
-    }
-    let (int, atomic) = from_words(&words, span)?;
-    Ok(Type { int, atomic, pointers })
 }

@@ -122,6 +122,20 @@ fn functions() {
         &of("int r0 = *x + *y;"),
         &["4:15 C leaves open which of these accesses comes first; use one statement for each"],
     );
+    check(&of("int r0 = 'a;"), &["4:10 this has no closing '"]);
+    check(&of("int r0 = 1"), &["5:1 syntax error: `}` is not expected here"]);
+    check(
+        &of("int r0 = smp_mb();\nr0 += x[1];\nr0++;\nr0 = *x ? 1 : 2;\nfor (;;) { struct s *q; break; }"),
+        &[
+            "4:10 `smp_mb` has no value",
+            "5:1 `+=` is not supported; write the assignment out",
+            "6:1 `++` is not supported; write the assignment out",
+            "7:6 `?:` is not supported",
+            "8:1 `for` is not supported",
+            "8:21 structures are not supported",
+            "8:25 `break` is not supported",
+        ],
+    );
     check(
         &of("r0 = *x;\nint r1 = z;"),
         &["4:1 `r0` is no variable of this thread", "5:10 there is no variable or parameter `z` in this thread"],

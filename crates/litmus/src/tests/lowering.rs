@@ -67,6 +67,25 @@ fn calls() {
 }
 
 #[test]
+fn constants_and_truth_values_have_their_types() {
+    let check = |ty: &str, value: &str, expected: i128| {
+        let test = accepted(&format!("C a\n{{}}\nP0 ({ty} *x) {{ *x = {value}; }}\nexists (x=1)\n"));
+        let stored = test.program.threads[0].code.iter().find_map(|instr| match &instr.op {
+            Op::Store { value, .. } => Some(value.clone()),
+            _ => None,
+        });
+        assert_eq!(stored, Some(cyrano_ir::Expr::Const(expected)), "{ty} {value}");
+    };
+    check("long", "-1", -1);
+    check("long", "-1u", 0xffff_ffff);
+    check("long", "0x80000000 + 0x80000000", 0);
+    check("long", "2147483648 + 2147483648", 1 << 32);
+    check("int", "2147483647 + 1", -(1 << 31));
+    check("int", "010", 8);
+    check("_Bool", "2", 1);
+}
+
+#[test]
 fn conditions_are_kept_as_written() {
     let test = accepted(
         "X86 a\n{ int 0:EAX=3; x=y; }\n P0 ;\n MOV EBX,[x] ;\nlocations [x;]\n~exists (0:EBX=y /\\\n  (* why *) 0:EAX<>0x3)\n",

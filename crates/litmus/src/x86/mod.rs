@@ -44,7 +44,7 @@ pub(crate) fn lower(
             };
             let number = layout.number(name);
             let ty = layout.cells[number].ty.unwrap_or(signed(32));
-            layout.cells[number].init = finals::initial(ty, value);
+            layout.cells[number].init = ty.wrap(value);
         }
     }
     let inits = usage::register_inits(inits, threads.len(), arch)?;
