@@ -15,21 +15,22 @@ use serde_json::Value;
 use crate::{root, tidy};
 
 /// Programs of tests that take long, the longest first.
-const LONG: [&str; 14] = [
-    "algorithms",
-    "search",
+const LONG: [&str; 15] = [
     "stm",
+    "algorithms",
+    "cyrano_rml",
     "corpus",
+    "cyrano_criteria",
+    "resume",
+    "idle",
+    "search",
+    "cluster_resume",
     "agreement",
-    "sweeps",
+    "random",
     "stm_values",
     "datatypes",
     "faults",
-    "random",
-    "sessions",
-    "own_orders",
-    "idle",
-    "cyrano_rml",
+    "sweeps",
 ];
 
 /// What `--long` sets: how many random cases, how often searches are killed.

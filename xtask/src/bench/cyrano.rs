@@ -40,7 +40,7 @@ impl Asked {
 }
 
 impl Cyrano {
-    /// The program that `CYRANO` names, or a fresh release build.
+    /// The program that `CYRANO` names, or a fresh build of the profile `dist`.
     pub fn provide() -> anyhow::Result<Self> {
         let program = match std::env::var_os("CYRANO") {
             Some(named) if PathBuf::from(&named).components().count() > 1 => std::path::absolute(PathBuf::from(named))?,
@@ -103,9 +103,9 @@ impl Cyrano {
 }
 
 fn build() -> anyhow::Result<PathBuf> {
-    crate::run("cargo", &["build", "--release", "--locked", "--package", "cyrano"], &[])?;
+    crate::run("cargo", &["build", "--profile", "dist", "--locked", "--package", "cyrano"], &[])?;
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    Ok(crate::root().join(target).join("release").join("cyrano"))
+    Ok(crate::root().join(target).join("dist").join("cyrano"))
 }
 
 /// The values of `--no-reduction`, as the help lists them: `- NAME: …` up to the next empty line.

@@ -57,6 +57,7 @@ fn sections_and_blocks() {
               @10: block end                         // }
               @11: halt                              // }
             observe x = x
+            routine set
         "#]],
     );
 }

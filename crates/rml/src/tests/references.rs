@@ -50,6 +50,7 @@ fn references() {
             observe common = p:common
             observe p.idle = p:idle
             observe "flag[0]" = "flag[0]"
+            routine nop
             check exists ((p:r == 0) && (x == 1)) "p.r == 0 && x = 1" on sc, "sparc-rmo", "my model"
             check never ((("w[0]":r == "flag[0]") && ("w[0]":"a[1]" > 2)) && (("w[1]":r == "flag[1]") && ("w[1]":"a[2]" > 2))) "forall i in 0..<N (w[i].r == flag[i] && w[i].a[i + 1] > N)"
             check always (p:common < 2) "common < 2"

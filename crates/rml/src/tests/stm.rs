@@ -74,50 +74,54 @@ fn client_and_commands() {
     check(
         LOCK,
         expect![[r#"
-        const threads = 1
-        const vars = 1
-        location l = 0
-        location "g[0]" = 0
-        array g = "g[0]" of 1
-        transactional "g[0]"
-        thread "t[0]"
-          register %cmd = 0
-          register mine = 0
-          register r = 0
-          @0: %cmd := choose 0, 1, 2             // lock
-          @1: branch (%cmd == 0) then @3 else @2 // read
-          @2: branch (%cmd == 1) then @12 else @20 // write
-          @3: branch (mine == 0) then @4 else @9 // mine == 0
-          @4: r := cas l, 0, 1                   // r := cas(l, 0, self + 1)
-          @5: branch (r != 0) then @6 else @8    // r != 0
-          @6: abort                              // abort
-          @7: jump @0                            // abort
-          @8: mine := 1                          // mine := 1
-          @9: r := load "g[0]"                   // r := g[v]
-          @10: rfin                              // rfin
-          @11: jump @0                           // rfin
-          @12: branch (mine == 0) then @13 else @18 // mine == 0
-          @13: r := cas l, 0, 1                  // r := cas(l, 0, self + 1)
-          @14: branch (r != 0) then @15 else @17 // r != 0
-          @15: abort                             // abort
-          @16: jump @0                           // abort
-          @17: mine := 1                         // mine := 1
-          @18: store "g[0]", 1                   // g[v] := 1
-          @19: jump @0                           // }
-          @20: branch (mine == 0) then @21 else @23 // mine == 0
-          @21: abort                             // abort
-          @22: jump @0                           // abort
-          @23: mine := 0                         // mine := 0
-          @24: store l, 0                        // l := 0
-          @25: commit                            // commit
-          @26: jump @0                           // commit
-        check transactions opacity on sc, tso
-        check transactions "strict-serializability"
-        check progress "crash-free-solo-progress" on sc
-        check progress "solo-progress"
-        check progress "crash-free-solo-progress"
-        check progress "local-progress"
-    "#]],
+            const threads = 1
+            const vars = 1
+            location l = 0
+            location "g[0]" = 0
+            array g = "g[0]" of 1
+            transactional "g[0]"
+            thread "t[0]"
+              register %cmd = 0
+              register mine = 0
+              register r = 0
+              @0: %cmd := choose 0, 1, 2             // lock
+              @1: branch (%cmd == 0) then @3 else @2 // read
+              @2: branch (%cmd == 1) then @12 else @20 // write
+              @3: branch (mine == 0) then @4 else @9 // mine == 0
+              @4: r := cas l, 0, 1                   // r := cas(l, 0, self + 1)
+              @5: branch (r != 0) then @6 else @8    // r != 0
+              @6: abort                              // abort
+              @7: jump @0                            // abort
+              @8: mine := 1                          // mine := 1
+              @9: r := load "g[0]"                   // r := g[v]
+              @10: rfin                              // rfin
+              @11: jump @0                           // rfin
+              @12: branch (mine == 0) then @13 else @18 // mine == 0
+              @13: r := cas l, 0, 1                  // r := cas(l, 0, self + 1)
+              @14: branch (r != 0) then @15 else @17 // r != 0
+              @15: abort                             // abort
+              @16: jump @0                           // abort
+              @17: mine := 1                         // mine := 1
+              @18: store "g[0]", 1                   // g[v] := 1
+              @19: jump @0                           // }
+              @20: branch (mine == 0) then @21 else @23 // mine == 0
+              @21: abort                             // abort
+              @22: jump @0                           // abort
+              @23: mine := 0                         // mine := 0
+              @24: store l, 0                        // l := 0
+              @25: commit                            // commit
+              @26: jump @0                           // commit
+            routine acquire
+            routine read
+            routine write
+            routine end
+            check transactions opacity on sc, tso
+            check transactions "strict-serializability"
+            check progress "crash-free-solo-progress" on sc
+            check progress "solo-progress"
+            check progress "crash-free-solo-progress"
+            check progress "local-progress"
+        "#]],
     );
 }
 
@@ -171,6 +175,9 @@ fn rollback_loops_and_returns() {
               @25: abort                             // abort
               @26: operation end                     // abort
               @27: jump @0                           // abort
+            routine read
+            routine write
+            routine end
         "#]],
     );
 }
@@ -220,6 +227,10 @@ fn parameters_are_constants() {
               @15: jump @0                           // }
               @16: commit                            // commit
               @17: jump @0                           // commit
+            routine at
+            routine read
+            routine write
+            routine end
         "#]],
     );
 }

@@ -51,6 +51,7 @@ fn allowed() {
             observe t = p:t
             observe u = p:u
             observe r = p:r
+            routine next
             check exists ((p:t == p:u) && (p:t < 4)) "t == u && t < 4"
         "#]],
     );

@@ -159,6 +159,8 @@ fn procedures_are_inlined() {
               @6: halt                               // }
             observe "p[0].seen" = "p[0]":seen
             observe "p[1].seen" = "p[1]":seen
+            routine set
+            routine outer
         "#]],
     );
 }
@@ -204,6 +206,8 @@ fn results_and_parameters() {
               @22: %0 := load x                      // return x
               @23: halt                              // }
             observe r = p:r
+            routine bump
+            routine nop
         "#]],
     );
 }
