@@ -75,13 +75,11 @@ fn by_cyrano(engine: &dyn Engine, source: &str, program: &Program) -> Result<Dee
     }
 }
 
-/// Whether a line has two faults, one of them an index, and C leaves open which comes first. The front end checks an index before the
-/// expression around it is computed.
+/// Whether a line has two faults of different kinds: C leaves open which of two operands is computed first. The front end computes the left one first, and
+/// checks an index before the expression around it. How often this is the case is limited below.
 fn is_other_order(found: &Result<Deed, String>, expected: &Deed) -> bool {
     match (found, expected) {
-        (Ok(Deed::GoesWrong(one, line)), Deed::GoesWrong(other, expected)) => {
-            line == expected && one != other && (*one == Wrong::Index || *other == Wrong::Index)
-        }
+        (Ok(Deed::GoesWrong(one, line)), Deed::GoesWrong(other, expected)) => line == expected && one != other,
         _ => false,
     }
 }
