@@ -46,7 +46,7 @@ impl Parser<'_, '_> {
     fn unexpected_item(&mut self) -> Reported {
         match self.is_algorithm {
             true => self.unexpected_word("`const`, `algorithm`, `client` or `check`", &ALGORITHM_ITEMS),
-            false => self.unexpected_word("`const`, `threads`, `stm`, `observe` or `check`", &ITEMS),
+            false => self.unexpected_word("`const`, `threads`, `stm`, `algorithm`, `observe` or `check`", &ITEMS),
         }
     }
 

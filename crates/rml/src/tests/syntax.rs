@@ -199,12 +199,12 @@ fn unfinished_files() {
     check_errors(
         "}} threads { thread p { skip } } shared x;",
         expect![[r#"
-            error: expected `const`, `threads`, `stm`, `observe` or `check`, found `}`
+            error: expected `const`, `threads`, `stm`, `algorithm`, `observe` or `check`, found `}`
               1 | }} threads { thread p { skip } } shared x;
-                | ^ expected `const`, `threads`, `stm`, `observe` or `check`
-            error: expected `const`, `threads`, `stm`, `observe` or `check`, found `shared`
+                | ^ expected `const`, `threads`, `stm`, `algorithm`, `observe` or `check`
+            error: expected `const`, `threads`, `stm`, `algorithm`, `observe` or `check`, found `shared`
               1 | }} threads { thread p { skip } } shared x;
-                |                                  ^^^^^^ expected `const`, `threads`, `stm`, `observe` or `check`
+                |                                  ^^^^^^ expected `const`, `threads`, `stm`, `algorithm`, `observe` or `check`
         "#]],
     );
 }
