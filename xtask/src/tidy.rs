@@ -25,6 +25,8 @@ const MAP: &[(&str, &[&str])] = &[
     ("litmus", &["ir", "cfront"]),
     ("interp", &["ir", "memory", "criteria", "engine"]),
     ("explore", &["ir", "memory", "criteria", "engine"]),
+    // The sources of `explore`.
+    ("faulty", &["ir", "memory", "criteria", "engine"]),
     ("symbolic", &["ir", "memory", "criteria", "engine"]),
     ("checkpoint", &["ir", "engine", "explore"]),
     // Its tests read models.

@@ -49,7 +49,11 @@ pub fn compare(program: &Program) -> Result<usize, Disagreement> {
 }
 
 /// The same with a given explorer (other reductions, or a deliberate bug) and with limits for each question.
-pub fn compare_with(program: &Program, explore: &Explore, limits: &dyn Fn() -> Limits) -> Result<usize, Disagreement> {
+pub fn compare_with(
+    program: &Program,
+    explore: &dyn Engine,
+    limits: &dyn Fn() -> Limits,
+) -> Result<usize, Disagreement> {
     let mut compared = 0;
     let serial = serial_outcomes(program, &limits());
     for model in cyrano_memory::all() {
@@ -89,7 +93,7 @@ fn is_definite(answer: &Answer) -> bool {
 struct Pair<'a> {
     program: &'a Program,
     model: &'a Model,
-    explore: &'a Explore,
+    explore: &'a dyn Engine,
     limits: &'a dyn Fn() -> Limits,
     /// How many questions both answered.
     compared: Cell<usize>,

@@ -1,7 +1,7 @@
 //! Testing the tests: each deliberate bug in the explorer must be noticed by the comparison on the corpus.
 
 use cyrano_conformance::{compare_with, corpus, limits};
-use cyrano_explore::{Explore, Fault};
+use cyrano_faulty::{Explore, Fault};
 
 fn programs() -> Vec<(String, cyrano_ir::Program)> {
     let entries = corpus::entries().expect("the library can be read");
@@ -32,6 +32,19 @@ fn complaint(program: &cyrano_ir::Program, explore: &Explore) -> Option<String> 
 fn the_explorer_itself_is_not_blamed() {
     for (name, program) in programs() {
         assert_eq!(complaint(&program, &Explore::default()), None, "{name}");
+    }
+}
+
+/// The bugs stay in the package that is made for them: nothing else in the workspace is built with them.
+#[test]
+fn the_engine_that_users_get_has_no_seeded_bugs() {
+    let explore = cyrano_explore::Explore { fault: Some(cyrano_explore::Fault::NoForwarding), ..Default::default() };
+    for (name, program) in programs() {
+        assert_eq!(
+            compare_with(&program, &explore, &|| limits(0.05, 1)).err().map(|why| why.to_string()),
+            None,
+            "{name}"
+        );
     }
 }
 

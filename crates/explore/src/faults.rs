@@ -1,6 +1,6 @@
 //! Deliberate bugs, for testing the tests.
 //!
-//! With the feature `faults` (which only tests switch on) one of these can be built into the explorer; the comparison with the
+//! With the feature `faults` (on in `crates/faulty`, which has these sources and is there for the tests) one of these can be built into the explorer; the comparison with the
 //! reference interpreter must then notice. Without the feature every question below is answered `false` at compile time.
 
 /// One way to break the explorer.
