@@ -99,7 +99,9 @@ fn build() -> anyhow::Result<Vec<Tests>> {
     anyhow::ensure!(built.status.success(), "the tests do not build");
     let lines = String::from_utf8(built.stdout)?;
     let messages = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let tests = messages.filter(|message| message["profile"]["test"] == true).filter_map(|message| {
+    // Examples are programs that assert what they show.
+    let runs = |message: &Value| message["profile"]["test"] == true || message["target"]["kind"][0] == "example";
+    let tests = messages.filter(runs).filter_map(|message| {
         Some(Tests {
             name: message["target"]["name"].as_str()?.to_owned(),
             program: message["executable"].as_str()?.into(),

@@ -13,9 +13,9 @@ pub const INTERNAL: u8 = 70;
 /// What to print on standard error.
 pub fn message(failure: &Failure, color: bool) -> String {
     match failure {
-        Failure::Input(message) | Failure::Internal(message) => message.clone(),
         Failure::Source(source, errors) => diagnostics::render(source, errors, color),
         Failure::Several(all) => all.iter().map(|failure| message(failure, color)).collect::<Vec<_>>().join("\n"),
+        plain => plain.to_string(),
     }
 }
 
@@ -24,6 +24,6 @@ pub fn exit_code(failure: &Failure) -> u8 {
     match failure {
         Failure::Input(_) | Failure::Source(..) => BAD_INPUT,
         Failure::Several(all) => all.iter().map(exit_code).max().unwrap_or(BAD_INPUT),
-        Failure::Internal(_) => INTERNAL,
+        _ => INTERNAL,
     }
 }

@@ -1,13 +1,14 @@
 //! Ends of a run that are not verdicts.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
 use cyrano_ir::Diagnostic;
 
 use crate::source::Source;
 
 /// Why a run ends without a verdict.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Failure {
     /// The user's input or usage is at fault; the message is complete.
     Input(String),
@@ -52,3 +53,27 @@ pub fn bug(what: &str) -> String {
          Please report it together with the input file and the command line."
     )
 }
+
+/// Plain text, without the source around each place.
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(message) | Self::Internal(message) => f.write_str(message),
+            Self::Source(source, errors) => {
+                let line = |error: &Diagnostic| source.line(error.span).unwrap_or(1);
+                let told = |error: &Diagnostic| format!("{}:{}: error: {}", source.name, line(error), error.message);
+                f.write_str(&errors.iter().map(told).collect::<Vec<_>>().join("\n"))
+            }
+            Self::Several(all) => f.write_str(&all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
+        }
+    }
+}
+
+/// What `fn main() -> Result<(), Failure>` prints.
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -15,6 +15,7 @@ mod coverage;
 mod criterion;
 mod failure;
 pub mod frontend;
+mod judged;
 pub mod litmus;
 pub mod models;
 mod outcomes;
@@ -33,6 +34,7 @@ mod subject;
 pub use case::Case;
 pub use criterion::Criterion;
 pub use failure::{Failure, bug};
+pub use judged::Outcome;
 
 pub use run::large::Large;
 pub use run::options::{EngineName, Options};

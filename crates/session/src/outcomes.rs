@@ -101,7 +101,7 @@ fn explain(
             forbidden.push(model.name.clone());
         }
     }
-    let property = shows(&case.program, outcome);
+    let property = shows(&case.program, Quantifier::Exists, outcome);
     let trace = match first {
         Some(model) => runner.check(case, &property, model, &())?.trace,
         None => None,
@@ -109,13 +109,13 @@ fn explain(
     Ok(ComparedOutcome { values: outcome.to_vec(), allowed, forbidden, trace })
 }
 
-/// That some final state shows this outcome.
-fn shows(program: &Program, outcome: &[i128]) -> Property {
+/// That some final state shows this outcome, or none.
+pub(crate) fn shows(program: &Program, quantifier: Quantifier, outcome: &[i128]) -> Property {
     let equations = program.observed.iter().zip(outcome);
     let equations: Vec<FinalExpr> =
         equations.map(|(seen, value)| Expr::binary(BinOp::Eq, Expr::Var(seen.var), Expr::Const(*value))).collect();
     let cond = equations.into_iter().reduce(|left, right| Expr::binary(BinOp::And, left, right));
     let words = program.observed.iter().zip(outcome).map(|(seen, value)| format!("{} = {value}", seen.name));
     let text = words.collect::<Vec<_>>().join(" && ");
-    Property::Final { quantifier: Quantifier::Exists, cond: cond.unwrap_or(Expr::Const(1)), text }
+    Property::Final { quantifier, cond: cond.unwrap_or(Expr::Const(1)), text }
 }

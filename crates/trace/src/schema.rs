@@ -22,6 +22,7 @@ pub const SCHEMAS: [&str; 2] = [SCHEMA, "cyrano.trace/1"];
 
 /// One execution with everything needed to replay and to explain it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Trace {
     /// [`SCHEMA`].
     pub schema: String,
@@ -94,6 +95,7 @@ pub struct Tool {
 
 /// A memory model with all its parameters.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ModelInfo {
     /// Its name.
     pub name: String,
@@ -116,6 +118,7 @@ pub struct ModelInfo {
 
 /// Which dependencies a model keeps.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct DependencyInfo {
     /// Data dependencies.
     pub data: bool,
@@ -127,6 +130,7 @@ pub struct DependencyInfo {
 
 /// The checked program.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ProgramInfo {
     /// The file's name when it was checked.
     pub file: String,
@@ -165,6 +169,7 @@ pub struct PropertyInfo {
 
 /// One performed access, or an event of a transaction.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Step {
     /// Its number in memory order, from 1.
     pub n: usize,
@@ -233,6 +238,7 @@ pub enum ReadFrom {
 
 /// An access that was overtaken.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Overtaken {
     /// Its number in its thread.
     pub po: u32,
@@ -246,6 +252,7 @@ pub struct Overtaken {
 
 /// One thread.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ThreadInfo {
     /// Its name.
     pub name: String,
@@ -263,6 +270,7 @@ pub struct ThreadInfo {
 
 /// One transaction.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TransactionInfo {
     /// Its name: `T1`, `T2`, … in the order of their first events, as in the explanation.
     pub name: String,
@@ -278,6 +286,7 @@ pub struct TransactionInfo {
 
 /// One operation of a data type, one call of an algorithm, or one atomic block.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct OperationInfo {
     /// Its name, with its arguments if they are known: `enqueue(v)`.
     pub name: String,
@@ -295,6 +304,7 @@ pub struct OperationInfo {
 
 /// A register has another value from a step on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RegisterChange {
     /// The step, 0 for what held before the first one.
     pub n: usize,
@@ -333,6 +343,7 @@ pub enum End {
 
 /// A name with its value; null if it is not known yet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct NamedValue {
     /// The name.
     pub name: String,

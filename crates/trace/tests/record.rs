@@ -216,7 +216,9 @@ fn a_trace_survives_the_way_through_json() {
     let back = Trace::parse(&trace.to_json()).expect("its own output is a trace");
     assert!(trace.confirmed && trace.doubt().is_none());
     assert!(back.doubt().is_some_and(|doubt| doubt.starts_with("NOT CONFIRMED")), "a file is not believed");
-    assert_eq!(back, Trace { confirmed: false, ..trace });
+    let mut unconfirmed = trace;
+    unconfirmed.confirmed = false;
+    assert_eq!(back, unconfirmed);
     assert_eq!(back.execution(), Ok(execution()));
     assert_eq!(back.find_violation(&program()), Ok(Some(ASSERTION)));
     assert_eq!(back.find_property(&program()), Ok(Property::Assertions));

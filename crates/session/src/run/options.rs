@@ -36,6 +36,7 @@ pub struct Options {
 
 /// An engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum EngineName {
     /// Explicit-state exploration.
     Explore,
