@@ -9,6 +9,7 @@ use crate::refusal::Refusal;
 
 /// The limit, the bound, what was not exercised.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Cause {
     /// A limit stopped the run.
     Stopped(Stop),

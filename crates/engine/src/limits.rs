@@ -40,6 +40,7 @@ impl Default for Limits {
 
 /// Which limit stopped a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Stop {
     /// The deadline passed.
     Timeout,

@@ -7,6 +7,7 @@ use cyrano_memory::for_algorithms;
 /// Why a question is not answered. The first kinds, up to [`Refusal::Lacks`], are for every engine ([`crate::Query::new`]), the others for one that says so
 /// ([`crate::Engine::supports`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Refusal {
     /// The model is for programs with orders of their own, and this one has none for it.
     NoOwnOrder {
@@ -40,6 +41,7 @@ pub enum Refusal {
 
 /// What a program would need for a property.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Lack {
     /// Atomic blocks.
     Blocks,
@@ -70,6 +72,7 @@ pub enum Subject {
 
 /// What an engine does not represent exactly.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Inexact {
     /// A serial model that does not keep every pair of accesses.
     SerialAndWeak {

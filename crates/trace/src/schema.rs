@@ -22,7 +22,6 @@ pub const SCHEMAS: [&str; 2] = [SCHEMA, "cyrano.trace/1"];
 
 /// One execution with everything needed to replay and to explain it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Trace {
     /// [`SCHEMA`].
     pub schema: String,
@@ -95,7 +94,6 @@ pub struct Tool {
 
 /// A memory model with all its parameters.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct ModelInfo {
     /// Its name.
     pub name: String,
@@ -118,7 +116,6 @@ pub struct ModelInfo {
 
 /// Which dependencies a model keeps.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct DependencyInfo {
     /// Data dependencies.
     pub data: bool,
@@ -130,7 +127,6 @@ pub struct DependencyInfo {
 
 /// The checked program.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct ProgramInfo {
     /// The file's name when it was checked.
     pub file: String,
@@ -169,7 +165,6 @@ pub struct PropertyInfo {
 
 /// One performed access, or an event of a transaction.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Step {
     /// Its number in memory order, from 1.
     pub n: usize,
@@ -238,7 +233,6 @@ pub enum ReadFrom {
 
 /// An access that was overtaken.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Overtaken {
     /// Its number in its thread.
     pub po: u32,
@@ -252,7 +246,6 @@ pub struct Overtaken {
 
 /// One thread.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct ThreadInfo {
     /// Its name.
     pub name: String,
@@ -270,7 +263,6 @@ pub struct ThreadInfo {
 
 /// One transaction.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct TransactionInfo {
     /// Its name: `T1`, `T2`, … in the order of their first events, as in the explanation.
     pub name: String,
@@ -286,7 +278,6 @@ pub struct TransactionInfo {
 
 /// One operation of a data type, one call of an algorithm, or one atomic block.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct OperationInfo {
     /// Its name, with its arguments if they are known: `enqueue(v)`.
     pub name: String,
@@ -304,7 +295,6 @@ pub struct OperationInfo {
 
 /// A register has another value from a step on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct RegisterChange {
     /// The step, 0 for what held before the first one.
     pub n: usize,
@@ -343,7 +333,6 @@ pub enum End {
 
 /// A name with its value; null if it is not known yet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct NamedValue {
     /// The name.
     pub name: String,
