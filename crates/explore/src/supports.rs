@@ -112,7 +112,7 @@ fn transfer(op: &Op, inside: bool, mut origins: Vec<From>) -> (bool, Vec<From>) 
     if let Some(write) = writes(op) {
         let mut origin = From::Nowhere;
         match op {
-            Op::Load { .. } | Op::Rmw { .. } => origin = if inside { From::Inside } else { From::Outside },
+            Op::Access(_) => origin = if inside { From::Inside } else { From::Outside },
             _ => op.operands().iter().for_each(|e| expr_reads(e, &mut |reg| origin = origin.max(origins[reg.index()]))),
         }
         for reg in write.registers() {

@@ -73,7 +73,7 @@ mod tests {
     }
 
     fn store(at: usize) -> (Op, Span) {
-        let op = Op::Store { addr: Addr::Fixed(LocId(0)), value: Expr::Const(1), rollback: false };
+        let op = Op::store(Addr::Fixed(LocId(0)), Expr::Const(1));
         (op, Span::new(at, at + 1))
     }
 

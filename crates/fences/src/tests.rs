@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use cyrano_engine::{Access, Execution, Overtaking, Replayed, StepFacts};
 use cyrano_ir::{
-    AccessKind, Addr, Expr, FenceSet, Instr, InstrId, LocId, Op, Place, Program, RegId, Register, RmwOp, Span, Thread,
+    AccessKind, Addr, Change, Expr, FenceSet, Instr, InstrId, LocId, Op, Place, Program, RegId, Register, Span, Thread,
     ThreadId, Ty,
 };
 
@@ -38,9 +38,9 @@ fn kind(letter: char) -> AccessKind {
 fn access(letter: char) -> Op {
     let (addr, dst) = (Addr::Fixed(LocId(0)), Place::Reg(RegId(0)));
     match kind(letter) {
-        AccessKind::Load => Op::Load { dst, addr },
-        AccessKind::Store => Op::Store { addr, value: Expr::Const(1), rollback: false },
-        _ => Op::Rmw { dst: None, addr, op: RmwOp::Exchange(Expr::Const(1)) },
+        AccessKind::Load => Op::load(dst, addr),
+        AccessKind::Store => Op::store(addr, Expr::Const(1)),
+        _ => Op::rmw(None, addr, Change::Set(Expr::Const(1))),
     }
 }
 

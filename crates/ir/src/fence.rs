@@ -1,46 +1,11 @@
-//! Kinds of accesses, and fences of the four X-Y kinds and their unions.
+//! Fences: of the four X-Y kinds and their unions.
 //!
 //! An X-Y fence orders every access of kind X before it with every access of kind Y after it (CheckFence, section 3.1).
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign};
 
-/// What an access does to memory. A read-modify-write does both at one point of the memory order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum AccessKind {
-    /// Reads only.
-    Load,
-    /// Writes only.
-    Store,
-    /// Reads and writes at once. A failed compare-and-swap is still one of these.
-    Rmw,
-    /// Does nothing to memory but has a place in the memory order: an event of a transaction.
-    Mark,
-}
-
-impl AccessKind {
-    /// Whether the access reads.
-    #[inline]
-    pub fn reads(self) -> bool {
-        matches!(self, Self::Load | Self::Rmw)
-    }
-
-    /// Whether the access writes.
-    #[inline]
-    pub fn writes(self) -> bool {
-        matches!(self, Self::Store | Self::Rmw)
-    }
-
-    /// The word used in messages.
-    pub fn noun(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Store => "store",
-            Self::Rmw => "read-modify-write",
-            Self::Mark => "event",
-        }
-    }
-}
+use crate::access::AccessKind;
 
 /// A union of the four fence kinds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -1,5 +1,6 @@
 //! Programs: locations, threads, registers, instructions.
 
+use crate::access::Access;
 use crate::cond::{Check, Observable};
 use crate::expr::{EvalError, Expr, WORD};
 use crate::fence::FenceSet;
@@ -224,6 +225,11 @@ impl Program {
             Ty::Gap | Ty::Header => Err(EvalError::BadPointer { address: index.saturating_mul(WORD) }),
             Ty::Int | Ty::Pointer | Ty::Timestamp => Ok(loc),
         }
+    }
+
+    /// All accesses, thread by thread.
+    pub fn accesses(&self) -> impl Iterator<Item = &Access> {
+        self.threads.iter().flat_map(|thread| &thread.code).filter_map(|instr| instr.op.access())
     }
 
     /// Initial memory, one value per location.

@@ -385,9 +385,9 @@ impl<'a, 'g> Walk<'a, 'g> {
         self.whole = state.section.map_or(TRUE, |section| self.run.sections[section].whole);
         match op {
             Op::Assign { dst, value } => self.assign(pc, dst, value, guard, state),
-            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
+            Op::Access(access) => {
                 *guard = self.may_pause(*guard, state);
-                self.access(pc, op, guard, state);
+                self.access(pc, access, guard, state);
             }
             Op::Fence(set) => self.out.items.push(match self.set.optional.get(self.thread, pc) {
                 Some(position) => Item::Optional(*guard, position, state.unit),
