@@ -84,7 +84,7 @@ impl Random {
                     code.push(Op::AtomicEnd);
                     made += 2;
                 }
-                5 => code.push(Op::Fence(FenceSet::FULL)),
+                5 => code.push(Op::fence(FenceSet::FULL)),
                 _ => {
                     code.push(self.access());
                     made += 1;

@@ -78,7 +78,7 @@ mod tests {
     }
 
     fn fence(start: usize, end: usize) -> (Op, Span) {
-        (Op::Fence(FenceSet::FULL), Span::new(start, end))
+        (Op::fence(FenceSet::FULL), Span::new(start, end))
     }
 
     fn other(op: Op) -> (Op, Span) {

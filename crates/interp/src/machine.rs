@@ -181,7 +181,7 @@ impl<'p> Machine<'p> {
             Op::BlockBegin(_) => self.mark(MarkKind::Begin),
             Op::BlockCommit => self.mark(MarkKind::Commit),
             Op::BlockEnd(_) => self.mark(MarkKind::End),
-            Op::Fence(set) => self.fences.push((self.events.len(), *set)),
+            Op::Fence(fence) => self.fences.push((self.events.len(), fence.kinds())),
             Op::AtomicEnd => {
                 self.bracket(&Op::AtomicEnd);
                 let step = self.advance();

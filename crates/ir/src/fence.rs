@@ -1,4 +1,4 @@
-//! Fences: of the four X-Y kinds and their unions.
+//! Fences: by name, of which today's are the four X-Y kinds and their unions.
 //!
 //! An X-Y fence orders every access of kind X before it with every access of kind Y after it (CheckFence, section 3.1).
 
@@ -6,6 +6,36 @@ use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign};
 
 use crate::access::AccessKind;
+use crate::op::Op;
+
+/// A fence as an instruction names it. What the name means is the model's to say.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fence {
+    /// It is named by what it orders: one of the four kinds or a union of them.
+    Kinds(FenceSet),
+}
+
+impl Fence {
+    /// The pairs that it orders under a model that reorders pairs.
+    #[inline]
+    pub fn kinds(self) -> FenceSet {
+        let Self::Kinds(set) = self;
+        set
+    }
+}
+
+impl fmt::Display for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kinds().fmt(f)
+    }
+}
+
+impl Op {
+    /// A fence of these kinds.
+    pub fn fence(kinds: FenceSet) -> Self {
+        Self::Fence(Fence::Kinds(kinds))
+    }
+}
 
 /// A union of the four fence kinds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

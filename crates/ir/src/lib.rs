@@ -30,7 +30,7 @@ pub use blocks::{BlockProblem, Blocks};
 pub use cond::{Check, FinalExpr, FinalVar, Observable, Progress, Property, Quantifier, TxCriterion};
 pub use diagnostic::Diagnostic;
 pub use expr::{BinOp, EvalError, Expr, IntType, UNDEFINED, UnOp, WORD};
-pub use fence::FenceSet;
+pub use fence::{Fence, FenceSet};
 pub use ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
 pub use leaves::Leaf;
 pub use op::{Method, Op, TxEvent, reply};

@@ -1,7 +1,7 @@
 //! What instructions do: accesses to memory, fences, control, sections, blocks and the events of transactions.
 
 use crate::access::{Access, AccessKind, Addr, Change};
-use crate::fence::FenceSet;
+use crate::fence::Fence;
 use crate::ids::InstrId;
 use crate::program::{LocalExpr, Place};
 
@@ -18,7 +18,7 @@ pub enum Op {
     /// Reads or writes shared memory, or both.
     Access(Access),
     /// Orders accesses before it with accesses after it.
-    Fence(FenceSet),
+    Fence(Fence),
     /// Starts an atomic section: the accesses up to the matching end are consecutive in the memory order.
     AtomicBegin,
     /// Ends an atomic section.

@@ -248,7 +248,7 @@ impl Program {
         let mut program = self.clone();
         for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
             if matches!(instr.op, Op::Invoke { .. } | Op::Respond(_)) {
-                instr.op = Op::Fence(FenceSet::FULL);
+                instr.op = Op::fence(FenceSet::FULL);
             }
         }
         program

@@ -73,7 +73,7 @@ impl Code {
     }
 
     pub(crate) fn fence(&mut self, kinds: FenceSet) {
-        self.push(Op::Fence(kinds));
+        self.push(Op::fence(kinds));
     }
 
     /// Reads and writes at one point of the memory order: `dst` receives the old value, `value` may use it.

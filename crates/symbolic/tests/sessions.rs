@@ -48,7 +48,7 @@ fn with_fences(program: &Program, shared: bool, kinds: &dyn Fn(u32) -> FenceSet)
             let at = number(number_of_thread, pc, shared);
             if kinds(at) != FenceSet::NONE && !in_section {
                 let span = Span::new(AT + at as usize, AT + at as usize);
-                code.push(Instr { op: Op::Fence(kinds(at)), span });
+                code.push(Instr { op: Op::fence(kinds(at)), span });
             }
             in_section = instr.op == Op::AtomicBegin || in_section && instr.op != Op::AtomicEnd;
             code.push(instr.clone());

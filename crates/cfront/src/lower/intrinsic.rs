@@ -15,7 +15,7 @@ impl Lowerer<'_, '_> {
         match what {
             Intrinsic::Fence(set) => {
                 match self.atomic {
-                    0 => self.emit(Op::Fence(*set)),
+                    0 => self.emit(Op::fence(*set)),
                     _ => self.fenced.push(self.span),
                 }
                 Vec::new()

@@ -145,8 +145,8 @@ impl Stepper<'_> {
     fn instruction(&mut self, successor: &mut Successor, pc: u32, op: &Op, issuing: &mut Option<Issuing>) -> Flow {
         match op {
             Op::Access(_) => self.issue(successor, pc, op, issuing.is_some()),
-            Op::Fence(set) => {
-                self.issue_fence(successor, *set);
+            Op::Fence(fence) => {
+                self.issue_fence(successor, fence.kinds());
                 Flow::To(pc + 1)
             }
             Op::AtomicBegin => {

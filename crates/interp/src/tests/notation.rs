@@ -79,9 +79,9 @@ fn op(pc: usize, statement: &str) -> Op {
     match words.as_slice() {
         ["fence", kinds @ ..] => {
             let kind = |name: &&str| FenceSet::from_name(name).expect("fence kind");
-            Op::Fence(kinds.iter().map(kind).fold(FenceSet::NONE, |all, kind| all | kind))
+            Op::fence(kinds.iter().map(kind).fold(FenceSet::NONE, |all, kind| all | kind))
         }
-        ["mfence"] => Op::Fence(FenceSet::FULL),
+        ["mfence"] => Op::fence(FenceSet::FULL),
         ["atomic{"] => Op::AtomicBegin,
         ["}"] => Op::AtomicEnd,
         ["op{"] => Op::OperationBegin("op".into()),

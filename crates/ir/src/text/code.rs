@@ -44,7 +44,7 @@ impl Scope<'_> {
             "abort" => Op::Transaction(TxEvent::Abort),
             "invoke" => self.invoke(line)?,
             "respond" => Op::Respond(self.expr(line)?),
-            "fence" => Op::Fence(fence(line)?),
+            "fence" => Op::fence(fence(line)?),
             "atomic" if begins(line)? => Op::AtomicBegin,
             "atomic" => Op::AtomicEnd,
             "operation" if begins(line)? => Op::OperationBegin(line.name()?),

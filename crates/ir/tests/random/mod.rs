@@ -201,7 +201,7 @@ impl Random {
                 let dst = if self.one_in(2) { None } else { Some(self.place(2)) };
                 Op::rmw(dst, self.addr(), self.change()).tagged(self.tags())
             }
-            4 => Op::Fence(FenceSet::from_bits(self.below(16) as u8)),
+            4 => Op::fence(FenceSet::from_bits(self.below(16) as u8)),
             5 => Op::AtomicBegin,
             6 => Op::AtomicEnd,
             7 => Op::OperationBegin(self.name()),

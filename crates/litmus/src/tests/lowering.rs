@@ -10,7 +10,7 @@ fn shape(source: &str) -> String {
     let words = test.program.threads[0].code.iter().map(|instr| match &instr.op {
         Op::Assign { .. } => "assign".to_owned(),
         Op::Access(access) => format!("{:?}", access.kind).to_lowercase(),
-        Op::Fence(kinds) => format!("{kinds:?}"),
+        Op::Fence(fence) => format!("{:?}", fence.kinds()),
         Op::AtomicBegin => "atomic".to_owned(),
         Op::AtomicEnd => "end".to_owned(),
         Op::Branch { .. } => "branch".to_owned(),

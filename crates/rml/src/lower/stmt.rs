@@ -25,7 +25,7 @@ impl<'a> Lower<'a, '_> {
             StmtKind::Loop(body) => self.lower_loop(body, span),
             StmtKind::Break => self.leave_loop(|targets| targets.on_break, span),
             StmtKind::Continue => self.leave_loop(|targets| targets.on_continue, span),
-            StmtKind::Fence(kinds) => self.emit(Op::Fence(*kinds), span),
+            StmtKind::Fence(kinds) => self.emit(Op::fence(*kinds), span),
             StmtKind::Atomic(body) if self.commits(body) => self.lower_atomic_block(None, &[], body, span),
             StmtKind::AtomicBlock(block) => {
                 self.lower_atomic_block(block.name.as_ref(), &block.results, &block.body, span)

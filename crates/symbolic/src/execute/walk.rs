@@ -389,9 +389,9 @@ impl<'a, 'g> Walk<'a, 'g> {
                 *guard = self.may_pause(*guard, state);
                 self.access(pc, access, guard, state);
             }
-            Op::Fence(set) => self.out.items.push(match self.set.optional.get(self.thread, pc) {
+            Op::Fence(fence) => self.out.items.push(match self.set.optional.get(self.thread, pc) {
                 Some(position) => Item::Optional(*guard, position, state.unit),
-                None => Item::Fence(*guard, *set, state.unit),
+                None => Item::Fence(*guard, fence.kinds(), state.unit),
             }),
             Op::AtomicBegin => {
                 self.begin_section(pc, guard, state);

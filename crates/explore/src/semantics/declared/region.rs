@@ -84,7 +84,7 @@ pub(crate) struct Region {
 pub(crate) fn is_barrier(op: &Op) -> bool {
     match op {
         Op::Invoke { .. } | Op::Respond(_) | Op::Halt => true,
-        Op::Fence(set) => set.contains(FenceSet::FULL),
+        Op::Fence(fence) => fence.kinds().contains(FenceSet::FULL),
         _ => false,
     }
 }
