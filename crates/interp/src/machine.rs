@@ -40,9 +40,9 @@ impl<'p> Code<'p> {
     pub(crate) fn new(program: &'p Program, model: &'p Model, thread: ThreadId) -> Self {
         let code = &program.thread(thread).code;
         let declares = code.iter().any(|instr| matches!(instr.op, Op::OperationBegin(_)));
-        let own_order = program.own_order(&model.name).filter(|_| model.own_order);
+        let own_order = program.own_order(&model.name).filter(|_| model.reordering().own_order);
         let has_blocks = program.has_blocks();
-        Self { program, model, thread, own_order, whole: model.serial && !declares, has_blocks }
+        Self { program, model, thread, own_order, whole: model.reordering().serial && !declares, has_blocks }
     }
 
     /// Whether the thread runs before all others.
@@ -148,12 +148,12 @@ impl<'p> Machine<'p> {
     pub(crate) fn may_pause(&self) -> bool {
         let starts = self.code.whole && self.pc.index() == 0 && self.events.is_empty();
         let outside = self.unit().is_none() && (self.op().access_kind().is_some() || self.at_section());
-        self.code.model.serial && (starts || outside || matches!(self.op(), Op::OperationBegin(_)))
+        self.code.model.reordering().serial && (starts || outside || matches!(self.op(), Op::OperationBegin(_)))
     }
 
     /// The unit of axiom 6 that an access now would belong to.
     pub(crate) fn unit(&self) -> Option<u32> {
-        let operation = self.code.model.serial && self.operations > 0;
+        let operation = self.code.model.reordering().serial && self.operations > 0;
         (self.code.whole || operation || self.sections > 0).then_some(self.units)
     }
 

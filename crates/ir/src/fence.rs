@@ -73,13 +73,13 @@ impl FenceSet {
 
     /// The bits, for compact encodings; see [`FenceSet::from_bits`].
     #[inline]
-    pub fn bits(self) -> u8 {
+    pub const fn bits(self) -> u8 {
         self.0
     }
 
     /// The set with these bits; bits beyond the four kinds are dropped.
     #[inline]
-    pub fn from_bits(bits: u8) -> Self {
+    pub const fn from_bits(bits: u8) -> Self {
         Self(bits & Self::FULL.0)
     }
 

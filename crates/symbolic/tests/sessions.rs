@@ -195,7 +195,7 @@ fn sequential(program: &Program) -> Property {
 }
 
 fn models() -> impl Iterator<Item = Model> {
-    cyrano_memory::all().into_iter().filter(|model| !model.own_order && !model.serial)
+    cyrano_memory::all().into_iter().filter(|model| !model.reordering().own_order && !model.reordering().serial)
 }
 
 fn cases() -> u32 {

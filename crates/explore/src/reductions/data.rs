@@ -46,8 +46,8 @@ pub(crate) enum Data {
 /// Collapses the data of a program where the question allows it.
 pub(crate) fn collapse(program: &Program, model: &Model, property: Option<&Property>) -> Data {
     let Some(Property::Transactions(criterion)) = property else { return Data::Plain };
-    let in_order = [AccessKind::Load, AccessKind::Rmw].into_iter().all(|kind| model.keeps_all_after(kind));
-    if program.has_calls() || by_conflicts(*criterion).is_none() || model.own_order || !in_order {
+    let in_order = [AccessKind::Load, AccessKind::Rmw].into_iter().all(|kind| model.reordering().keeps_all_after(kind));
+    if program.has_calls() || by_conflicts(*criterion).is_none() || model.reordering().own_order || !in_order {
         return Data::Plain;
     }
     let data = is_data(program);

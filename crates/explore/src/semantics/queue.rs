@@ -47,7 +47,7 @@ impl Machine<'_> {
         if self.config.has_fault(Fault::ReorderStores) && both_stores && !same {
             return false;
         }
-        self.model.keeps(first, second, same)
+        self.model.reordering().keeps(first, second, same)
     }
 
     /// What a load of `loc` finds in the queue before `position`.

@@ -183,7 +183,7 @@ fn may_be_silent(program: &Program, model: &Model, op: &Op) -> bool {
         return false;
     };
     let constants = || matches!(access.addr, Addr::Fixed(loc) if holds_constants(program, loc));
-    !model.own_order && (!model.may_invent_values() || constants())
+    !model.reordering().own_order && (!model.reordering().may_invent_values() || constants())
 }
 
 /// Whether all stores to a word have a fixed address and write constants.

@@ -95,7 +95,7 @@ impl Walk<'_, '_> {
         }
         let (value, wrong) = state.registers.eval(self.gates, cond);
         self.stop(guard, wrong);
-        if self.set.model.dependencies.control != Control::None {
+        if self.set.model.reordering().dependencies.control != Control::None {
             let taint = state.registers.taint(self.gates, cond);
             state.control = self.gates.union(&state.control, &taint);
         }
