@@ -62,11 +62,11 @@ fn simplify(instr: &mut Instr, at: usize, memory: &Memory) {
         }
         Op::Assert { cond, .. } | Op::Assume(cond) => strip_truth(cond),
         Op::Assign { dst, value } if *value == Ir::Var(dst.clone()) => instr.op = next,
-        Op::Load { addr, .. } | Op::Store { addr, .. } | Op::Rmw { addr, .. } => {
-            if let Addr::Indexed { array, index: Ir::Const(index) } = addr
+        Op::Access(access) => {
+            if let Addr::Indexed { array, index: Ir::Const(index) } = &access.addr
                 && let Some(location) = memory.element(*array, *index)
             {
-                *addr = Addr::Fixed(location);
+                access.addr = Addr::Fixed(location);
             }
         }
         _ => {}
@@ -192,21 +192,8 @@ fn place_value(op: &mut Op, reg: RegId, value: &LocalExpr, fails: bool) -> bool 
 
 /// Calls `visit` on every expression of an instruction.
 fn for_each_expr(op: &mut Op, visit: &mut impl FnMut(&mut LocalExpr)) {
-    use cyrano_ir::RmwOp;
-    match op {
-        Op::Assign { value, .. } => visit(value),
-        Op::Store { value, .. } => visit(value),
-        Op::Rmw { op: RmwOp::Cas { expected, new }, .. } => {
-            visit(expected);
-            visit(new);
-        }
-        Op::Rmw { op: RmwOp::Exchange(value) | RmwOp::FetchAdd(value), .. } => visit(value),
-        Op::Assume(cond) | Op::Assert { cond, .. } | Op::Limit { cond, .. } | Op::Branch { cond, .. } => visit(cond),
-        _ => {}
-    }
-    if let Op::Load { addr, .. } | Op::Store { addr, .. } | Op::Rmw { addr, .. } = op
-        && let Addr::Indexed { index, .. } = addr
-    {
+    op.operands_mut().into_iter().for_each(&mut *visit);
+    if let Some(Addr::Indexed { index, .. }) = op.access_mut().map(|access| &mut access.addr) {
         visit(index);
     }
 }

@@ -59,10 +59,7 @@ fn add_memory(program: &mut Program) -> ArrayId {
 }
 
 fn addr_mut(op: &mut Op) -> Option<&mut Addr> {
-    match op {
-        Op::Load { addr, .. } | Op::Store { addr, .. } | Op::Rmw { addr, .. } => Some(addr),
-        _ => None,
-    }
+    op.access_mut().map(|access| &mut access.addr)
 }
 
 /// `a[r % 2]` becomes the word that `r * 8 + offset` points to.

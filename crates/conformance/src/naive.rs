@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use cyrano_engine::client_choices;
 use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{Addr, InstrId, LocalExpr, Op, Place, Program, Progress, RegId, RmwOp, TxEvent};
+use cyrano_ir::{Addr, Change, InstrId, LocalExpr, Op, Place, Program, Progress, RegId, TxEvent};
 
 /// Larger graphs are not looked at.
 const MOST_NODES: usize = 3_000;
@@ -166,24 +166,18 @@ fn execute(program: &Program, state: &mut State, thread: usize) -> bool {
             let result = value(state, expr);
             set(&mut state.registers[thread], dst, result);
         }
-        Op::Load { dst, addr } => {
-            let result = state.memory[at(state, addr)];
-            set(&mut state.registers[thread], dst, result);
-        }
-        Op::Store { addr, value: expr, .. } => {
-            let (loc, result) = (at(state, addr), value(state, expr));
-            state.memory[loc] = result;
-        }
-        Op::Rmw { dst, addr, op } => {
-            let loc = at(state, addr);
+        Op::Access(access) => {
+            let loc = at(state, &access.addr);
             let old = state.memory[loc];
-            state.memory[loc] = match op {
-                RmwOp::Cas { expected, new } if value(state, expected) == old => value(state, new),
-                RmwOp::Cas { .. } => old,
-                RmwOp::Exchange(new) => value(state, new),
-                RmwOp::FetchAdd(by) => old + value(state, by),
-            };
-            if let Some(dst) = dst {
+            match &access.change {
+                Some(Change::Cas { expected, new }) if value(state, expected) == old => {
+                    state.memory[loc] = value(state, new);
+                }
+                Some(Change::Set(new)) => state.memory[loc] = value(state, new),
+                Some(Change::Add(by)) => state.memory[loc] = old + value(state, by),
+                Some(Change::Cas { .. }) | None => {}
+            }
+            if let Some(dst) = &access.dst {
                 set(&mut state.registers[thread], dst, old);
             }
         }

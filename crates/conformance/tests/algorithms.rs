@@ -41,7 +41,7 @@ fn model(name: &str) -> Model {
 fn judge(program: &Program, property: &Property, model: &Model, seconds: f64) -> Answer {
     let plain = program.without_calls();
     let about_calls = matches!(property, Property::Transactions(_));
-    let (program, engine): (&Program, &dyn Engine) = match (about_calls, model.own_order) {
+    let (program, engine): (&Program, &dyn Engine) = match (about_calls, model.reordering().own_order) {
         (true, _) => (program, &Explore::default()),
         (false, true) => (&plain, &Symbolic::default()),
         (false, false) => (&plain, &Explore::default()),

@@ -97,21 +97,21 @@ fn kept(model: &Model, relation: Relation) -> bool {
     let Relation::Po { link, same, from, to } = relation else { return true };
     let kind = |dir| if dir == Dir::R { AccessKind::Load } else { AccessKind::Store };
     let by_link = match link {
-        Link::Addr => model.dependencies.address,
-        Link::Data => model.dependencies.data,
-        Link::Ctrl => match model.dependencies.control {
+        Link::Addr => model.reordering().dependencies.address,
+        Link::Data => model.reordering().dependencies.data,
+        Link::Ctrl => match model.reordering().dependencies.control {
             Control::None => false,
             Control::Stores => to == Dir::W,
             Control::All => true,
         },
         _ => link.fence().is_some_and(|fence| fence.orders(kind(from), kind(to))),
     };
-    by_link || model.keeps(kind(from), kind(to), same)
+    by_link || model.reordering().keeps(kind(from), kind(to), same)
 }
 
 /// Runs a program of a cycle under every model.
 fn check(cycle: &Cycle, program: &Program) -> Result<(), String> {
-    for model in cyrano_memory::all().into_iter().filter(|model| !model.serial) {
+    for model in cyrano_memory::all().into_iter().filter(|model| !model.reordering().serial) {
         let outcomes = agreed(program, &model)?;
         if is_critical(cycle) && DECIDED.contains(&model.name.as_str()) {
             let allowed = cycle.relations().iter().any(|relation| !kept(&model, *relation));

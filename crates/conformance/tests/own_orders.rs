@@ -9,9 +9,9 @@ use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{
-    Addr, ArrayId, BinOp, Expr, FenceSet, FinalVar, Instr, InstrId, LocId, LocalExpr, Location, Observable, Op,
-    OwnOrder, Place, Program, Property, Quantifier, RegId, Register, RmwOp, SharedArray, Span, Thread, ThreadId, Ty,
-    text, verify,
+    Addr, ArrayId, BinOp, Change, Expr, FenceSet, FinalVar, Instr, InstrId, LocId, LocalExpr, Location, Observable, Op,
+    OwnOrder, Place, Program, Property, Quantifier, RegId, Register, SharedArray, Span, Thread, ThreadId, Ty, text,
+    verify,
 };
 use cyrano_symbolic::Symbolic;
 
@@ -55,17 +55,17 @@ impl Random {
             _ => Addr::Fixed(LocId(self.below(LOCATIONS.into()) as u32)),
         };
         match self.below(6) {
-            0..3 => Op::Load { dst: self.register(), addr },
-            3..5 => Op::Store { addr, value: self.expr(), rollback: false },
-            _ => Op::Rmw { dst: Some(self.register()), addr, op: self.rmw() },
+            0..3 => Op::load(self.register(), addr),
+            3..5 => Op::store(addr, self.expr()),
+            _ => Op::rmw(Some(self.register()), addr, self.rmw()),
         }
     }
 
-    fn rmw(&mut self) -> RmwOp {
+    fn rmw(&mut self) -> Change {
         match self.below(3) {
-            0 => RmwOp::Cas { expected: self.expr(), new: self.expr() },
-            1 => RmwOp::Exchange(self.expr()),
-            _ => RmwOp::FetchAdd(Expr::Const(1)),
+            0 => Change::Cas { expected: self.expr(), new: self.expr() },
+            1 => Change::Set(self.expr()),
+            _ => Change::Add(Expr::Const(1)),
         }
     }
 
@@ -84,7 +84,7 @@ impl Random {
                     code.push(Op::AtomicEnd);
                     made += 2;
                 }
-                5 => code.push(Op::Fence(FenceSet::FULL)),
+                5 => code.push(Op::fence(FenceSet::FULL)),
                 _ => {
                     code.push(self.access());
                     made += 1;

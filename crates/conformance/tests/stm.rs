@@ -3,7 +3,7 @@
 use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
-use cyrano_ir::{Addr, Expr, Op, Program, Property, TxCriterion};
+use cyrano_ir::{AccessKind, Addr, Change, Expr, Program, Property, TxCriterion};
 use cyrano_memory::Model;
 
 /// What an instance may take here; the larger ones are for `cyrano tables`.
@@ -124,10 +124,11 @@ fn coloured(program: &Program) -> Program {
                 Addr::Fixed(loc) => program.transactional.contains(loc),
                 Addr::Indexed { array, .. } => program.transactional.contains(&program.arrays[array.index()].base),
             };
-            if let Op::Store { addr, value, .. } = &mut instr.op
-                && data(addr)
+            if let Some(access) = instr.op.access_mut()
+                && access.kind == AccessKind::Store
+                && data(&access.addr)
             {
-                *value = Expr::Const(at as i128 + 5);
+                access.change = Some(Change::Set(Expr::Const(at as i128 + 5)));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use cyrano_criteria::history::{Action, Event, History};
 use cyrano_criteria::oracle::Criterion;
-use cyrano_ir::{AccessKind, Op, Program, TxCriterion, TxEvent};
+use cyrano_ir::{AccessKind, Op, Program, Tags, TxCriterion, TxEvent};
 
 use crate::execution::{Replayed, StepFacts};
 
@@ -70,7 +70,7 @@ fn event(program: &Program, facts: &StepFacts) -> Option<Event> {
 pub fn access(kind: AccessKind, op: &Op, wrote: bool, var: u8) -> Option<Action> {
     Some(match (kind, op) {
         (AccessKind::Load, _) => Action::Load(var),
-        (AccessKind::Store, Op::Store { rollback: true, .. }) => Action::Rollback(var),
+        (AccessKind::Store, op) if op.has_tag(Tags::ROLLBACK) => Action::Rollback(var),
         (AccessKind::Store, _) => Action::Store(var),
         (AccessKind::Rmw, _) if wrote => Action::Cas(var),
         (AccessKind::Rmw, _) => Action::Load(var),

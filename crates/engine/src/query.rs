@@ -31,15 +31,19 @@ impl<'a> Query<'a> {
     /// - Axiom 9: under a model with own orders only a program runs that has an order for it.
     /// - The base objects of an algorithm are linearizable, and it says itself which of its statements stay in order; a model that reorders
     ///   statements on its own is not for it.
+    /// - A tag of an access has to mean something under the model; to none of today's does any.
     /// - A property has to be about something that the program has.
     pub fn new(program: &'a Program, model: &'a Model, question: Question<'a>) -> Result<Self, Refusal> {
-        if model.own_order && program.own_order(&model.name).is_none() {
+        if model.reordering().own_order && program.own_order(&model.name).is_none() {
             let model = model.name.clone();
             return Err(if program.in_order { Refusal::OnlyInOrder { model } } else { Refusal::NoOwnOrder { model } });
         }
         let own = program.in_order || !program.orders.is_empty();
-        if own && !model.own_order && !in_order(model) {
+        if own && !model.reordering().own_order && !in_order(model) {
             return Err(Refusal::ForeignModel { model: model.name.clone() });
+        }
+        if let Some(tags) = program.accesses().map(|access| access.tags.orders()).find(|tags| !tags.is_empty()) {
+            return Err(Refusal::UnknownTags { model: model.name.clone(), tags });
         }
         if let Question::Holds(property) = question
             && let Some(lack) = lacks(program, property)
@@ -75,7 +79,9 @@ impl<'a> Query<'a> {
 
 /// Whether a model keeps the order of all accesses.
 fn in_order(model: &Model) -> bool {
-    [AccessKind::Load, AccessKind::Store, AccessKind::Rmw].into_iter().all(|kind| model.keeps_all_after(kind))
+    [AccessKind::Load, AccessKind::Store, AccessKind::Rmw]
+        .into_iter()
+        .all(|kind| model.reordering().keeps_all_after(kind))
 }
 
 /// Whether its threads say where their transactions end.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use cyrano_ir::Tags;
 use cyrano_memory::for_algorithms;
 
 /// Why a question is not answered. The first kinds, up to [`Refusal::Lacks`], are for every engine ([`crate::Query::new`]), the others for one that says so
@@ -23,6 +24,13 @@ pub enum Refusal {
     ForeignModel {
         /// Its name.
         model: String,
+    },
+    /// An access has tags that mean nothing under the model.
+    UnknownTags {
+        /// The model's name.
+        model: String,
+        /// The tags.
+        tags: Tags,
     },
     /// The program has nothing that the property could be about.
     Lacks {
@@ -138,6 +146,7 @@ impl fmt::Display for Refusal {
                 let why = "its base objects are linearizable, and it says itself which statements stay in order";
                 write!(f, "an algorithm is not run under {model}: {why}; use {} or sc", known.join(", "))
             }
+            Self::UnknownTags { model, tags } => write!(f, "{model} does not say what `{tags}` means"),
             Self::Lacks { criterion, lack } => write!(f, "`{criterion}` says nothing about this program: {lack}"),
             Self::NotJudged(subject) => subject.fmt(f),
             Self::TooLarge(what) => f.write_str(what),

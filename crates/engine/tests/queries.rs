@@ -32,6 +32,14 @@ fn own_orders_are_for_programs_that_have_them() {
     check("inorder\n", &["serial", "sc", "inorder"]);
 }
 
+#[test]
+fn tags_mean_something_or_are_refused() {
+    let tagged = |word: &str| cyrano_ir::text::parse(&PLAIN.replace("store x, 1", word)).expect("a program");
+    assert_eq!(ask(&tagged("rollback x, 1"), &model("tso"), None), Ok(()));
+    let refused = ask(&tagged("store x, 1 {release seq_cst}"), &model("tso"), None).expect_err("no such thing");
+    assert_eq!(refused.to_string(), "tso does not say what `release seq_cst` means");
+}
+
 /// What a model does decides, not its name.
 #[test]
 fn a_weak_model_called_sc_is_weak() {

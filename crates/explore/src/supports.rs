@@ -8,7 +8,7 @@ use cyrano_memory::{Dependencies, Model};
 /// Refuses what the queue cannot represent exactly.
 pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
     let (program, model) = (query.program(), query.model());
-    if model.own_order && program.own_order(&model.name).is_some() {
+    if model.reordering().own_order && program.own_order(&model.name).is_some() {
         return crate::semantics::declared::supports(program);
     }
     let (threads, vars) = (program.threads.len(), program.transactional.len());
@@ -17,15 +17,15 @@ pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
         let what = format!("{threads} threads with {vars} transactional variables; the limit is {limit} of each");
         return Err(Refusal::TooLarge(what));
     }
-    let in_order = |kind| model.keeps_all_after(kind);
+    let in_order = |kind| model.reordering().keeps_all_after(kind);
     if in_order(AccessKind::Load) && in_order(AccessKind::Rmw) {
         let all_in_order = in_order(AccessKind::Store);
-        return if model.serial && !all_in_order { Err(serial_and_weak(model)) } else { Ok(()) };
+        return if model.reordering().serial && !all_in_order { Err(serial_and_weak(model)) } else { Ok(()) };
     }
-    if model.serial {
+    if model.reordering().serial {
         return Err(serial_and_weak(model));
     }
-    if model.dependencies != Dependencies::ALL {
+    if model.reordering().dependencies != Dependencies::ALL {
         return Err(Refusal::Inexact(Inexact::Speculation { model: model.name.clone() }));
     }
     if let Some((thread, instr)) = address_depends_on_load(program).first() {
@@ -112,7 +112,7 @@ fn transfer(op: &Op, inside: bool, mut origins: Vec<From>) -> (bool, Vec<From>) 
     if let Some(write) = writes(op) {
         let mut origin = From::Nowhere;
         match op {
-            Op::Load { .. } | Op::Rmw { .. } => origin = if inside { From::Inside } else { From::Outside },
+            Op::Access(_) => origin = if inside { From::Inside } else { From::Outside },
             _ => op.operands().iter().for_each(|e| expr_reads(e, &mut |reg| origin = origin.max(origins[reg.index()]))),
         }
         for reg in write.registers() {

@@ -73,12 +73,12 @@ mod tests {
     }
 
     fn store(at: usize) -> (Op, Span) {
-        let op = Op::Store { addr: Addr::Fixed(LocId(0)), value: Expr::Const(1), rollback: false };
+        let op = Op::store(Addr::Fixed(LocId(0)), Expr::Const(1));
         (op, Span::new(at, at + 1))
     }
 
     fn fence(start: usize, end: usize) -> (Op, Span) {
-        (Op::Fence(FenceSet::FULL), Span::new(start, end))
+        (Op::fence(FenceSet::FULL), Span::new(start, end))
     }
 
     fn other(op: Op) -> (Op, Span) {

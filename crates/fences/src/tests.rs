@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use cyrano_engine::{Access, Execution, Overtaking, Replayed, StepFacts};
 use cyrano_ir::{
-    AccessKind, Addr, Expr, FenceSet, Instr, InstrId, LocId, Op, Place, Program, RegId, Register, RmwOp, Span, Thread,
+    AccessKind, Addr, Change, Expr, FenceSet, Instr, InstrId, LocId, Op, Place, Program, RegId, Register, Span, Thread,
     ThreadId, Ty,
 };
 
@@ -38,9 +38,9 @@ fn kind(letter: char) -> AccessKind {
 fn access(letter: char) -> Op {
     let (addr, dst) = (Addr::Fixed(LocId(0)), Place::Reg(RegId(0)));
     match kind(letter) {
-        AccessKind::Load => Op::Load { dst, addr },
-        AccessKind::Store => Op::Store { addr, value: Expr::Const(1), rollback: false },
-        _ => Op::Rmw { dst: None, addr, op: RmwOp::Exchange(Expr::Const(1)) },
+        AccessKind::Load => Op::load(dst, addr),
+        AccessKind::Store => Op::store(addr, Expr::Const(1)),
+        _ => Op::rmw(None, addr, Change::Set(Expr::Const(1))),
     }
 }
 
@@ -48,7 +48,7 @@ fn access(letter: char) -> Op {
 fn inserted(program: &Program) -> usize {
     let kinds = |set: FenceSet| FenceSet::KINDS.iter().filter(|(kind, _)| set.contains(*kind)).count();
     let code = program.threads.iter().flat_map(|thread| &thread.code);
-    code.map(|instr| if let Op::Fence(set) = &instr.op { kinds(*set) } else { 0 }).sum()
+    code.map(|instr| if let Op::Fence(set) = &instr.op { kinds(set.kinds()) } else { 0 }).sum()
 }
 
 impl TableSubject {
@@ -60,9 +60,9 @@ impl TableSubject {
     fn forbidden(&self, program: &Program, (thread, first, second): Reordering) -> bool {
         let mut index = 0;
         program.threads[thread].code.iter().any(|instr| match &instr.op {
-            Op::Fence(set) => {
+            Op::Fence(fence) => {
                 let between = index > first && index <= second;
-                between && set.orders(self.kind(thread, first), self.kind(thread, second))
+                between && fence.kinds().orders(self.kind(thread, first), self.kind(thread, second))
             }
             op => {
                 index += u32::from(op.access_kind().is_some());
@@ -110,7 +110,7 @@ impl Subject for TableSubject {
                 let at = 10 * number + i;
                 code.push(Instr { op: access(letter), span: Span::new(at, at + 1) });
                 let here = fences.iter().filter(|fence| fence.position.at == at);
-                code.extend(here.map(|fence| Instr { op: Op::Fence(fence.kind), span: Span::new(at, at) }));
+                code.extend(here.map(|fence| Instr { op: Op::fence(fence.kind), span: Span::new(at, at) }));
             }
             code.push(Instr { op: Op::Halt, span: Span::default() });
             let register = Register { name: "r".into(), init: 0, ty: Ty::Int };

@@ -205,7 +205,7 @@ impl<'p> Claim<'_, 'p> {
             let stores = event.written != Written::Nothing && event.loc == loc;
             stores && event.thread == thread && !self.placing.placed.contains(*number)
         });
-        let forwarded = own.filter(|_| self.model.forwarding).and_then(|(_, event)| event.written.value());
+        let forwarded = own.filter(|_| self.model.reordering().forwarding).and_then(|(_, event)| event.written.value());
         forwarded.unwrap_or(self.replayed.memory[loc.index()])
     }
 

@@ -36,7 +36,7 @@ pub(crate) struct Issued {
 pub(crate) fn events(machine: &Machine<'_>) -> Vec<Event> {
     let mut events: Vec<Event> = (0..machine.events.len()).map(|number| event(machine, number)).collect();
     let halted = matches!(machine.code.op(machine.pc), Op::Halt);
-    if machine.code.model.serial && !halted {
+    if machine.code.model.reordering().serial && !halted {
         let unfinished = events.last_mut().filter(|last| last.unit.is_some() && last.unit == machine.unit());
         unfinished.into_iter().for_each(|last| last.unfinished = true);
     }
@@ -104,20 +104,20 @@ fn keeps(machine: &Machine<'_>, first: &Issued, second: &Issued) -> bool {
             event.follows(first.kind, data)
         }
         Op::Invoke { .. } | Op::Respond(_) => true,
-        _ => machine.code.model.keeps(first.kind, second.kind, first.loc == second.loc),
+        _ => machine.code.model.reordering().keeps(first.kind, second.kind, first.loc == second.loc),
     }
 }
 
 /// Axiom 3, as far as the model keeps it.
 fn dependencies(model: &Model, issued: &Issued) -> EventSet {
     let mut depends = EventSet::default();
-    if model.dependencies.data {
+    if model.reordering().dependencies.data {
         depends.absorb(&issued.data);
     }
-    if model.dependencies.address {
+    if model.reordering().dependencies.address {
         depends.absorb(&issued.address);
     }
-    if model.control_orders(issued.kind) {
+    if model.reordering().control_orders(issued.kind) {
         depends.absorb(&issued.control);
     }
     depends

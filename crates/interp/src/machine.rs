@@ -8,8 +8,8 @@
 //! everything later. An assertion adds nothing.
 
 use cyrano_ir::{
-    AccessKind, Addr, EvalError, FenceSet, InstrId, LocId, LocalExpr, Op, OwnOrder, Place, Program, RegId, RmwOp,
-    ThreadId,
+    Access, AccessKind, Addr, Change, EvalError, FenceSet, InstrId, LocId, LocalExpr, Op, OwnOrder, Place, Program,
+    RegId, ThreadId,
 };
 use cyrano_memory::Model;
 
@@ -40,9 +40,9 @@ impl<'p> Code<'p> {
     pub(crate) fn new(program: &'p Program, model: &'p Model, thread: ThreadId) -> Self {
         let code = &program.thread(thread).code;
         let declares = code.iter().any(|instr| matches!(instr.op, Op::OperationBegin(_)));
-        let own_order = program.own_order(&model.name).filter(|_| model.own_order);
+        let own_order = program.own_order(&model.name).filter(|_| model.reordering().own_order);
         let has_blocks = program.has_blocks();
-        Self { program, model, thread, own_order, whole: model.serial && !declares, has_blocks }
+        Self { program, model, thread, own_order, whole: model.reordering().serial && !declares, has_blocks }
     }
 
     /// Whether the thread runs before all others.
@@ -148,12 +148,12 @@ impl<'p> Machine<'p> {
     pub(crate) fn may_pause(&self) -> bool {
         let starts = self.code.whole && self.pc.index() == 0 && self.events.is_empty();
         let outside = self.unit().is_none() && (self.op().access_kind().is_some() || self.at_section());
-        self.code.model.serial && (starts || outside || matches!(self.op(), Op::OperationBegin(_)))
+        self.code.model.reordering().serial && (starts || outside || matches!(self.op(), Op::OperationBegin(_)))
     }
 
     /// The unit of axiom 6 that an access now would belong to.
     pub(crate) fn unit(&self) -> Option<u32> {
-        let operation = self.code.model.serial && self.operations > 0;
+        let operation = self.code.model.reordering().serial && self.operations > 0;
         (self.code.whole || operation || self.sections > 0).then_some(self.units)
     }
 
@@ -161,9 +161,7 @@ impl<'p> Machine<'p> {
     pub(crate) fn step(&mut self) -> Step<'p> {
         match self.op() {
             Op::Assign { dst, value } => return self.assign(dst, value),
-            Op::Load { dst, addr } => return self.request(Some(dst), addr, AccessKind::Load),
-            Op::Rmw { dst, addr, .. } => return self.request(dst.as_ref(), addr, AccessKind::Rmw),
-            Op::Store { addr, value, .. } => return self.store(addr, value),
+            Op::Access(access) => return self.access(access),
             Op::Choose { from, .. } => return Step::Choose(from),
             Op::Assume(cond) => return self.assume(cond, Step::Refused),
             Op::Limit { cond, .. } => return self.assume(cond, Step::Limited),
@@ -183,7 +181,7 @@ impl<'p> Machine<'p> {
             Op::BlockBegin(_) => self.mark(MarkKind::Begin),
             Op::BlockCommit => self.mark(MarkKind::Commit),
             Op::BlockEnd(_) => self.mark(MarkKind::End),
-            Op::Fence(set) => self.fences.push((self.events.len(), *set)),
+            Op::Fence(fence) => self.fences.push((self.events.len(), fence.kinds())),
             Op::AtomicEnd => {
                 self.bracket(&Op::AtomicEnd);
                 let step = self.advance();
@@ -357,17 +355,22 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn request(&mut self, dst: Option<&Place>, addr: &Addr, kind: AccessKind) -> Step<'p> {
-        let (loc, address) = known!(self.address(addr));
+    fn access(&mut self, access: &Access) -> Step<'p> {
+        let (loc, address) = known!(self.address(&access.addr));
+        if access.kind == AccessKind::Store {
+            let event = self.issued(loc, AccessKind::Store, address);
+            self.issue(event, None);
+            return Step::Stored;
+        }
         let mut index = EventSet::default();
-        let dst = match dst {
+        let dst = match &access.dst {
             None => None,
             Some(place) => {
                 index_taint(&self.registers, &self.taints, place, &mut index);
                 Some(known!(resolve(&self.registers, place)))
             }
         };
-        Step::Read(Request { loc, kind, dst, index, address })
+        Step::Read(Request { loc, kind: access.kind, dst, index, address })
     }
 
     fn issued(&self, loc: LocId, kind: AccessKind, address: EventSet) -> Issued {
@@ -399,50 +402,41 @@ impl<'p> Machine<'p> {
         self.events.push(mark);
     }
 
-    fn store(&mut self, addr: &Addr, value: &LocalExpr) -> Step<'p> {
-        let (loc, address) = known!(self.address(addr));
-        let (value, data) = self.compute(value);
-        let mut event = self.issued(loc, AccessKind::Store, address);
-        event.written = value.map_or(Written::Unknown, Written::Value);
-        event.flow = data.clone();
-        event.data = data;
-        self.events.push(event);
-        self.hand_on_access();
-        self.advance();
-        self.mark_outside();
-        Step::Stored
-    }
-
     /// Completes a read: the value it returned, or none if it is deferred.
     pub(crate) fn read(&mut self, request: Request, value: Option<i128>) {
         let mut event = self.issued(request.loc, request.kind, request.address);
         event.read = value;
-        if let Op::Rmw { op, .. } = self.op() {
-            self.modify(op, &mut event);
-        }
         let mut sources = request.index;
         event.follows.absorb(&sources);
         sources.insert(self.events.len());
+        self.issue(event, request.dst.map(|dst| (dst, value, sources)));
+    }
+
+    /// Issues an access of the instruction ahead, puts what it read into a register, and goes on.
+    fn issue(&mut self, mut event: Issued, result: Option<(RegId, Option<i128>, EventSet)>) {
+        if let Some(change) = self.op().change() {
+            self.change(change, &mut event);
+        }
         self.events.push(event);
         self.hand_on_access();
-        if let Some(dst) = request.dst {
-            self.set(dst, value, sources);
+        if let Some((register, value, sources)) = result {
+            self.set(register, value, sources);
         }
         self.advance();
         self.mark_outside();
     }
 
-    /// The store of a read-modify-write. All operands are evaluated, also those that a failed compare-and-swap does not use.
-    fn modify(&mut self, op: &RmwOp, event: &mut Issued) {
+    /// What is written. All operands are evaluated, also those that a failed compare-and-swap does not use.
+    fn change(&mut self, change: &Change, event: &mut Issued) {
         let known = |value: Option<i128>| value.map_or(Written::Unknown, Written::Value);
-        event.written = match op {
-            RmwOp::Exchange(value) => known(self.operand(value, event)),
-            RmwOp::FetchAdd(value) => {
+        event.written = match change {
+            Change::Set(value) => known(self.operand(value, event)),
+            Change::Add(value) => {
                 event.computes = true;
                 let operands = event.read.zip(self.operand(value, event));
                 known(operands.map(|(old, by)| self.sum(old, by)))
             }
-            RmwOp::Cas { expected, new } => {
+            Change::Cas { expected, new } => {
                 let (expected, compared) = self.compute(expected);
                 event.data.absorb(&compared);
                 let new = known(self.operand(new, event));
@@ -457,7 +451,7 @@ impl<'p> Machine<'p> {
 
     /// What a compare-and-swap that comes next compares with.
     pub(crate) fn expected(&self) -> Option<i128> {
-        let Op::Rmw { op: RmwOp::Cas { expected, .. }, .. } = self.op() else { return None };
+        let Some(Change::Cas { expected, .. }) = self.op().change() else { return None };
         match eval(&self.registers, expected) {
             Value::Known(value) => Some(value),
             Value::Unknown | Value::Failed(_) => None,

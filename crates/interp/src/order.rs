@@ -239,7 +239,7 @@ impl<'e> Placing<'e> {
     /// in memory order, for every model keeps two stores to one address in order.
     fn origin(&self, event: usize) -> Result<Origin, Obstacle> {
         let loc = self.events.list[event].loc;
-        if let Some(store) = self.own_waiting_store(event, loc).filter(|_| self.model.forwarding) {
+        if let Some(store) = self.own_waiting_store(event, loc).filter(|_| self.model.reordering().forwarding) {
             return self.value_is_known(store).map(|()| Origin::Forwarded(store));
         }
         Ok(self.latest[loc.index()].map_or(Origin::Initial, Origin::Placed))

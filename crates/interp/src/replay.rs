@@ -113,7 +113,7 @@ impl<'p> Replay<'p> {
             step_of[event] = step;
             placing.place(event, origin);
         }
-        if self.model.may_invent_values() && thin_air::occurs(&placing) {
+        if self.model.reordering().may_invent_values() && thin_air::occurs(&placing) {
             return Err(ReplayError::ThinAir);
         }
         let ends = self.program.thread_ids().map(|thread| self.end(&placing, thread)).collect();

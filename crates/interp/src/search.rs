@@ -62,7 +62,7 @@ impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Search<'e, 'm, 'p, V
         meter: &'m mut Meter<'p>,
         visit: V,
     ) -> Self {
-        let check_flow = model.may_invent_values();
+        let check_flow = model.reordering().may_invent_values();
         let tracked = if check_flow { thin_air::sources(events) } else { EventSet::default() };
         let placing = Placing::new(model, events, initial.len());
         let looking = (0..events.list.len()).filter(|event| events.may_be_freed(*event));

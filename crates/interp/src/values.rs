@@ -49,7 +49,8 @@ impl Candidates {
     /// model lets the load overtake it without seeing it.
     pub(crate) fn of(&self, machine: &Machine<'_>, loc: LocId) -> Vec<i128> {
         let model = machine.code.model;
-        let hides = model.forwarding || model.keeps(AccessKind::Store, AccessKind::Load, true);
+        let hides =
+            model.reordering().forwarding || model.reordering().keeps(AccessKind::Store, AccessKind::Load, true);
         let mut own = machine.events.iter().rev().filter(|event| event.loc == loc).filter_map(|e| e.written.value());
         let mut values: Vec<_> = if hides { own.next().into_iter().collect() } else { own.collect() };
         if values.is_empty() || !hides {
@@ -61,7 +62,7 @@ impl Candidates {
         }
         for (value, writers) in &self.written[loc.index()] {
             let others = writers.iter().any(|writer| writer != machine.code.thread.index());
-            if (others || model.own_order) && !values.contains(value) {
+            if (others || model.reordering().own_order) && !values.contains(value) {
                 values.push(*value);
             }
         }
@@ -146,7 +147,7 @@ fn stores(threads: &[Vec<Trace<'_>>]) -> usize {
 /// Dependencies say so for whoever reads the store, also if it is forwarded (axiom 5). Keeping all loads before later stores is
 /// enough as well: what a forwarded value was computed from precedes, in program order, the store that passes the value on.
 fn branches_order_stores(model: &Model) -> bool {
-    let loads_first = model.keeps(AccessKind::Load, AccessKind::Store, false);
-    let dependencies = model.dependencies.data && model.dependencies.address;
-    loads_first || model.control_orders(AccessKind::Store) && dependencies
+    let loads_first = model.reordering().keeps(AccessKind::Load, AccessKind::Store, false);
+    let dependencies = model.reordering().dependencies.data && model.reordering().dependencies.address;
+    loads_first || model.reordering().control_orders(AccessKind::Store) && dependencies
 }

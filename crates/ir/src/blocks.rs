@@ -174,9 +174,8 @@ fn after(op: &Op, phases: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::{Addr, RmwOp};
     use crate::program::{Instr, Place};
-    use crate::{Expr, LocId, RegId, Span};
+    use crate::{Addr, Expr, LocId, RegId, Span};
 
     /// A thread from words: `{`, `!` commit, `}`, `a` access, `c` choice, `?N` perhaps go to N, `>N` go to N, `.` halt.
     fn thread(text: &str) -> Thread {
@@ -185,7 +184,7 @@ mod tests {
             ("{", _) => Op::BlockBegin("b".into()),
             ("!", _) => Op::BlockCommit,
             ("}", _) => Op::BlockEnd(vec![]),
-            ("a", _) => Op::Rmw { dst: None, addr: Addr::Fixed(LocId(0)), op: RmwOp::Exchange(Expr::Const(1)) },
+            ("a", _) => Op::store(Addr::Fixed(LocId(0)), Expr::Const(1)),
             ("c", _) => Op::Choose { dst: reg.clone(), from: vec![0, 1] },
             (">", to) => Op::Jump(InstrId(to.parse().unwrap())),
             (".", _) => Op::Halt,

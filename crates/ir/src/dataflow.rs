@@ -21,9 +21,10 @@ pub use pairs::Pairs;
 pub use regset::RegSet;
 pub use taint::{address_depends_on_load, local_index_depends_on_load, tainted_before};
 
+use crate::access::Addr;
 use crate::expr::Expr;
 use crate::ids::{InstrId, RegId};
-use crate::op::{Addr, Op};
+use crate::op::Op;
 use crate::program::{LocalExpr, Place};
 
 /// The registers that an instruction may write.

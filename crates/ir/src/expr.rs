@@ -339,4 +339,17 @@ impl<V> Expr<V> {
             }
         }
     }
+
+    /// Calls `visit` on every constant, left to right, to be changed.
+    pub fn for_each_const_mut(&mut self, visit: &mut impl FnMut(&mut i128)) {
+        match self {
+            Self::Const(value) => visit(value),
+            Self::Var(_) => {}
+            Self::Unary(_, arg) => arg.for_each_const_mut(visit),
+            Self::Binary(_, left, right) => {
+                left.for_each_const_mut(visit);
+                right.for_each_const_mut(visit);
+            }
+        }
+    }
 }

@@ -1,44 +1,39 @@
-//! Kinds of accesses, and fences of the four X-Y kinds and their unions.
+//! Fences: by name, of which today's are the four X-Y kinds and their unions.
 //!
 //! An X-Y fence orders every access of kind X before it with every access of kind Y after it (CheckFence, section 3.1).
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign};
 
-/// What an access does to memory. A read-modify-write does both at one point of the memory order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum AccessKind {
-    /// Reads only.
-    Load,
-    /// Writes only.
-    Store,
-    /// Reads and writes at once. A failed compare-and-swap is still one of these.
-    Rmw,
-    /// Does nothing to memory but has a place in the memory order: an event of a transaction.
-    Mark,
+use crate::access::AccessKind;
+use crate::op::Op;
+
+/// A fence as an instruction names it. What the name means is the model's to say.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fence {
+    /// It is named by what it orders: one of the four kinds or a union of them.
+    Kinds(FenceSet),
 }
 
-impl AccessKind {
-    /// Whether the access reads.
+impl Fence {
+    /// The pairs that it orders under a model that reorders pairs.
     #[inline]
-    pub fn reads(self) -> bool {
-        matches!(self, Self::Load | Self::Rmw)
+    pub fn kinds(self) -> FenceSet {
+        let Self::Kinds(set) = self;
+        set
     }
+}
 
-    /// Whether the access writes.
-    #[inline]
-    pub fn writes(self) -> bool {
-        matches!(self, Self::Store | Self::Rmw)
+impl fmt::Display for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kinds().fmt(f)
     }
+}
 
-    /// The word used in messages.
-    pub fn noun(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Store => "store",
-            Self::Rmw => "read-modify-write",
-            Self::Mark => "event",
-        }
+impl Op {
+    /// A fence of these kinds.
+    pub fn fence(kinds: FenceSet) -> Self {
+        Self::Fence(Fence::Kinds(kinds))
     }
 }
 
@@ -78,13 +73,13 @@ impl FenceSet {
 
     /// The bits, for compact encodings; see [`FenceSet::from_bits`].
     #[inline]
-    pub fn bits(self) -> u8 {
+    pub const fn bits(self) -> u8 {
         self.0
     }
 
     /// The set with these bits; bits beyond the four kinds are dropped.
     #[inline]
-    pub fn from_bits(bits: u8) -> Self {
+    pub const fn from_bits(bits: u8) -> Self {
         Self(bits & Self::FULL.0)
     }
 

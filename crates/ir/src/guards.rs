@@ -9,8 +9,8 @@
 //!
 //! These errors stop nobody: like an overflow in memory they make the execution a wrong one.
 
+use crate::access::AccessKind;
 use crate::expr::EvalError;
-use crate::fence::AccessKind;
 use crate::ids::LocId;
 use crate::program::{Program, Ty};
 

@@ -2,12 +2,13 @@
 //!
 //! A [`Program`] is a set of shared locations and a fixed number of threads.
 //! Each thread is a flat list of instructions over registers that are private to it.
-//! Shared memory is touched by [`Op::Load`], [`Op::Store`] and [`Op::Rmw`] alone; expressions read registers only.
+//! Shared memory is touched by an [`Access`] alone; expressions read registers only.
 //!
 //! **Invariants** (checked by [`verify()`]): see the module doc of [`mod@verify`].
 //!
 //! This crate knows neither front ends nor engines nor memory models.
 
+pub mod access;
 pub mod blocks;
 pub mod cond;
 pub mod dataflow;
@@ -16,6 +17,7 @@ pub mod expr;
 pub mod fence;
 pub mod guards;
 pub mod ids;
+pub mod leaves;
 pub mod op;
 pub mod program;
 pub mod serial;
@@ -23,13 +25,15 @@ pub mod suggest;
 pub mod text;
 pub mod verify;
 
+pub use access::{Access, AccessKind, Addr, Change, Tags};
 pub use blocks::{BlockProblem, Blocks};
 pub use cond::{Check, FinalExpr, FinalVar, Observable, Progress, Property, Quantifier, TxCriterion};
 pub use diagnostic::Diagnostic;
 pub use expr::{BinOp, EvalError, Expr, IntType, UNDEFINED, UnOp, WORD};
-pub use fence::{AccessKind, FenceSet};
+pub use fence::{Fence, FenceSet};
 pub use ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
-pub use op::{Addr, Method, Op, RmwOp, TxEvent, reply};
+pub use leaves::Leaf;
+pub use op::{Method, Op, TxEvent, reply};
 pub use program::{
     Instr, Interchangeable, LocalExpr, Location, OwnOrder, Place, Program, Register, Routine, SharedArray, Thread, Ty,
 };

@@ -1,22 +1,9 @@
 //! What instructions do: accesses to memory, fences, control, sections, blocks and the events of transactions.
 
-use crate::fence::{AccessKind, FenceSet};
-use crate::ids::{ArrayId, InstrId, LocId};
+use crate::access::{Access, AccessKind, Addr, Change};
+use crate::fence::Fence;
+use crate::ids::InstrId;
 use crate::program::{LocalExpr, Place};
-
-/// A shared address.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Addr {
-    /// A fixed location.
-    Fixed(LocId),
-    /// An element of a shared array.
-    Indexed {
-        /// The array.
-        array: ArrayId,
-        /// Which element.
-        index: LocalExpr,
-    },
-}
 
 /// What an instruction does. Unless stated otherwise control goes on with the next instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,33 +15,10 @@ pub enum Op {
         /// The value.
         value: LocalExpr,
     },
-    /// `dst := shared`.
-    Load {
-        /// Where the value goes.
-        dst: Place,
-        /// What is read.
-        addr: Addr,
-    },
-    /// `shared := value`.
-    Store {
-        /// What is written.
-        addr: Addr,
-        /// The value.
-        value: LocalExpr,
-        /// Whether it undoes earlier stores of its transaction. To memory it is a store like any other.
-        rollback: bool,
-    },
-    /// An atomic read-modify-write; `dst` receives the **old** value.
-    Rmw {
-        /// Where the old value goes, if anywhere.
-        dst: Option<Place>,
-        /// What is read and written.
-        addr: Addr,
-        /// The modification.
-        op: RmwOp,
-    },
+    /// Reads or writes shared memory, or both.
+    Access(Access),
     /// Orders accesses before it with accesses after it.
-    Fence(FenceSet),
+    Fence(Fence),
     /// Starts an atomic section: the accesses up to the matching end are consecutive in the memory order.
     AtomicBegin,
     /// Ends an atomic section.
@@ -153,22 +117,6 @@ impl TxEvent {
     }
 }
 
-/// The modification of a read-modify-write.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum RmwOp {
-    /// Writes `new` if the old value equals `expected`, else nothing.
-    Cas {
-        /// What the location must hold.
-        expected: LocalExpr,
-        /// What is written then.
-        new: LocalExpr,
-    },
-    /// Writes the value.
-    Exchange(LocalExpr),
-    /// Adds the value.
-    FetchAdd(LocalExpr),
-}
-
 impl Op {
     /// The kind of memory access, if it is one. A transaction's event, a call or a response counts as one that neither reads nor
     /// writes.
@@ -180,28 +128,32 @@ impl Op {
     }
 
     /// The kind of memory access, if it is one.
+    #[inline]
     pub fn access_kind(&self) -> Option<AccessKind> {
-        match self {
-            Self::Load { .. } => Some(AccessKind::Load),
-            Self::Store { .. } => Some(AccessKind::Store),
-            Self::Rmw { .. } => Some(AccessKind::Rmw),
-            _ => None,
-        }
+        self.access().map(|access| access.kind)
     }
 
     /// The shared address, if it is a memory access.
+    #[inline]
     pub fn addr(&self) -> Option<&Addr> {
+        self.access().map(|access| &access.addr)
+    }
+
+    /// Where a register result goes, if anywhere.
+    #[inline]
+    pub fn dst(&self) -> Option<&Place> {
         match self {
-            Self::Load { addr, .. } | Self::Store { addr, .. } | Self::Rmw { addr, .. } => Some(addr),
+            Self::Assign { dst, .. } | Self::Choose { dst, .. } => Some(dst),
+            Self::Access(access) => access.dst.as_ref(),
             _ => None,
         }
     }
 
-    /// Where a register result goes, if anywhere.
-    pub fn dst(&self) -> Option<&Place> {
+    /// Where a register result goes, to be changed.
+    pub fn dst_mut(&mut self) -> Option<&mut Place> {
         match self {
-            Self::Assign { dst, .. } | Self::Load { dst, .. } | Self::Choose { dst, .. } => Some(dst),
-            Self::Rmw { dst, .. } => dst.as_ref(),
+            Self::Assign { dst, .. } | Self::Choose { dst, .. } => Some(dst),
+            Self::Access(access) => access.dst.as_mut(),
             _ => None,
         }
     }
@@ -209,23 +161,26 @@ impl Op {
     /// The expressions it evaluates besides address and destination index.
     pub fn operands(&self) -> Vec<&LocalExpr> {
         match self {
-            Self::Assign { value, .. } | Self::Store { value, .. } | Self::Respond(value) => vec![value],
+            Self::Access(access) => access.operands(),
             Self::Invoke { args, .. } | Self::BlockEnd(args) => args.iter().collect(),
-            Self::Rmw { op, .. } => op.operands(),
+            Self::Assign { value, .. } | Self::Respond(value) => vec![value],
             Self::Assume(cond) | Self::Assert { cond, .. } | Self::Limit { cond, .. } | Self::Branch { cond, .. } => {
                 vec![cond]
             }
             _ => vec![],
         }
     }
-}
 
-impl RmwOp {
-    /// The expressions it evaluates.
-    pub fn operands(&self) -> Vec<&LocalExpr> {
+    /// The same expressions, to be changed.
+    pub fn operands_mut(&mut self) -> Vec<&mut LocalExpr> {
         match self {
-            Self::Cas { expected, new } => vec![expected, new],
-            Self::Exchange(value) | Self::FetchAdd(value) => vec![value],
+            Self::Access(access) => access.change.as_mut().map(Change::operands_mut).unwrap_or_default(),
+            Self::Invoke { args, .. } | Self::BlockEnd(args) => args.iter_mut().collect(),
+            Self::Assign { value, .. } | Self::Respond(value) => vec![value],
+            Self::Assume(cond) | Self::Assert { cond, .. } | Self::Limit { cond, .. } | Self::Branch { cond, .. } => {
+                vec![cond]
+            }
+            _ => vec![],
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Programs: locations, threads, registers, instructions.
 
+use crate::access::Access;
 use crate::cond::{Check, Observable};
 use crate::expr::{EvalError, Expr, WORD};
 use crate::fence::FenceSet;
@@ -226,6 +227,11 @@ impl Program {
         }
     }
 
+    /// All accesses, thread by thread.
+    pub fn accesses(&self) -> impl Iterator<Item = &Access> {
+        self.threads.iter().flat_map(|thread| &thread.code).filter_map(|instr| instr.op.access())
+    }
+
     /// Initial memory, one value per location.
     pub fn initial_memory(&self) -> Vec<i128> {
         self.locations.iter().map(|l| l.init).collect()
@@ -242,7 +248,7 @@ impl Program {
         let mut program = self.clone();
         for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
             if matches!(instr.op, Op::Invoke { .. } | Op::Respond(_)) {
-                instr.op = Op::Fence(FenceSet::FULL);
+                instr.op = Op::fence(FenceSet::FULL);
             }
         }
         program

@@ -48,6 +48,8 @@
 //! invoke read E    invoke write E, E    invoke commit    respond E
 //! ```
 //!
+//! The [tags](crate::Tags) of an access stand in braces behind it: `r := load x {acquire}`; but a store that undoes others is a `rollback`.
+//!
 //! A PLACE is a register or, with the register of element 0, an element of a local array: `"buf[0]"[i of 3]`.
 //! An ADDRESS is a location or an element of an array: `flag[i]`.
 //! A VARIABLE of a final state is a location or `thread:register`.
@@ -60,7 +62,7 @@
 //! A span follows a semicolon; none stands for `0..0`. `//` starts a comment.
 //!
 //! **Invariant:** [`parse`] gives back exactly what [`print()`] was given, for every program, valid or not, whose
-//! expressions are nested at most [`MAX_DEPTH`] deep; any other text is an error, never a panic. Ids are not checked
+//! accesses have the parts of their kinds and whose expressions are nested at most [`MAX_DEPTH`] deep; any other text is an error, never a panic. Ids are not checked
 //! here: that is the task of [`verify`](mod@crate::verify), whose own tests are written in this form.
 
 mod code;

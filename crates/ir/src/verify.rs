@@ -28,6 +28,8 @@
 //!     block before it and no choice in between, and no thread halts in one ([`crate::blocks`]).
 //! 13. **Headers.** A header is alive or freed at the start and stands in front of a word; no register and no transactional variable is one. A
 //!     program with headers has no order of its own.
+//! 14. **Accesses.** An access has the parts of its kind ([`crate::access`]); only a store is a rollback, only what reads acquires, only
+//!     what writes releases.
 //!
 //! Invariants 6, 8 and 10 are checked as far as broken ids allow.
 

@@ -29,8 +29,8 @@ thread p0
   register dup = 0
   @0: r1 := (-(5) + -r1) ; 10..12
   @1: "buf[0]"[(r1 % 2) of 2] := load flag[!(r1 == 0)]
-  @2: store x, "buf[0]"[1 of 2]
-  @3: ts := load clk
+  @2: store x, "buf[0]"[1 of 2] {release}
+  @3: ts := load clk {acquire seq_cst}
   @4: %1 := cas x, 0, (r1 - -3)
   @5: cas clk, ts, (ts + 1)
   @6: exchange flag[0], #6
@@ -139,8 +139,8 @@ fn everything_printed() {
           register dup = 0
           @0: r1 := (-(5) + -r1) ; 10..12
           @1: "buf[0]"[(r1 % 2) of 2] := load flag[!(r1 == 0)]
-          @2: store x, "buf[0]"[1 of 2]
-          @3: ts := load clk
+          @2: store x, "buf[0]"[1 of 2] {release}
+          @3: ts := load clk {acquire seq_cst}
           @4: %1 := cas x, 0, (r1 - -3)
           @5: cas clk, ts, (ts + 1)
           @6: exchange flag[0], #6

@@ -2,7 +2,7 @@
 
 mod random;
 
-use cyrano_ir::{Program, Thread, text, verify};
+use cyrano_ir::{Access, AccessKind, Program, Thread, text, verify};
 
 use random::Random;
 
@@ -33,6 +33,32 @@ fn check_code(code: &[&str], expect: &[&str]) {
         source.push_str(&format!("@{pc}: {op}\n"));
     }
     check(&source, expect);
+}
+
+#[test]
+fn accesses_have_the_parts_and_the_tags_of_their_kinds() {
+    check_code(
+        &["a := load x {acquire seq_cst}", "store x, 1 {release}", "a := cas x, 0, 1 {acquire release}", "halt"],
+        &[],
+    );
+    check_code(
+        &["a := load x {release}", "store x, 1 {acquire}", "fetch_add x, 1 {rollback}", "rollback x, 1", "halt"],
+        &[
+            "t0@0: a load cannot be `release`",
+            "t0@1: a store cannot be `acquire`",
+            "t0@2: a read-modify-write cannot be `rollback`",
+        ],
+    );
+    let parts = |spoil: &dyn Fn(&mut Access)| {
+        let mut program =
+            text::parse("program p\nlocation x = 0\nthread t\n@0: store x, 1\n@1: halt").expect("a program");
+        spoil(program.threads[0].code[0].op.access_mut().expect("a store"));
+        verify(&program).expect_err("it is spoilt")[0].message.clone()
+    };
+    let expected = |noun: &str| format!("the parts of this access are not those of a {noun}");
+    assert_eq!(parts(&|access| access.change = None), expected("store"));
+    assert_eq!(parts(&|access| access.kind = AccessKind::Load), expected("load"));
+    assert_eq!(parts(&|access| access.kind = AccessKind::Mark), expected("event"));
 }
 
 #[test]

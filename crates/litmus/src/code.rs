@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cyrano_ir::{
-    Addr, BinOp, Expr, FenceSet, Instr, InstrId, IntType, LocalExpr, Op, Place, RegId, Register, RmwOp, Span, Thread,
+    Addr, BinOp, Change, Expr, FenceSet, Instr, InstrId, IntType, LocalExpr, Op, Place, RegId, Register, Span, Thread,
     Ty, UnOp,
 };
 
@@ -61,19 +61,19 @@ impl Code {
     }
 
     pub(crate) fn load(&mut self, dst: RegId, addr: Addr) {
-        self.push(Op::Load { dst: Place::Reg(dst), addr });
+        self.push(Op::load(Place::Reg(dst), addr));
     }
 
     pub(crate) fn store(&mut self, addr: Addr, value: LocalExpr) {
-        self.push(Op::Store { addr, value, rollback: false });
+        self.push(Op::store(addr, value));
     }
 
-    pub(crate) fn rmw(&mut self, dst: RegId, addr: Addr, op: RmwOp) {
-        self.push(Op::Rmw { dst: Some(Place::Reg(dst)), addr, op });
+    pub(crate) fn rmw(&mut self, dst: RegId, addr: Addr, op: Change) {
+        self.push(Op::rmw(Some(Place::Reg(dst)), addr, op));
     }
 
     pub(crate) fn fence(&mut self, kinds: FenceSet) {
-        self.push(Op::Fence(kinds));
+        self.push(Op::fence(kinds));
     }
 
     /// Reads and writes at one point of the memory order: `dst` receives the old value, `value` may use it.

@@ -173,10 +173,7 @@ fn unwrapped(text: &str) -> Option<&str> {
 /// Renumbers locations once it is known whether there is a gap before them.
 pub(crate) fn settle(program: &mut Program, layout: &Layout) {
     for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
-        use cyrano_ir::{Addr, Op};
-        if let Op::Load { addr, .. } | Op::Store { addr, .. } | Op::Rmw { addr, .. } = &mut instr.op
-            && let Addr::Fixed(loc) = addr
-        {
+        if let Some(cyrano_ir::Addr::Fixed(loc)) = instr.op.access_mut().map(|access| &mut access.addr) {
             *loc = layout.id(loc.index());
         }
     }

@@ -1,6 +1,8 @@
 //! Which registers and locations may hold an address: people see names and not numbers, and computing with one is refused.
 
-use cyrano_ir::{Addr, Expr, FinalVar, LocId, LocalExpr, Op, Place, Program, RegId, RmwOp, Span, ThreadId, Ty, UnOp};
+use cyrano_ir::{
+    Access, Addr, Change, Expr, FinalVar, LocId, LocalExpr, Op, Place, Program, RegId, Span, ThreadId, Ty, UnOp,
+};
 
 /// Marks everything that an address may flow to, starting from what is marked already. Only the locations in `taken` have an
 /// address that is a value.
@@ -84,17 +86,13 @@ fn flows(program: &Program, thread: ThreadId, op: &Op, taken: &[LocId], found: &
     };
     match op {
         Op::Assign { dst, value } if holds(value) => into(Some(dst), found),
-        Op::Load { dst, addr } if loaded(program, addr, taken) => into(Some(dst), found),
-        Op::Store { addr, value, .. } if holds(value) => stored(addr, taken, found),
-        Op::Rmw { dst, addr, op } => {
+        Op::Access(Access { addr, dst, change, .. }) => {
             if loaded(program, addr, taken) {
                 into(dst.as_ref(), found);
             }
-            let value = match op {
-                RmwOp::Cas { new, .. } => new,
-                RmwOp::Exchange(value) | RmwOp::FetchAdd(value) => value,
-            };
-            if holds(value) {
+            if let Some(Change::Cas { new: value, .. } | Change::Set(value) | Change::Add(value)) = change
+                && holds(value)
+            {
                 stored(addr, taken, found);
             }
         }

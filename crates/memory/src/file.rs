@@ -16,7 +16,7 @@
 
 use cyrano_ir::{Diagnostic, FenceSet, Span};
 
-use crate::{Control, Dependencies, Model};
+use crate::{Control, Dependencies, Model, Reordering};
 
 const EXAMPLE: &str = "lines look like `keep different: load-load, store-store`, `keep same: all`, `forward: yes`, \
                        `dependencies: data, address, control`, `serial: no`, `model NAME`, `summary TEXT`";
@@ -24,16 +24,9 @@ const EXAMPLE: &str = "lines look like `keep different: load-load, store-store`,
 /// Reads a model file; reports everything that is wrong with it.
 pub fn parse(source: &str, fallback_name: &str) -> Result<Model, Vec<Diagnostic>> {
     let mut reader = Reader {
-        model: Model {
-            name: fallback_name.into(),
-            summary: format!("A model read from the file of `{fallback_name}`."),
-            different: FenceSet::NONE,
-            same: FenceSet::LS | FenceSet::SS,
-            forwarding: true,
-            dependencies: Dependencies::NONE,
-            serial: false,
-            own_order: false,
-        },
+        name: fallback_name.into(),
+        summary: format!("A model read from the file of `{fallback_name}`."),
+        model: Reordering::RELAXED,
         seen: Vec::new(),
         errors: Vec::new(),
     };
@@ -48,11 +41,17 @@ pub fn parse(source: &str, fallback_name: &str) -> Result<Model, Vec<Diagnostic>
         reader.errors.push(empty.with_help(EXAMPLE));
     }
     reader.sanity(Span::new(0, source.len().min(1)));
-    if reader.errors.is_empty() { Ok(reader.model) } else { Err(reader.errors) }
+    if reader.errors.is_empty() {
+        Ok(Model::new(reader.name, reader.summary, reader.model))
+    } else {
+        Err(reader.errors)
+    }
 }
 
 struct Reader {
-    model: Model,
+    name: String,
+    summary: String,
+    model: Reordering,
     seen: Vec<(&'static str, Span)>,
     errors: Vec<Diagnostic>,
 }
@@ -109,13 +108,13 @@ impl Reader {
             let help = "choose a name of your own, so that reports cannot be misread";
             self.error(value_span, format!("`{value}` is a built-in model"), "taken", help);
         } else {
-            self.model.name = value.into();
+            self.name = value.into();
         }
     }
 
     fn summary(&mut self, value: &str, span: Span) {
         if self.first("summary", span) {
-            self.model.summary = value.into();
+            self.summary = value.into();
         }
     }
 
@@ -238,9 +237,9 @@ mod tests {
 
     fn check(source: &str, expect: Expect) {
         let shown = match parse(source, "mine") {
-            Ok(model) => format!(
-                "{}: different {}; same {}; forward {}; {:?}; serial {}",
-                model.name, model.different, model.same, model.forwarding, model.dependencies, model.serial
+            Ok(Model { name, definition: crate::Definition::Reordering(kept), .. }) => format!(
+                "{name}: different {}; same {}; forward {}; {:?}; serial {}",
+                kept.different, kept.same, kept.forwarding, kept.dependencies, kept.serial
             ),
             Err(errors) => {
                 let lines = errors.iter().map(|e| format!("{:?} `{}`: {}", e.span, &source[e.span.range()], e.message));
@@ -264,8 +263,7 @@ mod tests {
     fn the_defaults_are_relaxed() {
         let model = parse("model weak\n", "mine").expect("a model");
         let relaxed = crate::named("relaxed").expect("relaxed exists");
-        let same_parameters = Model { name: relaxed.name.clone(), summary: relaxed.summary.clone(), ..model };
-        assert_eq!(same_parameters, relaxed);
+        assert_eq!(model.definition, relaxed.definition);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! a compare-and-swap succeeds. The execution is allowed when there is a total order `<M` (the memory order) over all accesses with:
 //!
 //! 1. **Kept pairs.** If `x po y` and the model keeps the pair, by the kinds of the two and by whether their addresses are
-//!    the same ([`Model::keeps`]), then `x <M y`. A read-modify-write is in a kept pair when its load or its store would be.
+//!    the same ([`Reordering::keeps`]), then `x <M y`. A read-modify-write is in a kept pair when its load or its store would be.
 //!    Every model keeps load-store and store-store to the same address, and a read-modify-write before every later access to
 //!    its address: what it writes is known only once it is performed, so there is nothing to forward.
 //! 2. **Fences.** If an X-Y fence stands between `x` of kind X and `y` of kind Y, then `x <M y`.
@@ -26,14 +26,14 @@
 //!    load that this store depends on (by rule 3, as far as the model keeps that kind) precedes the load in `<M`.
 //!    This is rule 3 of dependence order in the SPARC V9 manual (D.3.3), for the store that is forwarded.
 //! 6. **Atomic sections.** The accesses of an atomic section are consecutive in `<M`, in program order.
-//!    With [`Model::serial`] the same holds for each operation, and for a whole thread that declares none; an operation that
+//!    With [`Reordering::serial`] the same holds for each operation, and for a whole thread that declares none; an operation that
 //!    an execution leaves unfinished is the last thing in it.
 //! 7. **No value out of thin air.** Following each load to the store it took its value from, and each store to the loads that its value
 //!    and address were computed from, never leads back to the start. Models that keep data and address dependencies, or
 //!    that keep every load before later stores, have this already; for the others it is an axiom of its own.
 //! 8. **Setup.** In a program with a setup thread every access of that thread precedes every access of any other thread in `<M`,
 //!    and the others have started only if it has run to its end.
-//! 9. **Own orders.** With [`Model::own_order`] axiom 3 keeps nothing, and instead `x <M y` for accesses of one thread if *y follows x*
+//! 9. **Own orders.** With [`Reordering::own_order`] axiom 3 keeps nothing, and instead `x <M y` for accesses of one thread if *y follows x*
 //!    in the execution. An executed instruction follows every executed instruction that the program's own order for the
 //!    model lists for it (`Program::orders`), and whatever the registers that it names were computed from. If it follows an access,
 //!    that is `x`; if it follows an instruction that assigns, chooses or decides, it follows all that this one follows. Jumps, brackets and
@@ -54,27 +54,13 @@
 //! This crate knows neither source languages nor the data structures of engines.
 
 pub mod file;
+mod machines;
 mod model;
 mod own;
-mod pso;
-mod relaxed;
-mod rmo;
-mod sc;
-mod serial;
-mod sparc_rmo;
-mod tso;
 
-pub use model::{Control, Dependencies, Model};
-
-/// All named models, strongest first: each allows what the one before it allows, and more.
-pub fn all() -> Vec<Model> {
-    vec![serial::model(), sc::model(), tso::model(), pso::model(), rmo::model(), sparc_rmo::model(), relaxed::model()]
-}
-
-/// The models for algorithms over base objects, strongest first.
-pub fn for_algorithms() -> Vec<Model> {
-    vec![own::inorder(), own::declared(), own::literal()]
-}
+pub use machines::all;
+pub use model::{Control, Definition, Dependencies, Model, Reordering};
+pub use own::for_algorithms;
 
 /// The model with this name.
 pub fn named(name: &str) -> Option<Model> {

@@ -1,4 +1,8 @@
-//! The parameters of a model and the questions that engines ask of it.
+//! What a model is: its name, the family that it belongs to, and that family's parameters.
+//!
+//! There is one family so far. Another one, of models that constrain relations between the events of an execution instead of pairs in one total
+//! order, is another variant of [`Definition`]: [`Model::reordering`] then has no answer for some models, and the compiler leads from there to
+//! every engine that has to say what it does with them.
 
 use cyrano_ir::{AccessKind, FenceSet};
 
@@ -9,6 +13,20 @@ pub struct Model {
     pub name: String,
     /// What it is, in a few sentences.
     pub summary: String,
+    /// Which executions it allows.
+    pub definition: Definition,
+}
+
+/// How a model says which executions it allows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Definition {
+    /// By a total order of all accesses that keeps some pairs of the program order.
+    Reordering(Reordering),
+}
+
+/// The parameters of the axioms in the crate's documentation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reordering {
     /// Kept pairs of accesses to different addresses.
     pub different: FenceSet,
     /// Kept pairs of accesses to the same address; always has load-store and store-store.
@@ -53,6 +71,34 @@ impl Dependencies {
 }
 
 impl Model {
+    /// A model that reorders pairs.
+    pub fn new(name: impl Into<String>, summary: impl Into<String>, parameters: Reordering) -> Self {
+        Self { name: name.into(), summary: summary.into(), definition: Definition::Reordering(parameters) }
+    }
+
+    /// Its parameters as a model that reorders pairs.
+    #[inline]
+    pub fn reordering(&self) -> &Reordering {
+        let Definition::Reordering(parameters) = &self.definition;
+        parameters
+    }
+}
+
+impl Reordering {
+    /// Nothing but what every model keeps: CheckFence's Relaxed.
+    pub const RELAXED: Self = Self {
+        different: FenceSet::NONE,
+        same: FenceSet::from_bits(FenceSet::LS.bits() | FenceSet::SS.bits()),
+        forwarding: true,
+        dependencies: Dependencies::NONE,
+        serial: false,
+        own_order: false,
+    };
+
+    /// Every pair is kept.
+    pub const IN_ORDER: Self =
+        Self { different: FenceSet::FULL, same: FenceSet::FULL, forwarding: false, ..Self::RELAXED };
+
     /// Whether two accesses in program order stay in that order (axiom 1), by kind and by address.
     #[inline]
     pub fn keeps(&self, first: AccessKind, second: AccessKind, same_address: bool) -> bool {

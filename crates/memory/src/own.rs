@@ -7,39 +7,20 @@
 
 use cyrano_ir::FenceSet;
 
-use crate::model::{Dependencies, Model};
-use crate::sc;
+use crate::model::{Model, Reordering};
 
-/// Every statement in the order of the text.
-pub(crate) fn inorder() -> Model {
-    Model {
-        name: "inorder".into(),
-        summary: "algorithms: every statement in the order of the text".into(),
-        ..sc::model()
-    }
-}
+/// Nothing is kept but what the program says.
+const OWN: Reordering = Reordering { same: FenceSet::NONE, forwarding: false, own_order: true, ..Reordering::RELAXED };
 
-/// What control, data, locks, objects and the declared orders put in order.
-pub(crate) fn declared() -> Model {
-    let summary =
+/// The models for algorithms over base objects, strongest first: every statement in the order of the text; what control, data, locks,
+/// objects and the declared orders put in order; only what the paper lists.
+pub fn for_algorithms() -> Vec<Model> {
+    let declared =
         "algorithms: control (early returns too), data, locks, accesses of one object and declared orders are kept";
-    Model { same: FenceSet::FULL, ..own("declared", summary) }
-}
-
-/// Only what the paper lists.
-pub(crate) fn literal() -> Model {
-    own("literal", "algorithms: enclosing conditions, data, locks and declared orders are kept, as in Samand's paper")
-}
-
-fn own(name: &str, summary: &str) -> Model {
-    Model {
-        name: name.into(),
-        summary: summary.into(),
-        different: FenceSet::NONE,
-        same: FenceSet::NONE,
-        forwarding: false,
-        dependencies: Dependencies::NONE,
-        serial: false,
-        own_order: true,
-    }
+    let literal = "algorithms: enclosing conditions, data, locks and declared orders are kept, as in Samand's paper";
+    vec![
+        Model::new("inorder", "algorithms: every statement in the order of the text", Reordering::IN_ORDER),
+        Model::new("declared", declared, Reordering { same: FenceSet::FULL, ..OWN }),
+        Model::new("literal", literal, OWN),
+    ]
 }

@@ -156,7 +156,7 @@ fn repair_fences(task: &Task<'_>, case: &Case, runner: &Runner, watch: &dyn Watc
     let start = Instant::now();
     let language = case.frontend.fences().map_err(|why| case.refused(why))?;
     let text = Text::new(task, case, language, runner, watch);
-    let kinds = FenceSet::FULL.without(task.model.different);
+    let kinds = FenceSet::FULL.without(task.model.reordering().different);
     let outcome = synthesise(&text, &Options { sets: task.sets(), kinds, ..Options::default() });
     text.finish()?;
     let inserted = |set: &Repair| language.insert(&case.source.text, &set.fences).text;

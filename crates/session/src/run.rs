@@ -212,7 +212,7 @@ impl Runner {
     /// Asks the engine of choice: the explorer if the choice is free, but for what programs with an order of their own end in, for
     /// a thread that chooses among all orders of its statements has too many states.
     pub fn ask(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
-        if query.model().own_order && !query.program().has_calls() {
+        if query.model().reordering().own_order && !query.program().has_calls() {
             return self.ask_symbolic_first(query, watch);
         }
         self.ask_one_of(&EngineName::ALL, query, watch)
@@ -256,7 +256,7 @@ impl Runner {
     /// The symbolic engine, if it is the one that [`Runner::ask`], or [`Runner::ask_symbolic_first`], would ask, and may keep what it learns.
     pub fn keeping_symbolic(&self, symbolic_first: bool, query: &Query<'_>) -> Option<&Symbolic> {
         let usual = if symbolic_first { EngineName::SYMBOLIC_FIRST } else { EngineName::ALL };
-        let usable = self.symbolic.sessions && self.cluster.is_none() && !query.model().own_order;
+        let usable = self.symbolic.sessions && self.cluster.is_none() && !query.model().reordering().own_order;
         let chosen = self.choose(&usual, query).ok().filter(|_| usable);
         chosen.filter(|(chosen, _)| *chosen == EngineName::Symbolic).map(|_| &self.symbolic)
     }

@@ -147,7 +147,8 @@ impl Engine for Symbolic {
         if code.any(|instr| matches!(instr.op, Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_))) {
             return Err(Refusal::NotJudged(Subject::Transactional));
         }
-        let sees_itself = model.forwarding || model.keeps(AccessKind::Store, AccessKind::Load, true);
+        let sees_itself =
+            model.reordering().forwarding || model.reordering().keeps(AccessKind::Store, AccessKind::Load, true);
         if program.setup.is_some() && !sees_itself {
             return Err(Refusal::Inexact(Inexact::BlindSetup));
         }

@@ -10,7 +10,7 @@ use cyrano_conformance::pinned::pinned;
 use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Answer, Engine, Limits, Query, Question, Stop, Verdict};
 use cyrano_explore::Explore;
-use cyrano_ir::{FenceSet, Instr, InstrId, Op, Program, Property, Span};
+use cyrano_ir::{AccessKind, FenceSet, Instr, InstrId, Op, Program, Property, Span};
 use cyrano_memory::Model;
 use cyrano_symbolic::{OrderEncoding, Session, Symbolic};
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ fn with_fences(program: &Program, shared: bool, kinds: &dyn Fn(u32) -> FenceSet)
             let at = number(number_of_thread, pc, shared);
             if kinds(at) != FenceSet::NONE && !in_section {
                 let span = Span::new(AT + at as usize, AT + at as usize);
-                code.push(Instr { op: Op::Fence(kinds(at)), span });
+                code.push(Instr { op: Op::fence(kinds(at)), span });
             }
             in_section = instr.op == Op::AtomicBegin || in_section && instr.op != Op::AtomicEnd;
             code.push(instr.clone());
@@ -195,7 +195,7 @@ fn sequential(program: &Program) -> Property {
 }
 
 fn models() -> impl Iterator<Item = Model> {
-    cyrano_memory::all().into_iter().filter(|model| !model.own_order && !model.serial)
+    cyrano_memory::all().into_iter().filter(|model| !model.reordering().own_order && !model.reordering().serial)
 }
 
 fn cases() -> u32 {
@@ -346,8 +346,8 @@ fn fences_break_symmetry() {
         let found: Vec<usize> = (0..code.len()).filter(|pc| kind(&code[*pc].op)).collect();
         number(thread, found[1], false)
     };
-    let writes = |thread| (second(thread, &|op| matches!(op, Op::Store { .. })), FenceSet::SS);
-    let reads = |thread| (second(thread, &|op| matches!(op, Op::Load { .. })), FenceSet::LL);
+    let writes = |thread| (second(thread, &|op| op.access_kind() == Some(AccessKind::Store)), FenceSet::SS);
+    let reads = |thread| (second(thread, &|op| op.access_kind() == Some(AccessKind::Load)), FenceSet::LL);
     let all = candidates(&program, false);
     let mut session = Session::new(&engine(), with_set(&program, false, &all), &model, &Property::Assertions, position)
         .expect("a session");
@@ -375,8 +375,8 @@ fn limits_are_part_of_the_proof() {
     code[asserts].op = Op::Limit { cond, what: "nothing is late".into() };
     let model = cyrano_memory::named("relaxed").expect("a model");
     let property = program.checks[0].property.clone();
-    let writes = (before(&program, 0, |op| matches!(op, Op::Store { .. })) + 1, FenceSet::SS);
-    let reads = (before(&program, 1, |op| matches!(op, Op::Load { .. })) + 1, FenceSet::LL);
+    let writes = (before(&program, 0, |op| op.access_kind() == Some(AccessKind::Store)) + 1, FenceSet::SS);
+    let reads = (before(&program, 1, |op| op.access_kind() == Some(AccessKind::Load)) + 1, FenceSet::LL);
     let all = candidates(&program, false);
     let mut session =
         Session::new(&engine(), with_set(&program, false, &all), &model, &property, position).expect("a session");

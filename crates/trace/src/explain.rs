@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use cyrano_engine::{Replayed, StepFacts, ThreadEnd, Violation};
 use cyrano_ir::guards::FREED;
 use cyrano_ir::{
-    AccessKind, EvalError, FinalExpr, FinalVar, InstrId, LocId, LocalExpr, Op, Place, Program, Property, Quantifier,
-    RmwOp, ThreadId, Ty, UNDEFINED,
+    AccessKind, Change, EvalError, FinalExpr, FinalVar, InstrId, LocId, LocalExpr, Op, Place, Program, Property,
+    Quantifier, Tags, ThreadId, Ty, UNDEFINED,
 };
 
 use crate::lines::Lines;
@@ -40,12 +40,14 @@ pub fn no_witness(condition: &str) -> Explanation {
 pub(crate) fn access(line: usize, kind: AccessKind, op: &Op, location: Option<&str>) -> String {
     let noun = match (kind, op) {
         (AccessKind::Load, _) => "load of",
-        (AccessKind::Store, Op::Store { rollback: true, .. }) => "rollback of",
+        (AccessKind::Store, op) if op.has_tag(Tags::ROLLBACK) => "rollback of",
         (AccessKind::Store, _) => "store to",
-        (AccessKind::Rmw, Op::Rmw { op: RmwOp::Cas { .. }, .. }) => "cas on",
-        (AccessKind::Rmw, Op::Rmw { op: RmwOp::Exchange(_), .. }) => "exchange on",
-        (AccessKind::Rmw, Op::Rmw { op: RmwOp::FetchAdd(_), .. }) => "fetch_add on",
-        (AccessKind::Rmw, _) => "read-modify-write of",
+        (AccessKind::Rmw, op) => match op.change() {
+            Some(Change::Cas { .. }) => "cas on",
+            Some(Change::Set(_)) => "exchange on",
+            Some(Change::Add(_)) => "fetch_add on",
+            None => "read-modify-write of",
+        },
         (AccessKind::Mark, Op::Transaction(event)) => return format!("line {line}'s {}", event.name()),
         (AccessKind::Mark, Op::Invoke { method, .. }) => return format!("line {line}'s call of {}", method.name()),
         (AccessKind::Mark, _) => return format!("line {line}'s event"),

@@ -1,7 +1,7 @@
 //! Memory models to and from their place in a trace, so that a user-defined model travels with the trace.
 
 use cyrano_ir::FenceSet;
-use cyrano_memory::{Control, Dependencies, Model};
+use cyrano_memory::{Control, Dependencies, Model, Reordering};
 
 use crate::restore::TraceError;
 use crate::schema::{DependencyInfo, ModelInfo};
@@ -10,21 +10,22 @@ const CONTROLS: [(Control, &str); 3] = [(Control::None, "none"), (Control::Store
 
 impl From<&Model> for ModelInfo {
     fn from(model: &Model) -> Self {
-        let control = CONTROLS.iter().find(|(control, _)| *control == model.dependencies.control);
+        let kept = model.reordering();
+        let control = CONTROLS.iter().find(|(control, _)| *control == kept.dependencies.control);
         let control = control.expect("every kind of control dependency has a name").1;
         Self {
             name: model.name.clone(),
             summary: model.summary.clone(),
-            different: names(model.different),
-            same: names(model.same),
-            forwarding: model.forwarding,
+            different: names(kept.different),
+            same: names(kept.same),
+            forwarding: kept.forwarding,
             dependencies: DependencyInfo {
-                data: model.dependencies.data,
-                address: model.dependencies.address,
+                data: kept.dependencies.data,
+                address: kept.dependencies.address,
                 control: control.to_owned(),
             },
-            serial: model.serial,
-            own_order: model.own_order,
+            serial: kept.serial,
+            own_order: kept.own_order,
         }
     }
 }
@@ -41,9 +42,7 @@ impl TryFrom<&ModelInfo> for Model {
         if !info.own_order && !same.contains(FenceSet::LS | FenceSet::SS) {
             return Err(TraceError::new("its model does not keep load-store and store-store to the same address"));
         }
-        Ok(Self {
-            name: info.name.clone(),
-            summary: info.summary.clone(),
+        let parameters = Reordering {
             different: kinds(&info.different)?,
             same,
             forwarding: info.forwarding,
@@ -54,7 +53,8 @@ impl TryFrom<&ModelInfo> for Model {
             },
             serial: info.serial,
             own_order: info.own_order,
-        })
+        };
+        Ok(Self::new(&info.name, &info.summary, parameters))
     }
 }
 

@@ -1,7 +1,7 @@
 //! From a confirmed replay to a trace.
 
 use cyrano_engine::{Execution, Replayed, Source, StepFacts, ThreadEnd, Violation};
-use cyrano_ir::{AccessKind, EvalError, InstrId, LocId, Op, Program, Property, ThreadId, Ty};
+use cyrano_ir::{AccessKind, EvalError, InstrId, LocId, Op, Program, Property, Tags, ThreadId, Ty};
 use cyrano_memory::Model;
 
 use crate::lines::Lines;
@@ -146,7 +146,7 @@ impl Recorder<'_> {
                 Op::Transaction(event) => Some(event.name().to_owned()),
                 op => calls::event(op, facts),
             },
-            rollback: matches!(instr.op, Op::Store { rollback: true, .. }),
+            rollback: instr.op.has_tag(Tags::ROLLBACK),
             transaction: self.blocks.name(at),
             read: access.read,
             written: access.written,

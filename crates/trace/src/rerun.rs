@@ -161,10 +161,7 @@ pub(crate) fn issued(program: &Program, execution: &Execution, thread: ThreadId)
             Some(Addr::Indexed { array, index }) => known(index).and_then(|at| program.element(*array, at).ok()),
             None => None,
         };
-        let written = match op {
-            Op::Store { value, .. } => known(value),
-            _ => None,
-        };
+        let written = op.access().and_then(|access| access.stored()).and_then(known);
         let went_on = run.step(op).is_some();
         if let Some(pc) = u32::try_from(pc).ok().filter(|_| run.accesses > before) {
             found.push(Issued { instr: InstrId(pc), loc, written });

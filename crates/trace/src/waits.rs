@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{Addr, InstrId, LocId, Op, Place, Program, RmwOp, ThreadId};
+use cyrano_ir::{AccessKind, Addr, Change, InstrId, LocId, Op, Place, Program, ThreadId};
 
 use crate::explain;
 use crate::record::Parts;
@@ -62,7 +62,7 @@ impl Section<'_> {
                 _ => pc + 1,
             };
             let loc = op.addr().and_then(|addr| self.location(addr));
-            if let Some(loc) = loc.filter(|loc| !matches!(op, Op::Store { .. }) && !read.contains(loc)) {
+            if let Some(loc) = loc.filter(|loc| op.access_kind() != Some(AccessKind::Store) && !read.contains(loc)) {
                 read.push(loc);
             }
             self.effect(op, loc);
@@ -86,23 +86,17 @@ impl Section<'_> {
             None => self.memory.get(loc.index()).copied(),
         });
         let value = |section: &Self, expr| rerun::eval(expr, &section.registers)?.ok();
-        let written = match op {
-            Op::Store { value: stored, .. } => Some(value(self, stored)),
-            Op::Rmw { op: RmwOp::Cas { expected, new }, .. } => {
-                (value(self, expected) == held).then(|| value(self, new))
-            }
-            Op::Rmw { op: RmwOp::Exchange(new), .. } => Some(value(self, new)),
-            Op::Rmw { op: RmwOp::FetchAdd(more), .. } => {
-                Some(value(self, more).zip(held).and_then(|(a, b)| a.checked_add(b)))
-            }
-            _ => None,
-        };
+        let written = op.change().and_then(|change| match change {
+            Change::Set(new) => Some(value(self, new)),
+            Change::Cas { expected, new } => (value(self, expected) == held).then(|| value(self, new)),
+            Change::Add(more) => Some(value(self, more).zip(held).and_then(|(a, b)| a.checked_add(b))),
+        });
         if let (Some(loc), Some(written)) = (loc, written) {
             self.own.insert(loc, written);
         }
         let result = match op {
             Op::Assign { value: assigned, .. } => value(self, assigned),
-            Op::Load { .. } | Op::Rmw { .. } => held,
+            Op::Access(_) => held,
             _ => None,
         };
         if let Some(place) = op.dst() {

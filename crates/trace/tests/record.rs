@@ -37,8 +37,8 @@ fn equals<V>(left: Expr<V>, value: i128) -> Expr<V> {
 fn program() -> Program {
     let location = |name: &str| Location { name: name.into(), init: 0, ty: Ty::Int, span: Span::default() };
     let register = |name: &str, init| Register { name: name.into(), init, ty: Ty::Int };
-    let store = |loc: u32| Op::Store { addr: Addr::Fixed(LocId(loc)), value: Expr::Const(1), rollback: false };
-    let load = Op::Load { dst: Place::Reg(RegId(0)), addr: Addr::Fixed(LocId(1)) };
+    let store = |loc: u32| Op::store(Addr::Fixed(LocId(loc)), Expr::Const(1));
+    let load = Op::load(Place::Reg(RegId(0)), Addr::Fixed(LocId(1)));
     let assert = Op::Assert { cond: equals(var(0), 1), message: Some("seen".into()) };
     let divide = Op::Assign { dst: Place::Reg(RegId(0)), value: Expr::binary(BinOp::Div, Expr::Const(7), var(0)) };
     let p0 = vec![

@@ -2,18 +2,19 @@
 
 use cyrano_engine::{Access, Execution, Replayed, Source, StepFacts, ThreadEnd, Violation};
 use cyrano_ir::{
-    AccessKind, Addr, Expr, Instr, InstrId, LocId, Location, Op, Place, Program, Property, RegId, Register, Span,
+    AccessKind, Addr, Expr, Instr, InstrId, LocId, Location, Op, Place, Program, Property, RegId, Register, Span, Tags,
     Thread, ThreadId, TxCriterion, TxEvent, Ty,
 };
 use cyrano_trace::{Parts, Trace};
 use expect_test::{Expect, expect};
 
 fn load(loc: u32) -> Op {
-    Op::Load { dst: Place::Reg(RegId(0)), addr: Addr::Fixed(LocId(loc)) }
+    Op::load(Place::Reg(RegId(0)), Addr::Fixed(LocId(loc)))
 }
 
 fn store(loc: u32, rollback: bool) -> Op {
-    Op::Store { addr: Addr::Fixed(LocId(loc)), value: Expr::Const(1), rollback }
+    let tags = if rollback { Tags::ROLLBACK } else { Tags::default() };
+    Op::store(Addr::Fixed(LocId(loc)), Expr::Const(1)).tagged(tags)
 }
 
 /// One instruction per access or event; location 0 is a lock, 1 and 2 are transactional.

@@ -18,7 +18,7 @@
 //! moves. An object that stays where it is would only keep old pointers to it valid; to compare or to use one after `realloc` is undefined in C.
 
 use cyrano_ir::guards::{ALIVE, FREED};
-use cyrano_ir::{Addr, BinOp, Expr as Ir, LocalExpr, Op, Place, RmwOp, UNDEFINED, UnOp, WORD};
+use cyrano_ir::{Addr, BinOp, Change, Expr as Ir, LocalExpr, Op, Place, UNDEFINED, UnOp, WORD};
 
 use super::{Lowerer, Spot};
 use crate::arith;
@@ -102,8 +102,8 @@ impl Lowerer<'_, '_> {
         if outermost {
             self.emit(Op::AtomicBegin);
         }
-        let op = RmwOp::Cas { expected: Ir::Const(FREED), new: Ir::Const(ALIVE) };
-        self.emit(Op::Rmw { dst: Some(Place::Reg(found)), addr: header(object), op });
+        let op = Change::Cas { expected: Ir::Const(FREED), new: Ir::Const(ALIVE) };
+        self.emit(Op::rmw(Some(Place::Reg(found)), header(object), op));
         let freed = arith::binary(BinOp::Eq, Self::var(found), Ir::Const(FREED));
         self.branch(freed.clone(), clear, end);
         self.bind(clear);
@@ -159,7 +159,7 @@ impl Lowerer<'_, '_> {
         let (mark, end) = (self.new_label(), self.new_label());
         self.branch(arith::binary(BinOp::Ne, value.clone(), Ir::Const(0)), mark, end);
         self.bind(mark);
-        self.emit(Op::Store { addr: header(&value), value: Ir::Const(FREED), rollback: false });
+        self.emit(Op::store(header(&value), Ir::Const(FREED)));
         self.bind(end);
     }
 }

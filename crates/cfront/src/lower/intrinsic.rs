@@ -3,7 +3,7 @@
 //! A `cas` is one read-modify-write without a fence (CheckFence, Fig. 6). Comparing with an undefined word is an error, also where the
 //! result is not used. `dcas` is an atomic section of two loads and two conditional stores.
 
-use cyrano_ir::{BinOp, Expr as Ir, IntType, LocalExpr, Op, Place, RmwOp, UnOp};
+use cyrano_ir::{BinOp, Change, Expr as Ir, IntType, LocalExpr, Op, Place, UnOp};
 
 use super::{Lowerer, Spot};
 use crate::arith;
@@ -15,7 +15,7 @@ impl Lowerer<'_, '_> {
         match what {
             Intrinsic::Fence(set) => {
                 match self.atomic {
-                    0 => self.emit(Op::Fence(*set)),
+                    0 => self.emit(Op::fence(*set)),
                     _ => self.fenced.push(self.span),
                 }
                 Vec::new()
@@ -40,7 +40,7 @@ impl Lowerer<'_, '_> {
             Intrinsic::Exchange => {
                 let words = self.operands(args);
                 let [location, value] = &words[..] else { return Vec::new() };
-                vec![self.rmw(location, RmwOp::Exchange(value.clone()))]
+                vec![self.rmw(location, Change::Set(value.clone()))]
             }
             Intrinsic::FetchAdd => vec![self.fetch_add(args)],
             Intrinsic::Malloc(ty) => vec![self.malloc(ty, position)],
@@ -83,10 +83,10 @@ impl Lowerer<'_, '_> {
         words
     }
 
-    fn rmw(&mut self, location: &LocalExpr, op: RmwOp) -> LocalExpr {
+    fn rmw(&mut self, location: &LocalExpr, op: Change) -> LocalExpr {
         let temp = self.temp();
         let addr = self.addr(location, 0);
-        self.emit(Op::Rmw { dst: Some(Place::Reg(temp)), addr, op });
+        self.emit(Op::rmw(Some(Place::Reg(temp)), addr, op));
         Self::var(temp)
     }
 
@@ -94,7 +94,7 @@ impl Lowerer<'_, '_> {
         let words = self.operands(args);
         let [location, expected, new] = &words[..] else { return Ir::Const(0) };
         let expected = self.simple(arith::used(expected.clone()));
-        let old = self.rmw(location, RmwOp::Cas { expected: expected.clone(), new: new.clone() });
+        let old = self.rmw(location, Change::Cas { expected: expected.clone(), new: new.clone() });
         arith::binary(BinOp::Eq, arith::used(old), expected)
     }
 
@@ -137,7 +137,7 @@ impl Lowerer<'_, '_> {
         let words = self.operands(args);
         let [location, by] = &words[..] else { return Ir::Const(0) };
         let by = self.simple(arith::used(by.clone()));
-        let old = self.rmw(location, RmwOp::FetchAdd(by.clone()));
+        let old = self.rmw(location, Change::Add(by.clone()));
         let sum = arith::binary(BinOp::Add, arith::used(old.clone()), by);
         match &args[1].ty {
             Type::Int(ty @ IntType { signed: true, .. }) => self.evaluate(arith::unary(UnOp::Fit(*ty), sum)),

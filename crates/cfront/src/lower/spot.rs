@@ -1,6 +1,6 @@
 //! Places while a thread runs: registers, memory, parts of words and of values.
 
-use cyrano_ir::{Addr, ArrayId, BinOp, Expr as Ir, LocalExpr, Op, Place, RegId, UnOp, WORD};
+use cyrano_ir::{AccessKind, Addr, ArrayId, BinOp, Expr as Ir, LocalExpr, Op, Place, RegId, UnOp, WORD};
 
 use super::Lowerer;
 use crate::arith;
@@ -176,7 +176,7 @@ impl Lowerer<'_, '_> {
             Spot::Memory { base, offset } => {
                 let temp = self.temp();
                 let addr = self.addr(base, offset + word);
-                self.emit(Op::Load { dst: Place::Reg(temp), addr });
+                self.emit(Op::load(Place::Reg(temp), addr));
                 Self::var(temp)
             }
             Spot::Bits(inner, bits) => {
@@ -196,7 +196,7 @@ impl Lowerer<'_, '_> {
         match spot {
             Spot::Memory { base, offset } => {
                 let addr = self.addr(base, offset + word);
-                self.emit(Op::Store { addr, value, rollback: false });
+                self.emit(Op::store(addr, value));
             }
             Spot::Bits(inner, bits) => {
                 let before = self.read_word(inner, 0);
@@ -217,7 +217,8 @@ impl Lowerer<'_, '_> {
             && self.barrier < self.code.len()
             && let Some(last) = self.code.last_mut()
             && matches!(dst, Place::Reg(_))
-            && let Op::Load { dst: loaded, .. } | Op::Choose { dst: loaded, .. } = &mut last.op
+            && (last.op.access_kind() == Some(AccessKind::Load) || matches!(last.op, Op::Choose { .. }))
+            && let Some(loaded) = last.op.dst_mut()
             && *loaded == Place::Reg(*temp)
         {
             *loaded = dst;

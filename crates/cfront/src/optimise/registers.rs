@@ -1,9 +1,7 @@
 //! Drops the registers that nothing mentions.
 
 use cyrano_ir::dataflow::{reads, writes};
-use cyrano_ir::{Expr as Ir, LocalExpr, Op, Place, RegId, Thread};
-
-use super::for_each_expr;
+use cyrano_ir::{Leaf, Op, Place, RegId, Thread};
 
 /// Renumbers; gives the new number of every register in `observed`.
 pub(super) fn drop_unused(thread: &mut Thread, observed: &[RegId]) -> Vec<RegId> {
@@ -26,12 +24,11 @@ pub(super) fn drop_unused(thread: &mut Thread, observed: &[RegId]) -> Vec<RegId>
         used[position - 1]
     });
     for instr in &mut thread.code {
-        for_each_expr(&mut instr.op, &mut |expr| renumber(expr, &numbers));
-        if let Op::Assign { dst, .. } | Op::Load { dst, .. } | Op::Choose { dst, .. } | Op::Rmw { dst: Some(dst), .. } =
-            &mut instr.op
-        {
-            renumber_place(dst, &numbers);
-        }
+        instr.op.for_each_leaf(&mut |leaf| {
+            if let Leaf::Register(reg) = leaf {
+                *reg = numbers[reg.index()];
+            }
+        });
     }
     observed.iter().map(|reg| numbers[reg.index()]).collect()
 }
@@ -45,26 +42,4 @@ fn whole_arrays(op: &Op, used: &mut [bool]) {
     };
     op.dst().into_iter().for_each(&mut mark);
     op.operands().into_iter().for_each(|expr| expr.for_each_var(&mut |place| mark(place)));
-}
-
-fn renumber(expr: &mut LocalExpr, numbers: &[RegId]) {
-    match expr {
-        Ir::Const(_) => {}
-        Ir::Var(place) => renumber_place(place, numbers),
-        Ir::Unary(_, arg) => renumber(arg, numbers),
-        Ir::Binary(_, a, b) => {
-            renumber(a, numbers);
-            renumber(b, numbers);
-        }
-    }
-}
-
-fn renumber_place(place: &mut Place, numbers: &[RegId]) {
-    match place {
-        Place::Reg(reg) => *reg = numbers[reg.index()],
-        Place::Elem { base, index, .. } => {
-            *base = numbers[base.index()];
-            renumber(index, numbers);
-        }
-    }
 }

@@ -48,7 +48,7 @@ fn report(model: &Model) -> ModelReport {
 fn with_order(program: Program, model: &Model) -> Program {
     let before = program.threads.iter().map(|thread| vec![Vec::new(); thread.code.len()]).collect();
     let order = OwnOrder { model: model.name.clone(), before };
-    Program { orders: model.own_order.then_some(order).into_iter().collect(), ..program }
+    Program { orders: model.reordering().own_order.then_some(order).into_iter().collect(), ..program }
 }
 
 /// A thread that runs before the others.

@@ -13,7 +13,7 @@
 //! Of the reductions for criteria only `repeated-stores` is used, which leaves out stores of transactions that store to the same variable before.
 
 use cyrano_engine::{Cause, Limits, Verdict, Watch, vacuity};
-use cyrano_ir::{Addr, Method, Op, Program, Property, TxEvent, reply};
+use cyrano_ir::{Access, Addr, Method, Op, Program, Property, Tags, TxEvent, reply};
 
 use crate::Explore;
 use crate::criteria::judge;
@@ -78,7 +78,7 @@ impl Machine<'_> {
 
     /// Whether the instruction is a store that undoes others.
     pub(crate) fn is_rollback(&self, thread: usize, pc: u32) -> bool {
-        matches!(self.op(thread, pc), Op::Store { rollback: true, .. })
+        self.op(thread, pc).has_tag(Tags::ROLLBACK)
     }
 }
 
@@ -251,9 +251,9 @@ fn stores(program: &Program) -> bool {
             program.transactional.iter().any(inside)
         }
     };
-    has(program, |op| match op {
-        Op::Store { addr, rollback: false, .. } | Op::Rmw { addr, .. } => data(addr),
-        _ => false,
+    has(program, |op| {
+        let writes = |access: &&Access| access.kind.writes() && !access.tags.contains(Tags::ROLLBACK);
+        op.access().filter(writes).is_some_and(|access| data(&access.addr))
     })
 }
 

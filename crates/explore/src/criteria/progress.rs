@@ -77,7 +77,7 @@ pub(crate) fn supports(config: &Explore, query: &Query<'_>, property: &Property)
     let (program, model) = (query.program(), query.model());
     let names = Names::new(program).ok_or(Refusal::Inexact(Inexact::MixedNames))?;
     let machine = Machine::new(program, model, config, Some(property), 0, None);
-    if machine.defers_any() || model.serial || model.own_order {
+    if machine.defers_any() || model.reordering().serial || model.reordering().own_order {
         return Err(Refusal::Inexact(Inexact::DeferredProgress { model: model.name.clone() }));
     }
     if program.threads.len() > MOST_THREADS {

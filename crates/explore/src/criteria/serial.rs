@@ -1,12 +1,11 @@
 //! The serial run of one unit in the shadow (see `shadow`): a thread runs alone, one instruction after the other, on a memory of its own.
 
-use cyrano_ir::{EvalError, Op, Place, Program, RmwOp};
+use cyrano_ir::{Access, EvalError, Op, Place, Program};
 
 use rustc_hash::FxHashSet;
 
 use crate::criteria::shadow::{Marks, Member};
 use crate::semantics::local::{eval, location, register};
-use crate::semantics::queue::modify;
 
 /// How long the run of a unit may take.
 const PATIENCE: usize = 1 << 20;
@@ -116,8 +115,8 @@ impl<'a> Way<'a> {
                 let value = eval(value, &copy.regs)?;
                 set(&mut copy.regs, dst, value)?;
             }
-            op @ (Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. }) => {
-                self.access(runner, op)?;
+            Op::Access(access) => {
+                self.access(runner, access)?;
                 runner.accessed = true;
                 if !inside && !self.marks.in_section[pc as usize] {
                     return Ok(Flow::Done(pc));
@@ -151,25 +150,16 @@ impl<'a> Way<'a> {
         Ok(Flow::On)
     }
 
-    fn access(&self, runner: &mut Runner, op: &Op) -> Result<(), EvalError> {
+    fn access(&self, runner: &mut Runner, access: &Access) -> Result<(), EvalError> {
         let Member { memory, threads } = &mut runner.member;
         let regs = &mut threads[self.thread].regs;
-        let Some(addr) = op.addr() else { return Ok(()) };
-        let loc = location(self.program, addr, regs)? as usize;
+        let loc = location(self.program, &access.addr, regs)? as usize;
         let old = memory[loc];
-        let written = match op {
-            Op::Store { value, .. } => Some(eval(value, regs)?),
-            Op::Rmw { op: RmwOp::Cas { expected, new }, .. } => {
-                let (expected, new) = (eval(expected, regs)?, eval(new, regs)?);
-                modify(op, old, expected, new)?
-            }
-            Op::Rmw { op: RmwOp::Exchange(value) | RmwOp::FetchAdd(value), .. } => {
-                let value = eval(value, regs)?;
-                modify(op, old, value, 0)?
-            }
-            _ => None,
+        let written = match &access.change {
+            Some(change) => change.apply(old, |operand| eval(operand, regs))?,
+            None => None,
         };
-        if let Some(dst) = op.dst() {
+        if let Some(dst) = &access.dst {
             set(regs, dst, old)?;
         }
         if let Some(value) = written {

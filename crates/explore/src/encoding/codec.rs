@@ -75,7 +75,7 @@ impl Machine<'_> {
         for value in &state.memory {
             put(out, *value);
         }
-        if self.model.serial {
+        if self.model.reordering().serial {
             put(out, state.running.into());
         }
         for t in 0..state.threads.len() {
@@ -153,7 +153,7 @@ impl Machine<'_> {
         for value in &mut state.memory {
             *value = take(input);
         }
-        state.running = if self.model.serial { take(input) as u16 } else { 0 };
+        state.running = if self.model.reordering().serial { take(input) as u16 } else { 0 };
         state.regs.fill(0);
         state.pending.fill(0);
         for t in 0..state.threads.len() {

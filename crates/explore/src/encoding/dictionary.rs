@@ -46,7 +46,7 @@ impl Cut {
         let threads = m.threads.len();
         match self {
             Self::Fine => {
-                let first = m.program.locations.len() + usize::from(m.model.serial);
+                let first = m.program.locations.len() + usize::from(m.model.reordering().serial);
                 let mut owners: Vec<usize> = (0..first + threads).collect();
                 for group in &m.symmetric_threads {
                     group.iter().for_each(|thread| owners[first + thread] = first + group[0]);
@@ -65,7 +65,7 @@ impl Cut {
     fn ends(self, m: &Machine<'_>, bytes: &[u8], ends: &mut Vec<usize>) {
         ends.clear();
         let mut rest = bytes;
-        for _ in 0..m.program.locations.len() + usize::from(m.model.serial) {
+        for _ in 0..m.program.locations.len() + usize::from(m.model.reordering().serial) {
             take(&mut rest);
             if self == Self::Fine {
                 ends.push(bytes.len() - rest.len());

@@ -158,7 +158,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             parts: Vec::new(),
             threads: (0..m.threads.len()).map(thread).collect(),
             symmetric: Vec::new(),
-            futures: (m.config.ample_sets && !m.model.serial).then(|| Futures::new(m)),
+            futures: (m.config.ample_sets && !m.model.reordering().serial).then(|| Futures::new(m)),
             careless: m.config.has_fault(Fault::AmpleWithoutAsking),
             copies: None,
             successors: Successors::default(),
@@ -294,7 +294,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             let touched = self.m.touched(&self.state, thread);
             touched.into_iter().for_each(|loc| self.parts[loc as usize].add_to(&mut depends));
         }
-        if self.m.model.serial {
+        if self.m.model.reordering().serial {
             self.parts[self.m.program.locations.len()].add_to(&mut depends);
         }
         if let Some(setup) = self.m.program.setup {

@@ -25,7 +25,7 @@ use cyrano_engine::Cause;
 use cyrano_engine::history::by_conflicts;
 use cyrano_ir::dataflow::{RegSet, expr_reads, tainted_before};
 use cyrano_ir::{
-    AccessKind, Addr, BinOp, Expr, InstrId, LocalExpr, Op, Place, Program, Property, RmwOp, ThreadId, Ty, UnOp,
+    AccessKind, Addr, BinOp, Change, Expr, InstrId, LocalExpr, Op, Place, Program, Property, ThreadId, Ty, UnOp,
 };
 use cyrano_memory::Model;
 
@@ -46,8 +46,8 @@ pub(crate) enum Data {
 /// Collapses the data of a program where the question allows it.
 pub(crate) fn collapse(program: &Program, model: &Model, property: Option<&Property>) -> Data {
     let Some(Property::Transactions(criterion)) = property else { return Data::Plain };
-    let in_order = [AccessKind::Load, AccessKind::Rmw].into_iter().all(|kind| model.keeps_all_after(kind));
-    if program.has_calls() || by_conflicts(*criterion).is_none() || model.own_order || !in_order {
+    let in_order = [AccessKind::Load, AccessKind::Rmw].into_iter().all(|kind| model.reordering().keeps_all_after(kind));
+    if program.has_calls() || by_conflicts(*criterion).is_none() || model.reordering().own_order || !in_order {
         return Data::Plain;
     }
     let data = is_data(program);
@@ -119,8 +119,9 @@ impl Look<'_> {
         }
         match op {
             Op::Assign { value, .. } => !self.total(value),
-            Op::Store { value, .. } | Op::Rmw { op: RmwOp::Exchange(value), .. } if about_data => !self.total(value),
-            Op::Rmw { .. } if about_data => true,
+            Op::Access(access) if about_data && access.kind.writes() => {
+                access.set().is_none_or(|value| !self.total(value))
+            }
             _ => op.operands().into_iter().any(|operand| self.reads(operand)),
         }
     }
@@ -176,7 +177,7 @@ fn collapsed(program: &Program, data: &[bool]) -> Program {
     }
     for instr in collapsed.threads.iter_mut().flat_map(|thread| &mut thread.code) {
         let about_data = instr.op.addr().is_some_and(|addr| touches(program, addr, data) == Some(true));
-        if let Op::Store { value, .. } | Op::Rmw { op: RmwOp::Exchange(value), .. } = &mut instr.op
+        if let Some(Change::Set(value)) = instr.op.access_mut().and_then(|access| access.change.as_mut())
             && about_data
         {
             *value = forgotten(value);
@@ -226,10 +227,7 @@ fn first_variable(program: &Program) -> Option<(ThreadId, InstrId)> {
     let changes = |op: &Op| {
         let writes = op.access_kind().is_some_and(AccessKind::writes);
         let addr = op.addr().filter(|addr| writes && touches(program, addr, &data) != Some(false))?;
-        let value = match op {
-            Op::Store { value, .. } => stored(value),
-            _ => None,
-        };
+        let value = op.access().and_then(|access| access.stored()).and_then(stored);
         Some(cells(program, addr).any(|loc| value != Some(program.locations[loc].init)))
     };
     program.thread_ids().find_map(|id| {

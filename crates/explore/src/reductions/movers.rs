@@ -88,7 +88,7 @@ pub(crate) fn prove(config: &Explore, query: Query<'_>, limits: &Limits, watch: 
     let plain = Explore { macro_steps: true, timestamps: false, ..config.clone() };
     // What is live and who is alike is as for the shadow.
     let mut machine = Machine::new(program, model, &plain, Some(&Property::CommitAtomicity), limits.deferred, None);
-    if machine.defers_any() || model.serial || model.own_order || program.setup.is_some() {
+    if machine.defers_any() || model.reordering().serial || model.reordering().own_order || program.setup.is_some() {
         return None;
     }
     machine.ends = machine.shadows.take();

@@ -19,7 +19,7 @@
 //!
 //! Leaving out one store after the other ends, and the execution at the end is among those that are explored.
 
-use cyrano_ir::{AccessKind, Op, Program, RmwOp};
+use cyrano_ir::{AccessKind, Program};
 
 use crate::reductions::symmetry::cells;
 use crate::semantics::machine::Machine;
@@ -34,12 +34,7 @@ pub(crate) fn constant_variables(program: &Program) -> Vec<bool> {
         let Some(addr) = instr.op.addr().filter(|_| instr.op.access_kind().is_some_and(AccessKind::writes)) else {
             continue;
         };
-        let stored = match &instr.op {
-            Op::Store { value, .. } | Op::Rmw { op: RmwOp::Exchange(value), .. } => {
-                crate::reductions::data::stored(value)
-            }
-            _ => None,
-        };
+        let stored = instr.op.access().and_then(|access| access.set()).and_then(crate::reductions::data::stored);
         for loc in cells(program, addr) {
             constant[loc] &= stored == Some(program.locations[loc].init);
         }

@@ -13,7 +13,7 @@
 //!
 //! Witnesses are rebuilt without renaming.
 
-use cyrano_ir::{Addr, BinOp, Expr, LocalExpr, Op, Place, Program, RmwOp};
+use cyrano_ir::{Access, Addr, BinOp, Change, Expr, LocalExpr, Op, Place, Program};
 
 use crate::encoding::codec;
 use crate::semantics::machine::Machine;
@@ -112,44 +112,17 @@ fn identities(program: &Program) -> Option<Vec<i128>> {
 /// An instruction without the constants of its operands, and those constants.
 fn shape(op: &Op) -> (Op, Vec<i128>) {
     let mut constants = Vec::new();
-    let op = map_operands(op, &mut |e| blanked(e, &mut constants));
+    let op = with_constants(op, &mut |value| constants.push(std::mem::take(value)));
     (op, constants)
 }
 
-/// The same instruction with other operands.
-fn map_operands(op: &Op, map: &mut impl FnMut(&LocalExpr) -> LocalExpr) -> Op {
-    match op {
-        Op::Assign { dst, value } => Op::Assign { dst: dst.clone(), value: map(value) },
-        Op::Store { addr, value, rollback } => Op::Store { addr: addr.clone(), value: map(value), rollback: *rollback },
-        Op::Rmw { dst, addr, op } => {
-            let op = match op {
-                RmwOp::Cas { expected, new } => {
-                    let expected = map(expected);
-                    RmwOp::Cas { expected, new: map(new) }
-                }
-                RmwOp::Exchange(value) => RmwOp::Exchange(map(value)),
-                RmwOp::FetchAdd(value) => RmwOp::FetchAdd(map(value)),
-            };
-            Op::Rmw { dst: dst.clone(), addr: addr.clone(), op }
-        }
-        Op::Assume(cond) => Op::Assume(map(cond)),
-        Op::Limit { cond, what } => Op::Limit { cond: map(cond), what: what.clone() },
-        Op::Assert { cond, message } => Op::Assert { cond: map(cond), message: message.clone() },
-        Op::Branch { cond, then_to, else_to } => Op::Branch { cond: map(cond), then_to: *then_to, else_to: *else_to },
-        other => other.clone(),
+/// The same instruction with other constants in its operands; those within indices stay.
+fn with_constants(op: &Op, change: &mut impl FnMut(&mut i128)) -> Op {
+    let mut op = op.clone();
+    if !matches!(op, Op::BlockEnd(_) | Op::Invoke { .. } | Op::Respond(_)) {
+        op.operands_mut().into_iter().for_each(|operand| operand.for_each_const_mut(change));
     }
-}
-
-fn blanked(expr: &LocalExpr, constants: &mut Vec<i128>) -> LocalExpr {
-    match expr {
-        Expr::Const(value) => {
-            constants.push(*value);
-            Expr::Const(0)
-        }
-        Expr::Var(place) => Expr::Var(place.clone()),
-        Expr::Unary(op, arg) => Expr::unary(*op, blanked(arg, constants)),
-        Expr::Binary(op, left, right) => Expr::binary(*op, blanked(left, constants), blanked(right, constants)),
-    }
+    op
 }
 
 /// Stands for a thread's own identity in the code that is looked at.
@@ -254,7 +227,7 @@ impl<'p> Roles<'p> {
     fn instruction_keeps(&self, op: &Op) -> bool {
         let used_as_number = match op {
             Op::Choose { dst, .. } => self.holds(End::Place(dst)),
-            Op::Rmw { addr, op: RmwOp::FetchAdd(_), .. } => self.holds(End::Addr(addr)),
+            Op::Access(Access { addr, change: Some(Change::Add(_)), .. }) => self.holds(End::Addr(addr)),
             _ => false,
         };
         let indexed = match op.addr() {
@@ -311,20 +284,7 @@ fn with_own(program: &Program, pc: usize) -> Op {
         let differs = all.iter().any(|constants| constants[at] != all[0][at]);
         if differs { OWN } else { all[0][at] }
     });
-    let mut fill = |e: &LocalExpr| filled(e, &mut marked);
-    map_operands(&program.threads[0].code[pc].op, &mut fill)
-}
-
-fn filled(expr: &LocalExpr, constants: &mut impl Iterator<Item = i128>) -> LocalExpr {
-    match expr {
-        Expr::Const(value) => Expr::Const(constants.next().unwrap_or(*value)),
-        Expr::Var(place) => Expr::Var(place.clone()),
-        Expr::Unary(op, arg) => Expr::unary(*op, filled(arg, constants)),
-        Expr::Binary(op, left, right) => {
-            let left = filled(left, constants);
-            Expr::binary(*op, left, filled(right, constants))
-        }
-    }
+    with_constants(&program.threads[0].code[pc].op, &mut |value| *value = marked.next().unwrap_or(*value))
 }
 
 /// The first register of a place.
@@ -349,9 +309,7 @@ fn copies(op: &Op) -> Vec<(End<'_>, End<'_>)> {
     let mut all = Vec::new();
     match op {
         Op::Assign { dst, value } => all.push((End::Expr(value), End::Place(dst))),
-        Op::Load { dst, addr } => all.push((End::Addr(addr), End::Place(dst))),
-        Op::Store { addr, value, .. } => all.push((End::Expr(value), End::Addr(addr))),
-        Op::Rmw { dst, addr, op } => {
+        Op::Access(Access { addr, dst, .. }) => {
             all.extend(op.operands().into_iter().map(|e| (End::Expr(e), End::Addr(addr))));
             all.extend(dst.iter().map(|dst| (End::Addr(addr), End::Place(dst))));
         }

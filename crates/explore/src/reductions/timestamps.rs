@@ -18,7 +18,7 @@
 //! Witnesses are rebuilt without ranking, so they show the values that the program really computes.
 
 use cyrano_ir::dataflow::{Class, Clocks};
-use cyrano_ir::{Addr, FinalVar, LocId, LocalExpr, Op, Place, Program, Property, RegId, RmwOp, ThreadId, Ty};
+use cyrano_ir::{Addr, Change, FinalVar, LocId, LocalExpr, Op, Place, Program, Property, RegId, ThreadId, Ty};
 
 use crate::faults::Fault;
 use crate::semantics::machine::Machine;
@@ -179,8 +179,7 @@ impl Machine<'_> {
                     (Data::Known(first, second), What::Access(kind)) => {
                         let Some(class) = timestamps.locations[entry.loc as usize] else { continue };
                         let op = &self.program.threads[t].code[entry.instr as usize].op;
-                        let adds =
-                            kind == cyrano_ir::AccessKind::Rmw && matches!(op, Op::Rmw { op: RmwOp::FetchAdd(_), .. });
+                        let adds = matches!(op.change(), Some(Change::Add(_)));
                         if !adds && kind.writes() {
                             visit(class, first);
                         }
@@ -242,7 +241,7 @@ impl Stepper<'_> {
         };
         let class = op.addr().and_then(|addr| timestamps.addr(self.m.program, addr));
         if let Some(class) = class
-            && (increments_expected(op) || matches!(op, Op::Rmw { op: RmwOp::FetchAdd(_), .. }))
+            && (increments_expected(op) || matches!(op.change(), Some(Change::Add(_))))
         {
             self.check_gaps(&[(class, memory, added(op))]);
         }
@@ -277,7 +276,7 @@ impl Stepper<'_> {
             values.extend(accessed.zip(memory).map(|(class, value)| (class, value, added(op))));
             return;
         }
-        if matches!(op, Op::Rmw { op: RmwOp::FetchAdd(_), .. }) {
+        if matches!(op.change(), Some(Change::Add(_))) {
             values.extend(accessed.zip(memory).map(|(class, value)| (class, value, added(op))));
         }
         for operand in op.operands() {
@@ -332,15 +331,13 @@ fn constants(expr: &LocalExpr) -> i128 {
 /// Whether it is a compare-and-swap that increments what it expects, like `cas(clk, l, l + 1)`.
 fn increments_expected(op: &Op) -> bool {
     use cyrano_ir::{BinOp, Expr};
-    let Op::Rmw { op: RmwOp::Cas { expected, new }, .. } = op else {
-        return false;
-    };
+    let Some(Change::Cas { expected, new }) = op.change() else { return false };
     matches!(new, Expr::Binary(BinOp::Add, left, right) if **left == *expected && matches!(**right, Expr::Const(_)))
 }
 
 /// Whether an instruction may add to something.
 fn adds(op: &Op) -> bool {
-    let mut found = matches!(op, Op::Rmw { op: RmwOp::FetchAdd(_), .. });
+    let mut found = matches!(op.change(), Some(Change::Add(_)));
     op.operands().into_iter().for_each(|operand| additions(operand, &mut |_| found = true));
     found
 }

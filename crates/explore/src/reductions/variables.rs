@@ -15,7 +15,7 @@
 //! Witnesses are rebuilt without renaming.
 
 use cyrano_ir::dataflow::Pairs;
-use cyrano_ir::{Addr, BinOp, Expr, InstrId, LocalExpr, Op, Place, Program, RmwOp, Thread};
+use cyrano_ir::{Access, Addr, BinOp, Expr, InstrId, LocalExpr, Op, Place, Program, Thread};
 
 use crate::reductions::symmetry::renamings;
 use crate::semantics::machine::Machine;
@@ -157,22 +157,10 @@ impl Walk<'_> {
                 self.place(dst, other)?;
                 self.expr(value, as_well)?;
             }
-            (Op::Load { dst, addr }, Op::Load { dst: other, addr: there }) => {
-                self.place(dst, other)?;
-                self.addr(addr, there)?;
-            }
-            (
-                Op::Store { addr, value, rollback },
-                Op::Store { addr: there, value: as_well, rollback: rolls_back_too },
-            ) => {
-                (rollback == rolls_back_too).then_some(())?;
-                self.addr(addr, there)?;
-                self.expr(value, as_well)?;
-            }
-            (Op::Rmw { dst, addr, op }, Op::Rmw { dst: other, addr: there, op: change }) => {
-                self.rmw(op, change)?;
-                self.addr(addr, there)?;
-                match (dst, other) {
+            (Op::Access(access), Op::Access(other)) if (access.kind, access.tags) == (other.kind, other.tags) => {
+                self.change(access, other)?;
+                self.addr(&access.addr, &other.addr)?;
+                match (&access.dst, &other.dst) {
                     (None, None) => {}
                     (Some(dst), Some(other)) => self.place(dst, other)?,
                     _ => return None,
@@ -197,8 +185,9 @@ impl Walk<'_> {
         Some(next)
     }
 
-    fn rmw(&mut self, left: &RmwOp, right: &RmwOp) -> Option<()> {
-        (std::mem::discriminant(left) == std::mem::discriminant(right)).then_some(())?;
+    fn change(&mut self, left: &Access, right: &Access) -> Option<()> {
+        let kind = |access: &Access| access.change.as_ref().map(std::mem::discriminant);
+        (kind(left) == kind(right)).then_some(())?;
         left.operands().into_iter().zip(right.operands()).try_for_each(|(a, b)| self.expr(a, b))
     }
 

@@ -63,7 +63,7 @@ impl Stepper<'_> {
     /// Marks the thread's operation as under way.
     pub(crate) fn after_access(&mut self, successor: &mut Successor, pc: u32) {
         let info = &self.m.threads[successor.thread];
-        if self.m.model.serial && (!info.has_operations || info.in_operation[pc as usize]) {
+        if self.m.model.reordering().serial && (!info.has_operations || info.in_operation[pc as usize]) {
             successor.state.running = successor.thread as u16 + 1;
         }
     }

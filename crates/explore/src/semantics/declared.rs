@@ -46,7 +46,7 @@ impl Machine<'_> {
     /// The region that a thread is in.
     fn region(&self, thread: usize, start: u32, order: &OwnOrder) -> Arc<Region> {
         let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = self.model.keeps(AccessKind::Store, AccessKind::Store, true);
+        let same = self.model.reordering().keeps(AccessKind::Store, AccessKind::Store, true);
         let make = || Arc::new(Region::new(self.program, ThreadId::new(thread), start, order, same));
         regions.entry((thread, start)).or_insert_with(make).clone()
     }

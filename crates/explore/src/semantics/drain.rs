@@ -1,7 +1,7 @@
 //! Running a thread on to its next rest.
 
 use cyrano_engine::Violation;
-use cyrano_ir::{AccessKind, InstrId, Op, ThreadId};
+use cyrano_ir::{AccessKind, InstrId, Op, Tags, ThreadId};
 
 use crate::faults::Fault;
 use crate::semantics::local::{eval, location, register};
@@ -27,7 +27,7 @@ pub(crate) fn plain_store(loc: u32, value: i128) -> Entry {
 
 /// Whether a store undoes others. Its entry remembers the instruction, and with it the fact.
 fn is_rollback(op: &Op) -> bool {
-    matches!(op, Op::Store { rollback: true, .. })
+    op.has_tag(Tags::ROLLBACK)
 }
 
 /// What comes after an instruction.
@@ -144,9 +144,9 @@ impl Stepper<'_> {
 
     fn instruction(&mut self, successor: &mut Successor, pc: u32, op: &Op, issuing: &mut Option<Issuing>) -> Flow {
         match op {
-            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => self.issue(successor, pc, op, issuing.is_some()),
-            Op::Fence(set) => {
-                self.issue_fence(successor, *set);
+            Op::Access(_) => self.issue(successor, pc, op, issuing.is_some()),
+            Op::Fence(fence) => {
+                self.issue_fence(successor, fence.kinds());
                 Flow::To(pc + 1)
             }
             Op::AtomicBegin => {

@@ -106,12 +106,12 @@ impl<'a> Machine<'a> {
         deferred: usize,
         gap: Option<i128>,
     ) -> Self {
-        let mut defers =
-            [AccessKind::Load, AccessKind::Store, AccessKind::Rmw].map(|kind| !model.keeps_all_after(kind));
+        let mut defers = [AccessKind::Load, AccessKind::Store, AccessKind::Rmw]
+            .map(|kind| !model.reordering().keeps_all_after(kind));
         if config.has_fault(Fault::KeepStores) {
             defers[AccessKind::Store as usize] = false;
         }
-        let own_order = program.own_order(&model.name).filter(|_| model.own_order);
+        let own_order = program.own_order(&model.name).filter(|_| model.reordering().own_order);
         if own_order.is_some() {
             defers = [false; 3];
         }
@@ -140,7 +140,7 @@ impl<'a> Machine<'a> {
             regions: Mutex::default(),
             variables: variables(program),
             symmetry: (config.thread_symmetry && by_conflicts).then(|| Symmetry::of(program)).flatten(),
-            symmetric_threads: if config.thread_symmetry && alike && !model.serial {
+            symmetric_threads: if config.thread_symmetry && alike && !model.reordering().serial {
                 groups(program)
             } else {
                 Vec::new()
@@ -164,7 +164,7 @@ impl<'a> Machine<'a> {
                 && !blocks
                 && !program.has_headers()
                 && defers[AccessKind::Store as usize]
-                && !model.keeps(AccessKind::Store, AccessKind::Store, false),
+                && !model.reordering().keeps(AccessKind::Store, AccessKind::Store, false),
         };
         let (mut base, mut first) = (0, 0);
         for thread in program.thread_ids() {

@@ -10,7 +10,7 @@
 //!
 //! A load whose own thread has a waiting store to its address takes the value of the latest such store, if that is known.
 
-use cyrano_ir::{AccessKind, EvalError, FenceSet, LocalExpr, Op, RmwOp};
+use cyrano_ir::{AccessKind, Change, EvalError, FenceSet, LocalExpr, Op};
 
 use crate::faults::Fault;
 use crate::semantics::local::{eval, read_captured};
@@ -47,7 +47,7 @@ impl Machine<'_> {
         if self.config.has_fault(Fault::ReorderStores) && both_stores && !same {
             return false;
         }
-        self.model.keeps(first, second, same)
+        self.model.reordering().keeps(first, second, same)
     }
 
     /// What a load of `loc` finds in the queue before `position`.
@@ -213,9 +213,12 @@ pub(crate) fn section_end(queue: &[Entry], position: usize) -> Option<usize> {
 /// The up to two operand expressions of an instruction.
 pub(crate) fn operand_pair(op: &Op) -> (Option<&LocalExpr>, Option<&LocalExpr>) {
     match op {
-        Op::Assign { value, .. } | Op::Store { value, .. } => (Some(value), None),
-        Op::Rmw { op: RmwOp::Cas { expected, new }, .. } => (Some(expected), Some(new)),
-        Op::Rmw { op: RmwOp::Exchange(value) | RmwOp::FetchAdd(value), .. } => (Some(value), None),
+        Op::Assign { value, .. } => (Some(value), None),
+        Op::Access(access) => match &access.change {
+            Some(Change::Cas { expected, new }) => (Some(expected), Some(new)),
+            Some(Change::Set(value) | Change::Add(value)) => (Some(value), None),
+            None => (None, None),
+        },
         Op::Assume(cond) | Op::Assert { cond, .. } | Op::Limit { cond, .. } | Op::Branch { cond, .. } => {
             (Some(cond), None)
         }
@@ -231,10 +234,10 @@ pub(crate) fn evaluate_captured(op: &Op, captured: &[(u32, Value)]) -> (i128, i1
 /// What a read-modify-write writes, if anything.
 #[inline]
 pub(crate) fn modify(op: &Op, old: i128, first: i128, second: i128) -> Result<Option<i128>, EvalError> {
-    match op {
-        Op::Rmw { op: RmwOp::Cas { .. }, .. } => Ok((old == first).then_some(second)),
-        Op::Rmw { op: RmwOp::Exchange(_), .. } => Ok(Some(first)),
-        Op::Rmw { op: RmwOp::FetchAdd(_), .. } => old.checked_add(first).map(Some).ok_or(EvalError::Overflow),
-        _ => unreachable!("only a read-modify-write modifies"),
+    match op.change() {
+        Some(Change::Cas { .. }) => Ok((old == first).then_some(second)),
+        Some(Change::Set(_)) => Ok(Some(first)),
+        Some(Change::Add(_)) => old.checked_add(first).map(Some).ok_or(EvalError::Overflow),
+        None => unreachable!("only what writes modifies"),
     }
 }

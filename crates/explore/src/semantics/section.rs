@@ -61,7 +61,7 @@ impl Stepper<'_> {
                     successor.state.threads[thread].pc = pc + 1;
                     return if successor.event.is_some() { Path::Failed } else { Path::Open };
                 }
-                Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
+                Op::Access(_) => {
                     if !self.access_now(successor, queue) {
                         return Path::Closed;
                     }

@@ -136,7 +136,7 @@ impl<'m> Stepper<'m> {
         let pc = state.threads[thread].pc;
         let op = self.m.op(thread, pc);
         match op {
-            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
+            Op::Access(_) => {
                 if op.access_kind().is_some_and(|kind| !self.m.defers(kind)) {
                     let index = out.start(state, thread);
                     if self.access_now(out.at(index), state.threads[thread].queue.len()) {

@@ -98,7 +98,7 @@ impl<'a> Stepping<'a> {
     /// `Err` if the question makes no sense, if the explorer is not exact for the program and the model, or if steps of it cannot be shown one by one.
     pub fn new(program: &'a Program, model: &'a Model) -> Result<Self, Refusal> {
         supports::supports(&Query::new(program, model, Question::Holds(&Property::Assertions))?)?;
-        if model.own_order {
+        if model.reordering().own_order {
             return Err(Refusal::Inexact(Inexact::OnlyAsAWhole { model: model.name.clone() }));
         }
         Ok(Self { program, model })

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use cyrano_engine::Limits;
 use cyrano_ir::{FinalVar, Program, ThreadId};
-use cyrano_memory::{Control, Dependencies, Model};
+use cyrano_memory::{Control, Dependencies, Model, Reordering};
 
 use super::{notation, outcomes};
 use crate::combine;
@@ -86,19 +86,16 @@ pub(super) fn programs(seed: u64, count: usize) -> impl Iterator<Item = Program>
 pub(super) fn models() -> Vec<Model> {
     use cyrano_ir::FenceSet;
     let mut models = cyrano_memory::all();
-    let relaxed = cyrano_memory::named("relaxed").expect("a named model");
-    let odd = |name: &str| Model { name: name.into(), ..relaxed.clone() };
-    models.push(Model { different: FenceSet::LS, ..odd("loads before stores only") });
-    models.push(Model { forwarding: false, ..odd("no forwarding") });
-    models.push(Model {
-        dependencies: Dependencies { data: true, address: false, control: Control::Stores },
-        ..odd("no address dependencies")
-    });
-    models.push(Model {
-        dependencies: Dependencies { data: true, address: true, control: Control::None },
-        ..odd("no control dependencies")
-    });
-    models.push(Model { serial: true, ..odd("serial but relaxed") });
+    let mut odd = |name: &str, parameters| models.push(Model::new(name, "", parameters));
+    let keep = |data, address, control| {
+        let dependencies = Dependencies { data, address, control };
+        Reordering { dependencies, ..Reordering::RELAXED }
+    };
+    odd("loads before stores only", Reordering { different: FenceSet::LS, ..Reordering::RELAXED });
+    odd("no forwarding", Reordering { forwarding: false, ..Reordering::RELAXED });
+    odd("no address dependencies", keep(true, false, Control::Stores));
+    odd("no control dependencies", keep(true, true, Control::None));
+    odd("serial but relaxed", Reordering { serial: true, ..Reordering::RELAXED });
     models
 }
 
@@ -132,7 +129,7 @@ impl Judge<'_> {
         let (first, second) = (&self.events.list[x], &self.events.list[y]);
         let (machine, number) = self.local(x);
         let (_, later) = self.local(y);
-        let kept = self.model.keeps(first.kind, second.kind, first.loc == second.loc);
+        let kept = self.model.reordering().keeps(first.kind, second.kind, first.loc == second.loc);
         let between = |at: usize| number < at && at <= later;
         let fence = machine.fences.iter().any(|(at, set)| between(*at) && set.orders(first.kind, second.kind));
         kept || fence || self.depends(y, x)
@@ -142,7 +139,7 @@ impl Judge<'_> {
         let (machine, number) = self.local(later);
         let (_, earlier) = self.local(earlier);
         let issued = &machine.events[number];
-        let kept = self.model.dependencies;
+        let kept = self.model.reordering().dependencies;
         let control = match kept.control {
             Control::None => false,
             Control::Stores => issued.kind.writes(),
@@ -164,7 +161,7 @@ impl Judge<'_> {
             *store != load && facts.loc == self.events.list[load].loc && facts.written != Written::Nothing
         });
         let visible = stores.filter(|store| {
-            self.at[*store] < self.at[load] || self.model.forwarding && self.is_own_earlier(*store, load)
+            self.at[*store] < self.at[load] || self.model.reordering().forwarding && self.is_own_earlier(*store, load)
         });
         visible.max_by_key(|store| self.at[*store])
     }

@@ -5,8 +5,8 @@
 //! `unless r0 skip 2` branches forward, `while r0 back 2` branches back; the rest reads as it is written.
 
 use cyrano_ir::{
-    Addr, ArrayId, BinOp, Expr, FenceSet, FinalVar, Instr, InstrId, LocId, LocalExpr, Location, Observable, Op, Place,
-    Program, RegId, Register, RmwOp, SharedArray, Span, Thread, ThreadId, Ty,
+    Addr, ArrayId, BinOp, Change, Expr, FenceSet, FinalVar, Instr, InstrId, LocId, LocalExpr, Location, Observable, Op,
+    Place, Program, RegId, Register, SharedArray, Span, Thread, ThreadId, Ty,
 };
 
 const LOCATIONS: [&str; 6] = ["w", "x", "y", "z", "a[0]", "a[1]"];
@@ -79,9 +79,9 @@ fn op(pc: usize, statement: &str) -> Op {
     match words.as_slice() {
         ["fence", kinds @ ..] => {
             let kind = |name: &&str| FenceSet::from_name(name).expect("fence kind");
-            Op::Fence(kinds.iter().map(kind).fold(FenceSet::NONE, |all, kind| all | kind))
+            Op::fence(kinds.iter().map(kind).fold(FenceSet::NONE, |all, kind| all | kind))
         }
-        ["mfence"] => Op::Fence(FenceSet::FULL),
+        ["mfence"] => Op::fence(FenceSet::FULL),
         ["atomic{"] => Op::AtomicBegin,
         ["}"] => Op::AtomicEnd,
         ["op{"] => Op::OperationBegin("op".into()),
@@ -104,20 +104,20 @@ fn op(pc: usize, statement: &str) -> Op {
 fn assignment(statement: &str) -> Op {
     let (left, right) = statement.split_once('=').unwrap_or_else(|| panic!("not a statement: {statement}"));
     if let Some(addr) = address(left) {
-        return Op::Store { addr, value: expr(right), rollback: false };
+        return Op::store(addr, expr(right));
     }
     let dst = Place::Reg(register(left).unwrap_or_else(|| panic!("not a variable: {left}")));
     let words: Vec<_> = right.split_whitespace().collect();
-    let rmw = |loc: &str, op| Op::Rmw { dst: Some(dst.clone()), addr: address(loc).expect("address"), op };
+    let rmw = |loc: &str, op| Op::rmw(Some(dst.clone()), address(loc).expect("address"), op);
     match words.as_slice() {
-        ["cas", loc, expected, new] => rmw(loc, RmwOp::Cas { expected: expr(expected), new: expr(new) }),
-        ["add", loc, by] => rmw(loc, RmwOp::FetchAdd(expr(by))),
-        ["xchg", loc, value] => rmw(loc, RmwOp::Exchange(expr(value))),
+        ["cas", loc, expected, new] => rmw(loc, Change::Cas { expected: expr(expected), new: expr(new) }),
+        ["add", loc, by] => rmw(loc, Change::Add(expr(by))),
+        ["xchg", loc, value] => rmw(loc, Change::Set(expr(value))),
         ["choose", values @ ..] => {
             Op::Choose { dst, from: values.iter().map(|value| value.parse().expect("value")).collect() }
         }
         [name] => match address(name) {
-            Some(addr) => Op::Load { dst, addr },
+            Some(addr) => Op::load(dst, addr),
             None => Op::Assign { dst, value: expr(name) },
         },
         _ => panic!("not a statement: {statement}"),

@@ -7,9 +7,10 @@
 //! **Invariant:** two values that meet in a copy or a comparison are of one class, and what a clock's members hold is never used as an
 //! index, a condition or an operand of anything but `+ c`, `% c` and comparisons.
 
+use crate::access::{Addr, Change};
 use crate::expr::{BinOp, Expr};
 use crate::ids::{LocId, RegId, ThreadId};
-use crate::op::{Addr, Op, RmwOp};
+use crate::op::Op;
 use crate::program::{LocalExpr, Place, Program};
 
 /// A class of registers and locations, by a number that is the same for all of its members.
@@ -169,12 +170,10 @@ impl Clocks {
         let values: Vec<Value> = op.operands().into_iter().map(|operand| self.expr(thread, operand)).collect();
         match op {
             Op::Assign { .. } => self.copy(dst, &values),
-            Op::Load { .. } => self.copy(dst, &addr.map(Value::Of).into_iter().collect::<Vec<_>>()),
-            Op::Store { .. } => self.copy(addr, &values),
-            Op::Rmw { op, .. } => {
+            Op::Access(access) => {
                 self.copy(addr, &dst.map(Value::Of).into_iter().collect::<Vec<_>>());
-                match (op, values.as_slice(), addr) {
-                    (RmwOp::FetchAdd(_), [by], Some(class)) => {
+                match (&access.change, values.as_slice(), addr) {
+                    (Some(Change::Add(_)), [by], Some(class)) => {
                         let sum = self.sum(Value::Of(class), *by);
                         self.copy(addr, &[sum]);
                     }

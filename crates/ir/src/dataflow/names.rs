@@ -8,9 +8,10 @@
 //! **Invariant:** where names are copied is over-approximated, so a name that could be used is held. Names are only copied and
 //! compared and used as indices, and what may hold one holds nothing else that its pool has; who writes such programs sees to it.
 
+use crate::access::{Access, Addr, Change};
 use crate::expr::Expr;
 use crate::ids::{ArrayId, InstrId, LocId, ThreadId};
-use crate::op::{Addr, Op, RmwOp};
+use crate::op::Op;
 use crate::program::{LocalExpr, Place, Program};
 
 /// How the name of a register starts into which a name is chosen that nobody holds; the rest is the pool's. No register of a source
@@ -176,8 +177,10 @@ impl Names {
 
     fn op(&mut self, program: &Program, thread: usize, op: &Op) -> Option<()> {
         let copied = match op {
-            Op::Assign { value, .. } | Op::Store { value, .. } => self.of(thread, value)?,
-            Op::Rmw { op: RmwOp::Cas { new, .. } | RmwOp::Exchange(new), .. } => self.of(thread, new)?,
+            Op::Assign { value, .. } => self.of(thread, value)?,
+            Op::Access(Access { change: Some(Change::Set(new) | Change::Cas { new, .. }), .. }) => {
+                self.of(thread, new)?
+            }
             Op::Choose { dst: Place::Reg(register), .. } => {
                 let name = &program.threads[thread].registers[register.index()].name;
                 self.pools.iter().position(|pool| pool.label == *name)
@@ -185,10 +188,10 @@ impl Names {
             _ => None,
         };
         let mut got = copied;
-        if let Some(addr) = op.addr() {
+        if let Some(access) = op.access() {
             got = None;
-            for loc in locations(program, addr) {
-                if matches!(op, Op::Store { .. } | Op::Rmw { .. }) {
+            for loc in locations(program, &access.addr) {
+                if access.kind.writes() {
                     self.locations[loc] = join(self.locations[loc], copied)?;
                 }
                 got = join(got, self.locations[loc])?;

@@ -8,8 +8,9 @@
 //! register that it fills, may be unknown when the access is issued.
 
 use super::{RegSet, expr_reads, reads, successors, writes};
+use crate::access::Addr;
 use crate::ids::{InstrId, ThreadId};
-use crate::op::{Addr, Op};
+use crate::op::Op;
 use crate::program::{LocalExpr, Place, Program, Thread};
 
 /// The accesses whose shared address may depend on a loaded value, in program order.

@@ -3,9 +3,10 @@
 use super::lex::Token;
 use super::line::{Line, Result};
 use super::names::{Names, starts_instruction};
+use crate::access::{Addr, Change, Tags};
 use crate::fence::FenceSet;
 use crate::ids::{ArrayId, LocId, RegId};
-use crate::op::{Addr, Method, Op, RmwOp, TxEvent};
+use crate::op::{Method, Op, TxEvent};
 use crate::program::{LocalExpr, Place};
 
 /// What the names in an instruction can refer to.
@@ -35,15 +36,15 @@ impl Scope<'_> {
             "store" | "rollback" => {
                 let addr = self.addr(line)?;
                 line.symbol(",")?;
-                let value = self.expr(line)?;
-                Op::Store { addr, value, rollback: word == "rollback" }
+                let store = Op::store(addr, self.expr(line)?).tagged(tags(line)?);
+                if word == "rollback" { store.tagged(Tags::ROLLBACK) } else { store }
             }
             "rfin" => Op::Transaction(TxEvent::ReadFinish),
             "commit" => Op::Transaction(TxEvent::Commit),
             "abort" => Op::Transaction(TxEvent::Abort),
             "invoke" => self.invoke(line)?,
             "respond" => Op::Respond(self.expr(line)?),
-            "fence" => Op::Fence(fence(line)?),
+            "fence" => Op::fence(fence(line)?),
             "atomic" if begins(line)? => Op::AtomicBegin,
             "atomic" => Op::AtomicEnd,
             "operation" if begins(line)? => Op::OperationBegin(line.name()?),
@@ -98,7 +99,7 @@ impl Scope<'_> {
         {
             let word = line.any_word()?;
             return match &*word {
-                "load" => self.addr(line).map(|addr| Op::Load { dst, addr }),
+                "load" => Ok(Op::load(dst, self.addr(line)?).tagged(tags(line)?)),
                 "choose" => line.numbers().map(|from| Op::Choose { dst, from }),
                 word => self.rmw(word, Some(dst), line),
             };
@@ -114,15 +115,15 @@ impl Scope<'_> {
         let addr = self.addr(line)?;
         line.symbol(",")?;
         let first = self.expr(line)?;
-        let op = match word {
-            "exchange" => RmwOp::Exchange(first),
-            "fetch_add" => RmwOp::FetchAdd(first),
+        let change = match word {
+            "exchange" => Change::Set(first),
+            "fetch_add" => Change::Add(first),
             _ => {
                 line.symbol(",")?;
-                RmwOp::Cas { expected: first, new: self.expr(line)? }
+                Change::Cas { expected: first, new: self.expr(line)? }
             }
         };
-        Ok(Op::Rmw { dst, addr, op })
+        Ok(Op::rmw(dst, addr, change).tagged(tags(line)?))
     }
 
     fn branch(&self, line: &mut Line) -> Result<Op> {
@@ -171,6 +172,18 @@ fn begins(line: &mut Line) -> Result<bool> {
         line.word("end")?;
     }
     Ok(begins)
+}
+
+/// The tags of an access in braces, if it has any.
+fn tags(line: &mut Line) -> Result<Tags> {
+    let mut tags = Tags::default();
+    if line.take_symbol("{") {
+        while !line.take_symbol("}") {
+            let name = line.any_word()?;
+            tags = tags | Tags::from_name(&name).ok_or(format!("`{name}` is no tag"))?;
+        }
+    }
+    Ok(tags)
 }
 
 /// `none`, or at least one kind.

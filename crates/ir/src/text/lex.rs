@@ -16,9 +16,9 @@ pub(super) enum Token {
 }
 
 /// All symbols; a longer one stands before its prefixes.
-const SYMBOLS: [&str; 31] = [
+const SYMBOLS: [&str; 33] = [
     ":=", "..", "<<", ">>", "==", "!=", "<=", ">=", "&&", "||", "+", "-", "*", "/", "%", "&", "|", "^", "<", ">", "!",
-    "(", ")", "[", "]", ",", ":", ";", "=", "#", "@",
+    "(", ")", "[", "]", "{", "}", ",", ":", ";", "=", "#", "@",
 ];
 
 /// Splits a line into its words.

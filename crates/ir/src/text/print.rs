@@ -4,10 +4,11 @@ use std::fmt;
 
 use super::lex::quote;
 use super::names::{References, numeral, written};
+use crate::access::{Access, AccessKind, Addr, Change, Tags};
 use crate::cond::{Check, FinalVar, Property};
 use crate::expr::{Expr, UnOp};
 use crate::ids::{RegId, Span, ThreadId};
-use crate::op::{Addr, Op, RmwOp};
+use crate::op::Op;
 use crate::program::{Interchangeable, LocalExpr, Place, Program, Thread, Ty};
 
 /// The program in text form.
@@ -180,15 +181,7 @@ impl Code<'_> {
     fn op(&self, op: &Op) -> String {
         match op {
             Op::Assign { dst, value } => format!("{} := {}", self.place(dst), self.expr(value)),
-            Op::Load { dst, addr } => format!("{} := load {}", self.place(dst), self.addr(addr)),
-            Op::Store { addr, value, rollback } => {
-                let word = if *rollback { "rollback" } else { "store" };
-                format!("{word} {}, {}", self.addr(addr), self.expr(value))
-            }
-            Op::Rmw { dst, addr, op } => {
-                let dst = dst.as_ref().map(|dst| self.place(dst) + " := ");
-                format!("{}{}", dst.unwrap_or_default(), self.rmw(addr, op))
-            }
+            Op::Access(access) => self.access(access),
             Op::Fence(kinds) => format!("fence {kinds}"),
             Op::AtomicBegin => "atomic begin".into(),
             Op::AtomicEnd => "atomic end".into(),
@@ -224,15 +217,20 @@ impl Code<'_> {
         }
     }
 
-    fn rmw(&self, addr: &Addr, op: &RmwOp) -> String {
-        let word = match op {
-            RmwOp::Cas { .. } => "cas",
-            RmwOp::Exchange(_) => "exchange",
-            RmwOp::FetchAdd(_) => "fetch_add",
+    fn access(&self, access: &Access) -> String {
+        let word = match (access.kind, &access.change) {
+            (AccessKind::Store, _) if access.tags.contains(Tags::ROLLBACK) => "rollback",
+            (AccessKind::Load | AccessKind::Store | AccessKind::Mark, _) | (_, None) => access.kind.noun(),
+            (_, Some(Change::Cas { .. })) => "cas",
+            (_, Some(Change::Set(_))) => "exchange",
+            (_, Some(Change::Add(_))) => "fetch_add",
         };
-        let operands = op.operands().into_iter().map(|e| self.expr(e));
-        let arguments: Vec<_> = std::iter::once(self.addr(addr)).chain(operands).collect();
-        format!("{word} {}", arguments.join(", "))
+        let dst = access.dst.as_ref().map(|dst| self.place(dst) + " := ");
+        let operands = access.operands().into_iter().map(|e| self.expr(e));
+        let arguments: Vec<_> = std::iter::once(self.addr(&access.addr)).chain(operands).collect();
+        let tags = if word == "rollback" { access.tags.without(Tags::ROLLBACK) } else { access.tags };
+        let tags = if tags.is_empty() { String::new() } else { format!(" {{{tags}}}") };
+        format!("{}{word} {}{tags}", dst.unwrap_or_default(), arguments.join(", "))
     }
 
     fn addr(&self, addr: &Addr) -> String {

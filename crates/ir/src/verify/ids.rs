@@ -1,10 +1,11 @@
-//! Invariants 3, 4, 5, 7, 9 and 13: everything that is named exists and is not a gap, threads end, choices are not empty, headers head something.
+//! Invariants 3, 4, 5, 7, 9, 13 and 14: everything that is named exists and is not a gap, threads end, choices are not empty, headers head something, accesses are whole.
 
 use super::Errors;
+use crate::access::{Access, Addr};
 use crate::cond::{FinalVar, Property};
 use crate::guards::{ALIVE, FREED};
 use crate::ids::{ArrayId, InstrId, LocId, RegId};
-use crate::op::{Addr, Op};
+use crate::op::Op;
 use crate::program::{LocalExpr, OwnOrder, Place, Program, Thread, Ty};
 
 /// Checks arrays, observables and the conditions of checks.
@@ -145,6 +146,7 @@ impl Problems<'_> {
             }
             _ => {}
         }
+        self.found.extend(op.access().and_then(Access::problem));
         op.dst().into_iter().for_each(|dst| self.place(dst));
         match op.addr() {
             Some(Addr::Fixed(loc)) => self.location(*loc),

@@ -4,9 +4,10 @@
 //! whatever the checker could not make sense of, so that one mistake is reported once.
 
 use super::Errors;
+use crate::access::{Addr, Change};
 use crate::cond::{FinalVar, Property};
 use crate::expr::{BinOp, EvalError, Expr, UnOp};
-use crate::op::{Addr, Op, RmwOp};
+use crate::op::Op;
 use crate::program::{LocalExpr, Place, Program, Register, Thread, Ty};
 
 /// The type of an expression, as far as it has one.
@@ -101,11 +102,9 @@ impl Typing {
         let (dst, addr) = (dst.unwrap_or(Kind::Unknown), addr.unwrap_or(Kind::Unknown));
         match op {
             Op::Assign { .. } => self.expect_fit(kinds[0], dst),
-            Op::Load { .. } => self.expect_fit(addr, dst),
-            Op::Store { .. } => self.expect_fit(kinds[0], addr),
-            Op::Rmw { op, .. } => {
+            Op::Access(access) => {
                 self.expect_fit(addr, dst);
-                self.rmw(op, addr, &kinds);
+                self.change(access.change.as_ref(), addr, &kinds);
             }
             Op::Assume(_) | Op::Assert { .. } | Op::Limit { .. } | Op::Branch { .. } => {
                 self.expect_int(kinds[0], "a condition");
@@ -117,10 +116,10 @@ impl Typing {
         }
     }
 
-    fn rmw(&mut self, op: &RmwOp, addr: Kind, operands: &[Kind]) {
-        match (op, addr, operands) {
-            (RmwOp::FetchAdd(_), Kind::TIMESTAMP, [Kind::Const(0..) | Kind::Unknown]) => {}
-            (RmwOp::FetchAdd(_), Kind::TIMESTAMP, _) => {
+    fn change(&mut self, change: Option<&Change>, addr: Kind, operands: &[Kind]) {
+        match (change, addr, operands) {
+            (Some(Change::Add(_)), Kind::TIMESTAMP, [Kind::Const(0..) | Kind::Unknown]) => {}
+            (Some(Change::Add(_)), Kind::TIMESTAMP, _) => {
                 self.problem("fetch-add on a timestamp adds something other than a constant of at least 0");
             }
             _ => operands.iter().for_each(|kind| self.expect_fit(*kind, addr)),

@@ -1,9 +1,9 @@
 //! Random programs, valid or not: all constructs, odd names, names taken twice, ids of things that do not exist.
 
 use cyrano_ir::{
-    Addr, ArrayId, BinOp, Check, Expr, FenceSet, FinalExpr, FinalVar, Instr, InstrId, IntType, LocId, LocalExpr,
-    Location, Method, Observable, Op, OwnOrder, Place, Program, Progress, Property, Quantifier, RegId, Register, RmwOp,
-    Routine, SharedArray, Span, Thread, ThreadId, TxCriterion, TxEvent, Ty, UnOp,
+    Addr, ArrayId, BinOp, Change, Check, Expr, FenceSet, FinalExpr, FinalVar, Instr, InstrId, IntType, LocId,
+    LocalExpr, Location, Method, Observable, Op, OwnOrder, Place, Program, Progress, Property, Quantifier, RegId,
+    Register, Routine, SharedArray, Span, Tags, Thread, ThreadId, TxCriterion, TxEvent, Ty, UnOp,
 };
 
 /// Names that are easy to get wrong in the text form.
@@ -195,13 +195,13 @@ impl Random {
     fn op(&mut self) -> Op {
         match self.below(22) {
             0 => Op::Assign { dst: self.place(2), value: self.local(4) },
-            1 => Op::Load { dst: self.place(2), addr: self.addr() },
-            2 => Op::Store { addr: self.addr(), value: self.local(3), rollback: self.one_in(3) },
+            1 => Op::load(self.place(2), self.addr()).tagged(self.tags()),
+            2 => Op::store(self.addr(), self.local(3)).tagged(self.tags()),
             3 => {
                 let dst = if self.one_in(2) { None } else { Some(self.place(2)) };
-                Op::Rmw { dst, addr: self.addr(), op: self.rmw() }
+                Op::rmw(dst, self.addr(), self.change()).tagged(self.tags())
             }
-            4 => Op::Fence(FenceSet::from_bits(self.below(16) as u8)),
+            4 => Op::fence(FenceSet::from_bits(self.below(16) as u8)),
             5 => Op::AtomicBegin,
             6 => Op::AtomicEnd,
             7 => Op::OperationBegin(self.name()),
@@ -228,11 +228,16 @@ impl Random {
         }
     }
 
-    fn rmw(&mut self) -> RmwOp {
+    fn change(&mut self) -> Change {
         match self.below(3) {
-            0 => RmwOp::Cas { expected: self.local(2), new: self.local(2) },
-            1 => RmwOp::Exchange(self.local(2)),
-            _ => RmwOp::FetchAdd(self.local(2)),
+            0 => Change::Cas { expected: self.local(2), new: self.local(2) },
+            1 => Change::Set(self.local(2)),
+            _ => Change::Add(self.local(2)),
         }
+    }
+
+    fn tags(&mut self) -> Tags {
+        let some = self.many(3, |random| random.pick(&Tags::ALL).0);
+        some.into_iter().fold(Tags::default(), |all, tag| all | tag)
     }
 }

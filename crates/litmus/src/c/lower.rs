@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use cyrano_cfront::ast::{self, ExprKind, Unary};
 use cyrano_cfront::integers::{INT, of_constant};
-use cyrano_ir::{Addr, BinOp, Diagnostic, Expr, FenceSet, IntType, LocalExpr, RegId, RmwOp, Span, UnOp};
+use cyrano_ir::{Addr, BinOp, Change, Diagnostic, Expr, FenceSet, IntType, LocalExpr, RegId, Span, UnOp};
 
 use super::calls::{Called, Order, resolve};
 use super::convert::{arithmetic, convert, int};
@@ -257,7 +257,7 @@ impl Lower<'_> {
                 let value = self.converted(value, target.ty, span)?;
                 let dst = self.temporary();
                 let full = self.open(order, target.ty);
-                self.code.rmw(dst, target.addr, RmwOp::Exchange(value));
+                self.code.rmw(dst, target.addr, Change::Set(value));
                 self.close(full);
                 Some(Value { expr: var(dst), ty: plain(target.ty) })
             }

@@ -1,7 +1,7 @@
 //! Read-modify-writes.
 
 use cyrano_cfront::ast::{self, ExprKind};
-use cyrano_ir::{BinOp, LocalExpr, RegId, RmwOp, Span};
+use cyrano_ir::{BinOp, Change, LocalExpr, RegId, Span};
 
 use super::calls::Order;
 use super::convert::int;
@@ -22,7 +22,7 @@ impl Lower<'_> {
         let new = self.converted(new, at.ty, span)?;
         let dst = self.temporary();
         let full = self.open(order, at.ty);
-        self.code.rmw(dst, at.addr, RmwOp::Cas { expected, new });
+        self.code.rmw(dst, at.addr, Change::Cas { expected, new });
         self.close(full);
         Some(dst)
     }

@@ -9,10 +9,8 @@ fn shape(source: &str) -> String {
     let test = accepted(source);
     let words = test.program.threads[0].code.iter().map(|instr| match &instr.op {
         Op::Assign { .. } => "assign".to_owned(),
-        Op::Load { .. } => "load".to_owned(),
-        Op::Store { .. } => "store".to_owned(),
-        Op::Rmw { .. } => "rmw".to_owned(),
-        Op::Fence(kinds) => format!("{kinds:?}"),
+        Op::Access(access) => format!("{:?}", access.kind).to_lowercase(),
+        Op::Fence(fence) => format!("{:?}", fence.kinds()),
         Op::AtomicBegin => "atomic".to_owned(),
         Op::AtomicEnd => "end".to_owned(),
         Op::Branch { .. } => "branch".to_owned(),
@@ -70,10 +68,7 @@ fn calls() {
 fn constants_and_truth_values_have_their_types() {
     let check = |ty: &str, value: &str, expected: i128| {
         let test = accepted(&format!("C a\n{{}}\nP0 ({ty} *x) {{ *x = {value}; }}\nexists (x=1)\n"));
-        let stored = test.program.threads[0].code.iter().find_map(|instr| match &instr.op {
-            Op::Store { value, .. } => Some(value.clone()),
-            _ => None,
-        });
+        let stored = test.program.threads[0].code.iter().find_map(|instr| instr.op.access()?.stored().cloned());
         assert_eq!(stored, Some(cyrano_ir::Expr::Const(expected)), "{ty} {value}");
     };
     check("long", "-1", -1);

@@ -1,6 +1,6 @@
 //! Instructions that read and write memory, with and without `LOCK`.
 
-use cyrano_ir::{BinOp, Expr, FenceSet, LocalExpr, RmwOp};
+use cyrano_ir::{BinOp, Change, Expr, FenceSet, LocalExpr};
 
 use super::ast::{Operand, Register};
 use super::flags;
@@ -55,7 +55,7 @@ impl Lower<'_> {
                 let (addr, value) = (self.addr(mem), self.read(register));
                 let old = self.code.temporary(0);
                 self.code.fence(FenceSet::FULL);
-                self.code.rmw(old, addr, RmwOp::Exchange(value));
+                self.code.rmw(old, addr, Change::Set(value));
                 self.code.fence(FenceSet::FULL);
                 self.write(register, var(old));
             }
@@ -70,7 +70,7 @@ impl Lower<'_> {
         let old = self.code.temporary(0);
         if lock {
             self.code.fence(FenceSet::FULL);
-            self.code.rmw(old, addr, RmwOp::Cas { expected: expected.clone(), new });
+            self.code.rmw(old, addr, Change::Cas { expected: expected.clone(), new });
             self.code.fence(FenceSet::FULL);
         } else {
             let (equal, done) = (self.code.label(), self.code.label());

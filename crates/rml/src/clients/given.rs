@@ -164,13 +164,13 @@ impl<'a> Lower<'a, '_> {
 
     fn access(&mut self, addr: Addr, args: &[LocalExpr], result: Option<Place>, span: Span) -> Fallible<()> {
         if let [_, value] = args {
-            return self.emit(Op::Store { addr, value: value.clone(), rollback: false }, span);
+            return self.emit(Op::store(addr, value.clone()), span);
         }
         let dst = match result {
             Some(dst) => dst,
             None => Place::Reg(self.temporary(Ty::Int, span)?),
         };
-        self.emit(Op::Load { dst, addr }, span)
+        self.emit(Op::load(dst, addr), span)
     }
 
     /// Inlines a command. The stm knows its threads by their numbers, whatever family they are in.

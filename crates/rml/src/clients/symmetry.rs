@@ -11,7 +11,7 @@
 //! Threads and variables are only tried in a circle, which for two of them is everything: memories go through the others beginning with
 //! the next one. Of executions that differ by names one is looked at (`client-symmetry` in `crates/explore/src/criteria/values.rs`).
 
-use cyrano_ir::{Addr, Expr, Interchangeable, LocalExpr, Op, Place, Program};
+use cyrano_ir::{AccessKind, Addr, Change, Expr, Interchangeable, LocalExpr, Op, Place, Program};
 
 use walk::is_automorphism;
 
@@ -73,10 +73,15 @@ impl Calls {
             for instr in &code.code {
                 let (from, to) = match &instr.op {
                     Op::Assign { dst, value: Expr::Var(from) } => (self.place(thread, from), self.place(thread, dst)),
-                    Op::Load { dst, addr } => (self.cells(program, addr), self.place(thread, dst)),
-                    Op::Store { addr, value: Expr::Var(from), .. } => {
-                        (self.place(thread, from), self.cells(program, addr))
-                    }
+                    Op::Access(access) => match (access.kind, &access.dst, &access.change) {
+                        (AccessKind::Load, Some(dst), _) => {
+                            (self.cells(program, &access.addr), self.place(thread, dst))
+                        }
+                        (AccessKind::Store, _, Some(Change::Set(Expr::Var(from)))) => {
+                            (self.place(thread, from), self.cells(program, &access.addr))
+                        }
+                        _ => continue,
+                    },
                     Op::Respond(Expr::Var(from)) => {
                         let place = self.place(thread, from);
                         grown |= self.mark(&place);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use cyrano_ir::{
-    Addr, Check, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Op, Program, RegId, Routine, Span, ThreadId,
+    Addr, Check, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Program, RegId, Routine, Span, ThreadId,
 };
 
 use crate::CompileError;
@@ -374,7 +374,7 @@ fn condition(
 fn fix_addresses(program: &mut Program) {
     let arrays = &program.arrays;
     for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
-        let (Op::Load { addr, .. } | Op::Store { addr, .. } | Op::Rmw { addr, .. }) = &mut instr.op else { continue };
+        let Some(addr) = instr.op.access_mut().map(|access| &mut access.addr) else { continue };
         let Addr::Indexed { array, index: IrExpr::Const(index) } = addr else { continue };
         let array = &arrays[array.index()];
         if let Ok(index) = u32::try_from(*index)

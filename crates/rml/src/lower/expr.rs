@@ -61,7 +61,7 @@ impl<'a> Lower<'a, '_> {
                     Slot::Shared(addr, ty) => {
                         let span = self.stmt_span;
                         let dst = Place::Reg(self.temporary(ty, span)?);
-                        self.emit(Op::Load { dst: dst.clone(), addr }, span)?;
+                        self.emit(Op::load(dst.clone(), addr), span)?;
                         Ok(IrExpr::Var(dst))
                     }
                 },

@@ -6,7 +6,7 @@
 //! its time adds nothing: if it overlaps a write, there is a moment in both; if it overlaps none, every moment of it is as good as
 //! another; and nobody else can tell when it began.
 
-use cyrano_ir::{Addr, BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, RmwOp, Span, UnOp};
+use cyrano_ir::{Addr, BinOp, Change, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span, UnOp};
 
 use crate::expand::method::Lower;
 use crate::lower::build::{Lock, Touch, binary, int, is, var};
@@ -104,17 +104,17 @@ impl<'a> Lower<'a, '_> {
                 self.basic_write(target, helpers, args.next().ok_or(Reported)?, span)?;
             }
             ("read", None) if is_lock => {
-                self.emit(Op::Load { dst: Place::Reg(old), addr: target.addr() }, span)?;
+                self.emit(Op::load(Place::Reg(old), target.addr()), span)?;
                 return Ok(IrExpr::binary(BinOp::Ne, var(old), int(0)));
             }
             ("read", None) => {
                 let dst = into.unwrap_or_else(|| self.build.register("%value", 0));
-                self.emit(Op::Load { dst: Place::Reg(dst), addr: target.addr() }, span)?;
+                self.emit(Op::load(Place::Reg(dst), target.addr()), span)?;
                 return Ok(var(dst));
             }
             ("write", None) => {
                 let value = args.next().ok_or(Reported)?;
-                self.emit(Op::Store { addr: target.addr(), value, rollback: false }, span)?;
+                self.emit(Op::store(target.addr(), value), span)?;
             }
             ("cas", _) => {
                 let (expected, new) = (args.next().ok_or(Reported)?, args.next().ok_or(Reported)?);
@@ -124,18 +124,18 @@ impl<'a> Lower<'a, '_> {
             ("lock", _) => {
                 let tx = int(self.tx);
                 self.section(span, |lower| {
-                    lower.emit(Op::Load { dst: Place::Reg(old), addr: target.addr() }, span)?;
+                    lower.emit(Op::load(Place::Reg(old), target.addr()), span)?;
                     lower.emit(Op::Assume(is(var(old), 0)), span)?;
-                    lower.emit(Op::Store { addr: target.addr(), value: tx, rollback: false }, span)
+                    lower.emit(Op::store(target.addr(), tx), span)
                 })?;
             }
             ("unlock", _) => {
                 let message = Some("only a lock that is held is released".to_owned());
                 self.section(span, |lower| {
-                    lower.emit(Op::Load { dst: Place::Reg(old), addr: target.addr() }, span)?;
+                    lower.emit(Op::load(Place::Reg(old), target.addr()), span)?;
                     let cond = IrExpr::binary(BinOp::Ne, var(old), int(0));
                     lower.emit(Op::Assert { cond, message }, span)?;
-                    lower.emit(Op::Store { addr: target.addr(), value: int(0), rollback: false }, span)
+                    lower.emit(Op::store(target.addr(), int(0)), span)
                 })?;
             }
             _ => return Err(Reported),
@@ -150,8 +150,8 @@ impl<'a> Lower<'a, '_> {
         (expected, new): (LocalExpr, LocalExpr),
         span: Span,
     ) -> Fallible<LocalExpr> {
-        let op = RmwOp::Cas { expected: expected.clone(), new };
-        self.emit(Op::Rmw { dst: Some(Place::Reg(old)), addr: target.addr(), op }, span)?;
+        let op = Change::Cas { expected: expected.clone(), new };
+        self.emit(Op::rmw(Some(Place::Reg(old)), target.addr(), op), span)?;
         Ok(IrExpr::binary(BinOp::Eq, var(old), expected))
     }
 
@@ -167,16 +167,16 @@ impl<'a> Lower<'a, '_> {
     }
 
     fn load(&mut self, dst: RegId, addr: Addr, span: Span) -> Fallible<u32> {
-        self.emit(Op::Load { dst: Place::Reg(dst), addr }, span)
+        self.emit(Op::load(Place::Reg(dst), addr), span)
     }
 
     pub(crate) fn store(&mut self, addr: Addr, value: LocalExpr, span: Span) -> Fallible<u32> {
-        self.emit(Op::Store { addr, value, rollback: false }, span)
+        self.emit(Op::store(addr, value), span)
     }
 
     /// Counts writes that are under way; `old` receives how many there were.
     fn count_writers(&mut self, old: RegId, writers: Addr, by: LocalExpr, span: Span) -> Fallible<u32> {
-        self.emit(Op::Rmw { dst: Some(Place::Reg(old)), addr: writers, op: RmwOp::FetchAdd(by) }, span)
+        self.emit(Op::rmw(Some(Place::Reg(old)), writers, Change::Add(by)), span)
     }
 
     fn basic_read(&mut self, target: &Target, helpers: Helpers, span: Span) -> Fallible<LocalExpr> {

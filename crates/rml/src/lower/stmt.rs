@@ -1,6 +1,6 @@
 //! Statements to instructions.
 
-use cyrano_ir::{Expr as IrExpr, LocalExpr, Op, Place, RmwOp, Span, Ty};
+use cyrano_ir::{Change, Expr as IrExpr, LocalExpr, Op, Place, Span, Tags, Ty};
 
 use crate::expand::fold::{fold, fold_range};
 use crate::lower::build::is;
@@ -25,7 +25,7 @@ impl<'a> Lower<'a, '_> {
             StmtKind::Loop(body) => self.lower_loop(body, span),
             StmtKind::Break => self.leave_loop(|targets| targets.on_break, span),
             StmtKind::Continue => self.leave_loop(|targets| targets.on_continue, span),
-            StmtKind::Fence(kinds) => self.emit(Op::Fence(*kinds), span),
+            StmtKind::Fence(kinds) => self.emit(Op::fence(*kinds), span),
             StmtKind::Atomic(body) if self.commits(body) => self.lower_atomic_block(None, &[], body, span),
             StmtKind::AtomicBlock(block) => {
                 self.lower_atomic_block(block.name.as_ref(), &block.results, &block.body, span)
@@ -72,7 +72,8 @@ impl<'a> Lower<'a, '_> {
                 let Slot::Shared(addr, _) = self.slot(place)? else { return Err(Reported) };
                 let value = fold(value, self)?;
                 // A given client has no history, so nothing in it is undone.
-                self.emit(Op::Store { addr, value, rollback: self.tx.is_none() }, span)
+                let tags = if self.tx.is_none() { Tags::ROLLBACK } else { Tags::default() };
+                self.emit(Op::store(addr, value).tagged(tags), span)
             }
         }
     }
@@ -99,19 +100,19 @@ impl<'a> Lower<'a, '_> {
             (Rhs::Expr(value), Slot::Local(dst)) => self.lower_value(Some(dst), value, span),
             (Rhs::Expr(value), Slot::Shared(addr, _)) => {
                 let value = fold(value, self)?;
-                self.emit(Op::Store { addr, value, rollback: false }, span)
+                self.emit(Op::store(addr, value), span)
             }
             (Rhs::Rmw(rmw), Slot::Local(dst)) => self.lower_rmw(Some(dst), rmw, span),
             (Rhs::Call(call), Slot::Local(dst)) => self.lower_call(call, Some(dst)),
             (Rhs::Rmw(rmw), Slot::Shared(addr, ty)) => {
                 let old = Place::Reg(self.temporary(ty, span)?);
                 self.lower_rmw(Some(old.clone()), rmw, span)?;
-                self.emit(Op::Store { addr, value: IrExpr::Var(old), rollback: false }, span)
+                self.emit(Op::store(addr, IrExpr::Var(old)), span)
             }
             (Rhs::Call(call), Slot::Shared(addr, ty)) => {
                 let result = Place::Reg(self.result(ty, span)?);
                 self.lower_call(call, Some(result.clone()))?;
-                self.emit(Op::Store { addr, value: IrExpr::Var(result), rollback: false }, span)
+                self.emit(Op::store(addr, IrExpr::Var(result)), span)
             }
             (Rhs::Access(_) | Rhs::New(_), _) => Err(Reported),
         }
@@ -123,7 +124,7 @@ impl<'a> Lower<'a, '_> {
             return fold(value, self).map(|_| ());
         };
         if let Some(Slot::Shared(addr, _)) = self.slot_read(value)? {
-            return self.emit(Op::Load { dst, addr }, span);
+            return self.emit(Op::load(dst, addr), span);
         }
         let value = fold(value, self)?;
         self.emit(Op::Assign { dst, value }, span)
@@ -132,8 +133,8 @@ impl<'a> Lower<'a, '_> {
     fn lower_rmw(&mut self, dst: Option<Place>, rmw: &'a Rmw, span: Span) -> Fallible<()> {
         let Slot::Shared(addr, ty) = self.slot(&rmw.target)? else { return Err(Reported) };
         let op = match &rmw.op {
-            RmwArgs::Cas(expected, new) => RmwOp::Cas { expected: fold(expected, self)?, new: fold(new, self)? },
-            RmwArgs::Exchange(value) => RmwOp::Exchange(fold(value, self)?),
+            RmwArgs::Cas(expected, new) => Change::Cas { expected: fold(expected, self)?, new: fold(new, self)? },
+            RmwArgs::Exchange(value) => Change::Set(fold(value, self)?),
             RmwArgs::FetchAdd(value) => {
                 let folded = fold(value, self)?;
                 if ty == Ty::Timestamp && matches!(folded, IrExpr::Const(amount) if amount < 0) {
@@ -145,10 +146,10 @@ impl<'a> Lower<'a, '_> {
                         crate::resolve::typing::TIMESTAMP_HELP,
                     ));
                 }
-                RmwOp::FetchAdd(folded)
+                Change::Add(folded)
             }
         };
-        self.emit(Op::Rmw { dst, addr, op }, span)
+        self.emit(Op::rmw(dst, addr, op), span)
     }
 
     fn lower_if(&mut self, arms: &'a [(Expr, Block)], otherwise: Option<&'a Block>) -> Fallible<()> {
@@ -264,7 +265,7 @@ impl<'a> Lower<'a, '_> {
             Slot::Shared(addr, ty) => {
                 let dst = Place::Reg(self.temporary(ty, span)?);
                 self.emit(Op::Choose { dst: dst.clone(), from }, span)?;
-                self.emit(Op::Store { addr, value: IrExpr::Var(dst), rollback: false }, span)
+                self.emit(Op::store(addr, IrExpr::Var(dst)), span)
             }
         }
     }

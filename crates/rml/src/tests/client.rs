@@ -50,10 +50,8 @@ fn atomic_transactions_are_blocks_without_the_stm() {
     let source = with("client { thread p { local i; tx { i := read(i); write(i, 2); } i := g[0]; } }");
     let program = compile_both(&source, "test", &[]).expect("it compiles").atomic.expect("it has a client");
     let ops: Vec<&Op> = program.threads[0].code.iter().map(|instr| &instr.op).collect();
-    let expected = matches!(
-        ops[..],
-        [Op::BlockBegin(_), Op::Load { .. }, Op::Store { .. }, Op::BlockEnd(_), Op::Load { .. }, Op::Halt]
-    );
+    let expected =
+        matches!(ops[..], [Op::BlockBegin(_), Op::Access(_), Op::Access(_), Op::BlockEnd(_), Op::Access(_), Op::Halt]);
     assert!(expected, "{ops:?}");
 }
 

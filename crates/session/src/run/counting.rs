@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use cyrano_ir::dataflow::{expr_reads, successors, writes};
-use cyrano_ir::{InstrId, LocalExpr, Op, Program, RegId, RmwOp, Thread};
+use cyrano_ir::{Change, InstrId, LocalExpr, Op, Program, RegId, Thread};
 
 /// Whether some loop of the program may count.
 pub fn counts(program: &Program) -> bool {
@@ -28,8 +28,9 @@ fn in_thread(thread: &Thread) -> bool {
         .collect();
     looping.iter().any(|op| match op {
         Op::Assign { value, .. } if computes(value) => feeds_itself(op, &registers(value), &computed),
-        Op::Store { value, .. } => adds(value, &computed),
-        Op::Rmw { op: RmwOp::FetchAdd(_), .. } => true,
+        Op::Access(access) => {
+            access.stored().is_some_and(|value| adds(value, &computed)) || matches!(access.change, Some(Change::Add(_)))
+        }
         _ => false,
     })
 }

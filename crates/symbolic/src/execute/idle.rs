@@ -34,7 +34,7 @@
 //! Range analysis does not use this: under some models its ranges must not rest on which stores are executed.
 
 use cyrano_ir::dataflow::{Liveness, successors, writes};
-use cyrano_ir::{AccessKind, Addr, Expr, InstrId, LocId, LocalExpr, Op, Program, RmwOp, Thread, ThreadId};
+use cyrano_ir::{AccessKind, Addr, Change, Expr, InstrId, LocId, Op, Program, Thread, ThreadId};
 use cyrano_memory::Model;
 
 use crate::execute::event::{Event, Run};
@@ -179,9 +179,11 @@ impl Round {
 
 /// Whether leaving out an exchange that finds what it writes is allowed.
 fn may_be_silent(program: &Program, model: &Model, op: &Op) -> bool {
-    let Op::Rmw { addr, op: RmwOp::Exchange(_), .. } = op else { return false };
-    let constants = || matches!(addr, Addr::Fixed(loc) if holds_constants(program, *loc));
-    !model.own_order && (!model.may_invent_values() || constants())
+    let Some(access) = op.access().filter(|access| access.kind == AccessKind::Rmw && access.set().is_some()) else {
+        return false;
+    };
+    let constants = || matches!(access.addr, Addr::Fixed(loc) if holds_constants(program, loc));
+    !model.reordering().own_order && (!model.reordering().may_invent_values() || constants())
 }
 
 /// Whether all stores to a word have a fixed address and write constants.
@@ -200,11 +202,5 @@ fn holds_constants(program: &Program, loc: LocId) -> bool {
 }
 
 fn stores_a_constant(op: &Op) -> bool {
-    let constant = |value: &LocalExpr| matches!(value, Expr::Const(_));
-    match op {
-        Op::Store { value, .. } | Op::Rmw { op: RmwOp::Exchange(value) | RmwOp::Cas { new: value, .. }, .. } => {
-            constant(value)
-        }
-        _ => false,
-    }
+    matches!(op.change(), Some(Change::Set(Expr::Const(_)) | Change::Cas { new: Expr::Const(_), .. }))
 }

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use cyrano_ir::{AccessKind, Addr, ArrayId, BinOp, InstrId, LocalExpr, Op, Place, RmwOp};
+use cyrano_ir::{Access, AccessKind, Addr, ArrayId, BinOp, Change, InstrId, LocalExpr, Place};
 use cyrano_memory::Control;
 
 use crate::execute::arith::Computed;
@@ -95,7 +95,7 @@ impl Walk<'_, '_> {
         }
         let (value, wrong) = state.registers.eval(self.gates, cond);
         self.stop(guard, wrong);
-        if self.set.model.dependencies.control != Control::None {
+        if self.set.model.reordering().dependencies.control != Control::None {
             let taint = state.registers.taint(self.gates, cond);
             state.control = self.gates.union(&state.control, &taint);
         }
@@ -193,12 +193,13 @@ impl Walk<'_, '_> {
         std::mem::take(&mut self.gates.exchanges)
     }
 
-    pub(crate) fn access(&mut self, pc: InstrId, op: &Op, guard: &mut Lit, state: &mut State) {
-        let (Some(addr), Some(kind)) = (op.addr(), op.access_kind()) else { return };
+    pub(crate) fn access(&mut self, pc: InstrId, access: &Access, guard: &mut Lit, state: &mut State) {
+        let Access { kind, addr, dst, change, .. } = access;
+        let kind = *kind;
         let (address, address_taint, wrong) = self.address(addr, state);
         self.stop(guard, wrong);
-        let place = op
-            .dst()
+        let place = dst
+            .as_ref()
             .map(|dst| (state.registers.resolve(self.gates, dst), state.registers.index_taint(self.gates, dst)));
         if let Some(((_, wrong), _)) = &place {
             self.stop(guard, *wrong);
@@ -213,15 +214,9 @@ impl Walk<'_, '_> {
         let control = state.control.clone();
         let follows = self.follows(pc, state);
         let mut from = Sources { address: address_taint, control, follows, ..Sources::default() };
-        let write = match op {
-            Op::Store { value, .. } => {
-                let (value, taint) = self.compute(value, *guard, state);
-                (from.data, from.flow) = (taint.clone(), taint);
-                Some((value, *guard))
-            }
-            Op::Rmw { op, .. } => read.clone().map(|old| self.modify(op, &old, *guard, state, &mut from)),
-            _ => None,
-        };
+        let nothing = Value::nothing();
+        let old = read.as_ref().unwrap_or(&nothing);
+        let write = change.as_ref().map(|change| self.change(change, old, *guard, state, &mut from));
         let freed = self.look(pc, kind, &address, *guard, state);
         let number = u32::try_from(self.run.events.len()).unwrap_or(u32::MAX);
         self.hand_on_access(pc, number, *guard);
@@ -294,22 +289,22 @@ impl Walk<'_, '_> {
         if range == Range::none() { Value::nothing() } else { self.gates.unknown(range) }
     }
 
-    /// The store of a read-modify-write. All operands are evaluated, also those that a failed compare-and-swap does not use.
-    fn modify(&mut self, op: &RmwOp, old: &Value, guard: Lit, state: &State, from: &mut Sources) -> (Value, Lit) {
-        match op {
-            RmwOp::Exchange(value) => {
+    /// What is written over an old value, and when. All operands are evaluated, also those that a failed compare-and-swap does not use.
+    fn change(&mut self, change: &Change, old: &Value, guard: Lit, state: &State, from: &mut Sources) -> (Value, Lit) {
+        match change {
+            Change::Set(value) => {
                 let (value, taint) = self.compute(value, guard, state);
                 (from.data, from.flow) = (taint.clone(), taint);
                 (value, guard)
             }
-            RmwOp::FetchAdd(value) => {
+            Change::Add(value) => {
                 let (value, taint) = self.compute(value, guard, state);
                 (from.data, from.flow, from.computes) = (taint.clone(), taint, true);
                 self.gates.exchanges.retain(|swap| swap.keeps_binary(BinOp::Add, &old.range, &value.range));
                 let sum = self.gates.binary(BinOp::Add, old, &value);
                 (self.repair(sum, guard), guard)
             }
-            RmwOp::Cas { expected, new } => {
+            Change::Cas { expected, new } => {
                 let (expected, compared) = self.compute(expected, guard, state);
                 let (new, taint) = self.compute(new, guard, state);
                 from.data = self.gates.union(&compared, &taint);

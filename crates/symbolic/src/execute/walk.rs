@@ -117,13 +117,13 @@ enum Next {
 
 impl<'a, 'g> Walk<'a, 'g> {
     fn new(set: &'a Setting<'a>, gates: &'g mut Gates, run: &'g mut Run, thread: ThreadId) -> Self {
-        let dependencies = set.model.dependencies;
+        let dependencies = set.model.reordering().dependencies;
         let keeps = dependencies.data || dependencies.address || dependencies.control != Control::None;
         let registers = Registers { values: Vec::new(), taints: Vec::new(), open: Vec::new() };
         let out = ThreadRun { items: Vec::new(), steps: Vec::new(), choices: Vec::new(), halted: FALSE, registers };
-        let tracks = keeps || set.model.may_invent_values();
+        let tracks = keeps || set.model.reordering().may_invent_values();
         let any_path = gates.dry && !branches_order_stores(set.model);
-        let own = set.program.own_order(&set.model.name).filter(|_| set.model.own_order).map(Follow::new);
+        let own = set.program.own_order(&set.model.name).filter(|_| set.model.reordering().own_order).map(Follow::new);
         Self {
             set,
             gates,
@@ -173,7 +173,7 @@ impl<'a, 'g> Walk<'a, 'g> {
         };
         let mut guard = guard;
         let declares = code.code.iter().any(|instr| matches!(instr.op, Op::OperationBegin(_)));
-        if set.model.serial && !declares && !is_setup {
+        if set.model.reordering().serial && !declares && !is_setup {
             guard = walk.begin_operation(guard, &mut state);
         }
         let start = set.loops[thread.index()].start();
@@ -385,13 +385,13 @@ impl<'a, 'g> Walk<'a, 'g> {
         self.whole = state.section.map_or(TRUE, |section| self.run.sections[section].whole);
         match op {
             Op::Assign { dst, value } => self.assign(pc, dst, value, guard, state),
-            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => {
+            Op::Access(access) => {
                 *guard = self.may_pause(*guard, state);
-                self.access(pc, op, guard, state);
+                self.access(pc, access, guard, state);
             }
-            Op::Fence(set) => self.out.items.push(match self.set.optional.get(self.thread, pc) {
+            Op::Fence(fence) => self.out.items.push(match self.set.optional.get(self.thread, pc) {
                 Some(position) => Item::Optional(*guard, position, state.unit),
-                None => Item::Fence(*guard, *set, state.unit),
+                None => Item::Fence(*guard, fence.kinds(), state.unit),
             }),
             Op::AtomicBegin => {
                 self.begin_section(pc, guard, state);
@@ -407,10 +407,10 @@ impl<'a, 'g> Walk<'a, 'g> {
                     state.unit = None;
                 }
             }
-            Op::OperationBegin(_) if self.set.model.serial && state.memory.is_none() => {
+            Op::OperationBegin(_) if self.set.model.reordering().serial && state.memory.is_none() => {
                 *guard = self.begin_operation(*guard, state);
             }
-            Op::OperationEnd if self.set.model.serial && state.memory.is_none() => {
+            Op::OperationEnd if self.set.model.reordering().serial && state.memory.is_none() => {
                 if let Some(unit) = state.unit.take() {
                     self.run.units[unit].ends.push(*guard);
                 }
@@ -457,7 +457,7 @@ impl Gates {
 /// Where it does not, two branches may justify one another, so ranges must not rest on which branches are possible; what a value is computed
 /// from never goes in circles (axiom 7).
 fn branches_order_stores(model: &Model) -> bool {
-    let loads_first = model.keeps(AccessKind::Load, AccessKind::Store, false);
-    let dependencies = model.dependencies.data && model.dependencies.address;
-    loads_first || model.control_orders(AccessKind::Store) && dependencies
+    let loads_first = model.reordering().keeps(AccessKind::Load, AccessKind::Store, false);
+    let dependencies = model.reordering().dependencies.data && model.reordering().dependencies.address;
+    loads_first || model.reordering().control_orders(AccessKind::Store) && dependencies
 }

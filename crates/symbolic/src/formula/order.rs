@@ -48,7 +48,7 @@ pub(crate) struct Order<'a> {
 
 /// Whether the model keeps two kinds of accesses in order whatever their addresses.
 pub(crate) fn keeps_always(model: &Model, first: AccessKind, second: AccessKind) -> bool {
-    model.keeps(first, second, true) && model.keeps(first, second, false)
+    model.reordering().keeps(first, second, true) && model.reordering().keeps(first, second, false)
 }
 
 /// Whether an access of this kind passes on no order that is not kept without it.
@@ -108,7 +108,7 @@ impl<'a> Order<'a> {
         }
         let alone = run.events.iter().map(|event| event.unit.is_none_or(|unit| run.units[unit].events.len() == 1));
         let alone = alone.collect();
-        let own = model.own_order && program.own_order(&model.name).is_some();
+        let own = model.reordering().own_order && program.own_order(&model.name).is_some();
         let headers = program.has_headers().then_some(program);
         let mut order = Self { run, model, headers, own, graph, nodes, alone };
         for thread in &run.threads {
@@ -192,7 +192,7 @@ impl<'a> Order<'a> {
             return None;
         }
         let (earlier, later) = if first < second { (a, b) } else { (b, a) };
-        Some(self.model.keeps(earlier.kind, later.kind, true).then_some(first < second))
+        Some(self.model.reordering().keeps(earlier.kind, later.kind, true).then_some(first < second))
     }
 
     /// Whether the model keeps two accesses in order, given that both are executed.
@@ -209,7 +209,8 @@ impl<'a> Order<'a> {
 
     fn kept_by_model(&self, gates: &mut Gates, first: usize, second: usize) -> Lit {
         let (a, b) = (self.event(first), self.event(second));
-        let (same, different) = (self.model.keeps(a.kind, b.kind, true), self.model.keeps(a.kind, b.kind, false));
+        let (same, different) =
+            (self.model.reordering().keeps(a.kind, b.kind, true), self.model.reordering().keeps(a.kind, b.kind, false));
         match (same, different) {
             (true, true) => TRUE,
             (false, false) => FALSE,
@@ -232,7 +233,7 @@ impl<'a> Order<'a> {
 
     /// What an access depends on, as far as the model keeps it.
     pub(crate) fn depends(&self, gates: &mut Gates, event: &Event) -> Taint {
-        let kept = self.model.dependencies;
+        let kept = self.model.reordering().dependencies;
         let mut all = Taint::default();
         if kept.data {
             all = gates.union(&all, &event.from.data);
@@ -240,7 +241,7 @@ impl<'a> Order<'a> {
         if kept.address {
             all = gates.union(&all, &event.from.address);
         }
-        if self.model.control_orders(event.kind) {
+        if self.model.reordering().control_orders(event.kind) {
             all = gates.union(&all, &event.from.control);
         }
         all
@@ -278,7 +279,7 @@ impl<'a> Order<'a> {
 
     /// Axiom 5, for a load that may take its value from a store of its own thread.
     pub(crate) fn known(&mut self, gates: &mut Gates, load: usize, store: usize, seen: Lit) {
-        if !self.model.forwarding {
+        if !self.model.reordering().forwarding {
             return;
         }
         for (source, lit) in self.depends(gates, self.event(store)).iter() {
@@ -300,7 +301,8 @@ impl<'a> Order<'a> {
             };
         }
         if s.thread == l.thread {
-            let settled = l.looks || self.model.forwarding || self.model.keeps(s.kind, l.kind, true);
+            let settled =
+                l.looks || self.model.reordering().forwarding || self.model.reordering().keeps(s.kind, l.kind, true);
             if store > load || settled || self.nodes[store] == self.nodes[load] {
                 return Lit::from(store < load);
             }

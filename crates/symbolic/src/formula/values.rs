@@ -44,7 +44,7 @@ pub(crate) fn encode(order: &mut Order<'_>, gates: &mut Gates) -> Vec<Seen> {
             Reading { order, gates, load }.encode(&stores, &mut seen);
         }
     }
-    if order.model.may_invent_values() {
+    if order.model.reordering().may_invent_values() {
         let graph = thin_air(order, &seen);
         order.graph.append(graph);
     }
@@ -111,8 +111,8 @@ impl Reading<'_, '_> {
         let word = event.address.single()?;
         let settled = |store: &Event| {
             event.looks
-                || self.order.model.forwarding
-                || self.order.model.keeps(store.kind, event.kind, true)
+                || self.order.model.reordering().forwarding
+                || self.order.model.reordering().keeps(store.kind, event.kind, true)
                 || event.unit.is_some() && event.unit == store.unit
         };
         stores.iter().rev().copied().filter(|store| *store < self.load).find(|store| {
@@ -134,7 +134,7 @@ impl Reading<'_, '_> {
             let Some((_, writes)) = &other.write else { continue };
             let foreign_ghost = other.ghost && (!event.ghost || other.unit != event.unit);
             let own = other.thread == event.thread && other.ghost == event.ghost;
-            let later = store > self.load && !self.order.model.own_order;
+            let later = store > self.load && !self.order.model.reordering().own_order;
             let out_of_reach = own && (later || hidden.is_some_and(|hidden| store < hidden));
             // What a ghost's own section wrote hides everything in memory.
             let buried = event.ghost && !other.ghost && hidden.is_some();

@@ -4,7 +4,7 @@
 //! follows by running the program. So what is reported does not depend on how expressions were encoded.
 
 use cyrano_engine::{Access, Blocked, Execution, Violation};
-use cyrano_ir::{Addr, EvalError, InstrId, LocalExpr, Op, Place, Program, RegId, RmwOp, ThreadId};
+use cyrano_ir::{Addr, Change, EvalError, InstrId, LocalExpr, Op, Place, Program, RegId, ThreadId};
 
 use crate::execute::event::Wait;
 use crate::formula::encode::Encoding;
@@ -226,7 +226,7 @@ impl<'a> Machine<'a> {
                 Err(error) => return self.fail(error),
                 Ok(register) => self.registers[register.index()] = self.compute(value),
             },
-            Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => return self.access(&instr.op),
+            Op::Access(access) => return self.access(access),
             Op::Choose { dst, .. } => match (self.resolve(dst), self.choices.next()) {
                 (Err(error), _) => return self.fail(error),
                 (Ok(_), None) => return Flow::Stop,
@@ -257,14 +257,14 @@ impl<'a> Machine<'a> {
         self.go(next)
     }
 
-    fn access(&mut self, op: &Op) -> Flow {
-        let location = match op.addr() {
-            Some(Addr::Indexed { array, index }) => {
+    fn access(&mut self, access: &cyrano_ir::Access) -> Flow {
+        let location = match &access.addr {
+            Addr::Indexed { array, index } => {
                 self.eval(index).and_then(|index| self.program.element(*array, index)).map(|_| ())
             }
-            _ => Ok(()),
+            Addr::Fixed(_) => Ok(()),
         };
-        let register = op.dst().map(|dst| self.resolve(dst)).transpose();
+        let register = access.dst.as_ref().map(|dst| self.resolve(dst)).transpose();
         let register = match (location, register) {
             (Err(error), _) | (Ok(()), Err(error)) => return self.fail(error),
             (Ok(()), Ok(register)) => register,
@@ -274,11 +274,7 @@ impl<'a> Machine<'a> {
             return Flow::Odd;
         }
         self.before_section = None;
-        let written = match op {
-            Op::Store { value, .. } => Some(self.compute(value)),
-            Op::Rmw { op, .. } => self.modify(op, planned.read.unwrap_or(0)),
-            _ => None,
-        };
+        let written = access.change.as_ref().and_then(|change| self.change(change, planned.read.unwrap_or(0)));
         self.written.push(written);
         self.at.push(self.pc);
         if let (Some(register), Some(value)) = (register, planned.read) {
@@ -287,17 +283,17 @@ impl<'a> Machine<'a> {
         self.go(InstrId(self.pc.0 + 1))
     }
 
-    fn modify(&mut self, op: &RmwOp, old: i128) -> Option<i128> {
-        match op {
-            RmwOp::Exchange(value) => Some(self.compute(value)),
-            RmwOp::FetchAdd(value) => {
+    fn change(&mut self, change: &Change, old: i128) -> Option<i128> {
+        match change {
+            Change::Set(value) => Some(self.compute(value)),
+            Change::Add(value) => {
                 let by = self.compute(value);
                 Some(old.checked_add(by).unwrap_or_else(|| {
                     self.errors.push((self.pc, EvalError::Overflow));
                     0
                 }))
             }
-            RmwOp::Cas { expected, new } => {
+            Change::Cas { expected, new } => {
                 let expected = self.compute(expected);
                 let new = self.compute(new);
                 (old == expected).then_some(new)

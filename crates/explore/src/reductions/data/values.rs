@@ -4,7 +4,7 @@
 //! memory holds; running each thread up to the access that comes next in the memory order gives all values.
 
 use cyrano_engine::{Access, Execution};
-use cyrano_ir::{Addr, EvalError, Expr, LocId, LocalExpr, Op, Place, Program, RmwOp};
+use cyrano_ir::{Addr, Change, EvalError, Expr, LocId, LocalExpr, Op, Place, Program};
 
 /// The execution with the values of the program; none if it is not one of the program's.
 pub(crate) fn with_values(program: &Program, execution: &Execution) -> Option<Execution> {
@@ -71,8 +71,8 @@ impl<'p> Lane<'p> {
             self.local()?;
         }
         match self.op()? {
-            Op::Store { addr, value, .. } => {
-                let (loc, value) = (self.location(addr)?, self.value(value)?);
+            Op::Access(store) => {
+                let (loc, value) = (self.location(&store.addr)?, self.value(store.stored()?)?);
                 self.deferred.push((self.issued, loc, value));
             }
             Op::Transaction(_) => {}
@@ -90,14 +90,9 @@ impl<'p> Lane<'p> {
             let loc = self.location(addr)?;
             let own = self.deferred.iter().rev().find(|(_, other, _)| *other == loc);
             let old = own.map_or(memory[loc.index()], |(.., value)| *value);
-            match op {
-                Op::Load { .. } => read = Some(old),
-                Op::Store { value, .. } => written = Some(self.value(value)?),
-                Op::Rmw { op, .. } => {
-                    read = Some(old);
-                    written = self.modified(op, old)?;
-                }
-                _ => {}
+            read = op.access_kind().filter(|kind| kind.reads()).map(|_| old);
+            if let Some(change) = op.change() {
+                written = self.modified(change, old)?;
             }
             if let Some(value) = written {
                 memory[loc.index()] = value;
@@ -109,12 +104,8 @@ impl<'p> Lane<'p> {
         Some(Access { read, written, ..*access })
     }
 
-    fn modified(&self, op: &RmwOp, old: i128) -> Option<Option<i128>> {
-        Some(match op {
-            RmwOp::Cas { expected, new } => (self.value(expected)? == old).then_some(self.value(new)?),
-            RmwOp::Exchange(value) => Some(self.value(value)?),
-            RmwOp::FetchAdd(value) => Some(old.checked_add(self.value(value)?)?),
-        })
+    fn modified(&self, change: &Change, old: i128) -> Option<Option<i128>> {
+        change.apply(old, |operand| self.value(operand).ok_or(EvalError::Undefined)).ok()
     }
 
     /// One instruction without an access.

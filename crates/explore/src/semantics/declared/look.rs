@@ -182,7 +182,7 @@ impl<const W: usize> Walk<'_, W> {
                     pc = self.section(pc, weight, &mut way);
                     continue;
                 }
-                Op::Load { .. } | Op::Store { .. } | Op::Rmw { .. } => self.access(pc, op, weight, &mut way),
+                Op::Access(_) => self.access(pc, op, weight, &mut way),
                 Op::Choose { dst, .. } => self.choice(pc, op, dst, weight, &mut way),
                 Op::Assign { .. } | Op::Assert { .. } => {
                     self.compute(pc, op, weight, &mut way);

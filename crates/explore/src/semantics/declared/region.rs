@@ -3,7 +3,7 @@
 use std::ops::{BitAnd, BitOr};
 
 use cyrano_ir::dataflow::successors;
-use cyrano_ir::{Addr, FenceSet, InstrId, LocalExpr, Op, OwnOrder, Place, Program, RegId, RmwOp, ThreadId};
+use cyrano_ir::{Addr, FenceSet, InstrId, Leaf, LocalExpr, Op, OwnOrder, Place, Program, RegId, ThreadId};
 
 /// How many accesses and sections a region may have.
 pub(crate) const MOST_UNITS: usize = 256;
@@ -84,7 +84,7 @@ pub(crate) struct Region {
 pub(crate) fn is_barrier(op: &Op) -> bool {
     match op {
         Op::Invoke { .. } | Op::Respond(_) | Op::Halt => true,
-        Op::Fence(set) => set.contains(FenceSet::FULL),
+        Op::Fence(fence) => fence.kinds().contains(FenceSet::FULL),
         _ => false,
     }
 }
@@ -207,57 +207,13 @@ fn place_registers(place: &Place, visit: &mut dyn FnMut(usize)) {
     }
 }
 
-/// The same instruction with other registers.
+/// The same instruction with other registers. Elements of a local array are all touched if one is, and stay next to each other.
 fn renamed(op: &Op, new: &[u32]) -> Op {
-    let expr = |e: &LocalExpr| renamed_expr(e, new);
-    let dst = |p: &Place| renamed_place(p, new);
-    match op {
-        Op::Assign { dst: d, value } => Op::Assign { dst: dst(d), value: expr(value) },
-        Op::Load { dst: d, addr } => Op::Load { dst: dst(d), addr: renamed_addr(addr, new) },
-        Op::Store { addr, value, rollback } => {
-            Op::Store { addr: renamed_addr(addr, new), value: expr(value), rollback: *rollback }
+    let mut op = op.clone();
+    op.for_each_leaf(&mut |leaf| {
+        if let Leaf::Register(register) = leaf {
+            *register = RegId(new[register.index()]);
         }
-        Op::Rmw { dst: d, addr, op } => {
-            let op = match op {
-                RmwOp::Cas { expected, new } => RmwOp::Cas { expected: expr(expected), new: expr(new) },
-                RmwOp::Exchange(value) => RmwOp::Exchange(expr(value)),
-                RmwOp::FetchAdd(value) => RmwOp::FetchAdd(expr(value)),
-            };
-            Op::Rmw { dst: d.as_ref().map(dst), addr: renamed_addr(addr, new), op }
-        }
-        Op::Choose { dst: d, from } => Op::Choose { dst: dst(d), from: from.clone() },
-        Op::Assume(cond) => Op::Assume(expr(cond)),
-        Op::Assert { cond, message } => Op::Assert { cond: expr(cond), message: message.clone() },
-        Op::Limit { cond, what } => Op::Limit { cond: expr(cond), what: what.clone() },
-        Op::Branch { cond, then_to, else_to } => Op::Branch { cond: expr(cond), then_to: *then_to, else_to: *else_to },
-        other => other.clone(),
-    }
-}
-
-fn renamed_addr(addr: &Addr, new: &[u32]) -> Addr {
-    match addr {
-        Addr::Fixed(loc) => Addr::Fixed(*loc),
-        Addr::Indexed { array, index } => Addr::Indexed { array: *array, index: renamed_expr(index, new) },
-    }
-}
-
-fn renamed_expr(expr: &LocalExpr, new: &[u32]) -> LocalExpr {
-    match expr {
-        LocalExpr::Const(value) => LocalExpr::Const(*value),
-        LocalExpr::Var(place) => LocalExpr::Var(renamed_place(place, new)),
-        LocalExpr::Unary(op, inner) => LocalExpr::Unary(*op, Box::new(renamed_expr(inner, new))),
-        LocalExpr::Binary(op, a, b) => {
-            LocalExpr::Binary(*op, Box::new(renamed_expr(a, new)), Box::new(renamed_expr(b, new)))
-        }
-    }
-}
-
-/// Elements of a local array are all touched if one is, and stay next to each other.
-fn renamed_place(place: &Place, new: &[u32]) -> Place {
-    match place {
-        Place::Reg(reg) => Place::Reg(RegId(new[reg.index()])),
-        Place::Elem { base, len, index } => {
-            Place::Elem { base: RegId(new[base.index()]), len: *len, index: Box::new(renamed_expr(index, new)) }
-        }
-    }
+    });
+    op
 }

@@ -1,7 +1,7 @@
 //! The automorphism itself: the codes of threads, walked in pairs.
 
 use cyrano_ir::dataflow::Pairs;
-use cyrano_ir::{Addr, Expr, InstrId, LocalExpr, Method, Op, Place, Program, RmwOp, Thread, reply};
+use cyrano_ir::{Access, AccessKind, Addr, Expr, InstrId, LocalExpr, Method, Op, Place, Program, Thread, reply};
 
 use super::Calls;
 use crate::expand::share::past_jumps;
@@ -129,23 +129,16 @@ impl Walk<'_> {
                 self.place(dst, other)?;
                 self.content(value, as_well, holds)?;
             }
-            (Op::Load { dst, addr }, Op::Load { dst: other, addr: there }) => {
-                self.place(dst, other)?;
-                self.addr(addr, there)?;
-            }
-            (Op::Store { addr, value, rollback }, Op::Store { addr: there, value: as_well, rollback: too })
-                if rollback == too =>
-            {
-                let holds = self.calls.holds(&self.calls.cells(self.program, addr));
-                self.addr(addr, there)?;
-                self.content(value, as_well, holds)?;
-            }
-            (Op::Rmw { dst, addr, op }, Op::Rmw { dst: other, addr: there, op: change }) => {
-                // A read-modify-write of a value would compare or compute with it.
-                (!self.calls.holds(&self.calls.cells(self.program, addr))).then_some(())?;
-                self.rmw(op, change)?;
-                self.addr(addr, there)?;
-                match (dst, other) {
+            (Op::Access(access), Op::Access(other)) if (access.kind, access.tags) == (other.kind, other.tags) => {
+                let holds = self.calls.holds(&self.calls.cells(self.program, &access.addr));
+                match (access.stored(), other.stored()) {
+                    (Some(value), Some(as_well)) => self.content(value, as_well, holds)?,
+                    // A read-modify-write of a value would compare or compute with it.
+                    _ if access.kind == AccessKind::Rmw && holds => return None,
+                    _ => self.change(access, other)?,
+                }
+                self.addr(&access.addr, &other.addr)?;
+                match (&access.dst, &other.dst) {
                     (None, None) => {}
                     (Some(dst), Some(other)) => self.place(dst, other)?,
                     _ => return None,
@@ -173,8 +166,9 @@ impl Walk<'_> {
         Some(next)
     }
 
-    fn rmw(&mut self, left: &RmwOp, right: &RmwOp) -> Option<()> {
-        (std::mem::discriminant(left) == std::mem::discriminant(right)).then_some(())?;
+    fn change(&mut self, left: &Access, right: &Access) -> Option<()> {
+        let kind = |access: &Access| access.change.as_ref().map(std::mem::discriminant);
+        (kind(left) == kind(right)).then_some(())?;
         left.operands().into_iter().zip(right.operands()).try_for_each(|(a, b)| self.content(a, b, false))
     }
 

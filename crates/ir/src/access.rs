@@ -1,0 +1,315 @@
+//! Accesses to shared memory: one form for loads, stores and read-modify-writes.
+//!
+//! An [`Access`] has an address, a place for what it reads, a [`Change`] for what it writes, and [`Tags`].
+//!
+//! **Invariant** (checked by the [verifier](mod@crate::verify)): a load has a place and no change, a store sets a value and has no place, a
+//! read-modify-write has a change. [`Op::load`], [`Op::store`] and [`Op::rmw`] make nothing else.
+
+use std::fmt;
+use std::ops::BitOr;
+
+use crate::expr::EvalError;
+use crate::ids::{ArrayId, LocId};
+use crate::op::Op;
+use crate::program::{LocalExpr, Place};
+
+/// What an access does to memory. A read-modify-write does both at one point of the memory order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum AccessKind {
+    /// Reads only.
+    Load,
+    /// Writes only.
+    Store,
+    /// Reads and writes at once. A failed compare-and-swap is still one of these.
+    Rmw,
+    /// Does nothing to memory but has a place in the memory order: an event of a transaction.
+    Mark,
+}
+
+impl AccessKind {
+    /// Whether the access reads.
+    #[inline]
+    pub fn reads(self) -> bool {
+        matches!(self, Self::Load | Self::Rmw)
+    }
+
+    /// Whether the access writes.
+    #[inline]
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Store | Self::Rmw)
+    }
+
+    /// The word used in messages.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::Rmw => "read-modify-write",
+            Self::Mark => "event",
+        }
+    }
+}
+
+/// A shared address.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Addr {
+    /// A fixed location.
+    Fixed(LocId),
+    /// An element of a shared array.
+    Indexed {
+        /// The array.
+        array: ArrayId,
+        /// Which element.
+        index: LocalExpr,
+    },
+}
+
+/// A load, a store or a read-modify-write.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// Which of the three.
+    pub kind: AccessKind,
+    /// What is read or written.
+    pub addr: Addr,
+    /// Where the value goes that was read, if anywhere. A read-modify-write reads the **old** value.
+    pub dst: Option<Place>,
+    /// What is written, if anything.
+    pub change: Option<Change>,
+    /// What else is said about it.
+    pub tags: Tags,
+}
+
+/// What an access writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// The value.
+    Set(LocalExpr),
+    /// `new` if the old value equals `expected`, else nothing.
+    Cas {
+        /// What the location must hold.
+        expected: LocalExpr,
+        /// What is written then.
+        new: LocalExpr,
+    },
+    /// The old value plus this one.
+    Add(LocalExpr),
+}
+
+impl Change {
+    /// The expressions it evaluates.
+    pub fn operands(&self) -> Vec<&LocalExpr> {
+        match self {
+            Self::Set(value) | Self::Add(value) => vec![value],
+            Self::Cas { expected, new } => vec![expected, new],
+        }
+    }
+
+    /// The expressions it evaluates, to be changed.
+    pub fn operands_mut(&mut self) -> Vec<&mut LocalExpr> {
+        match self {
+            Self::Set(value) | Self::Add(value) => vec![value],
+            Self::Cas { expected, new } => vec![expected, new],
+        }
+    }
+
+    /// What is written over `old`, if anything; all operands are evaluated, in their order, whatever comes of it.
+    #[inline]
+    pub fn apply<E: From<EvalError>>(
+        &self,
+        old: i128,
+        mut value: impl FnMut(&LocalExpr) -> Result<i128, E>,
+    ) -> Result<Option<i128>, E> {
+        Ok(match self {
+            Self::Set(set) => Some(value(set)?),
+            Self::Cas { expected, new } => {
+                let (expected, new) = (value(expected)?, value(new)?);
+                (old == expected).then_some(new)
+            }
+            Self::Add(more) => Some(old.checked_add(value(more)?).ok_or(EvalError::Overflow)?),
+        })
+    }
+}
+
+impl Access {
+    /// The expressions it evaluates besides address and destination index.
+    pub fn operands(&self) -> Vec<&LocalExpr> {
+        self.change.as_ref().map(Change::operands).unwrap_or_default()
+    }
+
+    /// The value that it writes whatever was there: of a store, or of an exchange.
+    pub fn set(&self) -> Option<&LocalExpr> {
+        match &self.change {
+            Some(Change::Set(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The value of a store.
+    pub fn stored(&self) -> Option<&LocalExpr> {
+        self.set().filter(|_| self.kind == AccessKind::Store)
+    }
+
+    /// What a read-modify-write does.
+    pub fn modifies(&self) -> Option<&Change> {
+        self.change.as_ref().filter(|_| self.kind == AccessKind::Rmw)
+    }
+
+    /// What is wrong with its parts, if anything; see the module doc.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let fits = match self.kind {
+            AccessKind::Load => self.dst.is_some() && self.change.is_none(),
+            AccessKind::Store => self.dst.is_none() && self.set().is_some(),
+            AccessKind::Rmw => self.change.is_some(),
+            AccessKind::Mark => false,
+        };
+        let noun = self.kind.noun();
+        let unfit = Tags::ALL.into_iter().find(|(tag, ..)| self.tags.contains(*tag) && !tag.fit(self.kind));
+        match unfit {
+            _ if !fits => Some(format!("the parts of this access are not those of a {noun}")),
+            Some((_, name)) => Some(format!("a {noun} cannot be `{name}`")),
+            None => None,
+        }
+    }
+}
+
+/// What is said about an access besides what it does: a set of words. What they mean is the model's to say; a model that knows a
+/// word not at all cannot be asked about a program that uses it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Tags(u8);
+
+impl Tags {
+    /// A store that undoes earlier stores of its transaction. To memory it is a store like any other.
+    pub const ROLLBACK: Self = Self(1);
+    /// Orders what it reads before later accesses.
+    pub const ACQUIRE: Self = Self(2);
+    /// Orders earlier accesses before what it writes.
+    pub const RELEASE: Self = Self(4);
+    /// Is in one order with all others that have this tag.
+    pub const SEQ_CST: Self = Self(8);
+
+    /// Each with its name.
+    pub const ALL: [(Self, &'static str); 4] = [
+        (Self::ROLLBACK, "rollback"),
+        (Self::ACQUIRE, "acquire"),
+        (Self::RELEASE, "release"),
+        (Self::SEQ_CST, "seq_cst"),
+    ];
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether every tag in `other` is also in `self`.
+    #[inline]
+    pub fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// `self` without the tags in `other`.
+    #[inline]
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Those that mean something to memory.
+    #[inline]
+    pub fn orders(self) -> Self {
+        self.without(Self::ROLLBACK)
+    }
+
+    /// The tag with this name, if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let tag = Self::ALL.into_iter().find(|(_, n)| *n == name);
+        tag.map(|(tag, _)| tag)
+    }
+
+    /// Whether each of them can be said of such an access.
+    fn fit(self, kind: AccessKind) -> bool {
+        let allowed = |tag: Self, allowed: bool| allowed || !self.contains(tag);
+        allowed(Self::ROLLBACK, kind == AccessKind::Store)
+            && allowed(Self::ACQUIRE, kind.reads())
+            && allowed(Self::RELEASE, kind.writes())
+    }
+}
+
+impl BitOr for Tags {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl fmt::Display for Tags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Self::ALL.into_iter().filter(|(tag, _)| self.contains(*tag));
+        f.write_str(&names.map(|(_, name)| name).collect::<Vec<_>>().join(" "))
+    }
+}
+
+impl fmt::Debug for Tags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tags({self})")
+    }
+}
+
+impl Op {
+    /// `dst := shared`.
+    pub fn load(dst: Place, addr: Addr) -> Self {
+        let tags = Tags::default();
+        Self::Access(Access { kind: AccessKind::Load, addr, dst: Some(dst), change: None, tags })
+    }
+
+    /// `shared := value`.
+    pub fn store(addr: Addr, value: LocalExpr) -> Self {
+        let (change, tags) = (Some(Change::Set(value)), Tags::default());
+        Self::Access(Access { kind: AccessKind::Store, addr, dst: None, change, tags })
+    }
+
+    /// An atomic read-modify-write; `dst` receives the old value.
+    pub fn rmw(dst: Option<Place>, addr: Addr, change: Change) -> Self {
+        let tags = Tags::default();
+        Self::Access(Access { kind: AccessKind::Rmw, addr, dst, change: Some(change), tags })
+    }
+
+    /// The same access with these tags as well; of another operation itself.
+    #[must_use]
+    pub fn tagged(mut self, tags: Tags) -> Self {
+        if let Self::Access(access) = &mut self {
+            access.tags = access.tags | tags;
+        }
+        self
+    }
+
+    /// The access to shared memory, if it is one.
+    #[inline]
+    pub fn access(&self) -> Option<&Access> {
+        match self {
+            Self::Access(access) => Some(access),
+            _ => None,
+        }
+    }
+
+    /// The access to shared memory, to be changed, if it is one.
+    #[inline]
+    pub fn access_mut(&mut self) -> Option<&mut Access> {
+        match self {
+            Self::Access(access) => Some(access),
+            _ => None,
+        }
+    }
+
+    /// What it writes to shared memory, if anything.
+    #[inline]
+    pub fn change(&self) -> Option<&Change> {
+        self.access()?.change.as_ref()
+    }
+
+    /// Whether it is an access with this tag.
+    #[inline]
+    pub fn has_tag(&self, tag: Tags) -> bool {
+        self.access().is_some_and(|access| access.tags.contains(tag))
+    }
+}
