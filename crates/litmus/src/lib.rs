@@ -20,8 +20,6 @@ mod init;
 mod judge;
 mod layout;
 mod pointers;
-#[cfg(test)]
-mod tests;
 mod token;
 pub mod x86;
 
