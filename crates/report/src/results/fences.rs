@@ -1,10 +1,10 @@
 //! Fences that repair a program (`cyrano.fences/1`).
 
-use cyrano_trace::{Explanation, Tool, Trace};
+use cyrano_trace::Trace;
 use serde::Serialize;
 
 use crate::draw::lanes::trace_text;
-use crate::results::json::{to_json, tool};
+use crate::results::json::{document, object};
 use crate::results::orders::{OrdersReport, orders_text};
 use crate::style::{Paint, Style, count, hang};
 
@@ -74,34 +74,6 @@ pub struct FenceInfo {
     pub counterexamples: Vec<Trace>,
 }
 
-#[derive(Serialize)]
-struct Results<'a> {
-    schema: &'static str,
-    tool: Tool,
-    results: Vec<Result<'a>>,
-}
-
-#[derive(Serialize)]
-struct Result<'a> {
-    file: &'a str,
-    model: &'a str,
-    criterion: &'a str,
-    verdict: &'static str,
-    reason: Option<&'a str>,
-    minimal: bool,
-    complete: bool,
-    sets: Vec<Vec<FenceInfo>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    candidate: Option<CandidateInfo>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    orders: Option<&'a OrdersReport>,
-    diff: Option<&'a str>,
-    questions: usize,
-    seconds: f64,
-    trace: Option<&'a Trace>,
-    explanation: Option<&'a Explanation>,
-}
-
 /// All results as one JSON object.
 pub fn fences_json(results: &[FencesReport], version: &str) -> String {
     fences_document(results, version, false)
@@ -109,27 +81,30 @@ pub fn fences_json(results: &[FencesReport], version: &str) -> String {
 
 /// The same, perhaps with the executions that the fences prevent.
 pub(crate) fn fences_document(results: &[FencesReport], version: &str, executions: bool) -> String {
-    let results = results.iter().map(|report| Result {
-        file: &report.file,
-        model: &report.model,
-        criterion: &report.criterion,
-        verdict: report.verdict,
-        reason: report.reason.as_deref(),
-        minimal: report.minimal,
-        complete: report.complete,
-        sets: report.sets.iter().map(|set| told(set, executions)).collect(),
-        candidate: report
-            .candidate
-            .as_ref()
-            .map(|candidate| CandidateInfo { fences: told(&candidate.fences, executions), ..candidate.clone() }),
-        orders: report.orders.as_ref(),
-        diff: report.diff.as_deref(),
-        questions: report.questions,
-        seconds: report.seconds,
-        trace: report.trace.as_ref(),
-        explanation: report.trace.as_ref().map(|trace| &trace.explanation),
+    let candidate = |candidate: &CandidateInfo| CandidateInfo {
+        fences: told(&candidate.fences, executions),
+        ..candidate.clone()
+    };
+    let results = results.iter().map(|report| {
+        object! {
+            "file": &report.file,
+            "model": &report.model,
+            "criterion": &report.criterion,
+            "verdict": report.verdict,
+            "reason": &report.reason,
+            "minimal": report.minimal,
+            "complete": report.complete,
+            "sets": report.sets.iter().map(|set| told(set, executions)).collect::<Vec<_>>(),
+            "candidate" ?: report.candidate.as_ref().map(candidate),
+            "orders" ?: report.orders.as_ref(),
+            "diff": &report.diff,
+            "questions": report.questions,
+            "seconds": report.seconds,
+            "trace": &report.trace,
+            "explanation": report.trace.as_ref().map(|trace| &trace.explanation),
+        }
     });
-    to_json(&Results { schema: "cyrano.fences/1", tool: tool(version), results: results.collect() })
+    document("cyrano.fences/1", version, object! { "results": results.collect::<Vec<_>>() })
 }
 
 fn told(set: &[FenceInfo], executions: bool) -> Vec<FenceInfo> {

@@ -1,9 +1,9 @@
 //! Memory models, explained: a table of their parameters and a paragraph each.
 
-use cyrano_trace::{ModelInfo, Tool};
+use cyrano_trace::ModelInfo;
 use serde::Serialize;
 
-use crate::results::json::{to_json, tool};
+use crate::results::json::{document, object};
 use crate::style::{Paint, Style, hang};
 use crate::table::{Cell, Row, table};
 
@@ -17,16 +17,9 @@ pub struct ModelReport {
     pub engines: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Models<'a> {
-    schema: &'static str,
-    tool: Tool,
-    models: &'a [ModelReport],
-}
-
 /// All models as one JSON object (`cyrano.models/1`).
 pub fn models_json(models: &[ModelReport], version: &str) -> String {
-    to_json(&Models { schema: "cyrano.models/1", tool: tool(version), models })
+    document("cyrano.models/1", version, object! { "models": models })
 }
 
 /// The models as text.

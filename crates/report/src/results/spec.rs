@@ -1,9 +1,8 @@
 //! How two specifications compare (`cyrano.spec/1`).
 
-use cyrano_trace::Tool;
 use serde::Serialize;
 
-use crate::results::json::{to_json, tool};
+use crate::results::json::document_of;
 use crate::style::{Paint, Style, count, hang};
 
 /// How two specifications compare.
@@ -35,17 +34,9 @@ pub struct SpecReport {
     pub seconds: f64,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    tool: Tool,
-    #[serde(flatten)]
-    report: &'a SpecReport,
-}
-
 /// The comparison as one JSON object.
 pub fn spec_json(report: &SpecReport, version: &str) -> String {
-    to_json(&Document { schema: "cyrano.spec/1", tool: tool(version), report })
+    document_of("cyrano.spec/1", version, report)
 }
 
 /// The comparison as text.

@@ -1,9 +1,8 @@
 //! A paper's experiments, our numbers beside the paper's (`cyrano.tables/1`).
 
-use cyrano_trace::Tool;
 use serde::Serialize;
 
-use crate::results::json::{to_json, tool};
+use crate::results::json::{document, object};
 use crate::style::{Paint, Style, hang};
 use crate::table::{Cell, Row, table};
 
@@ -29,17 +28,9 @@ pub struct TableRow {
     pub notes: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    tool: Tool,
-    paper: &'a str,
-    tables: &'a [TableReport],
-}
-
 /// All tables as one JSON object.
 pub fn tables_json(paper: &str, tables: &[TableReport], version: &str) -> String {
-    to_json(&Document { schema: "cyrano.tables/1", tool: tool(version), paper, tables })
+    document("cyrano.tables/1", version, object! { "paper": paper, "tables": tables })
 }
 
 /// One table as text; `details` asks for the sentences too.
