@@ -1,6 +1,6 @@
 //! What follows the steps: what was reordered, where everybody ended, and why it matters.
 
-use cyrano_trace::{Conflict, End, Explanation, NamedValue, Step, Trace, shown};
+use cyrano_trace::{Conflict, End, Explanation, NamedValue, Step, Trace, join, shown};
 
 use cyrano_ir::UNDEFINED;
 
@@ -65,14 +65,6 @@ fn steps(steps: &[&Step]) -> String {
     });
     let noun = if steps.len() == 1 { "step" } else { "steps" };
     format!("{noun} {}", runs.collect::<Vec<_>>().join(", "))
-}
-
-fn join(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 /// Where everybody ended.
