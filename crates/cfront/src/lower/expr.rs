@@ -4,7 +4,7 @@ use cyrano_ir::{BinOp, Expr as Ir, LocalExpr, Op, Place, UnOp, WORD};
 
 use super::{Lowerer, Spot};
 use crate::arith;
-use crate::tree::{Calc, Expr, ExprKind, Lvalue, LvalueKind};
+use crate::tree::{Calc, Expr, ExprKind, Lvalue, LvalueKind, Part};
 use crate::types::{SIZE, Type};
 
 impl Lowerer<'_, '_> {
@@ -245,27 +245,13 @@ impl Lowerer<'_, '_> {
 
 /// Whether evaluating the expression may change a variable.
 pub(super) fn has_effects(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Const(_) => false,
-        ExprKind::Assign(..) | ExprKind::Update { .. } | ExprKind::Call { .. } => true,
-        ExprKind::Read(lvalue) | ExprKind::AddrOf(lvalue) => place_has_effects(lvalue),
-        ExprKind::Unary(_, arg) | ExprKind::Convert(arg) => has_effects(arg),
-        ExprKind::Binary(_, a, b) | ExprKind::PtrDiff(a, b) | ExprKind::PtrAdd { ptr: a, index: b, .. } => {
-            has_effects(a) || has_effects(b)
+    fn within(part: Part<'_>) -> bool {
+        match part {
+            Part::Expr(expr) => has_effects(expr),
+            Part::Place(place) => place.parts().into_iter().any(within),
+            Part::Stmt(_) => false,
         }
-        ExprKind::Cond(a, b, c) => has_effects(a) || has_effects(b) || has_effects(c),
-        ExprKind::Comma(list) | ExprKind::Word(list) => list.iter().any(has_effects),
-        ExprKind::Aggregate(parts) => parts.iter().any(|(_, part)| has_effects(part)),
-        ExprKind::Intrinsic { args, .. } => args.iter().any(has_effects),
     }
-}
-
-fn place_has_effects(lvalue: &Lvalue) -> bool {
-    match &lvalue.kind {
-        LvalueKind::Global(_) | LvalueKind::Local(_) => false,
-        LvalueKind::Deref(pointer) => has_effects(pointer),
-        LvalueKind::Field(base, _) => place_has_effects(base),
-        LvalueKind::Index(base, index) => place_has_effects(base) || has_effects(index),
-        LvalueKind::Value(value) => has_effects(value),
-    }
+    let changes = matches!(expr.kind, ExprKind::Assign(..) | ExprKind::Update { .. } | ExprKind::Call { .. });
+    changes || expr.parts().into_iter().any(within)
 }
