@@ -179,10 +179,7 @@ pub fn c_programs(path: &Path, source: &str, most_calls: usize) -> Vec<(String, 
 }
 
 /// Runs `test` on every case, two at a time, and panics with everything that fails it. Adds up what the tests compared.
-pub fn for_each<T: Sync>(
-    cases: &[(String, T)],
-    test: impl Fn(&str, &T) -> Result<usize, String> + Sync,
-) -> usize {
+pub fn for_each<T: Sync>(cases: &[(String, T)], test: impl Fn(&str, &T) -> Result<usize, String> + Sync) -> usize {
     let (next, compared) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failures = Mutex::new(Vec::new());
     std::thread::scope(|scope| {

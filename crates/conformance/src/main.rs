@@ -9,9 +9,7 @@ use cyrano_conformance::dress::Dress;
 use cyrano_conformance::generate::{Random, program, units};
 use cyrano_conformance::models::model;
 use cyrano_conformance::random_c::random_c;
-use cyrano_conformance::{
-    Disagreement, Effort, Tally, agree, agree_under, compare, corpus, limits, outcomes_grow,
-};
+use cyrano_conformance::{Disagreement, Effort, Tally, agree, agree_under, compare, corpus, limits, outcomes_grow};
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
 

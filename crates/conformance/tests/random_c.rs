@@ -2,8 +2,8 @@
 //! grow along the models. The long run is `cargo run --release -p cyrano-conformance -- random-c 2000`.
 
 use cyrano_conformance::compare::CHAIN;
-use cyrano_conformance::{Effort, Tally, agree};
 use cyrano_conformance::random_c::{PRELUDE, compile, random_c};
+use cyrano_conformance::{Effort, Tally, agree};
 use cyrano_conformance::{limits, pinned};
 use proptest::test_runner::{TestCaseError, TestError};
 

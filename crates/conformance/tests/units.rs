@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use cyrano_conformance::generate::units;
 use cyrano_conformance::compare::CHAIN;
+use cyrano_conformance::generate::units;
 use cyrano_conformance::{Disagreement, Effort, Tally, agree, agree_under, limits, models, pinned};
 use proptest::test_runner::{TestCaseError, TestError};
 

@@ -7,8 +7,8 @@ use cyrano_memory::Model;
 use crate::lines::Lines;
 use crate::pointers;
 use crate::schema::{
-    BlockedInfo, End, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, Relations,
-    SCHEMA, Step, TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
+    BlockedInfo, End, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, Relations, SCHEMA, Step,
+    TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
 };
 use crate::transactions::{self, Blocks};
 use crate::{calls, explain, timeline};

@@ -100,21 +100,9 @@ impl Lowerer<'_, '_> {
     fn assignment(&mut self, target: &Lvalue, value: &Expr) -> Vec<LocalExpr> {
         // Whether the place or the value comes first matters only to programs that C leaves undefined.
         let spot = self.spot(target);
-        let spot = if has_effects(value) { self.settled(spot) } else { spot };
+        let spot = if has_effects(value) { self.frozen(spot) } else { spot };
         let words = self.values(value);
         self.assign_words(&spot, words)
-    }
-
-    /// A place whose pointer and index are saved.
-    fn settled(&mut self, spot: Spot) -> Spot {
-        match spot {
-            Spot::Memory { base, offset } => Spot::Memory { base: self.saved(base), offset },
-            Spot::Regs { base, total, offset, dynamic } => {
-                let dynamic = dynamic.map(|index| self.saved(index));
-                Spot::Regs { base, total, offset, dynamic }
-            }
-            other => other,
-        }
     }
 
     /// Writes all words and gives their values.
@@ -136,7 +124,7 @@ impl Lowerer<'_, '_> {
 
     fn update(&mut self, target: &Lvalue, calc: &Calc, gives_old: bool) -> LocalExpr {
         let spot = self.spot(target);
-        let spot = self.settled(spot);
+        let spot = self.frozen(spot);
         let before = self.read_word(&spot, 0);
         let keeps = gives_old || matches!(calc, Calc::Arith(_, _, value) if has_effects(value));
         let before = if keeps { self.saved(before) } else { before };
