@@ -228,11 +228,7 @@ fn with_reorderings(case: &Case<'_>) -> String {
 }
 
 /// A place in a file; the snippet is the rest of its line.
-fn physical(
-    (file, index): &(File, usize),
-    place: Option<&Place<'_>>,
-    source: Option<&str>,
-) -> impl Serialize + use<> {
+fn physical((file, index): &(File, usize), place: Option<&Place<'_>>, source: Option<&str>) -> impl Serialize + use<> {
     let region = place.map(|place| {
         let line = source.and_then(|source| source.lines().nth(place.line.checked_sub(1)?));
         let rest = line.map(|line| line.chars().skip(place.column.unwrap_or(1).saturating_sub(1)).collect::<String>());

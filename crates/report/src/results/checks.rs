@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::draw::lanes::trace_text;
 use crate::exchange::saved;
-use crate::style::{Paint, Style, bytes, count, hang};
+use crate::style::{Paint, Style, bytes, count, hang, hang_painted};
 use crate::table::{Cell, Row, table};
 
 /// Below this width what is checked stands on a line of its own.
@@ -234,10 +234,7 @@ fn file_table(out: &mut String, checks: &[CheckReport], style: Style) {
     let size: Vec<String> =
         first.instance.iter().filter(|_| alike).map(|(name, value)| format!("{name} = {value}")).collect();
     let size = if size.is_empty() { String::new() } else { format!("({})", size.join(", ")) };
-    let mut heading = String::new();
-    hang(&mut heading, &format!("{} ", first.file), &size, style.columns());
-    out.push_str(&style.paint(Paint::Strong, heading.trim_end()));
-    out.push('\n');
+    hang_painted(out, Paint::Strong, &format!("{} ", first.file), &size, style);
     let mut header = vec!["verdict", "model", "engine", "states", "time", "memory", "check"];
     let mut rows: Vec<Row> = checks.iter().map(row).collect();
     if style.columns() < ROOM_FOR_TITLES {
@@ -254,10 +251,7 @@ fn file_table(out: &mut String, checks: &[CheckReport], style: Style) {
         if !said.contains(&engine) {
             said.push(engine);
             let text = format!("{engine} used {}", check.reductions.join(", "));
-            let mut line = String::new();
-            hang(&mut line, "  ", &text, style.columns());
-            out.push_str(&style.paint(Paint::Faint, line.trim_end()));
-            out.push('\n');
+            hang_painted(out, Paint::Faint, "  ", &text, style);
         }
     }
 }
@@ -312,18 +306,15 @@ fn detail(out: &mut String, check: &CheckReport, style: Style) {
         other => other.name(),
     };
     let heading = format!("{what}: {} on {model} ({})", check.title(), check.file);
-    let mut lines = String::new();
-    hang(&mut lines, "", &heading, style.columns());
-    let heading = style.paint(Paint::Strong, lines.trim_end());
+    if check.trace.is_none() && check.explanation.is_none() {
+        return;
+    }
+    out.push('\n');
+    hang_painted(out, Paint::Strong, "", &heading, style);
+    out.push('\n');
     match (&check.trace, &check.explanation) {
-        (Some(trace), _) => {
-            out.push_str(&format!("\n{heading}\n\n"));
-            out.push_str(&trace_text(trace, style));
-        }
-        (None, Some(explanation)) => {
-            out.push_str(&format!("\n{heading}\n\n"));
-            hang(out, "Why: ", &explanation.sentence, style.columns());
-        }
+        (Some(trace), _) => out.push_str(&trace_text(trace, style)),
+        (None, Some(explanation)) => hang(out, "Why: ", &explanation.sentence, style),
         (None, None) => {}
     }
 }

@@ -68,12 +68,7 @@ pub fn compare_text(report: &CompareReport, details: bool, style: Style) -> Stri
         let noun = if model.count == 1 { "outcome" } else { "outcomes" };
         let more = if model.complete { "" } else { ", there may be more" };
         let reason = model.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-        hang(
-            &mut out,
-            &format!("{}: ", model.model),
-            &format!("{} {noun}{more}{reason}", model.count),
-            style.columns(),
-        );
+        hang(&mut out, &format!("{}: ", model.model), &format!("{} {noun}{more}{reason}", model.count), style);
     }
     if report.outcomes.is_empty() {
         out.push_str("No outcome tells these models apart.\n");
@@ -87,11 +82,10 @@ pub fn compare_text(report: &CompareReport, details: bool, style: Style) -> Stri
             [] => String::new(),
             names => format!("; forbidden by {}", names.join(", ")),
         };
-        hang(&mut out, "", &format!("{title}{forbidden}"), style.columns());
+        hang(&mut out, "", &format!("{title}{forbidden}"), style);
         if let Some(trace) = outcome.trace.as_ref().filter(|_| details) {
             let model = outcome.allowed.first().map_or("", String::as_str);
-            out.push_str(&style.paint(Paint::Faint, &format!("On {model}:")));
-            out.push('\n');
+            style.line(&mut out, Paint::Faint, &format!("On {model}:"));
             out.push_str(&trace_text(trace, style));
         }
     }

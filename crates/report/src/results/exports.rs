@@ -72,13 +72,13 @@ pub fn exports_text(reports: &[ExportReport], style: Style) -> String {
         let test = report.test.as_ref().map(|test| format!(", test {test}")).unwrap_or_default();
         let model = report.model.as_ref().map(|model| format!(" on {model}")).unwrap_or_default();
         let what = format!("{}{test}: {}{model}", report.file, report.criterion);
-        hang(&mut out, "", &what, style.columns());
+        hang(&mut out, "", &what, style);
         if let Some(formula) = &report.formula {
-            hang(&mut out, "    ", &words(formula), style.columns());
+            hang(&mut out, "    ", &words(formula), style);
         }
         if let Some(reason) = &report.reason {
             let lead = if report.formula.is_some() { "" } else { "no formula: " };
-            hang(&mut out, "    ", &format!("{lead}{reason}"), style.columns());
+            hang(&mut out, "    ", &format!("{lead}{reason}"), style);
         }
     }
     out

@@ -81,10 +81,8 @@ pub fn fences_json(results: &[FencesReport], version: &str) -> String {
 
 /// The same, perhaps with the executions that the fences prevent.
 pub(crate) fn fences_document(results: &[FencesReport], version: &str, executions: bool) -> String {
-    let candidate = |candidate: &CandidateInfo| CandidateInfo {
-        fences: told(&candidate.fences, executions),
-        ..candidate.clone()
-    };
+    let candidate =
+        |candidate: &CandidateInfo| CandidateInfo { fences: told(&candidate.fences, executions), ..candidate.clone() };
     let results = results.iter().map(|report| {
         object! {
             "file": &report.file,
@@ -140,14 +138,14 @@ fn one(out: &mut String, report: &FencesReport, details: bool, style: Style) {
     let cost = format!("{} {noun}, {:.2} s", count(report.questions as u64), report.seconds);
     out.push_str(&format!(" ({cost})\n"));
     if let Some(reason) = &report.reason {
-        hang(out, "  ", reason, style.columns());
+        hang(out, "  ", reason, style);
     }
     let many = report.sets.len() > 1 || report.complete && !report.sets.is_empty();
     if many {
         let number = report.sets.len();
         let all = if report.complete { "all of them" } else { "there may be more" };
         let noun = if number == 1 { "minimal set" } else { "minimal sets" };
-        hang(out, "  ", &format!("{number} {noun} ({all})"), style.columns());
+        hang(out, "  ", &format!("{number} {noun} ({all})"), style);
     }
     for (at, set) in report.sets.iter().enumerate() {
         let lead = if many { format!("  {}. ", at + 1) } else { "  ".to_owned() };
@@ -158,10 +156,10 @@ fn one(out: &mut String, report: &FencesReport, details: bool, style: Style) {
     }
     if !report.sets.is_empty() && !report.minimal {
         let noun = if report.orders.is_some() { "order" } else { "fence" };
-        hang(out, "  ", &format!("It was not shown that every {noun} is needed."), style.columns());
+        hang(out, "  ", &format!("It was not shown that every {noun} is needed."), style);
     }
     if let Some(candidate) = &report.candidate {
-        hang(out, "  ", "NOT PROVEN, but every counterexample that was found is prevented by:", style.columns());
+        hang(out, "  ", "NOT PROVEN, but every counterexample that was found is prevented by:", style);
         for fence in &candidate.fences {
             describe(out, "    ", fence, details, style);
         }
@@ -186,8 +184,8 @@ fn describe(out: &mut String, lead: &str, fence: &FenceInfo, details: bool, styl
         Some(order) => format!("order {order}"),
         None => format!("fence({}) {} line {}{inside}", fence.kind, fence.place, fence.line),
     };
-    hang(out, lead, &words, style.columns());
+    hang(out, lead, &words, style);
     for words in fence.prevents.iter().filter(|_| details) {
-        hang(out, &format!("{}  without it: ", " ".repeat(lead.len())), words, style.columns());
+        hang(out, &format!("{}  without it: ", " ".repeat(lead.len())), words, style);
     }
 }

@@ -117,7 +117,7 @@ pub fn history_text(file: &str, events: usize, results: &[HistoryReport], detail
         let Some(rejected) = &report.rejected else {
             out.push('\n');
             if let Some(order) = report.order.as_ref().filter(|_| details) {
-                hang(&mut out, "    Order: ", &row(order), style.columns());
+                hang(&mut out, "    Order: ", &row(order), style);
             }
             continue;
         };
@@ -132,23 +132,18 @@ pub fn history_text(file: &str, events: usize, results: &[HistoryReport], detail
 fn why(out: &mut String, reason: &Reason, style: Style) {
     match reason {
         Reason::Memory(explanation) => {
-            hang(out, "    Why: ", &explanation.sentence, style.columns());
+            hang(out, "    Why: ", &explanation.sentence, style);
             conflicts(out, "         ", explanation, "events", style);
         }
         Reason::Values(unjustified) => {
-            hang(out, "    Why: ", &unjustified.sentence, style.columns());
+            hang(out, "    Why: ", &unjustified.sentence, style);
             for attempt in &unjustified.attempts {
                 let others = match attempt.others {
                     0 => String::new(),
                     1 => " (one other order too)".to_owned(),
                     n => format!(" ({n} other orders too)"),
                 };
-                hang(
-                    out,
-                    "         ",
-                    &format!("{}: {}{others}", row(&attempt.order), attempt.breaks),
-                    style.columns(),
-                );
+                hang(out, "         ", &format!("{}: {}{others}", row(&attempt.order), attempt.breaks), style);
             }
         }
     }

@@ -100,7 +100,8 @@ pub fn litmus_json(results: &[LitmusReport], version: &str) -> String {
 pub(crate) fn litmus_document(results: &[LitmusReport], version: &str, shard: Option<&ShardReport>) -> String {
     let tests = results.iter().map(|report| {
         let counted = report.observation.is_some() || !report.states.is_empty();
-        let outcome = |state: &Vec<LitmusValue>| InOrder(report.columns.iter().cloned().zip(state.iter().cloned()).collect());
+        let outcome =
+            |state: &Vec<LitmusValue>| InOrder(report.columns.iter().cloned().zip(state.iter().cloned()).collect());
         object! {
             "file": &report.file,
             "name": &report.name,
@@ -145,11 +146,10 @@ pub fn litmus_text(results: &[LitmusReport], details: bool, style: Style) -> Str
 fn summary(out: &mut String, report: &LitmusReport, several: bool, style: Style) {
     let title = format!("Test {} {}", report.name, report.kind.unwrap_or("Refused"));
     let model = if several { format!(" ({})", report.model) } else { String::new() };
-    out.push_str(&style.paint(Paint::Strong, &format!("{title}{model}")));
-    out.push('\n');
+    style.line(out, Paint::Strong, &format!("{title}{model}"));
     if let Some(reason) = &report.reason {
         for line in reason.lines() {
-            hang(out, "  ", line, style.columns());
+            hang(out, "  ", line, style);
         }
     }
     if report.observation.is_none() && report.states.is_empty() {
@@ -235,5 +235,5 @@ fn totals(out: &mut String, results: &[LitmusReport], style: Style) {
         parts.push(format!("{compared} answered by several engines, {disagreements} disagreements"));
     }
     let noun = if results.len() == 1 { "result" } else { "results" };
-    hang(out, "", &format!("{} {noun}: {}", results.len(), parts.join(", ")), style.columns());
+    hang(out, "", &format!("{} {noun}: {}", results.len(), parts.join(", ")), style);
 }

@@ -35,14 +35,13 @@ pub fn models_text(models: &[ModelReport], style: Style) -> String {
         "A pair XY, listed for accesses to other addresses and to the same one, is kept: an access of kind X (L load, S store) \
          is performed before every later one of kind Y of its thread. A model that forwards lets a load see its own thread's \
          stores before they are performed. Dependencies say which of a load's consequences stay behind it.",
-        style.columns(),
+        style,
     );
     for report in models {
         out.push('\n');
-        out.push_str(&style.paint(Paint::Strong, &report.model.name));
-        out.push('\n');
-        hang(&mut out, "  ", &report.model.summary, style.columns());
-        hang(&mut out, "  ", &format!("Engines: {}.", report.engines.join(", ")), style.columns());
+        style.line(&mut out, Paint::Strong, &report.model.name);
+        hang(&mut out, "  ", &report.model.summary, style);
+        hang(&mut out, "  ", &format!("Engines: {}.", report.engines.join(", ")), style);
     }
     out
 }

@@ -66,8 +66,7 @@ pub fn outcomes_text(results: &[OutcomesReport], details: bool, style: Style) ->
         if previous.is_none_or(|p| p.file != report.file || p.test != report.test) {
             previous = None;
             let test = report.test.as_ref().map(|test| format!(", test {test}")).unwrap_or_default();
-            out.push_str(&style.paint(Paint::Strong, &format!("{}{test}", report.file)));
-            out.push('\n');
+            style.line(&mut out, Paint::Strong, &format!("{}{test}", report.file));
         }
         heading(&mut out, report, style);
         if details {
@@ -88,9 +87,9 @@ fn heading(out: &mut String, report: &OutcomesReport, style: Style) {
         other => format!("{}, there may be more", other.name()),
     };
     let text = format!("{number} {noun} ({complete}; {engine}, {} states)", count(states));
-    hang(out, &format!("{}: ", report.model), &text, style.columns());
+    hang(out, &format!("{}: ", report.model), &text, style);
     for note in [&report.reason, &report.engine_note].into_iter().flatten() {
-        hang(out, "    ", note, style.columns());
+        hang(out, "    ", note, style);
     }
 }
 
@@ -107,8 +106,7 @@ fn valuations(out: &mut String, report: &OutcomesReport, previous: Option<&Outco
         let cells = cells.zip(&widths).map(|(cell, columns)| pad_left(&cell, *columns));
         format!("  {}", cells.collect::<Vec<_>>().join("  "))
     };
-    out.push_str(&style.paint(Paint::Faint, &row(&mut report.columns.iter().cloned())));
-    out.push('\n');
+    style.line(out, Paint::Faint, &row(&mut report.columns.iter().cloned()));
     for values in &report.outcomes {
         out.push_str(&row(&mut values.iter().map(|value| shown(*value))));
         let is_new = |p: &OutcomesReport| p.columns == report.columns && !p.outcomes.contains(values);

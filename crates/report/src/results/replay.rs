@@ -48,18 +48,18 @@ pub fn replay_text(report: &ReplayReport, details: bool, style: Style) -> String
             out.push('\n');
         }
         let steps = trace.steps.len();
-        hang(&mut out, "", &format!("confirmed{against}: {heading}, {steps} steps"), style.columns());
+        hang(&mut out, "", &format!("confirmed{against}: {heading}, {steps} steps"), style);
         return out;
     };
-    hang(&mut out, "", &format!("not confirmed{against}: {heading}"), style.columns());
+    hang(&mut out, "", &format!("not confirmed{against}: {heading}"), style);
     match (&misfit.expected, &misfit.found, misfit.step) {
         (Some(expected), Some(found), Some(step)) => {
             let thread = misfit.thread.as_deref().unwrap_or("the thread");
-            hang(&mut out, "  ", &format!("step {step} of {thread} is the first that does not fit"), style.columns());
-            hang(&mut out, "    recorded: ", expected, style.columns());
-            hang(&mut out, "    now:      ", found, style.columns());
+            hang(&mut out, "  ", &format!("step {step} of {thread} is the first that does not fit"), style);
+            hang(&mut out, "    recorded: ", expected, style);
+            hang(&mut out, "    now:      ", found, style);
         }
-        _ => hang(&mut out, "  ", &misfit.sentence, style.columns()),
+        _ => hang(&mut out, "  ", &misfit.sentence, style),
     }
     out
 }

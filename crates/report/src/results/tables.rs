@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::results::json::{document, object};
-use crate::style::{Paint, Style, hang};
+use crate::style::{Paint, Style, hang, hang_painted};
 use crate::table::{Cell, Row, table};
 
 /// One table.
@@ -36,15 +36,12 @@ pub fn tables_json(paper: &str, tables: &[TableReport], version: &str) -> String
 /// One table as text; `details` asks for the sentences too.
 pub fn table_text(report: &TableReport, details: bool, style: Style) -> String {
     let mut out = String::new();
-    let mut title = String::new();
-    hang(&mut title, "", &report.title, style.columns());
-    out.push_str(&style.paint(Paint::Strong, title.trim_end()));
-    out.push('\n');
+    hang_painted(&mut out, Paint::Strong, "", &report.title, style);
     let header: Vec<&str> = report.header.iter().map(String::as_str).collect();
     let rows: Vec<Row> = report.rows.iter().map(|row| line(row, details)).collect();
     table(&mut out, &header, &rows, style);
     for note in report.notes.iter().filter(|_| details) {
-        hang(&mut out, "  ", note, style.columns());
+        hang(&mut out, "  ", note, style);
     }
     out
 }
