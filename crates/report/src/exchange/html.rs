@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::exchange::outside::{Replays, confirm_document};
 use crate::results::checks::CheckReport;
 use crate::results::fences::{FencesReport, fences_document};
-use crate::results::json::checks_json;
+use crate::results::json::checks_document;
 use crate::results::replay::{ReplayReport, replay_json};
 
 const TEMPLATE: &str = include_str!("../../../../viewer/template.html");
@@ -40,7 +40,7 @@ const SCHEMAS: [&str; 5] =
 
 /// All checks as a page.
 pub fn checks_html(checks: &[CheckReport], version: &str) -> String {
-    report(&title(checks.iter().map(|check| check.file.as_str())), &checks_json(checks, version))
+    report(&title(checks.iter().map(|check| check.file.as_str())), &checks_document(checks, version, None))
 }
 
 /// All repairs as a page; unlike the JSON report it has an execution for each fence.

@@ -14,10 +14,8 @@ use serde::Serialize;
 use crate::draw::lanes::effect;
 use crate::exchange::case::{self, Case, Fate, Place};
 use crate::exchange::shard::ShardReport;
-use crate::results::checks::CheckReport;
 use crate::results::fences::FencesReport;
 use crate::results::json::{object, to_json};
-use crate::results::litmus::LitmusReport;
 use uri::File;
 
 /// Code hosts ignore more related locations than this.
@@ -26,19 +24,9 @@ const MOST_RELATED: usize = 100;
 /// How many reorderings a message names.
 const MOST_WORDS: usize = 3;
 
-/// All checks as a SARIF log; `exit` is the exit code of the run.
-pub fn checks_sarif(checks: &[CheckReport], exit: u8, version: &str) -> String {
-    document(&checks.iter().map(case::of_check).collect::<Vec<_>>(), exit, version, None, None)
-}
-
-/// Searches for fences as a SARIF log.
+/// Searches for fences as a SARIF log; `exit` is the exit code of the run.
 pub fn fences_sarif(reports: &[FencesReport], exit: u8, version: &str) -> String {
     document(&reports.iter().map(case::of_fences).collect::<Vec<_>>(), exit, version, None, None)
-}
-
-/// Litmus tests as a SARIF log.
-pub fn litmus_sarif(reports: &[LitmusReport], exit: u8, version: &str) -> String {
-    document(&reports.iter().map(case::of_litmus).collect::<Vec<_>>(), exit, version, None, None)
 }
 
 /// Cases as a log. A part of a campaign has an id of its own, so that code hosts keep the parts side by side.

@@ -211,7 +211,7 @@ impl CheckReport {
 }
 
 /// All checks as text; `details` asks for the executions too.
-pub fn checks_text(checks: &[CheckReport], details: bool, style: Style) -> String {
+pub(crate) fn checks_text(checks: &[CheckReport], details: bool, style: Style) -> String {
     let mut out = String::new();
     for group in checks.chunk_by(|a, b| a.file == b.file && a.set == b.set) {
         file_table(&mut out, group, style);

@@ -85,12 +85,7 @@ impl<K: Serialize, V: Serialize> Serialize for InOrder<K, V> {
 /// The name of this schema.
 pub(crate) const CHECKS: &str = "cyrano.report/1";
 
-/// All checks as one JSON object.
-pub fn checks_json(checks: &[CheckReport], version: &str) -> String {
-    checks_document(checks, version, None)
-}
-
-/// The same for a part of a campaign.
+/// All checks as one JSON object, perhaps those of a part of a campaign.
 pub(crate) fn checks_document(checks: &[CheckReport], version: &str, shard: Option<&ShardReport>) -> String {
     let checks: Vec<_> = checks.iter().map(check).collect();
     document(CHECKS, version, object! { "shard" ?: shard, "checks": checks })

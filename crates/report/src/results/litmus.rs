@@ -91,12 +91,7 @@ impl LitmusReport {
 /// The name of this schema.
 pub(crate) const LITMUS: &str = "cyrano.litmus/1";
 
-/// All results as one JSON object.
-pub fn litmus_json(results: &[LitmusReport], version: &str) -> String {
-    litmus_document(results, version, None)
-}
-
-/// The same for a part of a campaign.
+/// All results as one JSON object, perhaps those of a part of a campaign.
 pub(crate) fn litmus_document(results: &[LitmusReport], version: &str, shard: Option<&ShardReport>) -> String {
     let tests = results.iter().map(|report| {
         let counted = report.observation.is_some() || !report.states.is_empty();
@@ -128,7 +123,7 @@ pub(crate) fn litmus_document(results: &[LitmusReport], version: &str, shard: Op
 }
 
 /// All results as text; `details` asks for herd's summary of each test before the table.
-pub fn litmus_text(results: &[LitmusReport], details: bool, style: Style) -> String {
+pub(crate) fn litmus_text(results: &[LitmusReport], details: bool, style: Style) -> String {
     let mut out = String::new();
     let several = results.iter().any(|report| report.model != results[0].model);
     if details {
