@@ -172,7 +172,7 @@ fn reductions_change_nothing() {
     for (file, ops) in [("core_mcrt.rml", 2), ("core_mcrt_fixed.rml", 2), ("core_mcrt_repaired.rml", 1), ("tl2.rml", 1)]
     {
         let (name, text) = (file, text(file));
-        let compiled = compile(&name, &text, &[("ops", ops)]);
+        let compiled = compile(name, &text, &[("ops", ops)]);
         let all = compiled.iter().find(|test| test.clients.is_some()).expect("a check for all clients");
         for criterion in TxCriterion::ALL {
             let property = Property::Transactions(criterion);

@@ -25,7 +25,7 @@ fn engines_agree_on_c() {
         Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
     }
     let Tally { asked, settled, violated, .. } = tally.get();
-    assert_eq!(asked, 300 * 3 * &CHAIN.len());
+    assert_eq!(asked, 300 * 3 * CHAIN.len());
     assert!(settled * 2 > asked, "only {settled} of {asked} questions were settled");
     assert!(violated > 0 && violated < settled, "{violated} of {settled} are violated");
 }
