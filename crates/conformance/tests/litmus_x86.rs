@@ -1,8 +1,13 @@
 //! Assembly tests against a machine with store buffers that knows nothing of the lowering, the axioms and the engines.
 
+#[path = "litmus_x86/random.rs"]
+mod random;
+#[path = "litmus_x86/store_buffers.rs"]
+mod store_buffers;
+
 use std::collections::BTreeSet;
 
-use cyrano_conformance::{corpus, limits, random_x86, store_buffers};
+use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_litmus::ast::Arch;
@@ -35,7 +40,7 @@ fn check(test: &Test, source: &str) {
 fn random_tests_agree_with_the_machine() {
     let mut kinds = BTreeSet::new();
     for seed in 0..600 {
-        let source = random_x86::test(seed);
+        let source = random::test(seed);
         let test = cyrano_litmus::compile(&source).unwrap_or_else(|errors| panic!("{errors:?}\n{source}"));
         check(&test, &source);
         kinds.extend(source.split_whitespace().filter(|word| word.len() > 2).map(str::to_owned));

@@ -1,6 +1,6 @@
 //! Random assembly tests: every instruction that is supported, with and without `LOCK`, forward jumps, pointers.
 
-use crate::stream::Stream;
+use cyrano_conformance::stream::Stream;
 
 /// A random test, as text.
 pub fn test(seed: u64) -> String {
