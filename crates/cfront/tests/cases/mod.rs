@@ -39,8 +39,12 @@ pub fn run(folder: &Path, ending: &str, show: &dyn Fn(&Case) -> String) -> usize
     for path in paths.iter().filter(|path| path.extension().is_some_and(|found| found == ending)) {
         let beside = path.with_extension("out");
         let known = cases(&std::fs::read_to_string(&beside).unwrap_or_default());
+        let all = cases(&std::fs::read_to_string(path).expect("readable"));
         let (mut whole, before) = (String::new(), different.len());
-        for case in cases(&std::fs::read_to_string(path).expect("readable")) {
+        for gone in known.iter().filter(|known| all.iter().all(|case| case.name != known.name)) {
+            different.push(format!("{}: there is no case {} any more", path.display(), gone.name));
+        }
+        for case in all {
             let found = show(&case);
             let expected = known.iter().find(|known| known.name == case.name).map_or("", |known| &known.text);
             if found != expected {
