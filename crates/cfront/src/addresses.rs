@@ -12,7 +12,7 @@ use cyrano_ir::BinOp;
 
 use crate::check::Checked;
 use crate::tree::{
-    Calc, Expr, ExprKind, FuncId, GlobalId, Intrinsic, LocalId, Loop, Lvalue, LvalueKind, Stmt, StmtKind,
+    Calc, Expr, ExprKind, FuncId, GlobalId, Intrinsic, LocalId, Lvalue, LvalueKind, Part, Stmt, StmtKind,
 };
 use crate::types::{StructId, Type};
 
@@ -44,7 +44,7 @@ pub(crate) fn holders(checked: &Checked) -> BTreeSet<Holder> {
         // What no function calls is for tests, which may pass any number.
         let called = checked.functions.iter().any(|caller| caller.calls.iter().any(|(callee, _)| callee.0 == at));
         for param in 0..if called { 0 } else { function.params.len() } {
-            flow.note(Holder::Local(at, param), Facts { address: false, number: true });
+            flow.note_number(Some(Holder::Local(at, param)));
         }
         if let Some(body) = &function.body {
             flow.stmt(body);
@@ -89,6 +89,13 @@ impl Flow<'_> {
         *root = Facts { address: root.address | facts.address, number: root.number | facts.number };
     }
 
+    /// Notes that any number may be kept there.
+    fn note_number(&mut self, holder: Option<Holder>) {
+        if let Some(holder) = holder {
+            self.note(holder, Facts { address: false, number: true });
+        }
+    }
+
     fn join(&mut self, one: Holder, other: Holder) {
         let (one, other) = (self.root(one), self.root(other));
         if one != other {
@@ -105,7 +112,7 @@ impl Flow<'_> {
             Type::Struct(id) => {
                 let fields: Vec<Type> = self.checked.types.fields(*id).iter().map(|field| field.ty.clone()).collect();
                 for (at, ty) in fields.iter().enumerate() {
-                    self.note(Holder::Field(id.0, at), Facts { address: false, number: true });
+                    self.note_number(Some(Holder::Field(id.0, at)));
                     self.everything_in(ty);
                 }
             }
@@ -137,7 +144,7 @@ impl Flow<'_> {
             ExprKind::Const(0) => {}
             ExprKind::Read(place) => match self.holder(place) {
                 Some(from) => self.join(from, to),
-                None => self.note(to, Facts { address: false, number: true }),
+                None => self.note_number(Some(to)),
             },
             ExprKind::Convert(inner) if inner.ty.is_pointer() => {
                 self.note(to, Facts { address: true, number: false });
@@ -161,11 +168,11 @@ impl Flow<'_> {
             ExprKind::Intrinsic { what, args, .. } if matches!(**what, Intrinsic::Exchange) => {
                 match args.first().and_then(|target| self.pointee(target)) {
                     Some(from) => self.join(from, to),
-                    None => self.note(to, Facts { address: false, number: true }),
+                    None => self.note_number(Some(to)),
                 }
             }
             _ if value.ty.is_pointer() => {}
-            _ => self.note(to, Facts { address: false, number: true }),
+            _ => self.note_number(Some(to)),
         }
     }
 
@@ -198,22 +205,18 @@ impl Flow<'_> {
         }
     }
 
-    fn assign(&mut self, place: &Lvalue, value: &Expr) {
-        if let Some(holder) = self.holder(place) {
-            self.receives(holder, value);
+    fn part(&mut self, part: Part<'_>) {
+        match part {
+            Part::Expr(expr) => self.expr(expr),
+            Part::Place(place) => self.place(place),
+            Part::Stmt(stmt) => self.stmt(stmt),
         }
     }
 
     fn place(&mut self, place: &Lvalue) {
         match &place.kind {
-            LvalueKind::Global(_) | LvalueKind::Local(_) => {}
             LvalueKind::Deref(pointer) => self.target(pointer),
-            LvalueKind::Value(value) => self.expr(value),
-            LvalueKind::Field(of, _) => self.place(of),
-            LvalueKind::Index(of, index) => {
-                self.place(of);
-                self.expr(index);
-            }
+            _ => place.parts().into_iter().for_each(|part| self.part(part)),
         }
     }
 
@@ -228,61 +231,32 @@ impl Flow<'_> {
 
     fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
-            ExprKind::Const(_) => {}
-            ExprKind::Read(place) => self.place(place),
-            ExprKind::AddrOf(place) => {
-                self.place(place);
-                // Whoever has the address may store anything.
-                if let Some(holder) = self.holder(place).filter(|_| place.ty.is_integer()) {
-                    self.note(holder, Facts { address: false, number: true });
-                }
+            ExprKind::Convert(inner) if expr.ty.is_pointer() && !inner.ty.is_pointer() => self.points(inner),
+            ExprKind::Intrinsic { what, args, .. } => {
+                args.iter().for_each(|arg| self.target(arg));
+                return self.intrinsic(what, args);
             }
-            ExprKind::Convert(inner) => {
-                if expr.ty.is_pointer() && !inner.ty.is_pointer() {
-                    self.points(inner);
-                }
-                self.expr(inner);
-            }
-            ExprKind::Unary(_, inner) => self.expr(inner),
-            ExprKind::Binary(_, one, other) | ExprKind::PtrDiff(one, other) => {
-                [one, other].iter().for_each(|e| self.expr(e))
-            }
-            ExprKind::PtrAdd { ptr, index, .. } => [ptr, index].iter().for_each(|e| self.expr(e)),
-            ExprKind::Cond(a, b, c) => [a, b, c].iter().for_each(|e| self.expr(e)),
-            ExprKind::Comma(all) | ExprKind::Word(all) => all.iter().for_each(|e| self.expr(e)),
-            ExprKind::Aggregate(words) => {
-                words.iter().for_each(|(_, e)| self.expr(e));
-                self.everything_in(&expr.ty);
-            }
+            _ => {}
+        }
+        expr.parts().into_iter().for_each(|part| self.part(part));
+        match &expr.kind {
+            // Whoever has the address may store anything.
+            ExprKind::AddrOf(place) if place.ty.is_integer() => self.note_number(self.holder(place)),
+            ExprKind::Aggregate(_) => self.everything_in(&expr.ty),
             ExprKind::Assign(place, value) => {
-                self.place(place);
-                self.expr(value);
-                self.assign(place, value);
+                if let Some(holder) = self.holder(place) {
+                    self.receives(holder, value);
+                }
             }
-            ExprKind::Update { target, calc, .. } => self.update(target, calc),
+            ExprKind::Update { target, calc: Calc::Arith(op, _, operand), .. } => {
+                let keeps = matches!(op, BinOp::BitAnd | BinOp::BitOr) && is_constant(operand);
+                self.note_number(self.holder(target).filter(|_| !keeps));
+            }
             ExprKind::Call { func, args, .. } => {
-                args.iter().for_each(|arg| self.expr(arg));
                 let params = args.iter().enumerate().map(|(at, arg)| (Holder::Local(func.0, at), arg));
                 params.for_each(|(param, arg)| self.receives(param, arg));
             }
-            ExprKind::Intrinsic { what, args, .. } => {
-                args.iter().for_each(|arg| self.target(arg));
-                self.intrinsic(what, args);
-            }
-        }
-    }
-
-    fn update(&mut self, target: &Lvalue, calc: &Calc) {
-        self.place(target);
-        let (operand, keeps) = match calc {
-            Calc::Arith(op, _, operand) => {
-                (operand, matches!(op, BinOp::BitAnd | BinOp::BitOr) && is_constant(operand))
-            }
-            Calc::Pointer { index, .. } => (index, true),
-        };
-        self.expr(operand);
-        if let Some(holder) = self.holder(target).filter(|_| !keeps) {
-            self.note(holder, Facts { address: false, number: true });
+            _ => {}
         }
     }
 
@@ -293,11 +267,7 @@ impl Flow<'_> {
             Intrinsic::Dcas => &[(0, 2), (0, 4), (1, 3), (1, 5)],
             Intrinsic::Exchange => &[(0, 1)],
             Intrinsic::FetchAdd => {
-                let target = args.first().and_then(|target| self.pointee(target));
-                if let Some(holder) = target {
-                    self.note(holder, Facts { address: false, number: true });
-                }
-                return;
+                return self.note_number(args.first().and_then(|target| self.pointee(target)));
             }
             _ => return,
         };
@@ -311,34 +281,13 @@ impl Flow<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
+        stmt.parts().into_iter().for_each(|part| self.part(part));
         match &stmt.kind {
-            StmtKind::Empty | StmtKind::Goto(..) | StmtKind::Break | StmtKind::Continue | StmtKind::Return(None) => {}
-            StmtKind::Block(all) => all.iter().for_each(|stmt| self.stmt(stmt)),
-            StmtKind::Declare(_, None) => {}
             StmtKind::Declare(LocalId(local), Some(value)) => {
-                self.expr(value);
                 self.receives(Holder::Local(self.func.0, *local), value);
             }
-            StmtKind::Expr(value) => self.expr(value),
-            StmtKind::Return(Some(value)) => {
-                self.expr(value);
-                self.receives(Holder::Result(self.func.0), value);
-            }
-            StmtKind::If(cond, then, other) => {
-                self.expr(cond);
-                self.stmt(then);
-                other.iter().for_each(|stmt| self.stmt(stmt));
-            }
-            StmtKind::Loop(inner) => {
-                let Loop { cond, step, body, .. } = &**inner;
-                cond.iter().chain(step).for_each(|e| self.expr(e));
-                self.stmt(body);
-            }
-            StmtKind::Switch { value, body, .. } => {
-                self.expr(value);
-                self.stmt(body);
-            }
-            StmtKind::Label(_, body) | StmtKind::Atomic(body) => self.stmt(body),
+            StmtKind::Return(Some(value)) => self.receives(Holder::Result(self.func.0), value),
+            _ => {}
         }
     }
 }

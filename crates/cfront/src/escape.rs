@@ -6,7 +6,7 @@
 //! A parameter is assumed to escape on any other use, so that the answer errs towards memory.
 
 use crate::check::Checked;
-use crate::tree::{Calc, Expr, ExprKind, FuncId, Function, LocalId, Loop, Lvalue, LvalueKind, Stmt, StmtKind};
+use crate::tree::{Expr, ExprKind, FuncId, Function, LocalId, Lvalue, LvalueKind, Part};
 
 /// What is known about the locals of every function.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +65,7 @@ impl Escapes {
         let facts = Facts { in_memory: none.clone(), escapes: none.clone(), in_parts: none };
         let mut walk = Walk { known: self, facts };
         if let Some(body) = &function.body {
-            walk.stmt(body);
+            walk.part(Part::Stmt(body));
         }
         let facts = walk.facts;
         self.functions[func.0] = Some(facts);
@@ -112,40 +112,17 @@ pub(crate) fn strip(expr: &Expr) -> &Expr {
 }
 
 impl Walk<'_> {
-    fn stmt(&mut self, stmt: &Stmt) {
-        match &stmt.kind {
-            StmtKind::Empty | StmtKind::Goto(..) | StmtKind::Break | StmtKind::Continue => {}
-            StmtKind::Block(list) => list.iter().for_each(|stmt| self.stmt(stmt)),
-            StmtKind::Declare(_, value) => value.iter().for_each(|value| self.expr(value)),
-            StmtKind::Expr(expr) => self.expr(expr),
-            StmtKind::If(cond, then, other) => {
-                self.expr(cond);
-                self.stmt(then);
-                other.iter().for_each(|other| self.stmt(other));
-            }
-            StmtKind::Loop(repeat) => {
-                let Loop { cond, step, body, .. } = &**repeat;
-                cond.iter().chain(step).for_each(|expr| self.expr(expr));
-                self.stmt(body);
-            }
-            StmtKind::Switch { value, body, .. } => {
-                self.expr(value);
-                self.stmt(body);
-            }
-            StmtKind::Label(_, body) | StmtKind::Atomic(body) => self.stmt(body),
-            StmtKind::Return(value) => value.iter().for_each(|value| self.expr(value)),
+    fn part(&mut self, part: Part<'_>) {
+        match part {
+            Part::Expr(expr) => self.expr(expr),
+            Part::Place(place) => self.place(place),
+            Part::Stmt(stmt) => stmt.parts().into_iter().for_each(|part| self.part(part)),
         }
     }
 
     fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
-            ExprKind::Const(_) => {}
-            ExprKind::Read(lvalue) => {
-                if let LvalueKind::Local(id) = lvalue.kind {
-                    self.facts.escapes[id.0] = true;
-                }
-                self.place(lvalue);
-            }
+            ExprKind::Read(Lvalue { kind: LvalueKind::Local(id), .. }) => self.facts.escapes[id.0] = true,
             ExprKind::AddrOf(lvalue) => {
                 if let Some(id) = root(lvalue) {
                     self.facts.in_memory[id.0] = true;
@@ -155,32 +132,17 @@ impl Walk<'_> {
                 if let Some(id) = pointer_root(lvalue) {
                     self.facts.escapes[id.0] = true;
                 }
-                self.place(lvalue);
             }
-            ExprKind::Unary(_, arg) | ExprKind::Convert(arg) => self.expr(arg),
-            ExprKind::Binary(_, a, b) | ExprKind::PtrDiff(a, b) => [a, b].into_iter().for_each(|e| self.expr(e)),
-            ExprKind::PtrAdd { ptr, index, .. } => [ptr, index].into_iter().for_each(|e| self.expr(e)),
-            ExprKind::Cond(a, b, c) => [a, b, c].into_iter().for_each(|e| self.expr(e)),
-            ExprKind::Comma(list) | ExprKind::Word(list) => list.iter().for_each(|e| self.expr(e)),
-            ExprKind::Aggregate(parts) => parts.iter().for_each(|(_, e)| self.expr(e)),
-            ExprKind::Intrinsic { args, .. } => args.iter().for_each(|e| self.expr(e)),
-            ExprKind::Assign(target, value) => {
-                self.assigned(target);
-                self.expr(value);
-            }
-            ExprKind::Update { target, calc, .. } => {
-                self.assigned(target);
-                match calc {
-                    Calc::Arith(_, _, value) => self.expr(value),
-                    Calc::Pointer { index, .. } => self.expr(index),
-                }
-            }
+            ExprKind::Assign(target, _) | ExprKind::Update { target, .. } => self.assigned(target),
             ExprKind::Call { func, args, .. } => {
                 for (index, arg) in args.iter().enumerate() {
                     self.argument(arg, self.known.is_alias(*func, index));
                 }
+                return;
             }
+            _ => {}
         }
+        expr.parts().into_iter().for_each(|part| self.part(part));
     }
 
     fn assigned(&mut self, target: &Lvalue) {
@@ -193,7 +155,6 @@ impl Walk<'_> {
             }
             _ => {}
         }
-        self.place(target);
     }
 
     /// An address or a pointer that is passed to a parameter.
@@ -208,18 +169,12 @@ impl Walk<'_> {
     /// The expressions within a place; a pointer that is dereferenced does not escape.
     fn place(&mut self, lvalue: &Lvalue) {
         match &lvalue.kind {
-            LvalueKind::Global(_) | LvalueKind::Local(_) => {}
-            LvalueKind::Field(base, _) => self.place(base),
-            LvalueKind::Index(base, index) => {
-                self.place(base);
-                self.expr(index);
-            }
-            LvalueKind::Value(value) => self.expr(value),
             LvalueKind::Deref(pointer) => match &strip(pointer).kind {
                 ExprKind::Read(Lvalue { kind: LvalueKind::Local(_), .. }) => {}
                 ExprKind::AddrOf(inner) => self.place(inner),
                 _ => self.expr(pointer),
             },
+            _ => lvalue.parts().into_iter().for_each(|part| self.part(part)),
         }
     }
 }

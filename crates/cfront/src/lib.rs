@@ -100,8 +100,7 @@ impl Unit {
     }
 
     /// The program of a test before it is cleaned up, to compare.
-    #[cfg(test)]
-    fn program_as_lowered(&self, test: &Test) -> Result<Program, Vec<Diagnostic>> {
+    pub fn program_as_lowered(&self, test: &Test) -> Result<Program, Vec<Diagnostic>> {
         program::program(self, test, Bounds::default(), false)
     }
 

@@ -178,6 +178,20 @@ impl<'s, 'u> Lowerer<'s, 'u> {
         }
     }
 
+    /// An atomic section, or a part of the one around.
+    fn atomically<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> T {
+        if self.atomic == 0 {
+            self.emit(Op::AtomicBegin);
+        }
+        self.atomic += 1;
+        let made = body(self);
+        self.atomic -= 1;
+        if self.atomic == 0 {
+            self.emit(Op::AtomicEnd);
+        }
+        made
+    }
+
     /// A jump that ends the atomic section if it leaves it.
     fn leave(&mut self, target: Target) {
         if self.atomic > 0 && target.atomic == 0 {

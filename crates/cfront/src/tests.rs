@@ -1,120 +1,40 @@
-//! Tests of the whole crate: C in, programs out, run by the reference interpreter.
+//! Tests of private parts. Those of the whole crate are in `tests/`: C in; diagnostics, programs and what they do out.
 
-mod arithmetic;
-mod bad_input;
-mod blocks;
-mod data;
-mod flow;
-mod intrinsics;
-mod ir;
-mod preprocessor;
-mod robust;
-mod test_files;
-
-use std::collections::BTreeSet;
-
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Violation};
-use cyrano_interp::Interp;
-use cyrano_ir::{Diagnostic, Op, Program, Property};
-
-use crate::{TestFile, Unit};
-
-/// A checked file without files beside it.
-fn unit(source: &str) -> Unit {
-    crate::parse(source, "test", &|_| None).unwrap_or_else(|errors| panic!("{}", render(source, &errors)))
+/// The words of memory that hold addresses though their type is an integer.
+#[track_caller]
+fn check_addresses(functions: &str, expected: &[&str]) {
+    let source = format!(
+        "#include <stdint.h>\n#include <stdlib.h>\n#include <cyrano.h>\n\
+         typedef struct node {{ uintptr_t next; uintptr_t count; }} node_t;\nnode_t n; uintptr_t top; uintptr_t total;\n{functions}"
+    );
+    let unit = crate::parse(&source, "f.c", &|_| None).expect("the file is right");
+    let (memory, _) = crate::memory::Memory::new(&unit.checked, &unit.sources);
+    let found = memory.words.iter().filter(|word| word.ty == cyrano_ir::Ty::Pointer).map(|word| word.name.as_str());
+    assert_eq!(found.collect::<Vec<_>>(), expected, "{functions}");
 }
 
-/// Diagnostics as lines: `line: message | marked text | help`.
-fn render(source: &str, errors: &[Diagnostic]) -> String {
-    let place = |span: cyrano_ir::Span| {
-        let upto = source.get(..span.start as usize).unwrap_or_default();
-        let text = source.get(span.range()).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-        (upto.matches('\n').count() + 1, text)
-    };
-    let mut lines = String::new();
-    for error in errors {
-        let (line, text) = place(error.span);
-        lines += &format!("{line}: {} | {text} | {}\n", error.message, error.label);
-        for (span, what) in &error.related {
-            let (line, text) = place(*span);
-            lines += &format!("  {line}: {text} | {what}\n");
-        }
-        lines += &error.help.as_ref().map_or(String::new(), |help| format!("  help: {help}\n"));
-    }
-    lines
+#[test]
+fn integers_that_hold_addresses_are_known() {
+    // Converted to, from, marked and unmarked, by way of a function and of a cas.
+    check_addresses("void f(void) { n.next = (uintptr_t)&n; n.count = n.count + 1; }", &["n.next"]);
+    check_addresses("node_t *f(void) { return (node_t *)(top & ~(uintptr_t)1); }", &["top"]);
+    check_addresses(
+        "static uintptr_t m(uintptr_t v) { return v | 1; } void f(void) { top = m((uintptr_t)&n); }",
+        &["top"],
+    );
+    check_addresses("bool f(void) { return cas(&n.next, 0, (uintptr_t)&n | 1); }", &["n.next"]);
+    check_addresses("void f(void) { top = (uintptr_t)&n; n.next = top; total = 8; }", &["n.next", "top"]);
 }
 
-fn file(unit: &Unit, tests: &str) -> TestFile {
-    crate::tests(tests, unit).unwrap_or_else(|errors| panic!("{}", render(tests, &errors)))
-}
-
-/// The program of the test `T`.
-fn program(source: &str, tests: &str) -> Program {
-    let unit = unit(source);
-    let file = file(&unit, tests);
-    let test = file.test("T").expect("the test is called T");
-    let program = unit.program(test).unwrap_or_else(|errors| panic!("{}", render(source, &errors)));
-    assert_eq!(cyrano_ir::verify(&program), Ok(()));
-    program
-}
-
-fn ask(program: &Program, model: &str, question: Question<'_>) -> Answer {
-    let model = cyrano_memory::named(model).expect("a known model");
-    let limits = Limits { iterations: 12, ..Limits::default() };
-    Interp.ask(Query::new(program, &model, question).expect("a question"), &limits, &())
-}
-
-/// The program of the test `T` without the clean-up.
-fn as_lowered(source: &str, tests: &str) -> Program {
-    let unit = unit(source);
-    let file = file(&unit, tests);
-    let program = unit.program_as_lowered(file.test("T").expect("the test is called T")).expect("lowers");
-    assert_eq!(cyrano_ir::verify(&program), Ok(()));
-    program
-}
-
-/// What the test `T` can observe, with the clean-up and without.
-fn outcomes(source: &str, tests: &str, model: &str) -> BTreeSet<Vec<i128>> {
-    let program = program(source, tests);
-    let answer = ask(&program, model, Question::Outcomes);
-    assert_eq!(answer.violation, None, "{}", cyrano_ir::text::print(&program));
-    let lowered = ask(&as_lowered(source, tests), model, Question::Outcomes);
-    assert_eq!(lowered.outcomes, answer.outcomes, "the clean-up changed {}", cyrano_ir::text::print(&program));
-    answer.outcomes
-}
-
-/// What a single call of `f()` returns.
-fn returns(source: &str) -> Vec<i128> {
-    let found = outcomes(source, "f = f()\ntest T = ( f )\n", "sc");
-    assert_eq!(found.len(), 1, "{found:?}");
-    found.into_iter().flatten().collect()
-}
-
-/// What goes wrong in a single call of `f()`.
-fn fails(source: &str) -> String {
-    let program = program(source, "f = f() \ntest T = ( f )\n");
-    let found = failure(&program);
-    assert_eq!(found, failure(&as_lowered(source, "f = f() \ntest T = ( f )\n")), "the clean-up changed it");
-    found
-}
-
-fn failure(program: &Program) -> String {
-    let answer = ask(program, "sc", Question::Holds(&Property::Assertions));
-    let place = |debug: String| debug.split("error: ").last().map_or(debug.clone(), str::to_string);
-    match answer.violation {
-        None => "nothing".into(),
-        Some(Violation::Assertion { thread, instr }) => match &program.instr(thread, instr).op {
-            Op::Assert { message, .. } => message.clone().unwrap_or_default(),
-            other => panic!("{other:?} is no assertion"),
-        },
-        Some(other) => place(format!("{other:?}")),
-    }
-}
-
-/// The diagnostics of a file.
-fn errors(source: &str) -> String {
-    match crate::parse(source, "test", &|_| None) {
-        Ok(_) => "no errors".into(),
-        Err(errors) => render(source, &errors),
-    }
+#[test]
+fn other_integers_are_numbers() {
+    check_addresses("void f(void) { n.count = 8; total = n.count; top++; n.next = 16; }", &[]);
+    // What is a number at times is never shown as an address.
+    check_addresses("void f(void) { top = (uintptr_t)&n; top = 16; }", &[]);
+    check_addresses("void f(void) { top = (uintptr_t)&n; total = top; total = total + 8; }", &[]);
+    check_addresses("void f(void) { top = (uintptr_t)&n; fetch_add(&top, 8); }", &[]);
+    check_addresses("void f(void) { uintptr_t *p = &top; top = (uintptr_t)&n; *p = 16; }", &[]);
+    check_addresses("void f(void) { total = (uintptr_t)&n >> 3; }", &[]);
+    // A test may pass any number.
+    check_addresses("void f(uintptr_t v) { if (v == 0) v = (uintptr_t)&n; top = v; }", &[]);
 }

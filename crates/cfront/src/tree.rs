@@ -219,3 +219,77 @@ impl Expr {
         Self { kind, ty, loc }
     }
 }
+
+/// What stands directly within something. Passes that look at everything go through this, and say only what is special to them.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'t> {
+    Expr(&'t Expr),
+    Place(&'t Lvalue),
+    Stmt(&'t Stmt),
+}
+
+impl Expr {
+    /// Its parts, in the order in which they are evaluated.
+    pub(crate) fn parts(&self) -> Vec<Part<'_>> {
+        match &self.kind {
+            ExprKind::Const(_) => Vec::new(),
+            ExprKind::Read(place) | ExprKind::AddrOf(place) => vec![Part::Place(place)],
+            ExprKind::Unary(_, arg) | ExprKind::Convert(arg) => vec![Part::Expr(arg)],
+            ExprKind::Binary(_, a, b) | ExprKind::PtrDiff(a, b) | ExprKind::PtrAdd { ptr: a, index: b, .. } => {
+                vec![Part::Expr(a), Part::Expr(b)]
+            }
+            ExprKind::Cond(a, b, c) => vec![Part::Expr(a), Part::Expr(b), Part::Expr(c)],
+            ExprKind::Comma(list)
+            | ExprKind::Word(list)
+            | ExprKind::Call { args: list, .. }
+            | ExprKind::Intrinsic { args: list, .. } => list.iter().map(Part::Expr).collect(),
+            ExprKind::Aggregate(words) => words.iter().map(|(_, word)| Part::Expr(word)).collect(),
+            ExprKind::Assign(target, value) => vec![Part::Place(target), Part::Expr(value)],
+            ExprKind::Update { target, calc, .. } => vec![Part::Place(target), Part::Expr(calc.operand())],
+        }
+    }
+}
+
+impl Calc {
+    /// What the target is combined with.
+    pub(crate) fn operand(&self) -> &Expr {
+        match self {
+            Self::Arith(_, _, operand) => operand,
+            Self::Pointer { index, .. } => index,
+        }
+    }
+}
+
+impl Lvalue {
+    /// Its parts, in the order in which they are evaluated.
+    pub(crate) fn parts(&self) -> Vec<Part<'_>> {
+        match &self.kind {
+            LvalueKind::Global(_) | LvalueKind::Local(_) => Vec::new(),
+            LvalueKind::Deref(pointer) => vec![Part::Expr(pointer)],
+            LvalueKind::Field(base, _) => vec![Part::Place(base)],
+            LvalueKind::Index(base, index) => vec![Part::Place(base), Part::Expr(index)],
+            LvalueKind::Value(value) => vec![Part::Expr(value)],
+        }
+    }
+}
+
+impl Stmt {
+    /// Its parts: expressions, then statements.
+    pub(crate) fn parts(&self) -> Vec<Part<'_>> {
+        match &self.kind {
+            StmtKind::Empty | StmtKind::Goto(..) | StmtKind::Break | StmtKind::Continue => Vec::new(),
+            StmtKind::Block(list) => list.iter().map(Part::Stmt).collect(),
+            StmtKind::Declare(_, value) | StmtKind::Return(value) => value.iter().map(Part::Expr).collect(),
+            StmtKind::Expr(value) => vec![Part::Expr(value)],
+            StmtKind::If(cond, then, other) => {
+                let branches = [Some(then), other.as_ref()].into_iter().flatten();
+                [Part::Expr(cond)].into_iter().chain(branches.map(|stmt| Part::Stmt(stmt))).collect()
+            }
+            StmtKind::Loop(inner) => {
+                inner.cond.iter().chain(&inner.step).map(Part::Expr).chain([Part::Stmt(&inner.body)]).collect()
+            }
+            StmtKind::Switch { value, body, .. } => vec![Part::Expr(value), Part::Stmt(body)],
+            StmtKind::Label(_, body) | StmtKind::Atomic(body) => vec![Part::Stmt(body)],
+        }
+    }
+}

@@ -95,6 +95,11 @@ impl Type {
         }
     }
 
+    /// Whether casts between it and the like are possible.
+    pub(crate) fn is_castable(&self) -> bool {
+        matches!(self, Self::Bool | Self::Int(_) | Self::Pointer(_))
+    }
+
     pub(crate) fn is_integer(&self) -> bool {
         self.promoted().is_some()
     }

@@ -1,34 +1,32 @@
 //! The library's files and what their headers promise.
 //!
+//! The tests of the library say which files they mean ([`in_folder`], [`files`]) and what is to be compared; [`for_each`] runs them, and
+//! [`kept`] holds verdicts against headers.
+//!
 //! A header line `//@ MODEL: VERDICT [outcomes N]` says what the file's checks give under a model; `skip` instead of a verdict
 //! says that nobody knows, and the comment above it why. `//@ MODEL PROPERTY: VERDICT` is about a progress property of an stm.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context;
-use cyrano_ir::Program;
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
+use cyrano_ir::{Program, Property};
+use cyrano_memory::Model;
 use cyrano_rml::Compiled;
 
 /// One promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expectation {
-    /// Under this model
-    pub model: String,
-    /// the checks give this verdict,
-    pub verdict: String,
-    /// and there are this many outcomes.
-    pub outcomes: Option<usize>,
-}
-
-/// A promise about a progress property.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promise {
     /// Under this model
     pub model: String,
-    /// this property
+    /// this property, or the file's checks if it is empty,
     pub property: String,
-    /// has this verdict.
+    /// has this verdict,
     pub verdict: String,
+    /// and there are this many outcomes.
+    pub outcomes: Option<usize>,
 }
 
 /// One file.
@@ -38,9 +36,9 @@ pub struct Entry {
     pub path: PathBuf,
     /// Its text.
     pub source: String,
-    /// What its header promises.
-    pub expectations: Vec<Expectation>,
-    /// What it promises about progress.
+    /// What its header promises about its checks.
+    pub expectations: Vec<Promise>,
+    /// What it promises about other properties.
     pub progress: Vec<Promise>,
 }
 
@@ -118,36 +116,115 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> anyhow::Result<()> {
 
 fn read(path: &Path) -> anyhow::Result<Entry> {
     let source = std::fs::read_to_string(path)?;
-    let lines = source.lines().filter_map(|line| line.trim().strip_prefix("//@"));
-    let (mut expectations, mut progress) = (Vec::new(), Vec::new());
-    for line in lines {
-        match promise(line) {
-            Some(promise) => progress.push(promise),
-            None => expectations.push(parse(line)?),
-        }
-    }
+    let (expectations, progress) = promises(&source)?.into_iter().partition(|promise| promise.property.is_empty());
     Ok(Entry { path: path.into(), source, expectations, progress })
 }
 
-/// A line with a property after the model.
-fn promise(line: &str) -> Option<Promise> {
-    let (about, verdict) = line.split_once(':')?;
-    let (model, property) = about.trim().split_once(' ')?;
-    let words = [model, property, verdict].map(|word| word.trim().to_owned());
-    let [model, property, verdict] = words;
-    Some(Promise { model, property, verdict })
+/// What the header of a text promises. A line about the file's checks must have a verdict.
+pub fn promises(source: &str) -> anyhow::Result<Vec<Promise>> {
+    source.lines().filter_map(|line| line.trim().strip_prefix("//@")).map(promise).collect()
 }
 
-fn parse(line: &str) -> anyhow::Result<Expectation> {
-    let bad = || anyhow::anyhow!("`//@{line}` is not `//@ MODEL: VERDICT [outcomes N]`");
-    let (model, rest) = line.split_once(':').ok_or_else(bad)?;
-    let words: Vec<_> = rest.split_whitespace().collect();
-    let (verdict, outcomes) = match words[..] {
+fn promise(line: &str) -> anyhow::Result<Promise> {
+    let bad = || anyhow::anyhow!("`//@{line}` is not `//@ MODEL [PROPERTY]: VERDICT [outcomes N]`");
+    let (about, rest) = line.split_once(':').ok_or_else(bad)?;
+    let (model, property) = about.trim().split_once(' ').unwrap_or((about.trim(), ""));
+    let (verdict, outcomes) = match rest.split_whitespace().collect::<Vec<_>>()[..] {
+        [verdict, "outcomes", count] if property.is_empty() => (verdict, Some(count.parse().map_err(|_| bad())?)),
         [verdict] => (verdict, None),
-        [verdict, "outcomes", count] => (verdict, Some(count.parse().map_err(|_| bad())?)),
-        _ => return Err(bad()),
+        _ if property.is_empty() => return Err(bad()),
+        _ => (rest.trim(), None),
     };
     let known = ["verified", "violated", "unknown", "bounded", "vacuous", "skip"];
-    anyhow::ensure!(known.contains(&verdict), "`{verdict}` is not a verdict");
-    Ok(Expectation { model: model.trim().into(), verdict: verdict.into(), outcomes })
+    let checked = !property.is_empty() || model == "tests" || known.contains(&verdict);
+    anyhow::ensure!(checked, "`{verdict}` is not a verdict");
+    let [model, property, verdict] = [model, property.trim(), verdict].map(str::to_owned);
+    Ok(Promise { model, property, verdict, outcomes })
+}
+
+/// The entries of one folder, of those that every engine can run, by the names of their files.
+pub fn in_folder(folder: &str) -> Vec<(String, Entry)> {
+    let mut entries = entries().expect("the library can be read");
+    entries.retain(|entry| entry.path.parent().is_some_and(|parent| parent.ends_with(folder)));
+    named(entries)
+}
+
+/// Entries with the names of their files.
+pub fn named(entries: Vec<Entry>) -> Vec<(String, Entry)> {
+    let name = |entry: &Entry| entry.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    entries.into_iter().map(|entry| (name(&entry), entry)).collect()
+}
+
+/// The files of one folder of the library with this ending, sorted, each with its name and its text.
+pub fn files(folder: &str, ending: &str) -> Vec<(String, (PathBuf, String))> {
+    let found = std::fs::read_dir(self::folder().join(folder)).expect("the folder can be read");
+    let mut paths: Vec<PathBuf> = found.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|found| found == ending));
+    paths.sort();
+    let text = |path: &Path| std::fs::read_to_string(path).expect("the file can be read");
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    paths.into_iter().map(|path| (name(&path), (path.clone(), text(&path)))).collect()
+}
+
+/// The programs of those tests of a C file that have at most so many calls, each with the test's name.
+pub fn c_programs(path: &Path, source: &str, most_calls: usize) -> Vec<(String, Program)> {
+    let beside = |name: &str| std::fs::read_to_string(path.with_file_name(name)).ok();
+    let unit = cyrano_cfront::parse(source, "test.c", &beside).expect("the library compiles");
+    let named = source.lines().find_map(|line| line.strip_prefix("//@ tests:"));
+    let own = path.with_extension("tests").file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let tests = beside(named.map_or(own.as_str(), str::trim)).expect("there is a tests file");
+    let tests = cyrano_cfront::tests(&tests, &unit).expect("the tests file can be read").tests;
+    let small = tests.into_iter().filter(|test| test.calls() <= most_calls);
+    small.map(|test| (test.name.clone(), unit.program(&test).expect("the test compiles"))).collect()
+}
+
+/// Runs `test` on every case, two at a time, and panics with everything that fails it. Adds up what the tests compared.
+pub fn for_each<T: Sync>(cases: &[(String, T)], test: impl Fn(&str, &T) -> Result<usize, String> + Sync) -> usize {
+    let (next, compared) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((name, case)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match test(name, case) {
+                        Ok(count) => _ = compared.fetch_add(count, Ordering::Relaxed),
+                        Err(error) => failures.lock().expect("no test panics").push(format!("{name}: {error}")),
+                    }
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().expect("no test panics");
+    failures.sort();
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    println!("{} compared", compared.load(Ordering::Relaxed));
+    compared.into_inner()
+}
+
+/// Whether promises are kept, those to skip left out: `verdict` gives what comes out, or nothing where that is left open. How many were decided.
+pub fn kept(promises: &[Promise], verdict: impl Fn(&Promise) -> Option<Verdict>) -> Result<usize, String> {
+    let mut decided = 0;
+    for promise in promises.iter().filter(|promise| promise.verdict != "skip") {
+        let Promise { model, property, verdict: promised, .. } = promise;
+        match verdict(promise) {
+            Some(found) if found.name() != promised => {
+                return Err(format!("{model} {property}: the header says {promised}, it is {}", found.name()));
+            }
+            found => decided += usize::from(found.is_some()),
+        }
+    }
+    Ok(decided)
+}
+
+/// An engine's answer about a property. Whatever it shows replays, and a violation is shown.
+pub fn judge(engine: &dyn Engine, program: &Program, model: &Model, property: &Property, limits: &Limits) -> Answer {
+    let query = Query::new(program, model, Question::Holds(property)).expect("a question");
+    let answer = engine.ask(query, limits, &());
+    if let Some(execution) = &answer.execution {
+        let violation = answer.violation.as_ref();
+        if let Err(error) = cyrano_interp::confirm(program, model, property, violation, execution) {
+            panic!("{} under {}: what is shown does not replay: {error}", program.name, model.name);
+        }
+    }
+    answer
 }

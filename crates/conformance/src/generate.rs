@@ -10,6 +10,7 @@ use cyrano_ir::{Program, text};
 use proptest::prelude::*;
 
 use crate::dress::{Dress, dress};
+use crate::models::{KINDS, chosen};
 
 /// A statement of a random program. Registers are `r0` to `r2`, variables `x`, `y`, `z` and the array `a[2]`.
 #[derive(Clone, Debug)]
@@ -225,8 +226,10 @@ impl Stmt {
 
     fn render(&self, out: &mut String, depth: usize) -> fmt::Result {
         let pad = "  ".repeat(depth);
-        let block = |out: &mut String, stmts: &[Self]| -> fmt::Result {
-            stmts.iter().try_for_each(|s| s.render(out, depth + 1))
+        let block = |out: &mut String, head: &str, stmts: &[Self], end: &str| -> fmt::Result {
+            writeln!(out, "{pad}{head} {{")?;
+            stmts.iter().try_for_each(|s| s.render(out, depth + 1))?;
+            writeln!(out, "{end}{pad}}}")
         };
         match self {
             Self::Store(x, e) => writeln!(out, "{pad}{x} := {e};"),
@@ -234,20 +237,14 @@ impl Stmt {
             Self::Cas(r, x, e, n) => writeln!(out, "{pad}r{r} := cas({x}, {e}, {n});"),
             Self::Exchange(r, x, e) => writeln!(out, "{pad}r{r} := exchange({x}, {e});"),
             Self::FetchAdd(r, x) => writeln!(out, "{pad}r{r} := fetch_add({x}, 1);"),
-            Self::Fence(bits) => writeln!(out, "{pad}fence({});", fence_kinds(*bits)),
+            Self::Fence(bits) => writeln!(out, "{pad}fence({});", chosen(&KINDS, *bits, ", ")),
             Self::Assign(r, e) => writeln!(out, "{pad}r{r} := {e};"),
             Self::If(r, c, then, other) => {
-                writeln!(out, "{pad}if r{r} = {c} {{")?;
-                block(out, then)?;
-                writeln!(out, "{pad}}} else {{")?;
-                block(out, other)?;
-                writeln!(out, "{pad}}}")
+                block(out, &format!("if r{r} = {c}"), then, "")?;
+                block(out, "else", other, "")
             }
-            Self::Atomic(all) => {
-                writeln!(out, "{pad}atomic {{")?;
-                block(out, all)?;
-                writeln!(out, "{pad}}}")
-            }
+            Self::Atomic(all) => block(out, "atomic", all, ""),
+            Self::Operation(all) => block(out, "operation f", all, ""),
             Self::Guarded(r, x, c, e) => {
                 writeln!(out, "{pad}atomic {{ r{r} := {x}; assume r{r} = {c}; {x} := {e} }}")
             }
@@ -255,32 +252,16 @@ impl Stmt {
             Self::Assume(r, c) => writeln!(out, "{pad}assume r{r} != {c};"),
             Self::Assert(r, c) => writeln!(out, "{pad}assert r{r} != {c};"),
             Self::Twice(all) => {
-                writeln!(out, "{pad}i := 0;\n{pad}while i < 2 {{")?;
-                block(out, all)?;
-                writeln!(out, "{pad}  i := i + 1;\n{pad}}}")
+                writeln!(out, "{pad}i := 0;")?;
+                block(out, "while i < 2", all, &format!("{pad}  i := i + 1;\n"))
             }
             Self::Rounds(times, leave, all) => {
-                writeln!(out, "{pad}j := 0;\n{pad}while j < {times} {{")?;
-                block(out, all)?;
-                writeln!(out, "{pad}  j := j + 1;")?;
-                if let Some((r, c)) = leave {
-                    writeln!(out, "{pad}  if r{r} = {c} {{ break; }}")?;
-                }
-                writeln!(out, "{pad}}}")
-            }
-            Self::Operation(all) => {
-                writeln!(out, "{pad}operation f {{")?;
-                block(out, all)?;
-                writeln!(out, "{pad}}}")
+                writeln!(out, "{pad}j := 0;")?;
+                let leave = leave.map(|(r, c)| format!("{pad}  if r{r} = {c} {{ break; }}\n")).unwrap_or_default();
+                block(out, &format!("while j < {times}"), all, &format!("{pad}  j := j + 1;\n{leave}"))
             }
         }
     }
-}
-
-fn fence_kinds(bits: u8) -> String {
-    let kinds = ["load-load", "load-store", "store-load", "store-store"];
-    let chosen = kinds.iter().enumerate().filter(|(bit, _)| bits & (1 << bit) != 0);
-    chosen.map(|(_, kind)| *kind).collect::<Vec<_>>().join(", ")
 }
 
 impl fmt::Display for Var {

@@ -14,10 +14,8 @@ pub mod corpus;
 pub mod dress;
 pub mod generate;
 pub mod models;
-pub mod naive;
 pub mod pinned;
 pub mod random_c;
-pub mod random_x86;
-pub mod store_buffers;
+pub mod stream;
 
-pub use compare::{Disagreement, compare, compare_with, limits, outcomes_grow};
+pub use compare::{Disagreement, Effort, Tally, agree, agree_under, compare, compare_with, limits, outcomes_grow};

@@ -1,12 +1,16 @@
 //! Long comparisons on random programs; see the crate's documentation.
 
+use std::cell::Cell;
+use std::fmt::Debug;
+
 use anyhow::{Context, bail};
+use cyrano_conformance::compare::CHAIN;
 use cyrano_conformance::dress::Dress;
 use cyrano_conformance::generate::{Random, program, units};
 use cyrano_conformance::models::model;
-use cyrano_conformance::random_c::agree::{Effort, MODELS, Tally};
-use cyrano_conformance::random_c::{self, random_c};
-use cyrano_conformance::{compare, corpus, limits, outcomes_grow};
+use cyrano_conformance::random_c::random_c;
+use cyrano_conformance::{Disagreement, Effort, Tally, agree, agree_under, compare, corpus, limits, outcomes_grow};
+use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
 
 const USAGE: &str = "usage: cyrano-conformance random COUNT [SEED], random-c COUNT [SEED] for C programs, or units COUNT [SEED] for sections and operations under users' models";
@@ -26,88 +30,71 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-fn runner(count: u32, seed: u8) -> TestRunner {
+/// Tries so many random cases and says how far it is; a failure, shrunk, goes to `fail` with its reason.
+fn run<T: Debug>(
+    count: u32,
+    seed: u8,
+    cases: &impl Strategy<Value = T>,
+    test: impl Fn(&T) -> Result<Tally, String>,
+    fail: impl FnOnce(&T, &str) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let config = Config { cases: count, failure_persistence: None, max_shrink_iters: 4000, ..Config::default() };
     let rng = TestRng::from_seed(config.rng_algorithm, &[seed; 32]);
-    TestRunner::new_with_rng(config, rng)
-}
-
-fn random(count: u32, seed: u8) -> anyhow::Result<()> {
-    let mut runner = runner(count, seed);
-    let done = std::cell::Cell::new(0u32);
-    let result = runner.run(&program(), |program| {
-        done.set(done.get() + 1);
-        if done.get().is_multiple_of(1000) {
-            eprintln!("{} programs", done.get());
+    let done = Cell::new((0u32, Tally::default()));
+    let result = TestRunner::new_with_rng(config, rng).run(cases, |case| {
+        let new = test(&case).map_err(TestCaseError::fail)?;
+        let (number, mut tally) = done.get();
+        tally.add(new);
+        done.set((number + 1, tally));
+        if (number + 1).is_multiple_of(100) {
+            eprintln!("{} programs: {tally:?}", number + 1);
         }
-        agree(&program).map_err(TestCaseError::fail)
+        Ok(())
     });
     match result {
         Ok(()) => {
-            println!("{count} random programs: interp and explore agree, outcome sets grow along the models");
+            println!("{count} random programs: the engines agree; {:?}", done.get().1);
             Ok(())
         }
-        Err(TestError::Fail(reason, program)) => keep(&program, &reason.to_string(), seed),
+        Err(TestError::Fail(reason, case)) => fail(&case, &reason.to_string()),
         Err(TestError::Abort(reason)) => bail!("gave up: {reason}"),
     }
+}
+
+fn words(disagreement: Disagreement) -> String {
+    disagreement.to_string()
+}
+
+/// Programs of the native language, dressed up; outcome sets grow along the models, too.
+fn random(count: u32, seed: u8) -> anyhow::Result<()> {
+    let test = |random: &Random| {
+        let program = random.program();
+        let compared = compare(&program).map_err(words)?;
+        outcomes_grow(&program, &|| limits(60.0, 3)).map_err(words)?;
+        Ok(Tally { compared, ..Tally::default() })
+    };
+    run(count, seed, &program(), test, |random, reason| keep(random, reason, seed))
 }
 
 /// Random C programs; a failure is printed as C and its test.
 fn c_programs(count: u32, seed: u8) -> anyhow::Result<()> {
-    let effort = Effort { slow: &|| limits(5.0, 3), fast: &|| limits(60.0, 3), models: MODELS };
-    let done = std::cell::Cell::new((0u32, Tally::default()));
-    let result = runner(count, seed).run(&random_c(12), |random| {
-        let program = random.program().map_err(TestCaseError::fail)?;
-        let new = random_c::agree::agree(&program, &effort).map_err(|d| TestCaseError::fail(d.to_string()))?;
-        let (number, mut tally) = done.get();
-        tally.add(new);
-        done.set((number + 1, tally));
-        if (number + 1).is_multiple_of(100) {
-            eprintln!("{} programs: {tally:?}", number + 1);
-        }
-        Ok(())
-    });
-    match result {
-        Ok(()) => {
-            println!("{count} random C programs: the engines agree; {:?}", done.get().1);
-            Ok(())
-        }
-        Err(TestError::Fail(reason, program)) => bail!("{reason}\n{}", program.shown()),
-        Err(TestError::Abort(reason)) => bail!("gave up: {reason}"),
-    }
+    let effort = Effort { slow: &|| limits(5.0, 3), fast: &|| limits(60.0, 3), models: &CHAIN };
+    let test = |random: &cyrano_conformance::random_c::RandomC| agree(&random.program()?, &effort).map_err(words);
+    run(count, seed, &random_c(12), test, |random, reason| bail!("{reason}\n{}", random.shown()))
 }
 
 /// Programs of sections and operations; a failure is printed.
 fn unit_programs(count: u32, seed: u8) -> anyhow::Result<()> {
-    let effort = Effort { slow: &|| limits(0.2, 3), fast: &|| limits(5.0, 3), models: MODELS };
-    let done = std::cell::Cell::new((0u32, Tally::default()));
-    let result = runner(count, seed).run(&(units(), model()), |(random, model)| {
+    let effort = Effort { slow: &|| limits(0.2, 3), fast: &|| limits(5.0, 3), models: &CHAIN };
+    let test = |(random, model): &(Random, cyrano_memory::Model)| {
         let program = random.program();
-        let fail = |disagreement: cyrano_conformance::Disagreement| TestCaseError::fail(disagreement.to_string());
-        let mut new = random_c::agree::agree(&program, &effort).map_err(fail)?;
-        new.add(random_c::agree::agree_under(&program, &model, &effort).map_err(fail)?);
-        let (number, mut tally) = done.get();
-        tally.add(new);
-        done.set((number + 1, tally));
-        if (number + 1).is_multiple_of(100) {
-            eprintln!("{} programs: {tally:?}", number + 1);
-        }
-        Ok(())
-    });
-    match result {
-        Ok(()) => {
-            println!("{count} programs of units: the engines agree; {:?}", done.get().1);
-            Ok(())
-        }
-        Err(TestError::Fail(reason, (random, model))) => bail!("{reason}\n{}\n{model:?}", random.shown()),
-        Err(TestError::Abort(reason)) => bail!("gave up: {reason}"),
-    }
-}
-
-fn agree(random: &Random) -> Result<(), String> {
-    let program = random.program();
-    compare(&program).map_err(|d| d.to_string())?;
-    outcomes_grow(&program, &|| limits(60.0, 3)).map(|_| ()).map_err(|d| d.to_string())
+        let mut new = agree(&program, &effort).map_err(words)?;
+        new.add(agree_under(&program, model, &effort).map_err(words)?);
+        Ok(new)
+    };
+    run(count, seed, &(units(), model()), test, |(random, model), reason| {
+        bail!("{reason}\n{}\n{model:?}", random.shown())
+    })
 }
 
 /// A shrunk failure becomes part of the corpus.

@@ -3,7 +3,8 @@
 use cyrano_memory::Model;
 use proptest::prelude::*;
 
-const KINDS: [&str; 4] = ["load-load", "load-store", "store-load", "store-store"];
+/// The kinds of pairs of accesses.
+pub const KINDS: [&str; 4] = ["load-load", "load-store", "store-load", "store-store"];
 const DEPENDENCIES: [&str; 4] = ["data", "address", "control", "control-stores"];
 
 /// A model that a user may write down. Half of them are serial.
@@ -18,17 +19,21 @@ pub fn model() -> impl Strategy<Value = Model> {
 /// The model file. Load-store and store-store to one address are always kept.
 pub fn text(different: u8, same: u8, forward: bool, dependencies: u8, serial: bool) -> String {
     let yes = |yes: bool| if yes { "yes" } else { "no" };
-    let [different, same] = [different, same | 0b1010].map(|kinds| chosen(&KINDS, kinds));
-    let (dependencies, forward, serial) = (chosen(&DEPENDENCIES, dependencies), yes(forward), yes(serial));
+    let [different, same] = [different, same | 0b1010].map(|kinds| or_none(&KINDS, kinds));
+    let (dependencies, forward, serial) = (or_none(&DEPENDENCIES, dependencies), yes(forward), yes(serial));
     format!(
         "keep different: {different}\nkeep same: {same}\nforward: {forward}\ndependencies: {dependencies}\nserial: {serial}\n"
     )
 }
 
-fn chosen(words: &[&str], bits: u8) -> String {
-    let chosen: Vec<&str> =
-        words.iter().enumerate().filter(|(bit, _)| bits & (1 << bit) != 0).map(|(_, word)| *word).collect();
-    if chosen.is_empty() { "none".to_owned() } else { chosen.join(", ") }
+fn or_none(words: &[&str], bits: u8) -> String {
+    if bits == 0 { "none".to_owned() } else { chosen(words, bits, ", ") }
+}
+
+/// The words whose bits are set.
+pub fn chosen(words: &[&str], bits: u8, between: &str) -> String {
+    let chosen = words.iter().enumerate().filter(|(bit, _)| bits & (1 << bit) != 0);
+    chosen.map(|(_, word)| *word).collect::<Vec<_>>().join(between)
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 //! A program has the globals of [`PRELUDE`], one to three functions and a test of two threads; each function has a nondeterministic
 //! argument, a result and an out parameter. The statements ([`stmt`]) are those that a data type is made of: plain and
 //! marked pointers, packed words, allocation, compare-and-swap on one and two words, locks, loops; and what can go wrong: null, undefined
-//! values, indices, division. A failure shrinks to fewer statements and can be read as C. [`agree`](agree::agree) compares the engines.
+//! values, indices, division. A failure shrinks to fewer statements and can be read as C. [`agree`](crate::agree) compares the engines.
 
-pub mod agree;
 mod render;
 pub mod sequential;
 pub mod stmt;

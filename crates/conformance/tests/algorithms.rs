@@ -2,39 +2,31 @@
 //! over all clients has to catch.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use cyrano_conformance::limits;
+use cyrano_conformance::compare::model;
+use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
-use cyrano_interp::confirm;
 use cyrano_ir::{Program, Property, TxCriterion};
 use cyrano_memory::Model;
 use cyrano_rml::algorithm::{Test, tests};
 use cyrano_symbolic::Symbolic;
 
-fn library() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/tm-objects");
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).expect("the folder").filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "rml"));
-    files.sort();
+fn library() -> Vec<(String, (PathBuf, String))> {
+    let files = corpus::files("tm-objects", "rml");
     assert!(files.len() >= 8, "{files:?}");
     files
 }
 
-fn read(path: &Path) -> (String, String) {
-    let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-    (name, std::fs::read_to_string(path).expect("a text"))
+fn text(file: &str) -> String {
+    let (_, (_, text)) = library().into_iter().find(|(name, _)| name == file).expect("the file");
+    text
 }
 
 fn compile(name: &str, text: &str, set: &[(&str, i128)]) -> Vec<Test> {
     let set: Vec<(String, i128)> = set.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     tests(name, text, &set).unwrap_or_else(|error| panic!("{name}: {error:?}"))
-}
-
-fn model(name: &str) -> Model {
-    cyrano_memory::named(name).expect("a model")
 }
 
 /// Asks the engine that the command line would ask, and has a violation replayed.
@@ -46,12 +38,7 @@ fn judge(program: &Program, property: &Property, model: &Model, seconds: f64) ->
         (false, true) => (&plain, &Symbolic::default()),
         (false, false) => (&plain, &Explore::default()),
     };
-    let query = Query::new(program, model, Question::Holds(property)).expect("a question");
-    let answer = engine.ask(query, &limits(seconds, 4), &());
-    if let (Some(violation), Some(execution)) = (&answer.violation, &answer.execution) {
-        confirm(program, model, property, Some(violation), execution).expect("the violation is replayed");
-    }
-    answer
+    corpus::judge(engine, program, model, property, &limits(seconds, 4))
 }
 
 /// The property of a test that a header line is about.
@@ -66,20 +53,17 @@ fn property(test: &Test, criterion: &str) -> Property {
 
 #[test]
 fn headers_tell_the_truth() {
-    let mut judged = 0;
-    for path in library() {
-        let (name, text) = read(&path);
-        let compiled = compile(&name, &text, &[]);
-        for line in text.lines().filter_map(|line| line.strip_prefix("//@ ")) {
-            let Some((what, promised)) = line.split_once(": ") else { continue };
-            let [test, criterion, mode] = what.split(' ').collect::<Vec<_>>()[..] else { continue };
-            let found = compiled.iter().find(|t| t.name == test);
-            let found = found.unwrap_or_else(|| panic!("{name}: no test `{test}`"));
-            let answer = judge(&found.program, &property(found, criterion), &model(mode), 60.0);
-            assert_eq!(answer.verdict.name(), promised.trim(), "{name}: {line} ({:?})", answer.reason);
-            judged += 1;
-        }
-    }
+    let judged = corpus::for_each(&library(), |name, (_, text)| {
+        let compiled = compile(name, text, &[]);
+        let promises = corpus::promises(text).map_err(|error| error.to_string())?;
+        // `//@ TEST CRITERION MODE: VERDICT`
+        corpus::kept(&promises, |promise| {
+            let (criterion, mode) = promise.property.split_once(' ')?;
+            let found = compiled.iter().find(|test| test.name == promise.model);
+            let found = found.unwrap_or_else(|| panic!("{name}: no test `{}`", promise.model));
+            Some(judge(&found.program, &property(found, criterion), &model(mode), 60.0).verdict)
+        })
+    });
     assert!(judged >= 30, "{judged} header lines");
 }
 
@@ -115,8 +99,7 @@ fn sample() -> Vec<String> {
 #[test]
 fn engines_agree_on_a_sample_of_clients_in_every_mode() {
     let mut compared = 0;
-    for path in library() {
-        let (name, text) = read(&path);
+    for (name, (_, text)) in library() {
         let algorithm = &text[..text.find("\nclient ").expect("clients")];
         let small = name.contains("mcrt");
         for client in sample().iter().step_by(if small { 3 } else { 7 }) {
@@ -165,8 +148,7 @@ fn mutants_are_caught_by_the_sweep() {
         ),
     ];
     for (name, edits) in mutants {
-        let path = library().into_iter().find(|path| path.ends_with(name)).expect("the file");
-        let (_, text) = read(&path);
+        let text = text(name);
         assert_eq!(sweep(name, &text), Verdict::Verified, "{name}");
         for (from, to) in edits {
             let mutant = text.replace(from, to);
@@ -189,9 +171,8 @@ fn reductions_change_nothing() {
     ];
     for (file, ops) in [("core_mcrt.rml", 2), ("core_mcrt_fixed.rml", 2), ("core_mcrt_repaired.rml", 1), ("tl2.rml", 1)]
     {
-        let path = library().into_iter().find(|path| path.ends_with(file)).expect("the file");
-        let (name, text) = read(&path);
-        let compiled = compile(&name, &text, &[("ops", ops)]);
+        let (name, text) = (file, text(file));
+        let compiled = compile(name, &text, &[("ops", ops)]);
         let all = compiled.iter().find(|test| test.clients.is_some()).expect("a check for all clients");
         for criterion in TxCriterion::ALL {
             let property = Property::Transactions(criterion);

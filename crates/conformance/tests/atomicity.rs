@@ -2,8 +2,8 @@
 //! points by every engine.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
+use cyrano_conformance::compare::model;
 use cyrano_conformance::{corpus, limits};
 use cyrano_criteria::atomicity::{observed, serial};
 use cyrano_engine::{Answer, Difference, Engine, Limits, Query, Question, Verdict};
@@ -25,75 +25,49 @@ fn compile(name: &str, source: &str) -> Program {
     cyrano_rml::compile(source, name, &[]).unwrap_or_else(|error| panic!("{name}: {error:?}"))
 }
 
-fn model(name: &str) -> Model {
-    cyrano_memory::named(name).expect("a named model")
-}
-
 /// The explorer's answer; what it shows is confirmed.
 fn judge(program: &Program, model: &Model, explore: &Explore) -> Answer {
     let property = Property::CommitAtomicity;
-    let query = Query::new(program, model, Question::Holds(&property)).expect("a question");
     // `acquire2` defers more than the usual bound, which the command line raises by itself.
     let deferred =
         if program.name.contains("acquire2") && model.name == "tso" { 60 } else { Limits::default().deferred };
-    let answer = explore.ask(query, &Limits { deferred, ..limits(120.0, 1) }, &());
-    if let (Some(violation), Some(execution)) = (&answer.violation, &answer.execution) {
-        let confirmed = cyrano_interp::confirm(program, model, &property, Some(violation), execution);
-        if let Err(error) = confirmed {
-            panic!("{} under {}: what is shown does not replay: {error}", program.name, model.name);
-        }
-    }
+    let answer = corpus::judge(explore, program, model, &property, &Limits { deferred, ..limits(120.0, 1) });
     assert_eq!(answer.verdict == Verdict::Violated, answer.execution.is_some(), "a violation is shown");
     answer
 }
 
 fn entries() -> Vec<(String, corpus::Entry)> {
-    let all = corpus::entries().expect("the library can be read");
-    let own = all.into_iter().filter(|e| e.path.parent().is_some_and(|p| p.ends_with("atomicity")));
-    own.map(|e| (e.path.file_stem().expect("a file name").to_string_lossy().into_owned(), e)).collect()
+    corpus::in_folder("atomicity")
 }
 
 #[test]
 fn headers_tell_the_truth() {
     let entries = entries();
     assert!(entries.len() >= 9, "the library has shrunk to {} files", entries.len());
-    for (name, entry) in entries {
-        let program = compile(&name, &entry.source);
+    corpus::for_each(&entries, |name, entry| {
+        let program = compile(name, &entry.source);
         assert_eq!(entry.expectations.len(), MODELS.len(), "{name} says something about every model");
-        for expectation in &entry.expectations {
-            let found = judge(&program, &model(&expectation.model), &Explore::default()).verdict;
-            assert_eq!(found.name(), expectation.verdict, "{name} under {}", expectation.model);
-        }
-    }
-}
-
-/// The programs of the tests of a C file.
-fn programs(path: &Path) -> Vec<Program> {
-    let source = std::fs::read_to_string(path).expect("the file can be read");
-    let beside = |name: &str| std::fs::read_to_string(path.with_file_name(name)).ok();
-    let unit = cyrano_cfront::parse(&source, "test.c", &beside).expect("the library compiles");
-    let own = path.with_extension("tests").file_name().expect("a file name").to_string_lossy().into_owned();
-    let tests = cyrano_cfront::tests(&beside(&own).expect("there is a tests file"), &unit).expect("it can be read");
-    let small = tests.tests.into_iter().filter(|test| test.calls() <= 2);
-    small.map(|test| unit.program(&test).expect("the test compiles")).collect()
+        corpus::kept(&entry.expectations, |promise| {
+            Some(judge(&program, &model(&promise.model), &Explore::default()).verdict)
+        })
+    });
 }
 
 #[test]
 fn headers_of_c_files_tell_the_truth() {
-    for name in ["acquire.c", "transaction.c"] {
-        let path = corpus::folder().join("atomicity").join(name);
-        let text = source(name);
-        let promises = text.lines().filter_map(|line| line.strip_prefix("//@")?.split_once(':'));
-        let promises: Vec<(&str, &str)> = promises.map(|(model, verdict)| (model.trim(), verdict.trim())).collect();
+    let files = corpus::files("atomicity", "c");
+    assert!(files.len() >= 2, "{files:?}");
+    corpus::for_each(&files, |name, (path, source)| {
+        let promises = corpus::promises(source).expect("a header");
         assert_eq!(promises.len(), MODELS.len(), "{name}");
-        let programs = programs(&path);
+        let programs = corpus::c_programs(path, source, 2);
         assert!(!programs.is_empty(), "{name} has a small test");
-        for (on, verdict) in promises {
-            let found = programs.iter().map(|program| judge(program, &model(on), &Explore::default()).verdict);
-            let worst = found.max_by_key(|verdict| verdict.gravity()).expect("there is a test");
-            assert_eq!(worst.name(), verdict, "{name} under {on}");
-        }
-    }
+        corpus::kept(&promises, |promise| {
+            let model = model(&promise.model);
+            let found = programs.iter().map(|(_, program)| judge(program, &model, &Explore::default()).verdict);
+            found.max_by_key(|verdict| verdict.gravity())
+        })
+    });
 }
 
 /// A file with a mistake: what is replaced by what. Every one of them has to be found under sc.

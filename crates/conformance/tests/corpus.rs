@@ -1,5 +1,6 @@
 //! The whole library: header verdicts, agreement of the engines, growth along the models, reductions on and off.
 
+use cyrano_conformance::compare::model;
 use cyrano_conformance::{compare_with, corpus, limits, outcomes_grow};
 use cyrano_engine::{Engine, Limits, Query, Question, Verdict};
 use cyrano_explore::Explore;
@@ -7,37 +8,14 @@ use cyrano_interp::Interp;
 use cyrano_ir::Program;
 use cyrano_memory::Model;
 
-/// Runs `test` on every library program and reports every file that fails it. Adds up what the tests compared.
+/// Runs `test` on every litmus test of the library.
 fn for_each(test: impl Fn(&corpus::Entry, &Program) -> Result<usize, String> + Sync) -> usize {
-    let mut entries = corpus::entries().expect("the library can be read");
-    entries.retain(|entry| entry.path.parent().is_some_and(|p| p.ends_with("litmus")));
+    let entries = corpus::in_folder("litmus");
     assert!(entries.len() >= 40, "the library has shrunk to {} files", entries.len());
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let compared = std::sync::atomic::AtomicUsize::new(0);
-    let failures = std::sync::Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(entry) = entries.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
-                    let name = entry.path.file_name().expect("a file name").to_string_lossy();
-                    let result = match cyrano_rml::compile(&entry.source, &name, &[]) {
-                        Ok(program) => test(entry, &program),
-                        Err(error) => Err(format!("does not compile: {error:?}")),
-                    };
-                    match result {
-                        Ok(count) => _ = compared.fetch_add(count, std::sync::atomic::Ordering::Relaxed),
-                        Err(error) => failures.lock().expect("no test panics").push(format!("{name}: {error}")),
-                    }
-                }
-            });
-        }
-    });
-    let mut failures = failures.into_inner().expect("no test panics");
-    failures.sort();
-    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
-    let compared = compared.into_inner();
-    println!("{compared} compared");
-    compared
+    corpus::for_each(&entries, |name, entry| {
+        let program = cyrano_rml::compile(&entry.source, name, &[]);
+        test(entry, &program.map_err(|error| format!("does not compile: {error:?}"))?)
+    })
 }
 
 /// Limits under which the interpreter decides every file without loops, and leaves the others soon.
@@ -59,26 +37,21 @@ fn verdict(program: &Program, model: &Model) -> (Verdict, &'static str) {
 #[test]
 fn headers_tell_the_truth() {
     let decided = for_each(|entry, program| {
-        let mut decided = 0;
-        for expectation in entry.expectations.iter().filter(|e| e.verdict != "skip") {
-            let model = cyrano_memory::named(&expectation.model).ok_or(format!("no model {}", expectation.model))?;
-            let (verdict, engine) = verdict(program, &model);
-            let left_open = matches!(verdict, Verdict::Unknown | Verdict::Bounded) && engine == "interp";
-            if verdict.name() != expectation.verdict && !left_open {
-                let expected = &expectation.verdict;
-                return Err(format!("{}: header says {expected}, {engine} says {}", model.name, verdict.name()));
-            }
-            decided += usize::from(!left_open);
-            if let Some(count) = expectation.outcomes {
-                let query = Query::new(program, &model, Question::Outcomes).expect("a question");
-                let answer = Interp.ask(query, &short(), &());
-                let found = answer.outcomes.len();
-                if found > count || answer.verdict == Verdict::Verified && found < count {
-                    return Err(format!("{}: header says {count} outcomes, there are {found}", model.name));
-                }
+        for promise in entry.expectations.iter().filter(|promise| promise.verdict != "skip") {
+            let Some(count) = promise.outcomes else { continue };
+            let model = model(&promise.model);
+            let query = Query::new(program, &model, Question::Outcomes).expect("a question");
+            let answer = Interp.ask(query, &short(), &());
+            let found = answer.outcomes.len();
+            if found > count || answer.verdict == Verdict::Verified && found < count {
+                return Err(format!("{}: header says {count} outcomes, there are {found}", model.name));
             }
         }
-        Ok(decided)
+        corpus::kept(&entry.expectations, |promise| {
+            let (verdict, engine) = verdict(program, &model(&promise.model));
+            let left_open = matches!(verdict, Verdict::Unknown | Verdict::Bounded) && engine == "interp";
+            (!left_open || verdict.name() == promise.verdict).then_some(verdict)
+        })
     });
     assert!(decided >= 1040, "only {decided} promises were decided");
 }

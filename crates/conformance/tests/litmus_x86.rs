@@ -1,9 +1,13 @@
 //! Assembly tests against a machine with store buffers that knows nothing of the lowering, the axioms and the engines.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+#[path = "litmus_x86/random.rs"]
+mod random;
+#[path = "litmus_x86/store_buffers.rs"]
+mod store_buffers;
 
-use cyrano_conformance::{limits, random_x86, store_buffers};
+use std::collections::BTreeSet;
+
+use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_litmus::ast::Arch;
@@ -36,7 +40,7 @@ fn check(test: &Test, source: &str) {
 fn random_tests_agree_with_the_machine() {
     let mut kinds = BTreeSet::new();
     for seed in 0..600 {
-        let source = random_x86::test(seed);
+        let source = random::test(seed);
         let test = cyrano_litmus::compile(&source).unwrap_or_else(|errors| panic!("{errors:?}\n{source}"));
         check(&test, &source);
         kinds.extend(source.split_whitespace().filter(|word| word.len() > 2).map(str::to_owned));
@@ -46,44 +50,39 @@ fn random_tests_agree_with_the_machine() {
     }
 }
 
-fn library() -> Vec<(PathBuf, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/herd");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .expect("the folder of litmus tests can be read")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "litmus"))
-        .collect();
-    files.sort();
-    files.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).expect("a text"))).collect()
+/// Runs `test` on every litmus test of the library.
+fn for_each(test: impl Fn(&str, &Test, &str) -> usize + Sync) -> usize {
+    corpus::for_each(&corpus::files("herd", "litmus"), |name, (_, source)| {
+        let compiled = cyrano_litmus::compile(source).map_err(|errors| format!("{errors:?}"))?;
+        Ok(test(name, &compiled, source))
+    })
 }
 
 #[test]
 fn the_library_agrees_with_the_machine() {
-    let mut count = 0;
-    for (path, source) in library() {
-        let test = cyrano_litmus::compile(&source).unwrap_or_else(|errors| panic!("{}: {errors:?}", path.display()));
-        if test.head.arch != Arch::C {
-            check(&test, &source);
-            count += 1;
+    let count = for_each(|_, test, source| {
+        let assembly = test.head.arch != Arch::C;
+        if assembly {
+            check(test, source);
         }
-    }
+        assembly.into()
+    });
     assert!(count >= 30, "only {count} assembly tests");
 }
 
 /// Every `Expect=` line of the library tells the truth: `Expect=sc Never, tso Sometimes`.
 #[test]
 fn the_library_keeps_its_promises() {
-    for (path, source) in library() {
-        let test = cyrano_litmus::compile(&source).unwrap_or_else(|errors| panic!("{}: {errors:?}", path.display()));
+    for_each(|name, test, _| {
         let promised = test.head.info.iter().find(|(key, _)| key == "Expect").map(|(_, value)| value.clone());
-        let promised = promised.unwrap_or_else(|| panic!("{} promises nothing", path.display()));
+        let promised = promised.unwrap_or_else(|| panic!("{name} promises nothing"));
         for promise in promised.split(',') {
             let words: Vec<&str> = promise.split_whitespace().collect();
-            let [model, verdict] = words.as_slice() else { panic!("{}: `{promise}`", path.display()) };
-            let found = observation(&test, model);
-            assert_eq!(found, *verdict, "{} under {model}", path.display());
+            let [model, verdict] = words.as_slice() else { panic!("{name}: `{promise}`") };
+            assert_eq!(observation(test, model), *verdict, "{name} under {model}");
         }
-    }
+        1
+    });
 }
 
 /// What a test shows under a model, by an engine that can run it.

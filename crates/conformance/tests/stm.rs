@@ -1,7 +1,8 @@
 //! The library's software transactional memories: header verdicts, replayed counterexamples, reductions on and off.
 
+use cyrano_conformance::compare::model;
 use cyrano_conformance::{corpus, limits};
-use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
+use cyrano_engine::{Answer, Verdict};
 use cyrano_explore::Explore;
 use cyrano_ir::{AccessKind, Addr, Change, Expr, Program, Property, TxCriterion};
 use cyrano_memory::Model;
@@ -13,9 +14,7 @@ const WORK: f64 = 6.0;
 const LESS: f64 = 1.0;
 
 fn entries() -> Vec<(String, corpus::Entry)> {
-    let all = corpus::entries().expect("the library can be read");
-    let stms = all.into_iter().filter(|e| e.path.parent().is_some_and(|p| p.ends_with("stm")));
-    stms.map(|e| (e.path.file_stem().expect("a file name").to_string_lossy().into_owned(), e)).collect()
+    corpus::in_folder("stm")
 }
 
 fn compile(name: &str, entry: &corpus::Entry, vars: i128) -> Program {
@@ -29,14 +28,7 @@ fn check(program: &Program, model: &Model, explore: &Explore) -> Answer {
 
 fn check_within(work: f64, program: &Program, model: &Model, explore: &Explore) -> Answer {
     let property = Property::Transactions(TxCriterion::Opacity);
-    let query = Query::new(program, model, Question::Holds(&property)).expect("a question");
-    let answer = explore.ask(query, &limits(work, 1), &());
-    if let Some(execution) = &answer.execution {
-        let violation = answer.violation.as_ref();
-        if let Err(error) = cyrano_interp::confirm(program, model, &property, violation, execution) {
-            panic!("{} under {}: what is shown does not replay: {error}", program.name, model.name);
-        }
-    }
+    let answer = corpus::judge(explore, program, model, &property, &limits(work, 1));
     assert_eq!(answer.verdict == Verdict::Violated, answer.execution.is_some(), "a violation is shown");
     answer
 }
@@ -45,16 +37,12 @@ fn check_within(work: f64, program: &Program, model: &Model, explore: &Explore) 
 fn headers_tell_the_truth() {
     let entries = entries();
     assert!(entries.len() >= 20, "the library has shrunk to {} memories", entries.len());
-    let mut confirmed = 0;
-    for (name, entry) in entries {
-        let program = compile(&name, &entry, 2);
-        for expectation in entry.expectations.iter().filter(|e| e.verdict != "skip") {
-            let model = cyrano_memory::named(&expectation.model).expect("a model");
-            let found = check(&program, &model, &Explore::default()).verdict;
-            assert_eq!(found.name(), expectation.verdict, "{name} under {}", model.name);
-            confirmed += 1;
-        }
-    }
+    let confirmed = corpus::for_each(&entries, |name, entry| {
+        let program = compile(name, entry, 2);
+        corpus::kept(&entry.expectations, |promise| {
+            Some(check(&program, &model(&promise.model), &Explore::default()).verdict)
+        })
+    });
     assert!(confirmed >= 160, "only {confirmed} verdicts");
 }
 
@@ -74,7 +62,7 @@ fn reductions_change_nothing() {
     let mut compared = 0;
     for (name, entry) in entries() {
         let program = compile(&name, &entry, 1);
-        for model in ["sc", "tso", "pso", "rmo"].map(|name| cyrano_memory::named(name).expect("a model")) {
+        for model in ["sc", "tso", "pso", "rmo"].map(model) {
             let with = check(&program, &model, &on);
             for explore in &off {
                 let without = check_within(LESS, &program, &model, explore);
@@ -100,7 +88,7 @@ fn data_that_decides_nothing_is_collapsed() {
     for (name, entry) in entries() {
         let program = compile(&name, &entry, 1);
         let coloured = coloured(&program);
-        for model in ["sc", "tso", "pso"].map(|name| cyrano_memory::named(name).expect("a model")) {
+        for model in ["sc", "tso", "pso"].map(model) {
             let plain = check(&program, &model, &on);
             let (with, without) = (check(&coloured, &model, &on), check(&coloured, &model, &off));
             let used = with.reductions.contains(&"collapsed-data");
@@ -145,7 +133,7 @@ fn variable_symmetry_changes_nothing() {
         entries().into_iter().filter(|(name, _)| name.starts_with("global_lock") || name.starts_with("tml"))
     {
         let program = compile(&name, &entry, 2);
-        for model in ["sc", "tso", "pso", "rmo"].map(|name| cyrano_memory::named(name).expect("a model")) {
+        for model in ["sc", "tso", "pso", "rmo"].map(model) {
             let (with, without) = (check(&program, &model, &on), check(&program, &model, &off));
             assert_eq!(with.verdict, without.verdict, "{name} under {}", model.name);
             assert_eq!(with.unreached, without.unreached, "{name} under {}", model.name);

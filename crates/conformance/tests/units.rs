@@ -2,13 +2,13 @@
 
 use std::cell::Cell;
 
+use cyrano_conformance::compare::CHAIN;
 use cyrano_conformance::generate::units;
-use cyrano_conformance::random_c::agree::{Effort, MODELS, Tally, agree, agree_under};
-use cyrano_conformance::{Disagreement, limits, models, pinned};
+use cyrano_conformance::{Disagreement, Effort, Tally, agree, agree_under, limits, models, pinned};
 use proptest::test_runner::{TestCaseError, TestError};
 
 fn effort() -> Effort<'static> {
-    Effort { slow: &|| limits(0.1, 3), fast: &|| limits(5.0, 3), models: MODELS }
+    Effort { slow: &|| limits(0.1, 3), fast: &|| limits(5.0, 3), models: &CHAIN }
 }
 
 /// Compares so many programs; what was settled.

@@ -1,11 +1,13 @@
 //! Conditions over final states, and what a final state shows.
 
-use cyrano_ir::{BinOp, Check, Diagnostic, Expr, FinalExpr, FinalVar, IntType, Observable, Program, Property, UnOp};
+use cyrano_ir::{
+    BinOp, Check, Diagnostic, Expr, FinalExpr, FinalVar, IntType, Observable, Program, Property, ThreadId, UnOp,
+};
 
 use crate::Column;
-use crate::ast::{Condition, Prop, Quantifier, Right, Value, Var};
+use crate::ast::{Condition, Name, Prop, Quantifier, Right, Value, Var};
 use crate::code::binary;
-use crate::layout::Layout;
+use crate::layout::{Layout, WORD};
 
 /// What a register or location is in the finished program.
 #[derive(Clone, Debug)]
@@ -32,8 +34,8 @@ impl Resolved {
     }
 }
 
-/// Finds what a name means.
-pub(crate) type Resolve<'r> = dyn FnMut(&Var) -> Result<Resolved, Diagnostic> + 'r;
+/// Finds what a name means in a thread, which is there.
+pub(crate) type Resolve<'r> = dyn FnMut(ThreadId, &Name) -> Result<Resolved, Diagnostic> + 'r;
 
 /// What a condition became.
 pub(crate) struct Finals {
@@ -47,9 +49,10 @@ pub(crate) struct Finals {
 pub(crate) fn lower(
     condition: &Condition,
     layout: &Layout,
+    threads: usize,
     resolve: &mut Resolve<'_>,
 ) -> Result<Finals, Vec<Diagnostic>> {
-    let mut lowering = Lowering { layout, resolve, seen: Vec::new(), errors: Vec::new() };
+    let mut lowering = Lowering { layout, threads, resolve, seen: Vec::new(), errors: Vec::new() };
     for var in &condition.locations {
         lowering.var(var);
     }
@@ -79,6 +82,7 @@ pub(crate) fn lower(
 
 struct Lowering<'l, 'r> {
     layout: &'l Layout,
+    threads: usize,
     resolve: &'l mut Resolve<'r>,
     /// What was named, each once.
     seen: Vec<Resolved>,
@@ -86,8 +90,29 @@ struct Lowering<'l, 'r> {
 }
 
 impl Lowering<'_, '_> {
+    fn resolve(&mut self, var: &Var) -> Result<Resolved, Diagnostic> {
+        match var {
+            Var::Reg { thread, name } => {
+                let Some(at) = usize::try_from(*thread).ok().filter(|at| *at < self.threads) else {
+                    let message = format!("condition: there is no thread {thread}");
+                    return Err(Diagnostic::new(name.span, message, format!("the test has {} threads", self.threads)));
+                };
+                (self.resolve)(ThreadId::new(at), name)
+            }
+            Var::Loc(name) => {
+                let Some(number) = self.layout.find(&name.text) else {
+                    let message = format!("condition: there is no location `{}`", name.text);
+                    return Err(Diagnostic::new(name.span, message, "not a location"));
+                };
+                let ty = self.layout.cells[number].ty.unwrap_or(WORD);
+                let (name, var) = (name.text.clone(), FinalVar::Loc(self.layout.id(number)));
+                Ok(Resolved { name, var, ty, narrowed: false })
+            }
+        }
+    }
+
     fn var(&mut self, var: &Var) -> Option<Resolved> {
-        match (self.resolve)(var) {
+        match self.resolve(var) {
             Ok(resolved) => {
                 if self.seen.iter().all(|known| known.name != resolved.name) {
                     self.seen.push(resolved.clone());

@@ -1,13 +1,16 @@
 //! Shared memory: the locations of a test, their initial values, their addresses.
 //!
 //! Tests without pointers have plain locations. In the others memory is one array, so that an access through a register can reach every
-//! location: location number `i` has the address `(i + 1) * WORD`, and the word at address 0 is a gap.
+//! location: location number `i` has the address `(i + 1) * cyrano_ir::WORD`, and the word at address 0 is a gap.
 
 use std::collections::BTreeMap;
 
-use cyrano_ir::{Addr, ArrayId, Expr, IntType, LocId, LocalExpr, Location, SharedArray, Span, Ty, UnOp, WORD};
+use cyrano_ir::{Addr, ArrayId, Expr, IntType, LocId, LocalExpr, Location, SharedArray, Span, Ty, UnOp};
 
-use crate::ast::Name;
+use crate::ast::{Name, Value};
+
+/// The integer type of a word that nothing declares.
+pub(crate) const WORD: IntType = IntType { bits: 32, signed: true };
 
 /// The locations of a test.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +62,22 @@ impl Layout {
         address(number)
     }
 
+    /// A value of an initial state as a number, and whether it is an address.
+    pub(crate) fn value(&mut self, value: &Value) -> (i128, bool) {
+        match value {
+            Value::Int(value) => (*value, false),
+            Value::Address(name) => (self.address(name), true),
+        }
+    }
+
+    /// Gives a location its initial value.
+    pub(crate) fn initialise(&mut self, name: &Name, value: &Value) {
+        let (value, _) = self.value(value);
+        let number = self.number(name);
+        let ty = self.cells[number].ty.unwrap_or(WORD);
+        self.cells[number].init = constant(ty, value);
+    }
+
     /// An access to a location of fixed address. The number is replaced by [`Layout::id`] in the end.
     pub(crate) fn fixed(number: usize) -> Addr {
         Addr::Fixed(LocId::new(number))
@@ -98,7 +117,12 @@ impl Layout {
     }
 }
 
+/// A constant of a type: whatever is not 0 is true, other types wrap.
+pub(crate) fn constant(ty: IntType, value: i128) -> i128 {
+    if ty.bits == 1 { (value != 0).into() } else { ty.wrap(value) }
+}
+
 /// The address of location number `number`.
 pub(crate) fn address(number: usize) -> i128 {
-    i128::try_from(number + 1).unwrap_or(i128::MAX / WORD) * WORD
+    i128::try_from(number + 1).unwrap_or(i128::MAX / cyrano_ir::WORD) * cyrano_ir::WORD
 }

@@ -20,8 +20,6 @@ mod init;
 mod judge;
 mod layout;
 mod pointers;
-#[cfg(test)]
-mod tests;
 mod token;
 pub mod x86;
 
@@ -118,6 +116,17 @@ fn compile_c(source: &str, head: Head, inits: Vec<Init>, at: usize) -> Result<Te
     let mut layout = Layout::default();
     let (lowered, finals) = c::lower(&inits, &functions, &condition, errors, &mut layout)?;
     finish(head, inits, Code::C(functions), condition, lowered, finals, &layout)
+}
+
+/// More threads than this are not a litmus test.
+const MAX_THREADS: usize = 64;
+
+fn few_threads(threads: usize, condition: &Condition) -> Result<(), Vec<Diagnostic>> {
+    if threads <= MAX_THREADS {
+        return Ok(());
+    }
+    let message = format!("code: {threads} threads; at most {MAX_THREADS} are supported");
+    Err(vec![Diagnostic::new(condition.span, message, "the test")])
 }
 
 fn finish(

@@ -17,23 +17,21 @@ pub use draw::lanes::trace_text;
 pub use draw::mermaid::trace_mermaid;
 pub use draw::svg::trace_svg;
 pub use exchange::html::{SavedPage, checks_html, fences_html, replay_html, saved_html};
-pub use exchange::junit::{checks_junit, fences_junit, litmus_junit};
+pub use exchange::junit::fences_junit;
 pub use exchange::merge::{Merged, merge};
 pub use exchange::outside::Replays;
-pub use exchange::sarif::{checks_sarif, fences_sarif, litmus_sarif};
+pub use exchange::sarif::fences_sarif;
 pub use exchange::saved::{Saved, SavedReport};
 pub use exchange::shard::ShardReport;
 pub use plain::{by_number, is_hidden, json as plain_json, mark, terminal, visible};
 pub use results::checks::{
     BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport, UnreachedKind, UnreachedReport,
-    checks_text,
 };
 pub use results::compare::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
 pub use results::exports::{ExportReport, FormulaReport, exports_json, exports_text};
 pub use results::fences::{CandidateInfo, FenceInfo, FencesReport, fences_json, fences_text};
 pub use results::history::{Attempt, HistoryReport, Read, Reason, Rejected, Unjustified, history_json, history_text};
-pub use results::json::checks_json;
-pub use results::litmus::{LitmusReport, LitmusValue, litmus_json, litmus_text};
+pub use results::litmus::{LitmusReport, LitmusValue};
 pub use results::models::{ModelReport, models_json, models_text};
 pub use results::orders::{DeclaredOrder, OrdersReport};
 pub use results::outcomes::{OutcomesReport, outcomes_json, outcomes_text};

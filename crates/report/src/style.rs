@@ -30,6 +30,12 @@ impl Style {
         self.width.max(Self::MIN_WIDTH)
     }
 
+    /// Appends a coloured line.
+    pub(crate) fn line(self, out: &mut String, paint: Paint, text: &str) {
+        out.push_str(&self.paint(paint, text));
+        out.push('\n');
+    }
+
     /// Colours a text that has already been padded, with a mark that [`crate::terminal`] knows.
     pub(crate) fn paint(self, paint: Paint, text: &str) -> String {
         if !self.color || text.is_empty() {
@@ -84,13 +90,20 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// Appends the text, wrapped, with `first` before its first line and as many spaces before the others.
-pub(crate) fn hang(out: &mut String, first: &str, text: &str, columns: usize) {
+pub(crate) fn hang(out: &mut String, first: &str, text: &str, style: Style) {
     let indent = width(first);
-    for (at, line) in wrap(text, columns.saturating_sub(indent).max(MIN_TEXT)).iter().enumerate() {
+    for (at, line) in wrap(text, style.columns().saturating_sub(indent).max(MIN_TEXT)).iter().enumerate() {
         let lead = if at == 0 { first.to_owned() } else { " ".repeat(indent) };
         out.push_str(format!("{lead}{line}").trim_end());
         out.push('\n');
     }
+}
+
+/// The same, coloured as a whole.
+pub(crate) fn hang_painted(out: &mut String, paint: Paint, first: &str, text: &str, style: Style) {
+    let mut lines = String::new();
+    hang(&mut lines, first, text, style);
+    style.line(out, paint, lines.trim_end());
 }
 
 /// A number with thousands separated: `1,234,567`.

@@ -44,7 +44,7 @@ pub(crate) fn table(out: &mut String, header: &[&str], rows: &[Row], style: Styl
     for row in rows {
         line(out, &row.cells, &widths, style);
         for note in &row.notes {
-            hang(out, "      ", note, style.columns());
+            hang(out, "      ", note, style);
         }
     }
 }
@@ -65,7 +65,7 @@ fn line(out: &mut String, cells: &[Cell], widths: &[usize], style: Style) {
     if last.right {
         wrapped = format!("{}{text}\n", " ".repeat(plain));
     } else {
-        hang(&mut wrapped, &" ".repeat(plain), &text, style.columns());
+        hang(&mut wrapped, &" ".repeat(plain), &text, style);
     }
     let body = wrapped.get(plain..).unwrap_or("\n");
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));

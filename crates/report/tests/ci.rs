@@ -5,11 +5,8 @@ mod hostile;
 mod sarif;
 
 use cyrano_engine::Verdict;
-use cyrano_report::{
-    CheckReport, FenceInfo, FencesReport, LitmusReport, checks_junit, checks_sarif, fences_junit, fences_sarif,
-    litmus_junit, litmus_sarif,
-};
-use data::{crowded, report, several, trace, transactional};
+use cyrano_report::{CheckReport, FenceInfo, FencesReport, LitmusReport, fences_junit, fences_sarif};
+use data::{checks_junit, checks_sarif, crowded, litmus, report, several, trace, transactional};
 use hostile::{NASTY, hostile_report};
 use serde_json::Value;
 
@@ -243,11 +240,11 @@ fn litmus_tests_fail_if_they_are_not_as_expected() {
         report(None, None, false, true),
         report(None, None, false, false),
     ];
-    let log = parsed(&litmus_sarif(&reports, 1, "0"));
+    let log = parsed(&litmus(&reports).to_sarif(1, false));
     let results = log["runs"][0]["results"].as_array().expect("results");
     let levels: Vec<&str> = results.iter().filter_map(|result| result["level"].as_str()).collect();
     assert_eq!(levels, ["error", "note", "warning"]);
-    let text = litmus_junit(&reports);
+    let text = litmus(&reports).to_junit(false);
     let document = check_junit(&text);
     let count = |name: &str| document.descendants().filter(|node| node.has_tag_name(name)).count();
     assert_eq!((count("failure"), count("skipped"), count("error")), (1, 1, 1));

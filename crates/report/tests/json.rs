@@ -2,9 +2,9 @@
 
 mod data;
 
-use cyrano_report::{checks_json, outcomes_json};
+use cyrano_report::outcomes_json;
 use cyrano_trace::SCHEMA;
-use data::{outcomes, several};
+use data::{checks_json, outcomes, several};
 use expect_test::expect;
 
 #[test]

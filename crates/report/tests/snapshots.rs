@@ -4,11 +4,10 @@ mod data;
 
 use cyrano_engine::Verdict;
 use cyrano_report::{
-    ModelReport, ReplayReport, Style, checks_text, models_json, models_text, outcomes_text, replay_json, replay_text,
-    trace_text,
+    ModelReport, ReplayReport, Style, models_json, models_text, outcomes_text, replay_json, replay_text, trace_text,
 };
 use cyrano_trace::DependencyInfo;
-use data::{crowded, model, outcomes, report, several, trace, transactional};
+use data::{checks_text, crowded, model, outcomes, report, several, trace, transactional};
 use expect_test::{Expect, expect};
 
 fn style(width: usize) -> Style {

@@ -332,10 +332,12 @@ pub fn shown(value: i128) -> String {
     if value == UNDEFINED { "undefined".to_owned() } else { value.to_string() }
 }
 
-fn join(words: &[String]) -> String {
-    match words {
+/// `a, b and c`.
+pub fn join<T: AsRef<str>>(words: &[T]) -> String {
+    let words: Vec<&str> = words.iter().map(T::as_ref).collect();
+    match words.as_slice() {
         [] => String::new(),
-        [one] => one.clone(),
+        [one] => (*one).to_owned(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }

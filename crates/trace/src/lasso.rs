@@ -3,29 +3,27 @@
 //! The steps of such a trace are those of the stem and then of every round, so that it can be replayed like any other; a reader
 //! needs the first round only.
 
-use cyrano_engine::{Extent, Fate, Lasso, StepFacts};
+use cyrano_engine::{Fate, Lasso, StepFacts};
 use cyrano_ir::{Op, Program, Progress, ThreadId, TxEvent};
 
 use crate::TraceError;
 use crate::record::Parts;
-use crate::schema::{Explanation, ExtentInfo, LassoInfo, Trace, ViolationInfo};
+use crate::schema::{Explanation, LassoInfo, Trace, ViolationInfo};
 
 pub(crate) fn record(program: &Program, lasso: &Lasso) -> LassoInfo {
-    let extent = |extent: &Extent| ExtentInfo { steps: extent.steps, choices: extent.choices.clone() };
     LassoInfo {
         thread: program.thread(lasso.thread).name.clone(),
         fate: lasso.fate.name().to_owned(),
-        stem: extent(&lasso.stem),
-        round: extent(&lasso.round),
+        stem: lasso.stem.clone(),
+        round: lasso.round.clone(),
         rounds: lasso.rounds,
     }
 }
 
 pub(crate) fn restore(info: &LassoInfo, thread: ThreadId) -> Result<Lasso, TraceError> {
-    let extent = |info: &ExtentInfo| Extent { steps: info.steps, choices: info.choices.clone() };
     let unknown = || TraceError::new(format!("`{}` is nothing that happens to a thread for ever", info.fate));
     let fate = Fate::from_name(&info.fate).ok_or_else(unknown)?;
-    Ok(Lasso { thread, fate, stem: extent(&info.stem), round: extent(&info.round), rounds: info.rounds })
+    Ok(Lasso { thread, fate, stem: info.stem.clone(), round: info.round.clone(), rounds: info.rounds })
 }
 
 impl Trace {

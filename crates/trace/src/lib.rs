@@ -28,15 +28,14 @@ mod timeline;
 mod transactions;
 mod waits;
 
-pub use explain::{no_witness, shown};
+pub use explain::{join, no_witness, shown};
 pub use fit::{Misfit, Version};
 pub use minimise::{Effort, Minimised, minimise, minimise_until};
 pub use record::{Parts, told_registers};
 pub use restore::TraceError;
 pub use schema::{
-    Awaited, BlockedInfo, Conflict, DependencyInfo, End, ErrorInfo, Explanation, ExtentInfo, LassoInfo, ModelInfo,
-    NamedValue, OperationInfo, Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, ReadFrom,
-    RegisterChange, Relations, SCHEMA, SCHEMAS, SerialUnitInfo, Step, TestInfo, ThreadInfo, Tool, Trace,
-    TransactionInfo, ViolationInfo, Wait,
+    Awaited, BlockedInfo, Conflict, DependencyInfo, End, Explanation, LassoInfo, ModelInfo, NamedValue, OperationInfo,
+    Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, ReadFrom, RegisterChange, Relations, SCHEMA,
+    SCHEMAS, SerialUnitInfo, Step, TestInfo, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo, Wait,
 };
 pub use transactions::explain_history;

@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use cyrano_engine::{Access, Execution};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How often the callback may be asked.
 const MAX_TRIALS: usize = 4_000;
@@ -28,7 +28,7 @@ const MAX_REPLAYED: usize = 400_000;
 const MAX_EXAMINED: usize = 40_000_000;
 
 /// What an execution asks of its reader; smaller is better.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Effort {
     /// Pairs of a performed access and a program-earlier one of its thread that was performed later or not at all.
     pub reorderings: usize,

@@ -1,14 +1,14 @@
 //! From a confirmed replay to a trace.
 
 use cyrano_engine::{Execution, Replayed, Source, StepFacts, ThreadEnd, Violation};
-use cyrano_ir::{AccessKind, EvalError, InstrId, LocId, Op, Program, Property, Tags, ThreadId, Ty};
+use cyrano_ir::{AccessKind, InstrId, LocId, Op, Program, Property, Tags, ThreadId, Ty};
 use cyrano_memory::Model;
 
 use crate::lines::Lines;
 use crate::pointers;
 use crate::schema::{
-    BlockedInfo, End, ErrorInfo, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, Relations,
-    SCHEMA, Step, TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
+    BlockedInfo, End, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, Relations, SCHEMA, Step,
+    TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
 };
 use crate::transactions::{self, Blocks};
 use crate::{calls, explain, timeline};
@@ -227,7 +227,7 @@ impl Recorder<'_> {
                 ViolationInfo::Assertion { thread: name(*thread), instr: instr.0 }
             }
             Violation::Error { thread, instr, error } => {
-                ViolationInfo::Error { thread: name(*thread), instr: instr.0, error: (*error).into() }
+                ViolationInfo::Error { thread: name(*thread), instr: instr.0, error: *error }
             }
             Violation::AtomicDiverges { thread, instr } => {
                 ViolationInfo::Divergence { thread: name(*thread), instr: instr.0 }
@@ -242,21 +242,5 @@ impl Recorder<'_> {
             Violation::FinalState => ViolationInfo::FinalState,
             Violation::NoWitness => return None,
         })
-    }
-}
-
-impl From<EvalError> for ErrorInfo {
-    fn from(error: EvalError) -> Self {
-        match error {
-            EvalError::DivisionByZero => Self::DivisionByZero,
-            EvalError::Overflow => Self::Overflow,
-            EvalError::OutOfBounds { index, len } => Self::OutOfBounds { index, len },
-            EvalError::Undefined => Self::Undefined,
-            EvalError::NullPointer => Self::NullPointer,
-            EvalError::BadPointer { address } => Self::BadPointer { address },
-            EvalError::Freed => Self::Freed,
-            EvalError::DoubleFree => Self::DoubleFree,
-            EvalError::NotAllocated => Self::NotAllocated,
-        }
     }
 }

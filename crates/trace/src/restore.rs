@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use cyrano_engine::{Access, Blocked, Execution, Violation};
-use cyrano_ir::{EvalError, InstrId, Program, Progress, Property, ThreadId, TxCriterion};
+use cyrano_ir::{InstrId, Program, Progress, Property, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
-use crate::schema::{ErrorInfo, Explanation, Relations, SCHEMA, SCHEMAS, Trace, ViolationInfo};
+use crate::schema::{Explanation, Relations, SCHEMA, SCHEMAS, Trace, ViolationInfo};
 
 /// Criteria with a list of allowed outcomes.
 const OBSERVATIONS: &str = "observations";
@@ -183,7 +183,7 @@ impl Trace {
             }
             ViolationInfo::Error { thread, instr, error } => {
                 let (thread, instr) = place(thread, *instr)?;
-                Violation::Error { thread, instr, error: error.into() }
+                Violation::Error { thread, instr, error: *error }
             }
             ViolationInfo::Divergence { thread, instr } => {
                 let (thread, instr) = place(thread, *instr)?;
@@ -216,21 +216,5 @@ impl Trace {
         let position = self.threads.iter().position(|thread| thread.name == name);
         let id = position.and_then(|position| u16::try_from(position).ok()).map(ThreadId);
         id.ok_or_else(|| TraceError::new(format!("it has no thread `{name}`")))
-    }
-}
-
-impl From<&ErrorInfo> for EvalError {
-    fn from(error: &ErrorInfo) -> Self {
-        match error {
-            ErrorInfo::DivisionByZero => Self::DivisionByZero,
-            ErrorInfo::Overflow => Self::Overflow,
-            ErrorInfo::OutOfBounds { index, len } => Self::OutOfBounds { index: *index, len: *len },
-            ErrorInfo::Undefined => Self::Undefined,
-            ErrorInfo::NullPointer => Self::NullPointer,
-            ErrorInfo::BadPointer { address } => Self::BadPointer { address: *address },
-            ErrorInfo::Freed => Self::Freed,
-            ErrorInfo::DoubleFree => Self::DoubleFree,
-            ErrorInfo::NotAllocated => Self::NotAllocated,
-        }
     }
 }

@@ -250,9 +250,9 @@ impl Checker<'_> {
     /// A condition: any integer or pointer.
     pub(super) fn condition(&mut self, expr: &ast::Expr) -> Fallible<Expr> {
         let checked = self.expr(expr)?;
-        match checked.ty {
-            Type::Bool | Type::Int(_) | Type::Pointer(_) => Ok(checked),
-            _ => {
+        match checked.ty.is_castable() {
+            true => Ok(checked),
+            false => {
                 let message = format!("`{}` is not a condition", self.show(&checked.ty));
                 Err(self.error(expr.loc, message, "expected an integer or a pointer"))
             }
@@ -274,8 +274,7 @@ impl Checker<'_> {
         }
         let (expected, found) = (self.show(to), self.show(&value.ty));
         let problem = Problem::new(value.loc, format!("expected `{expected}`, found `{found}`"), "of another type");
-        let castable = |ty: &Type| matches!(ty, Type::Bool | Type::Int(_) | Type::Pointer(_));
-        let problem = match castable(&value.ty) && castable(to) {
+        let problem = match value.ty.is_castable() && to.is_castable() {
             true => problem.with_help(format!("if this is meant, cast it: `({expected})`")),
             false => problem,
         };
@@ -285,8 +284,7 @@ impl Checker<'_> {
     fn cast(&mut self, ty: &ast::TypeExpr, value: &ast::Expr, loc: Loc) -> Fallible<Expr> {
         let to = self.resolve(ty)?;
         let value = self.expr(value)?;
-        let castable = |ty: &Type| matches!(ty, Type::Bool | Type::Int(_) | Type::Pointer(_));
-        if to == Type::Void || (castable(&value.ty) && castable(&to)) {
+        if to == Type::Void || (value.ty.is_castable() && to.is_castable()) {
             return Ok(Expr::new(ExprKind::Convert(Box::new(value)), to, loc));
         }
         if value.ty == to {

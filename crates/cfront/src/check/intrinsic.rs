@@ -164,8 +164,7 @@ impl Checker<'_> {
 
     /// Like a conversion without a cast, but pointers and integers mix, as published code has it.
     fn coerce_word(&mut self, value: Expr, to: &Type) -> Fallible<Expr> {
-        let mixes = |ty: &Type| matches!(ty, Type::Bool | Type::Int(_) | Type::Pointer(_));
-        if mixes(&value.ty) && mixes(to) && (value.ty.is_pointer() != to.is_pointer()) {
+        if value.ty.is_castable() && to.is_castable() && (value.ty.is_pointer() != to.is_pointer()) {
             let loc = value.loc;
             return Ok(Expr::new(ExprKind::Convert(Box::new(value)), to.clone(), loc));
         }

@@ -44,7 +44,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// A place that does not change with the registers it was computed from.
-    fn frozen(&mut self, spot: Spot) -> Spot {
+    pub(super) fn frozen(&mut self, spot: Spot) -> Spot {
         match spot {
             Spot::Memory { base, offset } => Spot::Memory { base: self.saved(base), offset },
             Spot::Regs { base, total, offset, dynamic } => {

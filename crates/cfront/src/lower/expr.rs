@@ -4,7 +4,7 @@ use cyrano_ir::{BinOp, Expr as Ir, LocalExpr, Op, Place, UnOp, WORD};
 
 use super::{Lowerer, Spot};
 use crate::arith;
-use crate::tree::{Calc, Expr, ExprKind, Lvalue, LvalueKind};
+use crate::tree::{Calc, Expr, ExprKind, Lvalue, LvalueKind, Part};
 use crate::types::{SIZE, Type};
 
 impl Lowerer<'_, '_> {
@@ -100,21 +100,9 @@ impl Lowerer<'_, '_> {
     fn assignment(&mut self, target: &Lvalue, value: &Expr) -> Vec<LocalExpr> {
         // Whether the place or the value comes first matters only to programs that C leaves undefined.
         let spot = self.spot(target);
-        let spot = if has_effects(value) { self.settled(spot) } else { spot };
+        let spot = if has_effects(value) { self.frozen(spot) } else { spot };
         let words = self.values(value);
         self.assign_words(&spot, words)
-    }
-
-    /// A place whose pointer and index are saved.
-    fn settled(&mut self, spot: Spot) -> Spot {
-        match spot {
-            Spot::Memory { base, offset } => Spot::Memory { base: self.saved(base), offset },
-            Spot::Regs { base, total, offset, dynamic } => {
-                let dynamic = dynamic.map(|index| self.saved(index));
-                Spot::Regs { base, total, offset, dynamic }
-            }
-            other => other,
-        }
     }
 
     /// Writes all words and gives their values.
@@ -136,7 +124,7 @@ impl Lowerer<'_, '_> {
 
     fn update(&mut self, target: &Lvalue, calc: &Calc, gives_old: bool) -> LocalExpr {
         let spot = self.spot(target);
-        let spot = self.settled(spot);
+        let spot = self.frozen(spot);
         let before = self.read_word(&spot, 0);
         let keeps = gives_old || matches!(calc, Calc::Arith(_, _, value) if has_effects(value));
         let before = if keeps { self.saved(before) } else { before };
@@ -245,27 +233,13 @@ impl Lowerer<'_, '_> {
 
 /// Whether evaluating the expression may change a variable.
 pub(super) fn has_effects(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Const(_) => false,
-        ExprKind::Assign(..) | ExprKind::Update { .. } | ExprKind::Call { .. } => true,
-        ExprKind::Read(lvalue) | ExprKind::AddrOf(lvalue) => place_has_effects(lvalue),
-        ExprKind::Unary(_, arg) | ExprKind::Convert(arg) => has_effects(arg),
-        ExprKind::Binary(_, a, b) | ExprKind::PtrDiff(a, b) | ExprKind::PtrAdd { ptr: a, index: b, .. } => {
-            has_effects(a) || has_effects(b)
+    fn within(part: Part<'_>) -> bool {
+        match part {
+            Part::Expr(expr) => has_effects(expr),
+            Part::Place(place) => place.parts().into_iter().any(within),
+            Part::Stmt(_) => false,
         }
-        ExprKind::Cond(a, b, c) => has_effects(a) || has_effects(b) || has_effects(c),
-        ExprKind::Comma(list) | ExprKind::Word(list) => list.iter().any(has_effects),
-        ExprKind::Aggregate(parts) => parts.iter().any(|(_, part)| has_effects(part)),
-        ExprKind::Intrinsic { args, .. } => args.iter().any(has_effects),
     }
-}
-
-fn place_has_effects(lvalue: &Lvalue) -> bool {
-    match &lvalue.kind {
-        LvalueKind::Global(_) | LvalueKind::Local(_) => false,
-        LvalueKind::Deref(pointer) => has_effects(pointer),
-        LvalueKind::Field(base, _) => place_has_effects(base),
-        LvalueKind::Index(base, index) => place_has_effects(base) || has_effects(index),
-        LvalueKind::Value(value) => has_effects(value),
-    }
+    let changes = matches!(expr.kind, ExprKind::Assign(..) | ExprKind::Update { .. } | ExprKind::Call { .. });
+    changes || expr.parts().into_iter().any(within)
 }

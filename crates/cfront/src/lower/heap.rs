@@ -18,8 +18,9 @@
 //! moves. An object that stays where it is would only keep old pointers to it valid; to compare or to use one after `realloc` is undefined in C.
 
 use cyrano_ir::guards::{ALIVE, FREED};
-use cyrano_ir::{Addr, BinOp, Change, Expr as Ir, LocalExpr, Op, Place, UNDEFINED, UnOp, WORD};
+use cyrano_ir::{Addr, BinOp, Change, Expr as Ir, LocalExpr, Op, Place, UNDEFINED, WORD};
 
+use super::spot::target;
 use super::{Lowerer, Spot};
 use crate::arith;
 use crate::memory::{OBJECTS, Object};
@@ -98,31 +99,29 @@ impl Lowerer<'_, '_> {
     fn revive(&mut self, object: &LocalExpr, words: usize) {
         let (clear, end) = (self.new_label(), self.new_label());
         let found = self.temp();
-        let outermost = self.atomic == 0;
-        if outermost {
-            self.emit(Op::AtomicBegin);
-        }
-        let op = Change::Cas { expected: Ir::Const(FREED), new: Ir::Const(ALIVE) };
-        self.emit(Op::rmw(Some(Place::Reg(found)), header(object), op));
         let freed = arith::binary(BinOp::Eq, Self::var(found), Ir::Const(FREED));
-        self.branch(freed.clone(), clear, end);
-        self.bind(clear);
-        let place = Spot::Memory { base: object.clone(), offset: 0 };
-        (0..words as u32).for_each(|word| self.write_word(&place, word, Ir::Const(UNDEFINED)));
-        self.bind(end);
-        if outermost {
-            self.emit(Op::AtomicEnd);
-        }
+        self.atomically(|lowerer| {
+            let change = Change::Cas { expected: Ir::Const(FREED), new: Ir::Const(ALIVE) };
+            lowerer.emit(Op::rmw(Some(Place::Reg(found)), header(object), change));
+            lowerer.branch(freed.clone(), clear, end);
+            lowerer.bind(clear);
+            lowerer.fill(object, words as u32, UNDEFINED);
+            lowerer.bind(end);
+        });
         self.emit(Op::Assume(freed));
+    }
+
+    /// Writes a constant to all words of an object.
+    fn fill(&mut self, object: &LocalExpr, words: u32, value: i128) {
+        let place = Spot::Memory { base: object.clone(), offset: 0 };
+        (0..words).for_each(|word| self.write_word(&place, word, Ir::Const(value)));
     }
 
     /// An object whose words are 0.
     pub(super) fn calloc(&mut self, ty: &Type, position: u32) -> LocalExpr {
         let object = self.malloc(ty, position);
         let object = self.saved(object);
-        let place = Spot::Memory { base: object.clone(), offset: 0 };
-        let words = self.shared.checked.types.words(ty);
-        (0..words).for_each(|word| self.write_word(&place, word, Ir::Const(0)));
+        self.fill(&object, self.shared.checked.types.words(ty), 0);
         object
     }
 
@@ -166,11 +165,5 @@ impl Lowerer<'_, '_> {
 
 /// The header of the object that a pointer points to.
 fn header(object: &LocalExpr) -> Addr {
-    let object = match object {
-        // The check for definedness is part of finding the target.
-        Ir::Unary(UnOp::Defined, inner) => inner,
-        other => other,
-    };
-    let target = arith::unary(UnOp::Target, object.clone());
-    Addr::Indexed { array: OBJECTS, index: arith::binary(BinOp::Add, target, Ir::Const(-1)) }
+    Addr::Indexed { array: OBJECTS, index: arith::binary(BinOp::Add, target(object), Ir::Const(-1)) }
 }

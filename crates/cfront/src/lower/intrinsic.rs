@@ -111,25 +111,20 @@ impl Lowerer<'_, '_> {
         let words = self.operands(args);
         let [a, b, old_a, old_b, new_a, new_b] = &words[..] else { return Ir::Const(0) };
         let (store, end) = (self.new_label(), self.new_label());
-        let outermost = self.atomic == 0;
-        if outermost {
-            self.emit(Op::AtomicBegin);
-        }
         let (place_a, place_b) = (memory(a), memory(b));
-        let (found_a, found_b) = (self.read_word(&place_a, 0), self.read_word(&place_b, 0));
         let equal =
             |found: LocalExpr, old: &LocalExpr| arith::binary(BinOp::Eq, arith::used(found), arith::used(old.clone()));
-        let both = arith::binary(BinOp::And, equal(found_a, old_a), equal(found_b, old_b));
-        let result = self.saved(both);
-        self.branch(result.clone(), store, end);
-        self.bind(store);
-        self.write_word(&place_a, 0, new_a.clone());
-        self.write_word(&place_b, 0, new_b.clone());
-        self.bind(end);
-        if outermost {
-            self.emit(Op::AtomicEnd);
-        }
-        result
+        self.atomically(|lowerer| {
+            let (found_a, found_b) = (lowerer.read_word(&place_a, 0), lowerer.read_word(&place_b, 0));
+            let both = arith::binary(BinOp::And, equal(found_a, old_a), equal(found_b, old_b));
+            let result = lowerer.saved(both);
+            lowerer.branch(result.clone(), store, end);
+            lowerer.bind(store);
+            lowerer.write_word(&place_a, 0, new_a.clone());
+            lowerer.write_word(&place_b, 0, new_b.clone());
+            lowerer.bind(end);
+            result
+        })
     }
 
     /// The addition in memory does not wrap, so that it must not have to.

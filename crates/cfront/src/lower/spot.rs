@@ -66,13 +66,16 @@ pub(crate) fn address(base: &LocalExpr, offset: u32) -> Addr {
         },
         _ => (base, i128::from(offset)),
     };
-    let base = match base {
-        // The check for definedness is part of finding the target.
+    Addr::Indexed { array: MEMORY, index: arith::binary(BinOp::Add, target(base), Ir::Const(offset)) }
+}
+
+/// The word that a pointer points to. The check for definedness is part of finding it.
+pub(super) fn target(pointer: &LocalExpr) -> LocalExpr {
+    let pointer = match pointer {
         Ir::Unary(UnOp::Defined, inner) => inner,
         other => other,
     };
-    let target = arith::unary(UnOp::Target, base.clone());
-    Addr::Indexed { array: MEMORY, index: arith::binary(BinOp::Add, target, Ir::Const(offset)) }
+    arith::unary(UnOp::Target, pointer.clone())
 }
 
 impl Lowerer<'_, '_> {

@@ -53,16 +53,7 @@ impl Lowerer<'_, '_> {
             StmtKind::Return(value) => self.give_back(value.as_ref(), stmt),
             StmtKind::Atomic(body) => {
                 self.at(stmt.loc);
-                let outermost = self.atomic == 0;
-                if outermost {
-                    self.emit(Op::AtomicBegin);
-                }
-                self.atomic += 1;
-                self.stmt(body);
-                self.atomic -= 1;
-                if outermost {
-                    self.emit(Op::AtomicEnd);
-                }
+                self.atomically(|lowerer| lowerer.stmt(body));
             }
         }
     }

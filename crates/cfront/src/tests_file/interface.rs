@@ -3,7 +3,7 @@
 use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, Span, WORD};
 
-use super::parse::{Parsed, Parser, Tokens, unexpected};
+use super::parse::{Parsed, Parser, Tokens, guessed, unexpected};
 use super::scan::Kind;
 use super::{Argument, Call};
 use crate::arith;
@@ -48,11 +48,7 @@ impl Parser<'_> {
             None => {
                 let names = functions.iter().filter(|function| function.loc.is_main()).map(|f| f.name.as_str());
                 let message = format!("the C file has no function `{name}`");
-                let diagnostic = Diagnostic::new(span, message, "unknown function");
-                Err(match closest(name, names) {
-                    Some(guess) => diagnostic.with_help(format!("did you mean `{guess}`?")),
-                    None => diagnostic,
-                })
+                Err(guessed(Diagnostic::new(span, message, "unknown function"), closest(name, names)))
             }
         }
     }
@@ -170,10 +166,7 @@ impl Parser<'_> {
         let Some(index) = checked.globals.iter().position(|global| global.name == name.text) else {
             let names = checked.globals.iter().map(|global| global.name.as_str());
             let diagnostic = Diagnostic::new(name.span, format!("there is no global `{}`", name.text), "unknown name");
-            return Err(match closest(&name.text, names) {
-                Some(guess) => diagnostic.with_help(format!("did you mean `{guess}`?")),
-                None => diagnostic,
-            });
+            return Err(guessed(diagnostic, closest(&name.text, names)));
         };
         let mut address = self.unit.addresses[index];
         let mut found = checked.globals[index].ty.clone();

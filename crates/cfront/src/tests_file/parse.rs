@@ -113,6 +113,14 @@ pub(super) fn unexpected(token: &Token, expected: &str) -> Diagnostic {
     Diagnostic::new(token.span, message, format!("expected {expected}"))
 }
 
+/// The diagnostic with what was meant perhaps.
+pub(super) fn guessed(diagnostic: Diagnostic, guess: Option<&str>) -> Diagnostic {
+    match guess {
+        Some(guess) => diagnostic.with_help(format!("did you mean `{guess}`?")),
+        None => diagnostic,
+    }
+}
+
 impl Parser<'_> {
     fn line(&mut self, first: &Token, tokens: &[Token]) -> Parsed<()> {
         let end = tokens.last().map_or(first.span, |last| Span { start: last.span.end, end: last.span.end });
@@ -140,11 +148,7 @@ impl Parser<'_> {
         if rest.peek().is_none_or(|token| token.text != "=") {
             let guess = closest(&name.text, ["type", "init", "test"]);
             let message = format!("`{}` starts no declaration", name.text);
-            let diagnostic = Diagnostic::new(name.span, message, "expected `name = function(…)`");
-            return Err(match guess {
-                Some(guess) => diagnostic.with_help(format!("did you mean `{guess}`?")),
-                None => diagnostic,
-            });
+            return Err(guessed(Diagnostic::new(name.span, message, "expected `name = function(…)`"), guess));
         }
         rest.expect("=")?;
         let call = self.call(rest).and_then(|call| rest.done().map(|()| call));

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use crate::models::{KINDS, chosen};
+
 use super::stmt::{Condition, Place, Pointer, Stmt, Target, Value};
 
 /// Declares the locals of a function.
@@ -81,7 +83,7 @@ impl Stmt {
             Self::Exchange(r, x, e) => format!("r{r} = exchange(&{x}, {e});"),
             Self::Word(what, r, e) => word(*what, *r, *e),
             Self::Mark(what, t) => mark(*what, *t),
-            Self::Fence(bits) => format!("fence(\"{}\");", fence_kinds(*bits)),
+            Self::Fence(bits) => format!("fence(\"{}\");", chosen(&KINDS, *bits, " ")),
             Self::Retry(r, e) => format!("while (!cas(&x, r{r}, {e})) r{r} = x;"),
             Self::Return(c, r) => format!("if ({c}) return r{r};"),
             Self::Assert(c) => format!("assert({c});"),
@@ -119,12 +121,6 @@ fn mark(what: u8, t: u8) -> String {
         2 => "r0 = (int)(m & 1);".to_owned(),
         _ => format!("r1 = cas(&m, (uintptr_t)t{t}, (uintptr_t)t{t} | 1);"),
     }
-}
-
-fn fence_kinds(bits: u8) -> String {
-    let kinds = ["load-load", "load-store", "store-load", "store-store"];
-    let chosen = kinds.iter().enumerate().filter(|(bit, _)| bits & (1 << bit) != 0);
-    chosen.map(|(_, kind)| *kind).collect::<Vec<_>>().join(" ")
 }
 
 fn pointer_name(pointer: Pointer) -> &'static str {

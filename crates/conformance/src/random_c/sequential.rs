@@ -16,6 +16,8 @@ mod stmt;
 
 use std::fmt::Write;
 
+use crate::stream::Stream;
+
 /// The integer types, as C names them.
 const TYPES: [&str; 14] = [
     "int8_t",
@@ -75,34 +77,9 @@ pub enum Style {
     Kept,
 }
 
-/// A source of random numbers (xorshift), so that a seed names a function.
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: u64) -> Self {
-        let mut dice = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        // Seeds that are close to each other start alike.
-        for _ in 0..8 {
-            dice.below(2);
-        }
-        dice
-    }
-
-    fn below(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from((self.0 >> 11) % sides as u64).unwrap_or(0)
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
-    }
-}
-
 /// A function in the making.
 struct Author<'n> {
-    dice: Dice,
+    dice: Stream,
     style: Style,
     name: &'n str,
     out: String,
@@ -114,7 +91,7 @@ struct Author<'n> {
 
 /// The function `shown_t NAME(void)` of a seed, and the globals of its own, whose names start with its name.
 pub fn function(name: &str, seed: u64, style: Style) -> String {
-    let mut dice = Dice::new(seed);
+    let mut dice = Stream::mixed(seed);
     let tame = [2, 4, 8, 30][dice.below(4)];
     let mut author = Author { dice, style, name, out: String::new(), tame, names: 0 };
     author.globals();

@@ -3,7 +3,7 @@
 //! The types are those of `cfront`. The values are not: signed arithmetic wraps, as the kernel has it compiled.
 
 use cyrano_cfront::integers::{common, fits, promoted};
-use cyrano_ir::{BinOp, Expr, IntType, LocalExpr};
+use cyrano_ir::{BinOp, Expr, LocalExpr};
 
 use super::lower::Value;
 use super::types::{BOOL, Type};
@@ -12,11 +12,6 @@ use crate::code::{binary, signed, wrap};
 /// A constant of type `int`.
 pub(crate) fn int(value: i32) -> Value {
     Value { expr: Expr::Const(value.into()), ty: Type::INT }
-}
-
-/// A constant of a type, from an initial state.
-pub(crate) fn constant(ty: IntType, value: i128) -> i128 {
-    if ty == BOOL { (value != 0).into() } else { ty.wrap(value) }
 }
 
 /// A value as one of another type.

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use cyrano_cfront::ast::{self, ExprKind, Unary};
-use cyrano_cfront::integers::{INT, of_constant};
-use cyrano_ir::{Addr, BinOp, Change, Diagnostic, Expr, FenceSet, IntType, LocalExpr, RegId, Span, UnOp};
+use cyrano_cfront::integers::of_constant;
+use cyrano_ir::{Addr, BinOp, Change, Diagnostic, Expr, FenceSet, LocalExpr, RegId, Span, UnOp};
 
 use super::calls::{Called, Order, resolve};
 use super::convert::{arithmetic, convert, int};
@@ -340,6 +340,3 @@ fn refused(kind: &ExprKind) -> &'static str {
 pub(super) fn plain(ty: Type) -> Type {
     if ty.pointers == 0 { Type { atomic: false, ..ty } } else { ty }
 }
-
-/// The integer type of a word that nothing declares.
-pub(crate) const WORD: IntType = INT;

@@ -11,16 +11,13 @@ mod types;
 
 use cyrano_ir::{Diagnostic, FinalVar, Thread, ThreadId, Ty};
 
-use crate::ast::{Condition, Init, TypeName, Value, Var};
+use crate::ast::{Condition, Init, Name, TypeName, Value, Var};
 use crate::finals::{self, Finals, Resolved};
-use crate::layout::Layout;
-use lower::{Lowered, WORD};
+use crate::layout::{Layout, constant};
+use lower::Lowered;
 pub use parse::Function;
 pub(crate) use parse::read;
 pub use types::Type;
-
-/// More threads than this are not a litmus test.
-const MAX_THREADS: usize = 64;
 
 /// Lowers a test: its threads and its condition. `errors` are the complaints so far.
 pub(crate) fn lower(
@@ -30,10 +27,7 @@ pub(crate) fn lower(
     mut errors: Vec<Diagnostic>,
     layout: &mut Layout,
 ) -> Result<(Vec<Thread>, Finals), Vec<Diagnostic>> {
-    if functions.len() > MAX_THREADS {
-        let message = format!("code: {} threads; at most {MAX_THREADS} are supported", functions.len());
-        return Err(vec![Diagnostic::new(condition.span, message, "the test")]);
-    }
+    crate::few_threads(functions.len(), condition)?;
     for init in inits {
         if let Err(error) = declare(init, layout) {
             errors.push(error);
@@ -58,7 +52,8 @@ pub(crate) fn lower(
         return Err(errors);
     }
     let known = layout.clone();
-    let finals = finals::lower(condition, &known, &mut |var| resolve(var, &lowered, &known))?;
+    let finals =
+        finals::lower(condition, &known, lowered.len(), &mut |at, name| resolve(at, name, &lowered[at.index()]))?;
     let finished = lowered.into_iter().enumerate().map(|(number, thread)| thread.code.finish(format!("P{number}")));
     Ok((finished.collect(), finals))
 }
@@ -96,16 +91,8 @@ fn declare(init: &Init, layout: &mut Layout) -> Result<(), Diagnostic> {
 /// Gives a location or variable its initial value.
 fn initialise(init: &Init, layout: &mut Layout, threads: &mut [Lowered]) -> Result<(), Diagnostic> {
     let Some(value) = &init.value else { return Ok(()) };
-    let (value, pointer) = match value {
-        Value::Int(value) => (*value, false),
-        Value::Address(name) => (layout.address(name), true),
-    };
     match &init.var {
-        Var::Loc(name) => {
-            let number = layout.number(name);
-            let ty = layout.cells[number].ty.unwrap_or(WORD);
-            layout.cells[number].init = convert::constant(ty, value);
-        }
+        Var::Loc(name) => layout.initialise(name, value),
         Var::Reg { thread, name } => {
             let found = usize::try_from(*thread).ok().and_then(|at| threads.get_mut(at));
             let known = found.and_then(|found| found.locals.get(&name.text).copied().map(|local| (found, local)));
@@ -113,8 +100,9 @@ fn initialise(init: &Init, layout: &mut Layout, threads: &mut [Lowered]) -> Resu
                 let message = format!("initial state: P{thread} has no variable `{}`", name.text);
                 return Err(Diagnostic::new(name.span, message, "not declared in this thread"));
             };
+            let (value, pointer) = layout.value(value);
             let register = &mut found.code.registers[reg.index()];
-            register.init = convert::constant(ty.word(), value);
+            register.init = constant(ty.word(), value);
             if pointer {
                 register.ty = Ty::Pointer;
             }
@@ -123,29 +111,12 @@ fn initialise(init: &Init, layout: &mut Layout, threads: &mut [Lowered]) -> Resu
     Ok(())
 }
 
-fn resolve(var: &Var, threads: &[Lowered], layout: &Layout) -> Result<Resolved, Diagnostic> {
-    match var {
-        Var::Reg { thread, name } => {
-            let at = usize::try_from(*thread).ok().filter(|at| *at < threads.len());
-            let Some(at) = at else {
-                let message = format!("condition: there is no thread {thread}");
-                return Err(Diagnostic::new(name.span, message, format!("the test has {} threads", threads.len())));
-            };
-            let Some((reg, ty)) = threads[at].locals.get(&name.text) else {
-                let message = format!("condition: P{thread} has no variable `{}`", name.text);
-                return Err(Diagnostic::new(name.span, message, "not declared in this thread"));
-            };
-            let shown = format!("{thread}:{}", name.text);
-            Ok(Resolved { name: shown, var: FinalVar::Reg(ThreadId::new(at), *reg), ty: ty.word(), narrowed: false })
-        }
-        Var::Loc(name) => {
-            let Some(number) = layout.find(&name.text) else {
-                let message = format!("condition: there is no location `{}`", name.text);
-                return Err(Diagnostic::new(name.span, message, "not a location"));
-            };
-            let ty = layout.cells[number].ty.unwrap_or(WORD);
-            let (name, var) = (name.text.clone(), FinalVar::Loc(layout.id(number)));
-            Ok(Resolved { name, var, ty, narrowed: false })
-        }
-    }
+/// What a name in a condition means in a thread.
+fn resolve(thread: ThreadId, name: &Name, lowered: &Lowered) -> Result<Resolved, Diagnostic> {
+    let Some((reg, ty)) = lowered.locals.get(&name.text) else {
+        let message = format!("condition: P{} has no variable `{}`", thread.index(), name.text);
+        return Err(Diagnostic::new(name.span, message, "not declared in this thread"));
+    };
+    let shown = format!("{}:{}", thread.index(), name.text);
+    Ok(Resolved { name: shown, var: FinalVar::Reg(thread, *reg), ty: ty.word(), narrowed: false })
 }

@@ -41,42 +41,24 @@ impl Type {
     }
 }
 
-const NAMES: [(&str, u8, bool); 24] = [
-    ("int", 32, true),
-    ("int32_t", 32, true),
-    ("s32", 32, true),
-    ("uint32_t", 32, false),
-    ("u32", 32, false),
-    ("long", 64, true),
-    ("int64_t", 64, true),
-    ("s64", 64, true),
-    ("intptr_t", 64, true),
-    ("ssize_t", 64, true),
-    ("uint64_t", 64, false),
-    ("u64", 64, false),
-    ("uintptr_t", 64, false),
-    ("size_t", 64, false),
-    ("short", 16, true),
-    ("int16_t", 16, true),
-    ("uint16_t", 16, false),
-    ("char", 8, true),
-    ("int8_t", 8, true),
-    ("uint8_t", 8, false),
-    ("u8", 8, false),
-    ("_Bool", 1, false),
-    ("bool", 1, false),
-    ("atomic_t", 32, true),
-];
-
-const ATOMIC: [(&str, u8, bool); 8] = [
-    ("atomic_int", 32, true),
-    ("atomic_uint", 32, false),
-    ("atomic_long", 64, true),
-    ("atomic_ulong", 64, false),
-    ("atomic_llong", 64, true),
-    ("atomic_char", 8, true),
-    ("atomic_short", 16, true),
-    ("atomic_bool", 1, false),
+/// The names of integer types: their width, whether they have a sign, whether they are atomic.
+const NAMES: [(u8, bool, bool, &[&str]); 16] = [
+    (32, true, false, &["int", "int32_t", "s32", "atomic_t"]),
+    (32, false, false, &["uint32_t", "u32"]),
+    (64, true, false, &["long", "int64_t", "s64", "intptr_t", "ssize_t"]),
+    (64, false, false, &["uint64_t", "u64", "uintptr_t", "size_t"]),
+    (16, true, false, &["short", "int16_t"]),
+    (16, false, false, &["uint16_t"]),
+    (8, true, false, &["char", "int8_t"]),
+    (8, false, false, &["uint8_t", "u8"]),
+    (1, false, false, &["_Bool", "bool"]),
+    (32, true, true, &["atomic_int"]),
+    (32, false, true, &["atomic_uint"]),
+    (64, true, true, &["atomic_long", "atomic_llong"]),
+    (64, false, true, &["atomic_ulong"]),
+    (8, true, true, &["atomic_char"]),
+    (16, true, true, &["atomic_short"]),
+    (1, false, true, &["atomic_bool"]),
 ];
 
 /// Words of types that are keywords of C.
@@ -87,7 +69,7 @@ const KEYWORDS: [&str; 21] = [
 
 /// The names that stand for types: those that are known, and others that are used as such. No keyword is one.
 pub(crate) fn names<'s>(used: &[&'s str]) -> Vec<&'s str> {
-    let known = NAMES.iter().chain(&ATOMIC).map(|(name, ..)| *name);
+    let known = NAMES.iter().flat_map(|(.., names)| names.iter().copied());
     let all: BTreeSet<&str> = known.chain(["atomic64_t"]).chain(used.iter().copied()).collect();
     all.into_iter().filter(|name| !KEYWORDS.contains(name)).collect()
 }
@@ -118,15 +100,14 @@ pub(crate) fn from_words(words: &[&str], span: Span) -> Result<(IntType, bool), 
     let mut unsigned = false;
     let mut found: Option<(u8, bool, bool)> = None;
     for word in words {
-        let plain = NAMES.iter().find(|(name, ..)| name == word).map(|(_, bits, signed)| (*bits, *signed, false));
-        let atomic = ATOMIC.iter().find(|(name, ..)| name == word).map(|(_, bits, signed)| (*bits, *signed, true));
+        let known = NAMES.iter().find(|(.., names)| names.contains(word));
         match *word {
             "unsigned" => unsigned = true,
             "signed" | "_Atomic" => {}
             // `long int`, `unsigned long long`: the wider word counts.
             "int" if found.is_some() => {}
-            _ => match plain.or(atomic) {
-                Some(ty) => found = Some(ty),
+            _ => match known {
+                Some((bits, signed, atomic, _)) => found = Some((*bits, *signed, *atomic)),
                 None => return refuse(format!("the type `{word}` is not supported")),
             },
         }

@@ -12,16 +12,13 @@ mod usage;
 
 use cyrano_ir::{Diagnostic, FinalVar, IntType, Thread, ThreadId};
 
-use crate::ast::{Arch, Condition, Init, Name, Value, Var};
+use crate::ast::{Arch, Condition, Init, Name, Var};
 use crate::code::signed;
 use crate::finals::{self, Finals, Resolved};
 use crate::layout::Layout;
 use ast::Register;
 pub(crate) use parse::read;
 use registers::Word;
-
-/// More threads than this are not a litmus test.
-const MAX_THREADS: usize = 64;
 
 /// Lowers a test: its threads and its condition.
 pub(crate) fn lower(
@@ -31,20 +28,11 @@ pub(crate) fn lower(
     condition: &Condition,
     layout: &mut Layout,
 ) -> Result<(Vec<Thread>, Finals), Vec<Diagnostic>> {
-    if threads.len() > MAX_THREADS {
-        let message = format!("code: {} threads; at most {MAX_THREADS} are supported", threads.len());
-        return Err(vec![Diagnostic::new(condition.span, message, "the test")]);
-    }
+    crate::few_threads(threads.len(), condition)?;
     sizes::resolve(arch, inits, threads, layout)?;
     for init in inits {
         if let (Var::Loc(name), Some(value)) = (&init.var, &init.value) {
-            let value = match value {
-                Value::Int(value) => *value,
-                Value::Address(name) => layout.address(name),
-            };
-            let number = layout.number(name);
-            let ty = layout.cells[number].ty.unwrap_or(signed(32));
-            layout.cells[number].init = ty.wrap(value);
+            layout.initialise(name, value);
         }
     }
     let inits = usage::register_inits(inits, threads.len(), arch)?;
@@ -61,7 +49,9 @@ pub(crate) fn lower(
     }
     declare(condition, layout);
     let known = layout.clone();
-    let finals = finals::lower(condition, &known, &mut |var| resolve(var, arch, &mut lowered, &known))?;
+    let finals = finals::lower(condition, &known, lowered.len(), &mut |at, name| {
+        resolve(at, name, arch, &mut lowered[at.index()])
+    })?;
     let finished = lowered.into_iter().enumerate().map(|(number, mut thread)| {
         for register in &mut thread.code.registers {
             register.name = shown(&register.name, thread.widths.get(&register.name).copied().unwrap_or(32));
@@ -127,35 +117,17 @@ fn register(arch: Arch, name: &Name) -> Result<Register, Diagnostic> {
     }
 }
 
-fn resolve(var: &Var, arch: Arch, threads: &mut [lower::Lowered], layout: &Layout) -> Result<Resolved, Diagnostic> {
-    match var {
-        Var::Reg { thread, name } => {
-            let register = register(arch, name)?;
-            let count = threads.len();
-            let at = usize::try_from(*thread).ok().filter(|at| *at < count);
-            let Some(at) = at else {
-                let message = format!("condition: there is no thread {thread}");
-                return Err(Diagnostic::new(name.span, message, format!("the test has {count} threads")));
-            };
-            let width = threads[at].widths.get(&register.name).copied().unwrap_or(32);
-            let id = threads[at].code.register(&register.name);
-            // A register of 64 bits that was only used as one of 32 has its upper half clear.
-            let (ty, narrowed) = match (register.bits, width) {
-                (64, 32) => (IntType { bits: 32, signed: false }, true),
-                (32, 64) => (signed(32), true),
-                (bits, _) => (signed(bits), false),
-            };
-            let shown = format!("{thread}:{}", name.text.trim_start_matches('%'));
-            Ok(Resolved { name: shown, var: FinalVar::Reg(ThreadId::new(at), id), ty, narrowed })
-        }
-        Var::Loc(name) => {
-            let Some(number) = layout.find(&name.text) else {
-                let message = format!("condition: there is no location `{}`", name.text);
-                return Err(Diagnostic::new(name.span, message, "not a location"));
-            };
-            let ty = layout.cells[number].ty.unwrap_or(signed(32));
-            let (name, var) = (name.text.clone(), FinalVar::Loc(layout.id(number)));
-            Ok(Resolved { name, var, ty, narrowed: false })
-        }
-    }
+/// What a name in a condition means in a thread.
+fn resolve(thread: ThreadId, name: &Name, arch: Arch, lowered: &mut lower::Lowered) -> Result<Resolved, Diagnostic> {
+    let register = register(arch, name)?;
+    let width = lowered.widths.get(&register.name).copied().unwrap_or(32);
+    let id = lowered.code.register(&register.name);
+    // A register of 64 bits that was only used as one of 32 has its upper half clear.
+    let (ty, narrowed) = match (register.bits, width) {
+        (64, 32) => (IntType { bits: 32, signed: false }, true),
+        (32, 64) => (signed(32), true),
+        (bits, _) => (signed(bits), false),
+    };
+    let shown = format!("{}:{}", thread.index(), name.text.trim_start_matches('%'));
+    Ok(Resolved { name: shown, var: FinalVar::Reg(thread, id), ty, narrowed })
 }

@@ -15,7 +15,7 @@ use cyrano_trace::{ReadFrom, Step, Trace, ViolationInfo};
 
 use crate::draw::lasso;
 use crate::draw::rows::{Drawing, Row};
-use crate::style::{Paint, Style, hang, pad, pad_left, width};
+use crate::style::{Paint, Style, hang_painted, pad, pad_left, width};
 pub(crate) use after::conflicts;
 use cells::{Cell, Layout, RULE};
 pub(crate) use words::effect;
@@ -32,9 +32,8 @@ pub fn trace_text(trace: &Trace, style: Style) -> String {
     let drawing = Drawing::new(trace);
     let mut out = String::new();
     if let Some(doubt) = trace.doubt() {
-        let mut lines = String::new();
-        hang(&mut lines, "  ", &doubt, style.columns());
-        out.push_str(&format!("{}\n\n", style.paint(Paint::Bad, lines.trim_end())));
+        hang_painted(&mut out, Paint::Bad, "  ", &doubt, style);
+        out.push('\n');
     }
     if drawing.trace.steps.is_empty() {
         out.push_str("  no access is performed\n");

@@ -29,7 +29,7 @@ pub(crate) fn commands(out: &mut String, trace: &Trace, style: Style) -> bool {
     }
     out.push_str("\nCommands:\n");
     for (at, thread) in trace.threads.iter().enumerate() {
-        hang(out, &format!("  {}: ", thread.name), &chosen(at, thread, lasso), style.columns());
+        hang(out, &format!("  {}: ", thread.name), &chosen(at, thread, lasso), style);
     }
     true
 }

@@ -13,8 +13,9 @@ use crate::results::fences::{FenceInfo, FencesReport};
 use crate::results::litmus::LitmusReport;
 
 /// What became of a case.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Fate {
+    #[default]
     Passed,
     Failed,
     /// A limit was reached.
@@ -38,6 +39,7 @@ impl From<Verdict> for Fate {
 }
 
 /// One check.
+#[derive(Default)]
 pub(crate) struct Case<'a> {
     pub(crate) file: &'a str,
     pub(crate) test: Option<&'a str>,
@@ -147,10 +149,9 @@ pub(crate) fn of_check(check: &CheckReport) -> Case<'_> {
         verdict: check.verdict.name(),
         sentence,
         trace: check.trace.as_ref().filter(|_| !passed),
-        remarks: Vec::new(),
-        text: None,
         seconds: check.stats.map_or(0.0, |stats| stats.seconds),
         properties,
+        ..Case::default()
     }
 }
 
@@ -161,18 +162,12 @@ const SHARDS: &str = "shards";
 pub(crate) fn of_missing(sentence: &str) -> Case<'_> {
     Case {
         file: SHARDS,
-        test: None,
-        model: None,
         rule: SHARDS,
         title: "missing shards".to_owned(),
         fate: Fate::Unknown,
         verdict: Verdict::Unknown.name(),
         sentence: sentence.to_owned(),
-        trace: None,
-        remarks: Vec::new(),
-        text: None,
-        seconds: 0.0,
-        properties: BTreeMap::new(),
+        ..Case::default()
     }
 }
 
@@ -191,7 +186,6 @@ pub(crate) fn of_fences(report: &FencesReport) -> Case<'_> {
     };
     Case {
         file: &report.file,
-        test: None,
         model: Some(&report.model),
         rule: FENCES,
         title: format!("fences for {}", report.criterion),
@@ -207,6 +201,7 @@ pub(crate) fn of_fences(report: &FencesReport) -> Case<'_> {
         text: report.diff.as_deref(),
         seconds: report.seconds,
         properties: BTreeMap::from([("model", json!(report.model)), ("criterion", json!(report.criterion))]),
+        ..Case::default()
     }
 }
 
@@ -235,17 +230,14 @@ pub(crate) fn of_litmus(report: &LitmusReport) -> Case<'_> {
     properties.retain(|_, value| !value.is_null());
     Case {
         file: &report.file,
-        test: None,
         model: Some(&report.model),
         rule: LITMUS,
         title: report.name.clone(),
         fate,
         verdict,
         sentence: parts.into_iter().flatten().collect::<Vec<_>>().join("; "),
-        trace: None,
-        remarks: Vec::new(),
-        text: None,
         seconds: report.seconds,
         properties,
+        ..Case::default()
     }
 }

@@ -7,14 +7,15 @@
 //! viewer's own script and style run, by their hashes; the JSON has no character that could end the element it stands in. Text of the checked files is
 //! therefore data wherever it appears.
 
-mod sha256;
+mod base64;
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::exchange::outside::{Replays, confirm_document};
 use crate::results::checks::CheckReport;
 use crate::results::fences::{FencesReport, fences_document};
-use crate::results::json::checks_json;
+use crate::results::json::checks_document;
 use crate::results::replay::{ReplayReport, replay_json};
 
 const TEMPLATE: &str = include_str!("../../../../viewer/template.html");
@@ -39,7 +40,7 @@ const SCHEMAS: [&str; 5] =
 
 /// All checks as a page.
 pub fn checks_html(checks: &[CheckReport], version: &str) -> String {
-    report(&title(checks.iter().map(|check| check.file.as_str())), &checks_json(checks, version))
+    report(&title(checks.iter().map(|check| check.file.as_str())), &checks_document(checks, version, None))
 }
 
 /// All repairs as a page; unlike the JSON report it has an execution for each fence.
@@ -133,9 +134,9 @@ pub(crate) fn page(title: &str, json: &str, kind: &Kind) -> String {
     let part = |name: &str| match name {
         "TITLE" => escape_markup(title),
         "STYLE" => STYLE.to_owned(),
-        "STYLE_HASH" => sha256::base64(&sha256::digest(STYLE.as_bytes())),
+        "STYLE_HASH" => hash(STYLE),
         "SCRIPT" => script.clone(),
-        "SCRIPT_HASH" => sha256::base64(&sha256::digest(script.as_bytes())),
+        "SCRIPT_HASH" => hash(&script),
         "POLICY" => kind.policy.to_owned(),
         "DATA" => escape_json(json.trim_end()),
         other => format!("@{other}@"),
@@ -143,6 +144,11 @@ pub(crate) fn page(title: &str, json: &str, kind: &Kind) -> String {
     // Only the template is searched for places, so a text that looks like one stays what it is.
     let pieces = TEMPLATE.split('@').enumerate();
     pieces.map(|(at, piece)| if at % 2 == 1 { part(piece) } else { piece.to_owned() }).collect()
+}
+
+/// The hash of a text as a content security policy has it.
+fn hash(text: &str) -> String {
+    base64::base64(&Sha256::digest(text))
 }
 
 /// The viewer's files as one script with a scope of its own.

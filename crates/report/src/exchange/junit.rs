@@ -7,27 +7,15 @@ use crate::draw::lanes::trace_text;
 use crate::exchange::case::{self, Case, Fate};
 use crate::exchange::shard::ShardReport;
 use crate::exchange::xml::Xml;
-use crate::results::checks::CheckReport;
 use crate::results::fences::FencesReport;
-use crate::results::litmus::LitmusReport;
 use crate::style::Style;
 
 /// The layout of executions within a failure.
 const PLAIN: Style = Style { color: false, width: 100 };
 
-/// All checks as one XML document.
-pub fn checks_junit(checks: &[CheckReport]) -> String {
-    document(&checks.iter().map(case::of_check).collect::<Vec<_>>(), None)
-}
-
 /// Searches for fences as one XML document.
 pub fn fences_junit(reports: &[FencesReport]) -> String {
     document(&reports.iter().map(case::of_fences).collect::<Vec<_>>(), None)
-}
-
-/// Litmus tests as one XML document.
-pub fn litmus_junit(reports: &[LitmusReport]) -> String {
-    document(&reports.iter().map(case::of_litmus).collect::<Vec<_>>(), None)
 }
 
 /// Cases as one XML document.

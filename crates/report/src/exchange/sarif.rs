@@ -4,24 +4,19 @@
 //! depend on line numbers, so that a finding that only moves stays the same one.
 
 mod rules;
-mod schema;
 mod uri;
 
 use std::collections::BTreeMap;
 
 use cyrano_trace::{Step, Trace};
+use serde::Serialize;
 
 use crate::draw::lanes::effect;
 use crate::exchange::case::{self, Case, Fate, Place};
 use crate::exchange::shard::ShardReport;
-use crate::results::checks::CheckReport;
 use crate::results::fences::FencesReport;
-use crate::results::json::to_json;
-use crate::results::litmus::LitmusReport;
-use schema::{
-    Artifact, ArtifactLocation, AutomationDetails, BaseLocation, CodeFlow, Driver, FlowLocation, Invocation, Location,
-    Log, Message, Notification, PhysicalLocation, Region, ResultObject, Run, ThreadFlow, Tool,
-};
+use crate::results::json::{object, to_json};
+use uri::File;
 
 /// Code hosts ignore more related locations than this.
 const MOST_RELATED: usize = 100;
@@ -29,19 +24,9 @@ const MOST_RELATED: usize = 100;
 /// How many reorderings a message names.
 const MOST_WORDS: usize = 3;
 
-/// All checks as a SARIF log; `exit` is the exit code of the run.
-pub fn checks_sarif(checks: &[CheckReport], exit: u8, version: &str) -> String {
-    document(&checks.iter().map(case::of_check).collect::<Vec<_>>(), exit, version, None, None)
-}
-
-/// Searches for fences as a SARIF log.
+/// Searches for fences as a SARIF log; `exit` is the exit code of the run.
 pub fn fences_sarif(reports: &[FencesReport], exit: u8, version: &str) -> String {
     document(&reports.iter().map(case::of_fences).collect::<Vec<_>>(), exit, version, None, None)
-}
-
-/// Litmus tests as a SARIF log.
-pub fn litmus_sarif(reports: &[LitmusReport], exit: u8, version: &str) -> String {
-    document(&reports.iter().map(case::of_litmus).collect::<Vec<_>>(), exit, version, None, None)
 }
 
 /// Cases as a log. A part of a campaign has an id of its own, so that code hosts keep the parts side by side.
@@ -52,42 +37,50 @@ pub(crate) fn document(
     shard: Option<&ShardReport>,
     missing: Option<&str>,
 ) -> String {
-    let mut writer = Writer::default();
+    let mut tables = Tables::default();
+    let mut results = Vec::new();
     for case in cases {
-        writer.case(case);
+        let rule = tables.rule(case.rule);
+        let file = tables.file(case.file, case.trace);
+        results.extend(findings(case).iter().map(|finding| result(case, rule, finding, &file)));
     }
-    let rules = writer.rules.iter().map(|criterion| rules::rule(criterion)).collect();
-    let version = version.to_owned();
-    let driver = Driver { name: "Cyrano", semantic_version: version.clone(), version, rules };
-    let bases = [
-        (uri::SOURCES, "The folder in which the command was run."),
-        (uri::LIBRARY, "The library inside the tool; `cyrano library export DIR` writes it out."),
-    ];
-    let base = |(name, text): (&'static str, &str)| (name, BaseLocation { description: message(text) });
-    let run = Run {
-        tool: Tool { driver },
-        invocations: vec![Invocation {
-            execution_successful: missing.is_none(),
-            exit_code: exit,
-            exit_code_description: meaning(exit),
-            tool_execution_notifications: missing.map(notification).into_iter().collect(),
-        }],
-        automation_details: shard.map(|shard| AutomationDetails { id: automation(shard) }),
-        column_kind: "unicodeCodePoints",
-        original_uri_base_ids: bases.map(base).into_iter().collect(),
-        artifacts: writer.artifacts,
-        results: writer.results,
+    let driver = object! {
+        "name": "Cyrano",
+        "version": version,
+        "semanticVersion": version,
+        "rules": tables.rules.iter().map(|criterion| rules::rule(criterion)).collect::<Vec<_>>(),
     };
-    to_json(&Log { schema: "https://json.schemastore.org/sarif-2.1.0.json", version: "2.1.0", runs: vec![run] })
+    let notifications = missing.map(|missing| object! { "level": "error", "message": message(missing) });
+    let invocation = object! {
+        "executionSuccessful": missing.is_none(),
+        "exitCode": exit,
+        "exitCodeDescription": meaning(exit),
+        "toolExecutionNotifications" ?: notifications.map(|one| [one]),
+    };
+    let base = |text: &'static str| object! { "description": message(text) };
+    let bases = BTreeMap::from([
+        (uri::SOURCES, base("The folder in which the command was run.")),
+        (uri::LIBRARY, base("The library inside the tool; `cyrano library export DIR` writes it out.")),
+    ]);
+    let run = object! {
+        "tool": object! { "driver": driver },
+        "invocations": [invocation],
+        "automationDetails" ?: shard.map(|shard| object! { "id": automation(shard) }),
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": bases,
+        "artifacts": tables.files.iter().map(artifact).collect::<Vec<_>>(),
+        "results": results,
+    };
+    to_json(&object! {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [run],
+    })
 }
 
 /// Names of parts end with a slash where nothing tells runs of the same part apart (SARIF 3.17.2).
 fn automation(shard: &ShardReport) -> String {
     format!("cyrano/{}/{}/", shard.command, shard.name().replace(", ", "-").replace(' ', "-"))
-}
-
-fn notification(missing: &str) -> Notification {
-    Notification { level: "error", message: message(missing) }
 }
 
 fn meaning(exit: u8) -> &'static str {
@@ -102,47 +95,43 @@ fn meaning(exit: u8) -> &'static str {
     }
 }
 
-fn message(text: &str) -> Message {
-    Message { text: text.to_owned() }
+fn message(text: &str) -> impl Serialize {
+    object! { "text": text }
 }
 
-#[derive(Default)]
-struct Writer<'a> {
-    rules: Vec<&'a str>,
-    artifacts: Vec<Artifact>,
-    results: Vec<ResultObject>,
-}
-
-impl<'a> Writer<'a> {
-    fn case(&mut self, case: &Case<'a>) {
-        let rule = self.rule(case.rule);
-        let file = self.artifact(case.file, case.trace);
-        let level = match case.fate {
-            Fate::Passed => None,
-            Fate::Failed => Some("error"),
-            Fate::Unknown | Fate::Vacuous => Some("warning"),
-            Fate::Partial => Some("note"),
-        };
-        if let Some(level) = level {
-            self.results.push(self.result(case, rule, level, &file));
-        }
-        for (line, text) in &case.remarks {
-            let place = Place { line: *line, column: None, text };
-            let location = Location { id: None, physical_location: physical(&file, Some(&place), None), message: None };
-            self.results.push(ResultObject {
-                rule_id: rules::id(case.rule),
-                rule_index: rule,
-                level: "warning",
-                message: message(text),
-                locations: vec![location],
-                related_locations: Vec::new(),
-                code_flows: Vec::new(),
-                partial_fingerprints: fingerprint(case, text),
-                properties: case.properties.clone(),
-            });
-        }
+fn level(fate: Fate) -> Option<&'static str> {
+    match fate {
+        Fate::Passed => None,
+        Fate::Failed => Some("error"),
+        Fate::Unknown | Fate::Vacuous => Some("warning"),
+        Fate::Partial => Some("note"),
     }
+}
 
+/// What results refer to by number.
+#[derive(Default)]
+struct Tables<'a> {
+    rules: Vec<&'a str>,
+    files: Vec<Artifact<'a>>,
+}
+
+/// A file; nobody has the files of the library but us, so these are embedded.
+struct Artifact<'a> {
+    file: File,
+    language: Option<&'static str>,
+    contents: Option<&'a str>,
+}
+
+fn artifact<'a>(artifact: &'a Artifact<'_>) -> impl Serialize + use<'a> {
+    object! {
+        "location": artifact.file.location(None),
+        "roles": ["analysisTarget"],
+        "sourceLanguage" ?: artifact.language,
+        "contents" ?: artifact.contents.map(message),
+    }
+}
+
+impl<'a> Tables<'a> {
     fn rule(&mut self, criterion: &'a str) -> usize {
         let known = self.rules.iter().position(|known| *known == criterion);
         known.unwrap_or_else(|| {
@@ -151,40 +140,66 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// The file's location with its number; nobody has the files of the library but us, so these are embedded.
-    fn artifact(&mut self, file: &str, trace: Option<&Trace>) -> ArtifactLocation {
-        let location = uri::location(file);
-        let known = self.artifacts.iter().position(|artifact| artifact.location == location);
+    /// The file with its number.
+    fn file(&mut self, name: &str, trace: Option<&'a Trace>) -> (File, usize) {
+        let file = File::named(name);
+        let known = self.files.iter().position(|artifact| artifact.file == file);
         let index = known.unwrap_or_else(|| {
-            let source_language = file.ends_with(".c").then_some("c");
-            let artifact =
-                Artifact { location: location.clone(), roles: vec!["analysisTarget"], source_language, contents: None };
-            self.artifacts.push(artifact);
-            self.artifacts.len() - 1
+            let language = name.ends_with(".c").then_some("c");
+            self.files.push(Artifact { file: file.clone(), language, contents: None });
+            self.files.len() - 1
         });
-        if let Some(trace) = trace.filter(|trace| file.starts_with("lib:") && trace.program.file == file) {
-            self.artifacts[index].contents = Some(message(&trace.program.source));
+        if let Some(trace) = trace.filter(|trace| name.starts_with("lib:") && trace.program.file == name) {
+            self.files[index].contents = Some(&trace.program.source);
         }
-        ArtifactLocation { index: Some(index), ..location }
+        (file, index)
     }
+}
 
-    fn result(&self, case: &Case<'_>, rule: usize, level: &'static str, file: &ArtifactLocation) -> ResultObject {
-        let place = case.place();
-        let source = case.trace.map(|trace| trace.program.source.as_str());
-        let at = |place: Option<&Place<'_>>| physical(file, place, source);
-        let statement = place.as_ref().map_or("", |place| place.text);
-        ResultObject {
-            rule_id: rules::id(case.rule),
-            rule_index: rule,
-            level,
-            message: Message { text: with_reorderings(case) },
-            locations: vec![Location { id: None, physical_location: at(place.as_ref()), message: None }],
-            related_locations: case.trace.map(|trace| related(trace, file)).unwrap_or_default(),
-            code_flows: case.trace.map(|trace| flow(trace, file)).into_iter().collect(),
-            partial_fingerprints: fingerprint(case, statement),
-            properties: case.properties.clone(),
-        }
+/// Something that is wrong, at a place if there is one.
+struct Finding<'a> {
+    level: &'static str,
+    text: String,
+    place: Option<Place<'a>>,
+    trace: Option<&'a Trace>,
+}
+
+/// What became of a case, and what is said about lines of its file.
+fn findings<'a>(case: &'a Case<'_>) -> Vec<Finding<'a>> {
+    let own = level(case.fate).map(|level| Finding {
+        level,
+        text: with_reorderings(case),
+        place: case.place(),
+        trace: case.trace,
+    });
+    let remark = |(line, text): &'a (usize, String)| Finding {
+        level: "warning",
+        text: text.clone(),
+        place: Some(Place { line: *line, column: None, text }),
+        trace: None,
+    };
+    own.into_iter().chain(case.remarks.iter().map(remark)).collect()
+}
+
+fn result(case: &Case<'_>, rule: usize, finding: &Finding<'_>, file: &(File, usize)) -> impl Serialize + use<> {
+    let Finding { level, text, place, trace } = finding;
+    let source = trace.map(|trace| trace.program.source.as_str());
+    let related = trace.map(|trace| related(trace, file)).filter(|related| !related.is_empty());
+    object! {
+        "ruleId": rules::id(case.rule),
+        "ruleIndex": rule,
+        "level": *level,
+        "message": object! { "text": text.clone() },
+        "locations": [location(None, physical(file, place.as_ref(), source), None)],
+        "relatedLocations" ?: related,
+        "codeFlows" ?: trace.map(|trace| [flow(trace, file)]),
+        "partialFingerprints": fingerprint(case, place.as_ref().map_or("", |place| place.text)),
+        "properties": case.properties.clone(),
     }
+}
+
+fn location(id: Option<usize>, place: impl Serialize, text: Option<String>) -> impl Serialize {
+    object! { "id" ?: id, "physicalLocation": place, "message" ?: text.map(|text| object! { "text": text }) }
 }
 
 fn with_reorderings(case: &Case<'_>) -> String {
@@ -201,24 +216,26 @@ fn with_reorderings(case: &Case<'_>) -> String {
 }
 
 /// A place in a file; the snippet is the rest of its line.
-fn physical(file: &ArtifactLocation, place: Option<&Place<'_>>, source: Option<&str>) -> PhysicalLocation {
+fn physical((file, index): &(File, usize), place: Option<&Place<'_>>, source: Option<&str>) -> impl Serialize + use<> {
     let region = place.map(|place| {
         let line = source.and_then(|source| source.lines().nth(place.line.checked_sub(1)?));
         let rest = line.map(|line| line.chars().skip(place.column.unwrap_or(1).saturating_sub(1)).collect::<String>());
-        let snippet = rest.filter(|text| !text.is_empty()).map(|text| Message { text });
-        Region { start_line: place.line.max(1), start_column: place.column.map(|column| column.max(1)), snippet }
+        object! {
+            "startLine": place.line.max(1),
+            "startColumn" ?: place.column.map(|column| column.max(1)),
+            "snippet" ?: rest.filter(|text| !text.is_empty()).map(|text| object! { "text": text }),
+        }
     });
-    PhysicalLocation { artifact_location: file.clone(), region }
+    object! { "artifactLocation": file.location(Some(*index)), "region" ?: region }
 }
 
-fn step_location(step: &Step, trace: &Trace, file: &ArtifactLocation, id: Option<usize>) -> Location {
+fn step_location(step: &Step, trace: &Trace, file: &(File, usize), id: Option<usize>) -> impl Serialize + use<> {
     let text = format!("step {}, {}: {}", step.n, step.thread, effect(step));
-    let physical_location = physical(file, Some(&Place::of(step)), Some(&trace.program.source));
-    Location { id, physical_location, message: Some(Message { text }) }
+    location(id, physical(file, Some(&Place::of(step)), Some(&trace.program.source)), Some(text))
 }
 
 /// The statements of the trace, each once, in the order in which they are first performed.
-fn related(trace: &Trace, file: &ArtifactLocation) -> Vec<Location> {
+fn related(trace: &Trace, file: &(File, usize)) -> Vec<impl Serialize + use<>> {
     let is_new = |at: &usize| {
         let here = &trace.steps[*at];
         let same = |other: &Step| (other.line, other.column, &other.thread) == (here.line, here.column, &here.thread);
@@ -229,21 +246,24 @@ fn related(trace: &Trace, file: &ArtifactLocation) -> Vec<Location> {
 }
 
 /// One thread flow for each thread; `executionOrder` is memory order.
-fn flow(trace: &Trace, file: &ArtifactLocation) -> CodeFlow {
+fn flow(trace: &Trace, file: &(File, usize)) -> impl Serialize + use<> {
     let in_cycle = |n: usize| trace.explanation.conflicts.iter().any(|c| c.steps.0 == n || c.steps.1 == n);
-    let location = |step: &Step| FlowLocation {
-        location: step_location(step, trace, file, None),
-        execution_order: step.n,
-        importance: if in_cycle(step.n) || !step.overtook.is_empty() { "essential" } else { "important" },
+    let location = |step: &Step| {
+        object! {
+            "location": step_location(step, trace, file, None),
+            "executionOrder": step.n,
+            "importance": if in_cycle(step.n) || !step.overtook.is_empty() { "essential" } else { "important" },
+        }
     };
-    let thread = |name: &String| {
-        let steps = trace.steps.iter().filter(|step| step.thread == *name);
-        ThreadFlow { id: name.clone(), locations: steps.map(location).collect() }
-    };
-    let flows = trace.threads.iter().map(|info| thread(&info.name));
-    CodeFlow {
-        message: message("An execution; the order of execution is the memory order."),
-        thread_flows: flows.filter(|flow| !flow.locations.is_empty()).collect(),
+    let flows = trace.threads.iter().filter_map(|thread| {
+        let steps = trace.steps.iter().filter(|step| step.thread == thread.name);
+        let locations: Vec<_> = steps.map(location).collect();
+        (!locations.is_empty()).then(|| object! { "id": thread.name.clone(), "locations": locations })
+    });
+    let flows: Vec<_> = flows.collect();
+    object! {
+        "message": message("An execution; the order of execution is the memory order."),
+        "threadFlows": flows,
     }
 }
 

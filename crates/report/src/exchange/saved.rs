@@ -2,18 +2,14 @@
 //!
 //! **Invariant:** writing what was read gives what was read, but for fields that this version does not know and the last digit of times.
 
-use std::collections::BTreeMap;
-
 use cyrano_engine::{Stats, Verdict};
-use cyrano_trace::{Effort, Explanation, Tool, Trace};
-use serde::de::{MapAccess, Visitor};
+use cyrano_trace::{Tool, Trace};
+use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::exchange::shard::ShardReport;
-use crate::results::checks::{
-    BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport, UnreachedReport,
-};
-use crate::results::json::CHECKS;
+use crate::results::checks::CheckReport;
+use crate::results::json::{CHECKS, InOrder};
 use crate::results::litmus::{LITMUS, LitmusReport, LitmusValue};
 use crate::results::run::Results;
 
@@ -58,15 +54,15 @@ impl SavedReport {
             serde_json::error::Category::Data => format!("it has no schema; {expected}"),
             _ => format!("it is not JSON: {error}"),
         })?;
-        let wrong = |error: serde_json::Error| format!("it does not follow `{}`: {error}", head.schema);
         let (tool, shard, results) = match head.schema.as_str() {
             CHECKS => {
-                let read: Checks = serde_json::from_str(json).map_err(wrong)?;
-                (read.tool, read.shard, Saved::Checks(all(read.checks, check, CHECKS)?))
+                let Document { tool, shard, results } = read(json, CHECKS)?;
+                (tool, shard, Saved::Checks(results))
             }
             LITMUS => {
-                let read: Tests = serde_json::from_str(json).map_err(wrong)?;
-                (read.tool, read.shard, Saved::Litmus(all(read.tests, test, LITMUS)?))
+                let Document { tool, shard, results } = read::<Test>(json, LITMUS)?;
+                let tests = results.into_iter().map(test).collect::<Result<_, _>>();
+                (tool, shard, Saved::Litmus(tests.map_err(|what| bad(LITMUS, &what))?))
             }
             other => return Err(format!("its schema is `{other}`; {expected}")),
         };
@@ -83,71 +79,15 @@ struct Head {
 }
 
 #[derive(Deserialize)]
-struct Checks {
+struct Document<T> {
     tool: Tool,
     shard: Option<ShardReport>,
-    checks: Vec<Check>,
+    #[serde(alias = "checks", alias = "tests")]
+    results: Vec<T>,
 }
 
-#[derive(Deserialize)]
-struct Tests {
-    tool: Tool,
-    shard: Option<ShardReport>,
-    tests: Vec<Test>,
-}
-
-#[derive(Deserialize)]
-struct Check {
-    file: String,
-    test: Option<String>,
-    model: Option<String>,
-    criterion: String,
-    property: Option<String>,
-    engine: Option<String>,
-    engine_note: Option<String>,
-    instance: Pairs<i128>,
-    set: BTreeMap<String, i128>,
-    verdict: String,
-    reason: Option<String>,
-    states: Option<u64>,
-    transitions: Option<u64>,
-    clauses: Option<u64>,
-    depth: Option<u64>,
-    seconds: Option<f64>,
-    peak_bytes: Option<u64>,
-    reductions: Vec<String>,
-    #[serde(default)]
-    caveats: Vec<String>,
-    specification: Option<SpecificationReport>,
-    clients: Option<ClientsReport>,
-    #[serde(default)]
-    blocks: Vec<Block>,
-    #[serde(default)]
-    unreached: Vec<UnreachedReport>,
-    trace: Option<Trace>,
-    minimised: Option<Minimised>,
-    explanation: Option<Explanation>,
-}
-
-#[derive(Deserialize)]
-struct Block {
-    name: String,
-    proven_by: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Minimised {
-    from: Reading,
-    to: Reading,
-    complete: bool,
-}
-
-/// What an execution asks of its reader.
-#[derive(Deserialize)]
-struct Reading {
-    reorderings: usize,
-    switches: usize,
-    steps: usize,
+fn read<T: DeserializeOwned>(json: &str, schema: &str) -> Result<Document<T>, String> {
+    serde_json::from_str(json).map_err(|error| bad(schema, &error.to_string()))
 }
 
 #[derive(Deserialize)]
@@ -164,7 +104,7 @@ struct Test {
     verdict: Option<String>,
     reason: Option<String>,
     positive: Option<usize>,
-    outcomes: Vec<Pairs<LitmusValue>>,
+    outcomes: Vec<InOrder<String, LitmusValue>>,
     seconds: f64,
     expected: Option<String>,
     differs: bool,
@@ -172,14 +112,11 @@ struct Test {
     disagreement: Option<String>,
 }
 
-/// The members of an object in the order in which they stand.
-struct Pairs<T>(Vec<(String, T)>);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for InOrder<String, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrder<T> {
-            type Value = Pairs<T>;
+        struct Members<V>(std::marker::PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Members<V> {
+            type Value = InOrder<String, V>;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
             }
@@ -188,19 +125,15 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
                 while let Some(pair) = map.next_entry()? {
                     pairs.push(pair);
                 }
-                Ok(Pairs(pairs))
+                Ok(InOrder(pairs))
             }
         }
-        deserializer.deserialize_map(InOrder(std::marker::PhantomData))
+        deserializer.deserialize_map(Members(std::marker::PhantomData))
     }
 }
 
 fn bad(schema: &str, what: &str) -> String {
     format!("it does not follow `{schema}`: {what}")
-}
-
-fn all<T, R>(read: Vec<T>, one: impl Fn(T) -> Result<R, String>, schema: &str) -> Result<Vec<R>, String> {
-    read.into_iter().map(one).collect::<Result<_, _>>().map_err(|what| bad(schema, &what))
 }
 
 /// The one of these names that a text is.
@@ -209,57 +142,55 @@ fn known(text: &str, names: &[&'static str]) -> Result<&'static str, String> {
     found.copied().ok_or_else(|| format!("`{text}` is none of {}", names.join(", ")))
 }
 
-fn check(check: Check) -> Result<CheckReport, String> {
+/// The size of an instance, for `deserialize_with` like the functions below.
+pub(crate) fn instance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, i128)>, D::Error> {
+    Ok(InOrder::deserialize(deserializer)?.0)
+}
+
+/// A verdict by its name.
+pub(crate) fn verdict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Verdict, D::Error> {
     use Verdict::{Bounded, Unknown, Vacuous, Verified, Violated};
     let verdicts = [Verified, Violated, Unknown, Bounded, Vacuous];
-    let name = known(&check.verdict, &verdicts.map(Verdict::name))?;
-    let verdict = verdicts.into_iter().find(|verdict| verdict.name() == name).unwrap_or(Unknown);
-    if let Some(other) =
-        check.trace.as_ref().map(|trace| &trace.schema).filter(|name| !cyrano_trace::SCHEMAS.contains(&name.as_str()))
-    {
-        return Err(format!("a trace's schema is `{other}`; expected `{}`", cyrano_trace::SCHEMA));
+    let name = known(&String::deserialize(deserializer)?, &verdicts.map(Verdict::name)).map_err(D::Error::custom)?;
+    Ok(verdicts.into_iter().find(|verdict| verdict.name() == name).unwrap_or(Unknown))
+}
+
+/// What a check cost, from fields of its own.
+pub(crate) fn stats<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stats>, D::Error> {
+    #[derive(Deserialize)]
+    struct Cost {
+        states: Option<u64>,
+        transitions: Option<u64>,
+        depth: Option<u64>,
+        seconds: Option<f64>,
+        peak_bytes: Option<u64>,
     }
-    let stats = check.states.map(|states| Stats {
+    let cost = Cost::deserialize(deserializer)?;
+    Ok(cost.states.map(|states| Stats {
         states,
-        transitions: check.transitions.unwrap_or(0),
-        depth: check.depth.unwrap_or(0),
-        seconds: check.seconds.unwrap_or(0.0),
-        peak_bytes: check.peak_bytes.unwrap_or(0),
-    });
-    let block = |block: Block| {
-        let proven_by = block.proven_by.map(|how| known(&how, &["movers", "serial-run"])).transpose()?;
-        Ok::<_, String>(BlockReport { name: block.name, proven_by })
-    };
-    let effort = |read: &Reading| Effort { reorderings: read.reorderings, switches: read.switches, steps: read.steps };
-    let minimised = check.minimised.map(|minimised| MinimisedReport {
-        from: effort(&minimised.from),
-        to: effort(&minimised.to),
-        complete: minimised.complete,
-    });
-    Ok(CheckReport {
-        file: check.file,
-        test: check.test,
-        model: check.model,
-        criterion: check.criterion,
-        property: check.property,
-        set: check.set,
-        engine: check.engine,
-        engine_note: check.engine_note,
-        instance: check.instance.0,
-        verdict,
-        reason: check.reason,
-        caveats: check.caveats,
-        specification: check.specification,
-        clients: check.clients,
-        blocks: check.blocks.into_iter().map(block).collect::<Result<_, _>>()?,
-        unreached: check.unreached,
-        clauses: check.clauses,
-        stats,
-        reductions: check.reductions,
-        trace: check.trace,
-        minimised,
-        explanation: check.explanation,
-    })
+        transitions: cost.transitions.unwrap_or(0),
+        depth: cost.depth.unwrap_or(0),
+        seconds: cost.seconds.unwrap_or(0.0),
+        peak_bytes: cost.peak_bytes.unwrap_or(0),
+    }))
+}
+
+/// How a block was proven.
+pub(crate) fn proven_by<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static str>, D::Error> {
+    let how = Option::<String>::deserialize(deserializer)?;
+    how.map(|how| known(&how, &["movers", "serial-run"])).transpose().map_err(D::Error::custom)
+}
+
+/// An execution, of a schema that is known.
+pub(crate) fn trace<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Trace>, D::Error> {
+    let trace = Option::<Trace>::deserialize(deserializer)?;
+    let schema = trace.as_ref().map(|trace| trace.schema.as_str());
+    match schema.filter(|schema| !cyrano_trace::SCHEMAS.contains(schema)) {
+        Some(other) => {
+            Err(D::Error::custom(format!("a trace's schema is `{other}`; expected `{}`", cyrano_trace::SCHEMA)))
+        }
+        None => Ok(trace),
+    }
 }
 
 fn test(test: Test) -> Result<LitmusReport, String> {

@@ -7,14 +7,15 @@ use cyrano_trace::{Effort, Explanation, Trace};
 use serde::{Deserialize, Serialize};
 
 use crate::draw::lanes::trace_text;
-use crate::style::{Paint, Style, bytes, count, hang};
+use crate::exchange::saved;
+use crate::style::{Paint, Style, bytes, count, hang, hang_painted};
 use crate::table::{Cell, Row, table};
 
 /// Below this width what is checked stands on a line of its own.
 const ROOM_FOR_TITLES: usize = 80;
 
 /// Everything that is said about one check.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct CheckReport {
     /// The file.
     pub file: String,
@@ -33,28 +34,35 @@ pub struct CheckReport {
     /// Why this engine and not the usual one.
     pub engine_note: Option<String>,
     /// The size of the instance: threads, variables, constants.
+    #[serde(deserialize_with = "saved::instance")]
     pub instance: Vec<(String, i128)>,
     /// The verdict.
+    #[serde(deserialize_with = "saved::verdict")]
     pub verdict: Verdict,
     /// What the verdict alone does not say.
     pub reason: Option<String>,
     /// What a reader of the verdict must know.
+    #[serde(default)]
     pub caveats: Vec<String>,
     /// What the observations were compared with.
     pub specification: Option<SpecificationReport>,
     /// How many of all clients of a size are wrong.
     pub clients: Option<ClientsReport>,
     /// How each atomic block was proven, for `commit-atomicity`.
+    #[serde(default)]
     pub blocks: Vec<BlockReport>,
     /// What no execution reaches, after a complete search that looked.
+    #[serde(default)]
     pub unreached: Vec<UnreachedReport>,
     /// The size of the formula, if there was one.
     pub clauses: Option<u64>,
     /// What it cost; `None` if no engine ran.
+    #[serde(flatten, deserialize_with = "saved::stats")]
     pub stats: Option<Stats>,
     /// The reductions that were used.
     pub reductions: Vec<String>,
     /// The execution that shows it.
+    #[serde(default, deserialize_with = "saved::trace")]
     pub trace: Option<Trace>,
     /// What making that execution small brought.
     pub minimised: Option<MinimisedReport>,
@@ -62,13 +70,17 @@ pub struct CheckReport {
     pub explanation: Option<Explanation>,
 }
 
+/// A word of ours; under this name it is not taken for a part of what is read.
+type Word = &'static str;
+
 /// How an atomic block was proven to be atomic.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BlockReport {
     /// The block's name.
     pub name: String,
     /// `movers`, or `serial-run` for the comparison with a serial run; null if it was not proven.
-    pub proven_by: Option<&'static str>,
+    #[serde(default, deserialize_with = "saved::proven_by")]
+    pub proven_by: Option<Word>,
 }
 
 /// A part of the source that no execution reaches.
@@ -134,7 +146,7 @@ fn blocks_sentence(blocks: &[BlockReport]) -> Option<String> {
 }
 
 /// What an execution asked of its reader before it was made small, and what it asks now.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MinimisedReport {
     /// As the engine found it.
     pub from: Effort,
@@ -199,7 +211,7 @@ impl CheckReport {
 }
 
 /// All checks as text; `details` asks for the executions too.
-pub fn checks_text(checks: &[CheckReport], details: bool, style: Style) -> String {
+pub(crate) fn checks_text(checks: &[CheckReport], details: bool, style: Style) -> String {
     let mut out = String::new();
     for group in checks.chunk_by(|a, b| a.file == b.file && a.set == b.set) {
         file_table(&mut out, group, style);
@@ -222,10 +234,7 @@ fn file_table(out: &mut String, checks: &[CheckReport], style: Style) {
     let size: Vec<String> =
         first.instance.iter().filter(|_| alike).map(|(name, value)| format!("{name} = {value}")).collect();
     let size = if size.is_empty() { String::new() } else { format!("({})", size.join(", ")) };
-    let mut heading = String::new();
-    hang(&mut heading, &format!("{} ", first.file), &size, style.columns());
-    out.push_str(&style.paint(Paint::Strong, heading.trim_end()));
-    out.push('\n');
+    hang_painted(out, Paint::Strong, &format!("{} ", first.file), &size, style);
     let mut header = vec!["verdict", "model", "engine", "states", "time", "memory", "check"];
     let mut rows: Vec<Row> = checks.iter().map(row).collect();
     if style.columns() < ROOM_FOR_TITLES {
@@ -242,10 +251,7 @@ fn file_table(out: &mut String, checks: &[CheckReport], style: Style) {
         if !said.contains(&engine) {
             said.push(engine);
             let text = format!("{engine} used {}", check.reductions.join(", "));
-            let mut line = String::new();
-            hang(&mut line, "  ", &text, style.columns());
-            out.push_str(&style.paint(Paint::Faint, line.trim_end()));
-            out.push('\n');
+            hang_painted(out, Paint::Faint, "  ", &text, style);
         }
     }
 }
@@ -300,18 +306,15 @@ fn detail(out: &mut String, check: &CheckReport, style: Style) {
         other => other.name(),
     };
     let heading = format!("{what}: {} on {model} ({})", check.title(), check.file);
-    let mut lines = String::new();
-    hang(&mut lines, "", &heading, style.columns());
-    let heading = style.paint(Paint::Strong, lines.trim_end());
+    if check.trace.is_none() && check.explanation.is_none() {
+        return;
+    }
+    out.push('\n');
+    hang_painted(out, Paint::Strong, "", &heading, style);
+    out.push('\n');
     match (&check.trace, &check.explanation) {
-        (Some(trace), _) => {
-            out.push_str(&format!("\n{heading}\n\n"));
-            out.push_str(&trace_text(trace, style));
-        }
-        (None, Some(explanation)) => {
-            out.push_str(&format!("\n{heading}\n\n"));
-            hang(out, "Why: ", &explanation.sentence, style.columns());
-        }
+        (Some(trace), _) => out.push_str(&trace_text(trace, style)),
+        (None, Some(explanation)) => hang(out, "Why: ", &explanation.sentence, style),
         (None, None) => {}
     }
 }

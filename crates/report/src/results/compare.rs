@@ -1,10 +1,10 @@
 //! Memory models compared by what they allow (`cyrano.compare/1`).
 
-use cyrano_trace::{Tool, Trace, shown};
+use cyrano_trace::{Trace, shown};
 use serde::Serialize;
 
 use crate::draw::lanes::trace_text;
-use crate::results::json::{Pairs, to_json, tool};
+use crate::results::json::{document, object, pairs};
 use crate::style::{Paint, Style, hang};
 
 /// What several models make of one program.
@@ -46,47 +46,19 @@ pub struct ComparedOutcome {
     pub trace: Option<Trace>,
 }
 
-#[derive(Serialize)]
-struct Results<'a> {
-    schema: &'static str,
-    tool: Tool,
-    file: &'a str,
-    models: &'a [ComparedModel],
-    outcomes: Vec<Result<'a>>,
-}
-
-#[derive(Serialize)]
-struct Result<'a> {
-    outcome: Valuation<'a>,
-    allowed: &'a [String],
-    forbidden: &'a [String],
-    trace: Option<&'a Trace>,
-}
-
-struct Valuation<'a>(&'a [String], &'a [i128]);
-
-impl Serialize for Valuation<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let pairs: Vec<(String, i128)> = self.0.iter().cloned().zip(self.1.iter().copied()).collect();
-        Pairs(&pairs).serialize(serializer)
-    }
-}
-
 /// The result as one JSON object.
 pub fn compare_json(report: &CompareReport, version: &str) -> String {
-    let outcomes = report.outcomes.iter().map(|outcome| Result {
-        outcome: Valuation(&report.columns, &outcome.values),
-        allowed: &outcome.allowed,
-        forbidden: &outcome.forbidden,
-        trace: outcome.trace.as_ref(),
+    let outcomes = report.outcomes.iter().map(|outcome| {
+        object! {
+            "outcome": pairs(report.columns.iter().zip(outcome.values.iter().copied())),
+            "allowed": &outcome.allowed,
+            "forbidden": &outcome.forbidden,
+            "trace": &outcome.trace,
+        }
     });
-    to_json(&Results {
-        schema: "cyrano.compare/1",
-        tool: tool(version),
-        file: &report.file,
-        models: &report.models,
-        outcomes: outcomes.collect(),
-    })
+    let outcomes: Vec<_> = outcomes.collect();
+    let members = object! { "file": &report.file, "models": &report.models, "outcomes": outcomes };
+    document("cyrano.compare/1", version, members)
 }
 
 /// The result as text; `details` asks for the executions too.
@@ -96,12 +68,7 @@ pub fn compare_text(report: &CompareReport, details: bool, style: Style) -> Stri
         let noun = if model.count == 1 { "outcome" } else { "outcomes" };
         let more = if model.complete { "" } else { ", there may be more" };
         let reason = model.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-        hang(
-            &mut out,
-            &format!("{}: ", model.model),
-            &format!("{} {noun}{more}{reason}", model.count),
-            style.columns(),
-        );
+        hang(&mut out, &format!("{}: ", model.model), &format!("{} {noun}{more}{reason}", model.count), style);
     }
     if report.outcomes.is_empty() {
         out.push_str("No outcome tells these models apart.\n");
@@ -115,11 +82,10 @@ pub fn compare_text(report: &CompareReport, details: bool, style: Style) -> Stri
             [] => String::new(),
             names => format!("; forbidden by {}", names.join(", ")),
         };
-        hang(&mut out, "", &format!("{title}{forbidden}"), style.columns());
+        hang(&mut out, "", &format!("{title}{forbidden}"), style);
         if let Some(trace) = outcome.trace.as_ref().filter(|_| details) {
             let model = outcome.allowed.first().map_or("", String::as_str);
-            out.push_str(&style.paint(Paint::Faint, &format!("On {model}:")));
-            out.push('\n');
+            style.line(&mut out, Paint::Faint, &format!("On {model}:"));
             out.push_str(&trace_text(trace, style));
         }
     }

@@ -1,10 +1,8 @@
 //! Formulas that were written to files (`cyrano.export/1`).
 
 use cyrano_engine::Verdict;
-use cyrano_trace::Tool;
-use serde::Serialize;
 
-use crate::results::json::{to_json, tool};
+use crate::results::json::{document, object};
 use crate::style::{Style, count, hang};
 
 /// One check as a formula, or why there is none.
@@ -43,57 +41,28 @@ pub struct FormulaReport {
     pub loops: Vec<(String, usize, usize)>,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    tool: Tool,
-    formulas: Vec<Formula<'a>>,
-}
-
-#[derive(Serialize)]
-struct Formula<'a> {
-    file: &'a str,
-    test: Option<&'a str>,
-    model: Option<&'a str>,
-    criterion: &'a str,
-    path: Option<&'a str>,
-    variables: Option<u64>,
-    clauses: Option<u64>,
-    satisfiable: Option<bool>,
-    verdict: Option<&'static str>,
-    reason: Option<&'a str>,
-    bound: Option<usize>,
-    loops: Vec<Bound<'a>>,
-}
-
-#[derive(Serialize)]
-struct Bound<'a> {
-    thread: &'a str,
-    line: usize,
-    bound: usize,
-}
-
 /// All formulas as one JSON object.
 pub fn exports_json(reports: &[ExportReport], version: &str) -> String {
     let formulas = reports.iter().map(|report| {
         let formula = report.formula.as_ref();
-        let loops = formula.map(|formula| formula.loops.as_slice()).unwrap_or_default();
-        Formula {
-            file: &report.file,
-            test: report.test.as_deref(),
-            model: report.model.as_deref(),
-            criterion: &report.criterion,
-            path: formula.map(|formula| formula.path.as_str()),
-            variables: formula.map(|formula| formula.variables),
-            clauses: formula.map(|formula| formula.clauses),
-            satisfiable: formula.and_then(|formula| formula.satisfiable),
-            verdict: formula.and_then(|formula| formula.verdict).map(Verdict::name),
-            reason: report.reason.as_deref(),
-            bound: formula.map(|formula| formula.bound),
-            loops: loops.iter().map(|(thread, line, bound)| Bound { thread, line: *line, bound: *bound }).collect(),
+        let loops = formula.map(|formula| formula.loops.as_slice()).unwrap_or_default().iter();
+        let loops = loops.map(|(thread, line, bound)| object! { "thread": thread, "line": line, "bound": bound });
+        object! {
+            "file": &report.file,
+            "test": &report.test,
+            "model": &report.model,
+            "criterion": &report.criterion,
+            "path": formula.map(|formula| &formula.path),
+            "variables": formula.map(|formula| formula.variables),
+            "clauses": formula.map(|formula| formula.clauses),
+            "satisfiable": formula.and_then(|formula| formula.satisfiable),
+            "verdict": formula.and_then(|formula| formula.verdict).map(Verdict::name),
+            "reason": &report.reason,
+            "bound": formula.map(|formula| formula.bound),
+            "loops": loops.collect::<Vec<_>>(),
         }
     });
-    to_json(&Document { schema: "cyrano.export/1", tool: tool(version), formulas: formulas.collect() })
+    document("cyrano.export/1", version, object! { "formulas": formulas.collect::<Vec<_>>() })
 }
 
 /// All formulas as text.
@@ -103,13 +72,13 @@ pub fn exports_text(reports: &[ExportReport], style: Style) -> String {
         let test = report.test.as_ref().map(|test| format!(", test {test}")).unwrap_or_default();
         let model = report.model.as_ref().map(|model| format!(" on {model}")).unwrap_or_default();
         let what = format!("{}{test}: {}{model}", report.file, report.criterion);
-        hang(&mut out, "", &what, style.columns());
+        hang(&mut out, "", &what, style);
         if let Some(formula) = &report.formula {
-            hang(&mut out, "    ", &words(formula), style.columns());
+            hang(&mut out, "    ", &words(formula), style);
         }
         if let Some(reason) = &report.reason {
             let lead = if report.formula.is_some() { "" } else { "no formula: " };
-            hang(&mut out, "    ", &format!("{lead}{reason}"), style.columns());
+            hang(&mut out, "    ", &format!("{lead}{reason}"), style);
         }
     }
     out

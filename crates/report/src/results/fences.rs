@@ -1,10 +1,10 @@
 //! Fences that repair a program (`cyrano.fences/1`).
 
-use cyrano_trace::{Explanation, Tool, Trace};
+use cyrano_trace::Trace;
 use serde::Serialize;
 
 use crate::draw::lanes::trace_text;
-use crate::results::json::{to_json, tool};
+use crate::results::json::{document, object};
 use crate::results::orders::{OrdersReport, orders_text};
 use crate::style::{Paint, Style, count, hang};
 
@@ -74,34 +74,6 @@ pub struct FenceInfo {
     pub counterexamples: Vec<Trace>,
 }
 
-#[derive(Serialize)]
-struct Results<'a> {
-    schema: &'static str,
-    tool: Tool,
-    results: Vec<Result<'a>>,
-}
-
-#[derive(Serialize)]
-struct Result<'a> {
-    file: &'a str,
-    model: &'a str,
-    criterion: &'a str,
-    verdict: &'static str,
-    reason: Option<&'a str>,
-    minimal: bool,
-    complete: bool,
-    sets: Vec<Vec<FenceInfo>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    candidate: Option<CandidateInfo>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    orders: Option<&'a OrdersReport>,
-    diff: Option<&'a str>,
-    questions: usize,
-    seconds: f64,
-    trace: Option<&'a Trace>,
-    explanation: Option<&'a Explanation>,
-}
-
 /// All results as one JSON object.
 pub fn fences_json(results: &[FencesReport], version: &str) -> String {
     fences_document(results, version, false)
@@ -109,27 +81,28 @@ pub fn fences_json(results: &[FencesReport], version: &str) -> String {
 
 /// The same, perhaps with the executions that the fences prevent.
 pub(crate) fn fences_document(results: &[FencesReport], version: &str, executions: bool) -> String {
-    let results = results.iter().map(|report| Result {
-        file: &report.file,
-        model: &report.model,
-        criterion: &report.criterion,
-        verdict: report.verdict,
-        reason: report.reason.as_deref(),
-        minimal: report.minimal,
-        complete: report.complete,
-        sets: report.sets.iter().map(|set| told(set, executions)).collect(),
-        candidate: report
-            .candidate
-            .as_ref()
-            .map(|candidate| CandidateInfo { fences: told(&candidate.fences, executions), ..candidate.clone() }),
-        orders: report.orders.as_ref(),
-        diff: report.diff.as_deref(),
-        questions: report.questions,
-        seconds: report.seconds,
-        trace: report.trace.as_ref(),
-        explanation: report.trace.as_ref().map(|trace| &trace.explanation),
+    let candidate =
+        |candidate: &CandidateInfo| CandidateInfo { fences: told(&candidate.fences, executions), ..candidate.clone() };
+    let results = results.iter().map(|report| {
+        object! {
+            "file": &report.file,
+            "model": &report.model,
+            "criterion": &report.criterion,
+            "verdict": report.verdict,
+            "reason": &report.reason,
+            "minimal": report.minimal,
+            "complete": report.complete,
+            "sets": report.sets.iter().map(|set| told(set, executions)).collect::<Vec<_>>(),
+            "candidate" ?: report.candidate.as_ref().map(candidate),
+            "orders" ?: report.orders.as_ref(),
+            "diff": &report.diff,
+            "questions": report.questions,
+            "seconds": report.seconds,
+            "trace": &report.trace,
+            "explanation": report.trace.as_ref().map(|trace| &trace.explanation),
+        }
     });
-    to_json(&Results { schema: "cyrano.fences/1", tool: tool(version), results: results.collect() })
+    document("cyrano.fences/1", version, object! { "results": results.collect::<Vec<_>>() })
 }
 
 fn told(set: &[FenceInfo], executions: bool) -> Vec<FenceInfo> {
@@ -165,14 +138,14 @@ fn one(out: &mut String, report: &FencesReport, details: bool, style: Style) {
     let cost = format!("{} {noun}, {:.2} s", count(report.questions as u64), report.seconds);
     out.push_str(&format!(" ({cost})\n"));
     if let Some(reason) = &report.reason {
-        hang(out, "  ", reason, style.columns());
+        hang(out, "  ", reason, style);
     }
     let many = report.sets.len() > 1 || report.complete && !report.sets.is_empty();
     if many {
         let number = report.sets.len();
         let all = if report.complete { "all of them" } else { "there may be more" };
         let noun = if number == 1 { "minimal set" } else { "minimal sets" };
-        hang(out, "  ", &format!("{number} {noun} ({all})"), style.columns());
+        hang(out, "  ", &format!("{number} {noun} ({all})"), style);
     }
     for (at, set) in report.sets.iter().enumerate() {
         let lead = if many { format!("  {}. ", at + 1) } else { "  ".to_owned() };
@@ -183,10 +156,10 @@ fn one(out: &mut String, report: &FencesReport, details: bool, style: Style) {
     }
     if !report.sets.is_empty() && !report.minimal {
         let noun = if report.orders.is_some() { "order" } else { "fence" };
-        hang(out, "  ", &format!("It was not shown that every {noun} is needed."), style.columns());
+        hang(out, "  ", &format!("It was not shown that every {noun} is needed."), style);
     }
     if let Some(candidate) = &report.candidate {
-        hang(out, "  ", "NOT PROVEN, but every counterexample that was found is prevented by:", style.columns());
+        hang(out, "  ", "NOT PROVEN, but every counterexample that was found is prevented by:", style);
         for fence in &candidate.fences {
             describe(out, "    ", fence, details, style);
         }
@@ -211,8 +184,8 @@ fn describe(out: &mut String, lead: &str, fence: &FenceInfo, details: bool, styl
         Some(order) => format!("order {order}"),
         None => format!("fence({}) {} line {}{inside}", fence.kind, fence.place, fence.line),
     };
-    hang(out, lead, &words, style.columns());
+    hang(out, lead, &words, style);
     for words in fence.prevents.iter().filter(|_| details) {
-        hang(out, &format!("{}  without it: ", " ".repeat(lead.len())), words, style.columns());
+        hang(out, &format!("{}  without it: ", " ".repeat(lead.len())), words, style);
     }
 }

@@ -1,10 +1,10 @@
 //! Verdicts on a recorded history (`cyrano.history/1`).
 
-use cyrano_trace::{Explanation, Tool};
+use cyrano_trace::Explanation;
 use serde::Serialize;
 
 use crate::draw::lanes::conflicts;
-use crate::results::json::{to_json, tool};
+use crate::results::json::{document, object};
 use crate::style::{Paint, Style, hang};
 
 /// What one criterion says about a history.
@@ -82,26 +82,6 @@ pub struct Attempt {
     pub others: usize,
 }
 
-#[derive(Serialize)]
-struct Results<'a> {
-    schema: &'static str,
-    tool: Tool,
-    file: &'a str,
-    events: usize,
-    results: Vec<Result<'a>>,
-}
-
-#[derive(Serialize)]
-struct Result<'a> {
-    criterion: &'a str,
-    verdict: &'static str,
-    at: Option<usize>,
-    line: Option<usize>,
-    event: Option<&'a str>,
-    explanation: Option<&'a Reason>,
-    order: Option<&'a [String]>,
-}
-
 impl HistoryReport {
     fn verdict(&self) -> &'static str {
         if self.rejected.is_none() { "accepted" } else { "rejected" }
@@ -112,17 +92,18 @@ impl HistoryReport {
 pub fn history_json(file: &str, events: usize, results: &[HistoryReport], version: &str) -> String {
     let results = results.iter().map(|report| {
         let rejected = report.rejected.as_ref();
-        Result {
-            criterion: &report.criterion,
-            verdict: report.verdict(),
-            at: rejected.map(|rejected| rejected.at),
-            line: rejected.map(|rejected| rejected.line),
-            event: rejected.map(|rejected| rejected.event.as_str()),
-            explanation: rejected.map(|rejected| &rejected.explanation),
-            order: report.order.as_deref(),
+        object! {
+            "criterion": &report.criterion,
+            "verdict": report.verdict(),
+            "at": rejected.map(|rejected| rejected.at),
+            "line": rejected.map(|rejected| rejected.line),
+            "event": rejected.map(|rejected| &rejected.event),
+            "explanation": rejected.map(|rejected| &rejected.explanation),
+            "order": &report.order,
         }
     });
-    to_json(&Results { schema: "cyrano.history/1", tool: tool(version), file, events, results: results.collect() })
+    let results: Vec<_> = results.collect();
+    document("cyrano.history/1", version, object! { "file": file, "events": events, "results": results })
 }
 
 /// All results as text; `details` asks for the reasons too.
@@ -136,7 +117,7 @@ pub fn history_text(file: &str, events: usize, results: &[HistoryReport], detail
         let Some(rejected) = &report.rejected else {
             out.push('\n');
             if let Some(order) = report.order.as_ref().filter(|_| details) {
-                hang(&mut out, "    Order: ", &row(order), style.columns());
+                hang(&mut out, "    Order: ", &row(order), style);
             }
             continue;
         };
@@ -151,23 +132,18 @@ pub fn history_text(file: &str, events: usize, results: &[HistoryReport], detail
 fn why(out: &mut String, reason: &Reason, style: Style) {
     match reason {
         Reason::Memory(explanation) => {
-            hang(out, "    Why: ", &explanation.sentence, style.columns());
+            hang(out, "    Why: ", &explanation.sentence, style);
             conflicts(out, "         ", explanation, "events", style);
         }
         Reason::Values(unjustified) => {
-            hang(out, "    Why: ", &unjustified.sentence, style.columns());
+            hang(out, "    Why: ", &unjustified.sentence, style);
             for attempt in &unjustified.attempts {
                 let others = match attempt.others {
                     0 => String::new(),
                     1 => " (one other order too)".to_owned(),
                     n => format!(" ({n} other orders too)"),
                 };
-                hang(
-                    out,
-                    "         ",
-                    &format!("{}: {}{others}", row(&attempt.order), attempt.breaks),
-                    style.columns(),
-                );
+                hang(out, "         ", &format!("{}: {}{others}", row(&attempt.order), attempt.breaks), style);
             }
         }
     }

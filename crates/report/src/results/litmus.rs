@@ -1,11 +1,10 @@
 //! Litmus tests: herd's summary for each, a table of all, and `cyrano.litmus/1`.
 
 use cyrano_engine::Verdict;
-use cyrano_trace::Tool;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::exchange::shard::ShardReport;
-use crate::results::json::{to_json, tool};
+use crate::results::json::{InOrder, document, object};
 use crate::style::{Paint, Style, hang};
 use crate::table::{Cell, Row, table};
 
@@ -73,47 +72,6 @@ impl std::fmt::Display for LitmusValue {
     }
 }
 
-#[derive(Serialize)]
-struct Results<'a> {
-    schema: &'static str,
-    tool: Tool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shard: Option<&'a ShardReport>,
-    tests: Vec<Result<'a>>,
-}
-
-#[derive(Serialize)]
-struct Result<'a> {
-    file: &'a str,
-    name: &'a str,
-    model: &'a str,
-    engine: Option<&'a str>,
-    observation: Option<&'static str>,
-    condition: Option<&'static str>,
-    proposition: Option<&'a str>,
-    holds: Option<bool>,
-    refused: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<&'static str>,
-    reason: Option<&'a str>,
-    positive: Option<usize>,
-    negative: Option<usize>,
-    outcomes: Vec<Valuation<'a>>,
-    seconds: f64,
-    expected: Option<&'a str>,
-    differs: bool,
-    engines: &'a [String],
-    disagreement: Option<&'a str>,
-}
-
-struct Valuation<'a>(&'a [String], &'a [LitmusValue]);
-
-impl Serialize for Valuation<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().zip(self.1))
-    }
-}
-
 impl LitmusReport {
     fn negative(&self) -> usize {
         self.states.len().saturating_sub(self.positive)
@@ -133,42 +91,39 @@ impl LitmusReport {
 /// The name of this schema.
 pub(crate) const LITMUS: &str = "cyrano.litmus/1";
 
-/// All results as one JSON object.
-pub fn litmus_json(results: &[LitmusReport], version: &str) -> String {
-    litmus_document(results, version, None)
-}
-
-/// The same for a part of a campaign.
+/// All results as one JSON object, perhaps those of a part of a campaign.
 pub(crate) fn litmus_document(results: &[LitmusReport], version: &str, shard: Option<&ShardReport>) -> String {
     let tests = results.iter().map(|report| {
         let counted = report.observation.is_some() || !report.states.is_empty();
-        Result {
-            file: &report.file,
-            name: &report.name,
-            model: &report.model,
-            engine: report.engine.as_deref(),
-            observation: report.observation,
-            condition: report.condition,
-            proposition: report.condition.map(|word| report.text.trim_start_matches(word).trim()),
-            holds: report.holds,
-            refused: report.refused,
-            verdict: report.vacuous.then(|| Verdict::Vacuous.name()),
-            reason: report.reason.as_deref(),
-            positive: counted.then_some(report.positive),
-            negative: counted.then(|| report.negative()),
-            outcomes: report.states.iter().map(|state| Valuation(&report.columns, state)).collect(),
-            seconds: report.seconds,
-            expected: report.expected.as_deref(),
-            differs: report.differs,
-            engines: &report.compared,
-            disagreement: report.disagreement.as_deref(),
+        let outcome =
+            |state: &Vec<LitmusValue>| InOrder(report.columns.iter().cloned().zip(state.iter().cloned()).collect());
+        object! {
+            "file": &report.file,
+            "name": &report.name,
+            "model": &report.model,
+            "engine": &report.engine,
+            "observation": report.observation,
+            "condition": report.condition,
+            "proposition": report.condition.map(|word| report.text.trim_start_matches(word).trim()),
+            "holds": report.holds,
+            "refused": report.refused,
+            "verdict" ?: report.vacuous.then(|| Verdict::Vacuous.name()),
+            "reason": &report.reason,
+            "positive": counted.then_some(report.positive),
+            "negative": counted.then(|| report.negative()),
+            "outcomes": report.states.iter().map(outcome).collect::<Vec<_>>(),
+            "seconds": report.seconds,
+            "expected": &report.expected,
+            "differs": report.differs,
+            "engines": &report.compared,
+            "disagreement": &report.disagreement,
         }
     });
-    to_json(&Results { schema: LITMUS, tool: tool(version), shard, tests: tests.collect() })
+    document(LITMUS, version, object! { "shard" ?: shard, "tests": tests.collect::<Vec<_>>() })
 }
 
 /// All results as text; `details` asks for herd's summary of each test before the table.
-pub fn litmus_text(results: &[LitmusReport], details: bool, style: Style) -> String {
+pub(crate) fn litmus_text(results: &[LitmusReport], details: bool, style: Style) -> String {
     let mut out = String::new();
     let several = results.iter().any(|report| report.model != results[0].model);
     if details {
@@ -186,11 +141,10 @@ pub fn litmus_text(results: &[LitmusReport], details: bool, style: Style) -> Str
 fn summary(out: &mut String, report: &LitmusReport, several: bool, style: Style) {
     let title = format!("Test {} {}", report.name, report.kind.unwrap_or("Refused"));
     let model = if several { format!(" ({})", report.model) } else { String::new() };
-    out.push_str(&style.paint(Paint::Strong, &format!("{title}{model}")));
-    out.push('\n');
+    style.line(out, Paint::Strong, &format!("{title}{model}"));
     if let Some(reason) = &report.reason {
         for line in reason.lines() {
-            hang(out, "  ", line, style.columns());
+            hang(out, "  ", line, style);
         }
     }
     if report.observation.is_none() && report.states.is_empty() {
@@ -276,5 +230,5 @@ fn totals(out: &mut String, results: &[LitmusReport], style: Style) {
         parts.push(format!("{compared} answered by several engines, {disagreements} disagreements"));
     }
     let noun = if results.len() == 1 { "result" } else { "results" };
-    hang(out, "", &format!("{} {noun}: {}", results.len(), parts.join(", ")), style.columns());
+    hang(out, "", &format!("{} {noun}: {}", results.len(), parts.join(", ")), style);
 }

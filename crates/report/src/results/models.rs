@@ -1,9 +1,9 @@
 //! Memory models, explained: a table of their parameters and a paragraph each.
 
-use cyrano_trace::{ModelInfo, Tool};
+use cyrano_trace::ModelInfo;
 use serde::Serialize;
 
-use crate::results::json::{to_json, tool};
+use crate::results::json::{document, object};
 use crate::style::{Paint, Style, hang};
 use crate::table::{Cell, Row, table};
 
@@ -17,16 +17,9 @@ pub struct ModelReport {
     pub engines: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Models<'a> {
-    schema: &'static str,
-    tool: Tool,
-    models: &'a [ModelReport],
-}
-
 /// All models as one JSON object (`cyrano.models/1`).
 pub fn models_json(models: &[ModelReport], version: &str) -> String {
-    to_json(&Models { schema: "cyrano.models/1", tool: tool(version), models })
+    document("cyrano.models/1", version, object! { "models": models })
 }
 
 /// The models as text.
@@ -42,14 +35,13 @@ pub fn models_text(models: &[ModelReport], style: Style) -> String {
         "A pair XY, listed for accesses to other addresses and to the same one, is kept: an access of kind X (L load, S store) \
          is performed before every later one of kind Y of its thread. A model that forwards lets a load see its own thread's \
          stores before they are performed. Dependencies say which of a load's consequences stay behind it.",
-        style.columns(),
+        style,
     );
     for report in models {
         out.push('\n');
-        out.push_str(&style.paint(Paint::Strong, &report.model.name));
-        out.push('\n');
-        hang(&mut out, "  ", &report.model.summary, style.columns());
-        hang(&mut out, "  ", &format!("Engines: {}.", report.engines.join(", ")), style.columns());
+        style.line(&mut out, Paint::Strong, &report.model.name);
+        hang(&mut out, "  ", &report.model.summary, style);
+        hang(&mut out, "  ", &format!("Engines: {}.", report.engines.join(", ")), style);
     }
     out
 }

@@ -32,18 +32,17 @@ pub struct DeclaredOrder {
 
 /// The part of a text report; `details` asks for what the needed ones prevent.
 pub(crate) fn orders_text(out: &mut String, report: &OrdersReport, details: bool, style: Style) {
-    let columns = style.columns();
-    hang(out, "  ", &format!("Judged by {}.", report.tests.join(", ")), columns);
+    hang(out, "  ", &format!("Judged by {}.", report.tests.join(", ")), style);
     match report.droppable.as_deref() {
-        _ if report.declared.is_empty() => hang(out, "  ", "No order is declared.", columns),
-        None => hang(out, "  ", "Which declared orders are superfluous is not known.", columns),
-        Some([]) => hang(out, "  ", "Every declared order is needed.", columns),
+        _ if report.declared.is_empty() => hang(out, "  ", "No order is declared.", style),
+        None => hang(out, "  ", "Which declared orders are superfluous is not known.", style),
+        Some([]) => hang(out, "  ", "Every declared order is needed.", style),
         Some(orders) => {
             let all =
                 if orders.len() == report.declared.len() { "All declared orders" } else { "Declared orders that" };
             let together = if orders.len() > 1 { " together" } else { "" };
             let words = format!("{all} can be dropped{together}: {}", orders.join(", "));
-            hang(out, "  ", &words, columns);
+            hang(out, "  ", &words, style);
         }
     }
     let listed = |order: &&DeclaredOrder| report.droppable.as_ref().is_none_or(|set| !set.contains(&order.order));
@@ -51,20 +50,20 @@ pub(crate) fn orders_text(out: &mut String, report: &OrdersReport, details: bool
         match order.superfluous {
             Some(true) => {
                 let words = format!("{} can be dropped on its own, but not together with these", order.order);
-                hang(out, "  ", &words, columns);
+                hang(out, "  ", &words, style);
             }
             Some(false) if details => {
-                hang(out, "  ", &format!("{} is needed", order.order), columns);
+                hang(out, "  ", &format!("{} is needed", order.order), style);
                 if let Some(words) = &order.prevents {
-                    hang(out, "    without it: ", words, columns);
+                    hang(out, "    without it: ", words, style);
                 }
             }
-            Some(false) => hang(out, "  ", &format!("{} is needed", order.order), columns),
+            Some(false) => hang(out, "  ", &format!("{} is needed", order.order), style),
             None => {}
         }
     }
     if let Some(reason) = &report.reason {
-        hang(out, "  ", reason, columns);
+        hang(out, "  ", reason, style);
     }
 }
 

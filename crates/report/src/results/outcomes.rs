@@ -5,10 +5,9 @@
 use std::collections::BTreeSet;
 
 use cyrano_engine::{Stats, Verdict};
-use cyrano_trace::{Tool, shown};
-use serde::Serialize;
+use cyrano_trace::shown;
 
-use crate::results::json::{Pairs, to_json, tool};
+use crate::results::json::{document, object, pairs};
 use crate::style::{Paint, Style, count, hang, pad_left, width};
 
 /// The outcomes of one program under one model.
@@ -36,60 +35,27 @@ pub struct OutcomesReport {
     pub stats: Option<Stats>,
 }
 
-#[derive(Serialize)]
-struct Results<'a> {
-    schema: &'static str,
-    tool: Tool,
-    results: Vec<Result<'a>>,
-}
-
-#[derive(Serialize)]
-struct Result<'a> {
-    file: &'a str,
-    test: Option<&'a str>,
-    model: &'a str,
-    engine: Option<&'a str>,
-    engine_note: Option<&'a str>,
-    complete: bool,
-    verdict: &'static str,
-    reason: Option<&'a str>,
-    count: usize,
-    outcomes: Vec<Valuation<'a>>,
-    states: Option<u64>,
-    seconds: Option<f64>,
-    peak_bytes: Option<u64>,
-}
-
-struct Valuation<'a> {
-    columns: &'a [String],
-    values: &'a [i128],
-}
-
-impl Serialize for Valuation<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let pairs: Vec<(String, i128)> = self.columns.iter().cloned().zip(self.values.iter().copied()).collect();
-        Pairs(&pairs).serialize(serializer)
-    }
-}
-
 /// All results as one JSON object.
 pub fn outcomes_json(results: &[OutcomesReport], version: &str) -> String {
-    let results = results.iter().map(|report| Result {
-        file: &report.file,
-        test: report.test.as_deref(),
-        model: &report.model,
-        engine: report.engine.as_deref(),
-        engine_note: report.engine_note.as_deref(),
-        complete: matches!(report.verdict, Verdict::Verified | Verdict::Vacuous),
-        verdict: report.verdict.name(),
-        reason: report.reason.as_deref(),
-        count: report.outcomes.len(),
-        outcomes: report.outcomes.iter().map(|values| Valuation { columns: &report.columns, values }).collect(),
-        states: report.stats.map(|stats| stats.states),
-        seconds: report.stats.map(|stats| stats.seconds),
-        peak_bytes: report.stats.map(|stats| stats.peak_bytes),
+    let results = results.iter().map(|report| {
+        let valuation = |values: &Vec<i128>| pairs(report.columns.iter().zip(values.iter().copied()));
+        object! {
+            "file": &report.file,
+            "test": &report.test,
+            "model": &report.model,
+            "engine": &report.engine,
+            "engine_note": &report.engine_note,
+            "complete": matches!(report.verdict, Verdict::Verified | Verdict::Vacuous),
+            "verdict": report.verdict.name(),
+            "reason": &report.reason,
+            "count": report.outcomes.len(),
+            "outcomes": report.outcomes.iter().map(valuation).collect::<Vec<_>>(),
+            "states": report.stats.map(|stats| stats.states),
+            "seconds": report.stats.map(|stats| stats.seconds),
+            "peak_bytes": report.stats.map(|stats| stats.peak_bytes),
+        }
     });
-    to_json(&Results { schema: "cyrano.outcomes/1", tool: tool(version), results: results.collect() })
+    document("cyrano.outcomes/1", version, object! { "results": results.collect::<Vec<_>>() })
 }
 
 /// All results as text; `details` asks for the valuations and not just their number.
@@ -100,8 +66,7 @@ pub fn outcomes_text(results: &[OutcomesReport], details: bool, style: Style) ->
         if previous.is_none_or(|p| p.file != report.file || p.test != report.test) {
             previous = None;
             let test = report.test.as_ref().map(|test| format!(", test {test}")).unwrap_or_default();
-            out.push_str(&style.paint(Paint::Strong, &format!("{}{test}", report.file)));
-            out.push('\n');
+            style.line(&mut out, Paint::Strong, &format!("{}{test}", report.file));
         }
         heading(&mut out, report, style);
         if details {
@@ -122,9 +87,9 @@ fn heading(out: &mut String, report: &OutcomesReport, style: Style) {
         other => format!("{}, there may be more", other.name()),
     };
     let text = format!("{number} {noun} ({complete}; {engine}, {} states)", count(states));
-    hang(out, &format!("{}: ", report.model), &text, style.columns());
+    hang(out, &format!("{}: ", report.model), &text, style);
     for note in [&report.reason, &report.engine_note].into_iter().flatten() {
-        hang(out, "    ", note, style.columns());
+        hang(out, "    ", note, style);
     }
 }
 
@@ -141,8 +106,7 @@ fn valuations(out: &mut String, report: &OutcomesReport, previous: Option<&Outco
         let cells = cells.zip(&widths).map(|(cell, columns)| pad_left(&cell, *columns));
         format!("  {}", cells.collect::<Vec<_>>().join("  "))
     };
-    out.push_str(&style.paint(Paint::Faint, &row(&mut report.columns.iter().cloned())));
-    out.push('\n');
+    style.line(out, Paint::Faint, &row(&mut report.columns.iter().cloned()));
     for values in &report.outcomes {
         out.push_str(&row(&mut values.iter().map(|value| shown(*value))));
         let is_new = |p: &OutcomesReport| p.columns == report.columns && !p.outcomes.contains(values);

@@ -1,10 +1,9 @@
 //! The result of replaying a saved trace.
 
-use cyrano_trace::{Misfit, Tool, Trace};
-use serde::Serialize;
+use cyrano_trace::{Misfit, Trace};
 
 use crate::draw::lanes::trace_text;
-use crate::results::json::{to_json, tool};
+use crate::results::json::{document, object};
 use crate::style::{Paint, Style, hang};
 
 /// What became of a saved trace.
@@ -18,28 +17,16 @@ pub struct ReplayReport {
     pub misfit: Option<Misfit>,
 }
 
-#[derive(Serialize)]
-struct Replay<'a> {
-    schema: &'static str,
-    tool: Tool,
-    confirmed: bool,
-    against: Option<&'a str>,
-    reason: Option<&'a str>,
-    misfit: Option<&'a Misfit>,
-    trace: &'a Trace,
-}
-
 /// The result as one JSON object (`cyrano.replay/1`).
 pub fn replay_json(report: &ReplayReport, version: &str) -> String {
-    to_json(&Replay {
-        schema: "cyrano.replay/1",
-        tool: tool(version),
-        confirmed: report.misfit.is_none(),
-        against: report.against.as_deref(),
-        reason: report.misfit.as_ref().map(|misfit| misfit.sentence.as_str()),
-        misfit: report.misfit.as_ref(),
-        trace: &report.trace,
-    })
+    let members = object! {
+        "confirmed": report.misfit.is_none(),
+        "against": &report.against,
+        "reason": report.misfit.as_ref().map(|misfit| &misfit.sentence),
+        "misfit": &report.misfit,
+        "trace": &report.trace,
+    };
+    document("cyrano.replay/1", version, members)
 }
 
 /// The result as text; `details` asks for the execution too.
@@ -61,18 +48,18 @@ pub fn replay_text(report: &ReplayReport, details: bool, style: Style) -> String
             out.push('\n');
         }
         let steps = trace.steps.len();
-        hang(&mut out, "", &format!("confirmed{against}: {heading}, {steps} steps"), style.columns());
+        hang(&mut out, "", &format!("confirmed{against}: {heading}, {steps} steps"), style);
         return out;
     };
-    hang(&mut out, "", &format!("not confirmed{against}: {heading}"), style.columns());
+    hang(&mut out, "", &format!("not confirmed{against}: {heading}"), style);
     match (&misfit.expected, &misfit.found, misfit.step) {
         (Some(expected), Some(found), Some(step)) => {
             let thread = misfit.thread.as_deref().unwrap_or("the thread");
-            hang(&mut out, "  ", &format!("step {step} of {thread} is the first that does not fit"), style.columns());
-            hang(&mut out, "    recorded: ", expected, style.columns());
-            hang(&mut out, "    now:      ", found, style.columns());
+            hang(&mut out, "  ", &format!("step {step} of {thread} is the first that does not fit"), style);
+            hang(&mut out, "    recorded: ", expected, style);
+            hang(&mut out, "    now:      ", found, style);
         }
-        _ => hang(&mut out, "  ", &misfit.sentence, style.columns()),
+        _ => hang(&mut out, "  ", &misfit.sentence, style),
     }
     out
 }

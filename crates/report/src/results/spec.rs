@@ -1,9 +1,8 @@
 //! How two specifications compare (`cyrano.spec/1`).
 
-use cyrano_trace::Tool;
 use serde::Serialize;
 
-use crate::results::json::{to_json, tool};
+use crate::results::json::document_of;
 use crate::style::{Paint, Style, count, hang};
 
 /// How two specifications compare.
@@ -35,17 +34,9 @@ pub struct SpecReport {
     pub seconds: f64,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    tool: Tool,
-    #[serde(flatten)]
-    report: &'a SpecReport,
-}
-
 /// The comparison as one JSON object.
 pub fn spec_json(report: &SpecReport, version: &str) -> String {
-    to_json(&Document { schema: "cyrano.spec/1", tool: tool(version), report })
+    document_of("cyrano.spec/1", version, report)
 }
 
 /// The comparison as text.
@@ -62,7 +53,7 @@ pub fn spec_text(report: &SpecReport, style: Style) -> String {
     };
     out.push_str(&format!("  {}\n", style.paint(paint, word)));
     if let Some(reason) = &report.reason {
-        hang(&mut out, "  ", reason, style.columns());
+        hang(&mut out, "  ", reason, style);
     }
     if report.equivalent == Some(false) {
         only(&mut out, left, right, report.left_only.as_deref(), style);
@@ -71,16 +62,16 @@ pub fn spec_text(report: &SpecReport, style: Style) -> String {
     let states =
         format!("{} and {} states reached", count(report.left_states as u64), count(report.right_states as u64));
     let pairs = report.pairs.map(|pairs| format!(", {} pairs", count(pairs as u64))).unwrap_or_default();
-    hang(&mut out, "  ", &format!("{states}{pairs}, {:.2} s", report.seconds), style.columns());
+    hang(&mut out, "  ", &format!("{states}{pairs}, {:.2} s", report.seconds), style);
     out
 }
 
 fn only(out: &mut String, one: &str, other: &str, history: Option<&[String]>, style: Style) {
     let Some(history) = history else {
-        hang(out, "  ", &format!("every history of {one} is one of {other}"), style.columns());
+        hang(out, "  ", &format!("every history of {one} is one of {other}"), style);
         return;
     };
-    hang(out, "  ", &format!("a shortest history of {one} that {other} rejects at its last event:"), style.columns());
+    hang(out, "  ", &format!("a shortest history of {one} that {other} rejects at its last event:"), style);
     for event in history {
         out.push_str(&format!("    {event}\n"));
     }

@@ -2,14 +2,14 @@
 //!
 //! The steps so far are a trace like any other; an enabled step is told by the steps that it would add to that trace.
 
-use cyrano_trace::{NamedValue, Step, Tool, Trace};
+use cyrano_trace::{NamedValue, Step, Trace};
 use serde::Serialize;
 
 use crate::exchange::html::{Kind, page, title};
-use crate::results::json::{to_json, tool};
+use crate::results::json::document_of;
 
 /// Where somebody stands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SteppingReport {
     /// The numbers of the steps taken.
     pub path: Vec<usize>,
@@ -71,34 +71,9 @@ pub struct EnabledReport {
     pub wrong: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Stepping<'a> {
-    schema: &'static str,
-    tool: Tool,
-    path: &'a [usize],
-    state: SteppingState,
-    registers: &'a [ThreadRegisters],
-    outcome: &'a [NamedValue],
-    enabled: &'a [EnabledReport],
-    left_out: usize,
-    bounded: bool,
-    trace: &'a Trace,
-}
-
 /// The place as one JSON object (`cyrano.stepping/1`).
 pub fn stepping_json(report: &SteppingReport, version: &str) -> String {
-    to_json(&Stepping {
-        schema: "cyrano.stepping/1",
-        tool: tool(version),
-        path: &report.path,
-        state: report.state,
-        registers: &report.registers,
-        outcome: &report.outcome,
-        enabled: &report.enabled,
-        left_out: report.left_out,
-        bounded: report.bounded,
-        trace: &report.trace,
-    })
+    document_of("cyrano.stepping/1", version, report)
 }
 
 /// The page on which steps are taken; it asks its server for `state` and `trace`, beside itself.

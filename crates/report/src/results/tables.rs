@@ -1,10 +1,9 @@
 //! A paper's experiments, our numbers beside the paper's (`cyrano.tables/1`).
 
-use cyrano_trace::Tool;
 use serde::Serialize;
 
-use crate::results::json::{to_json, tool};
-use crate::style::{Paint, Style, hang};
+use crate::results::json::{document, object};
+use crate::style::{Paint, Style, hang, hang_painted};
 use crate::table::{Cell, Row, table};
 
 /// One table.
@@ -29,31 +28,20 @@ pub struct TableRow {
     pub notes: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    tool: Tool,
-    paper: &'a str,
-    tables: &'a [TableReport],
-}
-
 /// All tables as one JSON object.
 pub fn tables_json(paper: &str, tables: &[TableReport], version: &str) -> String {
-    to_json(&Document { schema: "cyrano.tables/1", tool: tool(version), paper, tables })
+    document("cyrano.tables/1", version, object! { "paper": paper, "tables": tables })
 }
 
 /// One table as text; `details` asks for the sentences too.
 pub fn table_text(report: &TableReport, details: bool, style: Style) -> String {
     let mut out = String::new();
-    let mut title = String::new();
-    hang(&mut title, "", &report.title, style.columns());
-    out.push_str(&style.paint(Paint::Strong, title.trim_end()));
-    out.push('\n');
+    hang_painted(&mut out, Paint::Strong, "", &report.title, style);
     let header: Vec<&str> = report.header.iter().map(String::as_str).collect();
     let rows: Vec<Row> = report.rows.iter().map(|row| line(row, details)).collect();
     table(&mut out, &header, &rows, style);
     for note in report.notes.iter().filter(|_| details) {
-        hang(&mut out, "  ", note, style.columns());
+        hang(&mut out, "  ", note, style);
     }
     out
 }

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cyrano_engine::{Stats, Verdict};
-use cyrano_report::{CheckReport, OutcomesReport};
+use cyrano_report::{CheckReport, LitmusReport, OutcomesReport, Results, RunReport, Style};
 use cyrano_trace::{
     Conflict, DependencyInfo, End, Explanation, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom,
     Relations, SCHEMA, Step, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
@@ -258,4 +258,30 @@ pub fn outcomes() -> Vec<OutcomesReport> {
         report("tso", Verdict::Bounded, &[[0, 1], [1, 0], [-10, 0]]),
         OutcomesReport { reason: Some("no execution ends".into()), ..report("serial", Verdict::Vacuous, &[]) },
     ]
+}
+
+/// A run of these checks, all there are.
+pub fn run<'a>(checks: &'a [CheckReport], version: &'a str) -> RunReport<'a> {
+    RunReport { results: Results::Checks(checks), version, shard: None }
+}
+
+pub fn checks_text(checks: &[CheckReport], details: bool, style: Style) -> String {
+    run(checks, "0").to_text(details, style)
+}
+
+pub fn checks_json(checks: &[CheckReport], version: &str) -> String {
+    run(checks, version).to_json()
+}
+
+pub fn checks_sarif(checks: &[CheckReport], exit: u8, version: &str) -> String {
+    run(checks, version).to_sarif(exit, false)
+}
+
+pub fn checks_junit(checks: &[CheckReport]) -> String {
+    run(checks, "0").to_junit(false)
+}
+
+/// A run of these litmus tests.
+pub fn litmus(tests: &[LitmusReport]) -> RunReport<'_> {
+    RunReport { results: Results::Litmus(tests), version: "0", shard: None }
 }

@@ -1,5 +1,7 @@
 //! What goes wrong in an execution, in the words of the schema.
 
+use cyrano_engine::Extent;
+use cyrano_ir::EvalError;
 use serde::{Deserialize, Serialize};
 
 /// What went wrong, in a form that can be confirmed again.
@@ -20,7 +22,8 @@ pub enum ViolationInfo {
         /// The instruction's number in the thread.
         instr: u32,
         /// How.
-        error: ErrorInfo,
+        #[serde(with = "ErrorInfo")]
+        error: EvalError,
     },
     /// An atomic section does not end.
     Divergence {
@@ -58,53 +61,42 @@ pub struct LassoInfo {
     /// What happens to it instead: `aborts`, `waits` (takes steps within one command), `blocked` (waits at an atomic section).
     pub fate: String,
     /// What comes before the first round.
-    pub stem: ExtentInfo,
+    #[serde(with = "ExtentInfo")]
+    pub stem: Extent,
     /// One round.
-    pub round: ExtentInfo,
+    #[serde(with = "ExtentInfo")]
+    pub round: Extent,
     /// How many rounds the trace has.
     pub rounds: usize,
 }
 
-/// The size of a part of an execution.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ExtentInfo {
-    /// The number of steps.
-    pub steps: usize,
-    /// For each thread the number of choices.
-    pub choices: Vec<usize>,
+/// How the size of a part of an execution is written: the number of steps, and for each thread the number of choices.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Extent")]
+struct ExtentInfo {
+    steps: usize,
+    choices: Vec<usize>,
 }
 
-/// An error of the checked program.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum ErrorInfo {
-    /// Division by zero.
+/// How an error of the checked program is written.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "EvalError", tag = "kind", rename_all = "kebab-case")]
+enum ErrorInfo {
     DivisionByZero,
-    /// Integer overflow.
     Overflow,
-    /// An index out of range.
     OutOfBounds {
-        /// The index.
         #[serde(with = "crate::number")]
         index: i128,
-        /// The number of elements.
         len: u32,
     },
-    /// Use of a value that nobody has written.
     Undefined,
-    /// An access through the null pointer.
     NullPointer,
-    /// An access through a pointer to nothing.
     BadPointer {
-        /// The address.
         #[serde(with = "crate::number")]
         address: i128,
     },
-    /// An access to freed memory.
     Freed,
-    /// Freeing twice.
     DoubleFree,
-    /// Freeing what was not allocated.
     NotAllocated,
 }
 

@@ -1,6 +1,6 @@
 //! What follows the steps: what was reordered, where everybody ended, and why it matters.
 
-use cyrano_trace::{Conflict, End, Explanation, NamedValue, Step, Trace, shown};
+use cyrano_trace::{Conflict, End, Explanation, NamedValue, Step, Trace, join, shown};
 
 use cyrano_ir::UNDEFINED;
 
@@ -42,13 +42,13 @@ pub(super) fn reorderings(out: &mut String, drawing: &Drawing<'_>, style: Style)
         {
             let words =
                 step.overtook.iter().zip(&step.words).find(|(o, _)| o.po == *po).map(|(_, words)| words.as_str());
-            hang(out, &format!("  step {}, {thread}: ", step.n), words.unwrap_or_default(), style.columns());
+            hang(out, &format!("  step {}, {thread}: ", step.n), words.unwrap_or_default(), style);
             continue;
         }
         let accesses: Vec<&str> = group.iter().map(|overtaken| overtaken.words).collect();
         let verb = if accesses.len() == 1 { "was" } else { "were" };
         let text = format!("{} {verb} overtaken by {}", join(&accesses), steps(&group[0].by));
-        hang(out, &format!("  {}: ", group[0].thread), &text, style.columns());
+        hang(out, &format!("  {}: ", group[0].thread), &text, style);
     }
 }
 
@@ -65,14 +65,6 @@ fn steps(steps: &[&Step]) -> String {
     });
     let noun = if steps.len() == 1 { "step" } else { "steps" };
     format!("{noun} {}", runs.collect::<Vec<_>>().join(", "))
-}
-
-fn join(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 /// Where everybody ended.
@@ -94,13 +86,13 @@ pub(super) fn ends(out: &mut String, trace: &Trace, style: Style) {
             let chosen: Vec<String> = thread.choices.iter().map(i128::to_string).collect();
             text.push_str(&format!("; chose {}", chosen.join(", ")));
         }
-        hang(out, &format!("  {}: ", thread.name), &text, style.columns());
+        hang(out, &format!("  {}: ", thread.name), &text, style);
     }
     // Words that nobody has written would only hide the others.
     let written = |v: &&NamedValue| v.value != Some(UNDEFINED);
     let memory: Vec<NamedValue> = trace.memory.iter().filter(written).cloned().collect();
     if !memory.is_empty() {
-        hang(out, "  memory: ", &values(&memory), style.columns());
+        hang(out, "  memory: ", &values(&memory), style);
     }
 }
 
@@ -108,14 +100,13 @@ pub(super) fn ends(out: &mut String, trace: &Trace, style: Style) {
 pub(super) fn why(out: &mut String, trace: &Trace, style: Style) {
     out.push('\n');
     let mut lines = String::new();
-    hang(&mut lines, "Why: ", &trace.explanation.sentence, style.columns());
+    hang(&mut lines, "Why: ", &trace.explanation.sentence, style);
     for line in lines.lines() {
-        out.push_str(&style.paint(Paint::Strong, line));
-        out.push('\n');
+        style.line(out, Paint::Strong, line);
     }
     conflicts(out, "     ", &trace.explanation, "steps", style);
     for serial in &trace.explanation.nearest {
-        hang(out, "     serial: ", &values(serial), style.columns());
+        hang(out, "     serial: ", &values(serial), style);
     }
 }
 
@@ -125,7 +116,7 @@ pub(crate) fn conflicts(out: &mut String, indent: &str, explanation: &Explanatio
         let Conflict { first, second, steps, .. } = conflict;
         let about = conflict.variable.as_ref().map(|variable| format!(" of {variable}")).unwrap_or_default();
         let text = format!("{first} before {second}: {}{about}, {events} {} and {}", conflict.reason, steps.0, steps.1);
-        hang(out, indent, &text, style.columns());
+        hang(out, indent, &text, style);
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) fn hanging(out: &mut String, lead: &str, title: &str, effect: &str, s
     let room = style.columns().saturating_sub(width(lead)).max(20);
     out.push_str(&format!("{lead}{}\n", clip(title, room)));
     if !effect.is_empty() {
-        hang(out, &format!("{}    ", " ".repeat(width(lead))), effect, style.columns());
+        hang(out, &format!("{}    ", " ".repeat(width(lead))), effect, style);
     }
 }
 

@@ -1,13 +1,10 @@
 //! One SARIF rule for each criterion.
 
-use std::collections::BTreeMap;
-
 use cyrano_criteria::table::{Criterion, Violated};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::exchange::case::{FENCES, LITMUS};
-
-use super::schema::{Configuration, Message, Rule};
+use crate::results::json::object;
 
 /// What else is reported: its name, a word for it, what is wrong in a few words, what that means.
 const OTHERS: [(&str, Violated); 2] = [
@@ -35,7 +32,7 @@ pub(super) fn id(criterion: &str) -> String {
 }
 
 /// The rule of a criterion; one that is not in the table is described by its name.
-pub(super) fn rule(criterion: &str) -> Rule {
+pub(super) fn rule(criterion: &str) -> impl Serialize + use<> {
     let other = OTHERS.iter().find(|(name, _)| *name == criterion).map(|(_, words)| *words);
     let known = other.or_else(|| Criterion::named(criterion).map(|criterion| criterion.violated));
     let (name, short, full) = match known {
@@ -47,13 +44,14 @@ pub(super) fn rule(criterion: &str) -> Rule {
         None => format!(" `cyrano check FILE --criterion {criterion}` shows the execution step by step."),
     };
     let help = format!("{full}{how}");
-    Rule {
-        id: id(criterion),
-        name: name.to_owned(),
-        short_description: Message { text: short.to_owned() },
-        full_description: Message { text: full },
-        help: Message { text: help },
-        default_configuration: Configuration { level: if criterion == FENCES { "warning" } else { "error" } },
-        properties: BTreeMap::from([("tags", json!(["concurrency", "memory-model"]))]),
+    let text = |text: String| object! { "text": text };
+    object! {
+        "id": id(criterion),
+        "name": name.to_owned(),
+        "shortDescription": text(short.to_owned()),
+        "fullDescription": text(full),
+        "help": text(help),
+        "defaultConfiguration": object! { "level": if criterion == FENCES { "warning" } else { "error" } },
+        "properties": object! { "tags": ["concurrency", "memory-model"] },
     }
 }

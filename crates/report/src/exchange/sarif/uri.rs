@@ -1,6 +1,8 @@
 //! File names as URIs (RFC 3986): relative ones below the root of the sources, entries of the built-in library below a root of their own.
 
-use super::schema::ArtifactLocation;
+use serde::Serialize;
+
+use crate::results::json::object;
 
 /// The root of the sources, under the name that code hosts expect.
 pub(super) const SOURCES: &str = "%SRCROOT%";
@@ -8,14 +10,28 @@ pub(super) const SOURCES: &str = "%SRCROOT%";
 /// The root of the built-in library.
 pub(super) const LIBRARY: &str = "CYRANO_LIBRARY";
 
-/// The location of a file by the name that the user gave it.
-pub(super) fn location(file: &str) -> ArtifactLocation {
-    let (uri, base) = match file.strip_prefix("lib:") {
-        Some(entry) => (encode(entry), Some(LIBRARY)),
-        None if file.starts_with('/') => (format!("file://{}", encode(file)), None),
-        None => (encode(file.trim_start_matches("./")), Some(SOURCES)),
-    };
-    ArtifactLocation { uri, uri_base_id: base, index: None }
+/// A file as results refer to it.
+#[derive(Clone, PartialEq)]
+pub(super) struct File {
+    uri: String,
+    base: Option<&'static str>,
+}
+
+impl File {
+    /// The file that the user gave this name.
+    pub(super) fn named(file: &str) -> Self {
+        let (uri, base) = match file.strip_prefix("lib:") {
+            Some(entry) => (encode(entry), Some(LIBRARY)),
+            None if file.starts_with('/') => (format!("file://{}", encode(file)), None),
+            None => (encode(file.trim_start_matches("./")), Some(SOURCES)),
+        };
+        Self { uri, base }
+    }
+
+    /// Where it is, with its number among the artifacts.
+    pub(super) fn location(&self, index: Option<usize>) -> impl Serialize + use<> {
+        object! { "uri": self.uri.clone(), "uriBaseId" ?: self.base, "index" ?: index }
+    }
 }
 
 /// Percent-encodes whatever may not stand in the path of a URI; a colon would make a relative one look like a scheme.
@@ -39,8 +55,8 @@ mod tests {
     #[test]
     fn names_become_uris() {
         let check = |file: &str, uri: &str, base: Option<&str>| {
-            let found = location(file);
-            assert_eq!((found.uri.as_str(), found.uri_base_id), (uri, base));
+            let found = File::named(file);
+            assert_eq!((found.uri.as_str(), found.base), (uri, base));
         };
         check("./src/a b.rml", "src/a%20b.rml", Some(SOURCES));
         check("lib:stm/tl2.rml", "stm/tl2.rml", Some(LIBRARY));

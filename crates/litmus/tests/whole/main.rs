@@ -4,7 +4,7 @@ mod complaints;
 mod lowering;
 mod soup;
 
-use crate::{Test, compile, line_column};
+use cyrano_litmus::{Test, compile, line_column};
 
 /// The messages of a test that is refused, each with line and column.
 fn complaints(source: &str) -> Vec<String> {

@@ -1,8 +1,9 @@
 //! No input makes the front end panic or run on.
 
-use proptest::prelude::*;
+mod common;
 
-use super::errors;
+use common::{file, render, unit};
+use proptest::prelude::*;
 
 const SEED: &str = "#include <cyrano.h>
 #include <stdlib.h>
@@ -24,11 +25,19 @@ end:
 }
 ";
 
+/// The diagnostics of a file.
+fn errors(source: &str) -> String {
+    match cyrano_cfront::parse(source, "test", &|_| None) {
+        Ok(_) => "no errors".into(),
+        Err(errors) => render(source, &errors),
+    }
+}
+
 /// Whatever comes out, a program of every test can be made of it.
 fn try_all(source: &str) {
-    let Ok(unit) = crate::parse(source, "t", &|_| None) else { return };
+    let Ok(unit) = cyrano_cfront::parse(source, "t", &|_| None) else { return };
     for text in ["f = f(out, in {0, 1}) -> r\ntest T = f' ( f | ff )\n", "f = f()\ntest T = ( f )"] {
-        let Ok(file) = crate::tests(text, &unit) else { continue };
+        let Ok(file) = cyrano_cfront::tests(text, &unit) else { continue };
         for test in &file.tests {
             if let Ok(program) = unit.program(test) {
                 assert_eq!(cyrano_ir::verify(&program), Ok(()));
@@ -73,8 +82,8 @@ fn growing_macros_and_calls_are_refused() {
     assert!(found.contains("too many tokens"), "{found}");
     let mut source = String::from("int x; void f0(void) { x = x + 1; }\n");
     (1..40).for_each(|n| source += &format!("void f{n}(void) {{ f{0}(); f{0}(); }}\n", n - 1));
-    let unit = super::unit(&source);
-    let file = super::file(&unit, "f = f39()\ntest T = ( f )\n");
+    let unit = unit(&source);
+    let file = file(&unit, "f = f39()\ntest T = ( f )\n");
     let found = unit.program(&file.tests[0]).expect_err("too long");
     assert!(found[0].message.contains("too long"));
 }
@@ -94,8 +103,8 @@ proptest! {
     fn mutated_tests_do_not_panic(at in 0..90usize, piece in "[a-z0-9 (){}|'&=.,<>-]{0,6}") {
         let text = "type q\ninit = f(out, 1)\nf = f(out, in {0, 1}) -> r\ng = f(out, 2) -> _\ntest T = f' ( f | fg )\n";
         let text: String = text.chars().take(at).chain(piece.chars()).chain(text.chars().skip(at + 2)).collect();
-        let unit = super::unit(SEED);
-        if let Ok(file) = crate::tests(&text, &unit) {
+        let unit = unit(SEED);
+        if let Ok(file) = cyrano_cfront::tests(&text, &unit) {
             file.tests.iter().for_each(|test| drop(unit.program(test)));
         }
     }

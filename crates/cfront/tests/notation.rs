@@ -1,9 +1,11 @@
 //! The notation of tests, and generated tests.
 
+mod common;
+
 use std::collections::BTreeSet;
 
-use super::{file, outcomes, render, unit};
-use crate::all_tests;
+use common::{file, render, unit};
+use cyrano_cfront::all_tests;
 
 const QUEUE: &str = "#include <cyrano.h>\nenum { RED = 2 }; struct q { int v; int n[2]; } q; int other;
 void init(struct q *p) { p->v = 0; }
@@ -49,17 +51,11 @@ fn long_names_and_longest_match() {
 }
 
 #[test]
-fn observations_are_those_of_the_calls() {
-    let found = outcomes(QUEUE, &format!("{PREAMBLE}test T = e ( d )\n"), "sc");
-    assert_eq!(found.into_iter().collect::<Vec<_>>(), [vec![0, 0, 0], vec![1, 1, 1]]);
-}
-
-#[test]
 fn mistakes_in_a_tests_file() {
     let unit = unit(QUEUE);
     let check = |text: &str, expected: &str| {
         let text = format!("{PREAMBLE}{text}\n");
-        let errors = crate::tests(&text, &unit).expect_err(expected);
+        let errors = cyrano_cfront::tests(&text, &unit).expect_err(expected);
         let found = render(&text, &errors);
         assert!(found.contains(expected), "{found}");
     };
@@ -96,7 +92,8 @@ fn mistakes_in_a_tests_file() {
 #[test]
 fn a_wrong_declaration_is_one_error() {
     let unit = unit(QUEUE);
-    let errors = crate::tests("x = nowhere()\ntest T = ( x | xx )\n", &unit).expect_err("there is no such function");
+    let errors =
+        cyrano_cfront::tests("x = nowhere()\ntest T = ( x | xx )\n", &unit).expect_err("there is no such function");
     assert_eq!(errors.len(), 1, "{errors:?}");
 }
 
@@ -130,8 +127,9 @@ fn all_tests_are_all_of_them() {
         }
     }
     let found = all_tests(&file, 4);
-    let named =
-        |steps: &[crate::Step]| steps.iter().map(|s| if s.operation == 0 { 'e' } else { 'd' }).collect::<String>();
+    let named = |steps: &[cyrano_cfront::Step]| {
+        steps.iter().map(|s| if s.operation == 0 { 'e' } else { 'd' }).collect::<String>()
+    };
     let keys: BTreeSet<_> = found
         .iter()
         .map(|test| {

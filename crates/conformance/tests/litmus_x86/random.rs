@@ -1,26 +1,6 @@
 //! Random assembly tests: every instruction that is supported, with and without `LOCK`, forward jumps, pointers.
 
-/// A stream of numbers that depends on nothing but its seed.
-pub struct Stream(u64);
-
-impl Stream {
-    /// The stream of this seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    /// A number below `bound`.
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
-    }
-
-    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.below(list.len())]
-    }
-}
+use cyrano_conformance::stream::Stream;
 
 /// A random test, as text.
 pub fn test(seed: u64) -> String {
