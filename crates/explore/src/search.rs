@@ -8,6 +8,7 @@
 //! is reached, something went wrong. Between rounds only this thread runs.
 
 pub(crate) mod deadlocks;
+pub(crate) mod observer;
 pub(crate) mod plain;
 pub(crate) mod reached;
 pub(crate) mod space;
@@ -252,8 +253,8 @@ impl<'m, 'a> Search<'m, 'a> {
         false
     }
 
-    /// What was found out. `canonical` is the encoded form of a stored state.
-    pub fn finish(mut self, own_bytes: u64, canonical: impl Fn(&[u8]) -> Vec<u8>) -> Found<'m, 'a> {
+    /// What was found out, and the states. `canonical` is the encoded form of a stored state.
+    pub fn finish(mut self, own_bytes: u64, canonical: impl Fn(&[u8]) -> Vec<u8>) -> (Found<'m, 'a>, Store) {
         self.stats.states = self.store.len();
         self.stats.peak_bytes = self.peak.max(self.store.bytes() + own_bytes);
         self.stats.transitions = self.judge.transitions;
@@ -265,21 +266,11 @@ impl<'m, 'a> Search<'m, 'a> {
         let last = last.map(|span| canonical(self.store.state(Address(span.start))));
         let growing = last.and_then(|bytes| growing(self.m, &bytes));
         let shown = self.judge.hit.as_ref().filter(|_| !self.store.keeps_fingerprints());
-        let path = shown.map(|hit| self.path(hit.record, canonical)).unwrap_or_default();
+        let path = shown.map(|hit| self.store.path(hit.record)).unwrap_or_default();
+        let path = path.into_iter().map(|record| canonical(self.store.state(record))).collect();
         let reached = Some(self.reached);
-        Found { stop: self.stop, path, judge: self.judge, notes: self.notes, reached, stats: self.stats, growing }
-    }
-
-    /// The states on the way to a record, that one included.
-    fn path(&self, record: Address, canonical: impl Fn(&[u8]) -> Vec<u8>) -> Vec<Vec<u8>> {
-        let mut path = Vec::new();
-        let mut current = record;
-        while !current.is_none() {
-            path.push(canonical(self.store.state(current)));
-            current = self.store.parent(current);
-        }
-        path.reverse();
-        path
+        let (stop, judge, notes, stats) = (self.stop, self.judge, self.notes, self.stats);
+        (Found { stop, path, judge, notes, reached, stats, growing }, self.store)
     }
 }
 
@@ -323,7 +314,7 @@ impl<'m, 'a, E: Expander<'m, 'a>> Worker<E> {
     /// Whether it found a state that it cannot hold.
     fn gives_up(&self) -> bool {
         let notes = self.expander.notes();
-        notes.too_large || notes.gap_too_small || self.expander.judge().is_content(notes)
+        notes.end_search() || self.expander.judge().is_content(notes)
     }
 
     fn limit(&mut self, round: &Round<'_>) -> bool {

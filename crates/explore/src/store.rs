@@ -119,6 +119,11 @@ impl<const P: usize> Store<P> {
         }
     }
 
+    /// An empty set of states of any number of bytes, for one worker, that keeps all of them.
+    pub fn exact() -> Self {
+        Self::new(None, &Explore::default(), 1)
+    }
+
     /// Whether it keeps fingerprints only.
     pub fn keeps_fingerprints(&self) -> bool {
         self.fingerprints
@@ -153,6 +158,18 @@ impl<const P: usize> Store<P> {
         self.arena.parent(record)
     }
 
+    /// The records on the way to one, that one included.
+    pub fn path(&self, record: Address) -> Vec<Address> {
+        let mut path = Vec::new();
+        let mut current = record;
+        while !current.is_none() {
+            path.push(current);
+            current = self.parent(current);
+        }
+        path.reverse();
+        path
+    }
+
     /// The bytes of a record's state.
     pub fn state(&self, record: Address) -> &[u8] {
         self.arena.state(record)
@@ -185,7 +202,7 @@ impl<const P: usize> Store<P> {
                 return false;
             }
             let to = keys.len().min(from + BATCH);
-            self.insert_batch(keys, from..to, writer);
+            self.insert_batch(&mut *keys, from..to, writer);
             if writer.written - writer.counted >= COUNT_EVERY {
                 self.count(writer);
             }
@@ -207,7 +224,7 @@ impl<const P: usize> Store<P> {
     }
 
     #[inline]
-    fn insert_batch<K: Keys>(&self, keys: &K, batch: Range<usize>, writer: &mut Writer) {
+    fn insert_batch<K: Keys>(&self, keys: &mut K, batch: Range<usize>, writer: &mut Writer) {
         for at in batch.clone() {
             prefetch(&raw const self.slots[self.home(keys.hash(at))]);
         }
@@ -230,7 +247,7 @@ impl<const P: usize> Store<P> {
     }
 
     #[inline]
-    fn insert_one<K: Keys>(&self, keys: &K, key: usize, writer: &mut Writer) {
+    fn insert_one<K: Keys>(&self, keys: &mut K, key: usize, writer: &mut Writer) {
         let hash = if self.confuse { keys.hash(key) & 0x3f } else { keys.hash(key) };
         let tag = tag(hash);
         let mask = self.slots.len() - 1;
@@ -239,10 +256,11 @@ impl<const P: usize> Store<P> {
         loop {
             let mut slot = self.slots[at].load(Ordering::Acquire);
             if slot == EMPTY {
-                let address = *written.get_or_insert_with(|| self.arena.append(keys, key, &mut writer.spot));
+                let address = *written.get_or_insert_with(|| self.arena.append(&*keys, key, &mut writer.spot));
                 let full = if self.fingerprints { fingerprint(hash) } else { filled(hash, address.0) };
                 match self.slots[at].compare_exchange(EMPTY, full, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => {
+                        keys.stored(address);
                         return self.hand_on(address, writer);
                     }
                     Err(other) => slot = other,
@@ -258,7 +276,7 @@ impl<const P: usize> Store<P> {
                 if written.is_some() {
                     self.arena.retract(&mut writer.spot);
                 }
-                return;
+                return keys.stored(Address(slot & ADDRESS));
             }
             at = (at + 1) & mask;
         }

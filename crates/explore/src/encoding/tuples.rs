@@ -130,7 +130,7 @@ pub(crate) fn search<'m, 'a>(
             search = begin(&tuples);
         }
     }
-    Some(search.finish(tuples.dictionary.bytes(), |stored| tuples.canonical(stored)))
+    Some(search.finish(tuples.dictionary.bytes(), |stored| tuples.canonical(stored)).0)
 }
 
 struct Running<'r, 'm, 'a> {

@@ -27,6 +27,10 @@ pub(crate) struct Notes {
     /// A transaction committed after that; known only where it is looked for, see `exercise`.
     pub committed_read: bool,
     pub committed_store: bool,
+    /// Somebody needs a name, and all are held; see `progress`.
+    pub out_of_names: bool,
+    /// Who observes the search has seen enough.
+    pub seen_enough: bool,
 }
 
 impl Notes {
@@ -34,7 +38,7 @@ impl Notes {
     pub fn bits(self) -> u32 {
         let search = [self.bounded, self.asserted, self.too_large, self.committed, self.crowded];
         let more = [self.gap_too_small, self.ample, self.read, self.stored, self.committed_read, self.committed_store];
-        let more = more.into_iter().chain([self.repeats]);
+        let more = more.into_iter().chain([self.repeats, self.out_of_names, self.seen_enough]);
         search.into_iter().chain(more).enumerate().map(|(at, set)| u32::from(set) << at).sum()
     }
 
@@ -54,8 +58,16 @@ impl Notes {
             committed_read: set(9),
             committed_store: set(10),
             repeats: set(11),
+            out_of_names: set(12),
+            seen_enough: set(13),
             limited,
         }
+    }
+
+    /// Whether a search has to end, whatever it is for.
+    #[inline]
+    pub fn end_search(self) -> bool {
+        self.too_large || self.gap_too_small || self.out_of_names || self.seen_enough
     }
 
     /// What either noted.
