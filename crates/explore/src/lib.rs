@@ -25,6 +25,7 @@ pub use encoding::foreign::Foreign;
 pub use encoding::packing::{Packing, SharedNumbers};
 pub use faults::Fault;
 pub use search::deadlocks::Deadlocks;
+pub use search::rounds;
 pub use search::space::{Space, Summary, Walker, Wrong};
 pub use semantics::stepping::{NextStep, Place, Standing, Stepping};
 

@@ -130,11 +130,11 @@ impl<const P: usize> Store<P> {
     }
 
     /// A level has been expanded: where only fingerprints are kept, its states are not needed any more.
-    pub fn next_level(&mut self, writers: &mut [Writer]) {
+    pub fn next_level<'w>(&mut self, writers: impl Iterator<Item = &'w mut Writer>) {
         if self.fingerprints {
             self.arena.give_back(self.level.clone());
             self.level = self.level.end..self.arena.chunks();
-            writers.iter_mut().for_each(|writer| writer.spot = Spot::default());
+            writers.for_each(|writer| writer.spot = Spot::default());
         }
     }
 
