@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 
 /// Which form the files of a checkpoint have; every change of it has another number.
-const FILES: u32 = 2;
+const FILES: u32 = 3;
 
 /// Which search a checkpoint is of.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use cyrano_checkpoint::files::{Appender, Reader, Sum, sync_dir};
+use cyrano_checkpoint::record::{self, Records};
 use cyrano_checkpoint::{Error, Result};
 use cyrano_engine::{Limits, Stop};
 use cyrano_explore::Walker;
@@ -14,13 +15,9 @@ use cyrano_explore::store::{Address, ByteKeys, bytes_hash};
 use crate::checkpointer::States;
 use crate::saved::Piece;
 use crate::table::{NoRoom, Partition, Place, owner};
-use crate::wire::{checked_length_at, push_length};
 
 /// Bytes of a block's payload, at most, unless a record is longer.
 const BLOCK: usize = 1 << 18;
-
-/// Bytes of a record before its length.
-const PARENT: usize = 8;
 
 /// The file of a worker of a process.
 pub(crate) fn path(dir: &Path, round: u64, local: usize) -> PathBuf {
@@ -66,14 +63,12 @@ impl Log {
                 Some(_) => return Err(Error::damaged(&self.path, "a packed state makes no sense")),
                 None => plain.extend_from_slice(state),
             }
-            if !payload.is_empty() && payload.len() + PARENT + 4 + plain.len() > BLOCK {
+            if !payload.is_empty() && payload.len() + record::HEAD + plain.len() > BLOCK {
                 self.file.append(&payload, (self.records - first) as u32, first)?;
                 payload.clear();
                 first = self.records;
             }
-            payload.extend_from_slice(&parent.0.to_le_bytes());
-            push_length(&mut payload, plain.len());
-            payload.extend_from_slice(&plain);
+            record::push(&mut payload, parent.0, &plain);
             self.records += 1;
             Ok(())
         })?;
@@ -157,10 +152,10 @@ pub(crate) fn load(
 
 /// Takes a block apart; how many records it has, or `None` if it makes no sense.
 fn gather(payload: &[u8], pending: &mut ByteKeys, whose: Whose, mut packer: Option<&mut Walker<'_>>) -> Option<u32> {
-    let (mut rest, mut known, mut packed) = (payload, 0, Vec::new());
-    while let Some((parent, after)) = rest.split_first_chunk::<PARENT>() {
-        let (length, taken) = checked_length_at(after)?;
-        let plain = after.get(taken..taken.checked_add(length)?)?;
+    let (mut known, mut packed) = (0, Vec::new());
+    for record in Records(payload) {
+        let (parent, plain) = record?;
+        let parent = Place(parent);
         let (state, route) = match &mut packer {
             None => (plain, bytes_hash(plain)),
             Some(packer) => {
@@ -169,15 +164,13 @@ fn gather(payload: &[u8], pending: &mut ByteKeys, whose: Whose, mut packer: Opti
                 (&packed[..], packer.route(&packed)?)
             }
         };
-        let parent = Place(u64::from_le_bytes(*parent));
         if owner(route, whose.processes) != whose.process || (parent != Place::NONE && parent.worker() >= whose.peers) {
             return None;
         }
         pending.push_hashed(bytes_hash(state), Address(parent.0), state);
         known += 1;
-        rest = &after[taken + length..];
     }
-    rest.is_empty().then_some(known)
+    Some(known)
 }
 
 #[cfg(test)]

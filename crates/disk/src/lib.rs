@@ -11,13 +11,11 @@ mod info;
 mod job;
 mod log;
 mod parts;
-mod record;
 mod runs;
 mod saved;
 mod search;
 mod sort;
 mod store;
-mod table;
 #[cfg(test)]
 mod tests;
 mod worker;
@@ -90,7 +88,8 @@ impl DiskSearch {
                 Some(saved) => saved.progress.parts.map(|sum| parts::read(dir, sum, &space)).transpose()?,
                 None => space.packing(),
             };
-            let job = Job { space: &space, packing: packing.as_ref(), settings: &self.settings, limits, watch };
+            let (space_now, packing_now, settings) = (&space, packing.as_ref(), &self.settings);
+            let job = Job { space: space_now, packing: packing_now, explore: &self.explore, settings, limits, watch };
             let search = match found.take() {
                 Some(saved) => Search::resume(job, saved),
                 None => Search::start(job, fresh.clone()),

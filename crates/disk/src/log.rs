@@ -4,12 +4,13 @@
 //! is filled from it again. A state's number is its place in the log. A block never holds states of two levels.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use cyrano_checkpoint::files::{Appender, Block, Reader, Sum};
+use cyrano_checkpoint::record::{self, Records};
 use cyrano_checkpoint::{Error, Result};
 
-use crate::record::{NO_PARENT, Records};
+/// The parent of initial states.
+pub(crate) const NO_PARENT: u64 = (1 << 40) - 1;
 
 /// Bytes of a block's payload, about: what a worker expands at a time.
 const BLOCK: usize = 1 << 14;
@@ -77,25 +78,25 @@ impl Log {
 
 /// Records on their way into the log.
 pub(crate) struct Out<'l> {
-    log: &'l Mutex<Log>,
+    log: &'l mut Log,
     payload: Vec<u8>,
     items: u32,
 }
 
 impl<'l> Out<'l> {
-    pub fn new(log: &'l Mutex<Log>) -> Self {
+    pub fn new(log: &'l mut Log) -> Self {
         Self { log, payload: Vec::new(), items: 0 }
     }
 
-    pub fn push(&mut self, record: &[u8]) -> Result<()> {
-        self.payload.extend_from_slice(record);
+    pub fn push(&mut self, parent: u64, state: &[u8]) -> Result<()> {
+        record::push(&mut self.payload, parent, state);
         self.items += 1;
         if self.payload.len() >= BLOCK { self.flush() } else { Ok(()) }
     }
 
     pub fn flush(&mut self) -> Result<()> {
         if self.items > 0 {
-            self.log.lock().expect("nobody panics with the log").append(&self.payload, self.items)?;
+            self.log.append(&self.payload, self.items)?;
             self.payload.clear();
             self.items = 0;
         }

@@ -28,7 +28,7 @@ pub use arena::{Address, MAX_STATE};
 pub use keys::{ByteKeys, Keys, Stored, bytes_hash};
 pub(crate) use keys::{WordKeys, to_words};
 
-use arena::{ADDRESS, ADDRESS_BITS, Arena, Spot};
+use arena::{ADDRESS, ADDRESS_BITS, Arena, CHUNK, Spot};
 use slots::Slots;
 
 use crate::Explore;
@@ -105,11 +105,20 @@ impl Writer {
 impl<const P: usize> Store<P> {
     /// An empty set of states of this many bytes each, or of any number of bytes, for so many workers.
     pub fn new(state_bytes: Option<usize>, config: &Explore, workers: usize) -> Self {
+        Self::with_arena(Arena::new(state_bytes, CHUNK), config, workers)
+    }
+
+    /// An empty set of states of any number of bytes that takes memory in chunks of so many bytes, a power of two.
+    pub fn in_chunks(chunk: usize, config: &Explore, workers: usize) -> Self {
+        Self::with_arena(Arena::new(None, chunk.min(CHUNK)), config, workers)
+    }
+
+    fn with_arena(arena: Arena<P>, config: &Explore, workers: usize) -> Self {
         // What is not counted yet must fit the smallest table as well.
         let margin = BATCH + workers.max(8) * (COUNT_EVERY as usize + BATCH);
         Self {
-            slots: Slots::new((margin * 16 / FILL + 1).next_power_of_two()),
-            arena: Arena::new(state_bytes),
+            slots: Slots::new(smallest(margin)),
+            arena,
             states: Apart(AtomicU64::new(0)),
             fill: FILL,
             margin,
@@ -156,6 +165,28 @@ impl<const P: usize> Store<P> {
     /// The record that a record was found from.
     pub fn parent(&self, record: Address) -> Address {
         self.arena.parent(record)
+    }
+
+    /// Gives a record another parent.
+    pub fn set_parent(&mut self, record: Address, parent: Address) {
+        self.arena.set_parent(record, parent);
+    }
+
+    /// The longest state that fits.
+    pub fn longest(&self) -> usize {
+        self.arena.longest()
+    }
+
+    /// Forgets all states, and all but this many bytes of slots. Writers have to begin anew.
+    pub fn clear(&mut self, bytes: u64) {
+        let mut size = self.slots.len();
+        while size as u64 * 8 > bytes && size > smallest(self.margin) {
+            size /= 2;
+        }
+        self.slots = Slots::new(0);
+        self.slots = Slots::new(size);
+        self.arena = Arena::new(None, self.arena.chunk());
+        (self.states, self.level) = (Apart(AtomicU64::new(0)), 0..0);
     }
 
     /// The records on the way to one, that one included.
@@ -362,6 +393,11 @@ impl<const P: usize> Store<P> {
         let size = self.slots.len();
         self.refill::<K>(size, 1);
     }
+}
+
+/// The fewest slots, with so many states that are not counted yet.
+fn smallest(margin: usize) -> usize {
+    (margin * 16 / FILL + 1).next_power_of_two()
 }
 
 fn growth(slots: usize) -> usize {

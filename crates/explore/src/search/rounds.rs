@@ -52,11 +52,6 @@ impl Round<'_> {
     pub fn pause(&self) {
         self.shared.pause.store(true, Ordering::Relaxed);
     }
-
-    /// How many spans were claimed.
-    pub fn claimed(&self) -> usize {
-        self.shared.next.load(Ordering::Relaxed)
-    }
 }
 
 /// Goes on with the level under way, until the search ends.
