@@ -8,7 +8,7 @@
 const PARENT: usize = 7;
 
 /// The most bytes that a record has beside the state's.
-pub const HEAD: usize = PARENT + 4;
+const HEAD: usize = PARENT + 4;
 
 /// Appends a record.
 #[inline]

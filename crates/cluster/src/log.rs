@@ -5,8 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use cyrano_checkpoint::files::{Appender, Reader, Sum, sync_dir};
-use cyrano_checkpoint::record::{self, Records};
+use cyrano_checkpoint::files::{Reader, Sum, sync_dir};
+use cyrano_checkpoint::log::Log as File;
+use cyrano_checkpoint::record::Records;
 use cyrano_checkpoint::{Error, Result};
 use cyrano_engine::{Limits, Stop};
 use cyrano_explore::Walker;
@@ -16,7 +17,7 @@ use crate::checkpointer::States;
 use crate::saved::Piece;
 use crate::table::{NoRoom, Partition, Place, owner};
 
-/// Bytes of a block's payload, at most, unless a record is longer.
+/// Bytes of a block's payload, about.
 const BLOCK: usize = 1 << 18;
 
 /// The file of a worker of a process.
@@ -31,50 +32,41 @@ pub(crate) fn round_of_name(name: &str) -> Option<u64> {
 
 /// A file with states.
 pub(crate) struct Log {
-    file: Appender,
+    file: File,
     path: PathBuf,
-    /// How many records are in it.
-    records: u64,
 }
 
 impl Log {
     /// Makes a new one; one that is there is replaced.
     pub fn create(dir: &Path, round: u64, local: usize) -> Result<Self> {
         let path = path(dir, round, local);
-        let file = Appender::create(path.clone())?;
+        let file = File::create(path.clone(), BLOCK)?;
         sync_dir(dir)?;
-        Ok(Self { file, path, records: 0 })
+        Ok(Self { file, path })
     }
 
     /// Goes on with one that has been read; what is behind it is cut off.
     pub fn reopen(dir: &Path, round: u64, local: usize, piece: &Piece) -> Result<Self> {
         let path = path(dir, round, local);
-        Ok(Self { file: Appender::reopen(path.clone(), piece.log)?, path, records: piece.states })
+        let file = File::reopen(path.clone(), BLOCK, piece.log, piece.states, Vec::new())?;
+        Ok(Self { file, path })
     }
 
     /// Appends the first so many records of a partition, as far as they are not in it, and has them written to the disk itself.
     pub fn append(&mut self, states: States<'_>, count: u64) -> Result<Sum> {
-        let (mut payload, mut plain) = (Vec::with_capacity(BLOCK), Vec::new());
-        let mut first = self.records;
-        states.partition.visit(self.records..count, |state, parent| {
+        let Self { file, path } = self;
+        let mut plain = Vec::new();
+        file.forget_waiting();
+        states.partition.visit(file.records()..count, |state, parent| {
             plain.clear();
             match states.packing {
                 Some(packing) if packing.unpack_any(state, &mut plain).is_some() => {}
-                Some(_) => return Err(Error::damaged(&self.path, "a packed state makes no sense")),
+                Some(_) => return Err(Error::damaged(path, "a packed state makes no sense")),
                 None => plain.extend_from_slice(state),
             }
-            if !payload.is_empty() && payload.len() + record::HEAD + plain.len() > BLOCK {
-                self.file.append(&payload, (self.records - first) as u32, first)?;
-                payload.clear();
-                first = self.records;
-            }
-            record::push(&mut payload, parent.0, &plain);
-            self.records += 1;
-            Ok(())
+            file.push(parent.0, &plain)
         })?;
-        if !payload.is_empty() {
-            self.file.append(&payload, (self.records - first) as u32, first)?;
-        }
+        self.file.flush()?;
         self.file.sync()?;
         Ok(self.file.sum())
     }

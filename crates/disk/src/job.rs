@@ -14,6 +14,8 @@ pub(crate) struct Job<'s> {
     pub packing: Option<&'s Packing<'s>>,
     pub explore: &'s Explore,
     pub settings: &'s Settings,
+    /// Whether states go to sorted runs when memory is used up.
+    pub spill: bool,
     pub limits: &'s Limits,
     pub watch: &'s dyn Watch,
 }

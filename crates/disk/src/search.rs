@@ -21,7 +21,7 @@ use cyrano_explore::store::{ByteKeys, Writer};
 use cyrano_explore::{Packing, Summary, Wrong};
 
 use crate::job::Job;
-use crate::log::{self, Log, NO_PARENT};
+use crate::log::{self, NO_PARENT};
 use crate::parts::Parts;
 use crate::runs::Run;
 use crate::saved::{End, Progress, RunLine, Saved};
@@ -84,7 +84,7 @@ impl<'s> Search<'s> {
     /// A search from the beginning. `saved` says what it is a search for.
     pub fn start(job: Job<'s>, saved: Saved) -> Result<Self> {
         let dir = &job.settings.dir;
-        let store = Store::new(dir, Log::create(dir)?, job.explore, job.limits.memory, job.workers())?;
+        let store = Store::new(dir, log::create(dir)?, job.explore, job.limits.memory, job.workers())?;
         store.sweep();
         let parts = job.packing.map(|_| Parts::create(dir)).transpose()?;
         Ok(Self::with(job, store, parts, saved))
@@ -97,7 +97,7 @@ impl<'s> Search<'s> {
         let runs = open_runs(dir, &saved.runs)?;
         let mut blocks = read_log(dir, &saved.progress)?;
         let fresh = blocks.split_off(blocks.partition_point(|block| block.first < level_end));
-        let log = Log::reopen(dir, sum, states, fresh)?;
+        let log = log::reopen(dir, sum, states, fresh)?;
         let mut store = Store::new(dir, log, job.explore, job.limits.memory, job.workers())?;
         let parts = job.packing.zip(parts).map(|(packing, sum)| Parts::reopen(dir, sum, packing)).transpose()?;
         runs.into_iter().for_each(|(part, run)| store.adopt(part, run));
@@ -134,7 +134,7 @@ impl<'s> Search<'s> {
     /// Fills the table with the states that are in no run. A limit may be reached before; then the checkpoint stays as it is.
     fn refill(&mut self) -> Result<()> {
         let (mut payload, mut keys, mut writer) = (Vec::new(), ByteKeys::default(), Writer::default());
-        let (mut offset, sum, spills) = (0, self.known.log, self.job.settings.spill);
+        let (mut offset, sum, spills) = (0, self.known.log, self.job.spill);
         while offset < sum.length && self.stopped.is_none() {
             let block = self.store.reader.header(offset, sum.length)?;
             offset = block.end();
@@ -213,7 +213,7 @@ impl<'s> Search<'s> {
         if stop.is_some() || full || due {
             self.settle(workers)?;
         }
-        let stop = stop.or((full && !self.job.settings.spill).then_some(Stop::Memory));
+        let stop = stop.or((full && !self.job.spill).then_some(Stop::Memory));
         if let Some(stop) = stop {
             return self.halt(Halt::Limit(stop)).map(|answer| Some(Outcome::of(answer)));
         }
@@ -263,7 +263,7 @@ impl<'s> Search<'s> {
 
     /// Tells how it goes, and whether to pause: a limit is reached, or a checkpoint is due. However often checkpoints are due, some of a round is done before.
     fn look(&self, block: &Block, begins: bool) -> bool {
-        let states = self.store.log.states() + self.store.pending();
+        let states = self.store.log.records() + self.store.pending();
         let frontier = states - block.first.min(states);
         self.job.watch.progress(Report { states, frontier, depth: self.depth, bytes: self.store.bytes() });
         !begins && self.is_due(self.job.settings.every) || self.job.limits.exceeded(0).is_some()
@@ -284,7 +284,7 @@ impl<'s> Search<'s> {
         }
         self.store.settle()?;
         let summary = self.summary(workers);
-        let (log, states) = (self.store.log.sum(), self.store.log.states());
+        let (log, states) = (self.store.log.sum(), self.store.log.records());
         let parts = self.parts.as_ref().map(Parts::sum);
         let position = self.level.first().map_or(self.level_end, |block| block.first);
         let (depth, level_end, seconds) = (self.depth, self.level_end, self.elapsed());

@@ -17,12 +17,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use cyrano_checkpoint::files::{Reader, names};
+use cyrano_checkpoint::log::Log;
 use cyrano_checkpoint::{Error, Result};
 use cyrano_explore::Explore;
 use cyrano_explore::store::{Address, ByteKeys, Store as Table, Writer, bytes_hash};
 
 use crate::budget::Budget;
-use crate::log::{Log, NO_PARENT, Out};
+use crate::log::NO_PARENT;
 use crate::runs::{self, Run};
 use crate::sort::{Entry, sort};
 
@@ -159,11 +160,11 @@ impl Store {
             self.mark_old()?;
         }
         let Self { table, pending, log, .. } = self;
-        let mut out = Out::new(log);
+        log.forget_waiting();
         for at in records(table, pending).filter(|at| table.parent(*at).0 & OLD == 0) {
-            out.push(table.parent(at).0 & NO_PARENT, table.state(at))?;
+            log.push(table.parent(at).0 & NO_PARENT, table.state(at))?;
         }
-        out.flush()?;
+        log.flush()?;
         self.accept();
         Ok(())
     }
@@ -201,7 +202,7 @@ impl Store {
     /// Writes everything that is in the table to runs, and empties it. If it fails, nothing has changed. Nothing must be pending; writers have to begin
     /// anew.
     pub fn spill(&mut self) -> Result<()> {
-        self.spill_up_to(self.log.states())
+        self.spill_up_to(self.log.records())
     }
 
     /// The same for a table that has the states with smaller numbers.

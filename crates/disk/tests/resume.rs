@@ -190,13 +190,12 @@ fn a_checkpoint_of_another_search_is_refused() {
     let check = |case: &Case, explore: Explore, deferred: usize, part: &str| {
         let settings = Settings {
             dir: dir.path().to_owned(),
-            spill: true,
             resume: true,
             every: std::time::Duration::from_secs(60),
             about: Vec::new(),
         };
         let limits = Limits { deferred, ..limits(1 << 20, 1) };
-        let why = DiskSearch::new(explore, settings).run(case.query(), &limits, &()).err();
+        let why = DiskSearch::new(explore, settings, true).run(case.query(), &limits, &()).err();
         let why = why.map(|error| error.to_string()).unwrap_or_default();
         assert!(why.contains("cannot be resumed") && why.contains(part), "{part}: {why}");
     };
