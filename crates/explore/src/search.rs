@@ -209,13 +209,10 @@ struct Running<'r, 'm, 'a, X> {
     expander: X,
 }
 
-impl<'m, 'a, X> Running<'_, 'm, 'a, X> {
+impl<'m, 'a, E: Expander<'m, 'a>, X: Fn() -> E> Running<'_, 'm, 'a, X> {
     /// Has a first worker, who finds the initial states if nobody has done so.
-    fn begin<E: Expander<'m, 'a>>(&mut self, workers: &mut Vec<Worker<E>>) -> Option<End>
-    where
-        X: Fn() -> E,
-    {
-        self.hire(workers, 1);
+    fn begin(&mut self, workers: &mut Vec<Worker<E>>) -> Option<End> {
+        self.hire(workers);
         if !self.search.seeded {
             if workers[0].expander.seed().is_err() {
                 return Some(End::Reshape);
@@ -224,24 +221,14 @@ impl<'m, 'a, X> Running<'_, 'm, 'a, X> {
             self.search.flush(workers);
             self.search.turn(workers);
         }
-        self.hire_if_wide(workers);
+        self.hire(workers);
         None
     }
 
-    fn hire_if_wide<E>(&mut self, workers: &mut Vec<Worker<E>>)
-    where
-        X: Fn() -> E,
-    {
-        if self.search.level.len() >= WORTH_SHARING {
-            self.hire(workers, self.search.limits.workers);
-        }
-    }
-
-    fn hire<E>(&mut self, workers: &mut Vec<Worker<E>>, count: usize)
-    where
-        X: Fn() -> E,
-    {
-        while workers.len() < count {
+    /// Has as many workers as there is enough to do for.
+    fn hire(&mut self, workers: &mut Vec<Worker<E>>) {
+        let wanted = if self.search.level.len() < WORTH_SHARING { 1 } else { self.search.limits.workers };
+        while workers.len() < wanted {
             let writer = self.search.writers.pop().unwrap_or_default();
             workers.push(Worker { expander: (self.expander)(), writer, expanded: 0, reshape: false, stop: None });
         }
@@ -290,7 +277,7 @@ impl<'m, 'a, E: Expander<'m, 'a>, X: Fn() -> E + Sync> Visited<Worker<E>> for Ru
             return Some(End::Over);
         }
         self.search.stats.depth += 1;
-        self.hire_if_wide(workers);
+        self.hire(workers);
         None
     }
 }

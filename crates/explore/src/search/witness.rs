@@ -89,11 +89,7 @@ impl<'m> Walk<'m> {
     /// Adds a step to the execution.
     fn take(&mut self, successor: &mut Successor) {
         self.violation = successor.event.take();
-        self.execution.order.extend(&successor.accesses);
-        let choices = std::mem::take(&mut successor.choices);
-        for (thread, value) in choices {
-            self.execution.choices[thread].push(value);
-        }
+        successor.add_to(&mut self.execution);
         self.own_choices.append(&mut successor.own_choices);
     }
 
