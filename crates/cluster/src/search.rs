@@ -6,6 +6,9 @@
 //! inserted at once; those of the level behind it, from processes that are faster, wait until this worker has begun the next one too. So no state gets a place in a
 //! later level than its first.
 //!
+//! This is not the loop of rounds that other searches share (`cyrano_explore::rounds`): nobody calls the workers of several machines together but timely,
+//! once for each level. See docs/decisions/0014-the-house.md.
+//!
 //! There is no back pressure in timely: all that has arrived is inserted before more is expanded.
 //!
 //! A search that goes on from a checkpoint begins with the level of that, at its time; what is kept on the way is the checkpointer's business

@@ -39,7 +39,7 @@ use crate::criteria::judge::Hit;
 use crate::semantics::machine::Machine;
 use crate::semantics::step::Notes;
 use crate::store::Address;
-use crate::{Explore, LARGEST_GAP, witness};
+use crate::{Explore, larger, witness};
 use cycles::{Cycle, Role, Want};
 use graph::{Graph, MOST_THREADS};
 
@@ -67,7 +67,7 @@ pub(crate) fn ask(
         machine.names = Some(&names);
         let graph = Graph::build(&machine, &property, limits, watch);
         if graph.notes.gap_too_small {
-            gap = gap.map(|gap| gap * 2).filter(|gap| *gap <= LARGEST_GAP);
+            gap = larger(gap);
             continue;
         }
         return judge(&machine, graph, progress, limits);

@@ -53,7 +53,7 @@ use std::sync::{Mutex, PoisonError};
 use cyrano_engine::{Limits, Query, Stats, Watch};
 use cyrano_ir::{Op, Program, Property};
 
-use crate::Explore;
+use crate::{Explore, used};
 use crate::search::Search;
 use crate::search::observer::Observer;
 use crate::search::plain::{Bytes, Plain};
@@ -108,13 +108,12 @@ pub(crate) fn prove(config: &Explore, query: Query<'_>, limits: &Limits, watch: 
     if pairs.given_up || found.stop.is_some() || !pairs.committed {
         return None;
     }
-    let used = [
+    let reductions = used([
         ("dead-registers", config.dead_registers),
         ("macro-steps", true),
         ("thread-symmetry", !machine.symmetric_threads.is_empty()),
         ("movers", true),
-    ];
-    let reductions = used.into_iter().filter(|(_, used)| *used).map(|(name, _)| name).collect();
+    ]);
     // How deep they lie does not matter.
     let stats = Stats { depth: 0, ..found.stats };
     Some(Proof { blocks: pairs.blocks.by_name(), places: pairs.blocks.proven_places(), reductions, stats })

@@ -90,9 +90,8 @@ impl<'a> Space<'a> {
     /// If a search had to give up because timestamps were too close together: the same question with larger gaps.
     pub fn wider(&self, summary: &Summary, limits: &Limits) -> Option<Self> {
         let too_small = Notes::from_bits(summary.notes, None).gap_too_small;
-        let gap = self.gap.filter(|_| too_small)?;
-        let gap = Some(gap * 2).filter(|gap| *gap <= crate::LARGEST_GAP);
-        Some(Self::with_gap(self.query, self.config, limits, gap))
+        self.gap.filter(|_| too_small)?;
+        Some(Self::with_gap(self.query, self.config, limits, crate::larger(self.gap)))
     }
 
     /// The same question, after searches that found these notes and gave up.
