@@ -26,7 +26,7 @@ use crate::parts::Parts;
 use crate::runs::Run;
 use crate::saved::{End, Progress, RunLine, Saved};
 use crate::store::{Store, push};
-use crate::worker::Worker;
+use crate::worker::{Worker, fits};
 
 /// How often the first worker looks at limits.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -142,6 +142,7 @@ impl<'s> Search<'s> {
                 continue;
             }
             self.store.reader.payload(&block, &mut payload)?;
+            fits(&self.store, Records(&payload).flatten().map(|(_, state)| state.len()).max().unwrap_or(0))?;
             Records(&payload).flatten().for_each(|(_, state)| push(&mut keys, NO_PARENT, state));
             let mut room = true;
             while room && !self.store.insert(&mut keys, &mut writer) {
@@ -172,7 +173,7 @@ impl<'s> Search<'s> {
             return self.answer(self.stopped).map(Outcome::of);
         }
         let mut workers: Vec<_> = (0..self.job.workers()).map(|_| Worker::new(self.job.walker())).collect();
-        if self.known.states == 0 && workers[0].seed().is_some() {
+        if self.known.states == 0 && workers[0].seed(&self.store)?.is_some() {
             return Ok(Outcome::AtOnce);
         }
         match self.begin(&mut workers).and_then(|()| rounds::search(&mut self, &mut workers)) {

@@ -34,8 +34,13 @@ impl<'s> Worker<'s> {
     }
 
     /// Finds the initial states; says if one of them goes wrong at once.
-    pub fn seed(&mut self) -> Option<Wrong> {
-        self.walker.initial(|state| push(&mut self.keys, NO_PARENT, state))
+    pub fn seed(&mut self, store: &Store) -> Result<Option<Wrong>> {
+        let mut longest = 0;
+        let wrong = self.walker.initial(|state| {
+            longest = longest.max(state.len());
+            push(&mut self.keys, NO_PARENT, state);
+        });
+        fits(store, longest).map(|()| wrong)
     }
 
     /// Expands a block, to its end unless something goes wrong. Where the table has no room, states wait.
@@ -54,9 +59,7 @@ impl<'s> Worker<'s> {
                 longest = longest.max(next.len());
                 push(keys, number, next);
             });
-            if longest > store.longest() {
-                return Err(Error::Unsupported(format!("a state of {longest} bytes needs more memory than there is")));
-            }
+            fits(store, longest)?;
             if let Some(wrong) = wrong {
                 *hit = Some((wrong, number));
                 break;
@@ -72,4 +75,12 @@ impl<'s> Worker<'s> {
     pub fn is_over(&self) -> bool {
         self.crowded || self.error.is_some() || self.hit.is_some() || self.walker.must_give_up()
     }
+}
+
+/// An error if a state is too long for the chunks of the table, which are small where there is little memory.
+pub(crate) fn fits(store: &Store, longest: usize) -> Result<()> {
+    if longest <= store.longest() {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!("a state of {longest} bytes does not fit into so little memory")))
 }

@@ -53,7 +53,6 @@ use std::sync::{Mutex, PoisonError};
 use cyrano_engine::{Limits, Query, Stats, Watch};
 use cyrano_ir::{Op, Program, Property};
 
-use crate::{Explore, used};
 use crate::search::Search;
 use crate::search::observer::Observer;
 use crate::search::plain::{Bytes, Plain};
@@ -61,6 +60,7 @@ use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
 use crate::semantics::step::{Stepper, Successor, Successors};
 use crate::store::Store;
+use crate::{Explore, used};
 use texts::Texts;
 
 /// Work beyond which the shadow is asked instead, if movers may still be the whole answer.
