@@ -10,12 +10,14 @@
 mod error;
 pub mod files;
 pub mod heading;
+mod info;
 pub mod lock;
 pub mod log;
 pub mod manifest;
 pub mod record;
 
 pub use error::{Error, Result};
+pub use info::Info;
 
 use std::path::PathBuf;
 use std::time::Duration;

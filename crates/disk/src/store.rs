@@ -45,7 +45,7 @@ const OLD: u64 = 1 << 47;
 #[inline]
 pub(crate) fn push(keys: &mut ByteKeys, parent: u64, state: &[u8]) {
     let hash = bytes_hash(state);
-    keys.push_hashed(hash, Address(parent | (hash >> 60) * PART), state);
+    keys.push_hashed(hash, Address(parent + (hash >> 60) * PART), state);
 }
 
 /// The visited set.

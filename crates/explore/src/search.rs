@@ -267,8 +267,7 @@ impl<'m, 'a, E: Expander<'m, 'a>, X: Fn() -> E + Sync> Visited<Worker<E>> for Ru
         if search.stop.is_some() || workers.iter().any(over) || search.flush(workers) {
             return Some(End::Over);
         }
-        let reshape = workers.iter_mut().fold(false, |any, worker| std::mem::take(&mut worker.reshape) || any);
-        reshape.then_some(End::Reshape)
+        workers.iter().any(|worker| worker.reshape).then_some(End::Reshape)
     }
 
     fn next_level(&mut self, workers: &mut Vec<Worker<E>>) -> Option<End> {
