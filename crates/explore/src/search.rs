@@ -23,7 +23,7 @@ use crate::encoding::dictionary::Cut;
 use crate::encoding::tuples;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
-use crate::semantics::step::Notes;
+use crate::semantics::step::{Notes, Stepper};
 use crate::store::{Address, BATCH, Keys, Store, Writer};
 use rounds::{Round, Visited, WORTH_SHARING};
 
@@ -54,9 +54,7 @@ pub(crate) trait Expander<'m, 'a>: Send {
     /// The states that wait for their insertion.
     fn keys(&mut self) -> &mut Self::Keys;
     fn judge(&self) -> &Judge<'m, 'a>;
-    fn notes(&self) -> Notes;
-    /// Which instructions threads have come to.
-    fn reached(&self) -> &[bool];
+    fn stepper(&self) -> &Stepper<'m>;
     /// How many bytes it takes itself.
     fn bytes(&self) -> u64;
     /// How many bytes all workers have in common, beside the store.
@@ -147,8 +145,9 @@ impl<'m, 'a> Search<'m, 'a> {
         let (mut workers, mut running) = (Vec::new(), Running { search: self, expander });
         let end = running.begin(&mut workers).unwrap_or_else(|| rounds::search(&mut running, &mut workers));
         for worker in workers {
-            self.notes = self.notes.or(worker.expander.notes());
-            crate::search::reached::add(&mut self.reached, worker.expander.reached());
+            let stepper = worker.expander.stepper();
+            self.notes = self.notes.or(stepper.notes);
+            reached::add(&mut self.reached, &stepper.reached);
             self.judge.absorb(worker.expander.finish());
             self.writers.push(worker.writer);
         }
@@ -300,7 +299,7 @@ impl<'m, 'a, E: Expander<'m, 'a>> Worker<E> {
 
     /// Whether it found a state that it cannot hold.
     fn gives_up(&self) -> bool {
-        let notes = self.expander.notes();
+        let notes = self.expander.stepper().notes;
         notes.end_search() || self.expander.judge().is_content(notes)
     }
 

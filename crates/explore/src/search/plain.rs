@@ -196,12 +196,8 @@ impl<'m, 'a, F: Form, O: Observer<'m>> Expander<'m, 'a> for Plain<'m, 'a, F, O> 
         &self.judge
     }
 
-    fn notes(&self) -> Notes {
-        self.stepper.notes
-    }
-
-    fn reached(&self) -> &[bool] {
-        &self.stepper.reached
+    fn stepper(&self) -> &Stepper<'m> {
+        &self.stepper
     }
 
     fn bytes(&self) -> u64 {
