@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 
 /// Which form the files of a checkpoint have; every change of it has another number.
-const FILES: u32 = 2;
+const FILES: u32 = 3;
 
 /// Which search a checkpoint is of.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -93,26 +93,32 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs()
 }
 
-/// Writes what a summary has beside numbers, with this behind the keys.
-pub fn add_findings(out: &mut Manifest, suffix: &str, summary: &Summary) {
-    if let Some((thread, pc)) = summary.limited {
+/// Writes a summary, with this behind the keys.
+pub fn add_summary(out: &mut Manifest, suffix: &str, summary: &Summary) {
+    let Summary { transitions, ended, outcomes, notes, limited } = summary;
+    out.add(&format!("found{suffix}"), format_args!("{transitions} {} {notes}", u8::from(*ended)));
+    if let Some((thread, pc)) = limited {
         out.add(&format!("limited{suffix}"), format_args!("{thread} {pc}"));
     }
-    for outcome in &summary.outcomes {
+    for outcome in outcomes {
         out.add(&format!("outcome{suffix}"), joined(outcome));
     }
 }
 
-/// Adds what was written like that to a summary.
-pub fn read_findings(text: &Manifest, suffix: &str, summary: Summary) -> Result<Summary> {
-    let (limited, outcome) = (format!("limited{suffix}"), format!("outcome{suffix}"));
+/// Reads what was written like that.
+pub fn read_summary(text: &Manifest, suffix: &str) -> Result<Summary> {
+    let [found, limited, outcome] = ["found", "limited", "outcome"].map(|name| format!("{name}{suffix}"));
+    let first = text.get(&found).and_then(numbers::<u64>);
+    let Some(&[transitions, ended, notes]) = first.as_deref() else { return Err(text.senseless(&found)) };
+    let notes = u32::try_from(notes).map_err(|_| text.senseless(&found))?;
     let place = |line: &str| match numbers::<u64>(line)?[..] {
         [thread, pc] => Some((usize::try_from(thread).ok()?, u32::try_from(pc).ok()?)),
         _ => None,
     };
-    let found = text.get(&limited).map(|line| place(line).ok_or_else(|| text.senseless(&limited))).transpose()?;
+    let place = text.get(&limited).map(|line| place(line).ok_or_else(|| text.senseless(&limited))).transpose()?;
     let outcomes: Option<_> = text.all(&outcome).map(numbers::<i128>).collect();
-    Ok(Summary { outcomes: outcomes.ok_or_else(|| text.senseless(&outcome))?, limited: found, ..summary })
+    let outcomes = outcomes.ok_or_else(|| text.senseless(&outcome))?;
+    Ok(Summary { transitions, ended: ended != 0, outcomes, notes, limited: place })
 }
 
 /// The numbers of a line.

@@ -8,31 +8,18 @@ use cyrano_checkpoint::files::names;
 use crate::part::all_in;
 use crate::saved::Saved;
 
-/// What one process has.
+/// What one process has: its states, transitions from them, and its files.
+pub type Info = cyrano_checkpoint::Info<Part>;
+
+/// Which part it is.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Info {
+pub struct Part {
     /// Which process, and of how many.
     pub process: usize,
     /// How many processes there are.
     pub processes: usize,
-    /// Which search it is of, by name.
-    pub identity: Vec<(String, String)>,
-    /// What was said about it when it began, by name.
-    pub about: Vec<(String, String)>,
-    /// The levels of which it has a part, the last one first; what follows is about that one.
+    /// The levels of which it has a part, the last one first; what else is told is about that one.
     pub levels: Vec<Level>,
-    /// Its states so far.
-    pub states: u64,
-    /// Transitions from them so far.
-    pub transitions: u64,
-    /// Its states that have not been expanded.
-    pub frontier: u64,
-    /// How long the search has taken.
-    pub seconds: f64,
-    /// When it was written, in seconds since 1970.
-    pub time: u64,
-    /// Bytes of its files.
-    pub bytes: u64,
 }
 
 /// A checkpoint. Parts belong together if all of it is the same.
@@ -59,7 +46,7 @@ pub fn info(dir: &Path) -> Result<Vec<Info>> {
     for name in names(dir)?.iter().filter(|name| name.starts_with("process-")) {
         found.extend(one(&all_in(&dir.join(name))?));
     }
-    found.sort_by_key(|info| info.process);
+    found.sort_by_key(|info: &Info| info.more.process);
     Ok(found)
 }
 
@@ -76,16 +63,18 @@ fn one(all: &[Saved]) -> Option<Info> {
         complete: saved.complete,
     };
     Some(Info {
-        process: number("process"),
-        processes: number("processes"),
         identity: saved.heading.identity.clone(),
         about: saved.heading.about.clone(),
-        levels: all.iter().rev().map(level).collect(),
         states: saved.pieces.iter().map(|piece| piece.states).sum(),
         transitions: saved.pieces.iter().map(|piece| piece.summary.transitions).sum(),
         frontier: saved.pieces.iter().map(|piece| piece.frontier).sum(),
         seconds: saved.seconds,
         time: saved.written,
         bytes: saved.pieces.iter().map(|piece| piece.log.length).sum(),
+        more: Part {
+            process: number("process"),
+            processes: number("processes"),
+            levels: all.iter().rev().map(level).collect(),
+        },
     })
 }

@@ -47,7 +47,6 @@ mod wire;
 mod workers;
 
 use std::fmt::{Display, Formatter};
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -59,6 +58,7 @@ use part::Part;
 use table::Place;
 use workers::Workers;
 
+pub use cyrano_checkpoint::Settings;
 pub use info::{Info, Level, info};
 pub use key::Key;
 
@@ -119,19 +119,6 @@ pub struct Options {
     pub wait: Duration,
     /// How long another process may be silent before it counts as lost.
     pub silence: Duration,
-}
-
-/// Where and how a search is kept, so that it can be resumed.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The directory; each process has one of its own in it, so that all can name the same, on one file system or on many.
-    pub dir: PathBuf,
-    /// Whether to go on from the checkpoints there.
-    pub resume: bool,
-    /// How often a checkpoint is written.
-    pub every: Duration,
-    /// What [`info()`] tells about the search, by name: names are single words.
-    pub about: Vec<(String, String)>,
 }
 
 /// The explorer, on all processes of a cluster. Every process asks the same questions in the same order and gets the same answers.

@@ -5,7 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use cyrano_checkpoint::files::{Appender, Reader, Sum, sync_dir};
+use cyrano_checkpoint::files::{Reader, Sum, sync_dir};
+use cyrano_checkpoint::log::Log as File;
+use cyrano_checkpoint::record::Records;
 use cyrano_checkpoint::{Error, Result};
 use cyrano_engine::{Limits, Stop};
 use cyrano_explore::Walker;
@@ -14,13 +16,9 @@ use cyrano_explore::store::{Address, ByteKeys, bytes_hash};
 use crate::checkpointer::States;
 use crate::saved::Piece;
 use crate::table::{NoRoom, Partition, Place, owner};
-use crate::wire::{checked_length_at, push_length};
 
-/// Bytes of a block's payload, at most, unless a record is longer.
+/// Bytes of a block's payload, about.
 const BLOCK: usize = 1 << 18;
-
-/// Bytes of a record before its length.
-const PARENT: usize = 8;
 
 /// The file of a worker of a process.
 pub(crate) fn path(dir: &Path, round: u64, local: usize) -> PathBuf {
@@ -34,52 +32,41 @@ pub(crate) fn round_of_name(name: &str) -> Option<u64> {
 
 /// A file with states.
 pub(crate) struct Log {
-    file: Appender,
+    file: File,
     path: PathBuf,
-    /// How many records are in it.
-    records: u64,
 }
 
 impl Log {
     /// Makes a new one; one that is there is replaced.
     pub fn create(dir: &Path, round: u64, local: usize) -> Result<Self> {
         let path = path(dir, round, local);
-        let file = Appender::create(path.clone())?;
+        let file = File::create(path.clone(), BLOCK)?;
         sync_dir(dir)?;
-        Ok(Self { file, path, records: 0 })
+        Ok(Self { file, path })
     }
 
     /// Goes on with one that has been read; what is behind it is cut off.
     pub fn reopen(dir: &Path, round: u64, local: usize, piece: &Piece) -> Result<Self> {
         let path = path(dir, round, local);
-        Ok(Self { file: Appender::reopen(path.clone(), piece.log)?, path, records: piece.states })
+        let file = File::reopen(path.clone(), BLOCK, piece.log, piece.states, Vec::new())?;
+        Ok(Self { file, path })
     }
 
     /// Appends the first so many records of a partition, as far as they are not in it, and has them written to the disk itself.
     pub fn append(&mut self, states: States<'_>, count: u64) -> Result<Sum> {
-        let (mut payload, mut plain) = (Vec::with_capacity(BLOCK), Vec::new());
-        let mut first = self.records;
-        states.partition.visit(self.records..count, |state, parent| {
+        let Self { file, path } = self;
+        let mut plain = Vec::new();
+        file.forget_waiting();
+        states.partition.visit(file.records()..count, |state, parent| {
             plain.clear();
             match states.packing {
                 Some(packing) if packing.unpack_any(state, &mut plain).is_some() => {}
-                Some(_) => return Err(Error::damaged(&self.path, "a packed state makes no sense")),
+                Some(_) => return Err(Error::damaged(path, "a packed state makes no sense")),
                 None => plain.extend_from_slice(state),
             }
-            if !payload.is_empty() && payload.len() + PARENT + 4 + plain.len() > BLOCK {
-                self.file.append(&payload, (self.records - first) as u32, first)?;
-                payload.clear();
-                first = self.records;
-            }
-            payload.extend_from_slice(&parent.0.to_le_bytes());
-            push_length(&mut payload, plain.len());
-            payload.extend_from_slice(&plain);
-            self.records += 1;
-            Ok(())
+            file.push(parent.0, &plain)
         })?;
-        if !payload.is_empty() {
-            self.file.append(&payload, (self.records - first) as u32, first)?;
-        }
+        self.file.flush()?;
         self.file.sync()?;
         Ok(self.file.sum())
     }
@@ -157,10 +144,10 @@ pub(crate) fn load(
 
 /// Takes a block apart; how many records it has, or `None` if it makes no sense.
 fn gather(payload: &[u8], pending: &mut ByteKeys, whose: Whose, mut packer: Option<&mut Walker<'_>>) -> Option<u32> {
-    let (mut rest, mut known, mut packed) = (payload, 0, Vec::new());
-    while let Some((parent, after)) = rest.split_first_chunk::<PARENT>() {
-        let (length, taken) = checked_length_at(after)?;
-        let plain = after.get(taken..taken.checked_add(length)?)?;
+    let (mut known, mut packed) = (0, Vec::new());
+    for record in Records(payload) {
+        let (parent, plain) = record?;
+        let parent = Place(parent);
         let (state, route) = match &mut packer {
             None => (plain, bytes_hash(plain)),
             Some(packer) => {
@@ -169,15 +156,13 @@ fn gather(payload: &[u8], pending: &mut ByteKeys, whose: Whose, mut packer: Opti
                 (&packed[..], packer.route(&packed)?)
             }
         };
-        let parent = Place(u64::from_le_bytes(*parent));
         if owner(route, whose.processes) != whose.process || (parent != Place::NONE && parent.worker() >= whose.peers) {
             return None;
         }
         pending.push_hashed(bytes_hash(state), Address(parent.0), state);
         known += 1;
-        rest = &after[taken + length..];
     }
-    rest.is_empty().then_some(known)
+    Some(known)
 }
 
 #[cfg(test)]

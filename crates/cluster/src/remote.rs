@@ -4,12 +4,9 @@
 //! bytes of states. When the receiver knows all of it, states are sent packed and translated there, number by number; as long as it does not,
 //! they are sent plain. So what is told never takes more of the network than states do, however many numbers there are.
 
+use cyrano_checkpoint::record::{self, Records};
 use cyrano_explore::store::{Address, ByteKeys, bytes_hash};
 use cyrano_explore::{Foreign, Packing, Walker};
-
-use crate::search::write_record;
-use crate::table::Place;
-use crate::wire::{checked_length_at, length_at};
 
 /// How much may be told in a small letter.
 const LEAST: usize = 1 << 12;
@@ -70,20 +67,17 @@ impl<'s> Remote<'s> {
         let (told, rest) = rest.split_first_chunk()?;
         let (packed, rest) = rest.split_first()?;
         let told = usize::try_from(u64::from_le_bytes(*told)).ok()?;
-        let (told, mut rest) = rest.split_at_checked(told)?;
+        let (told, rest) = rest.split_at_checked(told)?;
         let foreign = self.heard.get_mut(process)?.get_or_insert_with(|| self.packing.foreign());
         walker.hear(foreign, usize::try_from(u64::from_le_bytes(*first)).ok()?, told)?;
-        while let Some((parent, after)) = rest.split_first_chunk() {
-            let (length, taken) = checked_length_at(after)?;
-            let state = after.get(taken..taken + length)?;
-            let parent = Address(u64::from_le_bytes(*parent));
-            let found = |state: &[u8]| pending.push_hashed(bytes_hash(state), parent, state);
+        for record in Records(rest) {
+            let (parent, state) = record?;
+            let found = |state: &[u8]| pending.push_hashed(bytes_hash(state), Address(parent), state);
             if *packed == 0 {
                 walker.pack(state, found);
             } else {
                 walker.translate(foreign, state, found);
             }
-            rest = &after[taken + length..];
         }
         (!walker.must_give_up()).then_some(())
     }
@@ -91,15 +85,13 @@ impl<'s> Remote<'s> {
 
 /// Appends the states of a letter in their plain form.
 fn unpack(walker: &mut Walker<'_>, letter: &[u8], out: &mut Vec<u8>) {
-    let (mut plain, mut rest) = (Vec::new(), letter);
-    while let Some((parent, after)) = rest.split_first_chunk() {
-        let (length, taken) = length_at(after);
+    let mut plain = Vec::new();
+    for (parent, state) in Records(letter).flatten() {
         plain.clear();
         // Whatever has been packed can be unpacked; if it cannot, the walker knows that the search is of no use.
-        if walker.unpack(&after[taken..taken + length], &mut plain).is_some() {
-            write_record(out, Place(u64::from_le_bytes(*parent)), &plain);
+        if walker.unpack(state, &mut plain).is_some() {
+            record::push(out, parent, &plain);
         }
-        rest = &after[taken + length..];
     }
 }
 
@@ -112,7 +104,7 @@ mod tests {
     use cyrano_ir::Property;
 
     use super::*;
-    use crate::table::{Common, Partition};
+    use crate::table::{Common, Partition, Place};
 
     /// A process with many numbers tells them letter by letter: states arrive all the same, plain at first and packed later.
     #[test]
@@ -138,7 +130,7 @@ mod tests {
         let (mut packed, mut expected) = (Vec::new(), BTreeSet::new());
         for state in &states {
             let mut letter = Vec::new();
-            write_record(&mut letter, Place::new(0, 7), state);
+            record::push(&mut letter, Place::new(0, 7).0, state);
             let sealed = out.seal(&mut sender, 1, &letter);
             packed.push(sealed[16] == 1);
             let mut pending = ByteKeys::default();
@@ -156,7 +148,7 @@ mod tests {
         assert!(back.open(&mut receiver, 0, &[0; HEAD - 1], &mut pending).is_none());
         let mut stranger = Remote::new(&there, 2);
         let mut letter = Vec::new();
-        write_record(&mut letter, Place::new(0, 7), states.last().expect("there are some"));
+        record::push(&mut letter, Place::new(0, 7).0, states.last().expect("there are some"));
         assert!(stranger.open(&mut receiver, 0, &out.seal(&mut sender, 1, &letter), &mut pending).is_none());
         assert!(receiver.must_give_up());
     }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use cyrano_checkpoint::files::Sum;
-use cyrano_checkpoint::heading::{Heading, add_findings, numbers, read_findings};
+use cyrano_checkpoint::heading::{Heading, add_summary, numbers, read_summary};
 use cyrano_checkpoint::manifest::Manifest;
 use cyrano_checkpoint::{Error, Result};
 use cyrano_explore::Summary;
@@ -88,11 +88,9 @@ impl Saved {
         out.add("workers", self.pieces.len());
         for (worker, piece) in self.pieces.iter().enumerate() {
             let Piece { log, states, frontier, depth, summary } = piece;
-            let Summary { transitions, ended, notes, .. } = summary;
             out.add(&format!("log-{worker}"), log);
             out.add(&format!("places-{worker}"), format_args!("{states} {frontier} {depth}"));
-            out.add(&format!("found-{worker}"), format_args!("{transitions} {} {notes}", u8::from(*ended)));
-            add_findings(&mut out, &format!("-{worker}"), summary);
+            add_summary(&mut out, &format!("-{worker}"), summary);
         }
         out.save_as(dir, &self.stamp.moment.name())
     }
@@ -122,20 +120,15 @@ impl Saved {
 
 /// What a manifest says about a worker.
 fn piece(text: &Manifest, worker: usize) -> Result<Piece> {
-    let line = |name: &str| numbers::<u64>(text.get(&format!("{name}-{worker}"))?);
-    let wrong = |name: &str| -> Error { text.senseless(&format!("{name}-{worker}")) };
-    let (Some(places), Some(found)) = (line("places"), line("found")) else { return Err(wrong("places")) };
-    let ([states, frontier, depth], [transitions, ended, notes]) = (&places[..], &found[..]) else {
-        return Err(wrong("places"));
-    };
+    let wrong = || -> Error { text.senseless(&format!("places-{worker}")) };
+    let places = text.get(&format!("places-{worker}")).and_then(numbers::<u64>);
+    let Some(&[states, frontier, depth]) = places.as_deref() else { return Err(wrong()) };
     if frontier > states {
-        return Err(wrong("places"));
+        return Err(wrong());
     }
-    let notes = u32::try_from(*notes).map_err(|_| wrong("found"))?;
-    let summary = Summary { transitions: *transitions, ended: *ended != 0, notes, ..Summary::default() };
-    let summary = read_findings(text, &format!("-{worker}"), summary)?;
+    let summary = read_summary(text, &format!("-{worker}"))?;
     let log = text.need(&format!("log-{worker}"))?;
-    Ok(Piece { log, states: *states, frontier: *frontier, depth: *depth, summary })
+    Ok(Piece { log, states, frontier, depth, summary })
 }
 
 #[cfg(test)]

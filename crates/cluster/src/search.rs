@@ -6,6 +6,9 @@
 //! inserted at once; those of the level behind it, from processes that are faster, wait until this worker has begun the next one too. So no state gets a place in a
 //! later level than its first.
 //!
+//! This is not the loop of rounds that other searches share (`cyrano_explore::rounds`): nobody calls the workers of several machines together but timely,
+//! once for each level. See docs/decisions/0014-the-house.md.
+//!
 //! There is no back pressure in timely: all that has arrived is inserted before more is expanded.
 //!
 //! A search that goes on from a checkpoint begins with the level of that, at its time; what is kept on the way is the checkpointer's business
@@ -15,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use cyrano_checkpoint::record::{self, Records};
 use cyrano_engine::Stop;
 use cyrano_explore::store::{Address, BATCH, ByteKeys, Keys, bytes_hash};
 use cyrano_explore::{Packing, Space, Summary, Walker, Wrong};
@@ -34,7 +38,6 @@ use crate::remote::Remote;
 use crate::saved::Piece;
 use crate::sent::Outgoing;
 use crate::table::{NoRoom, Partition, Place, owner};
-use crate::wire::{length_at, push_length};
 
 /// Bytes of a batch that is sent at once.
 const LETTER: usize = 1 << 15;
@@ -215,7 +218,7 @@ impl Search<'_, '_> {
         for state in states {
             let route = if self.is_routed() { self.walker.route(&state) } else { Some(bytes_hash(&state)) };
             let Some(route) = route else { return self.stop_all(None) };
-            write_record(&mut self.letters[owner(route, self.processes)], Place::NONE, &state);
+            record::push(&mut self.letters[owner(route, self.processes)], Place::NONE.0, &state);
         }
         self.mark(capability);
         self.send_letters(capability, 1);
@@ -275,12 +278,8 @@ impl Search<'_, '_> {
                 }
             }
             _ => {
-                let mut rest = batch.bytes();
-                while let Some((parent, after)) = rest.split_first_chunk::<8>() {
-                    let (length, taken) = length_at(after);
-                    let state = &after[taken..taken + length];
-                    self.pending.push_hashed(bytes_hash(state), Address(u64::from_le_bytes(*parent)), state);
-                    rest = &after[taken + length..];
+                for (parent, state) in Records(batch.bytes()).flatten() {
+                    self.pending.push_hashed(bytes_hash(state), Address(parent), state);
                 }
             }
         }
@@ -480,10 +479,4 @@ impl Search<'_, '_> {
         self.letters.iter_mut().for_each(Vec::clear);
         self.mailbox.give_up(u64::MAX);
     }
-}
-
-pub(crate) fn write_record(letter: &mut Vec<u8>, parent: Place, state: &[u8]) {
-    letter.extend_from_slice(&parent.0.to_le_bytes());
-    push_length(letter, state.len());
-    letter.extend_from_slice(state);
 }

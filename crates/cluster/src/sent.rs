@@ -4,9 +4,9 @@
 //! send it again would change nothing there. Only states that are the same in all their bytes count as the same, and within a search the same bytes
 //! always mean the same state. If a state is forgotten here, it is sent once more.
 
+use cyrano_checkpoint::record;
 use cyrano_explore::store::{Address, BATCH, ByteKeys, Keys, prefetch};
 
-use crate::search::write_record;
 use crate::table::{Place, owner};
 
 /// Bytes of an entry: the length of a state and one, and its bytes. Half a cache line.
@@ -55,7 +55,7 @@ impl Outgoing {
         for at in 0..waiting.len() {
             let (route, state) = (waiting.hash(at), waiting.state(at));
             if !sent.was_sent(route, state) {
-                write_record(&mut letters[owner(route, letters.len())], Place(waiting.parent(at).0), state);
+                record::push(&mut letters[owner(route, letters.len())], waiting.parent(at).0, state);
             }
         }
         waiting.clear();
@@ -157,7 +157,7 @@ mod tests {
             assert!(!outgoing.is_full());
         }
         let mut expected = vec![Vec::new(); 3];
-        (0..100).for_each(|n| write_record(&mut expected[owner(route(n), 3)], Place::new(1, 7), &[n; 5]));
+        (0..100).for_each(|n| record::push(&mut expected[owner(route(n), 3)], Place::new(1, 7).0, &[n; 5]));
         // One that was replaced in between is there twice.
         let lengths = |letters: &[Vec<u8>]| letters.iter().map(Vec::len).sum::<usize>();
         assert!(letters.iter().zip(&expected).all(|(letter, first)| letter.starts_with(first) && !first.is_empty()));

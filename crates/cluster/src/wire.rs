@@ -41,36 +41,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends a length in as few bytes as it needs, seven bits each.
-#[inline]
-pub(crate) fn push_length(out: &mut Vec<u8>, mut length: usize) {
-    while length >= 0x80 {
-        out.push(length as u8 | 0x80);
-        length >>= 7;
-    }
-    out.push(length as u8);
-}
-
-/// A length at the start of some bytes, and how many bytes it takes there.
-#[inline]
-pub(crate) fn length_at(bytes: &[u8]) -> (usize, usize) {
-    let (mut length, mut at) = (0, 0);
-    loop {
-        let byte = bytes[at];
-        length |= usize::from(byte & 0x7f) << (7 * at);
-        at += 1;
-        if byte < 0x80 {
-            return (length, at);
-        }
-    }
-}
-
-/// The same for bytes that may be anything: `None` if there is no length that a state can have.
-pub(crate) fn checked_length_at(bytes: &[u8]) -> Option<(usize, usize)> {
-    let end = bytes.iter().take(4).position(|byte| *byte < 0x80)?;
-    Some(length_at(&bytes[..=end]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,17 +56,5 @@ mod tests {
         assert_eq!((cut.number(), cut.bytes()), (Some(7), None));
         let mut huge = Reader(&[0xff; 9]);
         assert_eq!(huge.bytes(), None);
-    }
-
-    #[test]
-    fn lengths() {
-        for length in [0, 1, 127, 128, 300, 16_383, 16_384, 1 << 20] {
-            let mut out = Vec::new();
-            push_length(&mut out, length);
-            assert_eq!(length_at(&out), (length, out.len()));
-            assert_eq!(checked_length_at(&out), Some((length, out.len())));
-            assert_eq!(checked_length_at(&out[..out.len() - 1]), None);
-        }
-        assert_eq!(checked_length_at(&[0xff; 20]), None);
     }
 }

@@ -80,7 +80,7 @@ fn ask_briefly(cluster: &Cluster, case: &Case, dir: &Path, resume: bool, time: D
 }
 
 fn levels(info: &Info) -> Vec<u64> {
-    info.levels.iter().map(|level| level.level).collect()
+    info.more.levels.iter().map(|level| level.level).collect()
 }
 
 #[test]
@@ -108,7 +108,8 @@ fn searches_that_stop_often_end_like_those_that_do_not() {
                 let stopped = |answer: &Answer| answer.reason.as_ref().and_then(Cause::stop) == Some(Stop::Timeout);
                 if answers.iter().all(stopped) {
                     let parts = info(dir.path()).expect("it can be read");
-                    let now = parts.first().map_or((0, 0), |part| (part.levels[0].round, part.levels[0].level));
+                    let now =
+                        parts.first().map_or((0, 0), |part| (part.more.levels[0].round, part.more.levels[0].level));
                     assert!(now >= reached, "{now:?} after {reached:?}");
                     (stops, reached, time) = (stops + 1, now, time * 2);
                     continue;
@@ -123,7 +124,7 @@ fn searches_that_stop_often_end_like_those_that_do_not() {
                 // It is complete: told again without a search.
                 let again = ask_briefly(&cluster, case, dir.path(), true, Duration::from_secs(60));
                 again.iter().for_each(|answer| assert_eq!(facts(answer), expected));
-                assert!(info(dir.path()).expect("it can be read").iter().all(|part| part.levels[0].complete));
+                assert!(info(dir.path()).expect("it can be read").iter().all(|part| part.more.levels[0].complete));
             }
         }
     }
@@ -191,8 +192,8 @@ fn the_newest_level_that_all_have_is_resumed() {
     let dir = tempfile::tempdir().expect("a temporary directory can be made");
     interrupted(&case, dir.path());
     let found = info(dir.path()).expect("it can be read");
-    assert_eq!(found.iter().map(|part| part.process).collect::<Vec<_>>(), [0, 1, 2]);
-    assert!(found.iter().all(|part| part.processes == 3 && part.about[0].1 == "a.rml"));
+    assert_eq!(found.iter().map(|part| part.more.process).collect::<Vec<_>>(), [0, 1, 2]);
+    assert!(found.iter().all(|part| part.more.processes == 3 && part.about[0].1 == "a.rml"));
     let known = levels(&found[0]);
     assert!(known.len() == 2 && found.iter().all(|part| levels(part) == known), "{found:?}");
     // A crash while the last one was written: one process has not got that far.

@@ -7,26 +7,13 @@ use cyrano_checkpoint::Result;
 use crate::saved::{End, Saved};
 
 /// What is in a checkpoint.
+pub type Info = cyrano_checkpoint::Info<More>;
+
+/// What only a search in files tells.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Info {
-    /// Which search it is of, by name.
-    pub identity: Vec<(String, String)>,
-    /// What was said about it when it began, by name.
-    pub about: Vec<(String, String)>,
-    /// States so far.
-    pub states: u64,
-    /// Transitions so far.
-    pub transitions: u64,
+pub struct More {
     /// The level that is being expanded.
     pub depth: u64,
-    /// States that have not been expanded.
-    pub frontier: u64,
-    /// How long the search has taken.
-    pub seconds: f64,
-    /// When it was written, in seconds since 1970.
-    pub time: u64,
-    /// Bytes of its files.
-    pub bytes: u64,
     /// How many sorted runs there are.
     pub runs: usize,
     /// Whether there is anything left to do, and whether something was found.
@@ -46,13 +33,11 @@ pub fn info(dir: &Path) -> Result<Info> {
     Ok(Info {
         states: progress.states,
         transitions: progress.summary.transitions,
-        depth: progress.depth,
         frontier,
         seconds: progress.seconds,
         time: saved.time,
         bytes: files.map(|sum| sum.length).sum(),
-        runs: saved.runs.len(),
-        end,
+        more: More { depth: progress.depth, runs: saved.runs.len(), end },
         identity: saved.heading.identity,
         about: saved.heading.about,
     })

@@ -2,7 +2,7 @@
 
 use cyrano_checkpoint::{Error, Result};
 use cyrano_engine::{Limits, Watch};
-use cyrano_explore::{Packing, Space, Walker};
+use cyrano_explore::{Explore, Packing, Space, Walker};
 
 use crate::Settings;
 
@@ -12,7 +12,10 @@ pub(crate) struct Job<'s> {
     pub space: &'s Space<'s>,
     /// How its states are packed, if they are.
     pub packing: Option<&'s Packing<'s>>,
+    pub explore: &'s Explore,
     pub settings: &'s Settings,
+    /// Whether states go to sorted runs when memory is used up.
+    pub spill: bool,
     pub limits: &'s Limits,
     pub watch: &'s dyn Watch,
 }

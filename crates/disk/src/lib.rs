@@ -11,19 +11,14 @@ mod info;
 mod job;
 mod log;
 mod parts;
-mod record;
 mod runs;
 mod saved;
 mod search;
 mod sort;
 mod store;
-mod table;
 #[cfg(test)]
 mod tests;
 mod worker;
-
-use std::path::PathBuf;
-use std::time::Duration;
 
 use cyrano_checkpoint::files::make_dir;
 use cyrano_checkpoint::heading::{Heading, identity, must_agree};
@@ -32,42 +27,28 @@ use cyrano_checkpoint::manifest::Manifest;
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Stop, Verdict, Watch};
 use cyrano_explore::{Explore, Space};
 
-pub use cyrano_checkpoint::{Error, Result};
+pub use cyrano_checkpoint::{Error, Result, Settings};
 pub use info::{Info, info};
 
 use job::Job;
 use saved::Saved;
 use search::{Outcome, Search};
 
-/// Where and how a search is kept.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The directory, for this search alone; it is made if it is not there.
-    pub dir: PathBuf,
-    /// Whether states go to sorted runs when memory is used up. Otherwise the search stops there.
-    pub spill: bool,
-    /// Whether to go on from the checkpoint in the directory.
-    pub resume: bool,
-    /// How often a checkpoint is written.
-    pub every: Duration,
-    /// What [`info`] tells about the search, by name: names are single words.
-    pub about: Vec<(String, String)>,
-}
-
 /// The explorer, with states in files.
 #[derive(Clone, Debug)]
 pub struct DiskSearch {
     explore: Explore,
     settings: Settings,
+    spill: bool,
 }
 
 impl DiskSearch {
-    /// An engine that finds what this explorer finds.
-    pub fn new(explore: Explore, settings: Settings) -> Self {
+    /// An engine that finds what this explorer finds. When memory is used up states go to sorted runs, if it may spill; otherwise the search stops there.
+    pub fn new(explore: Explore, settings: Settings, spill: bool) -> Self {
         // Ample sets depend on the order of the search, which is another one here; fingerprints are not exact; and the first thing that goes wrong is the
         // end, so not all clients with which something does are found.
         let explore = Explore { ample_sets: false, fingerprints: false, client_programs: false, ..explore };
-        Self { explore, settings }
+        Self { explore, settings, spill }
     }
 
     /// Answers a query; what a full disk keeps from an answer is `unknown`, other trouble with files is an error.
@@ -90,7 +71,9 @@ impl DiskSearch {
                 Some(saved) => saved.progress.parts.map(|sum| parts::read(dir, sum, &space)).transpose()?,
                 None => space.packing(),
             };
-            let job = Job { space: &space, packing: packing.as_ref(), settings: &self.settings, limits, watch };
+            let Self { explore, settings, spill } = self;
+            let packed = packing.as_ref();
+            let job = Job { space: &space, packing: packed, explore, settings, spill: *spill, limits, watch };
             let search = match found.take() {
                 Some(saved) => Search::resume(job, saved),
                 None => Search::start(job, fresh.clone()),
@@ -123,7 +106,7 @@ impl DiskSearch {
         }
         let saved = Saved::load(dir)?;
         must_agree(&saved.heading.identity, &now.heading.identity)?;
-        if !saved.runs.is_empty() && !self.settings.spill {
+        if !saved.runs.is_empty() && !self.spill {
             let what = "disk: the checkpoint has states in sorted runs, this run has no --disk".to_owned();
             return Err(Error::Different(vec![what]));
         }

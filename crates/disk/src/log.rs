@@ -4,12 +4,14 @@
 //! is filled from it again. A state's number is its place in the log. A block never holds states of two levels.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
-use cyrano_checkpoint::files::{Appender, Block, Reader, Sum};
+use cyrano_checkpoint::files::{Block, Reader, Sum};
+use cyrano_checkpoint::log::Log;
+use cyrano_checkpoint::record::Records;
 use cyrano_checkpoint::{Error, Result};
 
-use crate::record::{NO_PARENT, Records};
+/// The parent of initial states.
+pub(crate) const NO_PARENT: u64 = (1 << 40) - 1;
 
 /// Bytes of a block's payload, about: what a worker expands at a time.
 const BLOCK: usize = 1 << 14;
@@ -21,86 +23,14 @@ pub(crate) fn path(dir: &Path) -> PathBuf {
     dir.join("states")
 }
 
-/// The log as it is written.
-pub(crate) struct Log {
-    file: Appender,
-    states: u64,
-    /// The blocks that were appended since somebody asked.
-    fresh: Vec<Block>,
+/// A new log.
+pub(crate) fn create(dir: &Path) -> Result<Log> {
+    Log::create(path(dir), BLOCK)
 }
 
-impl Log {
-    pub fn create(dir: &Path) -> Result<Self> {
-        Ok(Self { file: Appender::create(path(dir))?, states: 0, fresh: Vec::new() })
-    }
-
-    /// Goes on with a log that has been read.
-    pub fn reopen(dir: &Path, sum: Sum, states: u64, fresh: Vec<Block>) -> Result<Self> {
-        Ok(Self { file: Appender::reopen(path(dir), sum)?, states, fresh })
-    }
-
-    pub fn states(&self) -> u64 {
-        self.states
-    }
-
-    pub fn sum(&self) -> Sum {
-        self.file.sum()
-    }
-
-    pub fn reader(&self) -> Result<Reader> {
-        self.file.reader()
-    }
-
-    pub fn sync(&self) -> Result<()> {
-        self.file.sync()
-    }
-
-    /// The blocks that were appended since the last call.
-    pub fn take_fresh(&mut self) -> Vec<Block> {
-        std::mem::take(&mut self.fresh)
-    }
-
-    /// Forgets what was appended after this.
-    pub fn rewind(&mut self, sum: Sum, states: u64) -> Result<()> {
-        self.states = states;
-        self.fresh.retain(|block| block.first < states);
-        self.file.rewind(sum)
-    }
-
-    fn append(&mut self, payload: &[u8], items: u32) -> Result<()> {
-        let block = self.file.append(payload, items, self.states)?;
-        self.states += u64::from(items);
-        self.fresh.push(block);
-        Ok(())
-    }
-}
-
-/// Records on their way into the log.
-pub(crate) struct Out<'l> {
-    log: &'l Mutex<Log>,
-    payload: Vec<u8>,
-    items: u32,
-}
-
-impl<'l> Out<'l> {
-    pub fn new(log: &'l Mutex<Log>) -> Self {
-        Self { log, payload: Vec::new(), items: 0 }
-    }
-
-    pub fn push(&mut self, record: &[u8]) -> Result<()> {
-        self.payload.extend_from_slice(record);
-        self.items += 1;
-        if self.payload.len() >= BLOCK { self.flush() } else { Ok(()) }
-    }
-
-    pub fn flush(&mut self) -> Result<()> {
-        if self.items > 0 {
-            self.log.lock().expect("nobody panics with the log").append(&self.payload, self.items)?;
-            self.payload.clear();
-            self.items = 0;
-        }
-        Ok(())
-    }
+/// Goes on with a log that has been read.
+pub(crate) fn reopen(dir: &Path, sum: Sum, states: u64, fresh: Vec<Block>) -> Result<Log> {
+    Log::reopen(path(dir), BLOCK, sum, states, fresh)
 }
 
 /// The states on the way to the one with this number, that one included.

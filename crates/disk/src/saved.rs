@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cyrano_checkpoint::Result;
 use cyrano_checkpoint::files::Sum;
-use cyrano_checkpoint::heading::{Heading, add_findings, numbers, read_findings};
+use cyrano_checkpoint::heading::{Heading, add_summary, numbers, read_summary};
 use cyrano_checkpoint::manifest::Manifest;
 use cyrano_explore::{Summary, Wrong};
 
@@ -68,10 +68,7 @@ impl Saved {
         out.add("position", position);
         out.add("level-end", level_end);
         out.add("end", end_text(*end));
-        out.add("transitions", summary.transitions);
-        out.add("ended", summary.ended);
-        out.add("notes", summary.notes);
-        add_findings(&mut out, "", summary);
+        add_summary(&mut out, "", summary);
         out.add("in-runs", self.in_runs);
         if let Some(sum) = parts {
             out.add("parts", sum);
@@ -85,12 +82,6 @@ impl Saved {
 
     pub fn load(dir: &Path) -> Result<Self> {
         let text = Manifest::load(dir)?;
-        let summary = Summary {
-            transitions: text.need("transitions")?,
-            ended: text.need("ended")?,
-            notes: text.need("notes")?,
-            ..Summary::default()
-        };
         let log = text.get("states").and_then(|line| line.split_once(' '));
         let log = log.and_then(|(states, sum)| Some((states.parse().ok()?, sum.parse().ok()?)));
         let (states, log) = log.ok_or_else(|| text.senseless("states"))?;
@@ -103,7 +94,7 @@ impl Saved {
             depth: text.need("depth")?,
             position: text.need("position")?,
             level_end: text.need("level-end")?,
-            summary: read_findings(&text, "", summary)?,
+            summary: read_summary(&text, "")?,
             seconds: text.need("seconds")?,
             end,
         };

@@ -1,7 +1,6 @@
-//! Breadth-first search, level by level, that can be interrupted at any moment.
+//! Breadth-first search that can be interrupted at any moment: the explorer's loop ([`cyrano_explore::rounds`]) over blocks of the log.
 //!
-//! A *round* is as much of a level as is done before all workers have to stop: tables are full, a checkpoint is due, a limit is reached, something
-//! went wrong. Between rounds only this thread runs (and whom it asks for help with sorting).
+//! A round ends when the table is full, a checkpoint is due, a limit is reached, or something went wrong. A block that was taken is done to its end.
 //!
 //! **Invariant:** after pending states are settled, the log and the number of the first state that was not expanded say everything: whoever has both
 //! can go on. [`Search::known`] is how it stood then; it is what a checkpoint says, also when the disk is full and what came after is lost.
@@ -10,26 +9,27 @@
 //! states come in another order, so that of several shortest paths another one may be found.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
-use cyrano_checkpoint::files::{self, Block};
+use cyrano_checkpoint::files::{self, Block, Reader};
 use cyrano_checkpoint::heading::now;
+use cyrano_checkpoint::record::Records;
 use cyrano_checkpoint::{Error, Result};
-use cyrano_engine::{Answer, Cause, Stats, Stop};
+use cyrano_engine::{Answer, Cause, Progress as Report, Stats, Stop};
+use cyrano_explore::rounds::{self, Round, Visited};
+use cyrano_explore::store::{ByteKeys, Writer};
 use cyrano_explore::{Packing, Summary, Wrong};
 
 use crate::job::Job;
-use crate::log::{self, Log};
+use crate::log::{self, NO_PARENT};
 use crate::parts::Parts;
-use crate::record::{NO_PARENT, Records};
 use crate::runs::Run;
 use crate::saved::{End, Progress, RunLine, Saved};
-use crate::store::{PARTS, Store};
-use crate::worker::{Refill, Round, Worker};
+use crate::store::{Store, push};
+use crate::worker::{Worker, fits};
 
-/// With fewer blocks than this one worker is enough.
-const WORTH_SHARING: usize = 4;
+/// How often the first worker looks at limits.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// At the end of a level a checkpoint is written if the last one is at least this part of the usual time ago.
 const LEVEL_SHARE: u32 = 10;
 /// With so many states a search stops: their numbers must fit a record, with those of the states that are pending.
@@ -84,7 +84,7 @@ impl<'s> Search<'s> {
     /// A search from the beginning. `saved` says what it is a search for.
     pub fn start(job: Job<'s>, saved: Saved) -> Result<Self> {
         let dir = &job.settings.dir;
-        let store = Store::new(dir, Log::create(dir)?, job.limits.memory, job.workers())?;
+        let store = Store::new(dir, log::create(dir)?, job.explore, job.limits.memory, job.workers())?;
         store.sweep();
         let parts = job.packing.map(|_| Parts::create(dir)).transpose()?;
         Ok(Self::with(job, store, parts, saved))
@@ -97,7 +97,8 @@ impl<'s> Search<'s> {
         let runs = open_runs(dir, &saved.runs)?;
         let mut blocks = read_log(dir, &saved.progress)?;
         let fresh = blocks.split_off(blocks.partition_point(|block| block.first < level_end));
-        let mut store = Store::new(dir, Log::reopen(dir, sum, states, fresh)?, job.limits.memory, job.workers())?;
+        let log = log::reopen(dir, sum, states, fresh)?;
+        let mut store = Store::new(dir, log, job.explore, job.limits.memory, job.workers())?;
         let parts = job.packing.zip(parts).map(|(packing, sum)| Parts::reopen(dir, sum, packing)).transpose()?;
         runs.into_iter().for_each(|(part, run)| store.adopt(part, run));
         store.in_runs = saved.in_runs;
@@ -130,34 +131,34 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Fills the tables with the states that are in no run. A limit may be reached before; then the checkpoint stays as it is.
+    /// Fills the table with the states that are in no run. A limit may be reached before; then the checkpoint stays as it is.
     fn refill(&mut self) -> Result<()> {
-        let (mut payload, mut refill) = (Vec::new(), Refill::new());
-        let (mut offset, sum) = (0, self.known.log);
-        while offset < sum.length {
+        let (mut payload, mut keys, mut writer) = (Vec::new(), ByteKeys::default(), Writer::default());
+        let (mut offset, sum, spills) = (0, self.known.log, self.job.spill);
+        while offset < sum.length && self.stopped.is_none() {
             let block = self.store.reader.header(offset, sum.length)?;
             offset = block.end();
             if block.first < self.store.in_runs {
                 continue;
             }
-            self.stopped = self.job.limits.exceeded(0);
-            if self.stopped.is_some() {
-                break;
-            }
             self.store.reader.payload(&block, &mut payload)?;
-            Records(&payload).flatten().for_each(|(_, state)| refill.put(&self.store, state));
-            if self.store.budget.is_full() {
-                if !self.job.settings.spill {
-                    self.stopped = Some(Stop::Memory);
-                    break;
-                }
-                refill.hand_in(&self.store);
-                self.store.accept();
-                self.store.spill_up_to(block.first + u64::from(block.items))?;
+            fits(&self.store, Records(&payload).flatten().map(|(_, state)| state.len()).max().unwrap_or(0))?;
+            Records(&payload).flatten().for_each(|(_, state)| push(&mut keys, NO_PARENT, state));
+            let mut room = true;
+            while room && !self.store.insert(&mut keys, &mut writer) {
+                self.store.gather(&mut writer);
+                room = self.store.make_room() || spills && self.store.force_room();
             }
+            self.store.gather(&mut writer);
+            self.store.accept();
+            self.note_bytes();
+            if room && spills && self.store.is_full() {
+                self.store.spill_up_to(block.first + u64::from(block.items))?;
+                writer = Writer::default();
+            }
+            let full = !room || self.store.is_full() && !spills;
+            self.stopped = self.job.limits.exceeded(0).or(full.then_some(Stop::Memory));
         }
-        refill.hand_in(&self.store);
-        self.store.accept();
         Ok(())
     }
 
@@ -172,45 +173,33 @@ impl<'s> Search<'s> {
             return self.answer(self.stopped).map(Outcome::of);
         }
         let mut workers: Vec<_> = (0..self.job.workers()).map(|_| Worker::new(self.job.walker())).collect();
-        if self.known.states == 0 && workers[0].seed(&self.store).is_some() {
+        if self.known.states == 0 && workers[0].seed(&self.store)?.is_some() {
             return Ok(Outcome::AtOnce);
         }
-        match self.levels(&mut workers) {
+        match self.begin(&mut workers).and_then(|()| rounds::search(&mut self, &mut workers)) {
             Err(error @ Error::Full { .. }) => self.halt(Halt::DiskFull(error)).map(Outcome::of),
             other => other,
         }
     }
 
-    fn levels(&mut self, workers: &mut [Worker<'s>]) -> Result<Outcome> {
+    /// The first level of a new search, and a checkpoint of it.
+    fn begin(&mut self, workers: &mut [Worker<'s>]) -> Result<()> {
         if self.known.states == 0 {
             self.settle(workers)?;
-            self.next_level();
+            self.next_blocks();
             self.checkpoint()?;
         }
-        loop {
-            while !self.level.is_empty() {
-                if let Some(outcome) = self.round(workers)? {
-                    return Ok(outcome);
-                }
-            }
-            self.settle(workers)?;
-            if !self.next_level() {
-                self.known.end = End::Complete;
-                self.checkpoint()?;
-                return self.answer(None).map(Outcome::of);
-            }
-            if self.is_due(self.job.settings.every / LEVEL_SHARE) || self.store.garbage() > GARBAGE {
-                self.checkpoint()?;
-            }
-        }
+        Ok(())
     }
 
-    /// One round, and what has to be done after it. The outcome, if that was the last one.
-    fn round(&mut self, workers: &mut [Worker<'s>]) -> Result<Option<Outcome>> {
-        self.expand(workers);
+    /// What has to be done after a round. The outcome, if that was the last one.
+    fn after_round(&mut self, workers: &mut [Worker<'s>]) -> Result<Option<Outcome>> {
         if let Some(error) = workers.iter_mut().find_map(|worker| worker.error.take()) {
             return Err(error);
         }
+        let remembered: u64 = workers.iter().map(|worker| worker.walker.bytes()).sum();
+        self.store.budget.remember(remembered + self.job.packing.map_or(0, Packing::bytes));
+        workers.iter_mut().for_each(|worker| worker.looked = None);
         let summary = self.summary(workers);
         let hit = workers.iter().filter_map(|worker| worker.hit).min();
         if summary.must_give_up() && (hit.is_none() || self.job.space.wider(&summary, self.job.limits).is_some()) {
@@ -220,16 +209,18 @@ impl<'s> Search<'s> {
             return self.hit(workers, wrong, number).map(|answer| Some(Outcome::of(answer)));
         }
         let stop = self.job.limits.exceeded(0).or((self.known.states >= MOST_STATES).then_some(Stop::Size));
-        let (full, due) = (self.store.budget.is_full(), self.is_due(self.job.settings.every));
+        let crowded = self.flush(workers);
+        let (full, due) = (crowded || self.store.is_full(), self.is_due(self.job.settings.every));
         if stop.is_some() || full || due {
             self.settle(workers)?;
         }
-        let stop = stop.or((full && !self.job.settings.spill).then_some(Stop::Memory));
+        let stop = stop.or((full && !self.job.spill).then_some(Stop::Memory));
         if let Some(stop) = stop {
             return self.halt(Halt::Limit(stop)).map(|answer| Some(Outcome::of(answer)));
         }
         if full {
             self.store.spill()?;
+            workers.iter_mut().for_each(|worker| worker.writer = Writer::default());
         }
         if due {
             self.checkpoint()?;
@@ -237,31 +228,46 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// Lets the workers expand blocks.
-    fn expand(&mut self, workers: &mut [Worker<'s>]) {
-        let due = self.checkpointed.map(|last| last + self.job.settings.every);
-        let round = Round {
-            store: &self.store,
-            blocks: &self.level,
-            next: AtomicUsize::new(0),
-            pause: AtomicBool::new(false),
-            limits: self.job.limits,
-            watch: self.job.watch,
-            depth: self.depth,
-            due,
-        };
-        let shared = if self.level.len() < WORTH_SHARING { 1 } else { workers.len() };
-        std::thread::scope(|scope| {
-            let (first, others) = workers[..shared].split_at_mut(1);
-            for worker in others {
-                scope.spawn(|| worker.work(&round, false));
+    /// The level is done. The outcome, if that was the last one.
+    fn after_level(&mut self, workers: &mut [Worker<'s>]) -> Result<Option<Outcome>> {
+        self.settle(workers)?;
+        if !self.next_blocks() {
+            self.known.end = End::Complete;
+            self.checkpoint()?;
+            return self.answer(None).map(Outcome::of).map(Some);
+        }
+        if self.is_due(self.job.settings.every / LEVEL_SHARE) || self.store.garbage() > GARBAGE {
+            self.checkpoint()?;
+        }
+        Ok(None)
+    }
+
+    /// Inserts what waits, and makes room for it; true if that took more memory than there is.
+    fn flush(&mut self, workers: &mut [Worker<'s>]) -> bool {
+        let mut crowded = false;
+        workers.iter_mut().for_each(|worker| self.store.gather(&mut worker.writer));
+        for Worker { keys, writer, .. } in workers {
+            while !self.store.insert(keys, writer) {
+                self.store.gather(writer);
+                // What was expanded must be settled as a whole, so there is no going back.
+                crowded |= !self.store.make_room() && self.store.force_room();
             }
-            first[0].work(&round, true);
-        });
-        let done = round.done();
-        self.level.drain(..done);
-        let remembered: u64 = workers.iter().map(|worker| worker.walker.bytes()).sum();
-        self.store.budget.remember(remembered + self.job.packing.map_or(0, Packing::bytes));
+            self.store.gather(writer);
+        }
+        self.note_bytes();
+        crowded
+    }
+
+    fn note_bytes(&mut self) {
+        self.store.budget.peak = self.store.budget.peak.max(self.store.bytes());
+    }
+
+    /// Tells how it goes, and whether to pause: a limit is reached, or a checkpoint is due. However often checkpoints are due, some of a round is done before.
+    fn look(&self, block: &Block, begins: bool) -> bool {
+        let states = self.store.log.records() + self.store.pending();
+        let frontier = states - block.first.min(states);
+        self.job.watch.progress(Report { states, frontier, depth: self.depth, bytes: self.store.bytes() });
+        !begins && self.is_due(self.job.settings.every) || self.job.limits.exceeded(0).is_some()
     }
 
     /// What was found out so far.
@@ -272,14 +278,14 @@ impl<'s> Search<'s> {
     }
 
     /// Settles pending states; what is known then is all there is.
-    fn settle(&mut self, workers: &[Worker<'s>]) -> Result<()> {
+    fn settle(&mut self, workers: &mut [Worker<'s>]) -> Result<()> {
+        self.flush(workers);
         if let (Some(parts), Some(packing)) = (&mut self.parts, self.job.packing) {
             parts.update(packing)?;
         }
         self.store.settle()?;
         let summary = self.summary(workers);
-        let log = self.store.log();
-        let (log, states) = (log.sum(), log.states());
+        let (log, states) = (self.store.log.sum(), self.store.log.records());
         let parts = self.parts.as_ref().map(Parts::sum);
         let position = self.level.first().map_or(self.level_end, |block| block.first);
         let (depth, level_end, seconds) = (self.depth, self.level_end, self.elapsed());
@@ -288,8 +294,8 @@ impl<'s> Search<'s> {
     }
 
     /// Goes to the next level; false if there is none. Nothing must be pending.
-    fn next_level(&mut self) -> bool {
-        self.level = self.store.log().take_fresh();
+    fn next_blocks(&mut self) -> bool {
+        self.level = self.store.log.take_fresh();
         if self.level.is_empty() {
             return false;
         }
@@ -315,11 +321,8 @@ impl<'s> Search<'s> {
         self.parts.as_ref().map_or(Ok(()), Parts::sync)?;
         // A manifest must not be there before the names of the files that it names.
         files::sync_dir(&self.job.settings.dir)?;
-        let mut runs = Vec::new();
-        for part in 0..PARTS {
-            let line = |run: &Run| RunLine { part, number: run.number, sum: run.sum, states: run.states };
-            runs.extend(self.store.part(part).runs.iter().map(line));
-        }
+        let line = |(part, run): (usize, &Run)| RunLine { part, number: run.number, sum: run.sum, states: run.states };
+        let runs = self.store.runs().map(line).collect();
         self.saved.progress = self.known.clone();
         self.saved.in_runs = self.store.in_runs;
         self.saved.runs = runs;
@@ -331,7 +334,7 @@ impl<'s> Search<'s> {
     }
 
     /// Something goes wrong at a state. What is pending does not matter any more, but for the numbers.
-    fn hit(&mut self, workers: &[Worker<'s>], wrong: Wrong, number: u64) -> Result<Answer> {
+    fn hit(&mut self, workers: &mut [Worker<'s>], wrong: Wrong, number: u64) -> Result<Answer> {
         let kept = self.settle(workers).and_then(|()| {
             self.known.end = End::Found(wrong, number);
             self.checkpoint()
@@ -359,7 +362,7 @@ impl<'s> Search<'s> {
             },
             Halt::DiskFull(error) => {
                 // What came after was not written completely. If not even the manifest can be written, the last one counts.
-                let _ = self.store.log().rewind(self.known.log, self.known.states);
+                let _ = self.store.log.rewind(self.known.log, self.known.states);
                 let kept = self.checkpoint();
                 let mut answer = self.answer(Some(Stop::Memory))?;
                 let what = if kept.is_ok() { "what was found" } else { "the last checkpoint" };
@@ -378,7 +381,39 @@ impl<'s> Search<'s> {
     fn stats(&self) -> Stats {
         let Progress { states, depth, .. } = self.known;
         let transitions = self.known.summary.transitions;
-        Stats { states, transitions, depth, seconds: self.elapsed(), peak_bytes: self.store.budget.peak() }
+        Stats { states, transitions, depth, seconds: self.elapsed(), peak_bytes: self.store.budget.peak }
+    }
+}
+
+impl<'s> Visited<Worker<'s>> for Search<'s> {
+    type Span = Block;
+    type End = Result<Outcome>;
+
+    fn level(&mut self) -> &mut Vec<Block> {
+        &mut self.level
+    }
+
+    fn expand(&self, worker: &mut Worker<'s>, block: Block, round: &Round<'_>) -> Option<Block> {
+        if round.first && worker.looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY) {
+            let begins = worker.looked.is_none();
+            worker.looked = Some(Instant::now());
+            if self.look(&block, begins) {
+                round.pause();
+            }
+        }
+        worker.expand(&self.store, &block);
+        if worker.is_over() || self.store.is_full() {
+            round.pause();
+        }
+        None
+    }
+
+    fn rest(&mut self, workers: &mut Vec<Worker<'s>>) -> Option<Result<Outcome>> {
+        self.after_round(workers).transpose()
+    }
+
+    fn next_level(&mut self, workers: &mut Vec<Worker<'s>>) -> Option<Result<Outcome>> {
+        self.after_level(workers).transpose()
     }
 }
 
@@ -388,12 +423,11 @@ fn open_runs(dir: &Path, lines: &[RunLine]) -> Result<Vec<(usize, Run)>> {
 
 /// Reads the log and looks whether it is what the checkpoint says.
 fn read_log(dir: &Path, progress: &Progress) -> Result<Vec<Block>> {
-    let reader = cyrano_checkpoint::files::Reader::open(log::path(dir))?;
+    let reader = Reader::open(log::path(dir))?;
     let mut states = 0;
     let mut blocks = Vec::new();
     reader.verify(progress.log, |block, payload| {
-        let whole = Records(payload).flatten().count();
-        if block.first != states || whole != block.items as usize || Records(payload).any(|record| record.is_none()) {
+        if block.first != states || Records(payload).count_whole() != Some(block.items as usize) {
             return Err(log::senseless(&reader, block));
         }
         states += u64::from(block.items);

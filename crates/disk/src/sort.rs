@@ -3,7 +3,7 @@
 //! Eight bytes of each state are kept beside its address and sorted as a number; of those that are equal the next eight bytes are looked at
 //! (Bentley and Sedgewick's multikey sort with a cache). A prefix that all states of a group share is skipped at once.
 
-use crate::table::Address;
+use cyrano_explore::store::Address;
 
 /// An address and the bytes that are compared now.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,12 @@
-//! Tables, sorting and runs against sets of the standard library, on random strings of all lengths with long shared prefixes and zeros.
+//! Sorting and runs against sets of the standard library, on random strings of all lengths with long shared prefixes and zeros.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::budget::Budget;
-use crate::record;
+use cyrano_explore::store::Address;
+
 use crate::runs::{Run, Writer, merge};
 use crate::sort::{Entry, sort};
-use crate::table::{Address, Batch, Table, hash};
 
 /// Numbers that look random and are the same in every run (Marsaglia's xorshift).
 struct Random(u64);
@@ -35,47 +34,14 @@ fn strings(seed: u64, count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|_| random.string()).collect()
 }
 
-/// A table with these strings, put into it in batches.
-fn table(strings: &[Vec<u8>], budget: &Budget) -> Table {
-    let mut table = Table::default();
-    let mut batch = Batch::default();
-    for (number, string) in strings.iter().enumerate() {
-        if batch.push(hash(string), number as u64, string) {
-            table.insert(&mut batch, budget);
-        }
-    }
-    table.insert(&mut batch, budget);
-    table
-}
-
-#[test]
-fn a_table_is_a_set_that_keeps_the_first_of_equal_states() {
-    for memory in [1 << 12, 1 << 24] {
-        let budget = Budget::new(memory, 1, 1);
-        let strings = strings(1, 30_000);
-        let table = table(&strings, &budget);
-        let mut seen = BTreeSet::new();
-        let first = strings.iter().enumerate().filter(|(_, string)| seen.insert(string.as_slice()));
-        let expected: Vec<(u64, &[u8])> = first.map(|(at, string)| (at as u64, string.as_slice())).collect();
-        let mut found = Vec::new();
-        table.for_each(Address::default(), |address, bytes| {
-            assert_eq!(table.state(address), &bytes[record::HEAD..]);
-            found.push((record::head(bytes).map(|(parent, _)| parent), bytes[record::HEAD..].to_vec()));
-        });
-        assert_eq!(table.len(), expected.len());
-        assert!(found.iter().map(|(parent, state)| (parent.expect("a head"), state.as_slice())).eq(expected));
-    }
-}
-
 #[test]
 fn addresses_are_sorted_as_slices_are() {
-    let budget = Budget::new(1 << 24, 1, 1);
     for count in [0, 1, 5, 13, 20_000] {
-        let table = table(&strings(2, count), &budget);
-        let mut entries = Vec::new();
-        table.for_each(Address::default(), |address, _| entries.push(Entry::new(address)));
-        sort(&mut entries, |address| table.state(address));
-        assert!(entries.is_sorted_by(|a, b| table.state(a.address) < table.state(b.address)));
+        let strings: Vec<Vec<u8>> = strings(2, count).into_iter().collect::<BTreeSet<_>>().into_iter().rev().collect();
+        let state = |address: Address| strings[address.0 as usize].as_slice();
+        let mut entries: Vec<Entry> = (0..strings.len() as u64).map(|at| Entry::new(Address(at))).collect();
+        sort(&mut entries, state);
+        assert!(entries.is_sorted_by(|a, b| state(a.address) < state(b.address)));
     }
 }
 

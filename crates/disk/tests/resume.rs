@@ -66,7 +66,7 @@ fn interrupt_often(case: &Case, little: u64, looks: u64, every: f64) {
         while answer.verdict == Verdict::Unknown {
             interruptions += 1;
             let told = info(dir.path()).expect("there is a checkpoint");
-            assert!(told.states >= states && told.end == "not complete", "{told:?}");
+            assert!(told.states >= states && told.more.end == "not complete", "{told:?}");
             states = told.states;
             let next = search(dir.path(), spill, true, every);
             answer = run_for(case, &next, memory, 1 + interruptions % 2, looks).expect("it can go on");
@@ -76,7 +76,7 @@ fn interrupt_often(case: &Case, little: u64, looks: u64, every: f64) {
         // What is known is told again, without a search.
         let again = search(dir.path(), spill, true, every).run(case.query(), &limits(memory, 1), &());
         assert_eq!(facts(&again.expect("it is complete")), expected);
-        assert_eq!(info(dir.path()).map(|told| told.end).ok(), Some("complete"));
+        assert_eq!(info(dir.path()).map(|told| told.more.end).ok(), Some("complete"));
     }
 }
 
@@ -190,13 +190,12 @@ fn a_checkpoint_of_another_search_is_refused() {
     let check = |case: &Case, explore: Explore, deferred: usize, part: &str| {
         let settings = Settings {
             dir: dir.path().to_owned(),
-            spill: true,
             resume: true,
             every: std::time::Duration::from_secs(60),
             about: Vec::new(),
         };
         let limits = Limits { deferred, ..limits(1 << 20, 1) };
-        let why = DiskSearch::new(explore, settings).run(case.query(), &limits, &()).err();
+        let why = DiskSearch::new(explore, settings, true).run(case.query(), &limits, &()).err();
         let why = why.map(|error| error.to_string()).unwrap_or_default();
         assert!(why.contains("cannot be resumed") && why.contains(part), "{part}: {why}");
     };

@@ -25,6 +25,7 @@ pub use encoding::foreign::Foreign;
 pub use encoding::packing::{Packing, SharedNumbers};
 pub use faults::Fault;
 pub use search::deadlocks::Deadlocks;
+pub use search::rounds;
 pub use search::space::{Space, Summary, Walker, Wrong};
 pub use semantics::stepping::{NextStep, Place, Standing, Stepping};
 
@@ -118,52 +119,37 @@ impl Explore {
     }
 
     fn reductions(&self, machine: &Machine<'_>, notes: Notes) -> Vec<&'static str> {
-        let mut names = Vec::new();
-        if self.dead_registers {
-            names.push("dead-registers");
-        }
-        if self.macro_steps {
-            names.push("macro-steps");
-        }
-        if self.timestamps && machine.program.has_timestamps() {
-            names.push("timestamps");
-        }
-        if machine.symmetry.is_some() || !machine.symmetric_threads.is_empty() {
-            names.push("thread-symmetry");
-        }
-        if !machine.variable_symmetry.is_empty() {
-            names.push("variable-symmetry");
-        }
-        if machine.lazy_choices {
-            names.push("lazy-choices");
-        }
-        if machine.limits_repeats && notes.repeats {
-            names.push("repeated-stores");
-        }
-        if self.dead_loads && machine.loads_wait && machine.shadows.is_none() {
-            names.push("dead-loads");
-        }
-        if machine.sorts {
-            names.push("sorted-stores");
-        }
-        if machine.values.as_ref().is_some_and(|values| values.renames != Interchangeable::default()) {
-            names.push("client-symmetry");
-        }
-        if self.merged_histories && machine.values.is_some() {
-            names.push("merged-histories");
-        }
-        if !machine.whole.is_empty() {
-            names.push("movers");
-        }
-        if notes.ample {
-            names.push("ample-sets");
-        }
-        names
+        let renames = machine.values.as_ref().is_some_and(|values| values.renames != Interchangeable::default());
+        used([
+            ("dead-registers", self.dead_registers),
+            ("macro-steps", self.macro_steps),
+            ("timestamps", self.timestamps && machine.program.has_timestamps()),
+            ("thread-symmetry", machine.symmetry.is_some() || !machine.symmetric_threads.is_empty()),
+            ("variable-symmetry", !machine.variable_symmetry.is_empty()),
+            ("lazy-choices", machine.lazy_choices),
+            ("repeated-stores", machine.limits_repeats && notes.repeats),
+            ("dead-loads", self.dead_loads && machine.loads_wait && machine.shadows.is_none()),
+            ("sorted-stores", machine.sorts),
+            ("client-symmetry", renames),
+            ("merged-histories", self.merged_histories && machine.values.is_some()),
+            ("movers", !machine.whole.is_empty()),
+            ("ample-sets", notes.ample),
+        ])
     }
+}
+
+/// The names of those that are used.
+fn used<const N: usize>(reductions: [(&'static str, bool); N]) -> Vec<&'static str> {
+    reductions.into_iter().filter(|(_, used)| *used).map(|(name, _)| name).collect()
 }
 
 /// Gaps between timestamps beyond which ranking is given up.
 const LARGEST_GAP: i128 = 64;
+
+/// The next larger gap, if it is not too large: then timestamps are not ranked any more.
+fn larger(gap: Option<i128>) -> Option<i128> {
+    gap.map(|gap| gap * 2).filter(|gap| *gap <= LARGEST_GAP)
+}
 
 impl Engine for Explore {
     fn name(&self) -> &'static str {
@@ -265,7 +251,7 @@ impl Explore {
             machine.whole = whole.to_vec();
             let found = search::search(&machine, property, limits, watch);
             if found.notes.gap_too_small {
-                gap = gap.map(|g| g * 2).filter(|g| *g <= LARGEST_GAP);
+                gap = larger(gap);
                 continue;
             }
             if (found.notes.ample || self.fingerprints) && found.hit().is_some() {

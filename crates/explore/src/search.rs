@@ -1,20 +1,18 @@
-//! Breadth-first search, level by level, by one worker or several: the first violation found has the fewest steps.
+//! Breadth-first search with states in memory: the first violation found has the fewest steps. The loop is [`rounds`], the set of states
+//! [`crate::store`]; what turns states into their successors is an [`Expander`].
 //!
-//! The records of a level lie in spans. Workers claim spans one at a time until none is left, so that none waits while
-//! there is work; the records they find make the next level. One worker takes spans and records in the order in which they
+//! The records of a level lie in spans, and the records that workers find make the next level. One worker takes spans and records in the order in which they
 //! were found, so that its search is always the same; several find the same states and levels in another order.
-//!
-//! A *round* is as much of a level as is done before somebody has to stop all: the table must grow, states need another shape, a limit
-//! is reached, something went wrong. Between rounds only this thread runs.
 
 pub(crate) mod deadlocks;
+pub(crate) mod observer;
 pub(crate) mod plain;
 pub(crate) mod reached;
+pub mod rounds;
 pub(crate) mod space;
 pub(crate) mod witness;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use cyrano_engine::{Limits, Progress, Stats, Stop, Watch};
@@ -25,13 +23,12 @@ use crate::encoding::dictionary::Cut;
 use crate::encoding::tuples;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
-use crate::semantics::step::Notes;
+use crate::semantics::step::{Notes, Stepper};
 use crate::store::{Address, BATCH, Keys, Store, Writer};
+use rounds::{Round, Visited, WORTH_SHARING};
 
 /// How often the limits are looked at, in expanded states.
 const CHECK_EVERY: u64 = 1024;
-/// With fewer spans than this one worker is enough.
-const WORTH_SHARING: usize = 8;
 
 /// Values beyond this one, and beyond every initial value, suggest that there is no end to them.
 const SUSPICIOUS: u128 = 64;
@@ -57,9 +54,7 @@ pub(crate) trait Expander<'m, 'a>: Send {
     /// The states that wait for their insertion.
     fn keys(&mut self) -> &mut Self::Keys;
     fn judge(&self) -> &Judge<'m, 'a>;
-    fn notes(&self) -> Notes;
-    /// Which instructions threads have come to.
-    fn reached(&self) -> &[bool];
+    fn stepper(&self) -> &Stepper<'m>;
     /// How many bytes it takes itself.
     fn bytes(&self) -> u64;
     /// How many bytes all workers have in common, beside the store.
@@ -86,12 +81,14 @@ pub(crate) struct Search<'m, 'a> {
     expanded: u64,
     stop: Option<Stop>,
     seeded: bool,
+    /// Where workers append, while there are none.
     writers: Vec<Writer>,
     /// What workers that are gone found out.
     judge: Judge<'m, 'a>,
     notes: Notes,
     reached: Vec<bool>,
-    /// The most bytes that were in use.
+    /// The bytes that workers take, and the most bytes that were in use.
+    own: u64,
     peak: u64,
 }
 
@@ -99,30 +96,10 @@ pub(crate) struct Search<'m, 'a> {
 #[repr(align(128))]
 struct Worker<E> {
     expander: E,
-    /// What is left of the span it was at.
-    rest: Option<Range<u64>>,
+    writer: Writer,
     expanded: u64,
     reshape: bool,
     stop: Option<Stop>,
-}
-
-impl<E> Worker<E> {
-    fn new(expander: E) -> Self {
-        Self { expander, rest: None, expanded: 0, reshape: false, stop: None }
-    }
-}
-
-/// What the workers of a round share.
-struct Round<'r> {
-    store: &'r Store,
-    spans: &'r [Range<u64>],
-    next: AtomicUsize,
-    pause: AtomicBool,
-    limits: &'r Limits,
-    watch: &'r dyn Watch,
-    /// Where the search stood before the round.
-    before: Progress,
-    own_bytes: u64,
 }
 
 /// Why a run ended.
@@ -158,89 +135,35 @@ impl<'m, 'a> Search<'m, 'a> {
             judge: Judge::new(m, property),
             notes: Notes::default(),
             reached: vec![false; m.instructions()],
+            own: 0,
             peak: 0,
         }
     }
 
     /// Goes on with the workers that `expander` is called for: with one at first, and with all once there is enough to do.
-    pub fn run<E: Expander<'m, 'a>>(&mut self, expander: impl Fn() -> E) -> End {
-        let mut workers = vec![Worker::new(expander())];
-        let end = self.search(&mut workers, &expander);
+    pub fn run<E: Expander<'m, 'a>>(&mut self, expander: impl Fn() -> E + Sync) -> End {
+        let (mut workers, mut running) = (Vec::new(), Running { search: self, expander });
+        let end = running.begin(&mut workers).unwrap_or_else(|| rounds::search(&mut running, &mut workers));
         for worker in workers {
-            self.notes = self.notes.or(worker.expander.notes());
-            crate::search::reached::add(&mut self.reached, worker.expander.reached());
+            let stepper = worker.expander.stepper();
+            self.notes = self.notes.or(stepper.notes);
+            reached::add(&mut self.reached, &stepper.reached);
             self.judge.absorb(worker.expander.finish());
+            self.writers.push(worker.writer);
         }
         end
     }
 
-    fn search<E: Expander<'m, 'a>>(&mut self, workers: &mut Vec<Worker<E>>, expander: &impl Fn() -> E) -> End {
-        if !self.seeded {
-            if workers[0].expander.seed().is_err() {
-                return End::Reshape;
-            }
-            self.seeded = true;
-            self.flush(workers);
-            self.store.next_level(&mut self.writers);
-            self.level = std::mem::take(&mut self.next);
-        }
-        while !self.level.is_empty() {
-            if workers.len() < self.limits.workers && self.level.len() >= WORTH_SHARING {
-                workers.resize_with(self.limits.workers, || Worker::new(expander()));
-            }
-            let over = self.round(workers);
-            if over || self.flush(workers) {
-                return End::Over;
-            }
-            if workers.iter().any(|worker| worker.reshape) {
-                workers.iter_mut().for_each(|worker| worker.reshape = false);
-                return End::Reshape;
-            }
-            if self.level.is_empty() {
-                self.store.next_level(&mut self.writers);
-                self.level = std::mem::take(&mut self.next);
-                self.stats.depth += u64::from(!self.level.is_empty());
-            }
-        }
-        End::Over
-    }
-
-    /// One round; true if the search is over.
-    fn round<E: Expander<'m, 'a>>(&mut self, workers: &mut [Worker<E>]) -> bool {
-        let own_bytes = own_bytes(workers);
-        let before = Progress { states: self.expanded, depth: self.stats.depth, ..Progress::default() };
-        let (next, pause) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let (limits, watch) = (self.limits, self.watch);
-        let round = Round { store: &self.store, spans: &self.level, next, pause, limits, watch, before, own_bytes };
-        if workers.len() == 1 || self.level.len() < WORTH_SHARING {
-            workers[0].work(&round, &mut self.writers[0], true);
-        } else {
-            std::thread::scope(|scope| {
-                let mut pairs = workers.iter_mut().zip(&mut self.writers);
-                let first = pairs.next();
-                for (worker, writer) in pairs {
-                    scope.spawn(|| worker.work(&round, writer, false));
-                }
-                first.into_iter().for_each(|(worker, writer)| worker.work(&round, writer, true));
-            });
-        }
-        let claimed = round.next.into_inner().min(self.level.len());
-        let rests: Vec<Range<u64>> = workers.iter_mut().filter_map(|worker| worker.rest.take()).collect();
-        self.level.splice(..claimed, rests);
-        self.expanded += workers.iter_mut().map(|worker| std::mem::take(&mut worker.expanded)).sum::<u64>();
-        self.stop = workers.iter_mut().find_map(|worker| worker.stop.take());
-        self.stop.is_some() || workers.iter().any(|worker| worker.expander.judge().is_over() || worker.gives_up())
-    }
-
     /// Inserts what waits, and makes room for it; true if there is no room.
     fn flush<E: Expander<'m, 'a>>(&mut self, workers: &mut [Worker<E>]) -> bool {
-        let own = own_bytes(workers);
-        self.writers.iter_mut().for_each(|writer| self.store.settle(writer));
-        self.peak = self.peak.max(self.store.bytes() + own);
-        for (worker, writer) in workers.iter_mut().zip(&mut self.writers) {
-            while !self.store.insert(worker.expander.keys(), writer) {
+        let each: u64 = workers.iter().map(|worker| worker.expander.bytes()).sum();
+        self.own = each + workers.first().map_or(0, |worker| worker.expander.shared_bytes());
+        workers.iter_mut().for_each(|worker| self.store.settle(&mut worker.writer));
+        self.peak = self.peak.max(self.store.bytes() + self.own);
+        for Worker { expander, writer, .. } in workers {
+            while !self.store.insert(expander.keys(), writer) {
                 self.store.settle(writer);
-                if self.store.make_room::<E::Keys>(self.limits.memory.saturating_sub(own), self.limits.workers) {
+                if self.store.make_room::<E::Keys>(self.limits.memory.saturating_sub(self.own), self.limits.workers) {
                     continue;
                 }
                 self.stop = Some(Stop::Memory);
@@ -252,8 +175,14 @@ impl<'m, 'a> Search<'m, 'a> {
         false
     }
 
-    /// What was found out. `canonical` is the encoded form of a stored state.
-    pub fn finish(mut self, own_bytes: u64, canonical: impl Fn(&[u8]) -> Vec<u8>) -> Found<'m, 'a> {
+    /// Goes to the next level.
+    fn turn<E>(&mut self, workers: &mut [Worker<E>]) {
+        self.store.next_level(workers.iter_mut().map(|worker| &mut worker.writer));
+        self.level = std::mem::take(&mut self.next);
+    }
+
+    /// What was found out, and the states. `canonical` is the encoded form of a stored state.
+    pub fn finish(mut self, own_bytes: u64, canonical: impl Fn(&[u8]) -> Vec<u8>) -> (Found<'m, 'a>, Store) {
         self.stats.states = self.store.len();
         self.stats.peak_bytes = self.peak.max(self.store.bytes() + own_bytes);
         self.stats.transitions = self.judge.transitions;
@@ -265,81 +194,122 @@ impl<'m, 'a> Search<'m, 'a> {
         let last = last.map(|span| canonical(self.store.state(Address(span.start))));
         let growing = last.and_then(|bytes| growing(self.m, &bytes));
         let shown = self.judge.hit.as_ref().filter(|_| !self.store.keeps_fingerprints());
-        let path = shown.map(|hit| self.path(hit.record, canonical)).unwrap_or_default();
+        let path = shown.map(|hit| self.store.path(hit.record)).unwrap_or_default();
+        let path = path.into_iter().map(|record| canonical(self.store.state(record))).collect();
         let reached = Some(self.reached);
-        Found { stop: self.stop, path, judge: self.judge, notes: self.notes, reached, stats: self.stats, growing }
+        let (stop, judge, notes, stats) = (self.stop, self.judge, self.notes, self.stats);
+        (Found { stop, path, judge, notes, reached, stats, growing }, self.store)
+    }
+}
+
+/// A search with those who make its workers.
+struct Running<'r, 'm, 'a, X> {
+    search: &'r mut Search<'m, 'a>,
+    expander: X,
+}
+
+impl<'m, 'a, E: Expander<'m, 'a>, X: Fn() -> E> Running<'_, 'm, 'a, X> {
+    /// Has a first worker, who finds the initial states if nobody has done so.
+    fn begin(&mut self, workers: &mut Vec<Worker<E>>) -> Option<End> {
+        self.hire(workers);
+        if !self.search.seeded {
+            if workers[0].expander.seed().is_err() {
+                return Some(End::Reshape);
+            }
+            self.search.seeded = true;
+            self.search.flush(workers);
+            self.search.turn(workers);
+        }
+        self.hire(workers);
+        None
     }
 
-    /// The states on the way to a record, that one included.
-    fn path(&self, record: Address, canonical: impl Fn(&[u8]) -> Vec<u8>) -> Vec<Vec<u8>> {
-        let mut path = Vec::new();
-        let mut current = record;
-        while !current.is_none() {
-            path.push(canonical(self.store.state(current)));
-            current = self.store.parent(current);
+    /// Has as many workers as there is enough to do for.
+    fn hire(&mut self, workers: &mut Vec<Worker<E>>) {
+        let wanted = if self.search.level.len() < WORTH_SHARING { 1 } else { self.search.limits.workers };
+        while workers.len() < wanted {
+            let writer = self.search.writers.pop().unwrap_or_default();
+            workers.push(Worker { expander: (self.expander)(), writer, expanded: 0, reshape: false, stop: None });
         }
-        path.reverse();
-        path
+    }
+}
+
+impl<'m, 'a, E: Expander<'m, 'a>, X: Fn() -> E + Sync> Visited<Worker<E>> for Running<'_, 'm, 'a, X> {
+    type Span = Range<u64>;
+    type End = End;
+
+    fn level(&mut self) -> &mut Vec<Range<u64>> {
+        &mut self.search.level
+    }
+
+    #[inline]
+    fn expand(&self, worker: &mut Worker<E>, span: Range<u64>, round: &Round<'_>) -> Option<Range<u64>> {
+        let mut at = Address(span.start);
+        while at.0 < span.end {
+            if round.is_paused() || !worker.one(self.search, at, round.first) {
+                return Some(at.0..span.end);
+            }
+            at = self.search.store.after(at);
+            if worker.expander.judge().is_over() || !worker.insert(self.search) {
+                round.pause();
+                return (at.0 < span.end).then_some(at.0..span.end);
+            }
+        }
+        None
+    }
+
+    fn rest(&mut self, workers: &mut Vec<Worker<E>>) -> Option<End> {
+        let search = &mut *self.search;
+        search.expanded += workers.iter_mut().map(|worker| std::mem::take(&mut worker.expanded)).sum::<u64>();
+        search.stop = workers.iter_mut().find_map(|worker| worker.stop.take());
+        let over = |worker: &Worker<E>| worker.expander.judge().is_over() || worker.gives_up();
+        if search.stop.is_some() || workers.iter().any(over) || search.flush(workers) {
+            return Some(End::Over);
+        }
+        workers.iter().any(|worker| worker.reshape).then_some(End::Reshape)
+    }
+
+    fn next_level(&mut self, workers: &mut Vec<Worker<E>>) -> Option<End> {
+        self.search.turn(workers);
+        if self.search.level.is_empty() {
+            return Some(End::Over);
+        }
+        self.search.stats.depth += 1;
+        self.hire(workers);
+        None
     }
 }
 
 impl<'m, 'a, E: Expander<'m, 'a>> Worker<E> {
-    /// Expands records until there are none left, or somebody says stop.
-    fn work(&mut self, round: &Round<'_>, writer: &mut Writer, first: bool) {
-        while let Some(span) = round.spans.get(round.next.fetch_add(1, Ordering::Relaxed)) {
-            let mut at = Address(span.start);
-            while at.0 < span.end {
-                if round.pause.load(Ordering::Relaxed) || !self.one(round, at, first) {
-                    round.pause.store(true, Ordering::Relaxed);
-                    self.rest = Some(at.0..span.end);
-                    return;
-                }
-                at = round.store.after(at);
-                if self.expander.judge().is_over() || !self.insert(round, writer) {
-                    round.pause.store(true, Ordering::Relaxed);
-                    self.rest = (at.0 < span.end).then_some(at.0..span.end);
-                    return;
-                }
-            }
-        }
-    }
-
     /// Expands one record; false if that was not possible.
     #[inline]
-    fn one(&mut self, round: &Round<'_>, at: Address, first: bool) -> bool {
-        if first && self.expanded.is_multiple_of(CHECK_EVERY) && self.limit(round) || self.gives_up() {
+    fn one(&mut self, search: &Search<'_, '_>, at: Address, first: bool) -> bool {
+        if first && self.expanded.is_multiple_of(CHECK_EVERY) && self.limit(search) || self.gives_up() {
             return false;
         }
-        self.reshape = self.expander.expand(round.store, at).is_err();
+        self.reshape = self.expander.expand(&search.store, at).is_err();
         self.expanded += u64::from(!self.reshape);
         !self.reshape
     }
 
     #[inline]
-    fn insert(&mut self, round: &Round<'_>, writer: &mut Writer) -> bool {
-        self.expander.keys().len() < BATCH || round.store.insert(self.expander.keys(), writer)
+    fn insert(&mut self, search: &Search<'_, '_>) -> bool {
+        self.expander.keys().len() < BATCH || search.store.insert(self.expander.keys(), &mut self.writer)
     }
 
     /// Whether it found a state that it cannot hold.
     fn gives_up(&self) -> bool {
-        let notes = self.expander.notes();
-        notes.too_large || notes.gap_too_small || self.expander.judge().is_content(notes)
+        let notes = self.expander.stepper().notes;
+        notes.end_search() || self.expander.judge().is_content(notes)
     }
 
-    fn limit(&mut self, round: &Round<'_>) -> bool {
-        let bytes = round.store.bytes() + round.own_bytes;
-        let states = round.store.len();
-        let frontier = states.saturating_sub(round.before.states + self.expanded);
-        round.watch.progress(Progress { states, frontier, depth: round.before.depth, bytes });
-        self.stop = round.limits.exceeded(bytes);
+    fn limit(&mut self, search: &Search<'_, '_>) -> bool {
+        let (states, bytes) = (search.store.len(), search.store.bytes() + search.own);
+        let frontier = states.saturating_sub(search.expanded + self.expanded);
+        search.watch.progress(Progress { states, frontier, depth: search.stats.depth, bytes });
+        self.stop = search.limits.exceeded(bytes);
         self.stop.is_some()
     }
-}
-
-/// What workers take beside the store.
-fn own_bytes<'m, 'a, E: Expander<'m, 'a>>(workers: &[Worker<E>]) -> u64 {
-    let each: u64 = workers.iter().map(|worker| worker.expander.bytes()).sum();
-    each + workers.first().map_or(0, |worker| worker.expander.shared_bytes())
 }
 
 /// What a search found out.

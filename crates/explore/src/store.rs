@@ -28,7 +28,7 @@ pub use arena::{Address, MAX_STATE};
 pub use keys::{ByteKeys, Keys, Stored, bytes_hash};
 pub(crate) use keys::{WordKeys, to_words};
 
-use arena::{ADDRESS, ADDRESS_BITS, Arena, Spot};
+use arena::{ADDRESS, ADDRESS_BITS, Arena, CHUNK, Spot};
 use slots::Slots;
 
 use crate::Explore;
@@ -105,11 +105,20 @@ impl Writer {
 impl<const P: usize> Store<P> {
     /// An empty set of states of this many bytes each, or of any number of bytes, for so many workers.
     pub fn new(state_bytes: Option<usize>, config: &Explore, workers: usize) -> Self {
+        Self::with_arena(Arena::new(state_bytes, CHUNK), config, workers)
+    }
+
+    /// An empty set of states of any number of bytes that takes memory in chunks of so many bytes, a power of two.
+    pub fn in_chunks(chunk: usize, config: &Explore, workers: usize) -> Self {
+        Self::with_arena(Arena::new(None, chunk.min(CHUNK)), config, workers)
+    }
+
+    fn with_arena(arena: Arena<P>, config: &Explore, workers: usize) -> Self {
         // What is not counted yet must fit the smallest table as well.
         let margin = BATCH + workers.max(8) * (COUNT_EVERY as usize + BATCH);
         Self {
-            slots: Slots::new((margin * 16 / FILL + 1).next_power_of_two()),
-            arena: Arena::new(state_bytes),
+            slots: Slots::new(smallest(margin)),
+            arena,
             states: Apart(AtomicU64::new(0)),
             fill: FILL,
             margin,
@@ -119,17 +128,22 @@ impl<const P: usize> Store<P> {
         }
     }
 
+    /// An empty set of states of any number of bytes, for one worker, that keeps all of them.
+    pub fn exact() -> Self {
+        Self::new(None, &Explore::default(), 1)
+    }
+
     /// Whether it keeps fingerprints only.
     pub fn keeps_fingerprints(&self) -> bool {
         self.fingerprints
     }
 
     /// A level has been expanded: where only fingerprints are kept, its states are not needed any more.
-    pub fn next_level(&mut self, writers: &mut [Writer]) {
+    pub fn next_level<'w>(&mut self, writers: impl Iterator<Item = &'w mut Writer>) {
         if self.fingerprints {
             self.arena.give_back(self.level.clone());
             self.level = self.level.end..self.arena.chunks();
-            writers.iter_mut().for_each(|writer| writer.spot = Spot::default());
+            writers.for_each(|writer| writer.spot = Spot::default());
         }
     }
 
@@ -151,6 +165,40 @@ impl<const P: usize> Store<P> {
     /// The record that a record was found from.
     pub fn parent(&self, record: Address) -> Address {
         self.arena.parent(record)
+    }
+
+    /// Gives a record another parent.
+    pub fn set_parent(&mut self, record: Address, parent: Address) {
+        self.arena.set_parent(record, parent);
+    }
+
+    /// The longest state that fits.
+    pub fn longest(&self) -> usize {
+        self.arena.longest()
+    }
+
+    /// Forgets all states, and all but this many bytes of slots. Writers have to begin anew.
+    pub fn clear(&mut self, bytes: u64) {
+        let mut size = self.slots.len();
+        while size as u64 * 8 > bytes && size > smallest(self.margin) {
+            size /= 2;
+        }
+        self.slots = Slots::new(0);
+        self.slots = Slots::new(size);
+        self.arena = Arena::new(None, self.arena.chunk());
+        (self.states, self.level) = (Apart(AtomicU64::new(0)), 0..0);
+    }
+
+    /// The records on the way to one, that one included.
+    pub fn path(&self, record: Address) -> Vec<Address> {
+        let mut path = Vec::new();
+        let mut current = record;
+        while !current.is_none() {
+            path.push(current);
+            current = self.parent(current);
+        }
+        path.reverse();
+        path
     }
 
     /// The bytes of a record's state.
@@ -185,7 +233,7 @@ impl<const P: usize> Store<P> {
                 return false;
             }
             let to = keys.len().min(from + BATCH);
-            self.insert_batch(keys, from..to, writer);
+            self.insert_batch(&mut *keys, from..to, writer);
             if writer.written - writer.counted >= COUNT_EVERY {
                 self.count(writer);
             }
@@ -207,7 +255,7 @@ impl<const P: usize> Store<P> {
     }
 
     #[inline]
-    fn insert_batch<K: Keys>(&self, keys: &K, batch: Range<usize>, writer: &mut Writer) {
+    fn insert_batch<K: Keys>(&self, keys: &mut K, batch: Range<usize>, writer: &mut Writer) {
         for at in batch.clone() {
             prefetch(&raw const self.slots[self.home(keys.hash(at))]);
         }
@@ -230,7 +278,7 @@ impl<const P: usize> Store<P> {
     }
 
     #[inline]
-    fn insert_one<K: Keys>(&self, keys: &K, key: usize, writer: &mut Writer) {
+    fn insert_one<K: Keys>(&self, keys: &mut K, key: usize, writer: &mut Writer) {
         let hash = if self.confuse { keys.hash(key) & 0x3f } else { keys.hash(key) };
         let tag = tag(hash);
         let mask = self.slots.len() - 1;
@@ -239,10 +287,11 @@ impl<const P: usize> Store<P> {
         loop {
             let mut slot = self.slots[at].load(Ordering::Acquire);
             if slot == EMPTY {
-                let address = *written.get_or_insert_with(|| self.arena.append(keys, key, &mut writer.spot));
+                let address = *written.get_or_insert_with(|| self.arena.append(&*keys, key, &mut writer.spot));
                 let full = if self.fingerprints { fingerprint(hash) } else { filled(hash, address.0) };
                 match self.slots[at].compare_exchange(EMPTY, full, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => {
+                        keys.stored(address);
                         return self.hand_on(address, writer);
                     }
                     Err(other) => slot = other,
@@ -258,7 +307,7 @@ impl<const P: usize> Store<P> {
                 if written.is_some() {
                     self.arena.retract(&mut writer.spot);
                 }
-                return;
+                return keys.stored(Address(slot & ADDRESS));
             }
             at = (at + 1) & mask;
         }
@@ -344,6 +393,11 @@ impl<const P: usize> Store<P> {
         let size = self.slots.len();
         self.refill::<K>(size, 1);
     }
+}
+
+/// The fewest slots, with so many states that are not counted yet.
+fn smallest(margin: usize) -> usize {
+    (margin * 16 / FILL + 1).next_power_of_two()
 }
 
 fn growth(slots: usize) -> usize {

@@ -31,14 +31,14 @@ fn text(info: &Info) -> String {
     {
         line(name, value);
     }
-    line("search", info.end);
+    line("search", info.more.end);
     line("states", &HumanCount(info.states).to_string());
     line("transitions", &HumanCount(info.transitions).to_string());
-    line("depth", &info.depth.to_string());
+    line("depth", &info.more.depth.to_string());
     line("frontier", &HumanCount(info.frontier).to_string());
     line("time", &format!("{:.1} s", info.seconds));
     line("written", &moment(info.time));
-    line("size", &format!("{}, {} sorted runs", HumanBytes(info.bytes), info.runs));
+    line("size", &format!("{}, {} sorted runs", HumanBytes(info.bytes), info.more.runs));
     out
 }
 

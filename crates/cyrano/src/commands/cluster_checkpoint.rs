@@ -22,20 +22,20 @@ pub fn text(parts: &[Info]) -> String {
     line("time", &format!("{:.1} s", parts.iter().map(|part| part.seconds).fold(0.0, f64::max)));
     line("size", &HumanBytes(sum(|part| part.bytes)).to_string());
     for part in parts {
-        let levels: Vec<String> = part.levels.iter().map(|level| level.level.to_string()).collect();
+        let levels: Vec<String> = part.more.levels.iter().map(|level| level.level.to_string()).collect();
         let states = HumanCount(part.states);
         let text = format!("levels {}; {states} states, written {}", levels.join(" and "), moment(part.time));
-        line(&format!("process {}", part.process), &text);
+        line(&format!("process {}", part.more.process), &text);
     }
     out
 }
 
 /// Where these parts could go on.
 fn state(parts: &[Info]) -> String {
-    let processes = parts.first().map_or(0, |part| part.processes);
+    let processes = parts.first().map_or(0, |part| part.more.processes);
     let whose = if parts.len() == processes { "" } else { ", as far as the parts here tell" };
-    let common = |level: &&Level| parts.iter().all(|part| part.levels.contains(level));
-    let newest = parts.first().and_then(|part| part.levels.iter().filter(common).max());
+    let common = |level: &&Level| parts.iter().all(|part| part.more.levels.contains(level));
+    let newest = parts.first().and_then(|part| part.more.levels.iter().filter(common).max());
     match newest {
         Some(level) if level.complete => format!("complete{whose}"),
         Some(level) => format!("not complete; --resume goes on with level {}{whose}", level.level),

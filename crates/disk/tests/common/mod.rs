@@ -91,7 +91,7 @@ pub fn limits(memory: u64, workers: usize) -> Limits {
 /// A search in a directory.
 pub fn search(dir: &Path, spill: bool, resume: bool, every: f64) -> DiskSearch {
     let every = Duration::from_secs_f64(every);
-    DiskSearch::new(explorer(), Settings { dir: dir.to_owned(), spill, resume, every, about: Vec::new() })
+    DiskSearch::new(explorer(), Settings { dir: dir.to_owned(), resume, every, about: Vec::new() }, spill)
 }
 
 /// What must be the same in all searches: verdict, and if all states were looked at, how many there are; else the depth and the length of what is shown.

@@ -223,7 +223,7 @@ impl Explore {
             let watch: &dyn Watch = &();
             let found = search::search(&machine, None, limits, watch);
             if found.notes.gap_too_small {
-                gap = gap.map(|gap| gap * 2).filter(|gap| *gap <= crate::LARGEST_GAP);
+                gap = crate::larger(gap);
                 continue;
             }
             let result = match found.stop {

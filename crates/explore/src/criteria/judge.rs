@@ -155,7 +155,9 @@ impl<'m, 'a> Judge<'m, 'a> {
         let out_of_order = self.m.own_order.is_some() && !matches!(self.property, Some(Property::Assertions));
         let collects = self.property.is_none() && matches!(self.m.config.deadlocks, Deadlocks::Collected);
         let judges = self.m.judge_assertions || collects;
-        if self.m.shadows.is_some() || !judges || out_of_order || self.is_over() {
+        // Whether somebody waits for ever is a question of progress in another sense.
+        let elsewhere = self.m.shadows.is_some() || self.m.names.is_some();
+        if elsewhere || !judges || out_of_order || self.is_over() {
             return;
         }
         let Some(blocked) = stepper.deadlock(state) else { return };

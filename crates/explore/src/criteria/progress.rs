@@ -25,6 +25,7 @@
 
 mod cycles;
 mod graph;
+mod names;
 mod walk;
 
 use cyrano_engine::{
@@ -38,7 +39,7 @@ use crate::criteria::judge::Hit;
 use crate::semantics::machine::Machine;
 use crate::semantics::step::Notes;
 use crate::store::Address;
-use crate::{Explore, LARGEST_GAP, witness};
+use crate::{Explore, larger, witness};
 use cycles::{Cycle, Role, Want};
 use graph::{Graph, MOST_THREADS};
 
@@ -62,13 +63,14 @@ pub(crate) fn ask(
     };
     let mut gap = (config.timestamps && program.has_timestamps()).then_some(1);
     loop {
-        let machine = Machine::new(program, model, config, Some(&property), limits.deferred, gap);
-        let graph = Graph::build(&machine, &names, limits, watch);
+        let mut machine = Machine::new(program, model, config, Some(&property), limits.deferred, gap);
+        machine.names = Some(&names);
+        let graph = Graph::build(&machine, &property, limits, watch);
         if graph.notes.gap_too_small {
-            gap = gap.map(|gap| gap * 2).filter(|gap| *gap <= LARGEST_GAP);
+            gap = larger(gap);
             continue;
         }
-        return judge(&machine, &names, graph, progress, limits);
+        return judge(&machine, graph, progress, limits);
     }
 }
 
@@ -90,20 +92,18 @@ fn answer(verdict: Verdict, reason: Option<Cause>, reductions: Vec<&'static str>
     Answer { reductions, stats, ..Answer::new(verdict, reason) }
 }
 
-fn judge(machine: &Machine<'_>, names: &Names, graph: Graph, progress: Progress, limits: &Limits) -> Answer {
+fn judge(machine: &Machine<'_>, graph: Graph, progress: Progress, limits: &Limits) -> Answer {
     let started = std::time::Instant::now();
     let mut found = answer(Verdict::Verified, None, machine.config.reductions(machine, Notes::default()), graph.stats);
-    if let Some((node, violation)) = &graph.wrong {
-        let nodes = node.map(|node| graph.path(node)).unwrap_or_default();
-        let path: Vec<Vec<u8>> = nodes.into_iter().map(|node| graph.bytes(node).to_vec()).collect();
+    if let Some((path, violation)) = &graph.wrong {
         let hit = Hit { record: Address::NONE, violation: Some(violation.clone()), in_step: true };
-        let (execution, violation) = witness::execution(machine, &hit, &path);
+        let (execution, violation) = witness::execution(machine, &hit, path);
         return Answer { verdict: Verdict::Violated, violation, execution: Some(execution), ..found };
     }
     if let Some(stop) = graph.stop {
         return Answer { verdict: Verdict::Unknown, reason: Some(stop.into()), ..found };
     }
-    if graph.out_of_names {
+    if graph.notes.out_of_names {
         return Answer { verdict: Verdict::Unknown, reason: Some(Cause::OutOfNames), ..found };
     }
     match lasso(machine, &graph, progress, limits) {
@@ -112,7 +112,7 @@ fn judge(machine: &Machine<'_>, names: &Names, graph: Graph, progress: Progress,
             found.reason = Some(stop.into());
         }
         Ok(Some((thread, fate, cycle))) => {
-            let (execution, stem, round) = walk::execution(machine, names, &graph, &cycle);
+            let (execution, stem, round) = walk::execution(machine, &graph, &cycle);
             let lasso = Lasso { thread: ThreadId::new(thread), fate, stem, round, rounds: walk::ROUNDS };
             found.verdict = Verdict::Violated;
             found.violation = Some(Violation::Lasso(lasso));
@@ -141,7 +141,7 @@ fn lasso(
     limits: &Limits,
 ) -> Result<Option<(usize, Fate, Cycle)>, Stop> {
     // A section may be closed by a `limit` alone, so that a thread in front of it is not really blocked.
-    let blocked = graph.notes.limited.is_none() && graph.blocked.iter().any(|set| *set != 0);
+    let blocked = graph.notes.limited.is_none() && graph.blocks_any();
     for fate in Fate::ALL.into_iter().filter(|fate| blocked || *fate != Fate::Blocked) {
         for thread in 0..m.threads.len() {
             for want in wants(m.threads.len(), thread, fate, progress, blocked) {

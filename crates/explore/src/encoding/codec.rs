@@ -96,7 +96,7 @@ impl Machine<'_> {
     pub fn encode_thread(&self, state: &State, t: usize, out: &mut Vec<u8>) {
         let (thread, info) = (&state.threads[t], &self.threads[t]);
         put(out, thread.pc.into());
-        if self.pursuit.is_some() {
+        if self.keeps_deeds() {
             put(out, thread.did.into());
         }
         for reg in &info.live[thread.pc as usize] {
@@ -119,7 +119,7 @@ impl Machine<'_> {
         let (thread, info) = (&mut state.threads[t], &self.threads[t]);
         thread.pc = take(input) as u32;
         thread.issued = 0;
-        if self.pursuit.is_some() {
+        if self.keeps_deeds() {
             thread.did = take(input) as u8;
         }
         for reg in &info.live[thread.pc as usize] {
@@ -138,7 +138,7 @@ impl Machine<'_> {
     pub fn skip_thread(&self, input: &mut &[u8], t: usize) {
         let pc = take(input) as usize;
         let registers = self.threads[t].live[pc].len() * if self.loads_wait { 2 } else { 1 };
-        let numbers = registers + usize::from(self.pursuit.is_some());
+        let numbers = registers + usize::from(self.keeps_deeds());
         for _ in 0..numbers {
             take(input);
         }

@@ -17,40 +17,29 @@ use super::remembering::{Halt, Kept, Remembering};
 #[derive(Default)]
 pub(crate) struct Packed {
     bytes: Vec<u8>,
-    /// How many bytes each takes here, and how many of these count.
+    /// How many bytes each takes here.
     stride: usize,
-    lengths: Vec<u16>,
-    /// Where they belong, if that is wanted.
-    routes: Vec<u64>,
+    /// How many of these count, and where it belongs, if that is wanted.
+    states: Vec<(u16, u64)>,
 }
 
 impl Packed {
-    /// Visits the bytes of each.
-    #[inline]
-    pub fn for_each(&self, mut visit: impl FnMut(&[u8])) {
-        for (state, length) in self.bytes.chunks_exact(self.stride.max(1)).zip(&self.lengths) {
-            visit(&state[..usize::from(*length)]);
-        }
-    }
-
     /// Visits the bytes of each, and where it belongs.
     #[inline]
-    pub fn for_each_routed(&self, mut visit: impl FnMut(&[u8], u64)) {
-        let states = self.bytes.chunks_exact(self.stride.max(1)).zip(&self.lengths);
-        for ((state, length), route) in states.zip(&self.routes) {
+    pub fn for_each(&self, mut visit: impl FnMut(&[u8], u64)) {
+        for (state, (length, route)) in self.bytes.chunks_exact(self.stride.max(1)).zip(&self.states) {
             visit(&state[..usize::from(*length)], *route);
         }
     }
 
     fn clear(&mut self, words: usize) {
         self.bytes.clear();
-        self.lengths.clear();
-        self.routes.clear();
+        self.states.clear();
         self.stride = 8 * words;
     }
 
     #[inline]
-    fn push<const W: usize>(&mut self, words: &[u64; W]) {
+    fn push<const W: usize>(&mut self, words: &[u64; W], route: u64) {
         let (mut length, mut last) = (0, 0);
         for (at, word) in words.iter().enumerate() {
             self.bytes.extend_from_slice(&word.to_le_bytes());
@@ -58,7 +47,7 @@ impl Packed {
                 (length, last) = (8 * at + 8, word.leading_zeros() as usize / 8);
             }
         }
-        self.lengths.push((length - last) as u16);
+        self.states.push(((length - last) as u16, route));
     }
 }
 
@@ -125,16 +114,13 @@ impl<'m, 'a, const W: usize> Walks<'m, 'a> for Remembering<'_, 'm, 'a, Kept, W> 
         let sum = self.hashes(&words);
         let routed = self.copies.is_some();
         self.successors(Address::NONE, &words, &mut |new, added| {
-            out.push(&new);
-            if routed {
-                out.routes.push(route(sum.wrapping_add(added)));
-            }
+            out.push(&new, if routed { route(sum.wrapping_add(added)) } else { 0 });
         })
     }
 
     fn pack_bytes(&mut self, bytes: &[u8], out: &mut Packed) -> Result<(), Halt> {
         out.clear(W);
-        out.push(&self.pack(bytes)?);
+        out.push(&self.pack(bytes)?, 0);
         Ok(())
     }
 
@@ -163,7 +149,7 @@ impl<'m, 'a, const W: usize> Walks<'m, 'a> for Remembering<'_, 'm, 'a, Kept, W> 
         for (at, part) in self.parts.iter().enumerate() {
             part.put(&mut words, foreign.number(at).ok_or(Halt::NoRoom)?);
         }
-        out.push(&self.sorted(words));
+        out.push(&self.sorted(words), 0);
         Ok(())
     }
 

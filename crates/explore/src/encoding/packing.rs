@@ -147,7 +147,7 @@ impl<'s> PackedWalk<'s> {
     }
 
     /// Does something, with more words if that is necessary; `None` if there was no room.
-    fn with_words<R>(
+    pub fn with_words<R>(
         &mut self,
         mut work: impl FnMut(&mut dyn Walks<'s, 's>, &mut Packed) -> Result<R, Halt>,
     ) -> Option<R> {
@@ -167,24 +167,15 @@ impl<'s> PackedWalk<'s> {
         None
     }
 
-    /// Visits the packed form of a state.
-    pub fn pack(&mut self, bytes: &[u8], visit: impl FnMut(&[u8])) {
-        self.with_words(|walk, out| walk.pack_bytes(bytes, out));
-        self.out.for_each(visit);
-    }
-
-    /// Visits the packed successors of a packed state.
+    /// Visits the packed states that something makes, each with what says where it belongs.
     #[inline]
-    pub fn successors_of(&mut self, state: &[u8], visit: impl FnMut(&[u8])) {
-        self.with_words(|walk, out| walk.successors_of(state, out));
+    pub fn visit(
+        &mut self,
+        mut work: impl FnMut(&mut dyn Walks<'s, 's>, &mut Packed) -> Result<(), Halt>,
+        visit: impl FnMut(&[u8], u64),
+    ) {
+        self.with_words(|walk, out| work(walk, out));
         self.out.for_each(visit);
-    }
-
-    /// Visits the packed successors of a packed state, each with what says where it belongs.
-    #[inline]
-    pub fn routed_successors_of(&mut self, state: &[u8], visit: impl FnMut(&[u8], u64)) {
-        self.with_words(|walk, out| walk.successors_of(state, out));
-        self.out.for_each_routed(visit);
     }
 
     /// Learns what another process has learnt.
@@ -192,27 +183,6 @@ impl<'s> PackedWalk<'s> {
         let heard = foreign.hear(self.dictionary, first, events);
         self.full |= heard.is_none();
         heard
-    }
-
-    /// Visits the packed form of a packed state of another process.
-    #[inline]
-    pub fn translate(&mut self, foreign: &mut Foreign, state: &[u8], visit: impl FnMut(&[u8])) {
-        self.with_words(|walk, out| walk.translate(foreign, state, out));
-        self.out.for_each(visit);
-    }
-
-    /// What says where a packed state belongs.
-    pub fn route(&mut self, state: &[u8]) -> Option<u64> {
-        self.with_words(|walk, _| walk.route(state))
-    }
-
-    /// Appends the bytes of a packed state.
-    pub fn unpack(&mut self, state: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        let start = out.len();
-        self.with_words(|walk, _| {
-            out.truncate(start);
-            walk.unpack(state, out)
-        })
     }
 
     /// What was found out.

@@ -11,7 +11,7 @@ use crate::criteria::judge::{Judge, goes_on};
 use crate::search::plain::{Form, Plain};
 use crate::search::{End, Expander, Found, Reshape, Search};
 use crate::semantics::machine::Machine;
-use crate::semantics::step::{Notes, Successors};
+use crate::semantics::step::{Stepper, Successors};
 use crate::store::{Address, Keys, Store, WordKeys, to_words};
 
 use super::dictionary::{Cut, Dictionary};
@@ -130,7 +130,7 @@ pub(crate) fn search<'m, 'a>(
             search = begin(&tuples);
         }
     }
-    Some(search.finish(tuples.dictionary.bytes(), |stored| tuples.canonical(stored)))
+    Some(search.finish(tuples.dictionary.bytes(), |stored| tuples.canonical(stored)).0)
 }
 
 struct Running<'r, 'm, 'a> {
@@ -208,12 +208,8 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a> for Remembered<'_, 'm, 'a, W> {
     }
 
     #[inline]
-    fn notes(&self) -> Notes {
-        self.steps.stepper.notes
-    }
-
-    fn reached(&self) -> &[bool] {
-        &self.steps.stepper.reached
+    fn stepper(&self) -> &Stepper<'m> {
+        &self.steps.stepper
     }
 
     fn bytes(&self) -> u64 {

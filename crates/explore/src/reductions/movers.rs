@@ -43,20 +43,24 @@
 //! that look the same.
 //!
 //! **Cost.** The unit of work is to compute the steps of one thread in one state. Once some block is refuted the proof can no longer be the
-//! answer, only a help, so less work is spent on it. It ends as soon as no block is left to be proven.
+//! answer, only a help, so less work is spent on it. It ends as soon as no block is left to be proven. The states are those of the search that all criteria
+//! share, which is observed here.
 
 mod texts;
 
-use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
 
-use cyrano_engine::{Limits, Progress, Query, Stats, Watch};
+use cyrano_engine::{Limits, Query, Stats, Watch};
 use cyrano_ir::{Op, Program, Property};
-use rustc_hash::FxHashSet;
 
-use crate::Explore;
+use crate::search::Search;
+use crate::search::observer::Observer;
+use crate::search::plain::{Bytes, Plain};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
 use crate::semantics::step::{Stepper, Successor, Successors};
+use crate::store::Store;
+use crate::{Explore, used};
 use texts::Texts;
 
 /// Work beyond which the shadow is asked instead, if movers may still be the whole answer.
@@ -93,9 +97,26 @@ pub(crate) fn prove(config: &Explore, query: Query<'_>, limits: &Limits, watch: 
     }
     machine.ends = machine.shadows.take();
     machine.judge_assertions = false;
-    let blocks = Texts::of(program);
-    let search = Search { m: &machine, stepper: Stepper::new(&machine), blocks, committed: false, work: 0 };
-    search.run(limits, watch)
+    let pairs = Pairs { m: &machine, blocks: Texts::of(program), committed: false, work: 0, given_up: false };
+    let (pairs, property) = (Mutex::new(pairs), Some(&Property::CommitAtomicity));
+    // States are looked at one by one.
+    let limits = Limits { workers: 1, ..limits.clone() };
+    let mut search = Search::new(&machine, property, Store::exact(), &limits, watch);
+    search.run(|| Plain::new(&machine, property, Bytes::default()).observed_by(&pairs));
+    let (found, _) = search.finish(0, <[u8]>::to_vec);
+    let pairs = pairs.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if pairs.given_up || found.stop.is_some() || !pairs.committed {
+        return None;
+    }
+    let reductions = used([
+        ("dead-registers", config.dead_registers),
+        ("macro-steps", true),
+        ("thread-symmetry", !machine.symmetric_threads.is_empty()),
+        ("movers", true),
+    ]);
+    // How deep they lie does not matter.
+    let stats = Stats { depth: 0, ..found.stats };
+    Some(Proof { blocks: pairs.blocks.by_name(), places: pairs.blocks.proven_places(), reductions, stats })
 }
 
 /// The blocks by name, none of them proven.
@@ -135,102 +156,53 @@ struct Step {
     bytes: Vec<u8>,
 }
 
-struct Search<'m> {
+/// Looks at pairs of consecutive steps of two threads.
+struct Pairs<'m> {
     m: &'m Machine<'m>,
-    stepper: Stepper<'m>,
     blocks: Texts,
     committed: bool,
     work: u64,
+    /// Whether nothing can be claimed.
+    given_up: bool,
 }
 
-impl Search<'_> {
-    fn run(mut self, limits: &Limits, watch: &dyn Watch) -> Option<Proof> {
-        let started = std::time::Instant::now();
-        let mut seen: FxHashSet<Box<[u8]>> = FxHashSet::default();
-        let mut queue = VecDeque::new();
-        for state in self.initial()? {
-            if seen.insert(self.stored(&state)) {
-                queue.push_back(state);
-            }
-        }
-        let (mut bytes, mut transitions, mut expanded) = (0, 0, 0u64);
-        while let Some(state) = queue.pop_front().filter(|_| self.blocks.any_open()) {
-            expanded += 1;
-            if expanded.is_multiple_of(256) {
-                watch.progress(Progress { states: seen.len() as u64, frontier: queue.len() as u64, depth: 0, bytes });
-                if limits.exceeded(bytes).is_some() {
-                    return None;
-                }
-            }
-            if self.work > if self.blocks.all_open() { MOST_WORK } else { MOST_WORK_AS_HELP } {
-                return None;
-            }
-            let steps = self.look(&state)?;
-            transitions += steps.len() as u64;
-            for step in steps {
-                let stored = self.stored(&step.state);
-                if !seen.contains(&stored) {
-                    bytes += (stored.len() + 2 * size_of::<State>() + 64) as u64;
-                    seen.insert(stored);
-                    queue.push_back(step.state);
-                }
-            }
-        }
-        let stats = Stats {
-            states: seen.len() as u64,
-            transitions,
-            seconds: started.elapsed().as_secs_f64(),
-            peak_bytes: bytes,
-            ..Stats::default()
-        };
-        let (blocks, places) = (self.blocks.by_name(), self.blocks.proven_places());
-        let used = [
-            ("dead-registers", self.m.config.dead_registers),
-            ("macro-steps", true),
-            ("thread-symmetry", !self.m.symmetric_threads.is_empty()),
-            ("movers", true),
-        ];
-        let reductions = used.into_iter().filter(|(_, used)| *used).map(|(name, _)| name).collect();
-        self.committed.then_some(Proof { blocks, places, reductions, stats })
+impl<'m> Observer<'m> for &Mutex<Pairs<'m>> {
+    fn begin(&mut self, stepper: &mut Stepper<'m>, initial: &mut Successors) {
+        let pairs = &mut *self.lock().unwrap_or_else(PoisonError::into_inner);
+        let fine = !judged_elsewhere(stepper) && initial.iter_mut().all(|state| state.event.is_none());
+        pairs.go_on(stepper, fine.then_some(()));
     }
 
-    fn initial(&mut self) -> Option<Vec<State>> {
-        let mut out = Successors::default();
-        self.stepper.initial(&mut out);
-        if self.gives_up() || out.iter_mut().any(|successor| successor.event.is_some()) {
-            return None;
-        }
-        Some(out.iter_mut().map(|successor| std::mem::take(&mut successor.state)).collect())
+    fn see(&mut self, stepper: &mut Stepper<'m>, state: &State, successors: &mut Successors) {
+        let pairs = &mut *self.lock().unwrap_or_else(PoisonError::into_inner);
+        let most = if pairs.blocks.all_open() { MOST_WORK } else { MOST_WORK_AS_HELP };
+        let looked = if pairs.work > most { None } else { pairs.look(stepper, state, successors) };
+        pairs.go_on(stepper, looked);
     }
+}
 
-    /// Whether something happened that only the shadow's search can judge.
-    fn gives_up(&self) -> bool {
-        self.stepper.notes.limited.is_some() || self.stepper.notes.too_large
-    }
+/// Whether something happened that only the shadow's search can judge.
+fn judged_elsewhere(stepper: &Stepper<'_>) -> bool {
+    stepper.notes.limited.is_some() || stepper.notes.too_large
+}
 
-    fn bytes(&self, state: &State) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(32);
-        self.m.encode(state, &mut bytes);
-        bytes
-    }
-
-    /// The bytes that stand for all states that differ by an exchange of threads.
-    fn stored(&self, state: &State) -> Box<[u8]> {
-        let mut bytes = Vec::with_capacity(32);
-        self.m.encode_sorted(state, &mut bytes);
-        bytes.into()
+impl<'m> Pairs<'m> {
+    /// Ends the search if nothing can be claimed, or nothing is left to be proven.
+    fn go_on(&mut self, stepper: &mut Stepper<'m>, looked: Option<()>) {
+        self.given_up |= looked.is_none();
+        stepper.notes.seen_enough |= self.given_up || !self.blocks.any_open();
     }
 
     /// The steps of a thread in a state; nothing if one of them goes wrong.
-    fn steps(&mut self, state: &State, thread: usize) -> Option<Vec<Step>> {
+    fn steps(&mut self, stepper: &mut Stepper<'m>, state: &State, thread: usize) -> Option<Vec<Step>> {
         self.work += 1;
         let mut out = Successors::default();
-        self.stepper.steps_of(state, thread, &mut out);
+        stepper.steps_of(state, thread, &mut out);
         let steps = out.iter_mut().map(|successor| self.step(state, successor)).collect::<Option<Vec<Step>>>()?;
-        (!self.gives_up()).then_some(steps)
+        (!judged_elsewhere(stepper)).then_some(steps)
     }
 
-    fn step(&mut self, state: &State, successor: &mut Successor) -> Option<Step> {
+    fn step(&mut self, state: &State, successor: &Successor) -> Option<Step> {
         let thread = successor.thread;
         let pc = state.threads[thread].pc;
         let marks = &self.m.ends.as_ref()?.threads[thread];
@@ -246,29 +218,30 @@ impl Search<'_> {
         self.committed |= successor.block_committed;
         let label = Label {
             committed: successor.block_committed,
-            handed_on: std::mem::take(&mut successor.handed_on),
+            handed_on: successor.handed_on.clone(),
             choices: successor.choices.iter().map(|(_, value)| *value).collect(),
         };
-        let state = std::mem::take(&mut successor.state);
-        let bytes = self.bytes(&state);
-        Some(Step { thread, pc, phase, label, state, bytes })
+        let mut bytes = Vec::with_capacity(32);
+        self.m.encode(&successor.state, &mut bytes);
+        Some(Step { thread, pc, phase, label, state: successor.state.clone(), bytes })
     }
 
-    /// All steps from a state; tries every pair of consecutive steps of two threads in the other order.
-    fn look(&mut self, state: &State) -> Option<Vec<Step>> {
-        let mut first = Vec::new();
-        for thread in 0..self.m.threads.len() {
-            first.extend(self.steps(state, thread)?);
+    /// Tries every pair of consecutive steps of two threads in the other order.
+    fn look(&mut self, stepper: &mut Stepper<'m>, state: &State, successors: &mut Successors) -> Option<()> {
+        self.work += self.m.threads.len() as u64;
+        let first = successors.iter_mut().map(|step| self.step(state, step)).collect::<Option<Vec<Step>>>()?;
+        if judged_elsewhere(stepper) {
+            return None;
         }
         let looks = self.looks(state);
         for one in &first {
             for other in (0..looks.len()).filter(|other| *other != one.thread) {
                 if is_representative(&looks, one.thread, other) {
-                    self.exchange(&first, one, state, other)?;
+                    self.exchange(stepper, &first, one, state, other)?;
                 }
             }
         }
-        Some(first)
+        Some(())
     }
 
     /// For each thread the first one that looks like it.
@@ -288,7 +261,14 @@ impl Search<'_> {
     }
 
     /// Tries a step and those of another thread that can follow it in the other order.
-    fn exchange(&mut self, first: &[Step], one: &Step, state: &State, other: usize) -> Option<()> {
+    fn exchange(
+        &mut self,
+        stepper: &mut Stepper<'m>,
+        first: &[Step],
+        one: &Step,
+        state: &State,
+        other: usize,
+    ) -> Option<()> {
         let at = state.threads[other].pc;
         let marks = &self.m.ends.as_ref()?.threads[other];
         let behind = marks.inside[at as usize] && !marks.uncommitted[at as usize];
@@ -297,10 +277,10 @@ impl Search<'_> {
         if !right && !left {
             return Some(());
         }
-        let then = self.steps(&one.state, other)?;
+        let then = self.steps(stepper, &one.state, other)?;
         let mut swapped: Vec<(&Label, Vec<Step>)> = Vec::new();
         for step in first.iter().filter(|step| step.thread == other && then.iter().any(|t| t.label == step.label)) {
-            swapped.push((&step.label, self.steps(&step.state, one.thread)?));
+            swapped.push((&step.label, self.steps(stepper, &step.state, one.thread)?));
         }
         let same = |last: &Step, wanted: &Step| last.label == one.label && last.bytes == wanted.bytes;
         let exchanges = |wanted: &Step| {

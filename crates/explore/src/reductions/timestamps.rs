@@ -125,8 +125,9 @@ pub(crate) fn observed(program: &Program, property: Option<&Property>) -> bool {
 }
 
 impl Machine<'_> {
-    /// Renumbers the timestamps of a state.
+    /// Renumbers the timestamps of a state, and the names.
     pub fn rank(&self, state: &mut State, scratch: &mut Vec<(Class, i128)>) {
+        self.renumber_names(state);
         let Some(timestamps) = &self.timestamps else {
             return;
         };

@@ -6,6 +6,7 @@ use cyrano_ir::Property;
 use cyrano_ir::dataflow::Class;
 
 use crate::criteria::judge::{Judge, goes_on};
+use crate::search::observer::Observer;
 use crate::search::{Expander, Found, Reshape, Search};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
@@ -22,7 +23,7 @@ pub(crate) fn search<'m, 'a>(
     let store = Store::new(None, m.config, limits.workers);
     let mut search = Search::new(m, property, store, limits, watch);
     search.run(|| Plain::new(m, property, Bytes::default()));
-    search.finish(0, <[u8]>::to_vec)
+    search.finish(0, <[u8]>::to_vec).0
 }
 
 /// What states are stored as.
@@ -36,11 +37,24 @@ pub(crate) trait Form: Send {
     fn keys(&mut self) -> &mut Self::Keys;
     /// How many bytes all workers have in common, beside the store.
     fn shared_bytes(&self) -> u64;
+    /// Where states were stored since the last call, if that is noted.
+    fn take_places(&mut self) -> Vec<Address> {
+        Vec::new()
+    }
 }
 
 /// States as bytes.
 #[derive(Default)]
 pub(crate) struct Bytes(ByteKeys);
+
+impl Bytes {
+    /// They note where they are stored.
+    pub fn noting_places() -> Self {
+        let mut keys = ByteKeys::default();
+        keys.places = Some(Vec::new());
+        Self(keys)
+    }
+}
 
 impl Form for Bytes {
     type Keys = ByteKeys;
@@ -60,14 +74,19 @@ impl Form for Bytes {
     fn shared_bytes(&self) -> u64 {
         0
     }
+
+    fn take_places(&mut self) -> Vec<Address> {
+        self.0.places.as_mut().map(std::mem::take).unwrap_or_default()
+    }
 }
 
 /// One worker's stepper and buffers.
-pub(crate) struct Plain<'m, 'a, F = Bytes> {
+pub(crate) struct Plain<'m, 'a, F = Bytes, O = ()> {
     m: &'m Machine<'m>,
     stepper: Stepper<'m>,
     judge: Judge<'m, 'a>,
     form: F,
+    observer: O,
     successors: Successors,
     state: State,
     scratch: Vec<(Class, i128)>,
@@ -80,12 +99,21 @@ impl<'m, 'a, F: Form> Plain<'m, 'a, F> {
             stepper: Stepper::new(m),
             judge: Judge::new(m, property),
             form,
+            observer: (),
             successors: Successors::default(),
             state: m.initial(),
             scratch: Vec::new(),
         }
     }
 
+    /// The same with somebody who sees what it comes along.
+    pub fn observed_by<O: Observer<'m>>(self, observer: O) -> Plain<'m, 'a, F, O> {
+        let Self { m, stepper, judge, form, observer: (), successors, state, scratch } = self;
+        Plain { m, stepper, judge, form, observer, successors, state, scratch }
+    }
+}
+
+impl<'m, 'a, F: Form, O: Observer<'m>> Plain<'m, 'a, F, O> {
     /// Lets successors wait for their insertion, all of them or none.
     fn collect(&mut self, parent: Address) -> Result<(), Reshape> {
         let (waiting, transitions) = (self.form.keys().len(), self.judge.transitions);
@@ -112,8 +140,13 @@ impl<'m, 'a, F: Form> Plain<'m, 'a, F> {
     /// Takes all steps from the state that was decoded.
     fn step(&mut self, record: Address) -> Result<(), Reshape> {
         self.stepper.successors(&self.state, &mut self.successors);
+        self.observer.see(&mut self.stepper, &self.state, &mut self.successors);
         self.judge.look(record, &self.state, self.successors.len(), &mut self.stepper);
         self.collect(record)
+    }
+
+    fn hand_on_places(&mut self) {
+        self.form.take_places().into_iter().for_each(|record| self.observer.stored(record));
     }
 
     /// What was found out so far.
@@ -140,15 +173,17 @@ impl Plain<'_, '_> {
     }
 }
 
-impl<'m, 'a, F: Form> Expander<'m, 'a> for Plain<'m, 'a, F> {
+impl<'m, 'a, F: Form, O: Observer<'m>> Expander<'m, 'a> for Plain<'m, 'a, F, O> {
     type Keys = F::Keys;
 
     fn seed(&mut self) -> Result<(), Reshape> {
         self.stepper.initial(&mut self.successors);
+        self.observer.begin(&mut self.stepper, &mut self.successors);
         self.collect(Address::NONE)
     }
 
     fn expand(&mut self, store: &Store, record: Address) -> Result<(), Reshape> {
+        self.hand_on_places();
         self.m.decode(self.form.load(store, record), &mut self.state);
         self.step(record)
     }
@@ -161,23 +196,20 @@ impl<'m, 'a, F: Form> Expander<'m, 'a> for Plain<'m, 'a, F> {
         &self.judge
     }
 
-    fn notes(&self) -> Notes {
-        self.stepper.notes
-    }
-
-    fn reached(&self) -> &[bool] {
-        &self.stepper.reached
+    fn stepper(&self) -> &Stepper<'m> {
+        &self.stepper
     }
 
     fn bytes(&self) -> u64 {
-        0
+        self.observer.bytes()
     }
 
     fn shared_bytes(&self) -> u64 {
         self.form.shared_bytes()
     }
 
-    fn finish(self) -> Judge<'m, 'a> {
+    fn finish(mut self) -> Judge<'m, 'a> {
+        self.hand_on_places();
         self.judge
     }
 }

@@ -90,9 +90,8 @@ impl<'a> Space<'a> {
     /// If a search had to give up because timestamps were too close together: the same question with larger gaps.
     pub fn wider(&self, summary: &Summary, limits: &Limits) -> Option<Self> {
         let too_small = Notes::from_bits(summary.notes, None).gap_too_small;
-        let gap = self.gap.filter(|_| too_small)?;
-        let gap = Some(gap * 2).filter(|gap| *gap <= crate::LARGEST_GAP);
-        Some(Self::with_gap(self.query, self.config, limits, gap))
+        self.gap.filter(|_| too_small)?;
+        Some(Self::with_gap(self.query, self.config, limits, crate::larger(self.gap)))
     }
 
     /// The same question, after searches that found these notes and gave up.
@@ -180,7 +179,9 @@ impl<'s> Walker<'s> {
     /// Visits the initial states; says if one of them goes wrong at once.
     pub fn initial(&mut self, mut visit: impl FnMut(&[u8])) -> Option<Wrong> {
         match &mut self.packed {
-            Some(packed) => self.plain.initial_states(|state| packed.pack(state, &mut visit)),
+            Some(packed) => self.plain.initial_states(|state| {
+                packed.visit(|walk, out| walk.pack_bytes(state, out), |state, _| visit(state));
+            }),
             None => self.plain.initial_states(visit),
         }
         self.wrong()
@@ -188,9 +189,9 @@ impl<'s> Walker<'s> {
 
     /// Visits the successors of a state, with repetitions; says if something goes wrong there.
     #[inline]
-    pub fn expand(&mut self, state: &[u8], visit: impl FnMut(&[u8])) -> Option<Wrong> {
+    pub fn expand(&mut self, state: &[u8], mut visit: impl FnMut(&[u8])) -> Option<Wrong> {
         match &mut self.packed {
-            Some(packed) => packed.successors_of(state, visit),
+            Some(packed) => packed.visit(|walk, out| walk.successors_of(state, out), |state, _| visit(state)),
             None => self.plain.successors_of(state, visit),
         }
         self.wrong()
@@ -201,40 +202,44 @@ impl<'s> Walker<'s> {
     #[inline]
     pub fn expand_routed(&mut self, state: &[u8], visit: impl FnMut(&[u8], u64)) -> Option<Wrong> {
         if let Some(packed) = &mut self.packed {
-            packed.routed_successors_of(state, visit);
+            packed.visit(|walk, out| walk.successors_of(state, out), visit);
         }
         self.wrong()
     }
 
     /// The hash of [`Walker::expand_routed`] of a packed state. If there is none, the search must be given up.
     pub fn route(&mut self, state: &[u8]) -> Option<u64> {
-        self.packed.as_mut().and_then(|packed| packed.route(state))
+        self.packed.as_mut()?.with_words(|walk, _| walk.route(state))
     }
 
     /// Visits the packed form of a plain state, unless the search must be given up.
-    pub fn pack(&mut self, state: &[u8], visit: impl FnMut(&[u8])) {
+    pub fn pack(&mut self, state: &[u8], mut visit: impl FnMut(&[u8])) {
         if let Some(packed) = &mut self.packed {
-            packed.pack(state, visit);
+            packed.visit(|walk, out| walk.pack_bytes(state, out), |state, _| visit(state));
         }
     }
 
     /// Learns what the packing of another process had learnt after its first `first` things ([`Packing::export`]). If that makes no sense, or there is no
     /// room for it here, the search must be given up.
     pub fn hear(&mut self, foreign: &mut Foreign, first: usize, events: &[u8]) -> Option<()> {
-        self.packed.as_mut().and_then(|packed| packed.hear(foreign, first, events))
+        self.packed.as_mut()?.hear(foreign, first, events)
     }
 
     /// Visits the packed form of a packed state of another process, unless the search must be given up.
     #[inline]
-    pub fn translate(&mut self, foreign: &mut Foreign, state: &[u8], visit: impl FnMut(&[u8])) {
+    pub fn translate(&mut self, foreign: &mut Foreign, state: &[u8], mut visit: impl FnMut(&[u8])) {
         if let Some(packed) = &mut self.packed {
-            packed.translate(foreign, state, visit);
+            packed.visit(|walk, out| walk.translate(foreign, state, out), |state, _| visit(state));
         }
     }
 
     /// Appends a plain form of a packed state. Of threads that may exchange their places the order is any: the form is for [`Walker::pack`].
     pub fn unpack(&mut self, state: &[u8], out: &mut Vec<u8>) -> Option<()> {
-        self.packed.as_mut().and_then(|packed| packed.unpack(state, out))
+        let start = out.len();
+        self.packed.as_mut()?.with_words(|walk, _| {
+            out.truncate(start);
+            walk.unpack(state, out)
+        })
     }
 
     /// Whether the search must be abandoned; see [`Summary::must_give_up`].

@@ -13,17 +13,10 @@ use crate::semantics::step::{Stepper, Successor, Successors};
 
 /// The execution that leads to a hit, and what goes wrong in it.
 pub(crate) fn execution(m: &Machine<'_>, hit: &Hit, path: &[Vec<u8>]) -> (Execution, Option<Violation>) {
-    let mut walk = Walk {
-        m,
-        stepper: Stepper::new(m),
-        successors: Successors::default(),
-        execution: Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()] },
-        own_choices: Vec::new(),
-        violation: None,
-    };
+    let mut walk = Walk::new(m);
     let mut state = None;
     for bytes in path {
-        state = Some(walk.follow(state.as_ref(), |walk, successor| walk.stored(&successor.state) == *bytes));
+        state = Some(walk.follow(state.as_ref(), |walk, successor| walk.leads_to(successor, bytes)));
     }
     if hit.in_step {
         let wanted = |_: &mut Walk<'_>, successor: &Successor| same(&successor.event, &hit.violation);
@@ -54,20 +47,32 @@ fn same(event: &Option<Violation>, wanted: &Option<Violation>) -> bool {
     event.is_some() && kind(event) == kind(wanted)
 }
 
-struct Walk<'m> {
+/// An execution on the way.
+pub(crate) struct Walk<'m> {
     m: &'m Machine<'m>,
     stepper: Stepper<'m>,
     successors: Successors,
-    execution: Execution,
+    pub execution: Execution,
     /// Choices out of order.
     own_choices: Vec<(usize, u32, i128)>,
     /// What goes wrong in the last step.
     violation: Option<Violation>,
 }
 
-impl Walk<'_> {
+impl<'m> Walk<'m> {
+    pub fn new(m: &'m Machine<'m>) -> Self {
+        Self {
+            m,
+            stepper: Stepper::new(m),
+            successors: Successors::default(),
+            execution: Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()] },
+            own_choices: Vec::new(),
+            violation: None,
+        }
+    }
+
     /// Takes the successor that is `wanted`; from nowhere, an initial state.
-    fn follow(&mut self, from: Option<&State>, mut wanted: impl FnMut(&mut Self, &Successor) -> bool) -> State {
+    pub fn follow(&mut self, from: Option<&State>, mut wanted: impl FnMut(&mut Self, &Successor) -> bool) -> State {
         let mut successors = std::mem::take(&mut self.successors);
         match from {
             Some(state) => self.stepper.successors(state, &mut successors),
@@ -84,19 +89,16 @@ impl Walk<'_> {
     /// Adds a step to the execution.
     fn take(&mut self, successor: &mut Successor) {
         self.violation = successor.event.take();
-        self.execution.order.extend(&successor.accesses);
-        let choices = std::mem::take(&mut successor.choices);
-        for (thread, value) in choices {
-            self.execution.choices[thread].push(value);
-        }
+        successor.add_to(&mut self.execution);
         self.own_choices.append(&mut successor.own_choices);
     }
 
-    fn stored(&self, state: &State) -> Vec<u8> {
-        let mut copy = state.clone();
+    /// Whether this is the stored form of a step's state.
+    pub fn leads_to(&self, successor: &Successor, stored: &[u8]) -> bool {
+        let mut copy = successor.state.clone();
         self.m.rank(&mut copy, &mut Vec::new());
         let mut bytes = Vec::new();
         self.m.encode_canonical(&copy, &mut bytes);
-        bytes
+        bytes == stored
     }
 }

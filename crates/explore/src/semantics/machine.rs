@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use cyrano_criteria::history::Size;
 use cyrano_criteria::monitor::Monitor;
 use cyrano_engine::history::by_conflicts;
-use cyrano_ir::dataflow::{Liveness, exit_registers};
+use cyrano_ir::dataflow::{Liveness, Names, exit_registers};
 use cyrano_ir::{
     AccessKind, COMMIT_ORDER, Expr, FinalVar, LocalExpr, Op, OwnOrder, Program, Property, ThreadId, TxCriterion, reply,
 };
@@ -77,6 +77,8 @@ pub(crate) struct Machine<'a> {
     pub judge_assertions: bool,
     /// What a search for transactions that do something is after; see `exercise`.
     pub pursuit: Option<Pursuit>,
+    /// The names that threads choose, if progress is asked for; see `progress`.
+    pub names: Option<&'a Names>,
     /// Whether commits return in steps of their own; see [`Machine::waits_to_respond`].
     pub returns_wait: bool,
 }
@@ -158,6 +160,7 @@ impl<'a> Machine<'a> {
             limits_repeats: config.repeated_stores && by_conflicts && defers.contains(&true),
             constant: constant_variables(program),
             pursuit: None,
+            names: None,
             returns_wait: matches!(property, Some(Property::Transactions(TxCriterion::InOrder(order)))
                 if order.name() == COMMIT_ORDER),
             sorts: config.sorted_stores

@@ -1,61 +1,69 @@
 //! What a search finds out besides states.
 
-/// What a search wants to know besides the states.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Notes {
+/// Declares what is a matter of yes or no; each is a bit, in this order.
+macro_rules! notes {
+    ($($(#[$about:meta])* $name:ident,)*) => {
+        /// What a search wants to know besides the states.
+        #[derive(Clone, Copy, Debug, Default)]
+        pub(crate) struct Notes {
+            /// The thread and the instruction of a `limit` that does not always hold.
+            pub limited: Option<(usize, u32)>,
+            $($(#[$about])* pub $name: bool,)*
+        }
+
+        impl Notes {
+            /// The notes that are a matter of yes or no, as bits.
+            pub fn bits(self) -> u32 {
+                [$(self.$name),*].into_iter().enumerate().map(|(at, set)| u32::from(set) << at).sum()
+            }
+
+            /// Notes from their bits.
+            pub fn from_bits(mut bits: u32, limited: Option<(usize, u32)>) -> Self {
+                let mut notes = Self { limited, ..Self::default() };
+                for note in [$(&mut notes.$name),*] {
+                    *note = bits & 1 == 1;
+                    bits >>= 1;
+                }
+                notes
+            }
+        }
+    };
+}
+
+notes! {
     /// A thread had to stop issuing because its queue was full.
-    pub bounded: bool,
+    bounded,
     /// An assertion was evaluated.
-    pub asserted: bool,
+    asserted,
     /// A state has more successors, or takes more bytes, than the engine can hold.
-    pub too_large: bool,
+    too_large,
     /// A transaction committed.
-    pub committed: bool,
+    committed,
     /// A history had more aborted transactions that matter than there is room for.
-    pub crowded: bool,
-    /// The thread and the instruction of a `limit` that does not always hold.
-    pub limited: Option<(usize, u32)>,
-    /// In some state only the steps of an ample set were taken.
-    pub ample: bool,
+    crowded,
     /// A timestamp was incremented across a gap that ranking may have shortened.
-    pub gap_too_small: bool,
-    /// A command was left out because it only repeats a store.
-    pub repeats: bool,
+    gap_too_small,
+    /// In some state only the steps of an ample set were taken.
+    ample,
     /// A read of a transaction finished, and a transaction stored.
-    pub read: bool,
-    pub stored: bool,
+    read,
+    stored,
     /// A transaction committed after that; known only where it is looked for, see `exercise`.
-    pub committed_read: bool,
-    pub committed_store: bool,
+    committed_read,
+    committed_store,
+    /// A command was left out because it only repeats a store.
+    repeats,
+    /// Somebody needs a name, and all are held; see `progress`.
+    out_of_names,
+    /// Who observes the search has seen enough.
+    seen_enough,
 }
 
 impl Notes {
-    /// The notes that are a matter of yes or no, as bits.
-    pub fn bits(self) -> u32 {
-        let search = [self.bounded, self.asserted, self.too_large, self.committed, self.crowded];
-        let more = [self.gap_too_small, self.ample, self.read, self.stored, self.committed_read, self.committed_store];
-        let more = more.into_iter().chain([self.repeats]);
-        search.into_iter().chain(more).enumerate().map(|(at, set)| u32::from(set) << at).sum()
-    }
-
-    /// Notes from their bits.
-    pub fn from_bits(bits: u32, limited: Option<(usize, u32)>) -> Self {
-        let set = |at: u32| bits >> at & 1 == 1;
-        Self {
-            bounded: set(0),
-            asserted: set(1),
-            too_large: set(2),
-            committed: set(3),
-            crowded: set(4),
-            gap_too_small: set(5),
-            ample: set(6),
-            read: set(7),
-            stored: set(8),
-            committed_read: set(9),
-            committed_store: set(10),
-            repeats: set(11),
-            limited,
-        }
+    /// Whether a search has to end, whatever it is for.
+    #[inline]
+    pub fn end_search(self) -> bool {
+        self.too_large || self.gap_too_small || self.out_of_names || self.seen_enough
     }
 
     /// What either noted.

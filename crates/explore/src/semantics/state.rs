@@ -41,7 +41,7 @@ pub(crate) struct ThreadState {
     pub latest_done: bool,
     /// How many accesses were issued so far. History, kept for witnesses only; not part of the encoded state.
     pub issued: u32,
-    /// What its transaction has done so far, as bits; kept for `exercise` only.
+    /// What its transaction has done so far, as bits; kept for `exercise` and `progress` only.
     pub did: u8,
 }
 

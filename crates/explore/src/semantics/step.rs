@@ -76,6 +76,7 @@ impl<'m> Stepper<'m> {
         }
         self.run_whole(out);
         self.compare_shadows(out);
+        self.note_progress(state, out);
     }
 
     /// The steps of one thread, behind what is there already.

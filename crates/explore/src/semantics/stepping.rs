@@ -157,7 +157,7 @@ impl<'m> Walk<'m> {
             return None;
         }
         let taken = self.next.swap_remove(number);
-        extend(&mut self.execution, &taken);
+        taken.add_to(&mut self.execution);
         self.violation = taken.event;
         self.stepper.notes.bounded = false;
         let mut out = Successors::default();
@@ -183,7 +183,7 @@ impl<'m> Walk<'m> {
 
     fn describe(&self, step: &Successor) -> NextStep {
         let mut execution = self.execution.clone();
-        extend(&mut execution, step);
+        step.add_to(&mut execution);
         // A step that starts other threads ends as one of theirs.
         let choosing = step.choices.first().map(|(thread, _)| ThreadId::new(*thread));
         let performing = step.accesses.first().map(|access| access.thread);
@@ -228,13 +228,6 @@ impl<'m> Walk<'m> {
 
 fn enabled(out: &mut Successors) -> Vec<Successor> {
     out.iter_mut().filter(|successor| !successor.dropped).map(std::mem::take).collect()
-}
-
-fn extend(execution: &mut Execution, step: &Successor) {
-    execution.order.extend(&step.accesses);
-    for (thread, value) in &step.choices {
-        execution.choices[*thread].push(*value);
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! States under construction: the successors of a state, with their buffers kept for the next one.
 
-use cyrano_engine::{Access, Violation};
+use cyrano_engine::{Access, Execution, Violation};
 use cyrano_ir::TxEvent;
 
 use super::state::State;
@@ -30,6 +30,16 @@ pub(crate) struct Successor {
     pub dropped: bool,
     /// What went wrong.
     pub event: Option<Violation>,
+}
+
+impl Successor {
+    /// Adds the step to an execution.
+    pub fn add_to(&self, execution: &mut Execution) {
+        execution.order.extend(&self.accesses);
+        for (thread, value) in &self.choices {
+            execution.choices[*thread].push(*value);
+        }
+    }
 }
 
 /// Successors, with their buffers kept for the next state.

@@ -31,7 +31,7 @@ impl Address {
 pub(super) const ADDRESS_BITS: u32 = 40;
 pub(super) const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
 /// Bytes of a chunk, for states of any length.
-const CHUNK: usize = 1 << 20;
+pub(super) const CHUNK: usize = 1 << 20;
 /// Records of a chunk, for states of a fixed length.
 const RECORDS: usize = 1 << 12;
 const LENGTH: usize = 3;
@@ -72,10 +72,21 @@ pub(super) struct Spot {
 }
 
 impl<const P: usize> Arena<P> {
-    pub fn new(fixed: Option<usize>) -> Self {
-        let bits = if fixed.is_some() { RECORDS.trailing_zeros() } else { CHUNK.trailing_zeros() };
+    /// For states of this many bytes each, or of any number of bytes in chunks of so many, a power of two.
+    pub fn new(fixed: Option<usize>, chunk: usize) -> Self {
+        let bits = if fixed.is_some() { RECORDS.trailing_zeros() } else { chunk.trailing_zeros() };
         let unit = fixed.map_or(1, |bytes| bytes + P);
         Self { directory: Directory::new(CHUNKS), next: AtomicUsize::new(0), given_back: 0, fixed, unit, bits }
+    }
+
+    /// Bytes of a chunk, for states of any length.
+    pub fn chunk(&self) -> usize {
+        1 << self.bits
+    }
+
+    /// The longest state that fits a record.
+    pub fn longest(&self) -> usize {
+        self.fixed.unwrap_or((1 << self.bits) - 8 - LENGTH)
     }
 
     fn chunk_bytes(&self) -> usize {
@@ -157,6 +168,13 @@ impl<const P: usize> Arena<P> {
         Address(u64::from_le_bytes(parent))
     }
 
+    /// Gives a record another parent, while nobody reads it.
+    pub fn set_parent(&mut self, address: Address, parent: Address) {
+        let start = self.pointer(address).cast_mut();
+        // SAFETY: every record begins with its parent, and whoever has the arena alone may write there.
+        unsafe { std::slice::from_raw_parts_mut(start, P) }.copy_from_slice(&parent.0.to_le_bytes()[..P]);
+    }
+
     #[inline]
     pub fn after(&self, address: Address) -> Address {
         match self.fixed {
@@ -180,7 +198,7 @@ impl<const P: usize> Arena<P> {
     /// Writes a record behind the others of a spot.
     pub fn append<K: Keys>(&self, keys: &K, key: usize, spot: &mut Spot) -> Address {
         let size = keys.size(key);
-        assert!(size <= MAX_STATE, "a state of {size} bytes does not fit a record");
+        assert!(size <= self.longest(), "a state of {size} bytes does not fit a record");
         let takes = if self.fixed.is_some() { 1 } else { (P + LENGTH + size) as u32 };
         if spot.chunk.is_none() || u64::from(spot.used + takes) > 1 << self.bits {
             self.add_chunk(spot);

@@ -22,6 +22,9 @@ pub trait Keys {
     fn write(&self, at: usize, room: &mut [u8]);
     /// Where it was found from.
     fn parent(&self, at: usize) -> Address;
+    /// The next one was found to be, or was put, at this record.
+    #[inline]
+    fn stored(&mut self, _: Address) {}
     /// Drops the first ones.
     fn forget_first(&mut self, count: usize);
     /// Drops all but the first ones.
@@ -44,6 +47,8 @@ pub struct Stored<'a> {
 pub struct ByteKeys {
     bytes: Vec<u8>,
     items: Vec<Item>,
+    /// Where those are that were inserted, if that is wanted.
+    pub(crate) places: Option<Vec<Address>>,
 }
 
 #[derive(Clone, Copy)]
@@ -121,6 +126,13 @@ impl Keys for ByteKeys {
     #[inline]
     fn parent(&self, at: usize) -> Address {
         self.items[at].parent
+    }
+
+    #[inline]
+    fn stored(&mut self, record: Address) {
+        if let Some(places) = &mut self.places {
+            places.push(record);
+        }
     }
 
     fn forget_first(&mut self, count: usize) {

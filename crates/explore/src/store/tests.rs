@@ -153,7 +153,7 @@ fn fingerprints_forget_levels() {
         (0..30_000).for_each(|i| keys.push(Address::NONE, [level * 20_000 + i]));
         put_in(&mut store, &mut keys, &mut writers[0]);
         sizes.push(records(&store, &writers[0].take_spans()).len());
-        store.next_level(&mut writers);
+        store.next_level(writers.iter_mut());
     }
     assert_eq!(sizes, [30_000, 20_000, 20_000, 20_000, 20_000]);
     assert_eq!(store.len(), 110_000);

@@ -40,20 +40,13 @@ impl Large {
             let cause = Cause::NoEngine { engine: explore.name(), why, instead: None };
             return Err(case.refused(cause));
         }
+        let (dir, resume, every) = (self.dir.clone(), self.resume, self.every);
+        let settings = Settings { dir, resume, every, about: about(case) };
         if let Some(cluster) = cluster {
-            let (dir, resume, every) = (self.dir.clone(), self.resume, self.every);
-            let settings = cyrano_cluster::Settings { dir, resume, every, about: about(case) };
             let answer = cluster.run(query, limits, watch, Some(&settings)).map_err(Failure::input)?;
             return Ok(Answered { engine: Some(cluster.name().to_owned()), note: None, clauses: None, answer });
         }
-        let settings = Settings {
-            dir: self.dir.clone(),
-            spill: self.disk,
-            resume: self.resume,
-            every: self.every,
-            about: about(case),
-        };
-        let search = DiskSearch::new(explore.clone(), settings);
+        let search = DiskSearch::new(explore.clone(), settings, self.disk);
         let started = Instant::now();
         let mut answer = search.run(query, limits, watch).map_err(Failure::input)?;
         // With a checkpoint, the time before counts, too.

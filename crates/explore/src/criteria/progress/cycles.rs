@@ -60,8 +60,7 @@ impl Want {
     }
 
     fn node(&self, graph: &Graph, node: u32) -> bool {
-        let at = node as usize;
-        graph.busy[at] & self.idle == 0 && graph.blocked[at] & self.blocked == self.blocked
+        graph.busy(node) & self.idle == 0 && graph.blocked(node) & self.blocked == self.blocked
     }
 
     fn edge(&self, edge: &Edge) -> bool {
@@ -109,7 +108,7 @@ pub(crate) fn find(graph: &Graph, want: &Want) -> Option<Cycle> {
     let starts = nodes.filter(|node| good.get(components.of[*node as usize] as usize) == Some(&true));
     let mut best: Option<(usize, Cycle)> = None;
     for start in starts.take(MOST_STARTS) {
-        let busy = graph.busy[start as usize].count_ones() as usize;
+        let busy = graph.busy(start).count_ones() as usize;
         let before = graph.path(start).len() - 1 + busy * FOR_EACH_OPEN;
         let limit = best.as_ref().map_or(usize::MAX, |(effort, _)| effort.saturating_sub(before));
         if let Some(edges) = shortest(graph, want, start, limit) {
