@@ -53,8 +53,8 @@ impl Bench<'_> {
     fn in_files(&mut self, what: &str, spill: bool, memory: u64) {
         let dir = self.dir.join(format!("cyrano-bench-{}", std::process::id()));
         let every = Duration::from_secs(60);
-        let settings = Settings { dir: dir.clone(), spill, resume: false, every, about: Vec::new() };
-        self.row(what, &DiskSearch::new(Explore::default(), settings), memory);
+        let settings = Settings { dir: dir.clone(), resume: false, every, about: Vec::new() };
+        self.row(what, &DiskSearch::new(Explore::default(), settings, spill), memory);
         println!("  {} MiB of files", size(&dir) >> 20);
         let _ = std::fs::remove_dir_all(&dir);
     }
