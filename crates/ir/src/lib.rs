@@ -9,6 +9,7 @@
 //! This crate knows neither front ends nor engines nor memory models.
 
 pub mod access;
+pub mod automorphisms;
 pub mod blocks;
 pub mod cond;
 pub mod dataflow;
