@@ -7,13 +7,11 @@ use cyrano_engine::{
     Answer, Cause, Engine, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Violation, Watch,
     limit_reason, vacuity,
 };
-use cyrano_ir::{FinalExpr, Op, Program, Property, Quantifier};
+use cyrano_ir::{FinalExpr, Program, Property, Quantifier};
 use cyrano_memory::Model;
 
 use crate::combine;
 use crate::goals::{Assertions, Cut, Final, Outcomes};
-use crate::local;
-use crate::machine::Code;
 use crate::meter::Meter;
 use crate::observations::Observations;
 use crate::trace::Trace;
@@ -111,7 +109,7 @@ impl<'p> Run<'p> {
         }
         let settled = self.settled(stopped, goal.cut, meter);
         let can_go_wrong = vacuity::can_go_wrong(self.program);
-        let exercised = goal.asserted || goal.ended && can_go_wrong || self.may_wait();
+        let exercised = goal.asserted || goal.ended && can_go_wrong || self.program.may_wait();
         if settled.verdict == Verdict::Verified && !exercised {
             let reason = if can_go_wrong { vacuity::NO_ASSERTION_REACHED } else { vacuity::NO_ASSERTION };
             return answer(Verdict::Vacuous, Some(Cause::Nothing(reason)));
@@ -134,16 +132,6 @@ impl<'p> Run<'p> {
             return answer(Verdict::Vacuous, Some(Cause::Nothing(reason)));
         }
         settled
-    }
-
-    /// Whether some thread has a section with an `assume`.
-    fn may_wait(&self) -> bool {
-        self.program.thread_ids().any(|thread| {
-            let code = Code::new(self.program, self.model, thread);
-            let positions = (0..self.program.thread(thread).code.len()).map(cyrano_ir::InstrId::new);
-            let mut sections = positions.filter(|pc| matches!(code.op(*pc), Op::AtomicBegin));
-            sections.any(|pc| local::may_wait(code, pc))
-        })
     }
 
     fn condition(&self, quantifier: Quantifier, cond: &'p FinalExpr, meter: &mut Meter<'p>) -> Answer {

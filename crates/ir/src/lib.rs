@@ -21,6 +21,8 @@ pub mod ids;
 pub mod leaves;
 pub mod op;
 pub mod program;
+pub mod registers;
+pub mod sections;
 pub mod serial;
 pub mod suggest;
 pub mod text;
@@ -38,5 +40,6 @@ pub use op::{Method, Op, TxEvent, reply};
 pub use program::{
     Instr, Interchangeable, LocalExpr, Location, OwnOrder, Place, Program, Register, Routine, SharedArray, Thread, Ty,
 };
+pub use registers::{Miss, Registers};
 pub use serial::{COMMIT_ORDER, OrderName, SerialOrder};
 pub use verify::{VerifyError, verify};

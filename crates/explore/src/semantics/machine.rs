@@ -111,7 +111,7 @@ impl<'a> Machine<'a> {
         if config.has_fault(Fault::KeepStores) {
             defers[AccessKind::Store as usize] = false;
         }
-        let own_order = program.own_order(&model.name).filter(|_| model.reordering().own_order);
+        let own_order = model.own_order(program);
         if own_order.is_some() {
             defers = [false; 3];
         }
