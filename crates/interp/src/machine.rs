@@ -444,10 +444,7 @@ impl<'p> Machine<'p> {
     /// What a compare-and-swap that comes next compares with.
     pub(crate) fn expected(&self) -> Option<i128> {
         let Some(Change::Cas { expected, .. }) = self.op().change() else { return None };
-        match expected.value(&*self.registers) {
-            Ok(value) => Some(value),
-            Err(_) => None,
-        }
+        expected.value(&*self.registers).ok()
     }
 
     fn operand(&mut self, value: &LocalExpr, event: &mut Issued) -> Option<i128> {
