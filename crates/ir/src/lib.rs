@@ -27,6 +27,7 @@ pub mod serial;
 pub mod suggest;
 pub mod text;
 pub mod verify;
+mod words;
 
 pub use access::{Access, AccessKind, Addr, Change, Tags};
 pub use blocks::{BlockProblem, Blocks};
