@@ -15,6 +15,7 @@ mod lasso;
 mod limits;
 mod query;
 mod refusal;
+mod relations;
 pub mod vacuity;
 pub mod values;
 
@@ -26,6 +27,7 @@ pub use lasso::{Extent, Fate, Lasso, client_choices};
 pub use limits::{Limits, Progress, Stop, Watch};
 pub use query::{Query, Question, lacks};
 pub use refusal::{Inexact, Lack, Refusal, Subject};
+pub use relations::{Event, Relations};
 
 use cyrano_ir::Program;
 use cyrano_memory::Model;

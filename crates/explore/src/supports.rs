@@ -8,7 +8,7 @@ use cyrano_memory::{Dependencies, Model};
 /// Refuses what the queue cannot represent exactly.
 pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
     let (program, model) = (query.program(), query.model());
-    if model.reordering().own_order && program.own_order(&model.name).is_some() {
+    if model.own_order(program).is_some() {
         return crate::semantics::declared::supports(program);
     }
     let (threads, vars) = (program.threads.len(), program.transactional.len());

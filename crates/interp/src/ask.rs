@@ -4,16 +4,14 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use cyrano_engine::{
-    Answer, Cause, Engine, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Violation, Watch,
-    limit_reason, vacuity,
+    Answer, Cause, Engine, Execution, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Violation,
+    Watch, limit_reason, vacuity,
 };
-use cyrano_ir::{FinalExpr, Op, Program, Property, Quantifier};
+use cyrano_ir::{FinalExpr, Program, Property, Quantifier};
 use cyrano_memory::Model;
 
-use crate::combine;
+use crate::combine::{self, Goal};
 use crate::goals::{Assertions, Cut, Final, Outcomes};
-use crate::local;
-use crate::machine::Code;
 use crate::meter::Meter;
 use crate::observations::Observations;
 use crate::trace::Trace;
@@ -68,11 +66,27 @@ fn answer(verdict: Verdict, reason: Option<Cause>) -> Answer {
     Answer::new(verdict, reason)
 }
 
+fn violated(violation: Violation, execution: Execution) -> Answer {
+    Answer { violation: Some(violation), execution: Some(execution), ..answer(Verdict::Violated, None) }
+}
+
 fn has_cuts(threads: &[Vec<Trace<'_>>]) -> bool {
     threads.iter().flatten().any(Trace::is_cut)
 }
 
 impl<'p> Run<'p> {
+    /// Enumerates executions for a goal, which may look at the traces first.
+    fn pursue<G: Goal>(
+        &self,
+        goal: &mut G,
+        meter: &mut Meter<'p>,
+        prepare: impl FnOnce(&mut G, &[Vec<Trace<'p>>]),
+    ) -> Result<(), Stop> {
+        let threads = values::traces(self.program, self.model, meter)?;
+        prepare(goal, &threads);
+        combine::pursue(self.program, self.model, threads, goal, meter)
+    }
+
     /// `Verified`, unless a limit or a bound stood in the way.
     fn settled(&self, stopped: Result<(), Stop>, cut: Option<Cut>, meter: &Meter<'_>) -> Answer {
         let cut = cut.or(meter.clipped.then_some(Cut::Loops));
@@ -93,25 +107,20 @@ impl<'p> Run<'p> {
     fn outcomes(&self, meter: &mut Meter<'p>) -> Answer {
         let observed = &self.program.observed;
         let mut goal = Outcomes::new(observed);
-        let stopped = values::traces(self.program, self.model, meter).and_then(|threads| {
-            goal.has_cuts = has_cuts(&threads);
-            combine::pursue(self.program, self.model, threads, &mut goal, meter)
-        });
+        let stopped = self.pursue(&mut goal, meter, |goal, threads| goal.has_cuts = has_cuts(threads));
         let answer = self.settled(stopped, goal.cut, meter);
         Answer { outcomes: goal.outcomes, ..answer }
     }
 
     fn assertions(&self, meter: &mut Meter<'p>) -> Answer {
         let mut goal = Assertions::default();
-        let stopped = values::traces(self.program, self.model, meter)
-            .and_then(|threads| combine::pursue(self.program, self.model, threads, &mut goal, meter));
+        let stopped = self.pursue(&mut goal, meter, |_, _| {});
         if let Some((violation, execution)) = goal.violation {
-            let answer = answer(Verdict::Violated, None);
-            return Answer { violation: Some(violation), execution: Some(execution), ..answer };
+            return violated(violation, execution);
         }
         let settled = self.settled(stopped, goal.cut, meter);
         let can_go_wrong = vacuity::can_go_wrong(self.program);
-        let exercised = goal.asserted || goal.ended && can_go_wrong || self.may_wait();
+        let exercised = goal.asserted || goal.ended && can_go_wrong || self.program.may_wait();
         if settled.verdict == Verdict::Verified && !exercised {
             let reason = if can_go_wrong { vacuity::NO_ASSERTION_REACHED } else { vacuity::NO_ASSERTION };
             return answer(Verdict::Vacuous, Some(Cause::Nothing(reason)));
@@ -121,11 +130,9 @@ impl<'p> Run<'p> {
 
     fn observations(&self, allowed: &'p BTreeSet<Vec<i128>>, meter: &mut Meter<'p>) -> Answer {
         let mut goal = Observations::new(&self.program.observed, allowed);
-        let stopped = values::traces(self.program, self.model, meter)
-            .and_then(|threads| combine::pursue(self.program, self.model, threads, &mut goal, meter));
+        let stopped = self.pursue(&mut goal, meter, |_, _| {});
         if let Some((violation, execution)) = goal.assertions.violation {
-            let answer = answer(Verdict::Violated, None);
-            return Answer { violation: Some(violation), execution: Some(execution), ..answer };
+            return violated(violation, execution);
         }
         let settled = self.settled(stopped, goal.assertions.cut, meter);
         let nothing = self.program.observed.is_empty().then_some(vacuity::NOTHING_OBSERVED);
@@ -136,22 +143,9 @@ impl<'p> Run<'p> {
         settled
     }
 
-    /// Whether some thread has a section with an `assume`.
-    fn may_wait(&self) -> bool {
-        self.program.thread_ids().any(|thread| {
-            let code = Code::new(self.program, self.model, thread);
-            let positions = (0..self.program.thread(thread).code.len()).map(cyrano_ir::InstrId::new);
-            let mut sections = positions.filter(|pc| matches!(code.op(*pc), Op::AtomicBegin));
-            sections.any(|pc| local::may_wait(code, pc))
-        })
-    }
-
     fn condition(&self, quantifier: Quantifier, cond: &'p FinalExpr, meter: &mut Meter<'p>) -> Answer {
         let mut goal = Final::new(quantifier, cond);
-        let stopped = values::traces(self.program, self.model, meter).and_then(|threads| {
-            goal.has_cuts = has_cuts(&threads);
-            combine::pursue(self.program, self.model, threads, &mut goal, meter)
-        });
+        let stopped = self.pursue(&mut goal, meter, |goal, threads| goal.has_cuts = has_cuts(threads));
         if let Some((execution, undefined)) = goal.decision {
             let exists = quantifier == Quantifier::Exists;
             let verdict = if exists { Verdict::Verified } else { Verdict::Violated };

@@ -324,11 +324,11 @@ impl<'p> Judge<'_, 'p> {
         let all = self.placing.order.len();
         if let Some(thread) = (0..units.len()).find(|thread| !self.is_quiet(*thread, &units[*thread], all)) {
             let name = self.program.threads[thread].name.clone();
-            return Err(ReplayError::NoDifference { why: format!("{name} is in a block") });
+            return no_difference(&format!("{name} is in a block"));
         }
         let memory = self.placing.memory(&self.program.initial_memory());
         if members.iter().any(|member| member.memory == memory) {
-            return Err(ReplayError::NoDifference { why: "memory is the same".into() });
+            return no_difference("memory is the same");
         }
         Ok(parting(&memory, members))
     }
@@ -412,4 +412,8 @@ impl Watch {
         }
         same || self.steps > PATIENCE
     }
+}
+
+fn no_difference<T>(why: &str) -> Result<T, ReplayError> {
+    Err(ReplayError::new(format_args!("the serial run of the blocks does not part from it: {why}")))
 }

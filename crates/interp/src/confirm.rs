@@ -27,7 +27,7 @@ pub fn confirm(
     violation: Option<&Violation>,
     execution: &Execution,
 ) -> Result<Replayed, ReplayError> {
-    Query::new(program, model, Question::Holds(property)).map_err(ReplayError::Refused)?;
+    Query::new(program, model, Question::Holds(property)).map_err(ReplayError::new)?;
     let about = violation.and_then(subject);
     let patience = |thread| if about == Some(thread) { PATIENCE } else { 0 };
     let replay = Replay::new(program, model, execution, patience)?;
@@ -36,14 +36,15 @@ pub fn confirm(
     if let Some(thread) = about.filter(|thread| Some(*thread) != program.setup)
         && !replay.setup_is_done(&placing)
     {
-        return Err(ReplayError::NotStarted { thread: claim.name(thread) });
+        let name = claim.name(thread);
+        return unconfirmed(format_args!("{name} has not started, for the setup thread is not done (axiom 8)"));
     }
     match (property, violation) {
         (Property::Transactions(criterion), Some(Violation::Transactions)) => claim.is_rejected(*criterion)?,
         (Property::Observations(allowed), Some(Violation::Observation { outcome })) => {
             claim.shows(outcome)?;
             if allowed.contains(outcome) {
-                return Err(ReplayError::AllowedOutcome);
+                return unconfirmed("the outcome of the final state is among the allowed ones");
             }
         }
         (Property::Progress(progress), Some(Violation::Lasso(lasso))) => {
@@ -64,7 +65,7 @@ pub fn confirm(
             claim.goes_wrong(violation)?;
             return Ok(stopped(&replay, replayed.clone(), violation));
         }
-        (Property::Final { .. }, Some(Violation::NoWitness)) => return Err(ReplayError::NothingToReplay),
+        (Property::Final { .. }, Some(Violation::NoWitness)) => return nothing_to_replay(),
         (Property::Final { quantifier: Quantifier::Exists, cond, text }, None) => {
             claim.final_state(Quantifier::Exists, cond, text)?;
         }
@@ -74,7 +75,7 @@ pub fn confirm(
         ) => claim.final_state(*quantifier, cond, text)?,
         // Nothing is claimed but that the steps can be taken, as when somebody takes them by hand.
         (Property::Assertions, None) => {}
-        _ => return Err(ReplayError::OtherProperty),
+        _ => return Err(other_property()),
     }
     Ok(replayed)
 }
@@ -127,20 +128,20 @@ impl<'p> Claim<'_, 'p> {
         if self.program.has_calls() {
             return self.is_rejected_by_values(criterion);
         }
-        let criterion = cyrano_engine::history::by_conflicts(criterion).ok_or(ReplayError::OtherProperty)?;
+        let criterion = cyrano_engine::history::by_conflicts(criterion).ok_or_else(other_property)?;
         let (history, _) = cyrano_engine::history::history(self.program, self.replayed);
         let rejected = !cyrano_criteria::oracle::accepts(criterion, &history);
-        if rejected { Ok(()) } else { Err(ReplayError::HistoryIsFine { criterion: criterion.name() }) }
+        holds(rejected, format_args!("the history of transactions satisfies {}", criterion.name()))
     }
 
     /// The same for a history with values.
     fn is_rejected_by_values(&self, criterion: TxCriterion) -> Result<(), ReplayError> {
-        let by_values = cyrano_engine::values::criterion(criterion).ok_or(ReplayError::OtherProperty)?;
+        let by_values = cyrano_engine::values::criterion(criterion).ok_or_else(other_property)?;
         let spoken = cyrano_engine::values::history(self.program, self.replayed);
         let rejected = spoken.history.as_ref().is_some_and(|history| {
             !values::oracle::accepts(by_values, history) || self.ends_badly(criterion, by_values, history)
         });
-        if rejected { Ok(()) } else { Err(ReplayError::HistoryIsFine { criterion: criterion.name() }) }
+        holds(rejected, format_args!("the history of transactions satisfies {}", criterion.name()))
     }
 
     /// All transactions have committed, and no order, or not the one that is claimed, explains the memory at the end.
@@ -163,27 +164,29 @@ impl<'p> Claim<'_, 'p> {
         match violation {
             Violation::Assertion { thread, instr } => {
                 let fails = self.machine(*thread).is_some_and(|machine| machine.failed.contains(instr));
-                if fails { Ok(()) } else { Err(ReplayError::NoFailure { thread: self.name(*thread) }) }
+                let thread = self.name(*thread);
+                holds(fails, format_args!("the assertion in {thread} does not fail in this execution"))
             }
             Violation::Error { thread, instr, error } => {
                 let happens = self.machine(*thread).is_some_and(|machine| machine.errors.contains(&(*instr, *error)));
                 let happens = happens || self.placing.errors().any(|found| found == (*thread, *instr, *error));
                 let thread = self.name(*thread);
-                if happens { Ok(()) } else { Err(ReplayError::NoError { thread, error: *error }) }
+                holds(happens, format_args!("there is no {error} at that place of {thread}"))
             }
             Violation::AtomicDiverges { thread, instr } => {
                 let run = self.replay.threads.get(thread.index());
                 let run = run.filter(|run| run.standing == Standing::BeforeSection(*instr));
                 let endless = run.is_some_and(|run| self.is_endless(*thread, &run.machine));
-                if endless { Ok(()) } else { Err(ReplayError::NotEndless { thread: self.name(*thread) }) }
+                let thread = self.name(*thread);
+                holds(endless, format_args!("{thread} does not stand before an endless atomic section"))
             }
             Violation::Deadlock { blocked } => self.deadlock(blocked),
             Violation::FinalState
             | Violation::Observation { .. }
             | Violation::Transactions
             | Violation::Lasso(_)
-            | Violation::Blocks => Err(ReplayError::OtherProperty),
-            Violation::NoWitness => Err(ReplayError::NothingToReplay),
+            | Violation::Blocks => Err(other_property()),
+            Violation::NoWitness => nothing_to_replay(),
         }
     }
 
@@ -221,11 +224,11 @@ impl<'p> Claim<'_, 'p> {
                 Standing::BeforeSection(instr) if performed && self.waits(&run.machine) => {
                     blocked.push(Blocked { thread, instr });
                 }
-                _ => return Err(ReplayError::NotBlocked { thread: self.name(thread) }),
+                _ => return unconfirmed(format_args!("{} is neither done nor blocked", self.name(thread))),
             }
         }
         let same = blocked.len() == claimed.len() && blocked.iter().all(|thread| claimed.contains(thread));
-        if same && !blocked.is_empty() { Ok(()) } else { Err(ReplayError::OtherBlocked) }
+        holds(same && !blocked.is_empty(), "other threads are blocked than the ones named")
     }
 
     fn waits(&self, before: &Machine<'p>) -> bool {
@@ -234,17 +237,16 @@ impl<'p> Claim<'_, 'p> {
 
     fn final_state(&self, quantifier: Quantifier, cond: &FinalExpr, text: &str) -> Result<(), ReplayError> {
         self.is_final()?;
-        if decides(quantifier, self.truth(cond)) {
-            return Ok(());
-        }
-        Err(ReplayError::Condition { text: text.to_owned() })
+        let decided = decides(quantifier, self.truth(cond));
+        holds(decided, format_args!("the final state does not decide the condition {text}"))
     }
 
     /// The final state shows this outcome.
     fn shows(&self, outcome: &[i128]) -> Result<(), ReplayError> {
         self.is_final()?;
         let shown = self.program.observed.iter().map(|observable| self.final_value(&observable.var));
-        if shown.eq(outcome.iter().copied()) { Ok(()) } else { Err(ReplayError::OtherOutcome) }
+        let same = shown.eq(outcome.iter().copied());
+        holds(same, "the final state shows another outcome than the one named")
     }
 
     /// Every thread has run to its end without an error, and nothing is deferred.
@@ -253,16 +255,20 @@ impl<'p> Claim<'_, 'p> {
             let run = &self.replay.threads[thread.index()];
             let performed = self.replay.first_deferred(self.placing, thread).is_none();
             if run.standing != Standing::Halted || !performed {
-                return Err(ReplayError::NotDone { thread: self.name(thread) });
+                return unconfirmed(format_args!("{} has not finished", self.name(thread)));
             }
             if let Some((_, error)) = run.machine.errors.first() {
-                return Err(ReplayError::Broken { thread: self.name(thread), error: *error });
+                return self.broken(thread, *error);
             }
         }
         if let Some((thread, _, error)) = self.placing.errors().next() {
-            return Err(ReplayError::Broken { thread: self.name(thread), error });
+            return self.broken(thread, error);
         }
         Ok(())
+    }
+
+    fn broken(&self, thread: ThreadId, error: EvalError) -> Result<(), ReplayError> {
+        unconfirmed(format_args!("{} computes no final state: {error}", self.name(thread)))
     }
 
     fn final_value(&self, var: &FinalVar) -> i128 {
@@ -279,4 +285,20 @@ impl<'p> Claim<'_, 'p> {
         let value = cond.eval(&mut |var| Ok(self.final_value(var)));
         value.map(|value| value != 0)
     }
+}
+
+fn unconfirmed<T>(why: impl std::fmt::Display) -> Result<T, ReplayError> {
+    Err(ReplayError::new(why))
+}
+
+fn holds(holds: bool, otherwise: impl std::fmt::Display) -> Result<(), ReplayError> {
+    if holds { Ok(()) } else { unconfirmed(otherwise) }
+}
+
+fn other_property() -> ReplayError {
+    ReplayError::new("the property has no such violation")
+}
+
+fn nothing_to_replay<T>() -> Result<T, ReplayError> {
+    unconfirmed("the claim comes without an execution; there is nothing to replay")
 }

@@ -41,7 +41,7 @@ pub(crate) fn confirm(
 }
 
 fn no_lasso<T>(why: impl Into<String>) -> Result<T, ReplayError> {
-    Err(ReplayError::NoLasso { why: why.into() })
+    Err(ReplayError::new(format_args!("it does not go on for ever as claimed: {}", why.into())))
 }
 
 struct Claim<'a> {

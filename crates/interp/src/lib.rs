@@ -40,5 +40,5 @@ mod values;
 
 pub use ask::Interp;
 pub use confirm::confirm;
-pub use error::{Axiom, ReplayError};
+pub use error::ReplayError;
 pub use replay::replay;

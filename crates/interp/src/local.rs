@@ -173,7 +173,7 @@ impl<'p> Local<'_, 'p> {
     fn enter_section(&mut self, point: &mut Point<'p>) -> Result<(), Stop> {
         let machine = &point.machine;
         point.section = Some((Box::new(machine.clone()), point.instructions));
-        if self.paths == Paths::Real && may_wait(machine.code, machine.pc) {
+        if self.paths == Paths::Real && machine.code.thread().section_may_wait(machine.pc) {
             self.end(machine.clone(), Status::Waiting(machine.pc))?;
         }
         Ok(())
@@ -283,28 +283,4 @@ impl Point<'_> {
         self.touched.retain(|(touched, _)| *touched != loc);
         self.touched.push((loc, value));
     }
-}
-
-/// Whether an `assume` can be reached in the section that starts at `begin`.
-pub(crate) fn may_wait(code: Code<'_>, begin: InstrId) -> bool {
-    let mut seen = vec![begin];
-    let mut todo = vec![(InstrId(begin.0 + 1), 1u32)];
-    while let Some((at, depth)) = todo.pop() {
-        if seen.contains(&at) {
-            continue;
-        }
-        seen.push(at);
-        let next = InstrId(at.0 + 1);
-        match code.op(at) {
-            Op::Assume(_) => return true,
-            Op::AtomicBegin => todo.push((next, depth + 1)),
-            Op::AtomicEnd if depth == 1 => {}
-            Op::AtomicEnd => todo.push((next, depth - 1)),
-            Op::Branch { then_to, else_to, .. } => todo.extend([(*then_to, depth), (*else_to, depth)]),
-            Op::Jump(target) => todo.push((*target, depth)),
-            Op::Halt => {}
-            _ => todo.push((next, depth)),
-        }
-    }
-    false
 }

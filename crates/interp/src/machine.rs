@@ -8,12 +8,12 @@
 //! everything later. An assertion adds nothing.
 
 use cyrano_ir::{
-    Access, AccessKind, Addr, Change, EvalError, FenceSet, InstrId, LocId, LocalExpr, Op, OwnOrder, Place, Program,
-    RegId, ThreadId,
+    Access, AccessKind, Addr, Change, EvalError, FenceSet, InstrId, LocId, LocalExpr, Miss, Op, OwnOrder, Place,
+    Program, RegId, Thread, ThreadId,
 };
 use cyrano_memory::Model;
 
-use crate::eval::{Value, eval, index_taint, resolve, taint};
+use crate::eval::{index_taint, taint};
 use crate::issue::Issued;
 use crate::order::Written;
 use crate::set::EventSet;
@@ -38,11 +38,13 @@ pub(crate) struct Code<'p> {
 impl<'p> Code<'p> {
     /// The code of one thread.
     pub(crate) fn new(program: &'p Program, model: &'p Model, thread: ThreadId) -> Self {
-        let code = &program.thread(thread).code;
-        let declares = code.iter().any(|instr| matches!(instr.op, Op::OperationBegin(_)));
-        let own_order = program.own_order(&model.name).filter(|_| model.reordering().own_order);
-        let has_blocks = program.has_blocks();
-        Self { program, model, thread, own_order, whole: model.reordering().serial && !declares, has_blocks }
+        let whole = model.reordering().serial && !program.thread(thread).has_operations();
+        Self { program, model, thread, own_order: model.own_order(program), whole, has_blocks: program.has_blocks() }
+    }
+
+    /// The thread.
+    pub(crate) fn thread(self) -> &'p Thread {
+        self.program.thread(self.thread)
     }
 
     /// Whether the thread runs before all others.
@@ -94,9 +96,9 @@ pub(crate) struct Machine<'p> {
 macro_rules! known {
     ($value:expr) => {
         match $value {
-            Value::Known(value) => value,
-            Value::Unknown => return Step::Missing,
-            Value::Failed(error) => return Step::Failed(error),
+            Ok(value) => value,
+            Err(Miss::Unknown) => return Step::Missing,
+            Err(Miss::Failed(error)) => return Step::Failed(error),
         }
     };
 }
@@ -167,7 +169,7 @@ impl<'p> Machine<'p> {
             Op::Limit { cond, .. } => return self.assume(cond, Step::Limited),
             Op::Assert { cond, .. } => self.assert(cond),
             Op::Branch { cond, then_to, else_to } => {
-                let holds = known!(eval(&self.registers, cond)) != 0;
+                let holds = known!(cond.value(&*self.registers)) != 0;
                 self.decide(cond);
                 return self.go(if holds { *then_to } else { *else_to });
             }
@@ -287,10 +289,10 @@ impl<'p> Machine<'p> {
     fn compute(&mut self, expr: &LocalExpr) -> (Option<i128>, EventSet) {
         let mut sources = EventSet::default();
         taint(&self.registers, &self.taints, expr, &mut sources);
-        let value = match eval(&self.registers, expr) {
-            Value::Known(value) => Some(value),
-            Value::Unknown => None,
-            Value::Failed(error) => {
+        let value = match expr.value(&*self.registers) {
+            Ok(value) => Some(value),
+            Err(Miss::Unknown) => None,
+            Err(Miss::Failed(error)) => {
                 self.errors.push((self.pc, error));
                 Some(0)
             }
@@ -299,7 +301,7 @@ impl<'p> Machine<'p> {
     }
 
     fn assign(&mut self, dst: &Place, value: &LocalExpr) -> Step<'p> {
-        let register = known!(resolve(&self.registers, dst));
+        let register = known!(dst.register(&*self.registers));
         let (value, mut sources) = self.compute(value);
         index_taint(&self.registers, &self.taints, dst, &mut sources);
         self.hand_on(&mut sources);
@@ -313,7 +315,7 @@ impl<'p> Machine<'p> {
     }
 
     fn assume(&mut self, cond: &LocalExpr, otherwise: Step<'p>) -> Step<'p> {
-        if known!(eval(&self.registers, cond)) == 0 {
+        if known!(cond.value(&*self.registers)) == 0 {
             return otherwise;
         }
         self.decide(cond);
@@ -322,37 +324,27 @@ impl<'p> Machine<'p> {
 
     /// Evaluates an assertion, if its values are there, and goes on in any case.
     fn assert(&mut self, cond: &LocalExpr) {
-        match eval(&self.registers, cond) {
-            Value::Unknown => return,
-            Value::Known(0) => {
+        match cond.value(&*self.registers) {
+            Err(Miss::Unknown) => return,
+            Ok(0) => {
                 if self.failed.is_empty() {
                     self.errors_before = self.errors.len();
                 }
                 self.failed.push(self.pc);
             }
-            Value::Known(_) => {}
-            Value::Failed(error) => self.errors.push((self.pc, error)),
+            Ok(_) => {}
+            Err(Miss::Failed(error)) => self.errors.push((self.pc, error)),
         }
         self.asserted = true;
     }
 
     /// The location and what it was computed from.
-    fn address(&self, addr: &Addr) -> Value<(LocId, EventSet)> {
-        match addr {
-            Addr::Fixed(loc) => Value::Known((*loc, EventSet::default())),
-            Addr::Indexed { array, index } => {
-                let mut sources = EventSet::default();
-                taint(&self.registers, &self.taints, index, &mut sources);
-                match eval(&self.registers, index) {
-                    Value::Known(index) => match self.code.program.element(*array, index) {
-                        Ok(loc) => Value::Known((loc, sources)),
-                        Err(error) => Value::Failed(error),
-                    },
-                    Value::Unknown => Value::Unknown,
-                    Value::Failed(error) => Value::Failed(error),
-                }
-            }
+    fn address(&self, addr: &Addr) -> Result<(LocId, EventSet), Miss> {
+        let mut sources = EventSet::default();
+        if let Addr::Indexed { index, .. } = addr {
+            taint(&self.registers, &self.taints, index, &mut sources);
         }
+        Ok((addr.location(self.code.program, &*self.registers)?, sources))
     }
 
     fn access(&mut self, access: &Access) -> Step<'p> {
@@ -367,7 +359,7 @@ impl<'p> Machine<'p> {
             None => None,
             Some(place) => {
                 index_taint(&self.registers, &self.taints, place, &mut index);
-                Some(known!(resolve(&self.registers, place)))
+                Some(known!(place.register(&*self.registers)))
             }
         };
         Step::Read(Request { loc, kind: access.kind, dst, index, address })
@@ -452,10 +444,7 @@ impl<'p> Machine<'p> {
     /// What a compare-and-swap that comes next compares with.
     pub(crate) fn expected(&self) -> Option<i128> {
         let Some(Change::Cas { expected, .. }) = self.op().change() else { return None };
-        match eval(&self.registers, expected) {
-            Value::Known(value) => Some(value),
-            Value::Unknown | Value::Failed(_) => None,
-        }
+        expected.value(&*self.registers).ok()
     }
 
     fn operand(&mut self, value: &LocalExpr, event: &mut Issued) -> Option<i128> {
@@ -477,7 +466,7 @@ impl<'p> Machine<'p> {
         let Op::Choose { dst, .. } = self.op() else {
             unreachable!("asked for a choice at another instruction");
         };
-        let register = known!(resolve(&self.registers, dst));
+        let register = known!(dst.register(&*self.registers));
         let mut sources = EventSet::default();
         index_taint(&self.registers, &self.taints, dst, &mut sources);
         self.choices.push(value);

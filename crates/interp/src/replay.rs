@@ -11,7 +11,7 @@ use cyrano_ir::{InstrId, Program, ThreadId};
 use cyrano_memory::Model;
 use rustc_hash::FxHashMap;
 
-use crate::error::{Axiom, ReplayError};
+use crate::error::ReplayError;
 use crate::issue;
 use crate::machine::{Code, Machine, SECTION_LIMIT};
 use crate::order::{Event, Events, Obstacle, Origin, Placing, Written};
@@ -78,12 +78,14 @@ impl<'p> Replay<'p> {
     ) -> Result<Self, ReplayError> {
         let (expected, found) = (program.threads.len(), execution.choices.len());
         if expected != found {
-            return Err(ReplayError::ThreadCount { expected, found });
+            let what = format_args!("the execution has choices for {found} threads; the program has {expected}");
+            return Err(ReplayError::new(what));
         }
         let mut performed = vec![FxHashMap::default(); expected];
         for (step, access) in execution.order.iter().enumerate() {
             let thread = access.thread.index();
-            let of_thread = performed.get_mut(thread).ok_or(ReplayError::NoSuchThread { step, thread })?;
+            let missing = || ReplayError::at(step, format_args!("there is no thread number {thread}"));
+            let of_thread = performed.get_mut(thread).ok_or_else(missing)?;
             of_thread.entry(access.index).or_insert(*access);
         }
         let mut events = Events::of(program);
@@ -114,7 +116,7 @@ impl<'p> Replay<'p> {
             placing.place(event, origin);
         }
         if self.model.reordering().may_invent_values() && thin_air::occurs(&placing) {
-            return Err(ReplayError::ThinAir);
+            return Err(ReplayError::new("a value comes from nowhere (axiom 7)"));
         }
         let ends = self.program.thread_ids().map(|thread| self.end(&placing, thread)).collect();
         let memory = placing.memory(&initial);
@@ -138,8 +140,11 @@ impl<'p> Replay<'p> {
     fn event(&self, step: usize, access: &Access) -> Result<usize, ReplayError> {
         let issued = self.threads[access.thread.index()].machine.events.len();
         if access.index as usize >= issued {
-            let thread = self.name(access.thread);
-            return Err(ReplayError::NoSuchAccess { step, thread, index: access.index, issued });
+            let (thread, index) = (self.name(access.thread), access.index);
+            return Err(ReplayError::at(
+                step,
+                format_args!("{thread} has no access number {index}; it issues {issued}"),
+            ));
         }
         Ok(self.events.start[access.thread.index()] + access.index as usize)
     }
@@ -156,46 +161,57 @@ impl<'p> Replay<'p> {
         let facts = &self.events.list[event];
         let recorded = self.execution.order[step].read;
         let (Some(from), Some(recorded)) = (origin, recorded) else {
+            let what = format!("{} and the record disagree on whether a value is read", self.describe(event));
             let fits = origin.is_none() && recorded.is_none();
-            let access = self.describe(event);
-            return if fits { Ok(origin) } else { Err(ReplayError::ReadShape { step, access }) };
+            return if fits { Ok(origin) } else { Err(ReplayError::at(step, what)) };
         };
-        let access = || self.describe(event);
-        match (placing.value(from, initial[facts.loc.index()]), from.store()) {
-            (Some(visible), _) if visible == recorded => Ok(origin),
-            (Some(visible), _) => Err(ReplayError::WrongRead { step, access: access(), recorded, visible }),
+        let what = match (placing.value(from, initial[facts.loc.index()]), from.store()) {
+            (Some(visible), _) if visible == recorded => return Ok(origin),
+            (Some(visible), _) => {
+                format!("is recorded to read {recorded}; the latest visible value is {visible} (axiom 4)")
+            }
             (None, store) => {
                 let store = store.map_or_else(String::new, |store| self.describe(store));
-                Err(ReplayError::ReadOfMissing { step, access: access(), store })
+                format!("would take its value from {store}, which has none yet (axiom 4)")
             }
-        }
+        };
+        Err(ReplayError::at(step, format_args!("{} {what}", self.describe(event))))
     }
 
     fn obstacle(&self, step: usize, event: usize, obstacle: Obstacle) -> ReplayError {
-        let access = self.describe(event);
-        match obstacle {
-            Obstacle::Twice => ReplayError::Twice { step, access },
+        let other = |event| self.describe(event);
+        let what = match obstacle {
+            Obstacle::Twice => "has been performed before".into(),
             Obstacle::UnitOpen(expected) => {
-                ReplayError::UnitInterrupted { step, access, expected: self.describe(expected) }
+                let expected = other(expected);
+                format!("interrupts an atomic section or operation; {expected} has to come next (axiom 6)")
             }
-            Obstacle::Unfinished(last) => ReplayError::AfterUnfinished { step, access, last: self.describe(last) },
-            Obstacle::UnitBroken => ReplayError::UnitBroken { step, access },
+            Obstacle::Unfinished(last) => {
+                format!("comes after {}, whose operation is not finished (axiom 6)", other(last))
+            }
+            Obstacle::UnitBroken => {
+                "does not directly follow its predecessor in an atomic section or operation (axiom 6)".into()
+            }
             Obstacle::Before(earlier) => {
                 let facts = &self.events.list[event];
                 let axiom = if facts.depends.contains(earlier) {
-                    Axiom::Dependency
+                    "it depends on it (axiom 3)"
                 } else if facts.fenced.contains(earlier) {
-                    Axiom::Fence
+                    "a fence stands between them (axiom 2)"
                 } else {
-                    Axiom::KeptPair
+                    "the model keeps this pair in program order (axiom 1)"
                 };
-                ReplayError::Order { step, access, earlier: self.describe(earlier), axiom }
+                format!("has to come after {}: {axiom}", other(earlier))
             }
-            Obstacle::Setup(earlier) => ReplayError::BeforeSetup { step, access, earlier: self.describe(earlier) },
+            Obstacle::Setup(earlier) => {
+                format!("has to come after {}, which is part of the setup (axiom 8)", other(earlier))
+            }
             Obstacle::NotKnown { store, load } => {
-                ReplayError::NotKnown { step, access, store: self.describe(store), load: self.describe(load) }
+                let (store, load) = (other(store), other(load));
+                format!("would take its value from {store}, which waits for {load} (axiom 5)")
             }
-        }
+        };
+        ReplayError::at(step, format_args!("{} {what}", other(event)))
     }
 
     /// Axiom 8: nobody starts before the setup thread has run to its end. Its accesses are looked at elsewhere.
@@ -204,8 +220,9 @@ impl<'p> Replay<'p> {
         match setup.filter(|setup| self.threads[setup.index()].standing != Standing::Halted) {
             None => Ok(()),
             Some(setup) => {
-                let access = self.describe(event);
-                Err(ReplayError::SetupUnfinished { step, access, setup: self.name(setup) })
+                let (access, setup) = (self.describe(event), self.name(setup));
+                let what = format_args!("{access} comes before the end of the setup thread {setup} (axiom 8)");
+                Err(ReplayError::at(step, what))
             }
         }
     }
@@ -221,13 +238,18 @@ impl<'p> Replay<'p> {
     fn check_write(&self, step: usize, access: &Access, event: usize) -> Result<(), ReplayError> {
         let written = self.events.list[event].written;
         if written == Written::Unknown {
-            return Err(ReplayError::WriteOfMissing { step, access: self.describe(event) });
+            let access = self.describe(event);
+            let what = format_args!("the value of {access} depends on a load that is never performed");
+            return Err(ReplayError::at(step, what));
         }
         let (recorded, computed) = (access.written, written.value());
         if recorded == computed {
             return Ok(());
         }
-        Err(ReplayError::WrongWrite { step, access: self.describe(event), recorded, computed })
+        let show = |value: Option<i128>| value.map_or("nothing".to_owned(), |value| value.to_string());
+        let (access, recorded, computed) = (self.describe(event), show(recorded), show(computed));
+        let what = format_args!("{access} is recorded to write {recorded}; the program writes {computed}");
+        Err(ReplayError::at(step, what))
     }
 
     fn facts(
@@ -408,8 +430,8 @@ impl<'a, 'p> Runner<'a, 'p> {
     fn choose(&mut self, from: &[i128]) -> Result<bool, ReplayError> {
         let Some(value) = self.choices.get(self.machine.choices.len()).copied() else { return Ok(false) };
         if !from.contains(&value) {
-            let thread = self.machine.code.program.thread(self.machine.code.thread).name.clone();
-            return Err(ReplayError::ChoiceNotOffered { thread, value });
+            let thread = &self.machine.code.thread().name;
+            return Err(ReplayError::new(format_args!("{thread} cannot choose {value}")));
         }
         match self.machine.choose(value) {
             Step::Failed(error) => {

@@ -93,7 +93,7 @@ pub(crate) fn traces<'p>(
     model: &'p Model,
     meter: &mut Meter<'p>,
 ) -> Result<Vec<Vec<Trace<'p>>>, Stop> {
-    let paths = if branches_order_stores(model) { Paths::Real } else { Paths::Any };
+    let paths = if model.reordering().branches_order_stores() { Paths::Real } else { Paths::Any };
     let mut candidates = Candidates::new(program);
     let mut rounds = 0;
     loop {
@@ -140,14 +140,4 @@ fn of_thread<'p>(
 fn stores(threads: &[Vec<Trace<'_>>]) -> usize {
     let writes = |trace: &Trace<'_>| trace.events.iter().filter(|event| event.written.value().is_some()).count();
     threads.iter().map(|traces| traces.iter().map(writes).max().unwrap_or(0)).sum()
-}
-
-/// Whether a store comes after the loads that decided that it is executed.
-///
-/// Dependencies say so for whoever reads the store, also if it is forwarded (axiom 5). Keeping all loads before later stores is
-/// enough as well: what a forwarded value was computed from precedes, in program order, the store that passes the value on.
-fn branches_order_stores(model: &Model) -> bool {
-    let loads_first = model.reordering().keeps(AccessKind::Load, AccessKind::Store, false);
-    let dependencies = model.reordering().dependencies.data && model.reordering().dependencies.address;
-    loads_first || model.reordering().control_orders(AccessKind::Store) && dependencies
 }

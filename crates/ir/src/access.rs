@@ -6,12 +6,12 @@
 //! read-modify-write has a change. [`Op::load`], [`Op::store`] and [`Op::rmw`] make nothing else.
 
 use std::fmt;
-use std::ops::BitOr;
 
 use crate::expr::EvalError;
 use crate::ids::{ArrayId, LocId};
 use crate::op::Op;
 use crate::program::{LocalExpr, Place};
+use crate::words::word_set;
 
 /// What an access does to memory. A read-modify-write does both at one point of the memory order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -172,57 +172,25 @@ impl Access {
     }
 }
 
-/// What is said about an access besides what it does: a set of words. What they mean is the model's to say; a model that knows a
-/// word not at all cannot be asked about a program that uses it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Tags(u8);
+word_set! {
+    /// What is said about an access besides what it does. What the words mean is the model's to say; a model that knows a word not at all
+    /// cannot be asked about a program that uses it.
+    Tags, ALL, "",
+    /// A store that undoes earlier stores of its transaction. To memory it is a store like any other.
+    ROLLBACK = 1, "rollback";
+    /// Orders what it reads before later accesses.
+    ACQUIRE = 2, "acquire";
+    /// Orders earlier accesses before what it writes.
+    RELEASE = 4, "release";
+    /// Is in one order with all others that have this tag.
+    SEQ_CST = 8, "seq_cst";
+}
 
 impl Tags {
-    /// A store that undoes earlier stores of its transaction. To memory it is a store like any other.
-    pub const ROLLBACK: Self = Self(1);
-    /// Orders what it reads before later accesses.
-    pub const ACQUIRE: Self = Self(2);
-    /// Orders earlier accesses before what it writes.
-    pub const RELEASE: Self = Self(4);
-    /// Is in one order with all others that have this tag.
-    pub const SEQ_CST: Self = Self(8);
-
-    /// Each with its name.
-    pub const ALL: [(Self, &'static str); 4] = [
-        (Self::ROLLBACK, "rollback"),
-        (Self::ACQUIRE, "acquire"),
-        (Self::RELEASE, "release"),
-        (Self::SEQ_CST, "seq_cst"),
-    ];
-
-    /// Whether there are none.
-    #[inline]
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Whether every tag in `other` is also in `self`.
-    #[inline]
-    pub fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// `self` without the tags in `other`.
-    #[inline]
-    pub fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
     /// Those that mean something to memory.
     #[inline]
     pub fn orders(self) -> Self {
         self.without(Self::ROLLBACK)
-    }
-
-    /// The tag with this name, if there is one.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let tag = Self::ALL.into_iter().find(|(_, n)| *n == name);
-        tag.map(|(tag, _)| tag)
     }
 
     /// Whether each of them can be said of such an access.
@@ -231,21 +199,6 @@ impl Tags {
         allowed(Self::ROLLBACK, kind == AccessKind::Store)
             && allowed(Self::ACQUIRE, kind.reads())
             && allowed(Self::RELEASE, kind.writes())
-    }
-}
-
-impl BitOr for Tags {
-    type Output = Self;
-    #[inline]
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl fmt::Display for Tags {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = Self::ALL.into_iter().filter(|(tag, _)| self.contains(*tag));
-        f.write_str(&names.map(|(_, name)| name).collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -278,7 +231,7 @@ impl Op {
     #[must_use]
     pub fn tagged(mut self, tags: Tags) -> Self {
         if let Self::Access(access) = &mut self {
-            access.tags = access.tags | tags;
+            access.tags |= tags;
         }
         self
     }

@@ -10,14 +10,12 @@
 mod clocks;
 mod liveness;
 mod names;
-mod pairs;
 mod regset;
 mod taint;
 
 pub use clocks::{Class, Clocks};
 pub use liveness::{Liveness, exit_registers};
 pub use names::{FRESH, Held, Live, Names};
-pub use pairs::Pairs;
 pub use regset::RegSet;
 pub use taint::{address_depends_on_load, local_index_depends_on_load, tainted_before};
 

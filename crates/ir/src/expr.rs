@@ -295,13 +295,23 @@ impl<V> Expr<V> {
     /// Evaluates with `lookup` giving the variables' values.
     #[inline]
     pub fn eval(&self, lookup: &mut impl FnMut(&V) -> Result<i128, EvalError>) -> Result<i128, EvalError> {
+        self.evaluate(lookup)
+    }
+
+    /// Evaluates with `lookup` giving the variables' values, or what keeps it from doing so.
+    #[inline]
+    pub fn evaluate<E: From<EvalError>>(&self, lookup: &mut impl FnMut(&V) -> Result<i128, E>) -> Result<i128, E> {
         match self {
             Self::Const(value) => Ok(*value),
             Self::Var(var) => lookup(var),
-            Self::Unary(op, arg) => op.apply(arg.eval(lookup)?),
-            Self::Binary(BinOp::And, left, right) => Ok((left.eval(lookup)? != 0 && right.eval(lookup)? != 0).into()),
-            Self::Binary(BinOp::Or, left, right) => Ok((left.eval(lookup)? != 0 || right.eval(lookup)? != 0).into()),
-            Self::Binary(op, left, right) => op.apply(left.eval(lookup)?, right.eval(lookup)?),
+            Self::Unary(op, arg) => Ok(op.apply(arg.evaluate(lookup)?)?),
+            Self::Binary(BinOp::And, left, right) => {
+                Ok((left.evaluate(lookup)? != 0 && right.evaluate(lookup)? != 0).into())
+            }
+            Self::Binary(BinOp::Or, left, right) => {
+                Ok((left.evaluate(lookup)? != 0 || right.evaluate(lookup)? != 0).into())
+            }
+            Self::Binary(op, left, right) => Ok(op.apply(left.evaluate(lookup)?, right.evaluate(lookup)?)?),
         }
     }
 

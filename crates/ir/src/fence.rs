@@ -3,10 +3,11 @@
 //! An X-Y fence orders every access of kind X before it with every access of kind Y after it (CheckFence, section 3.1).
 
 use std::fmt;
-use std::ops::{BitAnd, BitOr, BitOrAssign};
+use std::ops::BitAnd;
 
 use crate::access::AccessKind;
 use crate::op::Op;
+use crate::words::word_set;
 
 /// A fence as an instruction names it. What the name means is the model's to say.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -37,39 +38,24 @@ impl Op {
     }
 }
 
-/// A union of the four fence kinds.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct FenceSet(u8);
+word_set! {
+    /// A union of the four fence kinds.
+    FenceSet, KINDS, "none",
+    /// load-load.
+    LL = 1, "load-load";
+    /// load-store.
+    LS = 2, "load-store";
+    /// store-load.
+    SL = 4, "store-load";
+    /// store-store.
+    SS = 8, "store-store";
+}
 
 impl FenceSet {
     /// No order at all.
     pub const NONE: Self = Self(0);
-    /// load-load.
-    pub const LL: Self = Self(1);
-    /// load-store.
-    pub const LS: Self = Self(2);
-    /// store-load.
-    pub const SL: Self = Self(4);
-    /// store-store.
-    pub const SS: Self = Self(8);
     /// All four: a full fence.
     pub const FULL: Self = Self(15);
-
-    /// The four single kinds with their names.
-    pub const KINDS: [(Self, &'static str); 4] =
-        [(Self::LL, "load-load"), (Self::LS, "load-store"), (Self::SL, "store-load"), (Self::SS, "store-store")];
-
-    /// Whether nothing is ordered.
-    #[inline]
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Whether every kind in `other` is also in `self`.
-    #[inline]
-    pub fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
 
     /// The bits, for compact encodings; see [`FenceSet::from_bits`].
     #[inline]
@@ -81,12 +67,6 @@ impl FenceSet {
     #[inline]
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & Self::FULL.0)
-    }
-
-    /// `self` without the kinds in `other`.
-    #[inline]
-    pub fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
     }
 
     /// The kinds whose first half is matched by an access of kind `first`.
@@ -120,27 +100,6 @@ impl FenceSet {
     pub fn orders(self, first: AccessKind, second: AccessKind) -> bool {
         self.0 & Self::from_first(first).0 & Self::from_second(second).0 != 0
     }
-
-    /// The kind with this name (`load-store`, …), if there is one.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let kind = Self::KINDS.into_iter().find(|(_, n)| *n == name);
-        kind.map(|(set, _)| set)
-    }
-}
-
-impl BitOr for FenceSet {
-    type Output = Self;
-    #[inline]
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl BitOrAssign for FenceSet {
-    #[inline]
-    fn bitor_assign(&mut self, other: Self) {
-        self.0 |= other.0;
-    }
 }
 
 impl BitAnd for FenceSet {
@@ -148,17 +107,6 @@ impl BitAnd for FenceSet {
     #[inline]
     fn bitand(self, other: Self) -> Self {
         Self(self.0 & other.0)
-    }
-}
-
-impl fmt::Display for FenceSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_empty() {
-            return f.write_str("none");
-        }
-        let names = Self::KINDS.into_iter().filter(|(k, _)| self.contains(*k));
-        let names: Vec<_> = names.map(|(_, name)| name).collect();
-        f.write_str(&names.join(" "))
     }
 }
 

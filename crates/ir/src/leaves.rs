@@ -1,11 +1,11 @@
-//! The leaves of an instruction: the constants, locations and registers that it names, to be read or renamed.
+//! The leaves of an instruction: the constants, locations, registers and targets that it names, to be read or renamed.
 //!
 //! **Invariant:** the order of the visits is the same for instructions of the same shape: destination, address, operands, and the values of a
-//! choice last. Jump targets and arrays are no leaves; of an element of a local array the register of element 0 is one.
+//! choice or the targets of a jump last. Arrays are no leaves; of an element of a local array the register of element 0 is one.
 
 use crate::access::Addr;
 use crate::expr::Expr;
-use crate::ids::{LocId, RegId};
+use crate::ids::{InstrId, LocId, RegId};
 use crate::op::Op;
 use crate::program::{LocalExpr, Place};
 
@@ -18,6 +18,8 @@ pub enum Leaf<'a> {
     Location(&'a mut LocId),
     /// A register, or the first of a local array.
     Register(&'a mut RegId),
+    /// Where a jump goes.
+    Target(&'a mut InstrId),
 }
 
 impl Op {
@@ -32,8 +34,13 @@ impl Op {
             None => {}
         }
         self.operands_mut().into_iter().for_each(|operand| operand.for_each_leaf(visit));
-        if let Self::Choose { from, .. } = self {
-            from.iter_mut().for_each(|value| visit(Leaf::Constant(value)));
+        match self {
+            Self::Choose { from, .. } => from.iter_mut().for_each(|value| visit(Leaf::Constant(value))),
+            Self::Branch { then_to, else_to, .. } => {
+                [then_to, else_to].into_iter().for_each(|to| visit(Leaf::Target(to)))
+            }
+            Self::Jump(to) => visit(Leaf::Target(to)),
+            _ => {}
         }
     }
 }

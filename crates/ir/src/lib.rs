@@ -9,6 +9,7 @@
 //! This crate knows neither front ends nor engines nor memory models.
 
 pub mod access;
+pub mod automorphisms;
 pub mod blocks;
 pub mod cond;
 pub mod dataflow;
@@ -20,10 +21,13 @@ pub mod ids;
 pub mod leaves;
 pub mod op;
 pub mod program;
+pub mod registers;
+pub mod sections;
 pub mod serial;
 pub mod suggest;
 pub mod text;
 pub mod verify;
+mod words;
 
 pub use access::{Access, AccessKind, Addr, Change, Tags};
 pub use blocks::{BlockProblem, Blocks};
@@ -37,5 +41,6 @@ pub use op::{Method, Op, TxEvent, reply};
 pub use program::{
     Instr, Interchangeable, LocalExpr, Location, OwnOrder, Place, Program, Register, Routine, SharedArray, Thread, Ty,
 };
+pub use registers::{Miss, Registers};
 pub use serial::{COMMIT_ORDER, OrderName, SerialOrder};
 pub use verify::{VerifyError, verify};

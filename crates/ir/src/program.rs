@@ -1,6 +1,6 @@
 //! Programs: locations, threads, registers, instructions.
 
-use crate::access::Access;
+use crate::access::{Access, Addr};
 use crate::cond::{Check, Observable};
 use crate::expr::{EvalError, Expr, WORD};
 use crate::fence::FenceSet;
@@ -235,6 +235,17 @@ impl Program {
     /// Initial memory, one value per location.
     pub fn initial_memory(&self) -> Vec<i128> {
         self.locations.iter().map(|l| l.init).collect()
+    }
+
+    /// The locations that an address may denote.
+    pub fn cells(&self, addr: &Addr) -> std::ops::Range<usize> {
+        match addr {
+            Addr::Fixed(loc) => loc.index()..loc.index() + 1,
+            Addr::Indexed { array, .. } => {
+                let array = &self.arrays[array.index()];
+                array.base.index()..array.base.index() + array.len as usize
+            }
+        }
     }
 
     /// Whether its threads call a transactional memory, so that histories have values.

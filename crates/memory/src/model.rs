@@ -4,7 +4,7 @@
 //! order, is another variant of [`Definition`]: [`Model::reordering`] then has no answer for some models, and the compiler leads from there to
 //! every engine that has to say what it does with them.
 
-use cyrano_ir::{AccessKind, FenceSet};
+use cyrano_ir::{AccessKind, FenceSet, OwnOrder, Program};
 
 /// A memory model; the crate's documentation has the axioms.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,9 +82,23 @@ impl Model {
         let Definition::Reordering(parameters) = &self.definition;
         parameters
     }
+
+    /// The program's own order, if this is a model that follows it (axiom 9).
+    pub fn own_order<'p>(&self, program: &'p Program) -> Option<&'p OwnOrder> {
+        program.own_order(&self.name).filter(|_| self.reordering().own_order)
+    }
 }
 
 impl Reordering {
+    /// Whether a store comes after the loads that decided that it is executed, for whoever sees the store.
+    ///
+    /// Dependencies say so for whoever reads the store, also if it is forwarded (axiom 5). Keeping all loads before later stores is
+    /// enough as well: what a forwarded value was computed from precedes, in program order, the store that passes the value on.
+    pub fn branches_order_stores(&self) -> bool {
+        let loads_first = self.keeps(AccessKind::Load, AccessKind::Store, false);
+        loads_first || self.control_orders(AccessKind::Store) && self.dependencies.data && self.dependencies.address
+    }
+
     /// Nothing but what every model keeps: CheckFence's Relaxed.
     pub const RELAXED: Self = Self {
         different: FenceSet::NONE,

@@ -9,7 +9,6 @@ pub(crate) mod lit;
 pub(crate) mod optional;
 pub(crate) mod order;
 pub(crate) mod outcomes;
-pub(crate) mod rename;
 pub(crate) mod swap;
 pub(crate) mod symmetry;
 pub(crate) mod values;

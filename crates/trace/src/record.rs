@@ -7,8 +7,8 @@ use cyrano_memory::Model;
 use crate::lines::Lines;
 use crate::pointers;
 use crate::schema::{
-    BlockedInfo, End, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, Relations, SCHEMA, Step,
-    TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
+    BlockedInfo, End, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA, Step, TestInfo,
+    ThreadInfo, Tool, Trace, ViolationInfo,
 };
 use crate::transactions::{self, Blocks};
 use crate::{calls, explain, timeline};
@@ -62,7 +62,7 @@ impl Trace {
             },
             property: PropertyInfo::from(parts.property),
             violation: parts.violation.and_then(|violation| recorder.violation(violation)),
-            relations: Relations::of(&steps),
+            relations: parts.replayed.relations(parts.program).into(),
             steps,
             threads: parts.program.thread_ids().map(|thread| recorder.thread(thread)).collect(),
             transactions: blocks.infos(parts),

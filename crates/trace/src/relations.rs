@@ -1,11 +1,8 @@
-//! The relations of an execution, as axiomatic models speak of it: who reads from whom (`rf`), in which order writes hit a location (`co`), and which
-//! writes come after what a read saw (`fr`).
+//! The relations between the steps of a trace: [`cyrano_engine::Relations`], by the steps' numbers.
 //!
-//! They follow from the steps, so a trace that is read from a file gets them anew. A pair has the numbers of two steps, 0 stands for what
-//! memory holds at first. `co` and `fr` have the next write only; their closures follow.
+//! They follow from the steps, so a trace that is read from a file gets them anew.
 
-use std::collections::BTreeMap;
-
+use cyrano_engine::{Event, Relations as Computed};
 use serde::{Deserialize, Serialize};
 
 use crate::schema::{ReadFrom, Step};
@@ -21,22 +18,21 @@ pub struct Relations {
     pub fr: Vec<(usize, usize)>,
 }
 
+impl From<Computed> for Relations {
+    fn from(Computed { rf, co, fr }: Computed) -> Self {
+        Self { rf, co, fr }
+    }
+}
+
 impl Relations {
     /// Those of these steps.
     pub fn of(steps: &[Step]) -> Self {
-        let mut writes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for step in steps.iter().filter(|step| step.written.is_some()) {
-            writes.entry(step.location.as_deref().unwrap_or_default()).or_insert_with(|| vec![0]).push(step.n);
-        }
-        let co = writes.values().flat_map(|of| of.windows(2).map(|pair| (pair[0], pair[1]))).collect();
-        let reads = steps.iter().filter_map(|step| Some((step, source(step, steps)?)));
-        let rf: Vec<_> = reads.clone().map(|(step, from)| (from, step.n)).collect();
-        let fr = reads.filter_map(|(step, from)| {
-            let after =
-                writes.get(step.location.as_deref()?)?.iter().find(|write| **write > from && **write != step.n)?;
-            Some((step.n, *after))
+        let events = steps.iter().map(|step| Event {
+            location: step.location.as_deref(),
+            writes: step.written.is_some(),
+            from: source(step, steps),
         });
-        Self { rf, co, fr: fr.collect() }
+        Computed::of(&events.collect::<Vec<_>>()).into()
     }
 }
 

@@ -29,7 +29,6 @@ use cyrano_ir::{
 };
 use cyrano_memory::Model;
 
-use crate::reductions::symmetry::cells;
 use crate::semantics::machine::Machine;
 
 /// What can be done about a program's data.
@@ -73,7 +72,7 @@ fn is_data(program: &Program) -> Vec<bool> {
 
 /// Whether an address is one of data; none if it may be either.
 fn touches(program: &Program, addr: &Addr, data: &[bool]) -> Option<bool> {
-    let mut cells = cells(program, addr).map(|loc| data[loc]);
+    let mut cells = program.cells(addr).map(|loc| data[loc]);
     let first = cells.next()?;
     cells.all(|other| other == first).then_some(first)
 }
@@ -228,7 +227,7 @@ fn first_variable(program: &Program) -> Option<(ThreadId, InstrId)> {
         let writes = op.access_kind().is_some_and(AccessKind::writes);
         let addr = op.addr().filter(|addr| writes && touches(program, addr, &data) != Some(false))?;
         let value = op.access().and_then(|access| access.stored()).and_then(stored);
-        Some(cells(program, addr).any(|loc| value != Some(program.locations[loc].init)))
+        Some(program.cells(addr).any(|loc| value != Some(program.locations[loc].init)))
     };
     program.thread_ids().find_map(|id| {
         let code = &program.thread(id).code;

@@ -21,7 +21,6 @@
 
 use cyrano_ir::{AccessKind, Program};
 
-use crate::reductions::symmetry::cells;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::{Entry, State, ThreadState, What};
 use crate::semantics::step::Successor;
@@ -35,7 +34,7 @@ pub(crate) fn constant_variables(program: &Program) -> Vec<bool> {
             continue;
         };
         let stored = instr.op.access().and_then(|access| access.set()).and_then(crate::reductions::data::stored);
-        for loc in cells(program, addr) {
+        for loc in program.cells(addr) {
             constant[loc] &= stored == Some(program.locations[loc].init);
         }
     }

@@ -9,37 +9,10 @@
 //! are merged. Witnesses are rebuilt without exchanges. Not under a serial model, whose states name the thread that runs, and not
 //! where final states are looked at, which name registers of threads.
 
-use cyrano_ir::dataflow::exit_registers;
-use cyrano_ir::{Program, ThreadId};
-
 use crate::criteria::shadow::{put_all, put_copy};
 use crate::encoding::codec::{put, put_entry};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
-
-/// The groups of threads that are alike, each ascending and with at least two.
-pub(crate) fn groups(program: &Program) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for thread in 0..program.threads.len() {
-        if program.setup == Some(ThreadId::new(thread)) {
-            continue;
-        }
-        match groups.iter_mut().find(|group| alike(program, group[0], thread)) {
-            Some(group) => group.push(thread),
-            None => groups.push(vec![thread]),
-        }
-    }
-    groups.retain(|group| group.len() > 1);
-    groups
-}
-
-fn alike(program: &Program, one: usize, other: usize) -> bool {
-    let (first, second) = (&program.threads[one], &program.threads[other]);
-    let kinds = |thread: &cyrano_ir::Thread| -> Vec<_> { thread.registers.iter().map(|r| (r.ty, r.init)).collect() };
-    let ops = first.code.iter().map(|instr| &instr.op).eq(second.code.iter().map(|instr| &instr.op));
-    let observed = |thread| exit_registers(program, ThreadId::new(thread));
-    ops && kinds(first) == kinds(second) && observed(one) == observed(other)
-}
 
 impl Machine<'_> {
     /// Appends the bytes of a state whose alike threads are sorted.

@@ -18,9 +18,12 @@
 //! Witnesses are rebuilt without ranking, so they show the values that the program really computes.
 
 use cyrano_ir::dataflow::{Class, Clocks};
-use cyrano_ir::{Addr, Change, FinalVar, LocId, LocalExpr, Op, Place, Program, Property, RegId, ThreadId, Ty};
+use cyrano_ir::{
+    Addr, Change, FinalVar, LocId, LocalExpr, Op, Place, Program, Property, RegId, Registers, ThreadId, Ty,
+};
 
 use crate::faults::Fault;
+use crate::semantics::local::Captured;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::{Data, State, Value, What};
 use crate::semantics::step::Stepper;
@@ -253,7 +256,8 @@ impl Stepper<'_> {
     pub(crate) fn note_increment_captured(&mut self, thread: usize, op: &Op, captured: &[(u32, Value)]) {
         if self.m.timestamps.is_some() {
             let mut values = Vec::new();
-            let read = |place: &Place| crate::semantics::local::read_captured(place, captured).ok();
+            let captured = Captured(captured);
+            let read = |place: &Place| captured.read(place.register(&captured).ok()?).ok();
             self.incremented(thread, op, None, &mut values, read);
             self.check_gaps(&values);
         }

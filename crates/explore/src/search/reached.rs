@@ -67,7 +67,7 @@ impl Machine<'_> {
         let before = reached.to_vec();
         for renaming in &self.variable_symmetry {
             for (thread, info) in self.threads.iter().enumerate() {
-                for (pc, partner) in renaming.code(thread).iter().enumerate() {
+                for (pc, partner) in renaming.threads[thread].code.iter().enumerate() {
                     if let Some(partner) = partner.filter(|_| before[info.first + pc]) {
                         reached[info.first + partner as usize] = true;
                     }

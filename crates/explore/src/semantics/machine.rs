@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use cyrano_criteria::history::Size;
 use cyrano_criteria::monitor::Monitor;
 use cyrano_engine::history::by_conflicts;
+use cyrano_ir::automorphisms::{self, Renaming};
 use cyrano_ir::dataflow::{Liveness, Names, exit_registers};
 use cyrano_ir::{
     AccessKind, COMMIT_ORDER, Expr, FinalVar, LocalExpr, Op, OwnOrder, Program, Property, ThreadId, TxCriterion, reply,
@@ -22,10 +23,9 @@ use crate::criteria::shadow::Shadows;
 use crate::criteria::values::Values;
 use crate::faults::Fault;
 use crate::reductions::repeats::constant_variables;
-use crate::reductions::symmetric_threads::groups;
 use crate::reductions::symmetry::Symmetry;
 use crate::reductions::timestamps::Timestamps;
-use crate::reductions::variables::{Renaming, symmetries};
+use crate::reductions::variables::MOST_VARIABLES;
 use crate::semantics::declared::OwnRegion;
 use crate::semantics::guards::Headers;
 use crate::semantics::state::State;
@@ -113,7 +113,7 @@ impl<'a> Machine<'a> {
         if config.has_fault(Fault::KeepStores) {
             defers[AccessKind::Store as usize] = false;
         }
-        let own_order = program.own_order(&model.name).filter(|_| model.reordering().own_order);
+        let own_order = model.own_order(program);
         if own_order.is_some() {
             defers = [false; 3];
         }
@@ -143,7 +143,7 @@ impl<'a> Machine<'a> {
             variables: variables(program),
             symmetry: (config.thread_symmetry && by_conflicts).then(|| Symmetry::of(program)).flatten(),
             symmetric_threads: if config.thread_symmetry && alike && !model.reordering().serial {
-                groups(program)
+                automorphisms::alike(program)
             } else {
                 Vec::new()
             },
@@ -152,7 +152,7 @@ impl<'a> Machine<'a> {
                 && config.dead_registers
                 && by_conflicts
             {
-                symmetries(program)
+                automorphisms::variables(program, MOST_VARIABLES)
             } else {
                 Vec::new()
             },

@@ -13,7 +13,7 @@
 use cyrano_ir::{AccessKind, Change, EvalError, FenceSet, LocalExpr, Op};
 
 use crate::faults::Fault;
-use crate::semantics::local::{eval, read_captured};
+use crate::semantics::local::{Captured, eval};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::{Data, Entry, State, Value, What};
 
@@ -228,7 +228,7 @@ pub(crate) fn operand_pair(op: &Op) -> (Option<&LocalExpr>, Option<&LocalExpr>) 
 
 /// The operands of an entry whose captured registers are all known by now.
 pub(crate) fn evaluate_captured(op: &Op, captured: &[(u32, Value)]) -> (i128, i128, Option<EvalError>) {
-    evaluate(op, |expr| expr.eval(&mut |place| read_captured(place, captured)))
+    evaluate(op, |expr| expr.value(&Captured(captured)))
 }
 
 /// What a read-modify-write writes, if anything.

@@ -190,14 +190,14 @@ impl Names {
         let mut got = copied;
         if let Some(access) = op.access() {
             got = None;
-            for loc in locations(program, &access.addr) {
+            for loc in program.cells(&access.addr) {
                 if access.kind.writes() {
                     self.locations[loc] = join(self.locations[loc], copied)?;
                 }
                 got = join(got, self.locations[loc])?;
             }
         }
-        for register in op.dst().into_iter().flat_map(registers) {
+        for register in op.dst().into_iter().flat_map(Place::registers) {
             let known = &mut self.registers[thread][register];
             *known = join(*known, got)?;
         }
@@ -207,7 +207,7 @@ impl Names {
     /// What an expression may stand for: names are copied, and nothing is computed from them.
     fn of(&self, thread: usize, expr: &LocalExpr) -> Option<Option<usize>> {
         let Expr::Var(place) = expr else { return Some(None) };
-        registers(place).try_fold(None, |all, register| join(all, self.registers[thread][register]))
+        place.registers().try_fold(None, |all, register| join(all, self.registers[thread][register]))
     }
 
     fn index(&mut self, program: &Program, array: ArrayId, pool: usize) -> Option<()> {
@@ -264,23 +264,6 @@ fn pools(program: &Program) -> Vec<Pool> {
         pool.names.dedup();
     }
     pools
-}
-
-fn locations(program: &Program, addr: &Addr) -> std::ops::Range<usize> {
-    match addr {
-        Addr::Fixed(loc) => loc.index()..loc.index() + 1,
-        Addr::Indexed { array, .. } => {
-            let array = &program.arrays[array.index()];
-            array.base.index()..array.base.index() + array.len as usize
-        }
-    }
-}
-
-fn registers(place: &Place) -> std::ops::Range<usize> {
-    match place {
-        Place::Reg(register) => register.index()..register.index() + 1,
-        Place::Elem { base, len, .. } => base.index()..base.index() + *len as usize,
-    }
 }
 
 #[cfg(test)]

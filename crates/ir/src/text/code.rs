@@ -180,7 +180,7 @@ fn tags(line: &mut Line) -> Result<Tags> {
     if line.take_symbol("{") {
         while !line.take_symbol("}") {
             let name = line.any_word()?;
-            tags = tags | Tags::from_name(&name).ok_or(format!("`{name}` is no tag"))?;
+            tags |= Tags::from_name(&name).ok_or(format!("`{name}` is no tag"))?;
         }
     }
     Ok(tags)

@@ -60,7 +60,7 @@ impl Walk<'_, '_> {
             return;
         }
         *guard = self.may_pause(*guard, state);
-        if may_wait(self.set.program, self.thread, pc) {
+        if self.set.program.thread(self.thread).section_may_wait(pc) {
             let enters = self.gates.fresh();
             let waits = self.gates.and(*guard, !enters);
             let registers = state.registers.clone();
@@ -87,32 +87,9 @@ impl Run {
     }
 }
 
-/// Whether an `assume` can be reached in the section that starts at `begin`.
-pub(crate) fn may_wait(program: &Program, thread: ThreadId, begin: InstrId) -> bool {
-    section_has(program, thread, begin, |_, op| matches!(op, Op::Assume(_)))
-}
-
 /// Whether a bound or a `limit` may cut off the section that starts at `begin`.
 fn may_be_cut(program: &Program, thread: ThreadId, begin: InstrId) -> bool {
-    section_has(program, thread, begin, |at, op| {
-        matches!(op, Op::Limit { .. }) || successors(op, at).any(|to| to <= at)
-    })
-}
-
-/// Whether an instruction of this kind can be reached in the section that starts at `begin`.
-fn section_has(program: &Program, thread: ThreadId, begin: InstrId, is: impl Fn(InstrId, &Op) -> bool) -> bool {
-    let code = &program.thread(thread).code;
-    let mut seen = vec![begin];
-    let mut todo = vec![InstrId(begin.0 + 1)];
-    while let Some(at) = todo.pop() {
-        let Some(instr) = code.get(at.index()).filter(|_| !seen.contains(&at)) else { continue };
-        seen.push(at);
-        if is(at, &instr.op) {
-            return true;
-        }
-        if !matches!(instr.op, Op::AtomicEnd) {
-            todo.extend(successors(&instr.op, at));
-        }
-    }
-    false
+    program
+        .thread(thread)
+        .section_has(begin, |at, op| matches!(op, Op::Limit { .. }) || successors(op, at).any(|to| to <= at))
 }

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{AccessKind, InstrId, Op, Program, ThreadId};
+use cyrano_ir::{InstrId, Op, Program, ThreadId};
 use cyrano_memory::{Control, Model};
 
 use crate::execute::eval::{Registers, Taint};
@@ -122,8 +122,8 @@ impl<'a, 'g> Walk<'a, 'g> {
         let registers = Registers { values: Vec::new(), taints: Vec::new(), open: Vec::new() };
         let out = ThreadRun { items: Vec::new(), steps: Vec::new(), choices: Vec::new(), halted: FALSE, registers };
         let tracks = keeps || set.model.reordering().may_invent_values();
-        let any_path = gates.dry && !branches_order_stores(set.model);
-        let own = set.program.own_order(&set.model.name).filter(|_| set.model.reordering().own_order).map(Follow::new);
+        let any_path = gates.dry && !set.model.reordering().branches_order_stores();
+        let own = set.model.own_order(set.program).map(Follow::new);
         Self {
             set,
             gates,
@@ -172,8 +172,7 @@ impl<'a, 'g> Walk<'a, 'g> {
             decided: (0, 0),
         };
         let mut guard = guard;
-        let declares = code.code.iter().any(|instr| matches!(instr.op, Op::OperationBegin(_)));
-        if set.model.reordering().serial && !declares && !is_setup {
+        if set.model.reordering().serial && !code.has_operations() && !is_setup {
             guard = walk.begin_operation(guard, &mut state);
         }
         let start = set.loops[thread.index()].start();
@@ -450,14 +449,4 @@ impl Gates {
         }
         self.merged(one, other, |gates, one, other| gates.ite(lit, one, other))
     }
-}
-
-/// Whether a store comes after the loads that decided that it is executed, for whoever sees the store.
-///
-/// Where it does not, two branches may justify one another, so ranges must not rest on which branches are possible; what a value is computed
-/// from never goes in circles (axiom 7).
-fn branches_order_stores(model: &Model) -> bool {
-    let loads_first = model.reordering().keeps(AccessKind::Load, AccessKind::Store, false);
-    let dependencies = model.reordering().dependencies.data && model.reordering().dependencies.address;
-    loads_first || model.reordering().control_orders(AccessKind::Store) && dependencies
 }

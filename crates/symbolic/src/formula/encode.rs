@@ -14,7 +14,6 @@ use crate::execute::event::{Address, Event, LoopKey, Run, Sources, Unit};
 use crate::execute::idle::Idle;
 use crate::execute::loops::Loops;
 use crate::execute::range::Range;
-use crate::execute::units::may_wait;
 use crate::execute::value::Value;
 use crate::execute::walk::{Setting, Walk};
 use crate::formula::gates::{Formula, Gates};
@@ -106,16 +105,6 @@ impl<'a> Problem<'a> {
             heads(*other) == heads(key.thread) && kinds(*other).eq(kinds(key.thread))
         };
         self.program.thread_ids().filter(same).map(move |thread| LoopKey { thread, ..key })
-    }
-
-    /// Whether some section of the program may have to wait.
-    pub(crate) fn may_wait(&self) -> bool {
-        let sections = self.program.thread_ids().flat_map(|thread| {
-            let code = &self.program.thread(thread).code;
-            let begins = code.iter().enumerate().filter(|(_, instr)| matches!(instr.op, cyrano_ir::Op::AtomicBegin));
-            begins.map(move |(pc, _)| (thread, cyrano_ir::InstrId::new(pc)))
-        });
-        sections.into_iter().any(|(thread, pc)| may_wait(self.program, thread, pc))
     }
 
     /// Encodes the executions within these bounds.

@@ -108,7 +108,7 @@ impl<'a> Order<'a> {
         }
         let alone = run.events.iter().map(|event| event.unit.is_none_or(|unit| run.units[unit].events.len() == 1));
         let alone = alone.collect();
-        let own = model.reordering().own_order && program.own_order(&model.name).is_some();
+        let own = model.own_order(program).is_some();
         let headers = program.has_headers().then_some(program);
         let mut order = Self { run, model, headers, own, graph, nodes, alone };
         for thread in &run.threads {

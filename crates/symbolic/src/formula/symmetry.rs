@@ -69,7 +69,7 @@ pub(crate) fn candidates(program: &Program, model: &Model, question: Question<'_
         _ => false,
     };
     let asked = matches!(question, Question::Holds(Property::Assertions | Property::Observations(_)));
-    if !asked || model.reordering().own_order && program.own_order(&model.name).is_some() {
+    if !asked || model.own_order(program).is_some() {
         return Vec::new();
     }
     let threads: Vec<ThreadId> = program.thread_ids().filter(|thread| program.setup != Some(*thread)).collect();

@@ -283,7 +283,7 @@ impl<'a> Ask<'a> {
     /// Whether something is exercised within the bounds.
     pub(crate) fn is_exercised(&mut self) -> bool {
         let Question::Holds(property) = self.query.question() else { return true };
-        if *property == Property::Assertions && self.problem.may_wait() {
+        if *property == Property::Assertions && self.problem.program.may_wait() {
             return true;
         }
         let Last { encoding, mut solver, .. } = self.load();
@@ -421,7 +421,7 @@ impl<'a> Ask<'a> {
         }
         let Question::Holds(property) = self.query.question() else { return Answer::new(Verdict::Verified, None) };
         let (exercised, nothing) = exercise(self.query.program(), property, encoding);
-        let waits = *property == Property::Assertions && self.problem.may_wait();
+        let waits = *property == Property::Assertions && self.problem.program.may_wait();
         let mut reached = if waits { Found::Model } else { Found::Nothing };
         for lit in exercised {
             if reached == Found::Nothing {

@@ -4,7 +4,7 @@
 //! follows by running the program. So what is reported does not depend on how expressions were encoded.
 
 use cyrano_engine::{Access, Blocked, Execution, Violation};
-use cyrano_ir::{Addr, Change, EvalError, InstrId, LocalExpr, Op, Place, Program, RegId, ThreadId};
+use cyrano_ir::{Change, EvalError, InstrId, LocalExpr, Op, Place, Program, RegId, ThreadId};
 
 use crate::execute::event::Wait;
 use crate::formula::encode::Encoding;
@@ -185,18 +185,11 @@ impl<'a> Machine<'a> {
     }
 
     fn eval(&self, expr: &LocalExpr) -> Result<i128, EvalError> {
-        expr.eval(&mut |place| Ok(self.registers[self.resolve(place)?.index()]))
+        expr.value(&*self.registers)
     }
 
     fn resolve(&self, place: &Place) -> Result<RegId, EvalError> {
-        match place {
-            Place::Reg(register) => Ok(*register),
-            Place::Elem { base, len, index } => {
-                let index = self.eval(index)?;
-                let inside = u32::try_from(index).ok().filter(|inside| inside < len);
-                inside.map(|inside| RegId(base.0 + inside)).ok_or(EvalError::OutOfBounds { index, len: *len })
-            }
-        }
+        place.register(&*self.registers)
     }
 
     /// A value whose error stops nothing.
@@ -258,16 +251,11 @@ impl<'a> Machine<'a> {
     }
 
     fn access(&mut self, access: &cyrano_ir::Access) -> Flow {
-        let location = match &access.addr {
-            Addr::Indexed { array, index } => {
-                self.eval(index).and_then(|index| self.program.element(*array, index)).map(|_| ())
-            }
-            Addr::Fixed(_) => Ok(()),
-        };
-        let register = access.dst.as_ref().map(|dst| self.resolve(dst)).transpose();
-        let register = match (location, register) {
-            (Err(error), _) | (Ok(()), Err(error)) => return self.fail(error),
-            (Ok(()), Ok(register)) => register,
+        let location = access.addr.location(self.program, &*self.registers);
+        let register = location.and_then(|_| access.dst.as_ref().map(|dst| self.resolve(dst)).transpose());
+        let register = match register {
+            Err(error) => return self.fail(error),
+            Ok(register) => register,
         };
         let Some(planned) = self.planned.next() else { return Flow::Stop };
         if planned.instr.is_some_and(|instr| instr != self.pc) {

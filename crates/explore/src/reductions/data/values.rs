@@ -4,7 +4,7 @@
 //! memory holds; running each thread up to the access that comes next in the memory order gives all values.
 
 use cyrano_engine::{Access, Execution};
-use cyrano_ir::{Addr, Change, EvalError, Expr, LocId, LocalExpr, Op, Place, Program};
+use cyrano_ir::{Addr, Change, LocId, LocalExpr, Op, Place, Program};
 
 /// The execution with the values of the program; none if it is not one of the program's.
 pub(crate) fn with_values(program: &Program, execution: &Execution) -> Option<Execution> {
@@ -105,7 +105,7 @@ impl<'p> Lane<'p> {
     }
 
     fn modified(&self, change: &Change, old: i128) -> Option<Option<i128>> {
-        change.apply(old, |operand| self.value(operand).ok_or(EvalError::Undefined)).ok()
+        change.apply(old, |operand| operand.value(&*self.registers)).ok()
     }
 
     /// One instruction without an access.
@@ -132,37 +132,16 @@ impl<'p> Lane<'p> {
     }
 
     fn location(&self, addr: &Addr) -> Option<LocId> {
-        match addr {
-            Addr::Fixed(loc) => Some(*loc),
-            Addr::Indexed { array, index } => self.program.element(*array, self.value(index)?).ok(),
-        }
+        addr.location(self.program, &*self.registers).ok()
     }
 
     fn value(&self, expr: &LocalExpr) -> Option<i128> {
-        self.eval(expr).ok()
-    }
-
-    fn eval(&self, expr: &LocalExpr) -> Result<i128, EvalError> {
-        expr.eval(&mut |place| self.register(place).map(|at| self.registers[at]))
-    }
-
-    fn register(&self, place: &Place) -> Result<usize, EvalError> {
-        match place {
-            Place::Reg(reg) => Ok(reg.index()),
-            Place::Elem { base, len, index } => {
-                let index = match &**index {
-                    Expr::Const(index) => *index,
-                    other => self.eval(other)?,
-                };
-                let inside = u32::try_from(index).ok().filter(|inside| inside < len);
-                inside.map(|inside| (base.0 + inside) as usize).ok_or(EvalError::OutOfBounds { index, len: *len })
-            }
-        }
+        expr.value(&*self.registers).ok()
     }
 
     fn write(&mut self, place: &Place, value: i128) -> Option<()> {
-        let at = self.register(place).ok()?;
-        self.registers[at] = value;
+        let at = place.register(&*self.registers).ok()?;
+        self.registers[at.index()] = value;
         Some(())
     }
 }

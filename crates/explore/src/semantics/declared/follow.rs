@@ -7,7 +7,7 @@ use std::ops::BitOr;
 
 use cyrano_ir::{Addr, LocalExpr, Op, Place, Program};
 
-use crate::semantics::declared::partial::{eval, location, place_register};
+use crate::semantics::declared::partial::{eval, location};
 use crate::semantics::declared::region::Units;
 
 /// The units that something follows.
@@ -89,13 +89,9 @@ impl<const W: usize> Way<W> {
     }
 
     fn of_place(&self, place: &Place) -> Follows<W> {
-        match (place_register(place, &self.regs), place) {
-            (Ok(register), _) => self.from[register as usize],
-            (Err(_), Place::Elem { base, len, .. }) => {
-                let range = base.index()..base.index() + *len as usize;
-                self.from[range].iter().copied().reduce(Follows::either).unwrap_or_default()
-            }
-            (Err(_), Place::Reg(_)) => Follows::default(),
+        match place.register(&*self.regs) {
+            Ok(register) => self.from[register.index()],
+            Err(_) => self.from[place.registers()].iter().copied().reduce(Follows::either).unwrap_or_default(),
         }
     }
 
@@ -118,13 +114,9 @@ impl<const W: usize> Way<W> {
 
     /// Notes what a place was computed from; if it is open which register that is, each may have kept what it had.
     pub fn note(&mut self, place: &Place, new: Follows<W>) {
-        match (place_register(place, &self.regs), place) {
-            (Ok(register), _) => self.from[register as usize] = new,
-            (Err(_), Place::Elem { base, len, .. }) => {
-                let range = base.index()..base.index() + *len as usize;
-                self.from[range].iter_mut().for_each(|from| *from = from.either(new));
-            }
-            (Err(_), Place::Reg(_)) => {}
+        match place.register(&*self.regs) {
+            Ok(register) => self.from[register.index()] = new,
+            Err(_) => self.from[place.registers()].iter_mut().for_each(|from| *from = from.either(new)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The automorphism itself: the codes of threads, walked in pairs.
 
-use cyrano_ir::dataflow::Pairs;
+use cyrano_ir::automorphisms::Pairs;
 use cyrano_ir::{Access, AccessKind, Addr, Expr, InstrId, LocalExpr, Method, Op, Place, Program, Thread, reply};
 
 use super::Calls;
