@@ -16,9 +16,10 @@ use crate::root;
 
 /// For each crate the workspace crates that it may know.
 const MAP: &[(&str, &[&str])] = &[
-    ("ir", &[]),
+    ("diagnostic", &[]),
+    ("criteria", &["diagnostic"]),
+    ("ir", &["diagnostic", "criteria"]),
     ("memory", &["ir"]),
-    ("criteria", &["ir"]),
     ("engine", &["ir", "memory", "criteria"]),
     ("rml", &["ir", "criteria"]),
     ("cfront", &["ir"]),

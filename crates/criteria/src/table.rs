@@ -3,7 +3,7 @@
 //! Whoever offers, reads or describes criteria does so from here. Beside these there is `serializability-by-NAME` for the orders that a memory
 //! declares itself.
 
-use cyrano_ir::{OrderName, Progress, Quantifier, TxCriterion};
+use crate::criterion::{OrderName, Progress, Quantifier, TxCriterion};
 
 /// What is claimed of a program. `C` is what a condition over final states is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +38,9 @@ impl Claim {
         })
     }
 }
+
+/// The name of the criterion that does without commit points.
+pub const ATOMICITY: &str = "atomicity";
 
 /// What a criterion looks at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -296,6 +299,11 @@ impl Criterion {
     }
 }
 
+/// The name of what is claimed; each claim has a row.
+pub(crate) fn name(claim: Claim) -> &'static str {
+    CRITERIA.iter().find(|row| row.claim == claim).map_or("unnamed", |row| row.name)
+}
+
 /// The name of a criterion, also of one by a memory's own order, if there is such a thing.
 pub fn known_name(name: &str) -> Option<&'static str> {
     let named = Criterion::named(name).map(|criterion| criterion.name);
@@ -306,19 +314,18 @@ pub fn known_name(name: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// The names are those that properties have in reports.
+    /// Every criterion has a row, and no two rows have one name.
     #[test]
-    fn names_are_those_of_properties() {
-        for criterion in CRITERIA {
-            let name = match criterion.claim {
-                Claim::Transactions(of) => of.name(),
-                Claim::Progress([one]) => one.name(),
-                Claim::Final(quantifier, ()) => quantifier.name(),
-                Claim::Atomicity => crate::atomicity::ATOMICITY,
-                _ => criterion.name,
-            };
-            assert_eq!(criterion.name, name);
-            assert_eq!(Criterion::named(name), Some(&criterion));
+    fn every_criterion_has_a_row() {
+        for criterion in TxCriterion::ALL {
+            assert_eq!(TxCriterion::from_name(criterion.name()), Some(criterion));
         }
+        for progress in Progress::ALL {
+            assert_eq!(Progress::from_name(progress.name()), Some(progress));
+        }
+        for row in CRITERIA {
+            assert_eq!(Criterion::named(row.name), Some(&row));
+        }
+        assert_eq!(Criterion::of_histories().map(|(_, of)| of).collect::<Vec<_>>(), TxCriterion::ALL);
     }
 }

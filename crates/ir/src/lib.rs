@@ -6,13 +6,12 @@
 //!
 //! **Invariants** (checked by [`verify()`]): see the module doc of [`mod@verify`].
 //!
-//! This crate knows neither front ends nor engines nor memory models.
+//! This crate knows neither front ends nor engines nor memory models; which criteria there are `cyrano_criteria` says.
 
 pub mod access;
 pub mod blocks;
 pub mod cond;
 pub mod dataflow;
-pub mod diagnostic;
 pub mod expr;
 pub mod fence;
 pub mod guards;
@@ -21,14 +20,14 @@ pub mod leaves;
 pub mod op;
 pub mod program;
 pub mod serial;
-pub mod suggest;
 pub mod text;
 pub mod verify;
 
 pub use access::{Access, AccessKind, Addr, Change, Tags};
 pub use blocks::{BlockProblem, Blocks};
-pub use cond::{Check, FinalExpr, FinalVar, Observable, Progress, Property, Quantifier, TxCriterion};
-pub use diagnostic::Diagnostic;
+pub use cond::{Check, FinalExpr, FinalVar, Observable, Property};
+pub use cyrano_criteria::criterion::{OrderName, Progress, Quantifier, TxCriterion};
+pub use cyrano_diagnostic::{Diagnostic, suggest};
 pub use expr::{BinOp, EvalError, Expr, IntType, UNDEFINED, UnOp, WORD};
 pub use fence::{Fence, FenceSet};
 pub use ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
@@ -37,5 +36,5 @@ pub use op::{Method, Op, TxEvent, reply};
 pub use program::{
     Instr, Interchangeable, LocalExpr, Location, OwnOrder, Place, Program, Register, Routine, SharedArray, Thread, Ty,
 };
-pub use serial::{COMMIT_ORDER, OrderName, SerialOrder};
+pub use serial::{COMMIT_ORDER, SerialOrder};
 pub use verify::{VerifyError, verify};

@@ -1,6 +1,6 @@
 //! Which checks run: what the file declares, narrowed or widened by the options.
 
-use cyrano_criteria::atomicity::ATOMICITY;
+use cyrano_criteria::table::ATOMICITY;
 use cyrano_engine::vacuity::can_go_wrong;
 use cyrano_engine::{Query, Question, Refusal, lacks};
 use cyrano_ir::{Diagnostic, Op, Program, Progress, Property, TxCriterion};

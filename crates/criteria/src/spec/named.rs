@@ -1,5 +1,6 @@
 //! The specifications that a user can ask for by name.
 
+use crate::criterion::TxCriterion;
 use std::fmt;
 
 use super::automaton::{Automaton, Numbered};
@@ -9,7 +10,7 @@ use super::foil_det::FoilDet;
 use super::foil_det_fixed::FoilDetFixed;
 use super::foil_nondet::FoilNondet;
 use crate::history::Size;
-use crate::monitor::{Criterion, Monitor, TooLarge};
+use crate::monitor::{Monitor, TooLarge};
 
 /// Every name, with what it stands for.
 pub const NAMES: [(&str, &str); 7] = [
@@ -42,7 +43,8 @@ pub fn named(name: &str, size: Size) -> Result<Box<dyn Automaton>, NameError> {
         "foil-det-sound" => Box::new(Numbered::new(FoilDet::new(size, Remembered)?)),
         "foil-det-fixed" => Box::new(Numbered::new(FoilDetFixed::new(size)?)),
         _ => {
-            let criterion = Criterion::named(name).ok_or_else(|| NameError::Unknown(name.to_owned()))?;
+            let criterion = TxCriterion::from_name(name).filter(|criterion| criterion.is_by_conflicts());
+            let criterion = criterion.ok_or_else(|| NameError::Unknown(name.to_owned()))?;
             Box::new(Numbered::new(Monitor::new(criterion, size)?))
         }
     })

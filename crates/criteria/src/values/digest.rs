@@ -12,7 +12,8 @@
 //!
 //! **Invariant:** slots that are not in use are zero, so that equal digests are equal words.
 
-use super::{Action, Call, Criterion, Event, History, Reply};
+use crate::criterion::TxCriterion;
+use super::{Action, Call, Event, History, Reply};
 
 /// The most transactions that a history may have.
 pub const MAX_TRANSACTIONS: usize = 32;
@@ -203,7 +204,7 @@ impl Digest {
     /// For opacity the writes of an aborted transaction are seen by nobody; a committed one without writes has its place in the row
     /// and nothing more, like an aborted one; and one that has ended without either can stand anywhere between those that precede it
     /// and those that it precedes, which are ordered by real time themselves. Serializability does not ask for real time.
-    pub fn forget(&mut self, criterion: Criterion) {
+    pub fn forget(&mut self, criterion: TxCriterion) {
         for tx in 0..self.transactions {
             let status = self.status(tx);
             let unseen = status == Status::Aborted || status == Status::Committed && self.writes(tx) == 0;

@@ -5,13 +5,14 @@
 //! [`finish`] asks for some order, [`misplaced`] for every order that is sorted by the keys that the memory gave its transactions. Where
 //! keys are equal the order must not matter; so a memory that needs a rule for ties has to say so in its keys.
 
+use crate::criterion::TxCriterion;
 use super::digest::bits;
-use super::{Criterion, Digest, Status};
+use super::{Digest, Status};
 
 /// An order of the transactions that explains their reads and the memory at the end: for opacity of all, else of those that have committed.
 /// Snapshot isolation says nothing about the end.
-pub fn finish(criterion: Criterion, digest: &Digest, init: &[i128], memory: &[i128]) -> Option<Vec<u8>> {
-    if criterion == Criterion::SnapshotIsolation {
+pub fn finish(criterion: TxCriterion, digest: &Digest, init: &[i128], memory: &[i128]) -> Option<Vec<u8>> {
+    if criterion == TxCriterion::SnapshotIsolation {
         return Some(Vec::new());
     }
     let committed = |tx: &u8| digest.status(*tx) == Status::Committed;

@@ -33,7 +33,8 @@
 //! with it, before the other asks to commit and all is well again. For `committed` transactions this means: the reader has
 //! committed and the writer has not even tried to (`library/histories/late_commit.history`).
 
-use super::{Action, Call, Criterion, Event, History, Reply};
+use crate::criterion::TxCriterion;
+use super::{Action, Call, Event, History, Reply};
 
 /// A completed operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,18 +61,18 @@ struct Transaction {
 }
 
 /// Whether the criterion accepts the history: every prefix of it satisfies it.
-pub fn accepts(criterion: Criterion, history: &History) -> bool {
+pub fn accepts(criterion: TxCriterion, history: &History) -> bool {
     (0..=history.events().len()).all(|end| satisfies(criterion, history, end))
 }
 
 /// Whether the first `end` events satisfy the criterion, whatever shorter prefixes do.
-pub fn satisfies(criterion: Criterion, history: &History, end: usize) -> bool {
+pub fn satisfies(criterion: TxCriterion, history: &History, end: usize) -> bool {
     completions(transactions(&history.events()[..end])).into_iter().any(|mut completion| {
         if criterion.is_about_committed() {
             completion.retain(|tx| tx.fate == Fate::Committed);
         }
         match criterion {
-            Criterion::SnapshotIsolation => has_snapshots(&completion, history.init()),
+            TxCriterion::SnapshotIsolation => has_snapshots(&completion, history.init()),
             _ => has_row(&completion, history.init(), criterion.keeps_real_time()),
         }
     })
@@ -79,12 +80,12 @@ pub fn satisfies(criterion: Criterion, history: &History, end: usize) -> bool {
 
 /// Whether the end of a run is as the criterion wants it: some row as above leaves this memory behind.
 /// Snapshot isolation says nothing about the end.
-pub fn ends(criterion: Criterion, history: &History, memory: &[i128]) -> bool {
+pub fn ends(criterion: TxCriterion, history: &History, memory: &[i128]) -> bool {
     let mut all = transactions(history.events());
     if criterion.is_about_committed() {
         all.retain(|tx| tx.fate == Fate::Committed);
     }
-    if criterion == Criterion::SnapshotIsolation {
+    if criterion == TxCriterion::SnapshotIsolation {
         return true;
     }
     some_permutation(all.len(), &mut |row| {

@@ -4,8 +4,9 @@
 //! overlap) never loses an order. That is what makes a smallest set of constraints without an order an explanation; taking away a
 //! *transaction* would not do, since somebody may have read from it.
 
+use crate::criterion::TxCriterion;
 use super::digest::{MAX_TRANSACTIONS, bits};
-use super::{Criterion, Digest, Status};
+use super::{Digest, Status};
 
 /// Constraints on an order. Sets are bit masks of transactions or of locations.
 #[derive(Clone, Debug)]
@@ -30,19 +31,19 @@ pub(super) struct Problem<'a> {
 
 impl<'a> Problem<'a> {
     /// What a criterion asks of a digest; or a transaction that is wrong on its own.
-    pub(super) fn new(criterion: Criterion, digest: &'a Digest, init: &'a [i128]) -> Result<Self, u8> {
+    pub(super) fn new(criterion: TxCriterion, digest: &'a Digest, init: &'a [i128]) -> Result<Self, u8> {
         let all = 0..digest.transactions();
         let with = |status| all.clone().filter(|t| digest.status(*t) == status).fold(0, |set, t| set | 1_u32 << t);
         let visible = with(Status::Committed);
         let pending = with(Status::CommitPending);
-        let required = match criterion {
-            Criterion::Opacity => visible | pending | with(Status::Live) | with(Status::Aborted),
-            _ => visible,
+        let required = match criterion.is_about_committed() {
+            true => visible,
+            false => visible | pending | with(Status::Live) | with(Status::Aborted),
         };
         if let Some(torn) = bits(required).find(|t| digest.is_torn(*t)) {
             return Err(torn);
         }
-        let instants = criterion == Criterion::SnapshotIsolation;
+        let instants = criterion == TxCriterion::SnapshotIsolation;
         let none = [0; MAX_TRANSACTIONS];
         let (reads, before, clashes) = (none, none, none);
         let mut new = Self { digest, init, instants, required, visible, optional: 0, reads, before, clashes };
@@ -51,7 +52,7 @@ impl<'a> Problem<'a> {
         Ok(new)
     }
 
-    fn constrain(&mut self, criterion: Criterion, places: u32) {
+    fn constrain(&mut self, criterion: TxCriterion, places: u32) {
         for tx in bits(places) {
             let t = tx as usize;
             self.reads[t] = self.digest.reads(tx);

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::Error;
 use clap::{Arg, Command};
 use cyrano_criteria::table::{self, CRITERIA};
-use cyrano_criteria::values;
+use cyrano_ir::TxCriterion;
 use cyrano_session::{Criterion, EngineName, REDUCTIONS, Reduction};
 use cyrano_tables::{PAPERS, Paper};
 
@@ -40,9 +40,9 @@ pub fn engine() -> impl TypedValueParser<Value = Option<EngineName>> {
 }
 
 /// Reads a criterion that a history can be judged by.
-pub fn of_histories() -> impl TypedValueParser<Value = values::Criterion> {
+pub fn of_histories() -> impl TypedValueParser<Value = TxCriterion> {
     let known = table::Criterion::of_histories().map(|(criterion, _)| (criterion.name, criterion.holds));
-    one_of(known, values::Criterion::named)
+    one_of(known, TxCriterion::from_name)
 }
 
 /// Reads a criterion that has a name of its own.

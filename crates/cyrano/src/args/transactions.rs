@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use cyrano_criteria::values;
+use cyrano_ir::TxCriterion;
 use cyrano_session::Criterion;
 use cyrano_tables::Paper;
 
@@ -61,7 +61,7 @@ pub struct HistoryArgs {
     pub file: String,
     /// What to judge it by; without it every criterion that its alphabet has
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::of_histories())]
-    pub criterion: Vec<values::Criterion>,
+    pub criterion: Vec<TxCriterion>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

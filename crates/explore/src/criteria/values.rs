@@ -19,10 +19,10 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use cyrano_criteria::values::{Call, Criterion, Digest, Reply, finish, holds, misplaced};
+use cyrano_criteria::values::{Call, Digest, Reply, finish, holds, misplaced};
 use cyrano_engine::values::Calls;
 use cyrano_engine::{Access, Violation};
-use cyrano_ir::{Interchangeable, Op, Program, Property, ThreadId, reply};
+use cyrano_ir::{Interchangeable, Op, Program, Property, ThreadId, TxCriterion, reply};
 use rustc_hash::FxHashMap;
 
 use crate::Explore;
@@ -37,7 +37,7 @@ mod attempts;
 
 /// The criterion, and what is the same for all states.
 pub(crate) struct Values {
-    criterion: Criterion,
+    criterion: TxCriterion,
     empty: Digest,
     init: Vec<i128>,
     /// How many transactions a thread can have.
@@ -98,7 +98,7 @@ impl Values {
         let size = cyrano_engine::values::size(program);
         let init = cyrano_engine::values::initial(program);
         let order = Order::of(program, *criterion)?;
-        let criterion = cyrano_engine::values::criterion(*criterion)?;
+        let criterion = *criterion;
         let own = size.per_thread * program.threads.len();
         let attempts = program.restarts().then(|| Attempts::new(own));
         let numbers = attempts.map_or(own, |attempts| attempts.numbers(criterion));

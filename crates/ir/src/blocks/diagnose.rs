@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::blocks::{BlockProblem, Blocks};
 use crate::dataflow::successors;
-use crate::diagnostic::Diagnostic;
+use crate::Diagnostic;
 use crate::ids::{InstrId, Span};
 use crate::op::Op;
 use crate::program::Thread;

@@ -1,5 +1,6 @@
 //! What `docs/foil-specifications.md` says about the paper's automata.
 
+use crate::criterion::TxCriterion;
 use super::super::Specification;
 use super::super::automaton::{Automaton, Numbered, reachable_states};
 use super::super::compare::{compare, inclusion};
@@ -10,7 +11,7 @@ use super::super::named::{NAMES, NameError, named};
 use super::discipline::{Orderly, Rules};
 use super::trimmed::Trimmed;
 use crate::history::{Event, History, Size};
-use crate::monitor::{Criterion, Monitor};
+use crate::monitor::{Monitor};
 
 fn two_by(vars: u8) -> Size {
     Size { threads: 2, vars }
@@ -152,7 +153,7 @@ const ORDERLY: Rules = Rules { finishes_follow_loads: true, ..ENDING_ROLLBACKS }
 
 /// Compares with opacity on orderly histories; trimmed means that only histories count whose transactions can still end.
 fn check_orderly<S: Specification>(spec: S, rules: Rules, trimmed: bool, opacity_only: &str) {
-    let opacity = Monitor::new(Criterion::Opacity, spec.size()).expect("a small size");
+    let opacity = Monitor::new(TxCriterion::Opacity, spec.size()).expect("a small size");
     let (spec, opacity) = (Orderly { spec, rules }, Orderly { spec: opacity, rules });
     if trimmed {
         check_pair(&mut Trimmed::new(spec), &mut Trimmed::new(opacity), "-", opacity_only);
@@ -186,7 +187,7 @@ fn reasons_for_incompleteness_two_by_two() {
 }
 
 /// Whether the printed deterministic algorithm is a part of a criterion on the histories that follow some rules.
-fn check_sound(criterion: Criterion, rules: Rules, vars: u8) {
+fn check_sound(criterion: TxCriterion, rules: Rules, vars: u8) {
     let spec = FoilDet::new(two_by(vars), Forgotten).expect("two threads");
     let monitor = Monitor::new(criterion, two_by(vars)).expect("a small size");
     let (mut spec, mut monitor) =
@@ -197,11 +198,11 @@ fn check_sound(criterion: Criterion, rules: Rules, vars: u8) {
 
 #[test]
 fn without_aborts_the_printed_algorithm_is_sound() {
-    check_sound(Criterion::Opacity, Rules { no_abort: true, ..Rules::default() }, 2);
+    check_sound(TxCriterion::Opacity, Rules { no_abort: true, ..Rules::default() }, 2);
 }
 
 #[test]
 fn the_printed_algorithm_is_strictly_serializable() {
-    check_sound(Criterion::StrictSerializability, Rules::default(), 1);
-    check_sound(Criterion::StrictSerializability, Rules::default(), 2);
+    check_sound(TxCriterion::StrictSerializability, Rules::default(), 1);
+    check_sound(TxCriterion::StrictSerializability, Rules::default(), 2);
 }

@@ -16,7 +16,7 @@
 //! **More transactions.** Ghosts are kept for ever, except for one that reads what an earlier ghost read and is preceded by nothing that did
 //! not precede that one: it can stand right behind it. Where there is no room for a ghost the path is cut, and the verdict is at most `bounded`.
 
-use cyrano_criteria::values::{Criterion, Digest, Status};
+use cyrano_criteria::values::{Digest, Status};
 use cyrano_ir::{COMMIT_ORDER, Program, RegId, TxCriterion};
 
 use crate::semantics::machine::Machine;
@@ -60,7 +60,7 @@ impl Attempts {
     }
 
     /// How many numbers there have to be.
-    pub(super) fn numbers(self, criterion: Criterion) -> usize {
+    pub(super) fn numbers(self, criterion: TxCriterion) -> usize {
         let ghosts = match (criterion.is_about_committed(), self.own) {
             (true, _) => 0,
             (false, 2) => 2,
@@ -70,7 +70,7 @@ impl Attempts {
     }
 
     /// An attempt of `tx` has aborted; false if there is no room to remember it.
-    pub(super) fn abort(self, digest: &mut Digest, tx: u8, criterion: Criterion, init: &[i128]) -> bool {
+    pub(super) fn abort(self, digest: &mut Digest, tx: u8, criterion: TxCriterion, init: &[i128]) -> bool {
         if criterion.is_about_committed() || digest.reads(tx) == 0 && !digest.is_torn(tx) {
             digest.restart(tx);
             return true;
@@ -118,7 +118,7 @@ impl Attempts {
     }
 
     /// Transaction `tx` has committed.
-    pub(super) fn commit(self, digest: &mut Digest, tx: u8, criterion: Criterion) {
+    pub(super) fn commit(self, digest: &mut Digest, tx: u8, criterion: TxCriterion) {
         if criterion.is_about_committed() || self.own != 2 {
             return;
         }
