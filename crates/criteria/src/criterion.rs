@@ -5,7 +5,7 @@
 
 use std::sync::Mutex;
 
-use crate::table::{self, CRITERIA, Claim};
+use crate::table::Claim;
 use crate::values::{Call, Reply};
 
 /// How a condition over final states is quantified.
@@ -22,7 +22,7 @@ pub enum Quantifier {
 impl Quantifier {
     /// The keyword.
     pub fn name(self) -> &'static str {
-        table::name(Claim::Final(self, ()))
+        Claim::Final(self, ()).name()
     }
 }
 
@@ -52,10 +52,7 @@ impl TxCriterion {
 
     /// Its name, everywhere.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::InOrder(order) => order.criterion(),
-            _ => table::name(Claim::Transactions(self)),
-        }
+        Claim::<()>::Transactions(self).name()
     }
 
     /// The criterion with this name.
@@ -108,8 +105,16 @@ impl Progress {
 
     /// Its name, everywhere.
     pub fn name(self) -> &'static str {
-        let row = CRITERIA.iter().find(|row| matches!(row.claim, Claim::Progress([one]) if *one == self));
-        row.map_or("progress", |row| row.name)
+        Claim::<()>::Progress(self.alone()).name()
+    }
+
+    /// This one alone.
+    pub fn alone(self) -> &'static [Self] {
+        match self {
+            Self::Solo => &[Self::Solo],
+            Self::CrashFreeSolo => &[Self::CrashFreeSolo],
+            Self::Local => &[Self::Local],
+        }
     }
 
     /// The property with this name.

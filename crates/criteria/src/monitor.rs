@@ -50,8 +50,8 @@ use std::fmt;
 
 pub use self::state::{LIMIT, State};
 use self::step::Step;
-use crate::history::{Event, Size};
 use crate::criterion::TxCriterion;
+use crate::history::{Event, Size};
 use crate::spec::Specification;
 
 mod graph;

@@ -3,7 +3,9 @@
 //! Whoever offers, reads or describes criteria does so from here. Beside these there is `serializability-by-NAME` for the orders that a memory
 //! declares itself.
 
-use crate::criterion::{OrderName, Progress, Quantifier, TxCriterion};
+use std::convert::Infallible;
+
+use crate::criterion::{Progress, Quantifier, TxCriterion};
 
 /// What is claimed of a program. `C` is what a condition over final states is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,18 +26,48 @@ pub enum Claim<C = ()> {
     Progress(&'static [Progress]),
 }
 
-impl Claim {
-    /// The claim, if it says all by itself: one about final states has a condition as well.
-    pub fn unconditional<C>(self) -> Option<Claim<C>> {
-        Some(match self {
+impl<C> Claim<C> {
+    /// Its name, everywhere.
+    pub fn name(&self) -> &'static str {
+        if let Self::Transactions(TxCriterion::InOrder(order)) = self {
+            return order.criterion();
+        }
+        let Ok(plain) = self.with(|_| Ok::<_, Infallible>(()));
+        CRITERIA.iter().find(|row| row.claim == plain).map_or("unnamed", |row| row.name)
+    }
+
+    /// The same with another form of condition.
+    pub fn with<D, E>(&self, condition: impl FnOnce(&C) -> Result<D, E>) -> Result<Claim<D>, E> {
+        Ok(match self {
             Self::Assertions => Claim::Assertions,
             Self::Observations => Claim::Observations,
             Self::CommitAtomicity => Claim::CommitAtomicity,
             Self::Atomicity => Claim::Atomicity,
-            Self::Transactions(criterion) => Claim::Transactions(criterion),
+            Self::Final(quantifier, old) => Claim::Final(*quantifier, condition(old)?),
+            Self::Transactions(criterion) => Claim::Transactions(*criterion),
             Self::Progress(parts) => Claim::Progress(parts),
-            Self::Final(..) => return None,
         })
+    }
+
+    /// What it stands for, each with its own verdict.
+    pub fn parts(self) -> Vec<Self> {
+        match self {
+            Self::Progress(parts) => parts.iter().map(|part| Self::Progress(part.alone())).collect(),
+            one => vec![one],
+        }
+    }
+}
+
+impl Claim {
+    /// The claim with this name, also one by a memory's own order, if there is such a thing.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let named = Criterion::named(name).map(|criterion| criterion.claim);
+        named.or_else(|| TxCriterion::from_name(name).map(Self::Transactions))
+    }
+
+    /// The claim, if it says all by itself: one about final states has a condition as well.
+    pub fn unconditional<C>(self) -> Option<Claim<C>> {
+        self.with(|()| Err(())).ok()
     }
 }
 
@@ -297,17 +329,6 @@ impl Criterion {
             _ => None,
         })
     }
-}
-
-/// The name of what is claimed; each claim has a row.
-pub(crate) fn name(claim: Claim) -> &'static str {
-    CRITERIA.iter().find(|row| row.claim == claim).map_or("unnamed", |row| row.name)
-}
-
-/// The name of a criterion, also of one by a memory's own order, if there is such a thing.
-pub fn known_name(name: &str) -> Option<&'static str> {
-    let named = Criterion::named(name).map(|criterion| criterion.name);
-    named.or_else(|| OrderName::from_criterion(name).map(OrderName::criterion))
 }
 
 #[cfg(test)]

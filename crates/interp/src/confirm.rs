@@ -138,9 +138,10 @@ impl<'p> Claim<'_, 'p> {
     /// The same for a history with values.
     fn is_rejected_by_values(&self, criterion: TxCriterion) -> Result<(), ReplayError> {
         let spoken = cyrano_engine::values::history(self.program, self.replayed);
-        let rejected = spoken.history.as_ref().is_some_and(|history| {
-            !values::oracle::accepts(criterion, history) || self.ends_badly(criterion, history)
-        });
+        let rejected = spoken
+            .history
+            .as_ref()
+            .is_some_and(|history| !values::oracle::accepts(criterion, history) || self.ends_badly(criterion, history));
         if rejected { Ok(()) } else { Err(ReplayError::HistoryIsFine { criterion: criterion.name() }) }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use cyrano_criteria::criterion::{Progress, Quantifier, TxCriterion};
+use cyrano_criteria::table::Claim;
 
 use crate::expr::Expr;
 use crate::ids::{LocId, RegId, Span, ThreadId};
@@ -53,7 +54,36 @@ pub enum Property {
     },
 }
 
+/// A claim about a program; where it is about final states, with the condition and how the user wrote it.
+pub type ProgramClaim = Claim<(FinalExpr, String)>;
+
 impl Property {
+    /// What is claimed; of observations without the ones that are allowed.
+    pub fn claim(&self) -> ProgramClaim {
+        match self {
+            Self::Assertions => Claim::Assertions,
+            Self::Transactions(criterion) => Claim::Transactions(*criterion),
+            Self::Progress(progress) => Claim::Progress(progress.alone()),
+            Self::CommitAtomicity => Claim::CommitAtomicity,
+            Self::Observations(_) => Claim::Observations,
+            Self::Final { quantifier, cond, text } => Claim::Final(*quantifier, (cond.clone(), text.clone())),
+        }
+    }
+
+    /// The properties that a claim consists of; none where it is to be found out first which observations are allowed.
+    pub fn all_of(claim: &ProgramClaim) -> Vec<Self> {
+        match claim {
+            Claim::Assertions => vec![Self::Assertions],
+            Claim::Transactions(criterion) => vec![Self::Transactions(*criterion)],
+            Claim::Progress(parts) => parts.iter().copied().map(Self::Progress).collect(),
+            Claim::CommitAtomicity => vec![Self::CommitAtomicity],
+            Claim::Final(quantifier, (cond, text)) => {
+                vec![Self::Final { quantifier: *quantifier, cond: cond.clone(), text: text.clone() }]
+            }
+            Claim::Observations | Claim::Atomicity => Vec::new(),
+        }
+    }
+
     /// The criterion's name in reports: `assertions`, `exists`, `never`, `always`.
     pub fn criterion(&self) -> &'static str {
         match self {

@@ -67,12 +67,7 @@ pub(crate) fn explain(parts: &Parts<'_>, criterion: TxCriterion) -> Option<Expla
 }
 
 /// Why the end of an execution, in which all transactions have committed, is not correct.
-fn explain_end(
-    parts: &Parts<'_>,
-    criterion: TxCriterion,
-    history: &History,
-    names: &Names,
-) -> Option<String> {
+fn explain_end(parts: &Parts<'_>, criterion: TxCriterion, history: &History, names: &Names) -> Option<String> {
     if !parts.program.restarts() {
         return None;
     }

@@ -7,8 +7,8 @@
 
 use super::Rejection;
 use super::state::{Nodes, Pending, Phase, State, Vars, load_node, node};
-use crate::history::{Action, Event, Size};
 use crate::criterion::TxCriterion;
+use crate::history::{Action, Event, Size};
 
 /// A state under change.
 pub(super) struct Step<'a> {

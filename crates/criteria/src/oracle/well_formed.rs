@@ -1,7 +1,7 @@
 //! Well-formed histories (FOIL, section 2.4.2, with the readings in the documentation of [`oracle`](crate::oracle)).
 
-use crate::criterion::TxCriterion;
 use super::{Outcome, Split};
+use crate::criterion::TxCriterion;
 use crate::history::{Action, Event};
 
 /// How a history breaks a rule; the numbers are indices of events.

@@ -12,11 +12,11 @@
 //! So only the replies for which [`TxCriterion::judges`] says so need a look, and a search that looks at all of them has looked at every
 //! prefix. The tests hold the oracle to this.
 
-use crate::criterion::TxCriterion;
+use super::Digest;
 use super::digest::bits;
 use super::problem::Problem;
 use super::search::search;
-use super::{Digest};
+use crate::criterion::TxCriterion;
 
 /// Why there is an order: the order.
 pub type Order = Vec<Point>;

@@ -12,8 +12,8 @@
 //!
 //! **Invariant:** slots that are not in use are zero, so that equal digests are equal words.
 
-use crate::criterion::TxCriterion;
 use super::{Action, Call, Event, History, Reply};
+use crate::criterion::TxCriterion;
 
 /// The most transactions that a history may have.
 pub const MAX_TRANSACTIONS: usize = 32;

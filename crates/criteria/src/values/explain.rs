@@ -4,10 +4,10 @@
 //! whom began and who must not overlap with whom. Orders of the transactions that the core is about are shown with the constraint that
 //! each of them breaks, as long as there are few.
 
-use crate::criterion::TxCriterion;
 use super::decide::{Order, Point, Why, accepts};
 use super::digest::bits;
 use super::{Action, Call, Digest, Event, History, Names, Recorder, Reply, Status};
+use crate::criterion::TxCriterion;
 
 mod attempts;
 

@@ -5,9 +5,9 @@
 //! [`finish`] asks for some order, [`misplaced`] for every order that is sorted by the keys that the memory gave its transactions. Where
 //! keys are equal the order must not matter; so a memory that needs a rule for ties has to say so in its keys.
 
-use crate::criterion::TxCriterion;
 use super::digest::bits;
 use super::{Digest, Status};
+use crate::criterion::TxCriterion;
 
 /// An order of the transactions that explains their reads and the memory at the end: for opacity of all, else of those that have committed.
 /// Snapshot isolation says nothing about the end.

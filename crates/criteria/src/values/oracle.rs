@@ -33,8 +33,8 @@
 //! with it, before the other asks to commit and all is well again. For `committed` transactions this means: the reader has
 //! committed and the writer has not even tried to (`library/histories/late_commit.history`).
 
-use crate::criterion::TxCriterion;
 use super::{Action, Call, Event, History, Reply};
+use crate::criterion::TxCriterion;
 
 /// A completed operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,9 +4,9 @@
 //! overlap) never loses an order. That is what makes a smallest set of constraints without an order an explanation; taking away a
 //! *transaction* would not do, since somebody may have read from it.
 
-use crate::criterion::TxCriterion;
 use super::digest::{MAX_TRANSACTIONS, bits};
 use super::{Digest, Status};
+use crate::criterion::TxCriterion;
 
 /// Constraints on an order. Sets are bit masks of transactions or of locations.
 #[derive(Clone, Debug)]

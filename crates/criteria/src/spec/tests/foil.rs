@@ -1,6 +1,5 @@
 //! What `docs/foil-specifications.md` says about the paper's automata.
 
-use crate::criterion::TxCriterion;
 use super::super::Specification;
 use super::super::automaton::{Automaton, Numbered, reachable_states};
 use super::super::compare::{compare, inclusion};
@@ -10,8 +9,9 @@ use super::super::foil_nondet::FoilNondet;
 use super::super::named::{NAMES, NameError, named};
 use super::discipline::{Orderly, Rules};
 use super::trimmed::Trimmed;
+use crate::criterion::TxCriterion;
 use crate::history::{Event, History, Size};
-use crate::monitor::{Monitor};
+use crate::monitor::Monitor;
 
 fn two_by(vars: u8) -> Size {
     Size { threads: 2, vars }

@@ -3,10 +3,10 @@
 //! Only the constraints of the core count, and only the transactions that it is about: no other can justify or spoil one of its reads,
 //! so each order of all transactions breaks what its part here breaks.
 
-use crate::criterion::TxCriterion;
 use super::{Attempt, MAX_ATTEMPTS, Words};
+use crate::criterion::TxCriterion;
+use crate::values::Status;
 use crate::values::decide::{Point, Why};
-use crate::values::{Status};
 
 /// What each order of these transactions breaks; nothing if there are too many orders.
 pub(super) fn attempts(words: &Words<'_>, why: &Why, transactions: &[u8]) -> Vec<Attempt> {

@@ -1,8 +1,8 @@
 //! Decisions with a bug built in: the comparison with the definitions notices each of them.
 
-use crate::criterion::TxCriterion;
 use super::agreement::{IN_PARTS, digest, history};
 use super::generate::{Size, every};
+use crate::criterion::TxCriterion;
 use crate::values::{Digest, Status, holds, oracle, parse};
 
 const STATUS: i128 = 7;

@@ -1,8 +1,6 @@
 //! Histories of calls and replies, judged by the values that were read.
 
-use cyrano_criteria::values::{
-    self, Digest, Explanation, Order, Parsed, Point, Recorder, Why, order_in_words, parse,
-};
+use cyrano_criteria::values::{self, Digest, Explanation, Order, Parsed, Point, Recorder, Why, order_in_words, parse};
 use cyrano_ir::TxCriterion;
 use cyrano_report::{Attempt, HistoryReport, Read, Reason, Unjustified};
 use cyrano_session::{Failure, Source};
