@@ -31,7 +31,9 @@ impl Quantifier {
 pub enum TxCriterion {
     /// All transactions, aborted ones too, seem to run one after the other, in an order that respects real time.
     Opacity,
-    /// The same for committed transactions only.
+    /// The same of the history as a whole, when it is over; what its prefixes look like does not matter.
+    FinalStateOpacity,
+    /// As opacity, for committed transactions only.
     StrictSerializability,
     /// The same without real time.
     Serializability,
@@ -44,8 +46,13 @@ pub enum TxCriterion {
 
 impl TxCriterion {
     /// Those that need no further name.
-    pub const ALL: [Self; 4] =
-        [Self::Opacity, Self::StrictSerializability, Self::Serializability, Self::SnapshotIsolation];
+    pub const ALL: [Self; 5] = [
+        Self::Opacity,
+        Self::FinalStateOpacity,
+        Self::StrictSerializability,
+        Self::Serializability,
+        Self::SnapshotIsolation,
+    ];
 
     /// Those that are defined by conflicts between memory events, as well as by values.
     pub const BY_CONFLICTS: [Self; 2] = [Self::Opacity, Self::StrictSerializability];
@@ -68,7 +75,12 @@ impl TxCriterion {
 
     /// Whether only committed transactions have a place in the order.
     pub const fn is_about_committed(self) -> bool {
-        !matches!(self, Self::Opacity)
+        !matches!(self, Self::Opacity | Self::FinalStateOpacity)
+    }
+
+    /// Whether every prefix of a history has to satisfy it, or only the whole one, when it is over.
+    pub const fn judges_prefixes(self) -> bool {
+        !matches!(self, Self::FinalStateOpacity)
     }
 
     /// Whether the order keeps real time.
@@ -79,11 +91,12 @@ impl TxCriterion {
     /// Whether an accepted history of values can be rejected because of this reply; see [`crate::values::holds`] for the argument. No
     /// invocation can.
     pub const fn judges(self, call: Call, reply: Reply) -> bool {
-        match (call, reply) {
+        let judges = match (call, reply) {
             (Call::Commit, _) => true,
             (Call::Read(_), Reply::Value(_)) => !self.is_about_committed(),
             _ => false,
-        }
+        };
+        judges && self.judges_prefixes()
     }
 }
 

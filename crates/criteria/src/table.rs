@@ -133,7 +133,7 @@ pub struct Criterion {
 }
 
 /// All of them.
-pub const CRITERIA: [Criterion; 15] = [
+pub const CRITERIA: [Criterion; 16] = [
     Criterion {
         name: "assertions",
         holds: "No assertion fails, nothing deadlocks, no computation goes wrong",
@@ -228,6 +228,18 @@ pub const CRITERIA: [Criterion; 15] = [
             name: "NotOpaque",
             short: "Transactions, aborted ones included, do not fit into one serial order.",
             full: "Some execution lets a transaction see a state that no serial execution of the transactions has.",
+        },
+    },
+    Criterion {
+        name: "final-state-opacity",
+        holds: "At the end every transaction, aborted ones too, fits into one serial order, whatever it looked like before",
+        claim: Claim::Transactions(TxCriterion::FinalStateOpacity),
+        alphabet: Alphabet::Values,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "NotFinalStateOpaque",
+            short: "At the end of an execution, transactions, aborted ones included, do not fit into one serial order.",
+            full: "Some execution ends with a history in which the reads of transactions, aborted ones included, have no serial order in real time that explains them.",
         },
     },
     Criterion {

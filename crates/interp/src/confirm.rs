@@ -137,6 +137,9 @@ impl<'p> Claim<'_, 'p> {
 
     /// The same for a history with values.
     fn is_rejected_by_values(&self, criterion: TxCriterion) -> Result<(), ReplayError> {
+        if !criterion.judges_prefixes() {
+            self.is_final()?;
+        }
         let spoken = cyrano_engine::values::history(self.program, self.replayed);
         let rejected = spoken
             .history

@@ -9,6 +9,8 @@
 //! - *A value.* For opacity there is one more read to justify. The others do not look at live transactions.
 //! - *`C`, or `A` for a commit.* Completions are lost.
 //!
+//! Final-state opacity is not about prefixes: it is asked once, when a history is over.
+//!
 //! So only the replies for which [`TxCriterion::judges`] says so need a look, and a search that looks at all of them has looked at every
 //! prefix. The tests hold the oracle to this.
 

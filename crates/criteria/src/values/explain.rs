@@ -1,4 +1,4 @@
-//! Judges every prefix of a history and says, for people, in which order its transactions fit or why none will do.
+//! Judges a history, prefix by prefix where these count, and says, for people, in which order its transactions fit or why none will do.
 //!
 //! A rejection is explained by a core ([`Why`]): the reads that cannot all be justified, and, where they matter, who had ended before
 //! whom began and who must not overlap with whom. Orders of the transactions that the core is about are shown with the constraint that
@@ -64,7 +64,7 @@ impl Kind {
     }
 }
 
-/// Judges every prefix of a history: an order for the whole of it, or why the first prefix without one has none.
+/// Judges every prefix of a history, or the whole of it where prefixes do not count: an order for the whole of it, or why the first prefix without one has none.
 pub fn judge(criterion: TxCriterion, history: &History, names: &Names) -> Result<Order, Box<Explanation>> {
     let mut recorder = Recorder::new(history);
     let mut order = Order::new();

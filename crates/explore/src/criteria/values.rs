@@ -7,6 +7,8 @@
 //! (`cyrano_criteria::values::holds`). So whatever order justifies the first history, cut down to the responses of the other,
 //! justifies that one.
 //!
+//! The same holds of criteria that are asked once, of a whole history: its responses are the same in both, and the first has more real time.
+//!
 //! *Client symmetry* (reduction `client-symmetry`): where threads, locations or values are interchangeable (`Program::interchangeable`), an execution
 //! of a client can be renamed so that threads make their first calls in order, and so that the first new location, or value, that somebody
 //! names is always the smallest that nobody has named. The renamed execution is one of the renamed client, and the criteria do not look at
@@ -200,9 +202,13 @@ impl Values {
         if room { Heeded::Right } else { Heeded::Crowded }
     }
 
-    /// Whether some order, or the one that is claimed, explains a final state: all transactions have committed.
+    /// Whether some order, or the one that is claimed, explains a final state. Where transactions run again until they commit, all of them
+    /// have, and memory counts as well; otherwise only what prefixes have left open does.
     pub fn finishes(&self, m: &Machine<'_>, state: &State) -> bool {
-        let (Some(heard), true) = (&state.heard, self.attempts.is_some()) else { return true };
+        let Some(heard) = &state.heard else { return true };
+        if self.attempts.is_none() {
+            return self.criterion.judges_prefixes() || self.holds(&heard.digest);
+        }
         let memory: Vec<i128> = m.program.transactional.iter().map(|loc| state.memory[loc.index()]).collect();
         let keys = match &self.order {
             Order::Some => return finish(self.criterion, &heard.digest, &self.init, &memory).is_some(),
