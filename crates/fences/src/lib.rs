@@ -19,7 +19,7 @@
 //!
 //! # What this crate does not know
 //!
-//! Which language the program is written in, and which engine judges it: both are behind [`Subject`], or behind [`Suite`] for several programs
+//! Which language the program is written in, and which engine judges it: both are behind [`Suite`], the programs
 //! that come from one source. [`source`] has what most subjects need for a program that is text: where a fence may stand, how it is written
 //! there, and what the change looks like; [`c`] has the same for C.
 //!
@@ -37,7 +37,6 @@ mod places;
 mod search;
 mod shape;
 pub mod source;
-mod subject;
 mod suite;
 mod text;
 mod turns;
@@ -55,8 +54,7 @@ pub use outcome::{Counterexample, Outcome, Repair, Undecided, Verdict};
 pub use places::inserted;
 pub use search::{Options, synthesise};
 pub use shape::same_but_for_fences;
-pub use subject::{Judgement, Subject, Wrong};
-pub use suite::{Ruling, Suite};
+pub use suite::{Judgement, Ruling, Suite, Wrong};
 pub use text::{C, FenceText, Rml};
 pub use turns::Turns;
 

@@ -15,7 +15,7 @@
 use crate::clause::Candidate;
 use crate::hitting::{Problem, minimum};
 use crate::outcome::Verdict;
-use crate::subject::Judgement;
+use crate::suite::Judgement;
 
 /// So many units of taste weigh as much as one order.
 const ORDER: u32 = 1 << 16;
@@ -207,7 +207,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::subject::Wrong;
+    use crate::suite::Wrong;
     use cyrano_engine::{Execution, Replayed};
     use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! What a synthesis found out.
 
 use crate::fence::Fence;
-use crate::subject::Wrong;
+use crate::suite::Wrong;
 
 /// How it ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

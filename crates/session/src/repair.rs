@@ -14,7 +14,7 @@ use cyrano_engine::{Answer, Execution, Replayed, Violation, Watch};
 use cyrano_fences::{
     Fence, Judgement, Options, Outcome, Repair, Verdict, Wrong, merge, statement, synthesise, unified_diff,
 };
-use cyrano_ir::{FenceSet, Program, Property};
+use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use cyrano_report::{CandidateInfo, FenceInfo, FencesReport};
 use cyrano_trace::Trace;
@@ -156,8 +156,8 @@ fn repair_fences(task: &Task<'_>, case: &Case, runner: &Runner, watch: &dyn Watc
     let start = Instant::now();
     let language = case.frontend.fences().map_err(|why| case.refused(why))?;
     let text = Text::new(task, case, language, runner, watch);
-    let kinds = FenceSet::FULL.without(task.model.reordering().different);
-    let outcome = synthesise(&text, &Options { sets: task.sets(), kinds, ..Options::default() });
+    let options = Options { sets: task.sets(), ..Options::default() }.for_models(std::slice::from_ref(task.model));
+    let outcome = synthesise(&text, &options);
     text.finish()?;
     let inserted = |set: &Repair| language.insert(&case.source.text, &set.fences).text;
     let text = outcome.sets.first().map(inserted);

@@ -311,26 +311,6 @@ impl Digest {
             self.words[at] &= !(1 << (BEFORE_SHIFT + u32::from(tx)));
         }
     }
-
-    /// The digest of the same history with other names: transaction `t` is called `transactions[t]`, location `l` is called
-    /// `locations[l]`, and `value` renames values. Both lists are permutations; the initial values have to be renamed along.
-    pub fn permute(&self, transactions: &[u8], locations: &[u8], value: impl Fn(i128) -> i128) -> Self {
-        let mut new = Self { words: vec![0; self.words.len()], ..*self };
-        for tx in 0..self.transactions {
-            let renamed = transactions[tx as usize];
-            let (from, to) = (self.at(tx), self.at(renamed));
-            let before = bits(self.before(tx)).fold(0, |mask, t| mask | 1i128 << transactions[t as usize]);
-            new.words[to] = self.words[from] & (STATUS | TORN) | before << BEFORE_SHIFT;
-            for loc in bits(self.reads(tx)) {
-                new.words[to + 1] |= 1 << locations[loc as usize];
-                new.words[to + HEAD + locations[loc as usize] as usize] = value(self.first_read(tx, loc));
-            }
-            for loc in bits(self.writes(tx)) {
-                new.write(renamed, locations[loc as usize], value(self.written(tx, loc)));
-            }
-        }
-        new
-    }
 }
 
 /// The members of a set, smallest first.

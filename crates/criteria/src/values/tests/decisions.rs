@@ -44,17 +44,6 @@ fn cores_hold_only_what_matters() {
 }
 
 #[test]
-fn renaming_keeps_the_verdict_and_can_be_undone() {
-    let (before, init) = digest("T1 write x 1\nT2 read y 0\nT1 write y 2\nT1 commit C\nT3 read x 1\nT2 read x 1");
-    let renamed = before.permute(&[2, 0, 1], &[1, 0], |value| -value);
-    assert_ne!(renamed, before);
-    assert_eq!(renamed.permute(&[1, 2, 0], &[1, 0], |value| -value), before);
-    assert!(accepts(TxCriterion::Opacity, &before, &init).is_err());
-    let why = Why::Core { reads: vec![(0, 0, 0), (0, 1, -1)], before: vec![], clashes: vec![] };
-    assert_eq!(accepts(TxCriterion::Opacity, &renamed, &init), Err(why));
-}
-
-#[test]
 fn words_come_back() {
     let (digest, _) = digest("T1 write x 1\nT2 read y -9223372036854775808\nT1 commit C\nT3 read x 1");
     let mut words = vec![7];
