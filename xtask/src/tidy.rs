@@ -33,7 +33,7 @@ const MAP: &[(&str, &[&str])] = &[
     // Its tests read models.
     ("disk", &["ir", "memory", "engine", "explore", "checkpoint", "rml"]),
     ("cluster", &["ir", "memory", "engine", "explore", "checkpoint"]),
-    ("fences", &["ir", "memory", "engine"]),
+    ("fences", &["ir", "memory", "engine", "rml"]),
     ("trace", &["ir", "memory", "criteria", "engine"]),
     ("report", &["ir", "memory", "criteria", "engine", "trace"]),
     (

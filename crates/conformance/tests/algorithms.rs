@@ -218,10 +218,7 @@ fn final_state_opacity_looks_at_the_end() {
     for test in compile("direct.rml", DIRECT, &[]) {
         for (criterion, expected) in [
             (TxCriterion::Opacity, Verdict::Violated),
-            (
-                TxCriterion::FinalStateOpacity,
-                if test.name == "Late" { Verdict::Verified } else { Verdict::Violated },
-            ),
+            (TxCriterion::FinalStateOpacity, if test.name == "Late" { Verdict::Verified } else { Verdict::Violated }),
         ] {
             let (property, model) = (Property::Transactions(criterion), model("inorder"));
             let query = Query::new(&test.program, &model, Question::Holds(&property)).expect("a question");

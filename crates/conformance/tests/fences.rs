@@ -6,8 +6,8 @@ use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Engine, Execution, Query, Question, Verdict, Violation};
 use cyrano_explore::Explore;
 use cyrano_fences::{
-    Costs, Fence, Judgement, Options, Outcome, Position, Ruling, Suite, Verdict as End, Wrong, distinct_positions, merge,
-    source, synthesise, unified_diff,
+    Costs, Fence, Judgement, Options, Outcome, Position, Ruling, Suite, Verdict as End, Wrong, distinct_positions,
+    merge, source, synthesise, unified_diff,
 };
 use cyrano_interp::Interp;
 use cyrano_ir::{FenceSet, Program, Property, Quantifier};
