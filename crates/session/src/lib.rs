@@ -34,10 +34,11 @@ pub use case::Case;
 pub use failure::{Failure, bug};
 pub use judged::Outcome;
 
+pub use run::checking::lines;
 pub use run::large::Large;
 pub use run::options::{EngineName, Options};
 pub use run::reductions::{REDUCTIONS, Reduction};
-pub use run::{Answered, Runner, lines, unasked};
+pub use run::{Answered, Runner, unasked};
 pub use select::{Selected, default_model, select};
 pub use shard::{Inputs, Shard};
 pub use source::{Files, Source};
