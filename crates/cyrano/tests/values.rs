@@ -127,3 +127,31 @@ fn the_library_lists_histories_with_a_sentence() {
     let line = done.stdout.lines().find(|line| line.contains("histories/h_ws.history")).expect("it is listed");
     assert!(line.contains("write skew"), "{line}");
 }
+
+/// Writes go to memory at once, and every commit succeeds: what is read early is right in the end, unless its writer writes again.
+#[test]
+fn final_state_opacity_is_claimed_asked_for_and_replayed() {
+    let direct = "algorithm Direct(locs = 1) {
+        shared r: AtomicRegister[locs] = 0;
+        method read(i) { R01: v := r[i].read(); R02: return v; }
+        method write(i, v) { W01: r[i].write(v); W02: return ok; }
+        method commit() { C01: return committed; }
+        method abort() { A01: return aborted; }
+    }
+    client Late { thread { tx { write(0, 1); a := commit(); } } thread { tx { b := read(0); c := commit(); } } }
+    check final-state-opacity for Late on inorder;
+    client Again { thread { tx { write(0, 1); write(0, 2); a := commit(); } } thread { tx { b := read(0); c := commit(); } } }
+    check opacity for Again on inorder;
+    ";
+    let place = Place::new(&[("direct.rml", direct)]);
+    let done = place.run("check direct.rml --criterion final-state-opacity --test Late");
+    assert_eq!(done.code, 0, "{done:?}");
+    let done = place.run("check direct.rml --criterion opacity --model inorder --test Late");
+    assert_eq!(done.code, 1, "{done:?}");
+    let asked = "check direct.rml --criterion final-state-opacity --model inorder --test Again --save-trace bug.json";
+    let done = place.run(asked);
+    assert_eq!(done.code, 1, "{done:?}");
+    assert!(done.stdout.contains("wrote 2 over it before anybody else could see it"), "{done:?}");
+    let done = place.run("replay bug.json");
+    assert_eq!(done.code, 0, "{done:?}");
+}

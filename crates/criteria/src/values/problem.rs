@@ -13,6 +13,8 @@ use crate::criterion::TxCriterion;
 pub(super) struct Problem<'a> {
     pub(super) digest: &'a Digest,
     pub(super) init: &'a [i128],
+    /// What memory holds behind the last one, if that counts.
+    pub(super) end: Option<&'a [i128]>,
     /// Whether snapshots and commits are ordered instead of whole transactions.
     pub(super) instants: bool,
     /// Those that have a place in every order.
@@ -46,7 +48,7 @@ impl<'a> Problem<'a> {
         let instants = criterion == TxCriterion::SnapshotIsolation;
         let none = [0; MAX_TRANSACTIONS];
         let (reads, before, clashes) = (none, none, none);
-        let mut new = Self { digest, init, instants, required, visible, optional: 0, reads, before, clashes };
+        let mut new = Self { digest, init, end: None, instants, required, visible, optional: 0, reads, before, clashes };
         new.constrain(criterion, required | pending);
         new.optional = bits(pending).filter(|t| new.is_useful(*t, required | pending)).fold(0, |set, t| set | 1 << t);
         Ok(new)
