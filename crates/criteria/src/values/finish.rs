@@ -5,8 +5,8 @@
 //! [`finish`] asks for some order, [`misplaced`] for every order that is sorted by the keys that the memory gave its transactions. Where
 //! keys are equal the order must not matter; so a memory that needs a rule for ties has to say so in its keys.
 
-use super::digest::bits;
 use super::decide::Order;
+use super::digest::bits;
 use super::problem::Problem;
 use super::search::search;
 use super::{Digest, Status};

@@ -48,7 +48,8 @@ impl<'a> Problem<'a> {
         let instants = criterion == TxCriterion::SnapshotIsolation;
         let none = [0; MAX_TRANSACTIONS];
         let (reads, before, clashes) = (none, none, none);
-        let mut new = Self { digest, init, end: None, instants, required, visible, optional: 0, reads, before, clashes };
+        let mut new =
+            Self { digest, init, end: None, instants, required, visible, optional: 0, reads, before, clashes };
         new.constrain(criterion, required | pending);
         new.optional = bits(pending).filter(|t| new.is_useful(*t, required | pending)).fold(0, |set, t| set | 1 << t);
         Ok(new)

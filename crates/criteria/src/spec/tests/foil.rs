@@ -4,6 +4,7 @@ use super::super::Specification;
 use super::super::automaton::{Automaton, Numbered, reachable_states};
 use super::super::compare::{compare, inclusion};
 use super::super::foil::Aborts::{Forgotten, Remembered};
+use super::super::foil::TwoThreads;
 use super::super::foil_det::FoilDet;
 use super::super::foil_nondet::FoilNondet;
 use super::super::named::{NAMES, NameError, named};
@@ -164,7 +165,7 @@ fn check_orderly<S: Specification>(spec: S, rules: Rules, trimmed: bool, opacity
 
 /// Each rule takes one reason for incompleteness away and shows the next.
 fn check_reasons(vars: u8) {
-    let det = || FoilDet::new(two_by(vars), Remembered).expect("two threads");
+    let det = || TwoThreads::new(two_by(vars), FoilDet(Remembered)).expect("two threads");
     check_orderly(det(), FINISHED_LOADS, false, "1 store x; 1 rollback x; 1 load x");
     check_orderly(det(), ENDING_ROLLBACKS, false, "1 store x; 1 rollback x; 1 rfin");
     check_orderly(det(), ORDERLY, false, "1 store x; 2 store x; 1 load x");
@@ -177,7 +178,7 @@ fn check_reasons(vars: u8) {
 fn reasons_for_incompleteness_two_by_one() {
     check_reasons(1);
     // The other algorithm has the same language, so this one check of trimming guesses is enough.
-    let nondet = FoilNondet::new(two_by(1), Remembered).expect("two threads");
+    let nondet = TwoThreads::new(two_by(1), FoilNondet(Remembered)).expect("two threads");
     check_orderly(nondet, Rules { rollbacks_uncontended: true, ..ORDERLY }, true, "-");
 }
 
@@ -188,7 +189,7 @@ fn reasons_for_incompleteness_two_by_two() {
 
 /// Whether the printed deterministic algorithm is a part of a criterion on the histories that follow some rules.
 fn check_sound(criterion: TxCriterion, rules: Rules, vars: u8) {
-    let spec = FoilDet::new(two_by(vars), Forgotten).expect("two threads");
+    let spec = TwoThreads::new(two_by(vars), FoilDet(Forgotten)).expect("two threads");
     let monitor = Monitor::new(criterion, two_by(vars)).expect("a small size");
     let (mut spec, mut monitor) =
         (Numbered::new(Orderly { spec, rules }), Numbered::new(Orderly { spec: monitor, rules }));
