@@ -59,14 +59,41 @@ const MAP: &[(&str, &[&str])] = &[
 
 /// Crates that must not print or read files.
 const NO_IO: &[&str] = &[
-    "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences",
-    "trace", "report", "cluster", "session", "tables",
+    "diagnostic",
+    "ir",
+    "memory",
+    "criteria",
+    "engine",
+    "rml",
+    "cfront",
+    "litmus",
+    "interp",
+    "explore",
+    "symbolic",
+    "fences",
+    "trace",
+    "report",
+    "cluster",
+    "session",
+    "tables",
 ];
 
 /// Crates that must not serialise.
 const NO_SERDE: &[&str] = &[
-    "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences",
-    "session", "tables",
+    "diagnostic",
+    "ir",
+    "memory",
+    "criteria",
+    "engine",
+    "rml",
+    "cfront",
+    "litmus",
+    "interp",
+    "explore",
+    "symbolic",
+    "fences",
+    "session",
+    "tables",
 ];
 
 /// The longest a source file may be.
