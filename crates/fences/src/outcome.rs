@@ -28,6 +28,23 @@ impl Verdict {
     }
 }
 
+/// Why a search is over. The verdict is the one that holds if no set was found.
+pub(crate) struct End {
+    pub(crate) verdict: Verdict,
+    pub(crate) reason: Option<String>,
+    pub(crate) complete: bool,
+}
+
+impl End {
+    pub(crate) fn new(verdict: Verdict) -> Self {
+        Self { verdict, reason: None, complete: verdict != Verdict::Unknown }
+    }
+
+    pub(crate) fn because(verdict: Verdict, reason: impl Into<String>) -> Self {
+        Self { reason: Some(reason.into()), ..Self::new(verdict) }
+    }
+}
+
 /// The result of a synthesis.
 #[derive(Clone, Debug)]
 pub struct Outcome<E> {

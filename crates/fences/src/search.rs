@@ -16,7 +16,7 @@ use cyrano_memory::Model;
 use crate::clause::{Candidate, clause};
 use crate::fence::{Costs, Fence, merge};
 use crate::hitting::{Problem, minimum};
-use crate::outcome::{Counterexample, Outcome, Repair, Undecided, Verdict};
+use crate::outcome::{Counterexample, End, Outcome, Repair, Undecided, Verdict};
 use crate::places::Places;
 use crate::suite::{Judgement, Ruling, Suite, Wrong};
 
@@ -82,23 +82,6 @@ pub fn synthesise<S: Suite>(suite: &S, options: &Options) -> Outcome<S::Evidence
         rounds,
         questions,
         counterexamples,
-    }
-}
-
-/// Why the search is over. The verdict is the one that holds if no set was found.
-struct End {
-    verdict: Verdict,
-    reason: Option<String>,
-    complete: bool,
-}
-
-impl End {
-    fn new(verdict: Verdict) -> Self {
-        Self { verdict, reason: None, complete: verdict != Verdict::Unknown }
-    }
-
-    fn because(verdict: Verdict, reason: impl Into<String>) -> Self {
-        Self { reason: Some(reason.into()), ..Self::new(verdict) }
     }
 }
 

@@ -84,15 +84,11 @@ impl Property {
         }
     }
 
-    /// The criterion's name in reports: `assertions`, `exists`, `never`, `always`.
+    /// The criterion's name, everywhere.
     pub fn criterion(&self) -> &'static str {
         match self {
-            Self::Assertions => "assertions",
-            Self::Transactions(criterion) => criterion.name(),
-            Self::Progress(progress) => progress.name(),
-            Self::CommitAtomicity => "commit-atomicity",
-            Self::Observations(_) => "observations",
             Self::Final { quantifier, .. } => quantifier.name(),
+            other => other.claim().name(),
         }
     }
 }
