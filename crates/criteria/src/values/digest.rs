@@ -74,23 +74,10 @@ impl Digest {
         self.locations
     }
 
-    /// How many words [`Digest::encode`] writes.
-    pub fn len_in_words(&self) -> usize {
-        self.words.len()
-    }
-
-    /// Appends it as plain words; the same number of them for each digest of this size.
-    pub fn encode(&self, out: &mut Vec<i128>) {
-        out.extend_from_slice(&self.words);
-    }
-
-    /// Takes the state from words that [`Digest::encode`] of a digest of the same size wrote; says whether they are that many.
-    pub fn decode(&mut self, words: &[i128]) -> bool {
-        let fits = words.len() == self.words.len();
-        if fits {
-            self.words.copy_from_slice(words);
-        }
-        fits
+    /// The words of each transaction, for tests with a bug in them.
+    #[cfg(test)]
+    pub(super) fn words_of_each(&mut self) -> impl Iterator<Item = &mut [i128]> {
+        self.words.chunks_mut(HEAD + 2 * self.locations as usize)
     }
 
     /// The transaction has begun, if it has not before: those that have ended by now precede it.

@@ -54,7 +54,7 @@ pub(crate) struct Values {
     forget: bool,
     /// What clients may exchange, if that is used.
     pub renames: Interchangeable,
-    memo: RwLock<FxHashMap<Vec<i128>, bool>>,
+    memo: RwLock<FxHashMap<Digest, bool>>,
 }
 
 /// What a state remembers.
@@ -123,13 +123,11 @@ impl Values {
     }
 
     fn holds(&self, digest: &Digest) -> bool {
-        let mut key = Vec::with_capacity(digest.len_in_words());
-        digest.encode(&mut key);
-        if let Some(known) = self.memo.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        if let Some(known) = self.memo.read().unwrap_or_else(PoisonError::into_inner).get(digest) {
             return *known;
         }
         let holds = holds(self.criterion, digest, &self.init);
-        self.memo.write().unwrap_or_else(PoisonError::into_inner).insert(key, holds);
+        self.memo.write().unwrap_or_else(PoisonError::into_inner).insert(digest.clone(), holds);
         holds
     }
 
