@@ -11,6 +11,7 @@ mod clients;
 mod text;
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::time::Instant;
 
 use cyrano_engine::{Answer, Execution, Query, Question, Replayed, Verdict, Violation};
@@ -111,7 +112,7 @@ struct Fault<T> {
     trace: Option<T>,
 }
 
-/// Judges a program by all that has to hold of it; `Err` says why an answer cannot be trusted. `form` is the program as a property looks at it,
+/// Judges a program by all that has to hold of it; that an answer cannot be trusted is `trouble`. `form` is the program as a property looks at it,
 /// `what` names a check, and `put` puts the question of a goal.
 fn judge<'p, A: Ask>(
     asker: &A,
@@ -120,16 +121,17 @@ fn judge<'p, A: Ask>(
     form: impl Fn(&Property) -> Cow<'p, Program>,
     what: impl Fn(&Property) -> String,
     mut put: impl FnMut(usize, Query<'_>) -> Answer,
-) -> Result<Judgement<Fault<A::Trace>>, String> {
+    trouble: &RefCell<Option<Trouble>>,
+) -> Judgement<Fault<A::Trace>> {
     for goal in 0..asker.goals(number) {
         let property = match asker.property(number, goal) {
             Ok(property) => property,
-            Err(reason) => return Ok(Judgement::Unknown(reason)),
+            Err(reason) => return Judgement::Unknown(reason),
         };
         let program = form(&property);
         let query = match Query::new(&program, model, Question::Holds(&property)) {
             Ok(query) => query,
-            Err(why) => return Ok(Judgement::Unknown(why.to_string())),
+            Err(why) => return Judgement::Unknown(why.to_string()),
         };
         let answer = put(goal, query);
         match answer.verdict {
@@ -137,16 +139,23 @@ fn judge<'p, A: Ask>(
             Verdict::Violated => {}
             other => {
                 let reason = answer.reason.as_ref().map(ToString::to_string).unwrap_or_default();
-                return Ok(Judgement::Unknown(format!("{} is {}: {reason}", what(&property), other.name())));
+                return Judgement::Unknown(format!("{} is {}: {reason}", what(&property), other.name()));
             }
         }
-        let (execution, replayed, trace) = match asker.shown(number, query, &answer)? {
-            Some(Confirmed { execution, replayed, trace }) => (execution, replayed, Some(trace)),
-            None if answer.violation == Some(Violation::NoWitness) => Default::default(),
-            None => return Err("the violation came without an execution".to_owned()),
+        let shown = asker.shown(number, query, &answer).and_then(|shown| match shown {
+            Some(Confirmed { execution, replayed, trace }) => Ok((execution, replayed, Some(trace))),
+            None if answer.violation == Some(Violation::NoWitness) => Ok(Default::default()),
+            None => Err("the violation came without an execution".to_owned()),
+        });
+        let (execution, replayed, trace) = match shown {
+            Ok(shown) => shown,
+            Err(why) => {
+                *trouble.borrow_mut() = Some(Trouble::Untrusted(why.clone()));
+                return Judgement::Unknown(why);
+            }
         };
         let evidence = Fault { property: property.clone(), violation: answer.violation, trace };
-        return Ok(Judgement::Wrong(Wrong { execution, replayed, evidence }));
+        return Judgement::Wrong(Wrong { execution, replayed, evidence });
     }
-    Ok(Judgement::Correct)
+    Judgement::Correct
 }

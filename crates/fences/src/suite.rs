@@ -70,6 +70,20 @@ pub enum Judgement<E> {
     Unknown(String),
 }
 
+impl<E> Judgement<E> {
+    /// The same with something else to add to what is wrong.
+    pub fn map<F>(self, evidence: impl FnOnce(&Execution, &Replayed, E) -> F) -> Judgement<F> {
+        match self {
+            Self::Correct => Judgement::Correct,
+            Self::Unknown(reason) => Judgement::Unknown(reason),
+            Self::Wrong(Wrong { execution, replayed, evidence: old }) => {
+                let evidence = evidence(&execution, &replayed, old);
+                Judgement::Wrong(Wrong { execution, replayed, evidence })
+            }
+        }
+    }
+}
+
 /// An execution that goes wrong.
 ///
 /// Where a property fails for the lack of an execution (`exists`), both parts are empty: no fence adds one.

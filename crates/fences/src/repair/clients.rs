@@ -16,7 +16,7 @@ use cyrano_memory::Model;
 use cyrano_rml::algorithm::{Mode, OrderPair, Test};
 
 use super::{Ask, Fault, Trouble, judge};
-use crate::suite::{Judgement, Wrong};
+use crate::suite::Judgement;
 
 /// Two accesses of a thread, the first one before the second one in the text.
 pub(super) type Pair = (ThreadId, InstrId, InstrId);
@@ -134,21 +134,12 @@ impl<'a, A: Ask> Clients<'a, A> {
             format!("{} of {}", property.criterion(), self.asker.name(client).unwrap_or_default())
         };
         let put = |_: usize, query: Query<'_>| self.asker.ask(client, query, None);
-        match judge(self.asker, client, model, |property| form(&program, property), what, put) {
-            Ok(Judgement::Correct) => Judgement::Correct,
-            Ok(Judgement::Unknown(why)) => Judgement::Unknown(why),
-            Ok(Judgement::Wrong(Wrong { execution, replayed, evidence: fault })) => {
-                let Fault { property, violation, trace } = fault;
-                let evidence = Evidence { property, violation, execution: execution.clone() };
-                let evidence = trace.is_some().then(|| Rc::new(evidence));
-                let shown = Shown { client, overtaken: overtaken(&replayed), trace, evidence };
-                Judgement::Wrong(Wrong { execution, replayed, evidence: shown })
-            }
-            Err(why) => {
-                *self.trouble.borrow_mut() = Some(Trouble::Untrusted(why.clone()));
-                Judgement::Unknown(why)
-            }
-        }
+        let judged = judge(self.asker, client, model, |property| form(&program, property), what, put, &self.trouble);
+        judged.map(|execution, replayed, Fault { property, violation, trace }| {
+            let evidence = Evidence { property, violation, execution: execution.clone() };
+            let evidence = trace.is_some().then(|| Rc::new(evidence));
+            Shown { client, overtaken: overtaken(replayed), trace, evidence }
+        })
     }
 }
 

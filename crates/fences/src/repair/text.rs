@@ -16,7 +16,7 @@ use crate::distinct_positions;
 use crate::fence::{Fence, Position};
 use crate::shape::same_but_for_fences;
 use crate::source::Patched;
-use crate::suite::{Judgement, Ruling, Suite, Wrong};
+use crate::suite::{Judgement, Ruling, Suite};
 use crate::text::FenceText;
 use crate::turns::Turns;
 
@@ -120,17 +120,8 @@ impl<'a, A: Ask> Text<'a, A> {
         put: impl FnMut(usize, Query<'_>) -> Answer,
     ) -> Judgement<Option<A::Trace>> {
         let what = |_: &_| self.asker.name(number).map_or("a check".to_owned(), |test| format!("the check of {test}"));
-        match judge(self.asker, number, model, |_| Cow::Borrowed(program), what, put) {
-            Ok(Judgement::Correct) => Judgement::Correct,
-            Ok(Judgement::Unknown(why)) => Judgement::Unknown(why),
-            Ok(Judgement::Wrong(Wrong { execution, replayed, evidence })) => {
-                Judgement::Wrong(Wrong { execution, replayed, evidence: evidence.trace })
-            }
-            Err(why) => {
-                *self.trouble.borrow_mut() = Some(Trouble::Untrusted(why.clone()));
-                Judgement::Unknown(why)
-            }
-        }
+        let judged = judge(self.asker, number, model, |_| Cow::Borrowed(program), what, put, &self.trouble);
+        judged.map(|_, _, fault| fault.trace)
     }
 }
 
