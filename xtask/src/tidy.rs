@@ -16,9 +16,10 @@ use crate::root;
 
 /// For each crate the workspace crates that it may know.
 const MAP: &[(&str, &[&str])] = &[
-    ("ir", &[]),
+    ("diagnostic", &[]),
+    ("criteria", &["diagnostic"]),
+    ("ir", &["diagnostic", "criteria"]),
     ("memory", &["ir"]),
-    ("criteria", &["ir"]),
     ("engine", &["ir", "memory", "criteria"]),
     ("rml", &["ir", "criteria"]),
     ("cfront", &["ir"]),
@@ -32,7 +33,7 @@ const MAP: &[(&str, &[&str])] = &[
     // Its tests read models.
     ("disk", &["ir", "memory", "engine", "explore", "checkpoint", "rml"]),
     ("cluster", &["ir", "memory", "engine", "explore", "checkpoint"]),
-    ("fences", &["ir", "memory", "engine"]),
+    ("fences", &["ir", "memory", "engine", "rml"]),
     ("trace", &["ir", "memory", "criteria", "engine"]),
     ("report", &["ir", "memory", "criteria", "engine", "trace"]),
     (
@@ -58,14 +59,41 @@ const MAP: &[(&str, &[&str])] = &[
 
 /// Crates that must not print or read files.
 const NO_IO: &[&str] = &[
-    "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences",
-    "trace", "report", "cluster", "session", "tables",
+    "diagnostic",
+    "ir",
+    "memory",
+    "criteria",
+    "engine",
+    "rml",
+    "cfront",
+    "litmus",
+    "interp",
+    "explore",
+    "symbolic",
+    "fences",
+    "trace",
+    "report",
+    "cluster",
+    "session",
+    "tables",
 ];
 
 /// Crates that must not serialise.
 const NO_SERDE: &[&str] = &[
-    "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic", "fences",
-    "session", "tables",
+    "diagnostic",
+    "ir",
+    "memory",
+    "criteria",
+    "engine",
+    "rml",
+    "cfront",
+    "litmus",
+    "interp",
+    "explore",
+    "symbolic",
+    "fences",
+    "session",
+    "tables",
 ];
 
 /// The longest a source file may be.

@@ -188,3 +188,48 @@ fn reductions_change_nothing() {
         }
     }
 }
+
+/// Writes go to memory at once, and every commit succeeds.
+const DIRECT: &str = "algorithm Direct(locs = 1) {
+    shared r: AtomicRegister[locs] = 0;
+    method read(i) { R01: v := r[i].read(); R02: return v; }
+    method write(i, v) { W01: r[i].write(v); W02: return ok; }
+    method commit() { C01: return committed; }
+    method abort() { A01: return aborted; }
+}
+client Late {
+    thread { tx { write(0, 1); a := commit(); } }
+    thread { tx { b := read(0); c := commit(); } }
+}
+client Overwritten {
+    thread { tx { write(0, 1); write(0, 2); a := commit(); } }
+    thread { tx { b := read(0); c := commit(); } }
+}
+";
+
+/// A value that is read before its writer asks to commit is wrong in a prefix, and right at the end if it commits; one that is overwritten by
+/// its own writer is wrong at the end as well.
+#[test]
+fn final_state_opacity_looks_at_the_end() {
+    let configs = [
+        Explore::default(),
+        Explore { merged_histories: false, client_symmetry: false, ample_sets: false, ..Explore::default() },
+    ];
+    for test in compile("direct.rml", DIRECT, &[]) {
+        for (criterion, expected) in [
+            (TxCriterion::Opacity, Verdict::Violated),
+            (TxCriterion::FinalStateOpacity, if test.name == "Late" { Verdict::Verified } else { Verdict::Violated }),
+        ] {
+            let (property, model) = (Property::Transactions(criterion), model("inorder"));
+            let query = Query::new(&test.program, &model, Question::Holds(&property)).expect("a question");
+            for config in &configs {
+                let answer = config.ask(query, &limits(10.0, 4), &());
+                assert_eq!(answer.verdict, expected, "{} {criterion:?} {:?}", test.name, answer.reason);
+                if let (Some(violation), Some(execution)) = (&answer.violation, &answer.execution) {
+                    cyrano_interp::confirm(&test.program, &model, &property, Some(violation), execution)
+                        .expect("it is replayed");
+                }
+            }
+        }
+    }
+}

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use cyrano_conformance::compare::model;
 use cyrano_conformance::{corpus, limits};
-use cyrano_criteria::atomicity::{observed, serial};
 use cyrano_engine::{Answer, Difference, Engine, Limits, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
+use cyrano_ir::blocks::serial::{observed, serial};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use cyrano_symbolic::Symbolic;

@@ -6,8 +6,8 @@ use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Engine, Execution, Query, Question, Verdict, Violation};
 use cyrano_explore::Explore;
 use cyrano_fences::{
-    Costs, Fence, Judgement, Options, Outcome, Position, Subject, Verdict as End, Wrong, distinct_positions, merge,
-    source, synthesise, unified_diff,
+    Costs, Fence, Judgement, Options, Outcome, Position, Ruling, Suite, Verdict as End, Wrong, distinct_positions,
+    merge, source, synthesise, unified_diff,
 };
 use cyrano_interp::Interp;
 use cyrano_ir::{FenceSet, Program, Property, Quantifier};
@@ -70,26 +70,36 @@ fn wrong(
     Wrong { execution, replayed, evidence: () }
 }
 
-impl Subject for Rml {
+impl Rml {
+    fn program(&self, fences: &[Fence]) -> Result<Program, String> {
+        let patched = source::insert(&self.text, fences);
+        compile(&patched.text).map(|program| patched.with_original_spans(program))
+    }
+
+    fn judge_one(&self, program: &Program) -> Judgement<()> {
+        let verdicts = self.models.iter().map(|model| self.judge_under(program, model));
+        let mut worrying = verdicts.filter(|judgement| !matches!(judgement, Judgement::Correct));
+        worrying.next().unwrap_or(Judgement::Correct)
+    }
+}
+
+impl Suite for Rml {
     type Evidence = ();
 
     fn positions(&self) -> Vec<Position> {
         self.positions.clone()
     }
 
-    fn build(&self, fences: &[Fence]) -> Result<Program, String> {
-        let patched = source::insert(&self.text, fences);
-        compile(&patched.text).map(|program| patched.with_original_spans(program))
+    fn build(&self, fences: &[Fence]) -> Result<Vec<Program>, String> {
+        self.program(fences).map(|program| vec![program])
     }
 
-    fn judge(&self, program: &Program) -> Judgement<()> {
-        let verdicts = self.models.iter().map(|model| self.judge_under(program, model));
-        let mut worrying = verdicts.filter(|judgement| !matches!(judgement, Judgement::Correct));
-        worrying.next().unwrap_or(Judgement::Correct)
+    fn judge(&self, _: &[Fence], programs: &[Program]) -> Ruling<()> {
+        Ruling { program: 0, judgement: self.judge_one(&programs[0]) }
     }
 
-    fn judge_sequentially(&self, program: &Program) -> Judgement<()> {
-        self.judge_under(program, &cyrano_memory::named("sc").expect("a model"))
+    fn judge_sequentially(&self, programs: &[Program], _: usize) -> Judgement<()> {
+        self.judge_under(&programs[0], &cyrano_memory::named("sc").expect("a model"))
     }
 }
 
@@ -118,7 +128,7 @@ fn run(subject: &Rml, sets: usize) -> Outcome<()> {
 
 /// Asks the judge about the set and about the set without each of its fences.
 fn every_fence_is_needed(subject: &Rml, set: &[Fence]) {
-    let judge = |set: &[Fence]| subject.judge(&subject.build(&merge(set)).expect("it builds"));
+    let judge = |set: &[Fence]| subject.judge_one(&subject.program(&merge(set)).expect("it builds"));
     assert!(matches!(judge(set), Judgement::Correct));
     for number in 0..set.len() {
         let mut rest = set.to_vec();
@@ -231,8 +241,8 @@ fn brute_force(subject: &Rml, positions: &[Position], size: usize) -> BTreeSet<V
     for size in 1..=size {
         for set in subsets(&candidates, size) {
             let minimal = !found.iter().any(|smaller| smaller.iter().all(|fence| set.contains(fence)));
-            let program = subject.build(&merge(&set)).expect("it builds");
-            if minimal && matches!(subject.judge(&program), Judgement::Correct) {
+            let program = subject.program(&merge(&set)).expect("it builds");
+            if minimal && matches!(subject.judge_one(&program), Judgement::Correct) {
                 found.insert(set);
             }
         }
@@ -289,14 +299,12 @@ fn agrees(name: &str, model: &str, size: usize) {
     let subject = Rml::library(name, &[model]);
     let positions = distinct_positions(&subject).expect("it builds with a fence everywhere");
     let expected = brute_force(&subject, &positions, size);
-    for shrink in [false, true] {
-        let options = Options { shrink, costs: Costs::UNIFORM, ..options(&subject, usize::MAX) };
-        let outcome = synthesise(&subject, &options);
-        assert!(outcome.complete && outcome.minimal, "{name} under {model}: {:?}", outcome.reason);
-        let small = outcome.sets.iter().filter(|set| set.fences.len() <= size);
-        let found: BTreeSet<Vec<Fence>> = small.map(|set| set.fences.clone()).collect();
-        assert_eq!(found, expected, "{name} under {model}, shrink: {shrink}");
-    }
+    let options = Options { costs: Costs::UNIFORM, ..options(&subject, usize::MAX) };
+    let outcome = synthesise(&subject, &options);
+    assert!(outcome.complete && outcome.minimal, "{name} under {model}: {:?}", outcome.reason);
+    let small = outcome.sets.iter().filter(|set| set.fences.len() <= size);
+    let found: BTreeSet<Vec<Fence>> = small.map(|set| set.fences.clone()).collect();
+    assert_eq!(found, expected, "{name} under {model}");
 }
 
 #[test]

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use cyrano_conformance::{corpus, limits};
-use cyrano_criteria::atomicity::serial;
 use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
+use cyrano_ir::blocks::serial::serial;
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 

@@ -1,6 +1,6 @@
 //! What "correct" means, independent of how executions are produced.
 //!
-//! - [`atomicity`]: atomic blocks as operations, for the question whether some serial order of them ends alike.
+//! - [`criterion`]: the criteria as values, and what each asks.
 //! - [`history`]: histories over FOIL's alphabet of memory events, and their text form.
 //! - [`oracle`]: the definitions of section 2.4.2 of FOIL, by brute force: slow and obviously right.
 //! - [`monitor`]: the same criteria as small deterministic automata for n threads and k variables, for exploration.
@@ -8,9 +8,9 @@
 //! - [`table`]: the criteria with their names and words, for everybody who offers or describes them.
 //! - [`spec`]: specifications as automata, the paper's two among them, and the comparison of their languages.
 //!
-//! This crate does not know how histories come about.
+//! This crate knows neither programs nor how histories come about.
 
-pub mod atomicity;
+pub mod criterion;
 pub mod history;
 pub mod monitor;
 pub mod oracle;

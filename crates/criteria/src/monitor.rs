@@ -50,8 +50,8 @@ use std::fmt;
 
 pub use self::state::{LIMIT, State};
 use self::step::Step;
+use crate::criterion::TxCriterion;
 use crate::history::{Event, Size};
-pub use crate::oracle::Criterion;
 use crate::spec::Specification;
 
 mod graph;
@@ -63,7 +63,7 @@ mod tests;
 /// A criterion as a deterministic automaton.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Monitor {
-    criterion: Criterion,
+    criterion: TxCriterion,
     size: Size,
 }
 
@@ -87,12 +87,12 @@ pub struct TooLarge(pub Size);
 
 impl Monitor {
     /// A monitor for this many threads and variables, at most [`LIMIT`] each.
-    pub fn new(criterion: Criterion, size: Size) -> Result<Self, TooLarge> {
+    pub fn new(criterion: TxCriterion, size: Size) -> Result<Self, TooLarge> {
         if size.threads > LIMIT || size.vars > LIMIT { Err(TooLarge(size)) } else { Ok(Self { criterion, size }) }
     }
 
     /// What it monitors.
-    pub fn criterion(&self) -> Criterion {
+    pub fn criterion(&self) -> TxCriterion {
         self.criterion
     }
 

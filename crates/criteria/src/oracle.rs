@@ -27,6 +27,8 @@
 //! a finished x precedes anything). The history has a serial order if its transactions can be put in a row like that.
 //!
 //! # The two criteria
+//! There are two of them, [`TxCriterion::BY_CONFLICTS`].
+//!
 //! **Opacity** puts all transactions in a row, also the aborted and the running ones.
 //!
 //! **Strict serializability** puts only the committed ones in a row: no conflict and no real time of the others counts.
@@ -43,6 +45,7 @@ pub use self::explain::{Explanation, Wrong, explain, explain_last};
 pub use self::order::{Edge, Reason, edges};
 pub use self::transactions::{Outcome, Split, Transaction, split};
 pub use self::well_formed::{IllFormed, ill_formed};
+use crate::criterion::TxCriterion;
 use crate::history::Event;
 
 mod explain;
@@ -53,45 +56,13 @@ mod well_formed;
 #[cfg(test)]
 mod tests;
 
-/// A criterion for histories of memory events.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Criterion {
-    /// Every transaction, whatever becomes of it, fits into one serial order.
-    Opacity,
-    /// Every committed transaction does.
-    StrictSerializability,
-}
-
-impl Criterion {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Opacity, Self::StrictSerializability];
-
-    /// Its name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Opacity => "opacity",
-            Self::StrictSerializability => "strict-serializability",
-        }
-    }
-
-    /// The criterion with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|c| c.name() == name)
-    }
-
-    /// Whether such a transaction has a place in the serial order.
-    pub fn counts(self, outcome: Outcome) -> bool {
-        self == Self::Opacity || outcome == Outcome::Committed
-    }
-}
-
 /// Whether the criterion accepts the history: every prefix of it is as it should be.
-pub fn accepts(criterion: Criterion, history: &[Event]) -> bool {
+pub fn accepts(criterion: TxCriterion, history: &[Event]) -> bool {
     (0..=history.len()).all(|end| accepts_last(criterion, &history[..end]))
 }
 
 /// Whether a history is as it should be, all shorter prefixes of it being so.
-pub fn accepts_last(criterion: Criterion, history: &[Event]) -> bool {
+pub fn accepts_last(criterion: TxCriterion, history: &[Event]) -> bool {
     let split = split(history);
     ill_formed(criterion, history, &split).is_none()
         && has_serial_order(split.transactions.len(), &edges(criterion, history, &split))

@@ -3,7 +3,9 @@
 //! Whoever offers, reads or describes criteria does so from here. Beside these there is `serializability-by-NAME` for the orders that a memory
 //! declares itself.
 
-use cyrano_ir::{OrderName, Progress, Quantifier, TxCriterion};
+use std::convert::Infallible;
+
+use crate::criterion::{Progress, Quantifier, TxCriterion};
 
 /// What is claimed of a program. `C` is what a condition over final states is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,20 +26,53 @@ pub enum Claim<C = ()> {
     Progress(&'static [Progress]),
 }
 
-impl Claim {
-    /// The claim, if it says all by itself: one about final states has a condition as well.
-    pub fn unconditional<C>(self) -> Option<Claim<C>> {
-        Some(match self {
+impl<C> Claim<C> {
+    /// Its name, everywhere.
+    pub fn name(&self) -> &'static str {
+        if let Self::Transactions(TxCriterion::InOrder(order)) = self {
+            return order.criterion();
+        }
+        let Ok(plain) = self.with(|_| Ok::<_, Infallible>(()));
+        CRITERIA.iter().find(|row| row.claim == plain).map_or("unnamed", |row| row.name)
+    }
+
+    /// The same with another form of condition.
+    pub fn with<D, E>(&self, condition: impl FnOnce(&C) -> Result<D, E>) -> Result<Claim<D>, E> {
+        Ok(match self {
             Self::Assertions => Claim::Assertions,
             Self::Observations => Claim::Observations,
             Self::CommitAtomicity => Claim::CommitAtomicity,
             Self::Atomicity => Claim::Atomicity,
-            Self::Transactions(criterion) => Claim::Transactions(criterion),
+            Self::Final(quantifier, old) => Claim::Final(*quantifier, condition(old)?),
+            Self::Transactions(criterion) => Claim::Transactions(*criterion),
             Self::Progress(parts) => Claim::Progress(parts),
-            Self::Final(..) => return None,
         })
     }
+
+    /// What it stands for, each with its own verdict.
+    pub fn parts(self) -> Vec<Self> {
+        match self {
+            Self::Progress(parts) => parts.iter().map(|part| Self::Progress(part.alone())).collect(),
+            one => vec![one],
+        }
+    }
 }
+
+impl Claim {
+    /// The claim with this name, also one by a memory's own order, if there is such a thing.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let named = Criterion::named(name).map(|criterion| criterion.claim);
+        named.or_else(|| TxCriterion::from_name(name).map(Self::Transactions))
+    }
+
+    /// The claim, if it says all by itself: one about final states has a condition as well.
+    pub fn unconditional<C>(self) -> Option<Claim<C>> {
+        self.with(|()| Err(())).ok()
+    }
+}
+
+/// The name of the criterion that does without commit points.
+pub const ATOMICITY: &str = "atomicity";
 
 /// What a criterion looks at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,7 +133,7 @@ pub struct Criterion {
 }
 
 /// All of them.
-pub const CRITERIA: [Criterion; 15] = [
+pub const CRITERIA: [Criterion; 16] = [
     Criterion {
         name: "assertions",
         holds: "No assertion fails, nothing deadlocks, no computation goes wrong",
@@ -193,6 +228,18 @@ pub const CRITERIA: [Criterion; 15] = [
             name: "NotOpaque",
             short: "Transactions, aborted ones included, do not fit into one serial order.",
             full: "Some execution lets a transaction see a state that no serial execution of the transactions has.",
+        },
+    },
+    Criterion {
+        name: "final-state-opacity",
+        holds: "At the end every transaction, aborted ones too, fits into one serial order, whatever it looked like before",
+        claim: Claim::Transactions(TxCriterion::FinalStateOpacity),
+        alphabet: Alphabet::Values,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "NotFinalStateOpaque",
+            short: "At the end of an execution, transactions, aborted ones included, do not fit into one serial order.",
+            full: "Some execution ends with a history in which the reads of transactions, aborted ones included, have no serial order in real time that explains them.",
         },
     },
     Criterion {
@@ -296,29 +343,22 @@ impl Criterion {
     }
 }
 
-/// The name of a criterion, also of one by a memory's own order, if there is such a thing.
-pub fn known_name(name: &str) -> Option<&'static str> {
-    let named = Criterion::named(name).map(|criterion| criterion.name);
-    named.or_else(|| OrderName::from_criterion(name).map(OrderName::criterion))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The names are those that properties have in reports.
+    /// Every criterion has a row, and no two rows have one name.
     #[test]
-    fn names_are_those_of_properties() {
-        for criterion in CRITERIA {
-            let name = match criterion.claim {
-                Claim::Transactions(of) => of.name(),
-                Claim::Progress([one]) => one.name(),
-                Claim::Final(quantifier, ()) => quantifier.name(),
-                Claim::Atomicity => crate::atomicity::ATOMICITY,
-                _ => criterion.name,
-            };
-            assert_eq!(criterion.name, name);
-            assert_eq!(Criterion::named(name), Some(&criterion));
+    fn every_criterion_has_a_row() {
+        for criterion in TxCriterion::ALL {
+            assert_eq!(TxCriterion::from_name(criterion.name()), Some(criterion));
         }
+        for progress in Progress::ALL {
+            assert_eq!(Progress::from_name(progress.name()), Some(progress));
+        }
+        for row in CRITERIA {
+            assert_eq!(Criterion::named(row.name), Some(&row));
+        }
+        assert_eq!(Criterion::of_histories().map(|(_, of)| of).collect::<Vec<_>>(), TxCriterion::ALL);
     }
 }

@@ -15,7 +15,8 @@ mod transactions;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use cyrano_session::{Criterion, EngineName, Reduction, Shard};
+use cyrano_criteria::table::Claim;
+use cyrano_session::{EngineName, Reduction, Shard};
 
 pub use c_tests::TestArgs;
 pub use cluster::{ClusterArgs, ClusterCommand, ClusterCommandArgs, ClusterRunArgs};
@@ -167,7 +168,7 @@ pub struct CheckArgs {
     pub files: Vec<String>,
     /// Only checks of these kinds
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::CriterionParser)]
-    pub criterion: Vec<Criterion>,
+    pub criterion: Vec<Claim>,
     /// Compare observations with the serial ones of this program instead, which has the same tests
     #[arg(long, value_name = "FILE")]
     pub reference: Option<String>,

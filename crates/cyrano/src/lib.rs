@@ -45,9 +45,10 @@ pub use cyrano_session::repair::Repaired;
 pub use cyrano_session::{Case, EngineName, Failure, Options, Outcome, Source};
 pub use cyrano_trace::Trace;
 
+use cyrano_criteria::table::Claim;
 use cyrano_session::frontend::Wanted;
 use cyrano_session::repair::{Task, repair, tasks};
-use cyrano_session::{Criterion, Files, Runner, Selected, Subject, models, select};
+use cyrano_session::{Files, Runner, Selected, Subject, models, select};
 
 /// Checks what a text claims; its language is that of the name's ending (`.rml`, `.c`, `.litmus`).
 ///
@@ -170,7 +171,7 @@ impl Session {
         models: &[Model],
     ) -> Result<Vec<Vec<Selected>>, Failure> {
         let unknown = |name: &str| Failure::input(format!("there is no criterion `{name}`"));
-        let criteria = criteria.iter().map(|name| Criterion::from_name(name).ok_or_else(|| unknown(name)));
+        let criteria = criteria.iter().map(|name| Claim::from_name(name).ok_or_else(|| unknown(name)));
         let criteria = Failure::all(criteria)?;
         let files = Memory(&self.files);
         subjects.iter().map(|subject| select(&subject.case, &criteria, models, &files)).collect()

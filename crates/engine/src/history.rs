@@ -1,19 +1,9 @@
 //! The history of transactions that an execution performs.
 
 use cyrano_criteria::history::{Action, Event, History};
-use cyrano_criteria::oracle::Criterion;
-use cyrano_ir::{AccessKind, Op, Program, Tags, TxCriterion, TxEvent};
+use cyrano_ir::{AccessKind, Op, Program, Tags, TxEvent};
 
 use crate::execution::{Replayed, StepFacts};
-
-/// The criterion over conflicts of memory events; not every criterion has one.
-pub fn by_conflicts(criterion: TxCriterion) -> Option<Criterion> {
-    match criterion {
-        TxCriterion::Opacity => Some(Criterion::Opacity),
-        TxCriterion::StrictSerializability => Some(Criterion::StrictSerializability),
-        TxCriterion::Serializability | TxCriterion::SnapshotIsolation | TxCriterion::InOrder(_) => None,
-    }
-}
 
 /// The events of a replayed execution that concern transactions, each with the number of its step.
 ///

@@ -1,7 +1,7 @@
 //! The history of calls and responses that an execution of a program with a transactional memory performs.
 
-use cyrano_criteria::values::{Action, Call, Criterion, Event, History, Reply};
-use cyrano_ir::{COMMIT_ORDER, Method, Op, OrderName, Program, TxCriterion, reply as codes};
+use cyrano_criteria::values::{Action, Call, Event, History, Reply};
+use cyrano_ir::{COMMIT_ORDER, Method, Op, OrderName, Program, reply as codes};
 
 use crate::execution::Replayed;
 
@@ -33,14 +33,6 @@ pub fn initial(program: &Program) -> Vec<i128> {
     match program.transactional.is_empty() {
         true => vec![0; size(program).locations],
         false => program.transactional.iter().map(|loc| program.location(*loc).init).collect(),
-    }
-}
-
-/// The criterion that judges a history; of an order that the memory names it asks that there is one.
-pub fn criterion(criterion: TxCriterion) -> Option<Criterion> {
-    match criterion {
-        TxCriterion::InOrder(_) => Some(Criterion::Serializability),
-        other => Criterion::named(other.name()),
     }
 }
 

@@ -19,9 +19,10 @@
 //!
 //! # What this crate does not know
 //!
-//! Which language the program is written in, and which engine judges it: both are behind [`Subject`], or behind [`Suite`] for several programs
+//! Which language the program is written in, and which engine judges it: both are behind [`Suite`], the programs
 //! that come from one source. [`source`] has what most subjects need for a program that is text: where a fence may stand, how it is written
-//! there, and what the change looks like; [`c`] has the same for C.
+//! there, and what the change looks like; [`c`] has the same for C. [`repair`] has suites and sets of orders for whole sources, and asks through
+//! [`repair::Ask`].
 //!
 //! **Invariant:** whether a fence lies between two accesses is never guessed from line numbers. The program is built once with a fence
 //! at every position (`places`), and the threads of a counterexample are walked through that program (`walk`).
@@ -34,10 +35,10 @@ mod hitting;
 mod orders;
 mod outcome;
 mod places;
+pub mod repair;
 mod search;
 mod shape;
 pub mod source;
-mod subject;
 mod suite;
 mod text;
 mod turns;
@@ -55,10 +56,8 @@ pub use outcome::{Counterexample, Outcome, Repair, Undecided, Verdict};
 pub use places::inserted;
 pub use search::{Options, synthesise};
 pub use shape::same_but_for_fences;
-pub use subject::{Judgement, Subject, Wrong};
-pub use suite::{Ruling, Suite};
+pub use suite::{Judgement, Ruling, Suite, Wrong};
 pub use text::{C, FenceText, Rml};
-pub use turns::Turns;
 
 /// The positions that make a difference: of those between which no access is ever performed, the first.
 ///

@@ -14,8 +14,8 @@
 
 use crate::clause::Candidate;
 use crate::hitting::{Problem, minimum};
-use crate::outcome::Verdict;
-use crate::subject::Judgement;
+use crate::outcome::{End, Verdict};
+use crate::suite::Judgement;
 
 /// So many units of taste weigh as much as one order.
 const ORDER: u32 = 1 << 16;
@@ -92,19 +92,6 @@ pub fn synthesise_orders<A: Orderable>(algorithm: &A, most: usize) -> OrdersOutc
     }
 }
 
-/// Why the search is over. The verdict is the one that holds if no set was found.
-struct End {
-    verdict: Verdict,
-    reason: Option<String>,
-    complete: bool,
-}
-
-impl End {
-    fn unknown(reason: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Unknown, reason: Some(reason.into()), complete: false }
-    }
-}
-
 struct Search<'a, A: Orderable> {
     algorithm: &'a A,
     questions: usize,
@@ -121,32 +108,37 @@ impl<A: Orderable> Search<'_, A> {
             let problem = Problem { costs: &costs, clauses: &self.clauses, blocked: &self.found };
             let Some(set) = minimum(&problem) else {
                 let reason = self.found.is_empty().then(|| "it goes wrong whatever is kept in order".to_owned());
-                return End { verdict: Verdict::Irreparable, reason, complete: true };
+                return End { reason, ..End::new(Verdict::Irreparable) };
             };
             self.questions += 1;
             match self.algorithm.judge(&numbers(&set)) {
-                Judgement::Correct if set.is_empty() => {
-                    return End { verdict: Verdict::AlreadyCorrect, reason: None, complete: true };
-                }
+                Judgement::Correct if set.is_empty() => return End::new(Verdict::AlreadyCorrect),
                 Judgement::Correct => self.found.push(set),
-                Judgement::Unknown(reason) => return End::unknown(reason),
+                Judgement::Unknown(reason) => return End::because(Verdict::Unknown, reason),
                 Judgement::Wrong(wrong) => {
                     let wrong = wrong.evidence;
                     let clause = clause(self.algorithm, &wrong, &set);
                     self.wrong.push(wrong);
                     match clause {
                         Some(clause) if clause.is_empty() && self.found.is_empty() => {
-                            let reason = Some("it goes wrong without anything that an order could forbid".to_owned());
-                            return End { verdict: Verdict::Irreparable, reason, complete: true };
+                            let reason = "it goes wrong without anything that an order could forbid";
+                            return End::because(Verdict::Irreparable, reason);
                         }
-                        Some(clause) if clause.is_empty() => return End::unknown("the judge contradicts itself"),
+                        Some(clause) if clause.is_empty() => {
+                            return End::because(Verdict::Unknown, "the judge contradicts itself");
+                        }
                         Some(clause) => self.clauses.push(clause),
-                        None => return End::unknown("a counterexample ignores an order that was asked for"),
+                        None => {
+                            return End::because(
+                                Verdict::Unknown,
+                                "a counterexample ignores an order that was asked for",
+                            );
+                        }
                     }
                 }
             }
         }
-        End { verdict: Verdict::Repaired, reason: None, complete: false }
+        End { complete: false, ..End::new(Verdict::Repaired) }
     }
 
     fn proven(&self, set: &[Candidate]) -> OrderSet {
@@ -207,7 +199,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::subject::Wrong;
+    use crate::suite::Wrong;
     use cyrano_engine::{Execution, Replayed};
     use proptest::prelude::*;
 

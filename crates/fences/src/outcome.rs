@@ -1,7 +1,7 @@
 //! What a synthesis found out.
 
 use crate::fence::Fence;
-use crate::subject::Wrong;
+use crate::suite::Wrong;
 
 /// How it ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -25,6 +25,23 @@ impl Verdict {
             Self::Irreparable => "irreparable",
             Self::Unknown => "unknown",
         }
+    }
+}
+
+/// Why a search is over. The verdict is the one that holds if no set was found.
+pub(crate) struct End {
+    pub(crate) verdict: Verdict,
+    pub(crate) reason: Option<String>,
+    pub(crate) complete: bool,
+}
+
+impl End {
+    pub(crate) fn new(verdict: Verdict) -> Self {
+        Self { verdict, reason: None, complete: verdict != Verdict::Unknown }
+    }
+
+    pub(crate) fn because(verdict: Verdict, reason: impl Into<String>) -> Self {
+        Self { reason: Some(reason.into()), ..Self::new(verdict) }
     }
 }
 

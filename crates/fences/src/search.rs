@@ -7,13 +7,6 @@
 //! *Where the judge does not know.* With some fences but not enough a loop may go on beyond every bound, and nobody knows about a set that would be tried. Then
 //! the search goes the other way: from all fences, if these are known to be enough, to fewer. What is left is correct, and a fence of it that nothing speaks against
 //! was not shown to be needed; that no cheaper set would do is not claimed.
-//!
-//! *Shrinking.* A counterexample often has more reorderings than it needs, and a long clause says little. So the judge can be asked
-//! about the program with every fence outside the clause and one of its own: if that is still wrong, the new counterexample
-//! makes do without that fence's reorderings, and its clause is part of the old one. What remains is a clause of which every
-//! fence is needed. It is an option and off by default: it saves rounds but asks more questions in all, and most of them
-//! are answered by a complete exploration (TL2 under pso, executions not minimised: 3 rounds either way, 17 questions
-//! instead of 6). Minimising each execution does more for less.
 
 use std::collections::BTreeSet;
 
@@ -23,10 +16,9 @@ use cyrano_memory::Model;
 use crate::clause::{Candidate, clause};
 use crate::fence::{Costs, Fence, merge};
 use crate::hitting::{Problem, minimum};
-use crate::outcome::{Counterexample, Outcome, Repair, Undecided, Verdict};
+use crate::outcome::{Counterexample, End, Outcome, Repair, Undecided, Verdict};
 use crate::places::Places;
-use crate::subject::{Judgement, Wrong};
-use crate::suite::{Ruling, Suite};
+use crate::suite::{Judgement, Ruling, Suite, Wrong};
 
 /// After so many rounds without a repair it is worth asking whether there is one at all.
 const PATIENCE: usize = 8;
@@ -43,15 +35,13 @@ pub struct Options {
     pub costs: Costs,
     /// Which kinds are worth trying; what is left out is never inserted. See [`Options::for_models`].
     pub kinds: FenceSet,
-    /// Whether clauses are shrunk: for judges that do not minimise their executions.
-    pub shrink: bool,
     /// Stop after so many sets that the judge was asked about.
     pub rounds: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { sets: 1, costs: Costs::default(), kinds: FenceSet::FULL, shrink: false, rounds: 10_000 }
+        Self { sets: 1, costs: Costs::default(), kinds: FenceSet::FULL, rounds: 10_000 }
     }
 }
 
@@ -92,23 +82,6 @@ pub fn synthesise<S: Suite>(suite: &S, options: &Options) -> Outcome<S::Evidence
         rounds,
         questions,
         counterexamples,
-    }
-}
-
-/// Why the search is over. The verdict is the one that holds if no set was found.
-struct End {
-    verdict: Verdict,
-    reason: Option<String>,
-    complete: bool,
-}
-
-impl End {
-    fn new(verdict: Verdict) -> Self {
-        Self { verdict, reason: None, complete: verdict != Verdict::Unknown }
-    }
-
-    fn because(verdict: Verdict, reason: impl Into<String>) -> Self {
-        Self { reason: Some(reason.into()), ..Self::new(verdict) }
     }
 }
 
@@ -256,34 +229,12 @@ impl<S: Suite> Search<'_, S> {
         set: &[Candidate],
     ) -> Result<Vec<Candidate>, End> {
         let clause = table.clause(&found, set)?;
-        let (clause, found) = if self.options.shrink { self.shrink(table, clause, found)? } else { (clause, found) };
         let wrong = found.wrong;
         if clause.is_empty() {
             return Err(self.irreparable(wrong, "it goes wrong without any reordering that a fence could forbid"));
         }
         self.counterexamples.push(Counterexample { wrong, clause: table.fences(&clause) });
         Ok(clause)
-    }
-
-    fn shrink(
-        &mut self,
-        table: &Table<'_>,
-        mut clause: Vec<Candidate>,
-        mut found: Found<S::Evidence>,
-    ) -> Result<(Vec<Candidate>, Found<S::Evidence>), End> {
-        let mut needed: Vec<Candidate> = Vec::new();
-        while let Some(tried) = clause.iter().copied().find(|candidate| !needed.contains(candidate)) {
-            let keeps = |candidate: &Candidate| *candidate == tried || !clause.contains(candidate);
-            let set: Vec<Candidate> = table.useful.iter().copied().filter(keeps).collect();
-            match self.try_set(table, &set)? {
-                Trial::Wrong(other) => {
-                    clause = table.clause(&other, &set)?;
-                    found = other;
-                }
-                Trial::Correct | Trial::Unknown(_) => needed.push(tried),
-            }
-        }
-        Ok((clause, found))
     }
 
     /// No fence prevents this counterexample. If a set was accepted before, somebody is wrong, and nothing is claimed.

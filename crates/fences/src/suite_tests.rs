@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use cyrano_ir::Program;
 
 use crate::tests::{ALL, Reordering, TableSubject, show, subject};
-use crate::{Fence, Judgement, Options, Position, Ruling, Subject, Suite, Verdict, synthesise};
+use crate::{Fence, Judgement, Options, Position, Ruling, Suite, Verdict, synthesise};
 
 struct Programs {
     subjects: Vec<TableSubject>,
@@ -18,7 +18,7 @@ impl Suite for Programs {
     type Evidence = usize;
 
     fn positions(&self) -> Vec<Position> {
-        self.subjects.iter().flat_map(Subject::positions).collect()
+        self.subjects.iter().flat_map(TableSubject::places).collect()
     }
 
     fn distaste(&self, fence: &Fence) -> u32 {
@@ -26,12 +26,12 @@ impl Suite for Programs {
     }
 
     fn build(&self, fences: &[Fence]) -> Result<Vec<Program>, String> {
-        self.subjects.iter().map(|subject| Subject::build(subject, fences)).collect()
+        self.subjects.iter().map(|subject| Ok(subject.program(fences))).collect()
     }
 
     fn judge(&self, _: &[Fence], programs: &[Program]) -> Ruling<usize> {
         for (program, (subject, built)) in self.subjects.iter().zip(programs).enumerate() {
-            let judgement = Subject::judge(subject, built);
+            let judgement = subject.judge_one(built);
             if !matches!(judgement, Judgement::Correct) {
                 return Ruling { program, judgement };
             }
@@ -39,9 +39,9 @@ impl Suite for Programs {
         Ruling::correct()
     }
 
-    fn judge_sequentially(&self, programs: &[Program], number: usize) -> Judgement<usize> {
+    fn judge_sequentially(&self, _: &[Program], number: usize) -> Judgement<usize> {
         self.sequential.borrow_mut().push(number);
-        Subject::judge_sequentially(&self.subjects[number], &programs[number])
+        self.subjects[number].judge_in_order()
     }
 }
 

@@ -12,7 +12,7 @@ use cyrano_ir::{
 };
 
 use crate::{
-    Costs, Fence, Judgement, Options, Outcome, Position, Subject, Verdict, Wrong, merge, statement, synthesise,
+    Costs, Fence, Judgement, Options, Outcome, Position, Ruling, Suite, Verdict, Wrong, merge, statement, synthesise,
 };
 
 /// Thread, overtaken access, overtaking access.
@@ -92,10 +92,8 @@ impl TableSubject {
     }
 }
 
-impl Subject for TableSubject {
-    type Evidence = usize;
-
-    fn positions(&self) -> Vec<Position> {
+impl TableSubject {
+    pub(crate) fn places(&self) -> Vec<Position> {
         let of = |(thread, word): (usize, &&str)| {
             let position = move |i| Position { at: 10 * thread + i, line: i + 1, program: Some(format!("p{thread}")) };
             (0..word.len()).map(position).collect::<Vec<_>>()
@@ -103,7 +101,7 @@ impl Subject for TableSubject {
         self.threads.iter().enumerate().flat_map(of).collect()
     }
 
-    fn build(&self, fences: &[Fence]) -> Result<Program, String> {
+    pub(crate) fn program(&self, fences: &[Fence]) -> Program {
         let thread = |(number, word): (usize, &&str)| {
             let mut code = Vec::new();
             for (i, letter) in word.chars().enumerate() {
@@ -116,10 +114,10 @@ impl Subject for TableSubject {
             let register = Register { name: "r".into(), init: 0, ty: Ty::Int };
             Thread { name: format!("p{number}"), registers: vec![register], code }
         };
-        Ok(Program { threads: self.threads.iter().enumerate().map(thread).collect(), ..Program::default() })
+        Program { threads: self.threads.iter().enumerate().map(thread).collect(), ..Program::default() }
     }
 
-    fn judge(&self, program: &Program) -> Judgement<usize> {
+    pub(crate) fn judge_one(&self, program: &Program) -> Judgement<usize> {
         let possible = |wrong: &Vec<Reordering>| !wrong.iter().any(|reordering| self.forbidden(program, *reordering));
         match self.wrong.iter().position(possible) {
             Some(number) => Judgement::Wrong(self.execution(number)),
@@ -128,7 +126,7 @@ impl Subject for TableSubject {
         }
     }
 
-    fn judge_sequentially(&self, _: &Program) -> Judgement<usize> {
+    pub(crate) fn judge_in_order(&self) -> Judgement<usize> {
         match self.wrong.iter().position(Vec::is_empty) {
             Some(number) => Judgement::Wrong(self.execution(number)),
             None => Judgement::Correct,
@@ -136,8 +134,28 @@ impl Subject for TableSubject {
     }
 }
 
+impl Suite for TableSubject {
+    type Evidence = usize;
+
+    fn positions(&self) -> Vec<Position> {
+        self.places()
+    }
+
+    fn build(&self, fences: &[Fence]) -> Result<Vec<Program>, String> {
+        Ok(vec![self.program(fences)])
+    }
+
+    fn judge(&self, _: &[Fence], programs: &[Program]) -> Ruling<usize> {
+        Ruling { program: 0, judgement: self.judge_one(&programs[0]) }
+    }
+
+    fn judge_sequentially(&self, _: &[Program], _: usize) -> Judgement<usize> {
+        self.judge_in_order()
+    }
+}
+
 pub(crate) const ALL: Options =
-    Options { sets: usize::MAX, costs: Costs::UNIFORM, kinds: FenceSet::FULL, shrink: true, rounds: usize::MAX };
+    Options { sets: usize::MAX, costs: Costs::UNIFORM, kinds: FenceSet::FULL, rounds: usize::MAX };
 
 pub(crate) fn subject(threads: &[&'static str], wrong: &[&[Reordering]]) -> TableSubject {
     let wrong = wrong.iter().map(|execution| execution.to_vec()).collect();
@@ -150,18 +168,16 @@ pub(crate) fn show(fences: &[Fence]) -> String {
     words.join(" ")
 }
 
-/// All minimal sets, with and without shrinking; each fence's own counterexample must need it.
+/// All minimal sets; each fence's own counterexample must need it.
 fn check(threads: &[&'static str], wrong: &[&[Reordering]], expected: &[&str]) {
     let subject = subject(threads, wrong);
-    for shrink in [false, true] {
-        let outcome = synthesise(&subject, &Options { shrink, ..ALL });
-        assert_eq!(outcome.verdict, Verdict::Repaired, "{:?}", outcome.reason);
-        assert!(outcome.complete && outcome.minimal);
-        let found: BTreeSet<String> = outcome.sets.iter().map(|set| show(&set.fences)).collect();
-        assert_eq!(found, expected.iter().map(|set| (*set).to_owned()).collect(), "shrink: {shrink}");
-        assert!(outcome.sets.is_sorted_by_key(|set| set.cost));
-        proofs_hold(&subject, &outcome);
-    }
+    let outcome = synthesise(&subject, &ALL);
+    assert_eq!(outcome.verdict, Verdict::Repaired, "{:?}", outcome.reason);
+    assert!(outcome.complete && outcome.minimal);
+    let found: BTreeSet<String> = outcome.sets.iter().map(|set| show(&set.fences)).collect();
+    assert_eq!(found, expected.iter().map(|set| (*set).to_owned()).collect());
+    assert!(outcome.sets.is_sorted_by_key(|set| set.cost));
+    proofs_hold(&subject, &outcome);
 }
 
 fn proofs_hold(subject: &TableSubject, outcome: &Outcome<usize>) {
@@ -172,7 +188,7 @@ fn proofs_hold(subject: &TableSubject, outcome: &Outcome<usize>) {
             let counterexample = counterexample.expect("each fence is needed");
             let execution = &subject.wrong[outcome.counterexamples[counterexample].wrong.evidence];
             let possible = |fences: &[Fence]| {
-                let program = subject.build(&merge(fences)).expect("it builds");
+                let program = subject.program(&merge(fences));
                 !execution.iter().any(|reordering| subject.forbidden(&program, *reordering))
             };
             assert!(possible(&rest) && !possible(&[rest, vec![fence]].concat()));
@@ -247,7 +263,7 @@ fn nothing_to_insert() {
     let mut wrong: Vec<Vec<Reordering>> = (0..9).map(|i| vec![(0, i, i + 1)]).collect();
     wrong.push(vec![(1, 0, 1)]);
     let hopeless = TableSubject { wrong, ..subject(&["SSSSSSSSSS", "SL"], &[]) };
-    ends(&hopeless, &Options { shrink: false, ..stores }, Verdict::Irreparable, Some(everywhere));
+    ends(&hopeless, &stores, Verdict::Irreparable, Some(everywhere));
     let unsure = TableSubject { otherwise: Judgement::Unknown("too large".into()), ..subject(&["SL"], &[]) };
     ends(&unsure, &ALL, Verdict::Unknown, Some("too large"));
     let unsure = TableSubject { wrong: vec![vec![(0, 0, 1)]], ..unsure };
@@ -265,8 +281,8 @@ fn what_is_known_to_be_correct_is_found() {
         let outcome = synthesise(&subject, &Options::default());
         assert_eq!((outcome.verdict, outcome.minimal, outcome.complete), (Verdict::Repaired, minimal, false));
         let set = &outcome.sets[0];
-        let program = subject.build(&merge(&set.fences)).expect("it builds");
-        assert!(matches!(subject.judge(&program), Judgement::Correct));
+        let program = subject.program(&merge(&set.fences));
+        assert!(matches!(subject.judge_one(&program), Judgement::Correct));
         assert_eq!(set.fences.len(), fences, "{}", show(&set.fences));
         // Those that are needed are known to be.
         assert_eq!(set.prevents.iter().flatten().count(), 2);

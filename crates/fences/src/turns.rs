@@ -10,8 +10,7 @@ use cyrano_engine::Stop;
 use cyrano_ir::Program;
 
 use crate::fence::Fence;
-use crate::subject::Judgement;
-use crate::suite::Ruling;
+use crate::suite::{Judgement, Ruling};
 
 /// What is known about the programs of a suite.
 pub struct Turns {

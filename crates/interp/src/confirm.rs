@@ -128,7 +128,9 @@ impl<'p> Claim<'_, 'p> {
         if self.program.has_calls() {
             return self.is_rejected_by_values(criterion);
         }
-        let criterion = cyrano_engine::history::by_conflicts(criterion).ok_or_else(other_property)?;
+        if !criterion.is_by_conflicts() {
+            return Err(other_property());
+        }
         let (history, _) = cyrano_engine::history::history(self.program, self.replayed);
         let rejected = !cyrano_criteria::oracle::accepts(criterion, &history);
         holds(rejected, format_args!("the history of transactions satisfies {}", criterion.name()))
@@ -136,27 +138,28 @@ impl<'p> Claim<'_, 'p> {
 
     /// The same for a history with values.
     fn is_rejected_by_values(&self, criterion: TxCriterion) -> Result<(), ReplayError> {
-        let by_values = cyrano_engine::values::criterion(criterion).ok_or_else(other_property)?;
+        if !criterion.judges_prefixes() {
+            self.is_final()?;
+        }
         let spoken = cyrano_engine::values::history(self.program, self.replayed);
-        let rejected = spoken.history.as_ref().is_some_and(|history| {
-            !values::oracle::accepts(by_values, history) || self.ends_badly(criterion, by_values, history)
-        });
+        let wrong = |history| !values::oracle::accepts(criterion, history) || self.ends_badly(criterion, history);
+        let rejected = spoken.history.as_ref().is_some_and(wrong);
         holds(rejected, format_args!("the history of transactions satisfies {}", criterion.name()))
     }
 
     /// All transactions have committed, and no order, or not the one that is claimed, explains the memory at the end.
-    fn ends_badly(&self, wanted: TxCriterion, by_values: values::Criterion, history: &values::History) -> bool {
+    fn ends_badly(&self, criterion: TxCriterion, history: &values::History) -> bool {
         if !self.program.restarts() || self.is_final().is_err() {
             return false;
         }
         let memory: Vec<i128> =
             self.program.transactional.iter().map(|loc| self.replayed.memory[loc.index()]).collect();
-        match wanted {
+        match criterion {
             TxCriterion::InOrder(order) => {
                 let keys = cyrano_engine::values::keys(self.program, self.replayed, order);
                 keys.is_some_and(|keys| !values::oracle::ends_in_order(history, &memory, &keys))
             }
-            _ => !values::oracle::ends(by_values, history, &memory),
+            _ => !values::oracle::ends(criterion, history, &memory),
         }
     }
 

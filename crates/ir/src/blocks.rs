@@ -8,6 +8,7 @@
 //! **Invariant:** the phases are those of all paths through the code, whether they can be taken or not.
 
 pub mod diagnose;
+pub mod serial;
 
 use crate::dataflow::successors;
 use crate::ids::InstrId;

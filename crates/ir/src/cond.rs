@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use cyrano_criteria::criterion::{Progress, Quantifier, TxCriterion};
+use cyrano_criteria::table::Claim;
+
 use crate::expr::Expr;
 use crate::ids::{LocId, RegId, Span, ThreadId};
-use crate::serial::OrderName;
 
 /// A variable of a final state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -25,100 +27,6 @@ pub struct Observable {
     pub name: String,
     /// What it shows.
     pub var: FinalVar,
-}
-
-/// How a condition over final states is quantified.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Quantifier {
-    /// Some final state satisfies it.
-    Exists,
-    /// No final state satisfies it.
-    Never,
-    /// Every final state satisfies it.
-    Always,
-}
-
-impl Quantifier {
-    /// The keyword.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Exists => "exists",
-            Self::Never => "never",
-            Self::Always => "always",
-        }
-    }
-}
-
-/// What a software transactional memory promises.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum TxCriterion {
-    /// All transactions, aborted ones too, seem to run one after the other, in an order that respects real time.
-    Opacity,
-    /// The same for committed transactions only.
-    StrictSerializability,
-    /// The same without real time.
-    Serializability,
-    /// Every committed transaction reads from one snapshot, and of two that overlap and write one location only one commits.
-    SnapshotIsolation,
-    /// Committed transactions seem to run one after the other in the order that the memory itself names.
-    InOrder(OrderName),
-}
-
-impl TxCriterion {
-    /// Those that need no further name.
-    pub const ALL: [Self; 4] =
-        [Self::Opacity, Self::StrictSerializability, Self::Serializability, Self::SnapshotIsolation];
-
-    /// Those that are defined by conflicts between memory events, as well as by values.
-    pub const BY_CONFLICTS: [Self; 2] = [Self::Opacity, Self::StrictSerializability];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Opacity => "opacity",
-            Self::StrictSerializability => "strict-serializability",
-            Self::Serializability => "serializability",
-            Self::SnapshotIsolation => "snapshot-isolation",
-            Self::InOrder(order) => order.criterion(),
-        }
-    }
-
-    /// The criterion with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let known = Self::ALL.into_iter().find(|criterion| criterion.name() == name);
-        known.or_else(|| OrderName::from_criterion(name).map(Self::InOrder))
-    }
-}
-
-/// What a software transactional memory promises about getting done (Samand, section 6). In every one of them a client that goes on
-/// for ever without trying to commit is none of the memory's business.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Progress {
-    /// A thread that runs alone commits, wherever the others stopped.
-    Solo,
-    /// The same if the others stopped between transactions.
-    CrashFreeSolo,
-    /// Every thread commits again and again, as long as no other one crashes.
-    Local,
-}
-
-impl Progress {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Solo, Self::CrashFreeSolo, Self::Local];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Solo => "solo-progress",
-            Self::CrashFreeSolo => "crash-free-solo-progress",
-            Self::Local => "local-progress",
-        }
-    }
-
-    /// The property with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|progress| progress.name() == name)
-    }
 }
 
 /// A property of all executions of a program.
@@ -146,16 +54,41 @@ pub enum Property {
     },
 }
 
+/// A claim about a program; where it is about final states, with the condition and how the user wrote it.
+pub type ProgramClaim = Claim<(FinalExpr, String)>;
+
 impl Property {
-    /// The criterion's name in reports: `assertions`, `exists`, `never`, `always`.
+    /// What is claimed; of observations without the ones that are allowed.
+    pub fn claim(&self) -> ProgramClaim {
+        match self {
+            Self::Assertions => Claim::Assertions,
+            Self::Transactions(criterion) => Claim::Transactions(*criterion),
+            Self::Progress(progress) => Claim::Progress(progress.alone()),
+            Self::CommitAtomicity => Claim::CommitAtomicity,
+            Self::Observations(_) => Claim::Observations,
+            Self::Final { quantifier, cond, text } => Claim::Final(*quantifier, (cond.clone(), text.clone())),
+        }
+    }
+
+    /// The properties that a claim consists of; none where it is to be found out first which observations are allowed.
+    pub fn all_of(claim: &ProgramClaim) -> Vec<Self> {
+        match claim {
+            Claim::Assertions => vec![Self::Assertions],
+            Claim::Transactions(criterion) => vec![Self::Transactions(*criterion)],
+            Claim::Progress(parts) => parts.iter().copied().map(Self::Progress).collect(),
+            Claim::CommitAtomicity => vec![Self::CommitAtomicity],
+            Claim::Final(quantifier, (cond, text)) => {
+                vec![Self::Final { quantifier: *quantifier, cond: cond.clone(), text: text.clone() }]
+            }
+            Claim::Observations | Claim::Atomicity => Vec::new(),
+        }
+    }
+
+    /// The criterion's name, everywhere.
     pub fn criterion(&self) -> &'static str {
         match self {
-            Self::Assertions => "assertions",
-            Self::Transactions(criterion) => criterion.name(),
-            Self::Progress(progress) => progress.name(),
-            Self::CommitAtomicity => "commit-atomicity",
-            Self::Observations(_) => "observations",
             Self::Final { quantifier, .. } => quantifier.name(),
+            other => other.claim().name(),
         }
     }
 }

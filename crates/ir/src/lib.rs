@@ -6,14 +6,13 @@
 //!
 //! **Invariants** (checked by [`verify()`]): see the module doc of [`mod@verify`].
 //!
-//! This crate knows neither front ends nor engines nor memory models.
+//! This crate knows neither front ends nor engines nor memory models; which criteria there are `cyrano_criteria` says.
 
 pub mod access;
 pub mod automorphisms;
 pub mod blocks;
 pub mod cond;
 pub mod dataflow;
-pub mod diagnostic;
 pub mod expr;
 pub mod fence;
 pub mod guards;
@@ -24,15 +23,15 @@ pub mod program;
 pub mod registers;
 pub mod sections;
 pub mod serial;
-pub mod suggest;
 pub mod text;
 pub mod verify;
 mod words;
 
 pub use access::{Access, AccessKind, Addr, Change, Tags};
 pub use blocks::{BlockProblem, Blocks};
-pub use cond::{Check, FinalExpr, FinalVar, Observable, Progress, Property, Quantifier, TxCriterion};
-pub use diagnostic::Diagnostic;
+pub use cond::{Check, FinalExpr, FinalVar, Observable, ProgramClaim, Property};
+pub use cyrano_criteria::criterion::{OrderName, Progress, Quantifier, TxCriterion};
+pub use cyrano_diagnostic::{Diagnostic, suggest};
 pub use expr::{BinOp, EvalError, Expr, IntType, UNDEFINED, UnOp, WORD};
 pub use fence::{Fence, FenceSet};
 pub use ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
@@ -42,5 +41,5 @@ pub use program::{
     Instr, Interchangeable, LocalExpr, Location, OwnOrder, Place, Program, Register, Routine, SharedArray, Thread, Ty,
 };
 pub use registers::{Miss, Registers};
-pub use serial::{COMMIT_ORDER, OrderName, SerialOrder};
+pub use serial::{COMMIT_ORDER, SerialOrder};
 pub use verify::{VerifyError, verify};

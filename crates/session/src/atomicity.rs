@@ -1,14 +1,15 @@
 //! Atomic blocks: commit points where they are needed, and the check that does without them.
 //!
 //! `atomicity` is `observations` (CheckFence, section 2.2) with blocks as operations and all of memory observed: the allowed final states
-//! are mined from a program in which blocks are operations ([`cyrano_criteria::atomicity`]). A deadlock is compared like a final state: it is
+//! are mined from a program in which blocks are operations ([`cyrano_ir::blocks::serial`]). A deadlock is compared like a final state: it is
 //! wrong if no serial order ends in the same one.
 //! For an stm with a client of its own the blocks are the client's transactions, without the stm, and what is observed is what the client sees:
 //! its locals and `data`, not what the stm keeps beside it.
 
-use cyrano_criteria::atomicity::{ATOMICITY, observed, serial};
+use cyrano_criteria::table::ATOMICITY;
 use cyrano_engine::{Question, Verdict, Violation, Watch};
 use cyrano_ir::blocks::diagnose::{Words, without_commit};
+use cyrano_ir::blocks::serial::{observed, serial};
 use cyrano_ir::{Diagnostic, Program};
 use cyrano_memory::Model;
 use cyrano_report::CheckReport;

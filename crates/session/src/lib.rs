@@ -12,7 +12,6 @@ pub mod atomicity;
 mod case;
 pub mod clients;
 mod coverage;
-mod criterion;
 mod failure;
 pub mod frontend;
 mod judged;
@@ -32,15 +31,15 @@ mod specification;
 mod subject;
 
 pub use case::Case;
-pub use criterion::Criterion;
 pub use failure::{Failure, bug};
 pub use judged::Outcome;
 
+pub use run::checking::lines;
 pub use run::large::Large;
 pub use run::options::{EngineName, Options};
 pub use run::reductions::{REDUCTIONS, Reduction};
-pub use run::{Answered, Runner, lines, unasked};
-pub use select::{Claim, Selected, default_model, select};
+pub use run::{Answered, Runner, unasked};
+pub use select::{Selected, default_model, select};
 pub use shard::{Inputs, Shard};
 pub use source::{Files, Source};
 pub use specification::{Specification, Store};

@@ -1,32 +1,30 @@
-//! A source text as something that can be repaired with fences.
+//! Sources that are repaired with fences or orders: who answers what `cyrano_fences::repair` asks, and what is told about the result.
 //!
-//! A fence is inserted into the text and the text is compiled again, so whatever is found is a program that a user can have. A C file
-//! is repaired for all its tests together ([`suite`]).
+//! A C file is repaired for all its tests together, an algorithm for all its clients.
 
 mod orders;
 mod sessions;
-mod suite;
 mod tasks;
 
+use std::borrow::Cow;
 use std::time::Instant;
 
-use cyrano_engine::{Answer, Execution, Replayed, Violation, Watch};
-use cyrano_fences::{
-    Fence, Judgement, Options, Outcome, Repair, Verdict, Wrong, merge, statement, synthesise, unified_diff,
-};
-use cyrano_ir::{FenceSet, Program, Property};
+use cyrano_engine::{Answer, Execution, Query, Question, Violation, Watch};
+use cyrano_fences::repair::{Ask, Candidate, Chart, Confirmed, Text, Trouble};
+use cyrano_fences::{Fence, Options, Outcome, Repair, Verdict, merge, statement, synthesise, unified_diff};
+use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use cyrano_report::{CandidateInfo, FenceInfo, FencesReport};
 use cyrano_trace::Trace;
 
 use crate::case::Case;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::proof::Proof;
 use crate::run::Runner;
 use crate::source::Source;
 use crate::specification::Specification;
 use orders::repair_orders;
-use suite::Text;
+use sessions::Sessions;
 pub use tasks::tasks;
 
 /// How many sets are listed at most.
@@ -112,53 +110,116 @@ impl<'a> Task<'a> {
     }
 }
 
-/// What an answer about `what` says, a counterexample confirmed and with its trace; `Err` says why it cannot be trusted. A condition that no
-/// execution satisfies has none to show.
-fn judged(
-    runner: &Runner,
-    case: &Case,
-    program: &Program,
-    (property, model): (&Property, &Model),
-    answer: &Answer,
-    what: impl FnOnce() -> String,
-) -> Result<Judgement<Option<Trace>>, String> {
-    let violation = answer.violation.as_ref();
-    match answer.verdict {
-        cyrano_engine::Verdict::Verified => return Ok(Judgement::Correct),
-        cyrano_engine::Verdict::Violated => {}
-        other => {
-            let reason = answer.reason.as_ref().map(ToString::to_string).unwrap_or_default();
-            return Ok(Judgement::Unknown(format!("{} is {}: {reason}", what(), other.name())));
+/// Answers the questions of a search.
+struct Asker<'a> {
+    task: &'a Task<'a>,
+    runner: &'a Runner,
+    watch: &'a dyn Watch,
+    sessions: Sessions,
+}
+
+impl Asker<'_> {
+    /// What the search could not carry, as a failure; `sought` is what it looked for.
+    fn failure(&self, trouble: Trouble, sought: &str) -> Failure {
+        let case = self.task.aims[0].case;
+        match trouble {
+            Trouble::Nowhere(why) => case.refused(why),
+            Trouble::Untrusted(why) => {
+                let text = format!("while {sought} were sought for {}, {why}", case.source.name);
+                Failure::Internal(failure::bug(&text))
+            }
         }
     }
-    match runner.proof(program, property, model, answer)? {
-        Some(proof) => {
-            let Proof { execution, replayed, .. } = proof;
-            let trace = case.trace(program, (property, model), violation, (&execution, &replayed));
-            Ok(Judgement::Wrong(Wrong { execution, replayed, evidence: Some(trace) }))
+
+    /// The runner for a question that has to be answered by then.
+    fn until(&self, until: Option<Instant>) -> Cow<'_, Runner> {
+        match until {
+            Some(until) => Cow::Owned(self.runner.part(until.saturating_duration_since(Instant::now()), None)),
+            None => Cow::Borrowed(self.runner),
         }
-        None if violation == Some(&Violation::NoWitness) => Ok(Judgement::Wrong(Wrong {
-            execution: Execution::default(),
-            replayed: Replayed::default(),
-            evidence: None,
-        })),
-        None => Err("the violation came without an execution".to_owned()),
+    }
+
+    /// Whether this is a test, which has too many states for the explorer. Histories are for the explorer alone.
+    fn is_symbolic_first(&self, number: usize, query: &Query<'_>) -> bool {
+        let about_calls = matches!(query.question(), Question::Holds(Property::Transactions(_)));
+        self.task.aims[number].case.test.is_some() && !about_calls
+    }
+}
+
+impl Ask for Asker<'_> {
+    type Trace = Trace;
+
+    fn programs(&self) -> Vec<&Program> {
+        self.task.aims.iter().map(|aim| &aim.case.program).collect()
+    }
+
+    fn compile(&self, text: &str) -> Option<Vec<Program>> {
+        let compiled = self.task.aims[0].case.again(text, self.task.aims.iter().map(|aim| aim.case)).ok()?;
+        Some(compiled.into_iter().map(|case| case.program).collect())
+    }
+
+    fn name(&self, number: usize) -> Option<String> {
+        self.task.aims[number].case.test_name()
+    }
+
+    fn goals(&self, number: usize) -> usize {
+        self.task.aims[number].goals.len()
+    }
+
+    fn property(&self, number: usize, goal: usize) -> Result<Property, String> {
+        let Aim { case, goals } = &self.task.aims[number];
+        goals[goal].property(self.runner, case, self.watch)
+    }
+
+    fn ask(&self, number: usize, query: Query<'_>, until: Option<Instant>) -> Answer {
+        let runner = self.until(until);
+        match self.is_symbolic_first(number, &query) {
+            true => runner.ask_symbolic_first(query, self.watch).answer,
+            false => runner.ask(query, self.watch).answer,
+        }
+    }
+
+    fn ask_among<'c>(
+        &self,
+        candidate: &Candidate<'_>,
+        until: Option<Instant>,
+        chart: &dyn Fn() -> Option<&'c Chart>,
+    ) -> Option<(Answer, Option<Vec<Fence>>)> {
+        let symbolic_first = self.is_symbolic_first(candidate.program, &candidate.query);
+        self.sessions.ask(&self.until(until), symbolic_first, candidate, chart, self.watch)
+    }
+
+    fn shown(&self, number: usize, query: Query<'_>, answer: &Answer) -> Result<Option<Confirmed<Trace>>, String> {
+        let Question::Holds(property) = query.question() else { return Ok(None) };
+        let (program, model) = (query.program(), query.model());
+        let proof = self.runner.proof(program, property, model, answer)?;
+        Ok(proof.map(|Proof { execution, replayed, .. }| {
+            let (case, violation) = (self.task.aims[number].case, answer.violation.as_ref());
+            let trace = case.trace(program, (property, model), violation, (&execution, &replayed));
+            Confirmed { execution, replayed, trace }
+        }))
+    }
+
+    fn confirms(&self, query: Query<'_>, violation: Option<&Violation>, execution: &Execution) -> bool {
+        let Question::Holds(property) = query.question() else { return false };
+        cyrano_interp::confirm(query.program(), query.model(), property, violation, execution).is_ok()
     }
 }
 
 /// Finds fences for one model; for an algorithm, which declares what it keeps in order, orders for one mode of execution.
 pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Repaired, Failure> {
     let case = task.first()?;
-    if case.algorithm.is_some() { repair_orders(task, runner, watch) } else { repair_fences(task, case, runner, watch) }
+    let asker = Asker { task, runner, watch, sessions: Sessions::default() };
+    if case.algorithm.is_some() { repair_orders(&asker, case) } else { repair_fences(&asker, case) }
 }
 
-fn repair_fences(task: &Task<'_>, case: &Case, runner: &Runner, watch: &dyn Watch) -> Result<Repaired, Failure> {
-    let start = Instant::now();
+fn repair_fences(asker: &Asker<'_>, case: &Case) -> Result<Repaired, Failure> {
+    let (start, task) = (Instant::now(), asker.task);
     let language = case.frontend.fences().map_err(|why| case.refused(why))?;
-    let text = Text::new(task, case, language, runner, watch);
-    let kinds = FenceSet::FULL.without(task.model.reordering().different);
-    let outcome = synthesise(&text, &Options { sets: task.sets(), kinds, ..Options::default() });
-    text.finish()?;
+    let text = Text::new(asker, &case.source.text, task.model, language);
+    let options = Options { sets: task.sets(), ..Options::default() }.for_models(std::slice::from_ref(task.model));
+    let outcome = synthesise(&text, &options);
+    text.finish().map_err(|trouble| asker.failure(trouble, "fences"))?;
     let inserted = |set: &Repair| language.insert(&case.source.text, &set.fences).text;
     let text = outcome.sets.first().map(inserted);
     let candidate = outcome.undecided.as_ref().map(|undecided| CandidateInfo {

@@ -1,14 +1,13 @@
 //! Which checks run: what the file declares, narrowed or widened by the options.
 
-use cyrano_criteria::atomicity::ATOMICITY;
+use cyrano_criteria::table::Claim;
 use cyrano_engine::vacuity::can_go_wrong;
 use cyrano_engine::{Query, Question, Refusal, lacks};
-use cyrano_ir::{Diagnostic, Op, Program, Progress, Property, TxCriterion};
+use cyrano_ir::{Diagnostic, Op, Program, ProgramClaim, Property, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::atomicity;
 use crate::case::Case;
-use crate::criterion::Criterion;
 use crate::failure::Failure;
 use crate::models::{self, ModelError};
 use crate::source::Files;
@@ -17,7 +16,7 @@ use crate::source::Files;
 #[derive(Clone, PartialEq, Debug)]
 pub enum Selected {
     /// Check this.
-    Run(Claim, Model),
+    Run(ProgramClaim, Model),
     /// There is nothing to run.
     Nothing {
         /// The criterion in question.
@@ -29,40 +28,13 @@ pub enum Selected {
 
 /// A declaration with its models resolved.
 struct Declared {
-    claim: Claim,
+    claim: ProgramClaim,
     models: Vec<Model>,
 }
 
-/// What is claimed.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Claim {
-    /// This.
-    Property(Property),
-    /// That every observation is a serial one; which these are is found out later.
-    Observations,
-    /// That every final state is that of a serial order of the atomic blocks.
-    Atomicity,
-}
-
-impl Claim {
-    /// The criterion's name.
-    pub fn criterion(&self) -> &'static str {
-        match self {
-            Self::Property(property) => property.criterion(),
-            Self::Observations => "observations",
-            Self::Atomicity => ATOMICITY,
-        }
-    }
-}
-
 /// The checks of one file.
-pub fn select(
-    case: &Case,
-    criteria: &[Criterion],
-    models: &[Model],
-    files: &dyn Files,
-) -> Result<Vec<Selected>, Failure> {
-    let criteria: Vec<Criterion> = criteria.iter().flat_map(|criterion| criterion.parts()).collect();
+pub fn select(case: &Case, criteria: &[Claim], models: &[Model], files: &dyn Files) -> Result<Vec<Selected>, Failure> {
+    let criteria: Vec<Claim> = criteria.iter().flat_map(|claim| claim.parts()).collect();
     for model in models {
         sensible(case, model, Question::Outcomes)?;
     }
@@ -70,25 +42,17 @@ pub fn select(
     let mut selected = Vec::new();
     let file = &case.source.name;
     if !criteria.is_empty() {
-        declared.retain(|check| criteria.iter().any(|criterion| criterion.name() == check.claim.criterion()));
-        for criterion in &criteria {
-            let name = criterion.name();
-            if declared.iter().any(|check| check.claim.criterion() == name) {
+        declared.retain(|check| criteria.iter().any(|claim| claim.name() == check.claim.name()));
+        for claim in criteria {
+            if declared.iter().any(|check| check.claim.name() == claim.name()) {
                 continue;
             }
-            match undeclared(name, case) {
+            match undeclared(claim, case) {
                 Some(claim) => {
                     let models = if models.is_empty() { default_models(case) } else { models.to_vec() };
                     declared.push(Declared { claim, models });
                 }
-                None => {
-                    let reason = match name {
-                        "observations" => format!("nothing to check: {file} observes nothing"),
-                        "commit-atomicity" | ATOMICITY => format!("nothing to check: {file} has no atomic block"),
-                        _ => format!("nothing to check: {file} declares no `{name}`"),
-                    };
-                    selected.push(Selected::Nothing { criterion: name, reason });
-                }
+                None => selected.push(Selected::Nothing { criterion: claim.name(), reason: nothing(claim, file) }),
             }
         }
     } else if declared.is_empty()
@@ -106,7 +70,7 @@ pub fn select(
             runs.push(run);
         }
     }
-    if runs.iter().any(|run| matches!(run, Selected::Run(Claim::Property(Property::CommitAtomicity), _))) {
+    if runs.iter().any(|run| matches!(run, Selected::Run(Claim::CommitAtomicity, _))) {
         atomicity::require_commits(case)?;
     }
     runs.extend(selected);
@@ -126,7 +90,7 @@ impl Selected {
     /// The criterion's name.
     pub fn criterion(&self) -> &'static str {
         match self {
-            Self::Run(claim, _) => claim.criterion(),
+            Self::Run(claim, _) => claim.name(),
             Self::Nothing { criterion, .. } => criterion,
         }
     }
@@ -134,29 +98,27 @@ impl Selected {
     /// The check, if it makes sense.
     fn if_sensible(self, case: &Case) -> Result<Self, Failure> {
         let Self::Run(claim, model) = &self else { return Ok(self) };
-        let question = match claim {
-            Claim::Property(property) => Question::Holds(property),
-            Claim::Observations | Claim::Atomicity => Question::Outcomes,
-        };
-        let nothing = |why| Self::Nothing { criterion: claim.criterion(), reason: format!("nothing to check: {why}") };
+        let property = Property::all_of(claim).pop();
+        let question = property.as_ref().map_or(Question::Outcomes, Question::Holds);
+        let nothing = |why| Self::Nothing { criterion: claim.name(), reason: format!("nothing to check: {why}") };
         Ok(sensible(case, model, question)?.map(nothing).unwrap_or(self))
     }
 }
 
 /// What is checked if the file declares nothing.
-fn default_claim(case: &Case) -> Option<Claim> {
+fn default_claim(case: &Case) -> Option<ProgramClaim> {
     if case.program.has_calls() {
-        Some(Claim::Property(Property::Transactions(TxCriterion::Opacity)))
+        Some(Claim::Transactions(TxCriterion::Opacity))
     } else if case.program.has_blocks() {
-        Some(if atomicity::commits(case) { Claim::Property(Property::CommitAtomicity) } else { Claim::Atomicity })
+        Some(if atomicity::commits(case) { Claim::CommitAtomicity } else { Claim::Atomicity })
     } else if atomicity::applies(case) {
         Some(Claim::Atomicity)
     } else if case.test.is_some() {
         Some(Claim::Observations)
     } else if !case.program.transactional.is_empty() {
-        Some(Claim::Property(Property::Transactions(TxCriterion::Opacity)))
+        Some(Claim::Transactions(TxCriterion::Opacity))
     } else {
-        can_fail(&case.program).then_some(Claim::Property(Property::Assertions))
+        can_fail(&case.program).then_some(Claim::Assertions)
     }
 }
 
@@ -178,20 +140,25 @@ fn default_models(case: &Case) -> Vec<Model> {
     if models.is_empty() { vec![default_model()] } else { models }
 }
 
-/// The claim of a criterion that says it all, so that a file need not declare it, if the program has what it is about.
-fn undeclared(criterion: &str, case: &Case) -> Option<Claim> {
+/// A claim that says it all, so that a file need not declare it, if the program has what it is about.
+fn undeclared(claim: Claim, case: &Case) -> Option<ProgramClaim> {
     let program = &case.program;
-    let property = match criterion {
-        ATOMICITY => return atomicity::applies(case).then_some(Claim::Atomicity),
-        "observations" => return (!program.observed.is_empty()).then_some(Claim::Observations),
-        "assertions" => Property::Assertions,
-        "commit-atomicity" => Property::CommitAtomicity,
-        name => {
-            let transactions = TxCriterion::from_name(name).map(Property::Transactions);
-            transactions.or_else(|| Progress::from_name(name).map(Property::Progress))?
-        }
+    let applies = match claim {
+        Claim::Atomicity => atomicity::applies(case),
+        Claim::Observations => !program.observed.is_empty(),
+        _ => true,
     };
-    lacks(program, &property).is_none().then_some(Claim::Property(property))
+    let claim = claim.unconditional().filter(|_| applies)?;
+    Property::all_of(&claim).iter().all(|property| lacks(program, property).is_none()).then_some(claim)
+}
+
+/// Why there is nothing to check where a claim was asked for.
+fn nothing(claim: Claim, file: &str) -> String {
+    match claim {
+        Claim::Observations => format!("nothing to check: {file} observes nothing"),
+        Claim::CommitAtomicity | Claim::Atomicity => format!("nothing to check: {file} has no atomic block"),
+        _ => format!("nothing to check: {file} declares no `{}`", claim.name()),
+    }
 }
 
 /// Without named models each declaration runs on its own; a named model takes the declarations that list it, or else all.
@@ -237,7 +204,7 @@ fn declarations(case: &Case, files: &dyn Files) -> Result<Vec<Declared>, Failure
         let claim = match &check.property {
             // Only a `check atomicity` leaves it open which observations are allowed.
             Property::Observations(_) => Claim::Atomicity,
-            property => Claim::Property(property.clone()),
+            property => property.claim(),
         };
         declared.push(Declared { claim, models });
     }

@@ -14,7 +14,8 @@ use cyrano_report::{CheckReport, SpecificationReport};
 
 use crate::case::Case;
 use crate::failure::Failure;
-use crate::run::{self, Answered, Runner};
+use crate::run::checking::lines;
+use crate::run::{Answered, Runner};
 
 /// Where the observations of serial executions are kept from one run to the next. They depend on nothing but the program.
 pub trait Store: Send + Sync {
@@ -109,7 +110,7 @@ fn mine(runner: &Runner, case: &Case, reference: Option<&Case>, watch: &dyn Watc
     let endless = answer.verdict == Verdict::Bounded && !answer.places.is_empty();
     let incomplete = (!complete).then(|| {
         let reason = answer.reason.map_or_else(|| answer.verdict.name().to_owned(), |cause| cause.to_string());
-        let lines = run::lines(source, &answer.places);
+        let lines = lines(source, &answer.places);
         format!("not all serial observations are known: {reason}{lines}")
     });
     if let Some(store) = runner.store.as_ref().filter(|_| complete) {

@@ -2,7 +2,9 @@
 
 use std::sync::OnceLock;
 
+use cyrano_criteria::table::Claim;
 use cyrano_engine::Watch;
+use cyrano_ir::Property;
 use cyrano_report::CheckReport;
 
 use crate::atomicity::Atomicity;
@@ -10,7 +12,7 @@ use crate::case::Case;
 use crate::failure::Failure;
 use crate::frontend::{self, Wanted};
 use crate::run::Runner;
-use crate::select::{Claim, Selected};
+use crate::select::Selected;
 use crate::source::Files;
 use crate::specification::Specification;
 
@@ -42,10 +44,13 @@ impl Subject {
     /// Does a check.
     pub fn check(&self, runner: &Runner, selected: &Selected, watch: &dyn Watch) -> Result<CheckReport, Failure> {
         match selected {
-            Selected::Run(Claim::Property(property), model) => runner.check(&self.case, property, model, watch),
             Selected::Run(Claim::Observations, model) => self.specification.check(runner, &self.case, model, watch),
             Selected::Run(Claim::Atomicity, model) => {
                 self.atomicity.get_or_init(|| Atomicity::new(&self.case)).check(runner, model, watch)
+            }
+            Selected::Run(claim, model) => {
+                let property = Property::all_of(claim).pop().expect("all that is claimed is known");
+                runner.check(&self.case, &property, model, watch)
             }
             Selected::Nothing { criterion, reason } => {
                 Ok(CheckReport { reason: Some(reason.clone()), ..self.case.report(criterion) })

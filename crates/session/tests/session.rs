@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use cyrano_criteria::table::Claim;
 use cyrano_engine::Verdict;
 use cyrano_report::CheckReport;
 use cyrano_session::frontend::{self, Tests, Wanted};
 use cyrano_session::replay::replayed;
-use cyrano_session::{Criterion, Failure, Files, Options, Runner, Selected, Source, Subject, select};
+use cyrano_session::{Failure, Files, Options, Runner, Selected, Source, Subject, select};
 
 /// Files by name.
 struct Memory(BTreeMap<&'static str, &'static str>);
@@ -109,7 +110,7 @@ fn tests_are_found_by_name_and_made_by_notation() {
 fn what_is_not_there_is_nothing_to_check() {
     let files = files();
     let case = frontend::case(&files, "sb.litmus", &[]).expect("it compiles");
-    let criterion = Criterion::from_name("opacity").expect("it is a criterion");
+    let criterion = Claim::from_name("opacity").expect("it is a criterion");
     let selected = select(&case, &[criterion], &[], &files).expect("nothing is wrong");
     assert!(matches!(&selected[..], [Selected::Nothing { criterion: "opacity", .. }]), "{selected:?}");
     assert!(case.frontend.fences().is_err(), "a table of instructions is no place for fences");

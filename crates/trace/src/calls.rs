@@ -4,7 +4,7 @@
 
 use cyrano_criteria::values::{self, Action, Call, History, Misfit, Names, Recorder, Reply};
 use cyrano_engine::StepFacts;
-use cyrano_engine::values::{Spoken, call, criterion as by_values, history, keys, reply};
+use cyrano_engine::values::{Spoken, call, history, keys, reply};
 use cyrano_ir::{Op, TxCriterion, reply as codes};
 
 use crate::record::Parts;
@@ -52,14 +52,12 @@ pub(crate) fn transactions(parts: &Parts<'_>) -> Vec<(usize, Option<bool>)> {
 
 /// Why the history of the execution is not correct; `None` if it is.
 pub(crate) fn explain(parts: &Parts<'_>, criterion: TxCriterion) -> Option<Explanation> {
-    let wanted = criterion;
-    let criterion = by_values(wanted)?;
     let Spoken { history, threads, steps } = history(parts.program, parts.replayed);
     let history = history?;
     let locations = (0..history.init().len()).map(|loc| format!("location {loc}")).collect();
     let names = Names { transactions: (1..=threads.len()).map(|n| format!("T{n}")).collect(), locations };
     let Err(wrong) = values::judge(criterion, &history, &names) else {
-        let sentence = explain_end(parts, wanted, criterion, &history, &names)?;
+        let sentence = explain_end(parts, criterion, &history, &names)?;
         return Some(Explanation { kind: "end".to_owned(), sentence, ..Explanation::default() });
     };
     let step = steps.get(wrong.at).map(|step| step + 1);
@@ -69,13 +67,7 @@ pub(crate) fn explain(parts: &Parts<'_>, criterion: TxCriterion) -> Option<Expla
 }
 
 /// Why the end of an execution, in which all transactions have committed, is not correct.
-fn explain_end(
-    parts: &Parts<'_>,
-    wanted: TxCriterion,
-    criterion: values::Criterion,
-    history: &History,
-    names: &Names,
-) -> Option<String> {
+fn explain_end(parts: &Parts<'_>, criterion: TxCriterion, history: &History, names: &Names) -> Option<String> {
     if !parts.program.restarts() {
         return None;
     }
@@ -85,7 +77,7 @@ fn explain_end(
     });
     let (digest, init) = (recorder.digest(), history.init());
     let memory: Vec<i128> = parts.program.transactional.iter().map(|loc| parts.replayed.memory[loc.index()]).collect();
-    let TxCriterion::InOrder(order) = wanted else {
+    let TxCriterion::InOrder(order) = criterion else {
         let found = values::finish(criterion, digest, init, &memory).is_none();
         let left: Vec<_> =
             names.locations.iter().zip(&memory).map(|(name, value)| format!("{value} in {name}")).collect();

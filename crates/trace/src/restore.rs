@@ -13,7 +13,7 @@ use crate::schema::{Explanation, Relations, SCHEMA, SCHEMAS, Trace, ViolationInf
 
 /// Criteria with a list of allowed outcomes.
 const OBSERVATIONS: &str = "observations";
-const ATOMICITY: &str = cyrano_criteria::atomicity::ATOMICITY;
+const ATOMICITY: &str = cyrano_criteria::table::ATOMICITY;
 
 /// Why a text is not a usable trace.
 #[derive(Clone, PartialEq, Eq, Debug)]

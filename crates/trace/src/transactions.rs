@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 
 use cyrano_criteria::history::{History, Names};
-use cyrano_criteria::oracle::{self, Criterion, Edge, Outcome, Reason, Split, Wrong};
+use cyrano_criteria::oracle::{self, Edge, Outcome, Reason, Split, Wrong};
 use cyrano_engine::StepFacts;
-use cyrano_engine::history::{by_conflicts, history};
+use cyrano_engine::history::history;
 use cyrano_ir::{Op, Program, ThreadId, TxCriterion, TxEvent};
 
 use crate::calls;
@@ -124,18 +124,20 @@ pub(crate) fn explain(parts: &Parts<'_>, criterion: TxCriterion) -> Option<Expla
     if parts.program.has_calls() {
         return calls::explain(parts, criterion);
     }
+    if !criterion.is_by_conflicts() {
+        return None;
+    }
     let (history, steps) = history(parts.program, parts.replayed);
     let names = Names {
         threads: parts.program.threads.iter().map(|thread| thread.name.clone()).collect(),
         variables: parts.program.transactional.iter().map(|loc| parts.program.location(*loc).name.clone()).collect(),
     };
-    let criterion = by_conflicts(criterion)?;
     explain_history(criterion, &history, &names, &|event| steps[event] + 1).map(|(_, explanation)| explanation)
 }
 
 /// Why a history is not correct, and at which event it goes wrong; `None` if it is. `number` says how an event is referred to.
 pub fn explain_history(
-    criterion: Criterion,
+    criterion: TxCriterion,
     history: &History,
     names: &Names,
     number: &dyn Fn(usize) -> usize,

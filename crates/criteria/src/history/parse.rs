@@ -10,7 +10,7 @@
 //! Threads are numbers and variables are words; both are numbered from 0 in the order of their appearance, and their names are
 //! kept. **Invariant:** everything that is wrong with a file is reported at once.
 
-use cyrano_ir::{Diagnostic, Span};
+use cyrano_diagnostic::{Diagnostic, Span};
 
 use super::{Action, Event, History, Names};
 

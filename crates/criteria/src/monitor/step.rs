@@ -7,8 +7,8 @@
 
 use super::Rejection;
 use super::state::{Nodes, Pending, Phase, State, Vars, load_node, node};
+use crate::criterion::TxCriterion;
 use crate::history::{Action, Event, Size};
-use crate::oracle::Criterion;
 
 /// A state under change.
 pub(super) struct Step<'a> {
@@ -18,8 +18,8 @@ pub(super) struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    pub fn new(state: &'a mut State, criterion: Criterion, size: Size) -> Self {
-        Self { state, opacity: criterion == Criterion::Opacity, size }
+    pub fn new(state: &'a mut State, criterion: TxCriterion, size: Size) -> Self {
+        Self { state, opacity: !criterion.is_about_committed(), size }
     }
 
     pub fn take(mut self, event: Event) -> Result<(), Rejection> {

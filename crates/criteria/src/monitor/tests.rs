@@ -1,14 +1,15 @@
 //! The monitors against the oracle, on all short histories and on random long ones; renaming and encoding; sizes; the paper's
 //! counterexamples.
 
+use crate::criterion::TxCriterion;
 use proptest::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::{Monitor, Rejection, State};
 use crate::history::{Action, Event, History, Parsed, Size};
-use crate::oracle::{self, Criterion};
+use crate::oracle;
 
-fn monitor(criterion: Criterion, threads: u8, vars: u8) -> Monitor {
+fn monitor(criterion: TxCriterion, threads: u8, vars: u8) -> Monitor {
     Monitor::new(criterion, Size { threads, vars }).expect("the test's size is small")
 }
 
@@ -17,7 +18,7 @@ fn monitor(criterion: Criterion, threads: u8, vars: u8) -> Monitor {
 /// Both languages are prefix-closed, so only accepted histories are extended. Of histories that the definition cannot tell
 /// apart ([`normal_form`]), whatever follows, the shortest is extended once for each monitor state. Threads and variables are
 /// named in the order of their appearance.
-fn check_all(criterion: Criterion, threads: u8, vars: u8, length: usize) {
+fn check_all(criterion: TxCriterion, threads: u8, vars: u8, length: usize) {
     let monitor = monitor(criterion, threads, vars);
     let mut level = vec![(History::new(), monitor.initial())];
     let mut seen: FxHashSet<(History, State)> = level.iter().cloned().collect();
@@ -179,7 +180,7 @@ proptest! {
 
     #[test]
     fn long_histories(choices in choices(20..31), opacity: bool) {
-        let criterion = if opacity { Criterion::Opacity } else { Criterion::StrictSerializability };
+        let criterion = if opacity { TxCriterion::Opacity } else { TxCriterion::StrictSerializability };
         check_walk(&monitor(criterion, 3, 3), &choices);
         check_walk(&monitor(criterion, 4, 2), &choices);
         check_walk(&monitor(criterion, 2, 2), &choices);
@@ -189,19 +190,19 @@ proptest! {
     fn renaming_commutes_with_steps(
         choices in choices(20..61), threads in renaming(4), vars in renaming(3), opacity: bool
     ) {
-        let criterion = if opacity { Criterion::Opacity } else { Criterion::StrictSerializability };
+        let criterion = if opacity { TxCriterion::Opacity } else { TxCriterion::StrictSerializability };
         check_renaming(&monitor(criterion, 4, 3), &choices, &threads, &vars);
     }
 
     #[test]
     fn renaming_of_two_threads(choices in choices(20..61), vars in renaming(2), opacity: bool) {
-        let criterion = if opacity { Criterion::Opacity } else { Criterion::StrictSerializability };
+        let criterion = if opacity { TxCriterion::Opacity } else { TxCriterion::StrictSerializability };
         check_renaming(&monitor(criterion, 2, 2), &choices, &[1, 0], &vars);
     }
 
     #[test]
     fn the_largest_size(choices in choices(40..61), opacity: bool) {
-        let criterion = if opacity { Criterion::Opacity } else { Criterion::StrictSerializability };
+        let criterion = if opacity { TxCriterion::Opacity } else { TxCriterion::StrictSerializability };
         let monitor = monitor(criterion, 8, 8);
         let mut bytes = 0;
         walk(&monitor, &choices, |history, state, event, result| {
@@ -221,20 +222,20 @@ proptest! {
 
 #[test]
 fn opacity_on_all_short_histories() {
-    check_all(Criterion::Opacity, 2, 2, 7);
-    check_all(Criterion::Opacity, 3, 2, 6);
-    check_all(Criterion::Opacity, 2, 3, 6);
+    check_all(TxCriterion::Opacity, 2, 2, 7);
+    check_all(TxCriterion::Opacity, 3, 2, 6);
+    check_all(TxCriterion::Opacity, 2, 3, 6);
 }
 
 #[test]
 fn strict_serializability_on_all_short_histories() {
-    check_all(Criterion::StrictSerializability, 2, 2, 7);
-    check_all(Criterion::StrictSerializability, 3, 2, 6);
-    check_all(Criterion::StrictSerializability, 2, 3, 6);
+    check_all(TxCriterion::StrictSerializability, 2, 2, 7);
+    check_all(TxCriterion::StrictSerializability, 3, 2, 6);
+    check_all(TxCriterion::StrictSerializability, 2, 3, 6);
 }
 
 /// Checks at which event a monitor rejects a history, and why.
-fn check(criterion: Criterion, text: &str, expect: Option<(usize, Rejection)>) {
+fn check(criterion: TxCriterion, text: &str, expect: Option<(usize, Rejection)>) {
     let source = format!("history memory\n{}", text.replace(", ", "\n"));
     let Parsed { history, names, .. } = crate::history::parse(&source).expect("the test's history is one");
     let monitor = monitor(criterion, names.threads.len() as u8, names.variables.len() as u8);
@@ -245,7 +246,7 @@ fn check(criterion: Criterion, text: &str, expect: Option<(usize, Rejection)>) {
 }
 
 /// Checks the number of reachable states: the canonical form decides it, and the cost of every exploration with it.
-fn check_states(criterion: Criterion, threads: u8, vars: u8, expect: usize) {
+fn check_states(criterion: TxCriterion, threads: u8, vars: u8, expect: usize) {
     let monitor = monitor(criterion, threads, vars);
     let mut seen = FxHashSet::from_iter([monitor.initial()]);
     let mut open = vec![monitor.initial()];
@@ -262,17 +263,17 @@ fn check_states(criterion: Criterion, threads: u8, vars: u8, expect: usize) {
 
 #[test]
 fn state_counts() {
-    check_states(Criterion::Opacity, 2, 1, 167);
-    check_states(Criterion::StrictSerializability, 2, 1, 408);
-    check_states(Criterion::Opacity, 2, 2, 6_432);
-    check_states(Criterion::StrictSerializability, 2, 2, 40_969);
-    check_states(Criterion::Opacity, 3, 1, 12_887);
+    check_states(TxCriterion::Opacity, 2, 1, 167);
+    check_states(TxCriterion::StrictSerializability, 2, 1, 408);
+    check_states(TxCriterion::Opacity, 2, 2, 6_432);
+    check_states(TxCriterion::StrictSerializability, 2, 2, 40_969);
+    check_states(TxCriterion::Opacity, 3, 1, 12_887);
 }
 
 /// Table 3 of the paper.
 #[test]
 fn the_counterexamples_of_table_3() {
-    use Criterion::{Opacity, StrictSerializability};
+    use TxCriterion::{Opacity, StrictSerializability};
     let w1 = "1 load x, 1 rfin, 2 store x, 1 store x";
     let w2 = "1 store x, 2 load y, 2 rfin, 2 load x, 2 rfin, 1 rollback x";
     let w3 = "1 load x, 1 rfin, 2 load y, 2 rfin, 2 store x, 1 store y";
@@ -296,36 +297,36 @@ fn the_counterexamples_of_table_3() {
 fn what_must_not_be_forgotten() {
     // Thread 1's transaction began before thread 2's finished, although nothing is left of what it did.
     let late = "3 load x, 3 rfin, 2 store x, 2 commit, 1 load y, 1 rfin, 3 store y";
-    check(Criterion::Opacity, late, Some((6, Rejection::Cycle)));
-    check(Criterion::Opacity, &format!("1 store z, 1 rollback z, {late}"), None);
+    check(TxCriterion::Opacity, late, Some((6, Rejection::Cycle)));
+    check(TxCriterion::Opacity, &format!("1 store z, 1 rollback z, {late}"), None);
     // Thread 1's transaction comes before all others but thread 2's, which begins with a load that is used late.
     let begins_with_load =
         "2 load y, 1 load z, 1 rfin, 1 load x, 1 rfin, 3 store x, 3 commit, 2 rfin, 2 store z, 1 store y";
-    check(Criterion::Opacity, begins_with_load, Some((9, Rejection::Cycle)));
+    check(TxCriterion::Opacity, begins_with_load, Some((9, Rejection::Cycle)));
     let commits = begins_with_load.replace("1 store y", "2 commit, 1 store y, 1 commit");
-    check(Criterion::StrictSerializability, &commits, Some((11, Rejection::Cycle)));
+    check(TxCriterion::StrictSerializability, &commits, Some((11, Rejection::Cycle)));
     // Only an aborted transaction comes after thread 1's; the next one of its thread need not.
     let aborts =
         "1 load y, 1 rfin, 1 store x, 2 load x, 2 rfin, 2 abort, 2 store y, 2 commit, 1 load y, 1 rfin, 1 commit";
-    check(Criterion::StrictSerializability, aborts, Some((10, Rejection::Stale)));
+    check(TxCriterion::StrictSerializability, aborts, Some((10, Rejection::Stale)));
     // What follows thread 2's transaction does so over thread 1's, which follows it by a store until it commits.
     let over =
         "2 load x, 2 rfin, 1 load y, 1 rfin, 3 store y, 3 store z, 3 commit, 1 store x, 1 commit, 2 load z, 2 rfin";
-    check(Criterion::Opacity, over, Some((10, Rejection::Stale)));
-    check(Criterion::StrictSerializability, &format!("{over}, 2 commit"), Some((11, Rejection::Stale)));
+    check(TxCriterion::Opacity, over, Some((10, Rejection::Stale)));
+    check(TxCriterion::StrictSerializability, &format!("{over}, 2 commit"), Some((11, Rejection::Stale)));
 }
 
 #[test]
 fn sizes_beyond_the_limit_are_refused() {
     let size = Size { threads: 9, vars: 2 };
-    assert_eq!(Monitor::new(Criterion::Opacity, size), Err(super::TooLarge(size)));
-    assert!(Monitor::new(Criterion::Opacity, Size { threads: 8, vars: 8 }).is_ok());
+    assert_eq!(Monitor::new(TxCriterion::Opacity, size), Err(super::TooLarge(size)));
+    assert!(Monitor::new(TxCriterion::Opacity, Size { threads: 8, vars: 8 }).is_ok());
 }
 
 /// TL2 with three threads: the third transaction takes its clock value between the other two.
 #[test]
 fn a_begin_is_earlier_than_the_first_event() {
     let literal = "3 load x, 3 rfin, 1 store x, 1 commit, 2 store y, 3 load y, 3 rfin";
-    check(Criterion::Opacity, literal, Some((6, Rejection::Stale)));
-    check(Criterion::Opacity, &format!("2 begin, {literal}"), None);
+    check(TxCriterion::Opacity, literal, Some((6, Rejection::Stale)));
+    check(TxCriterion::Opacity, &format!("2 begin, {literal}"), None);
 }

@@ -1,8 +1,9 @@
 //! What is wrong with a history, for people: the broken rule, or a shortest cycle with the events behind each edge.
 
+use crate::criterion::TxCriterion;
 use std::collections::VecDeque;
 
-use super::{Criterion, Edge, IllFormed, Outcome, Reason, Split, edges, ill_formed, split};
+use super::{Edge, IllFormed, Outcome, Reason, Split, edges, ill_formed, split};
 use crate::history::{Event, Names};
 
 /// Why a history is rejected.
@@ -28,12 +29,12 @@ pub enum Wrong {
 /// Explains why the criterion rejects the history; `None` if it accepts it.
 ///
 /// Unlike the oracle proper it looks for cycles instead of trying every order, so it serves long histories too.
-pub fn explain(criterion: Criterion, history: &[Event]) -> Option<Explanation> {
+pub fn explain(criterion: TxCriterion, history: &[Event]) -> Option<Explanation> {
     (1..=history.len()).find_map(|end| explain_last(criterion, &history[..end]))
 }
 
 /// Explains what is wrong with a history, all shorter prefixes of it being as they should be.
-pub fn explain_last(criterion: Criterion, history: &[Event]) -> Option<Explanation> {
+pub fn explain_last(criterion: TxCriterion, history: &[Event]) -> Option<Explanation> {
     let at = history.len().checked_sub(1)?;
     let split = split(history);
     let wrong = match ill_formed(criterion, history, &split) {

@@ -1,6 +1,7 @@
 //! Which transaction must come before which (FOIL, section 2.4.2: conflicts and strict equivalence).
 
-use super::{Criterion, Outcome, Split};
+use super::{Outcome, Split};
+use crate::criterion::TxCriterion;
 use crate::history::{Action, Event};
 
 /// A transaction must come before another.
@@ -30,8 +31,8 @@ pub enum Reason {
 }
 
 /// Everything that restricts the order of the transactions: one edge for each pair of events that does.
-pub fn edges(criterion: Criterion, history: &[Event], split: &Split) -> Vec<Edge> {
-    let counts = |t: usize| criterion.counts(split.transactions[t].outcome);
+pub fn edges(criterion: TxCriterion, history: &[Event], split: &Split) -> Vec<Edge> {
+    let counts = |t: usize| !criterion.is_about_committed() || split.transactions[t].outcome == Outcome::Committed;
     let mut edges = Vec::new();
     for later in 0..history.len() {
         for earlier in 0..later {

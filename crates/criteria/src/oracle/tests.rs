@@ -1,8 +1,9 @@
 //! The definitions on histories that one can check by hand.
 
+use crate::criterion::TxCriterion;
 use expect_test::{Expect, expect};
 
-use super::{Criterion, accepts, explain};
+use super::{accepts, explain};
 use crate::history::{Event, parse};
 
 /// Checks what is said about a history under both criteria, and that both ways to judge it agree.
@@ -10,7 +11,7 @@ fn check(text: &str, expect: Expect) {
     let source = format!("history memory\n{}", text.replace(", ", "\n"));
     let parsed = parse(&source).expect("the test's history is one");
     let mut said = String::new();
-    for criterion in Criterion::ALL {
+    for criterion in TxCriterion::BY_CONFLICTS {
         let explanation = explain(criterion, &parsed.history);
         let words = explanation.as_ref().map_or_else(
             || "accepted".into(),

@@ -1,6 +1,7 @@
 //! Well-formed histories (FOIL, section 2.4.2, with the readings in the documentation of [`oracle`](crate::oracle)).
 
-use super::{Criterion, Outcome, Split};
+use super::{Outcome, Split};
+use crate::criterion::TxCriterion;
 use crate::history::{Action, Event};
 
 /// How a history breaks a rule; the numbers are indices of events.
@@ -30,7 +31,7 @@ pub enum IllFormed {
 }
 
 /// How the history breaks a rule, if it does.
-pub fn ill_formed(criterion: Criterion, history: &[Event], split: &Split) -> Option<IllFormed> {
+pub fn ill_formed(criterion: TxCriterion, history: &[Event], split: &Split) -> Option<IllFormed> {
     (0..history.len()).find_map(|i| match history[i].action {
         Action::Rollback(v) => rollback_without_store(history, split, i, v),
         Action::Abort => abort_with_store(history, split, i),
@@ -58,12 +59,12 @@ fn abort_with_store(history: &[Event], split: &Split, abort: usize) -> Option<Il
 }
 
 /// Rule 3.
-fn rollback_after_use(c: Criterion, history: &[Event], split: &Split, store: usize, v: u8) -> Option<IllFormed> {
+fn rollback_after_use(c: TxCriterion, history: &[Event], split: &Split, store: usize, v: u8) -> Option<IllFormed> {
     let rollback = split.rollback_of(history, store)?;
     let wrong = |&access: &usize| {
         let Some(other) = split.of[access] else { return false };
         let committed = split.transactions[other].outcome == Outcome::Committed;
-        let used = history[access].action == Action::Load(v) && (c == Criterion::Opacity || committed);
+        let used = history[access].action == Action::Load(v) && (!c.is_about_committed() || committed);
         Some(other) != split.of[store] && (used || is_store(history[access], v))
     };
     let access = (store + 1..rollback).find(wrong)?;

@@ -2,9 +2,67 @@
 //!
 //! The paper writes its algorithms from the view of the thread that moves, `t`, and the other one, `u`; so do we.
 
-use std::fmt;
+use std::fmt::{self, Debug};
+use std::hash::Hash;
 
-use crate::history::Size;
+use super::Specification;
+use crate::history::{Action, Event, Size};
+
+/// The rules of an automaton for two threads.
+pub trait Rules {
+    /// The state of a thread.
+    type Lane: Copy + Eq + Hash + Debug + Default;
+
+    /// The automaton's name.
+    fn name(&self) -> &'static str;
+
+    /// One event of the thread `t`; `None` rejects.
+    fn take(&self, t: &mut Self::Lane, u: &mut Self::Lane, action: Action) -> Option<()>;
+
+    /// The state itself, and what silent steps make of it.
+    fn settled(&self, state: [Self::Lane; 2]) -> Vec<[Self::Lane; 2]> {
+        vec![state]
+    }
+}
+
+/// An automaton for two threads and some variables.
+#[derive(Clone, Copy, Debug)]
+pub struct TwoThreads<R> {
+    size: Size,
+    rules: R,
+}
+
+impl<R: Rules> TwoThreads<R> {
+    /// For two threads and at most eight variables.
+    pub fn new(size: Size, rules: R) -> Result<Self, UnsupportedSize> {
+        if size.threads == 2 && size.vars <= 8 { Ok(Self { size, rules }) } else { Err(UnsupportedSize(size)) }
+    }
+}
+
+impl<R: Rules> Specification for TwoThreads<R> {
+    type State = [R::Lane; 2];
+
+    fn name(&self) -> &'static str {
+        self.rules.name()
+    }
+
+    fn size(&self) -> Size {
+        self.size
+    }
+
+    fn initial(&self) -> Vec<Self::State> {
+        self.rules.settled(Self::State::default())
+    }
+
+    fn step(&self, state: &Self::State, event: Event) -> Vec<Self::State> {
+        let mut next = *state;
+        let (t, u) = lanes(&mut next, event.thread);
+        match self.rules.take(t, u, event.action) {
+            Some(()) => self.rules.settled(next),
+            None => Vec::new(),
+        }
+    }
+}
 
 /// What becomes of an aborted transaction's reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,10 +85,6 @@ impl fmt::Display for UnsupportedSize {
 }
 
 impl std::error::Error for UnsupportedSize {}
-
-pub(super) fn supported(size: Size) -> Result<Size, UnsupportedSize> {
-    if size.threads == 2 && size.vars <= 8 { Ok(size) } else { Err(UnsupportedSize(size)) }
-}
 
 /// The thread that moves, and the other one.
 pub(super) fn lanes<L>(lanes: &mut [L; 2], moving: u8) -> (&mut L, &mut L) {

@@ -7,16 +7,12 @@
 //! commit does not depend on a hidden predecessor; and resetting a thread keeps its own strong-predecessor flag.
 //! A read-finish without a pending load and a compare-and-swap are treated as in [`super::foil_nondet`].
 
-use super::Specification;
-use super::foil::{Aborts, UnsupportedSize, bit, lanes, reject_if, supported};
-use crate::history::{Action, Event, Size};
+use super::foil::{Aborts, Rules, bit, reject_if};
+use crate::history::Action;
 
-/// Algorithm 2 for two threads and some variables.
+/// The rules of Algorithm 2.
 #[derive(Clone, Copy, Debug)]
-pub struct FoilDet {
-    size: Size,
-    aborts: Aborts,
-}
+pub struct FoilDet(pub Aborts);
 
 /// What is known about a thread's transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -40,7 +36,7 @@ enum Status {
 
 /// The state of a thread. Sets of variables are bit masks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-struct Lane {
+pub struct Lane {
     status: Status,
     /// Variables read.
     rs: u8,
@@ -62,42 +58,18 @@ struct Lane {
     sp: bool,
 }
 
-/// Both threads.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct State([Lane; 2]);
-
-impl FoilDet {
-    /// For two threads and at most eight variables.
-    pub fn new(size: Size, aborts: Aborts) -> Result<Self, UnsupportedSize> {
-        Ok(Self { size: supported(size)?, aborts })
-    }
-}
-
-impl Specification for FoilDet {
-    type State = State;
+impl Rules for FoilDet {
+    type Lane = Lane;
 
     fn name(&self) -> &'static str {
-        match self.aborts {
+        match self.0 {
             Aborts::Forgotten => "foil-det",
             Aborts::Remembered => "foil-det-sound",
         }
     }
 
-    fn size(&self) -> Size {
-        self.size
-    }
-
-    fn initial(&self) -> Vec<State> {
-        vec![State::default()]
-    }
-
-    fn step(&self, state: &State, event: Event) -> Vec<State> {
-        let mut next = *state;
-        let (t, u) = lanes(&mut next.0, event.thread);
-        match take(t, u, event.action, self.aborts) {
-            Some(()) => vec![next],
-            None => Vec::new(),
-        }
+    fn take(&self, t: &mut Lane, u: &mut Lane, action: Action) -> Option<()> {
+        take(t, u, action, self.0)
     }
 }
 

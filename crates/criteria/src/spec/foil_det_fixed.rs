@@ -13,15 +13,12 @@
 //! A load that may still be finished adds conflicts that point into the past; what they would be is kept with the load
 //! until the read finishes or the thread does something else.
 
-use super::Specification;
-use super::foil::{UnsupportedSize, bit, lanes, reject_if, supported};
-use crate::history::{Action, Event, Size};
+use super::foil::{Rules, bit, reject_if};
+use crate::history::Action;
 
-/// The specification for two threads and some variables.
+/// Its rules.
 #[derive(Clone, Copy, Debug)]
-pub struct FoilDetFixed {
-    size: Size,
-}
+pub struct FoilDetFixed;
 
 /// What a set of transactions accessed; there are none if it is empty.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -47,7 +44,7 @@ struct Pending {
 
 /// The state of a thread. Sets of variables are bit masks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-struct Lane {
+pub struct Lane {
     /// It is in a transaction.
     started: bool,
     /// Variables read, by reads that have finished.
@@ -65,39 +62,15 @@ struct Lane {
     after_by: u8,
 }
 
-/// Both threads.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct State([Lane; 2]);
-
-impl FoilDetFixed {
-    /// For two threads and at most eight variables.
-    pub fn new(size: Size) -> Result<Self, UnsupportedSize> {
-        Ok(Self { size: supported(size)? })
-    }
-}
-
-impl Specification for FoilDetFixed {
-    type State = State;
+impl Rules for FoilDetFixed {
+    type Lane = Lane;
 
     fn name(&self) -> &'static str {
         "foil-det-fixed"
     }
 
-    fn size(&self) -> Size {
-        self.size
-    }
-
-    fn initial(&self) -> Vec<State> {
-        vec![State::default()]
-    }
-
-    fn step(&self, state: &State, event: Event) -> Vec<State> {
-        let mut next = *state;
-        let (t, u) = lanes(&mut next.0, event.thread);
-        match take(t, u, event.action) {
-            Some(()) => vec![next],
-            None => Vec::new(),
-        }
+    fn take(&self, t: &mut Lane, u: &mut Lane, action: Action) -> Option<()> {
+        take(t, u, action)
     }
 }
 

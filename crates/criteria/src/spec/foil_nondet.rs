@@ -9,16 +9,12 @@
 //! The language is not opacity: see `docs/foil-specifications.md`, and [`Aborts`] for the change that makes it a part of
 //! opacity.
 
-use super::Specification;
-use super::foil::{Aborts, UnsupportedSize, bit, lanes, reject_if, supported};
-use crate::history::{Action, Event, Size};
+use super::foil::{Aborts, Rules, bit, lanes, reject_if};
+use crate::history::Action;
 
-/// Algorithm 1 for two threads and some variables.
+/// The rules of Algorithm 1.
 #[derive(Clone, Copy, Debug)]
-pub struct FoilNondet {
-    size: Size,
-    aborts: Aborts,
-}
+pub struct FoilNondet(pub Aborts);
 
 /// What is known about the fate of a thread's transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -34,7 +30,7 @@ enum Status {
 
 /// The state of a thread. Sets of variables are bit masks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-struct Lane {
+pub struct Lane {
     status: Status,
     /// Its transaction has its place in the serial order.
     serialized: bool,
@@ -57,41 +53,24 @@ struct Lane {
 }
 
 /// Both threads.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct State([Lane; 2]);
+type State = [Lane; 2];
 
-impl FoilNondet {
-    /// For two threads and at most eight variables.
-    pub fn new(size: Size, aborts: Aborts) -> Result<Self, UnsupportedSize> {
-        Ok(Self { size: supported(size)?, aborts })
-    }
-}
-
-impl Specification for FoilNondet {
-    type State = State;
+impl Rules for FoilNondet {
+    type Lane = Lane;
 
     fn name(&self) -> &'static str {
-        match self.aborts {
+        match self.0 {
             Aborts::Forgotten => "foil-nondet",
             Aborts::Remembered => "foil-nondet-sound",
         }
     }
 
-    fn size(&self) -> Size {
-        self.size
+    fn take(&self, t: &mut Lane, u: &mut Lane, action: Action) -> Option<()> {
+        take(t, u, action, self.0)
     }
 
-    fn initial(&self) -> Vec<State> {
-        serializations(State::default())
-    }
-
-    fn step(&self, state: &State, event: Event) -> Vec<State> {
-        let mut next = *state;
-        let (t, u) = lanes(&mut next.0, event.thread);
-        match take(t, u, event.action, self.aborts) {
-            Some(()) => serializations(next),
-            None => Vec::new(),
-        }
+    fn settled(&self, state: State) -> Vec<State> {
+        serializations(state)
     }
 }
 
@@ -102,7 +81,7 @@ fn serializations(state: State) -> Vec<State> {
     while at < states.len() {
         for thread in 0..2 {
             let mut next = states[at];
-            let (t, u) = lanes(&mut next.0, thread);
+            let (t, u) = lanes(&mut next, thread);
             if serialize(t, u).is_some() {
                 states.push(next);
             }

@@ -1,15 +1,16 @@
 //! The specifications that a user can ask for by name.
 
+use crate::criterion::TxCriterion;
 use std::fmt;
 
 use super::automaton::{Automaton, Numbered};
 use super::foil::Aborts::{Forgotten, Remembered};
-use super::foil::UnsupportedSize;
+use super::foil::{TwoThreads, UnsupportedSize};
 use super::foil_det::FoilDet;
 use super::foil_det_fixed::FoilDetFixed;
 use super::foil_nondet::FoilNondet;
 use crate::history::Size;
-use crate::monitor::{Criterion, Monitor, TooLarge};
+use crate::monitor::{Monitor, TooLarge};
 
 /// Every name, with what it stands for.
 pub const NAMES: [(&str, &str); 7] = [
@@ -36,13 +37,14 @@ pub enum NameError {
 /// The specification of this name for this many threads and variables.
 pub fn named(name: &str, size: Size) -> Result<Box<dyn Automaton>, NameError> {
     Ok(match name {
-        "foil-nondet" => Box::new(Numbered::new(FoilNondet::new(size, Forgotten)?)),
-        "foil-det" => Box::new(Numbered::new(FoilDet::new(size, Forgotten)?)),
-        "foil-nondet-sound" => Box::new(Numbered::new(FoilNondet::new(size, Remembered)?)),
-        "foil-det-sound" => Box::new(Numbered::new(FoilDet::new(size, Remembered)?)),
-        "foil-det-fixed" => Box::new(Numbered::new(FoilDetFixed::new(size)?)),
+        "foil-nondet" => Box::new(Numbered::new(TwoThreads::new(size, FoilNondet(Forgotten))?)),
+        "foil-det" => Box::new(Numbered::new(TwoThreads::new(size, FoilDet(Forgotten))?)),
+        "foil-nondet-sound" => Box::new(Numbered::new(TwoThreads::new(size, FoilNondet(Remembered))?)),
+        "foil-det-sound" => Box::new(Numbered::new(TwoThreads::new(size, FoilDet(Remembered))?)),
+        "foil-det-fixed" => Box::new(Numbered::new(TwoThreads::new(size, FoilDetFixed)?)),
         _ => {
-            let criterion = Criterion::named(name).ok_or_else(|| NameError::Unknown(name.to_owned()))?;
+            let criterion = TxCriterion::from_name(name).filter(|criterion| criterion.is_by_conflicts());
+            let criterion = criterion.ok_or_else(|| NameError::Unknown(name.to_owned()))?;
             Box::new(Numbered::new(Monitor::new(criterion, size)?))
         }
     })

@@ -9,13 +9,16 @@
 //! - *A value.* For opacity there is one more read to justify. The others do not look at live transactions.
 //! - *`C`, or `A` for a commit.* Completions are lost.
 //!
-//! So only the replies for which [`Criterion::judges`] says so need a look, and a search that looks at all of them has looked at every
+//! Final-state opacity is not about prefixes: it is asked once, when a history is over.
+//!
+//! So only the replies for which [`TxCriterion::judges`] says so need a look, and a search that looks at all of them has looked at every
 //! prefix. The tests hold the oracle to this.
 
+use super::Digest;
 use super::digest::bits;
 use super::problem::Problem;
 use super::search::search;
-use super::{Criterion, Digest};
+use crate::criterion::TxCriterion;
 
 /// Why there is an order: the order.
 pub type Order = Vec<Point>;
@@ -60,12 +63,12 @@ impl Point {
 
 /// Whether the history behind a digest satisfies the criterion, whatever its shorter prefixes do. See the module for why a search
 /// that asks this after every reply has judged every prefix.
-pub fn holds(criterion: Criterion, digest: &Digest, init: &[i128]) -> bool {
+pub fn holds(criterion: TxCriterion, digest: &Digest, init: &[i128]) -> bool {
     Problem::new(criterion, digest, init).is_ok_and(|problem| search(&problem).is_some())
 }
 
 /// The same as [`holds`], with an order or a reason why there is none. The reason costs a few more searches.
-pub fn accepts(criterion: Criterion, digest: &Digest, init: &[i128]) -> Result<Order, Why> {
+pub fn accepts(criterion: TxCriterion, digest: &Digest, init: &[i128]) -> Result<Order, Why> {
     let problem = Problem::new(criterion, digest, init).map_err(Why::Torn)?;
     search(&problem).ok_or_else(|| core(problem))
 }

@@ -12,7 +12,8 @@
 //!
 //! **Invariant:** slots that are not in use are zero, so that equal digests are equal words.
 
-use super::{Action, Call, Criterion, Event, History, Reply};
+use super::{Action, Call, Event, History, Reply};
+use crate::criterion::TxCriterion;
 
 /// The most transactions that a history may have.
 pub const MAX_TRANSACTIONS: usize = 32;
@@ -73,23 +74,10 @@ impl Digest {
         self.locations
     }
 
-    /// How many words [`Digest::encode`] writes.
-    pub fn len_in_words(&self) -> usize {
-        self.words.len()
-    }
-
-    /// Appends it as plain words; the same number of them for each digest of this size.
-    pub fn encode(&self, out: &mut Vec<i128>) {
-        out.extend_from_slice(&self.words);
-    }
-
-    /// Takes the state from words that [`Digest::encode`] of a digest of the same size wrote; says whether they are that many.
-    pub fn decode(&mut self, words: &[i128]) -> bool {
-        let fits = words.len() == self.words.len();
-        if fits {
-            self.words.copy_from_slice(words);
-        }
-        fits
+    /// The words of each transaction, for tests with a bug in them.
+    #[cfg(test)]
+    pub(super) fn words_of_each(&mut self) -> impl Iterator<Item = &mut [i128]> {
+        self.words.chunks_mut(HEAD + 2 * self.locations as usize)
     }
 
     /// The transaction has begun, if it has not before: those that have ended by now precede it.
@@ -203,7 +191,7 @@ impl Digest {
     /// For opacity the writes of an aborted transaction are seen by nobody; a committed one without writes has its place in the row
     /// and nothing more, like an aborted one; and one that has ended without either can stand anywhere between those that precede it
     /// and those that it precedes, which are ordered by real time themselves. Serializability does not ask for real time.
-    pub fn forget(&mut self, criterion: Criterion) {
+    pub fn forget(&mut self, criterion: TxCriterion) {
         for tx in 0..self.transactions {
             let status = self.status(tx);
             let unseen = status == Status::Aborted || status == Status::Committed && self.writes(tx) == 0;
@@ -309,26 +297,6 @@ impl Digest {
             let at = self.at(other);
             self.words[at] &= !(1 << (BEFORE_SHIFT + u32::from(tx)));
         }
-    }
-
-    /// The digest of the same history with other names: transaction `t` is called `transactions[t]`, location `l` is called
-    /// `locations[l]`, and `value` renames values. Both lists are permutations; the initial values have to be renamed along.
-    pub fn permute(&self, transactions: &[u8], locations: &[u8], value: impl Fn(i128) -> i128) -> Self {
-        let mut new = Self { words: vec![0; self.words.len()], ..*self };
-        for tx in 0..self.transactions {
-            let renamed = transactions[tx as usize];
-            let (from, to) = (self.at(tx), self.at(renamed));
-            let before = bits(self.before(tx)).fold(0, |mask, t| mask | 1i128 << transactions[t as usize]);
-            new.words[to] = self.words[from] & (STATUS | TORN) | before << BEFORE_SHIFT;
-            for loc in bits(self.reads(tx)) {
-                new.words[to + 1] |= 1 << locations[loc as usize];
-                new.words[to + HEAD + locations[loc as usize] as usize] = value(self.first_read(tx, loc));
-            }
-            for loc in bits(self.writes(tx)) {
-                new.write(renamed, locations[loc as usize], value(self.written(tx, loc)));
-            }
-        }
-        new
     }
 }
 

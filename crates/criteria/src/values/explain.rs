@@ -1,4 +1,4 @@
-//! Judges every prefix of a history and says, for people, in which order its transactions fit or why none will do.
+//! Judges a history, prefix by prefix where these count, and says, for people, in which order its transactions fit or why none will do.
 //!
 //! A rejection is explained by a core ([`Why`]): the reads that cannot all be justified, and, where they matter, who had ended before
 //! whom began and who must not overlap with whom. Orders of the transactions that the core is about are shown with the constraint that
@@ -6,7 +6,8 @@
 
 use super::decide::{Order, Point, Why, accepts};
 use super::digest::bits;
-use super::{Action, Call, Criterion, Digest, Event, History, Names, Recorder, Reply, Status};
+use super::{Action, Call, Digest, Event, History, Names, Recorder, Reply, Status};
+use crate::criterion::TxCriterion;
 
 mod attempts;
 
@@ -63,8 +64,8 @@ impl Kind {
     }
 }
 
-/// Judges every prefix of a history: an order for the whole of it, or why the first prefix without one has none.
-pub fn judge(criterion: Criterion, history: &History, names: &Names) -> Result<Order, Box<Explanation>> {
+/// Judges every prefix of a history, or the whole of it where prefixes do not count: an order for the whole of it, or why the first prefix without one has none.
+pub fn judge(criterion: TxCriterion, history: &History, names: &Names) -> Result<Order, Box<Explanation>> {
     let mut recorder = Recorder::new(history);
     let mut order = Order::new();
     for (at, event) in history.events().iter().enumerate() {
@@ -80,7 +81,7 @@ pub fn judge(criterion: Criterion, history: &History, names: &Names) -> Result<O
 }
 
 fn explain(
-    criterion: Criterion,
+    criterion: TxCriterion,
     history: &History,
     names: &Names,
     at: usize,
@@ -121,7 +122,7 @@ fn point_in_words(point: Point, digest: &Digest, names: &Names) -> String {
 
 /// What words are made from: the history up to and including the event `at`.
 pub(super) struct Words<'a> {
-    criterion: Criterion,
+    criterion: TxCriterion,
     history: &'a History,
     names: &'a Names,
     at: usize,
@@ -208,7 +209,7 @@ impl Words<'_> {
     fn no_order(&self, why: &Why) -> String {
         let Why::Core { reads, before, clashes } = why else { return String::new() };
         let order = match self.criterion {
-            Criterion::SnapshotIsolation => "no order of snapshots and commits",
+            TxCriterion::SnapshotIsolation => "no order of snapshots and commits",
             _ => "no serial order",
         };
         let mut facts: Vec<String> = reads.iter().map(|read| self.read(*read)).collect();

@@ -5,24 +5,21 @@
 //! [`finish`] asks for some order, [`misplaced`] for every order that is sorted by the keys that the memory gave its transactions. Where
 //! keys are equal the order must not matter; so a memory that needs a rule for ties has to say so in its keys.
 
+use super::decide::Order;
 use super::digest::bits;
-use super::{Criterion, Digest, Status};
+use super::problem::Problem;
+use super::search::search;
+use super::{Digest, Status};
+use crate::criterion::TxCriterion;
 
 /// An order of the transactions that explains their reads and the memory at the end: for opacity of all, else of those that have committed.
 /// Snapshot isolation says nothing about the end.
-pub fn finish(criterion: Criterion, digest: &Digest, init: &[i128], memory: &[i128]) -> Option<Vec<u8>> {
-    if criterion == Criterion::SnapshotIsolation {
-        return Some(Vec::new());
+pub fn finish(criterion: TxCriterion, digest: &Digest, init: &[i128], memory: &[i128]) -> Option<Order> {
+    if criterion == TxCriterion::SnapshotIsolation {
+        return Some(Order::new());
     }
-    let committed = |tx: &u8| digest.status(*tx) == Status::Committed;
-    let places = |tx: &u8| match criterion.is_about_committed() {
-        true => committed(tx),
-        false => digest.status(*tx) != Status::Waiting,
-    };
-    let places: Vec<u8> = (0..digest.transactions()).filter(places).collect();
-    let real_time = criterion.keeps_real_time();
-    let mut row = Row { digest, init, memory, places: &places, real_time, order: Vec::new() };
-    row.extend(0, init.to_vec()).then_some(row.order)
+    let problem = Problem::new(criterion, digest, init).ok()?;
+    search(&Problem { end: Some(memory), ..problem })
 }
 
 /// An order of the committed transactions that their keys allow and that does not explain their reads and the memory at the end.
@@ -97,45 +94,6 @@ pub fn misfit(digest: &Digest, init: &[i128], memory: &[i128], order: &[u8]) -> 
     Some(Misfit::End { loc: loc as u8, holds: memory[loc], instead: now[loc] })
 }
 
-fn is_legal(digest: &Digest, tx: u8, memory: &[i128]) -> bool {
-    !digest.is_torn(tx) && bits(digest.reads(tx)).all(|loc| digest.first_read(tx, loc) == memory[loc as usize])
-}
-
 fn write(digest: &Digest, tx: u8, memory: &mut [i128]) {
     bits(digest.writes(tx)).for_each(|loc| memory[loc as usize] = digest.written(tx, loc));
-}
-
-struct Row<'a> {
-    digest: &'a Digest,
-    init: &'a [i128],
-    memory: &'a [i128],
-    places: &'a [u8],
-    real_time: bool,
-    order: Vec<u8>,
-}
-
-impl Row<'_> {
-    fn extend(&mut self, placed: u32, now: Vec<i128>) -> bool {
-        if self.order.len() == self.places.len() {
-            return now == self.memory;
-        }
-        debug_assert_eq!(now.len(), self.init.len());
-        let all = self.places.iter().fold(0, |set, tx| set | 1_u32 << tx);
-        for tx in bits(all & !placed) {
-            let waits = if self.real_time { self.digest.before(tx) & all & !placed } else { 0 };
-            if waits != 0 || !is_legal(self.digest, tx, &now) {
-                continue;
-            }
-            let mut after = now.clone();
-            if self.digest.status(tx) == Status::Committed {
-                write(self.digest, tx, &mut after);
-            }
-            self.order.push(tx);
-            if self.extend(placed | 1 << tx, after) {
-                return true;
-            }
-            self.order.pop();
-        }
-        false
-    }
 }

@@ -6,13 +6,15 @@
 //! Transaction a *precedes* b in real time if a has committed or aborted before the first event of b.
 //! A *completion* of a history aborts every live transaction and commits or aborts each commit-pending one.
 //!
-//! A history is **accepted** iff every prefix of it satisfies the criterion.
+//! A history is **accepted** iff every prefix of it satisfies the criterion; for final-state opacity, iff it does itself.
 //!
 //! # The criteria
 //! **Opacity** (final-state opacity of Guerraoui and Kapalka, for every prefix). Some completion is equivalent to a sequential
 //! history, that is, its transactions can be put in a row, such that (1) the row keeps real time and (2) every transaction is
 //! legal: executed after those committed transactions that stand before it in the row, and only those, on the initial values,
 //! each of its reads returns what the last write to that location wrote, its own writes included.
+//!
+//! **Final-state opacity**: the same of the whole history only. It is what Lesani and Palsberg (Theorem 1) show of their patterns.
 //!
 //! **Strict serializability**: the same for the committed transactions of some completion only. Neither values nor real time of
 //! the others count.
@@ -29,11 +31,12 @@
 //! the place of the transaction in the row), which "before the reply to the first read" would not give.
 //!
 //! # Every prefix
-//! It makes a difference for all four, and for the same reason: a transaction may read from another that is still live, and go wrong
+//! It makes a difference for all of them, and for the same reason: a transaction may read from another that is still live, and go wrong
 //! with it, before the other asks to commit and all is well again. For `committed` transactions this means: the reader has
-//! committed and the writer has not even tried to (`library/histories/late_commit.history`).
+//! committed and the writer has not even tried to (`library/histories/late_commit.history`, which is final-state opaque).
 
-use super::{Action, Call, Criterion, Event, History, Reply};
+use super::{Action, Call, Event, History, Reply};
+use crate::criterion::TxCriterion;
 
 /// A completed operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,19 +62,21 @@ struct Transaction {
     end: Option<usize>,
 }
 
-/// Whether the criterion accepts the history: every prefix of it satisfies it.
-pub fn accepts(criterion: Criterion, history: &History) -> bool {
-    (0..=history.events().len()).all(|end| satisfies(criterion, history, end))
+/// Whether the criterion accepts the history: every prefix of it that counts satisfies it.
+pub fn accepts(criterion: TxCriterion, history: &History) -> bool {
+    let whole = history.events().len();
+    let first = if criterion.judges_prefixes() { 0 } else { whole };
+    (first..=whole).all(|end| satisfies(criterion, history, end))
 }
 
 /// Whether the first `end` events satisfy the criterion, whatever shorter prefixes do.
-pub fn satisfies(criterion: Criterion, history: &History, end: usize) -> bool {
+pub fn satisfies(criterion: TxCriterion, history: &History, end: usize) -> bool {
     completions(transactions(&history.events()[..end])).into_iter().any(|mut completion| {
         if criterion.is_about_committed() {
             completion.retain(|tx| tx.fate == Fate::Committed);
         }
         match criterion {
-            Criterion::SnapshotIsolation => has_snapshots(&completion, history.init()),
+            TxCriterion::SnapshotIsolation => has_snapshots(&completion, history.init()),
             _ => has_row(&completion, history.init(), criterion.keeps_real_time()),
         }
     })
@@ -79,12 +84,12 @@ pub fn satisfies(criterion: Criterion, history: &History, end: usize) -> bool {
 
 /// Whether the end of a run is as the criterion wants it: some row as above leaves this memory behind.
 /// Snapshot isolation says nothing about the end.
-pub fn ends(criterion: Criterion, history: &History, memory: &[i128]) -> bool {
+pub fn ends(criterion: TxCriterion, history: &History, memory: &[i128]) -> bool {
     let mut all = transactions(history.events());
     if criterion.is_about_committed() {
         all.retain(|tx| tx.fate == Fate::Committed);
     }
-    if criterion == Criterion::SnapshotIsolation {
+    if criterion == TxCriterion::SnapshotIsolation {
         return true;
     }
     some_permutation(all.len(), &mut |row| {

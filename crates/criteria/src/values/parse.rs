@@ -13,7 +13,7 @@
 //! A line with a call and its reply is two events. **Invariant:** everything that is wrong with a file is reported at once: what
 //! cannot be read, and what is out of place among the lines of transactions that could be read.
 
-use cyrano_ir::{Diagnostic, Span};
+use cyrano_diagnostic::{Diagnostic, Span};
 
 use super::{Action, Call, Event, Fault, History, IllFormed, MAX_LOCATIONS, MAX_TRANSACTIONS, Names, Reply};
 use crate::history::parse::{Word, lines, position, span_of};

@@ -5,13 +5,16 @@
 //! *transaction* would not do, since somebody may have read from it.
 
 use super::digest::{MAX_TRANSACTIONS, bits};
-use super::{Criterion, Digest, Status};
+use super::{Digest, Status};
+use crate::criterion::TxCriterion;
 
 /// Constraints on an order. Sets are bit masks of transactions or of locations.
 #[derive(Clone, Debug)]
 pub(super) struct Problem<'a> {
     pub(super) digest: &'a Digest,
     pub(super) init: &'a [i128],
+    /// What memory holds behind the last one, if that counts.
+    pub(super) end: Option<&'a [i128]>,
     /// Whether snapshots and commits are ordered instead of whole transactions.
     pub(super) instants: bool,
     /// Those that have a place in every order.
@@ -30,28 +33,29 @@ pub(super) struct Problem<'a> {
 
 impl<'a> Problem<'a> {
     /// What a criterion asks of a digest; or a transaction that is wrong on its own.
-    pub(super) fn new(criterion: Criterion, digest: &'a Digest, init: &'a [i128]) -> Result<Self, u8> {
+    pub(super) fn new(criterion: TxCriterion, digest: &'a Digest, init: &'a [i128]) -> Result<Self, u8> {
         let all = 0..digest.transactions();
         let with = |status| all.clone().filter(|t| digest.status(*t) == status).fold(0, |set, t| set | 1_u32 << t);
         let visible = with(Status::Committed);
         let pending = with(Status::CommitPending);
-        let required = match criterion {
-            Criterion::Opacity => visible | pending | with(Status::Live) | with(Status::Aborted),
-            _ => visible,
+        let required = match criterion.is_about_committed() {
+            true => visible,
+            false => visible | pending | with(Status::Live) | with(Status::Aborted),
         };
         if let Some(torn) = bits(required).find(|t| digest.is_torn(*t)) {
             return Err(torn);
         }
-        let instants = criterion == Criterion::SnapshotIsolation;
+        let instants = criterion == TxCriterion::SnapshotIsolation;
         let none = [0; MAX_TRANSACTIONS];
         let (reads, before, clashes) = (none, none, none);
-        let mut new = Self { digest, init, instants, required, visible, optional: 0, reads, before, clashes };
+        let mut new =
+            Self { digest, init, end: None, instants, required, visible, optional: 0, reads, before, clashes };
         new.constrain(criterion, required | pending);
         new.optional = bits(pending).filter(|t| new.is_useful(*t, required | pending)).fold(0, |set, t| set | 1 << t);
         Ok(new)
     }
 
-    fn constrain(&mut self, criterion: Criterion, places: u32) {
+    fn constrain(&mut self, criterion: TxCriterion, places: u32) {
         for tx in bits(places) {
             let t = tx as usize;
             self.reads[t] = self.digest.reads(tx);

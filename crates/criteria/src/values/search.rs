@@ -2,7 +2,7 @@
 //!
 //! Orders are built from the front; a transaction is placed only when those that precede it have been placed and its reads are
 //! justified by the memory so far. What prunes:
-//! - *Placed at once.* A transaction that changes no location which anybody reads is placed as soon as it can be: in any order that
+//! - *Placed at once.* A transaction that changes no location which anybody reads, or looks at in the end, is placed as soon as it can be: in any order that
 //!   continues from here it may be moved to the front, for the memory is the same without it, its own reads are justified now, those
 //!   before it are placed, and those after it wait for less. (With instants only if it need not keep apart from others.)
 //! - *Values out of nowhere.* Where a read returned what is neither the initial value nor a last write of anybody who might commit,
@@ -47,7 +47,8 @@ impl<'p, 'd> Search<'p, 'd> {
     fn new(problem: &'p Problem<'d>, chosen: u32) -> Self {
         let places = problem.places(chosen);
         let visible = problem.visible | chosen;
-        let looked_at = bits(places).fold(0, |set, tx| set | problem.reads[tx as usize]);
+        let end = if problem.end.is_some() { u32::MAX } else { 0 };
+        let looked_at = bits(places).fold(end, |set, tx| set | problem.reads[tx as usize]);
         let moves = |tx: &u8| {
             problem.digest.writes(*tx) & looked_at != 0 || problem.clashes[*tx as usize] & places & !(1 << tx) != 0
         };
@@ -59,7 +60,7 @@ impl<'p, 'd> Search<'p, 'd> {
     fn extend(&mut self, open: u32, mut closed: u32, mut memory: Memory) -> bool {
         let mark = self.order.len();
         self.place_at_once(open, &mut closed, &mut memory);
-        if closed == self.places {
+        if closed == self.places && self.ends(&memory) {
             return true;
         }
         if self.failed.contains(&(open, closed, memory)) || !self.branch(open, closed, memory) {
@@ -124,11 +125,19 @@ impl<'p, 'd> Search<'p, 'd> {
     }
 
     fn is_justified(&self, tx: u8, loc: u8, memory: &Memory) -> bool {
-        let value = match memory[loc as usize] {
+        self.problem.digest.first_read(tx, loc) == self.value(loc, memory)
+    }
+
+    /// Whether the memory is what it has to be at the end.
+    fn ends(&self, memory: &Memory) -> bool {
+        self.problem.end.is_none_or(|end| (0_u8..).zip(end).all(|(loc, value)| self.value(loc, memory) == *value))
+    }
+
+    fn value(&self, loc: u8, memory: &Memory) -> i128 {
+        match memory[loc as usize] {
             0 => self.problem.init[loc as usize],
             writer => self.problem.digest.written(writer - 1, loc),
-        };
-        self.problem.digest.first_read(tx, loc) == value
+        }
     }
 
     fn written(&self, tx: u8, mut memory: Memory) -> Memory {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use cyrano_session::Criterion;
+use cyrano_criteria::table::Claim;
 
 use super::{OutputArgs, RunArgs, TestArgs, named};
 
@@ -34,7 +34,7 @@ pub struct ExportArgs {
     pub bound: Option<u16>,
     /// Only checks of these kinds
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::criterion())]
-    pub criterion: Vec<Criterion>,
+    pub criterion: Vec<Claim>,
     /// Compare observations with the serial ones of this program instead, which has the same tests
     #[arg(long, value_name = "FILE")]
     pub reference: Option<String>,

@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::Error;
 use clap::{Arg, Command};
-use cyrano_criteria::table::{self, CRITERIA};
-use cyrano_criteria::values;
-use cyrano_session::{Criterion, EngineName, REDUCTIONS, Reduction};
+use cyrano_criteria::table::{self, CRITERIA, Claim};
+use cyrano_ir::TxCriterion;
+use cyrano_session::{EngineName, REDUCTIONS, Reduction};
 use cyrano_tables::{PAPERS, Paper};
 
 /// Reads one of these names.
@@ -40,14 +40,14 @@ pub fn engine() -> impl TypedValueParser<Value = Option<EngineName>> {
 }
 
 /// Reads a criterion that a history can be judged by.
-pub fn of_histories() -> impl TypedValueParser<Value = values::Criterion> {
+pub fn of_histories() -> impl TypedValueParser<Value = TxCriterion> {
     let known = table::Criterion::of_histories().map(|(criterion, _)| (criterion.name, criterion.holds));
-    one_of(known, values::Criterion::named)
+    one_of(known, TxCriterion::from_name)
 }
 
 /// Reads a criterion that has a name of its own.
-pub fn criterion() -> impl TypedValueParser<Value = Criterion> {
-    one_of(CRITERIA.iter().map(|criterion| (criterion.name, criterion.holds)), Criterion::from_name)
+pub fn criterion() -> impl TypedValueParser<Value = Claim> {
+    one_of(CRITERIA.iter().map(|criterion| (criterion.name, criterion.holds)), Claim::from_name)
 }
 
 /// Reads any criterion.
@@ -55,10 +55,10 @@ pub fn criterion() -> impl TypedValueParser<Value = Criterion> {
 pub struct CriterionParser;
 
 impl TypedValueParser for CriterionParser {
-    type Value = Criterion;
+    type Value = Claim;
 
-    fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Criterion, Error> {
-        let known = value.to_str().and_then(Criterion::from_name);
+    fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Claim, Error> {
+        let known = value.to_str().and_then(Claim::from_name);
         known.map_or_else(|| criterion().parse_ref(cmd, arg, value), Ok)
     }
 

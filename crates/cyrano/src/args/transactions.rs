@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use cyrano_criteria::values;
-use cyrano_session::Criterion;
+use cyrano_criteria::table::Claim;
+use cyrano_ir::TxCriterion;
 use cyrano_tables::Paper;
 
 use super::{DrawingArgs, OutputArgs, RunArgs, TestArgs, named, seconds};
@@ -61,7 +61,7 @@ pub struct HistoryArgs {
     pub file: String,
     /// What to judge it by; without it every criterion that its alphabet has
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::of_histories())]
-    pub criterion: Vec<values::Criterion>,
+    pub criterion: Vec<TxCriterion>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -115,7 +115,7 @@ pub struct FenceArgs {
     pub file: String,
     /// Only checks of this kind have to hold
     #[arg(long, value_name = "CRITERION", value_parser = named::criterion())]
-    pub criterion: Option<Criterion>,
+    pub criterion: Option<Claim>,
     /// List every minimal set, not just one of least cost
     #[arg(long)]
     pub all: bool,

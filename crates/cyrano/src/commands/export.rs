@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use cyrano_criteria::table::Claim;
 use cyrano_engine::{Question, Verdict, Watch};
 use cyrano_ir::{Property, Quantifier};
 use cyrano_memory::Model;
 use cyrano_report::{ExportReport, FormulaReport, exports_json, exports_text};
-use cyrano_session::{Case, Claim, EngineName, Failure, Runner, Selected, Subject, VERSION, bug, lines, proof, select};
+use cyrano_session::{Case, EngineName, Failure, Runner, Selected, Subject, VERSION, bug, lines, proof, select};
 use cyrano_symbolic::Export;
 
 use crate::args::ExportArgs;
@@ -89,7 +90,7 @@ fn unused(name: &str, names: &mut BTreeSet<String>) -> String {
 
 fn what(selected: &Selected) -> (&'static str, Option<&Model>) {
     match selected {
-        Selected::Run(claim, model) => (claim.criterion(), Some(model)),
+        Selected::Run(claim, model) => (claim.name(), Some(model)),
         Selected::Nothing { criterion, .. } => (criterion, None),
     }
 }
@@ -150,10 +151,12 @@ fn asked<'a>(
     watch: &dyn Watch,
 ) -> Result<(Property, &'a Model), String> {
     match selected {
-        Selected::Run(Claim::Property(property), model) => Ok((property.clone(), model)),
         Selected::Run(Claim::Observations, model) => Ok((specification.property(runner, case, watch)?, model)),
         Selected::Run(Claim::Atomicity, _) => {
             Err("`atomicity` has no formula of its own: write operations and check `observations`".into())
+        }
+        Selected::Run(claim, model) => {
+            Ok((Property::all_of(claim).pop().expect("all that is claimed is known"), model))
         }
         Selected::Nothing { reason, .. } => Err(reason.clone()),
     }

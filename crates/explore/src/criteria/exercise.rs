@@ -148,6 +148,9 @@ impl Explore {
                     false => vacuous(vacuity::NO_ASSERTION),
                 }
             }
+            Property::Transactions(criterion) if !criterion.judges_prefixes() && !found.judge.ended => {
+                vacuous(vacuity::NO_END)
+            }
             Property::Transactions(_) => self.idle_transactions(machine, found.notes, limits),
             Property::Progress(_) if !found.notes.committed => vacuous("no transaction ever commits"),
             Property::CommitAtomicity if !found.notes.committed => vacuous("no atomic block ever commits"),

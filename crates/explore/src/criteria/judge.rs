@@ -125,6 +125,7 @@ impl<'m, 'a> Judge<'m, 'a> {
             }
             Some(Property::Transactions(_)) => {
                 if self.m.values.as_ref().is_some_and(|values| !values.finishes(self.m, state)) {
+                    self.blame(state);
                     self.found(record, Some(Violation::Transactions), false);
                 }
             }

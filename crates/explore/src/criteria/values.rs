@@ -7,6 +7,8 @@
 //! (`cyrano_criteria::values::holds`). So whatever order justifies the first history, cut down to the responses of the other,
 //! justifies that one.
 //!
+//! The same holds of criteria that are asked once, of a whole history: its responses are the same in both, and the first has more real time.
+//!
 //! *Client symmetry* (reduction `client-symmetry`): where threads, locations or values are interchangeable (`Program::interchangeable`), an execution
 //! of a client can be renamed so that threads make their first calls in order, and so that the first new location, or value, that somebody
 //! names is always the smallest that nobody has named. The renamed execution is one of the renamed client, and the criteria do not look at
@@ -19,10 +21,10 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use cyrano_criteria::values::{Call, Criterion, Digest, Reply, finish, holds, misplaced};
+use cyrano_criteria::values::{Call, Digest, Reply, finish, holds, misplaced};
 use cyrano_engine::values::Calls;
 use cyrano_engine::{Access, Violation};
-use cyrano_ir::{Interchangeable, Op, Program, Property, ThreadId, reply};
+use cyrano_ir::{Interchangeable, Op, Program, Property, ThreadId, TxCriterion, reply};
 use rustc_hash::FxHashMap;
 
 use crate::Explore;
@@ -37,7 +39,7 @@ mod attempts;
 
 /// The criterion, and what is the same for all states.
 pub(crate) struct Values {
-    criterion: Criterion,
+    criterion: TxCriterion,
     empty: Digest,
     init: Vec<i128>,
     /// How many transactions a thread can have.
@@ -52,7 +54,7 @@ pub(crate) struct Values {
     forget: bool,
     /// What clients may exchange, if that is used.
     pub renames: Interchangeable,
-    memo: RwLock<FxHashMap<Vec<i128>, bool>>,
+    memo: RwLock<FxHashMap<Digest, bool>>,
 }
 
 /// What a state remembers.
@@ -98,7 +100,7 @@ impl Values {
         let size = cyrano_engine::values::size(program);
         let init = cyrano_engine::values::initial(program);
         let order = Order::of(program, *criterion)?;
-        let criterion = cyrano_engine::values::criterion(*criterion)?;
+        let criterion = *criterion;
         let own = size.per_thread * program.threads.len();
         let attempts = program.restarts().then(|| Attempts::new(own));
         let numbers = attempts.map_or(own, |attempts| attempts.numbers(criterion));
@@ -121,13 +123,11 @@ impl Values {
     }
 
     fn holds(&self, digest: &Digest) -> bool {
-        let mut key = Vec::with_capacity(digest.len_in_words());
-        digest.encode(&mut key);
-        if let Some(known) = self.memo.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        if let Some(known) = self.memo.read().unwrap_or_else(PoisonError::into_inner).get(digest) {
             return *known;
         }
         let holds = holds(self.criterion, digest, &self.init);
-        self.memo.write().unwrap_or_else(PoisonError::into_inner).insert(key, holds);
+        self.memo.write().unwrap_or_else(PoisonError::into_inner).insert(digest.clone(), holds);
         holds
     }
 
@@ -200,9 +200,13 @@ impl Values {
         if room { Heeded::Right } else { Heeded::Crowded }
     }
 
-    /// Whether some order, or the one that is claimed, explains a final state: all transactions have committed.
+    /// Whether some order, or the one that is claimed, explains a final state. Where transactions run again until they commit, all of them
+    /// have, and memory counts as well; otherwise only what prefixes have left open does.
     pub fn finishes(&self, m: &Machine<'_>, state: &State) -> bool {
-        let (Some(heard), true) = (&state.heard, self.attempts.is_some()) else { return true };
+        let Some(heard) = &state.heard else { return true };
+        if self.attempts.is_none() {
+            return self.criterion.judges_prefixes() || self.holds(&heard.digest);
+        }
         let memory: Vec<i128> = m.program.transactional.iter().map(|loc| state.memory[loc.index()]).collect();
         let keys = match &self.order {
             Order::Some => return finish(self.criterion, &heard.digest, &self.init, &memory).is_some(),

@@ -22,7 +22,6 @@
 pub(crate) mod values;
 
 use cyrano_engine::Cause;
-use cyrano_engine::history::by_conflicts;
 use cyrano_ir::dataflow::{RegSet, expr_reads, tainted_before};
 use cyrano_ir::{
     AccessKind, Addr, BinOp, Change, Expr, InstrId, LocalExpr, Op, Place, Program, Property, ThreadId, Ty, UnOp,
@@ -46,7 +45,7 @@ pub(crate) enum Data {
 pub(crate) fn collapse(program: &Program, model: &Model, property: Option<&Property>) -> Data {
     let Some(Property::Transactions(criterion)) = property else { return Data::Plain };
     let in_order = [AccessKind::Load, AccessKind::Rmw].into_iter().all(|kind| model.reordering().keeps_all_after(kind));
-    if program.has_calls() || by_conflicts(*criterion).is_none() || model.reordering().own_order || !in_order {
+    if program.has_calls() || !criterion.is_by_conflicts() || model.reordering().own_order || !in_order {
         return Data::Plain;
     }
     let data = is_data(program);

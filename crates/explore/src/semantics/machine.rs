@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 
 use cyrano_criteria::history::Size;
 use cyrano_criteria::monitor::Monitor;
-use cyrano_engine::history::by_conflicts;
 use cyrano_ir::automorphisms::{self, Renaming};
 use cyrano_ir::dataflow::{Liveness, Names, exit_registers};
 use cyrano_ir::{
@@ -246,8 +245,7 @@ pub(crate) fn monitor(program: &Program, property: &Property) -> Option<Monitor>
         threads: u8::try_from(program.threads.len()).unwrap_or(u8::MAX),
         vars: u8::try_from(program.transactional.len()).unwrap_or(u8::MAX),
     };
-    let criterion = by_conflicts(*criterion)?;
-    Monitor::new(criterion, size).ok()
+    criterion.is_by_conflicts().then(|| Monitor::new(*criterion, size).ok()).flatten()
 }
 
 fn variables(program: &Program) -> Vec<Option<u8>> {

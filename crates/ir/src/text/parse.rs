@@ -10,10 +10,11 @@ use super::code::Scope;
 use super::lex::lex;
 use super::line::{Line, Result};
 use super::names::Names;
-use crate::cond::{Check, FinalVar, Observable, Progress, Property, Quantifier, TxCriterion};
+use crate::cond::{Check, FinalVar, Observable, Property};
 use crate::ids::{LocId, RegId, ThreadId};
 use crate::program::{Instr, Location, OwnOrder, Program, Register, Routine, SharedArray, Thread};
 use crate::serial::SerialOrder;
+use crate::{Progress, Quantifier, TxCriterion};
 
 /// Reads a program.
 pub fn parse(text: &str) -> std::result::Result<Program, TextError> {

@@ -65,12 +65,6 @@ impl<'a> Checker<'a, '_> {
             return;
         }
         let (message, help) = match &check.claim {
-            Claim::Transactions(criterion @ (TxCriterion::Serializability | TxCriterion::SnapshotIsolation))
-                if !file.has_values() =>
-            {
-                let message = format!("`{}` is a property of an stm with values", criterion.name());
-                (message, "give `write` a second parameter, or check `opacity` or `strict-serializability`".to_owned())
-            }
             Claim::Transactions(TxCriterion::InOrder(order)) => {
                 let declared = || file.orders.iter().map(|order| order.name.text.as_str());
                 if file.has_values() && (order.name() == COMMIT_ORDER || declared().any(|name| name == order.name())) {
@@ -79,6 +73,10 @@ impl<'a> Checker<'a, '_> {
                 let known: Vec<_> = declared().chain([COMMIT_ORDER]).map(|name| format!("`{name}`")).collect();
                 let help = format!("the orders of this stm are {}", known.join(", "));
                 (format!("this stm has no order `{}`", order.name()), help)
+            }
+            Claim::Transactions(criterion) if !criterion.is_by_conflicts() && !file.has_values() => {
+                let message = format!("`{}` is a property of an stm with values", criterion.name());
+                (message, "give `write` a second parameter, or check `opacity` or `strict-serializability`".to_owned())
             }
             Claim::Progress(_) if file.has_values() && file.client.is_none() => {
                 let message = "progress is a property of an stm without values".to_owned();

@@ -5,22 +5,20 @@
 //! ([`cyrano_fences::synthesise_orders`]). With the orders that were found in place, the same search among those that the file
 //! declares finds the fewest that are needed; the others can go together.
 
-mod candidates;
-mod judge;
-
 use std::time::Instant;
 
-use cyrano_engine::Watch;
+use cyrano_fences::repair::{self, Choice, Trouble, insert, written};
 use cyrano_fences::{Judgement, OrderSet, OrdersOutcome, Verdict, synthesise_orders};
 use cyrano_report::{DeclaredOrder, FenceInfo, FencesReport, OrdersReport};
-use cyrano_rml::algorithm::{self, Mode, OrderPair, Orders};
+use cyrano_rml::algorithm::{self, OrderPair, Orders};
+use cyrano_trace::Trace;
 
-use super::{Repaired, Task};
+use super::{Asker, Repaired, Task};
 use crate::case::Case;
 use crate::failure::Failure;
-use crate::run::Runner;
-use candidates::{Choice, insert, written};
-use judge::{Judge, Shown};
+
+type Shown = repair::Shown<Trace>;
+type Clients<'a> = repair::Clients<'a, Asker<'a>>;
 
 /// What came of the search.
 struct Found {
@@ -32,28 +30,28 @@ struct Found {
 }
 
 /// Finds orders for one mode of execution.
-pub fn repair_orders(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Repaired, Failure> {
-    let start = Instant::now();
-    let case = task.first()?;
+pub(super) fn repair_orders(asker: &Asker<'_>, case: &Case) -> Result<Repaired, Failure> {
+    let (start, task) = (Instant::now(), asker.task);
     let orders = algorithm::orders(&case.source.text).map_err(|_| case.refused("its orders cannot be read"))?;
-    let clients: Vec<_> = task.aims.iter().filter_map(|aim| aim.case.algorithm.clone()).collect();
-    let mode = Mode::ALL.into_iter().find(|mode| mode.name() == task.model.name);
-    let judge = Judge::new(task, clients, mode, runner, watch);
-    let found = match hopeless(task, &judge)? {
-        Some(found) => found,
-        None => search(task, &judge, case, &orders)?,
+    let tests: Vec<_> = task.aims.iter().filter_map(|aim| aim.case.algorithm.clone()).collect();
+    let clients = Clients::new(asker, task.model, tests);
+    let found = match hopeless(task, &clients) {
+        Ok(None) => search(task, &clients, case, &orders),
+        Ok(Some(found)) => Ok(found),
+        Err(trouble) => Err(trouble),
     };
+    let found = found.map_err(|trouble| asker.failure(trouble, "orders"))?;
     Ok(repaired(task, case, &orders, found, start))
 }
 
 /// The result if something goes wrong in the order of the text.
-fn hopeless(task: &Task<'_>, judge: &Judge<'_>) -> Result<Option<Found>, Failure> {
-    let wrong = judge.wrong_in_order()?;
+fn hopeless(task: &Task<'_>, clients: &Clients<'_>) -> Result<Option<Found>, Trouble> {
+    let wrong = clients.wrong_in_order()?;
     if wrong.is_empty() {
         return Ok(None);
     }
     let name = |case: usize| task.aims[case].case.test_name().unwrap_or_default();
-    let names: Vec<String> = wrong.iter().map(|shown| name(shown.case)).collect();
+    let names: Vec<String> = wrong.iter().map(|shown| name(shown.client)).collect();
     let rest = (0..task.aims.len()).map(name).filter(|name| !names.contains(name));
     let rest: Vec<String> = rest.collect();
     let verb = if names.len() == 1 { "goes" } else { "go" };
@@ -72,24 +70,24 @@ fn hopeless(task: &Task<'_>, judge: &Judge<'_>) -> Result<Option<Found>, Failure
     Ok(Some(Found { outcome, added: None, sets: Vec::new(), declared: None }))
 }
 
-fn search(task: &Task<'_>, judge: &Judge<'_>, case: &Case, orders: &Orders) -> Result<Found, Failure> {
+fn search(task: &Task<'_>, clients: &Clients<'_>, case: &Case, orders: &Orders) -> Result<Found, Trouble> {
     let fixed: Vec<OrderPair> = orders.declared.iter().map(|(pair, _)| pair.clone()).collect();
     // Gathering candidates takes longer than most questions; the judge remembers what is correct.
-    let choice = match judge.judge(&fixed) {
-        Judgement::Wrong(_) => Choice::all(judge, &case.source, &case.set, orders),
-        Judgement::Correct | Judgement::Unknown(_) => Choice::among(judge, fixed, Vec::new()),
+    let choice = match clients.judge(&fixed) {
+        Judgement::Wrong(_) => Choice::all(clients, (&case.source.name, &case.source.text), &case.set, orders),
+        Judgement::Correct | Judgement::Unknown(_) => Choice::among(clients, fixed, Vec::new()),
     };
     let mut outcome = synthesise_orders(&choice, task.sets());
-    judge.finish()?;
+    clients.finish()?;
     outcome.questions += task.aims.iter().map(|case| case.goals.len()).sum::<usize>();
     let end = case.source.line(orders.end).unwrap_or(1);
-    let info = |set: &OrderSet| infos(judge, &choice, &outcome.counterexamples, set, end);
+    let info = |set: &OrderSet| infos(clients, &choice, &outcome.counterexamples, set, end);
     let sets = outcome.sets.iter().map(info).collect();
     let first = outcome.sets.first();
     let added = first.map(|set| set.orders.iter().map(|number| choice.candidates[*number].clone()).collect());
     let mut declared = None;
-    if matches!(outcome.verdict, Verdict::Repaired | Verdict::AlreadyCorrect) && judge.mode.is_some() {
-        let (report, questions) = superfluous(judge, case, orders, added.clone().unwrap_or_default())?;
+    if matches!(outcome.verdict, Verdict::Repaired | Verdict::AlreadyCorrect) && clients.mode.is_some() {
+        let (report, questions) = superfluous(clients, case, orders, added.clone().unwrap_or_default())?;
         outcome.questions += questions;
         declared = Some(report);
     }
@@ -97,7 +95,13 @@ fn search(task: &Task<'_>, judge: &Judge<'_>, case: &Case, orders: &Orders) -> R
 }
 
 /// One set as it is told, with what goes wrong without each of its orders.
-fn infos(judge: &Judge<'_>, choice: &Choice<'_>, shown: &[Shown], set: &OrderSet, line: usize) -> Vec<FenceInfo> {
+fn infos(
+    clients: &Clients<'_>,
+    choice: &Choice<'_, Asker<'_>>,
+    shown: &[Shown],
+    set: &OrderSet,
+    line: usize,
+) -> Vec<FenceInfo> {
     let all = choice.with(&set.orders);
     let info = |(number, prevents): (&usize, &Option<usize>)| FenceInfo {
         line,
@@ -105,17 +109,17 @@ fn infos(judge: &Judge<'_>, choice: &Choice<'_>, shown: &[Shown], set: &OrderSet
         kind: "order".to_owned(),
         order: Some(written(&choice.candidates[*number])),
         program: None,
-        prevents: prevents.and_then(|at| in_words(judge, shown.get(at)?, &all)).into_iter().collect(),
+        prevents: prevents.and_then(|at| in_words(clients, shown.get(at)?, &all)).into_iter().collect(),
         counterexamples: prevents.and_then(|at| shown.get(at)?.trace.clone()).into_iter().collect(),
     };
     set.orders.iter().zip(&set.prevents).map(info).collect()
 }
 
 /// What a counterexample shows, by which client, and what it performs against these orders.
-fn in_words(judge: &Judge<'_>, shown: &Shown, declared: &[OrderPair]) -> Option<String> {
+fn in_words(clients: &Clients<'_>, shown: &Shown, declared: &[OrderPair]) -> Option<String> {
     let trace = shown.trace.as_ref()?;
-    let test = &judge.tests[shown.case];
-    let order = judge.order(shown.case, declared);
+    let test = &clients.tests[shown.client];
+    let order = clients.order(shown.client, declared);
     let mut moves: Vec<String> = Vec::new();
     for (thread, first, second) in &shown.overtaken {
         let label = |instr| test.labels_at(thread.index(), instr).last().map(|label| (*label).to_owned());
@@ -136,15 +140,15 @@ fn in_words(judge: &Judge<'_>, shown: &Shown, declared: &[OrderPair]) -> Option<
 
 /// Which of the declared orders can go, with the added ones in place, and how many questions it took to know.
 fn superfluous(
-    judge: &Judge<'_>,
+    clients: &Clients<'_>,
     case: &Case,
     orders: &Orders,
     added: Vec<OrderPair>,
-) -> Result<(OrdersReport, usize), Failure> {
+) -> Result<(OrdersReport, usize), Trouble> {
     let declared: Vec<OrderPair> = orders.declared.iter().map(|(pair, _)| pair.clone()).collect();
-    let choice = Choice::among(judge, added.clone(), declared.clone());
+    let choice = Choice::among(clients, added.clone(), declared.clone());
     let outcome = synthesise_orders(&choice, 1);
-    judge.finish()?;
+    clients.finish()?;
     let mut questions = outcome.questions;
     let needed = match outcome.verdict {
         Verdict::AlreadyCorrect => Some(Vec::new()),
@@ -152,7 +156,7 @@ fn superfluous(
         Verdict::Irreparable | Verdict::Unknown => None,
     };
     let mut report = OrdersReport {
-        tests: judge.tests.iter().map(|test| test.name.clone()).collect(),
+        tests: clients.tests.iter().map(|test| test.name.clone()).collect(),
         declared: Vec::new(),
         droppable: needed.as_ref().map(|needed| {
             let dropped = (0..declared.len()).filter(|number| !needed.contains(number));
@@ -166,13 +170,13 @@ fn superfluous(
         let rest = [added.clone(), rest].concat();
         let all = [&rest[..], &declared[number..=number]].concat();
         let dropped = needed.as_ref().is_some_and(|needed| !needed.contains(&number));
-        let known = outcome.counterexamples.iter().find(|shown| judge.allows(shown, &rest)).cloned();
+        let known = outcome.counterexamples.iter().find(|shown| clients.allows(shown, &rest)).cloned();
         let (superfluous, shown) = match known {
             _ if dropped => (Some(true), None),
             Some(shown) => (Some(false), Some(shown)),
             None => {
                 questions += 1;
-                match judge.judge(&rest) {
+                match clients.judge(&rest) {
                     Judgement::Correct => (Some(true), None),
                     Judgement::Wrong(wrong) => (Some(false), Some(wrong.evidence)),
                     Judgement::Unknown(_) => (None, None),
@@ -180,10 +184,10 @@ fn superfluous(
             }
         };
         let line = case.source.line(*span).unwrap_or(1);
-        let prevents = shown.and_then(|shown| in_words(judge, &shown, &all));
+        let prevents = shown.and_then(|shown| in_words(clients, &shown, &all));
         report.declared.push(DeclaredOrder { order: written(pair), line, superfluous, prevents });
     }
-    judge.finish()?;
+    clients.finish()?;
     Ok((report, questions))
 }
 

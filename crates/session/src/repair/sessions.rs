@@ -7,83 +7,55 @@
 //!
 //! **Invariant:** a session is asked only about programs that differ from its own in nothing but inserted fences.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use cyrano_engine::{Answer, Limits, Query, Question, Stop, Watch};
-use cyrano_fences::{Fence, Position, Suite, distinct_positions, inserted, same_but_for_fences};
-use cyrano_ir::{FenceSet, Instr, Program};
+use cyrano_engine::{Answer, Limits, Question, Stop, Watch};
+use cyrano_fences::repair::{Candidate, Chart};
+use cyrano_fences::{Fence, inserted, same_but_for_fences};
+use cyrano_ir::{FenceSet, Instr};
 use cyrano_symbolic::{Reply, Session};
 
-use super::suite::Text;
 use crate::run::Runner;
 
 /// A set of more fences is asked about in the usual way: what is learnt about it says little about smaller ones.
 const MOST: usize = 32;
 
-/// A program with some fences, and what is asked about it.
-pub(super) struct Candidate<'a> {
-    /// The number of the program.
-    pub(super) case: usize,
-    /// The number of what it has to satisfy.
-    pub(super) goal: usize,
-    /// The fences.
-    pub(super) fences: &'a [Fence],
-    /// The program that has them, with the question.
-    pub(super) query: Query<'a>,
-}
-
 /// All sessions of one search.
 #[derive(Default)]
 pub(super) struct Sessions {
-    chart: OnceCell<Option<Chart>>,
     open: RefCell<BTreeMap<(usize, usize), Session>>,
 }
 
-/// Where fences may stand, and the programs with a fence everywhere.
-struct Chart {
-    positions: Vec<Position>,
-    programs: Vec<Program>,
+/// The number of the position at this offset.
+fn number(chart: &Chart, at: usize) -> Option<u32> {
+    let found = chart.positions.iter().position(|position| position.at == at)?;
+    u32::try_from(found).ok()
 }
 
-impl Chart {
-    fn new(text: &Text<'_>) -> Option<Self> {
-        let positions = distinct_positions(text).ok()?;
-        let full = |position: &Position| Fence { position: position.clone(), kind: FenceSet::FULL };
-        let fences: Vec<Fence> = positions.iter().map(full).collect();
-        let programs = text.build(&fences).ok()?;
-        Some(Self { positions, programs })
-    }
-
-    /// The number of the position at this offset.
-    fn number(&self, at: usize) -> Option<u32> {
-        let found = self.positions.iter().position(|position| position.at == at)?;
-        u32::try_from(found).ok()
-    }
-
-    /// The positions and kinds of fences; none if one stands elsewhere.
-    fn chosen(&self, fences: &[Fence]) -> Option<Vec<(u32, FenceSet)>> {
-        fences.iter().map(|fence| Some((self.number(fence.position.at)?, fence.kind))).collect()
-    }
+/// The positions and kinds of fences; none if one stands elsewhere.
+fn chosen(chart: &Chart, fences: &[Fence]) -> Option<Vec<(u32, FenceSet)>> {
+    fences.iter().map(|fence| Some((number(chart, fence.position.at)?, fence.kind))).collect()
 }
 
 impl Sessions {
     /// Asks the session that a candidate belongs to: the answer, and which of the fences were enough for it if that is known. None if it has to be asked in another way.
-    pub(super) fn ask(
+    pub(super) fn ask<'c>(
         &self,
-        text: &Text<'_>,
         runner: &Runner,
+        symbolic_first: bool,
         candidate: &Candidate<'_>,
+        chart: &dyn Fn() -> Option<&'c Chart>,
         watch: &dyn Watch,
     ) -> Option<(Answer, Option<Vec<Fence>>)> {
-        let Candidate { case, goal, fences, query } = candidate;
-        let engine = runner.keeping_symbolic(text.is_test(*case), query)?;
+        let Candidate { program: case, goal, fences, query } = candidate;
+        let engine = runner.keeping_symbolic(symbolic_first, query)?;
         if fences.is_empty() || runner.stopped().is_some() {
             return None;
         }
-        let chart = self.chart.get_or_init(|| Chart::new(text)).as_ref()?;
-        let chosen = chart.chosen(fences).filter(|chosen| chosen.len() <= MOST)?;
+        let chart = chart()?;
+        let chosen = chosen(chart, fences).filter(|chosen| chosen.len() <= MOST)?;
         let program = chart.programs.get(*case).filter(|program| same_but_for_fences(query.program(), program))?;
         let Question::Holds(property) = query.question() else { return None };
         let mut open = self.open.borrow_mut();
@@ -92,7 +64,7 @@ impl Sessions {
         let session = match open.entry(key) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let position = |instr: &Instr| inserted(instr).and_then(|at| chart.number(at));
+                let position = |instr: &Instr| inserted(instr).and_then(|at| number(chart, at));
                 entry.insert(Session::new(engine, program.clone(), query.model(), property, position)?)
             }
         };

@@ -1,12 +1,13 @@
 //! What has to hold of a file's programs, model by model.
 
+use cyrano_criteria::table::Claim;
 use cyrano_ir::Property;
 use cyrano_memory::Model;
 
 use super::{Aim, Goal};
 use crate::failure::Failure;
 use crate::run::Runner;
-use crate::select::{Claim, Selected};
+use crate::select::Selected;
 use crate::subject::Subject;
 
 /// Clients that a criterion says nothing about do not matter as long as it says something about others.
@@ -36,8 +37,7 @@ pub fn tasks<'a>(
             };
             let goal = match claim {
                 // A fence forbids executions and adds none; that nobody gets done is not a matter of reordering.
-                Claim::Property(Property::Progress(_)) => continue,
-                Claim::Property(property) => Goal::Property(property),
+                Claim::Progress(_) => continue,
                 // A file may claim both; the commit points say more.
                 Claim::Atomicity if by_commits => continue,
                 Claim::Atomicity => {
@@ -50,6 +50,10 @@ pub fn tasks<'a>(
                     let property = specification.property(runner, case, &());
                     Goal::Property(property.map_err(|why| case.refused(why))?)
                 }
+                claim => match Property::all_of(&claim).pop() {
+                    Some(property) => Goal::Property(property),
+                    None => continue,
+                },
             };
             if !tasks.iter().any(|(other, _)| *other == model) {
                 tasks.push((model.clone(), Vec::new()));

@@ -3,7 +3,6 @@
 //! A typical failure is shown on the fenced file without the fences that are there against it, so that nothing else can be the cause. A fence is
 //! recognised by the comment that stands beside it in the library.
 
-use cyrano_report::TableRow;
 use cyrano_trace::{Overtaken, Step, Trace};
 
 use super::question::{Checked, Subject, library};
@@ -128,7 +127,7 @@ fn check(source: Source, test: &str, model: &str, setup: &Setup<'_>) -> Result<C
 
 fn row(mut cells: Vec<String>, checked: &Checked, paper: &str) -> Rows {
     cells.extend([checked.verdict.name().to_owned(), seconds(checked.stats.seconds), paper.to_owned()]);
-    Rows { rows: vec![TableRow { cells, notes: checked.words() }], complete: checked.decided() }
+    Rows::one(cells, checked.words(), checked.decided())
 }
 
 /// A fence that was taken out.

@@ -90,7 +90,7 @@ pub fn mining(setup: &Setup<'_>, title: &'static str) -> Result<Made, Failure> {
             count(mined.stats.clauses),
             seconds(mined.stats.seconds),
         ];
-        Ok(Rows { rows: vec![TableRow { cells, notes: mined.incomplete.into_iter().collect() }], complete })
+        Ok(Rows::one(cells, mined.incomplete.into_iter().collect(), complete))
     })?;
     let notes = [
         "The paper prints no numbers for single tests: most sets have less than 200 elements, and mining takes about a third of the time on average.",

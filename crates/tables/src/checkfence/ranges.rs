@@ -1,6 +1,6 @@
 //! Section 4.4: what range analysis is worth (Fig. 11c, whose points are not printed as numbers).
 
-use cyrano_report::{TableRow, count};
+use cyrano_report::count;
 
 use super::question::{Checked, Subject, library};
 use super::{Made, Rows, Setup, each, made, seconds, strings};
@@ -52,5 +52,5 @@ fn compare(setup: &Setup<'_>, file: &str, test: &str) -> Result<Rows, Failure> {
     cells.push(format!("{at_least}{:.1}", without.stats.seconds / with.stats.seconds.max(0.001)));
     let notes = with.reason.iter().chain(&without.reason).cloned().collect();
     let complete = [&with, &without].into_iter().all(Checked::decided);
-    Ok(Rows { rows: vec![TableRow { cells, notes }], complete })
+    Ok(Rows::one(cells, notes, complete))
 }

@@ -4,13 +4,15 @@ use super::super::Specification;
 use super::super::automaton::{Automaton, Numbered, reachable_states};
 use super::super::compare::{compare, inclusion};
 use super::super::foil::Aborts::{Forgotten, Remembered};
+use super::super::foil::TwoThreads;
 use super::super::foil_det::FoilDet;
 use super::super::foil_nondet::FoilNondet;
 use super::super::named::{NAMES, NameError, named};
 use super::discipline::{Orderly, Rules};
 use super::trimmed::Trimmed;
+use crate::criterion::TxCriterion;
 use crate::history::{Event, History, Size};
-use crate::monitor::{Criterion, Monitor};
+use crate::monitor::Monitor;
 
 fn two_by(vars: u8) -> Size {
     Size { threads: 2, vars }
@@ -152,7 +154,7 @@ const ORDERLY: Rules = Rules { finishes_follow_loads: true, ..ENDING_ROLLBACKS }
 
 /// Compares with opacity on orderly histories; trimmed means that only histories count whose transactions can still end.
 fn check_orderly<S: Specification>(spec: S, rules: Rules, trimmed: bool, opacity_only: &str) {
-    let opacity = Monitor::new(Criterion::Opacity, spec.size()).expect("a small size");
+    let opacity = Monitor::new(TxCriterion::Opacity, spec.size()).expect("a small size");
     let (spec, opacity) = (Orderly { spec, rules }, Orderly { spec: opacity, rules });
     if trimmed {
         check_pair(&mut Trimmed::new(spec), &mut Trimmed::new(opacity), "-", opacity_only);
@@ -163,7 +165,7 @@ fn check_orderly<S: Specification>(spec: S, rules: Rules, trimmed: bool, opacity
 
 /// Each rule takes one reason for incompleteness away and shows the next.
 fn check_reasons(vars: u8) {
-    let det = || FoilDet::new(two_by(vars), Remembered).expect("two threads");
+    let det = || TwoThreads::new(two_by(vars), FoilDet(Remembered)).expect("two threads");
     check_orderly(det(), FINISHED_LOADS, false, "1 store x; 1 rollback x; 1 load x");
     check_orderly(det(), ENDING_ROLLBACKS, false, "1 store x; 1 rollback x; 1 rfin");
     check_orderly(det(), ORDERLY, false, "1 store x; 2 store x; 1 load x");
@@ -176,7 +178,7 @@ fn check_reasons(vars: u8) {
 fn reasons_for_incompleteness_two_by_one() {
     check_reasons(1);
     // The other algorithm has the same language, so this one check of trimming guesses is enough.
-    let nondet = FoilNondet::new(two_by(1), Remembered).expect("two threads");
+    let nondet = TwoThreads::new(two_by(1), FoilNondet(Remembered)).expect("two threads");
     check_orderly(nondet, Rules { rollbacks_uncontended: true, ..ORDERLY }, true, "-");
 }
 
@@ -186,8 +188,8 @@ fn reasons_for_incompleteness_two_by_two() {
 }
 
 /// Whether the printed deterministic algorithm is a part of a criterion on the histories that follow some rules.
-fn check_sound(criterion: Criterion, rules: Rules, vars: u8) {
-    let spec = FoilDet::new(two_by(vars), Forgotten).expect("two threads");
+fn check_sound(criterion: TxCriterion, rules: Rules, vars: u8) {
+    let spec = TwoThreads::new(two_by(vars), FoilDet(Forgotten)).expect("two threads");
     let monitor = Monitor::new(criterion, two_by(vars)).expect("a small size");
     let (mut spec, mut monitor) =
         (Numbered::new(Orderly { spec, rules }), Numbered::new(Orderly { spec: monitor, rules }));
@@ -197,11 +199,11 @@ fn check_sound(criterion: Criterion, rules: Rules, vars: u8) {
 
 #[test]
 fn without_aborts_the_printed_algorithm_is_sound() {
-    check_sound(Criterion::Opacity, Rules { no_abort: true, ..Rules::default() }, 2);
+    check_sound(TxCriterion::Opacity, Rules { no_abort: true, ..Rules::default() }, 2);
 }
 
 #[test]
 fn the_printed_algorithm_is_strictly_serializable() {
-    check_sound(Criterion::StrictSerializability, Rules::default(), 1);
-    check_sound(Criterion::StrictSerializability, Rules::default(), 2);
+    check_sound(TxCriterion::StrictSerializability, Rules::default(), 1);
+    check_sound(TxCriterion::StrictSerializability, Rules::default(), 2);
 }

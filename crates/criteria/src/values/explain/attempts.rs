@@ -4,8 +4,9 @@
 //! so each order of all transactions breaks what its part here breaks.
 
 use super::{Attempt, MAX_ATTEMPTS, Words};
+use crate::criterion::TxCriterion;
+use crate::values::Status;
 use crate::values::decide::{Point, Why};
-use crate::values::{Criterion, Status};
 
 /// What each order of these transactions breaks; nothing if there are too many orders.
 pub(super) fn attempts(words: &Words<'_>, why: &Why, transactions: &[u8]) -> Vec<Attempt> {
@@ -29,7 +30,7 @@ pub(super) fn attempts(words: &Words<'_>, why: &Why, transactions: &[u8]) -> Vec
 fn choices(words: &Words<'_>, transactions: &[u8]) -> Vec<Vec<Vec<Point>>> {
     let of = |tx: &u8| {
         let committed = match words.criterion {
-            Criterion::SnapshotIsolation => vec![Point::Snapshot(*tx), Point::Commit(*tx)],
+            TxCriterion::SnapshotIsolation => vec![Point::Snapshot(*tx), Point::Commit(*tx)],
             _ => vec![Point::Committed(*tx)],
         };
         let aborted = if words.criterion.is_about_committed() { Vec::new() } else { vec![Point::Aborted(*tx)] };

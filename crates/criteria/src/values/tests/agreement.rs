@@ -1,9 +1,10 @@
 //! The fast decision against the definitions on all small histories and on random larger ones.
 
+use crate::criterion::TxCriterion;
 use proptest::prelude::*;
 
 use super::generate::{Size, chosen, every};
-use crate::values::{Action, Criterion, Digest, Event, History, Point, Recorder, Reply, accepts, holds, oracle};
+use crate::values::{Action, Digest, Event, History, Point, Recorder, Reply, accepts, holds, oracle};
 
 pub(super) const IN_PARTS: Size = Size { transactions: 2, locations: 1, values: 2, at_once: false };
 
@@ -20,7 +21,7 @@ pub(super) fn digest(history: &History) -> Digest {
 }
 
 /// The digest of an explorer that forgets after every event.
-fn forgetful(history: &History, criterion: Criterion) -> Digest {
+fn forgetful(history: &History, criterion: TxCriterion) -> Digest {
     let (transactions, locations) = (history.transactions() as usize, history.init().len());
     let mut digest = Digest::new(transactions, locations).expect("the history is small");
     for (at, event) in history.events().iter().enumerate() {
@@ -39,10 +40,10 @@ fn forgetful(history: &History, criterion: Criterion) -> Digest {
 fn check(history: &History) {
     let end = history.events().len();
     let digest = digest(history);
-    for criterion in Criterion::ALL {
+    for criterion in TxCriterion::ALL {
         let wanted = oracle::satisfies(criterion, history, end);
         assert_eq!(holds(criterion, &digest, history.init()), wanted, "{criterion:?} {:#?}", show(history));
-        if end > 0 && !wanted && oracle::satisfies(criterion, history, end - 1) {
+        if criterion.judges_prefixes() && end > 0 && !wanted && oracle::satisfies(criterion, history, end - 1) {
             assert!(is_judged(criterion, history), "{criterion:?} is not asked about {:#?}", show(history));
         }
         match accepts(criterion, &digest, history.init()) {
@@ -56,7 +57,9 @@ fn check(history: &History) {
 }
 
 fn implications(history: &History, end: usize) {
-    let [opacity, strict, serial, snapshot] = Criterion::ALL.map(|c| oracle::satisfies(c, history, end));
+    let [opacity, whole, strict, serial, snapshot] = TxCriterion::ALL.map(|c| oracle::satisfies(c, history, end));
+    assert_eq!(opacity, whole, "the two differ in prefixes only: {:#?}", show(history));
+    assert_eq!(whole, oracle::accepts(TxCriterion::FinalStateOpacity, history), "{:#?}", show(history));
     assert!(!opacity || strict, "opaque and not strictly serializable: {:#?}", show(history));
     assert!(!strict || serial && snapshot, "strictly serializable, but not all else: {:#?}", show(history));
     let all_committed = (0..history.transactions()).all(|tx| {
@@ -66,7 +69,7 @@ fn implications(history: &History, end: usize) {
     assert!(!all_committed || opacity == strict, "all committed: {:#?}", show(history));
 }
 
-fn is_judged(criterion: Criterion, history: &History) -> bool {
+fn is_judged(criterion: TxCriterion, history: &History) -> bool {
     let last = history.events().len() - 1;
     match history.events()[last].action {
         Action::Invoke(_) => false,
@@ -75,7 +78,7 @@ fn is_judged(criterion: Criterion, history: &History) -> bool {
 }
 
 /// Whether an order is what it is said to be: real time kept, every read justified, nobody missing.
-fn stands(criterion: Criterion, order: &[Point], digest: &Digest, init: &[i128]) -> bool {
+fn stands(criterion: TxCriterion, order: &[Point], digest: &Digest, init: &[i128]) -> bool {
     let mut memory = init.to_vec();
     let mut placed = 0_u32;
     let in_time = |tx: u8, placed: u32, skipped: u32| digest.before(tx) & !placed & !skipped == 0;
@@ -161,7 +164,7 @@ fn ends_are_judged_as_defined() {
         keys in prop::collection::vec(prop::collection::vec(0..2i128, 1..=2), 3))| {
         let history = history(size, &chosen(size, &choices));
         let digest = digest(&history);
-        for criterion in [Criterion::Opacity, Criterion::StrictSerializability, Criterion::Serializability] {
+        for criterion in [TxCriterion::Opacity, TxCriterion::StrictSerializability, TxCriterion::Serializability] {
             let found = finish(criterion, &digest, history.init(), &memory).is_some();
             let ended = (0..digest.transactions()).all(|tx| digest.status(tx) >= Status::Committed);
             if ended {

@@ -1,8 +1,9 @@
 //! The histories of the library: what their headers promise, by the definitions and by the fast decision, and what is said about them.
 
+use crate::criterion::TxCriterion;
 use expect_test::expect_file;
 
-use crate::values::{Criterion, Parsed, Recorder, judge, oracle, order_in_words, parse};
+use crate::values::{Parsed, Recorder, judge, oracle, order_in_words, parse};
 
 /// Every history of the library with its text, sorted by name.
 fn files() -> Vec<(String, String, Parsed)> {
@@ -23,7 +24,7 @@ fn files() -> Vec<(String, String, Parsed)> {
 }
 
 /// What the header says about a criterion: `accepted`, or `rejected at N`.
-fn promised(text: &str, criterion: Criterion) -> Option<&str> {
+fn promised(text: &str, criterion: TxCriterion) -> Option<&str> {
     let start = format!("#@ {}: ", criterion.name());
     text.lines().find_map(|line| line.strip_prefix(start.as_str()))
 }
@@ -33,10 +34,11 @@ fn headers_hold() {
     let files = files();
     assert!(files.len() >= 15, "the library has shrunk to {} histories", files.len());
     for (name, text, parsed) in files {
-        for criterion in Criterion::ALL {
+        for criterion in TxCriterion::ALL {
             let promise = promised(&text, criterion).unwrap_or_else(|| panic!("{name}: nothing about {criterion:?}"));
             let events = parsed.history.events().len();
-            let wrong = (0..=events).find(|end| !oracle::satisfies(criterion, &parsed.history, *end));
+            let first = if criterion.judges_prefixes() { 0 } else { events };
+            let wrong = (first..=events).find(|end| !oracle::satisfies(criterion, &parsed.history, *end));
             let verdict = |at: Option<usize>| at.map_or("accepted".to_owned(), |at| format!("rejected at {at}"));
             assert_eq!(verdict(wrong), promise, "{name}, {criterion:?}, by definition");
             let judged = judge(criterion, &parsed.history, &parsed.names).err().map(|explanation| explanation.at + 1);
@@ -49,7 +51,8 @@ fn headers_hold() {
 fn the_paper_is_right_about_its_patterns() {
     for (name, _, parsed) in files().iter().filter(|(name, ..)| name.starts_with("h_")) {
         let whole = parsed.history.events().len();
-        assert!(!oracle::satisfies(Criterion::Opacity, &parsed.history, whole), "{name} is final-state opaque");
+        assert!(!oracle::satisfies(TxCriterion::Opacity, &parsed.history, whole), "{name} is final-state opaque");
+        assert!(!oracle::accepts(TxCriterion::FinalStateOpacity, &parsed.history), "{name} is final-state opaque");
     }
 }
 
@@ -57,9 +60,9 @@ fn the_paper_is_right_about_its_patterns() {
 fn a_history_may_be_fine_as_a_whole_only() {
     let files = files();
     let (_, _, late) = files.iter().find(|(name, ..)| name == "late_commit").expect("the library has it");
-    for criterion in Criterion::ALL {
+    for criterion in TxCriterion::ALL {
         assert!(oracle::satisfies(criterion, &late.history, late.history.events().len()));
-        assert!(!oracle::accepts(criterion, &late.history));
+        assert_eq!(oracle::accepts(criterion, &late.history), !criterion.judges_prefixes(), "{criterion:?}");
     }
 }
 
@@ -73,7 +76,7 @@ fn what_is_said() {
             recorder.observe(event);
         });
         let order = |order: &[_]| order_in_words(order, recorder.digest(), &parsed.names);
-        for criterion in Criterion::ALL {
+        for criterion in TxCriterion::ALL {
             match judge(criterion, &parsed.history, &parsed.names) {
                 Ok(found) => said.push_str(&format!("  {}: {}\n", criterion.name(), order(&found))),
                 Err(explanation) => {

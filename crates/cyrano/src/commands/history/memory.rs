@@ -1,8 +1,7 @@
 //! Histories of memory events, judged by conflicts.
 
 use cyrano_criteria::history::parse;
-use cyrano_criteria::oracle::Criterion;
-use cyrano_criteria::values;
+use cyrano_ir::TxCriterion;
 use cyrano_report::{HistoryReport, Reason};
 use cyrano_session::{Failure, Source};
 use cyrano_trace::explain_history;
@@ -10,10 +9,10 @@ use cyrano_trace::explain_history;
 use super::rejected;
 
 /// The number of events, and what each criterion says; without criteria all of them are asked.
-pub fn judge(source: &Source, criteria: &[values::Criterion]) -> Result<(usize, Vec<HistoryReport>), Failure> {
+pub fn judge(source: &Source, criteria: &[TxCriterion]) -> Result<(usize, Vec<HistoryReport>), Failure> {
     let parsed = parse(&source.text).map_err(|errors| Failure::source(source, errors))?;
     let wanted = wanted(criteria)?;
-    let report = |criterion: &Criterion| {
+    let report = |criterion: &TxCriterion| {
         let wrong = explain_history(*criterion, &parsed.history, &parsed.names, &|event| event + 1);
         let rejected = wrong
             .map(|(at, explanation)| rejected(source, at, parsed.spans[at], Reason::Memory(Box::new(explanation))));
@@ -22,17 +21,17 @@ pub fn judge(source: &Source, criteria: &[values::Criterion]) -> Result<(usize, 
     Ok((parsed.history.len(), wanted.iter().map(report).collect()))
 }
 
-fn wanted(criteria: &[values::Criterion]) -> Result<Vec<Criterion>, Failure> {
+fn wanted(criteria: &[TxCriterion]) -> Result<Vec<TxCriterion>, Failure> {
     if criteria.is_empty() {
-        return Ok(Criterion::ALL.to_vec());
+        return Ok(TxCriterion::BY_CONFLICTS.to_vec());
     }
-    let names = criteria.iter().map(|criterion| criterion.name());
-    let unknown: Vec<&str> = names.clone().filter(|name| Criterion::named(name).is_none()).collect();
-    if !unknown.is_empty() {
-        return Err(Failure::input(format!(
-            "histories of memory events are judged by conflicts, by opacity or strict-serializability; {} needs a `history values`",
-            unknown.join(", ")
-        )));
+    let unknown: Vec<&str> =
+        criteria.iter().filter(|criterion| !criterion.is_by_conflicts()).map(|criterion| criterion.name()).collect();
+    if unknown.is_empty() {
+        return Ok(criteria.to_vec());
     }
-    Ok(names.filter_map(Criterion::named).collect())
+    Err(Failure::input(format!(
+        "histories of memory events are judged by conflicts, by opacity or strict-serializability; {} needs a `history values`",
+        unknown.join(", ")
+    )))
 }

@@ -1,25 +1,24 @@
 //! Histories of calls and replies, judged by the values that were read.
 
-use cyrano_criteria::values::{
-    self, Criterion, Digest, Explanation, Order, Parsed, Point, Recorder, Why, order_in_words, parse,
-};
+use cyrano_criteria::values::{self, Digest, Explanation, Order, Parsed, Point, Recorder, Why, order_in_words, parse};
+use cyrano_ir::TxCriterion;
 use cyrano_report::{Attempt, HistoryReport, Read, Reason, Unjustified};
 use cyrano_session::{Failure, Source};
 
 use super::rejected;
 
 /// The number of events, and what each criterion says; without criteria all of them are asked.
-pub fn judge(source: &Source, criteria: &[Criterion]) -> Result<(usize, Vec<HistoryReport>), Failure> {
+pub fn judge(source: &Source, criteria: &[TxCriterion]) -> Result<(usize, Vec<HistoryReport>), Failure> {
     let parsed = parse(&source.text).map_err(|errors| Failure::source(source, errors))?;
     let wanted = match criteria {
-        [] => Criterion::ALL.to_vec(),
+        [] => TxCriterion::ALL.to_vec(),
         some => some.to_vec(),
     };
     let reports = wanted.into_iter().map(|criterion| report(criterion, &parsed, source)).collect();
     Ok((parsed.history.events().len(), reports))
 }
 
-fn report(criterion: Criterion, parsed: &Parsed, source: &Source) -> HistoryReport {
+fn report(criterion: TxCriterion, parsed: &Parsed, source: &Source) -> HistoryReport {
     let (rejected, order) = match values::judge(criterion, &parsed.history, &parsed.names) {
         Ok(order) => (None, Some(row(&order, &after(parsed, parsed.history.events().len()), parsed))),
         Err(wrong) => {

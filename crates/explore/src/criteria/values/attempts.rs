@@ -13,10 +13,10 @@
 //! - B has asked to commit, and A is not legal without it: A keeps a place of its own (a *ghost*) until B has returned. If B aborts, the
 //!   history is wrong. If it commits, A is forgotten, and what A preceded is preceded by B.
 //!
-//! **More transactions.** Ghosts are kept for ever, except for one that reads what an earlier ghost read and is preceded by nothing that did
+//! **More transactions**, and criteria that do not look at prefixes, for which "legal so far" means nothing. Ghosts are kept for ever, except for one that reads what an earlier ghost read and is preceded by nothing that did
 //! not precede that one: it can stand right behind it. Where there is no room for a ghost the path is cut, and the verdict is at most `bounded`.
 
-use cyrano_criteria::values::{Criterion, Digest, Status};
+use cyrano_criteria::values::{Digest, Status};
 use cyrano_ir::{COMMIT_ORDER, Program, RegId, TxCriterion};
 
 use crate::semantics::machine::Machine;
@@ -60,22 +60,27 @@ impl Attempts {
     }
 
     /// How many numbers there have to be.
-    pub(super) fn numbers(self, criterion: Criterion) -> usize {
-        let ghosts = match (criterion.is_about_committed(), self.own) {
-            (true, _) => 0,
-            (false, 2) => 2,
-            (false, _) => MOST_GHOSTS,
+    pub(super) fn numbers(self, criterion: TxCriterion) -> usize {
+        let ghosts = match criterion.is_about_committed() {
+            true => 0,
+            false if self.is_pair(criterion) => 2,
+            false => MOST_GHOSTS,
         };
         usize::from(self.own) + ghosts
     }
 
+    /// Whether there are two transactions, each of them legal so far.
+    fn is_pair(self, criterion: TxCriterion) -> bool {
+        self.own == 2 && criterion.judges_prefixes()
+    }
+
     /// An attempt of `tx` has aborted; false if there is no room to remember it.
-    pub(super) fn abort(self, digest: &mut Digest, tx: u8, criterion: Criterion, init: &[i128]) -> bool {
+    pub(super) fn abort(self, digest: &mut Digest, tx: u8, criterion: TxCriterion, init: &[i128]) -> bool {
         if criterion.is_about_committed() || digest.reads(tx) == 0 && !digest.is_torn(tx) {
             digest.restart(tx);
             return true;
         }
-        if self.own == 2 { self.abort_of_two(digest, tx, init) } else { self.keep(digest, tx) }
+        if self.is_pair(criterion) { self.abort_of_two(digest, tx, init) } else { self.keep(digest, tx) }
     }
 
     fn abort_of_two(self, digest: &mut Digest, tx: u8, init: &[i128]) -> bool {
@@ -118,8 +123,8 @@ impl Attempts {
     }
 
     /// Transaction `tx` has committed.
-    pub(super) fn commit(self, digest: &mut Digest, tx: u8, criterion: Criterion) {
-        if criterion.is_about_committed() || self.own != 2 {
+    pub(super) fn commit(self, digest: &mut Digest, tx: u8, criterion: TxCriterion) {
+        if criterion.is_about_committed() || !self.is_pair(criterion) {
             return;
         }
         let ghost = self.own + 1 - tx;

@@ -10,13 +10,10 @@
 //! **Invariant:** neither changes an access, its place among the accesses of its thread, or a span; so an execution of the one is an
 //! execution of the other.
 
-use cyrano_ir::{
+use crate::{
     Expr, FinalVar, Instr, InstrId, LocId, LocalExpr, Observable, Op, Place, Program, RegId, Register, Thread,
     ThreadId, Ty,
 };
-
-/// The criterion's name.
-pub const ATOMICITY: &str = "atomicity";
 
 /// The program with all of memory and the results of blocks among what is observed.
 pub fn observed(program: &Program) -> Program {
@@ -131,10 +128,10 @@ fn expand(code: Vec<Instr>, mut to: impl FnMut(InstrId, Instr) -> Vec<Instr>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cyrano_ir::text;
+    use crate::text;
 
     fn check(program: &Program, expected: &[&str]) {
-        assert_eq!(cyrano_ir::verify(program), Ok(()));
+        assert_eq!(crate::verify(program), Ok(()));
         let printed = text::print(program);
         let code = printed.lines().filter(|line| line.starts_with("  @") || line.starts_with("observe"));
         let code: Vec<&str> = code.map(|line| line.split(" ; ").next().unwrap_or(line).trim()).collect();

@@ -6,34 +6,36 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cyrano_fences::source::before_brace;
-use cyrano_fences::{Judgement, Orderable};
 use cyrano_ir::{InstrId, Op, OwnOrder, ThreadId};
 use cyrano_rml::algorithm::{self, OrderPair, Orders, Test};
 
-use super::judge::{Judge, Pair, Shown};
-use crate::source::Source;
+use super::Ask;
+use super::clients::{Clients, Pair, Shown};
+use crate::orders::Orderable;
+use crate::source::before_brace;
+use crate::suite::Judgement;
 
 /// What an order adds: for each client the pairs of accesses that it keeps in order beside what is kept anyway.
 type Effect = Vec<BTreeSet<Pair>>;
 
 /// Orders to choose from, beside some that are there in any case.
-pub(super) struct Choice<'a> {
-    pub(super) judge: &'a Judge<'a>,
-    pub(super) fixed: Vec<OrderPair>,
-    pub(super) candidates: Vec<OrderPair>,
+pub struct Choice<'a, A: Ask> {
+    clients: &'a Clients<'a, A>,
+    fixed: Vec<OrderPair>,
+    /// The orders.
+    pub candidates: Vec<OrderPair>,
     /// For each candidate how many forbid less.
     rank: Vec<u32>,
 }
 
-impl<'a> Choice<'a> {
+impl<'a, A: Ask> Choice<'a, A> {
     /// A choice among these.
-    pub(super) fn among(judge: &'a Judge<'a>, fixed: Vec<OrderPair>, candidates: Vec<OrderPair>) -> Self {
-        let effects = effects(judge, &fixed, &candidates);
-        Self::new(judge, fixed, candidates.into_iter().zip(effects).collect())
+    pub fn among(clients: &'a Clients<'a, A>, fixed: Vec<OrderPair>, candidates: Vec<OrderPair>) -> Self {
+        let effects = effects(clients, &fixed, &candidates);
+        Self::new(clients, fixed, candidates.into_iter().zip(effects).collect())
     }
 
-    fn new(judge: &'a Judge<'a>, fixed: Vec<OrderPair>, candidates: Vec<(OrderPair, Effect)>) -> Self {
+    fn new(clients: &'a Clients<'a, A>, fixed: Vec<OrderPair>, candidates: Vec<(OrderPair, Effect)>) -> Self {
         let (candidates, effects): (Vec<OrderPair>, Vec<Effect>) = candidates.into_iter().unzip();
         let mut sorted: Vec<usize> = (0..candidates.len()).collect();
         sorted.sort_by_key(|number| effects[*number].iter().map(BTreeSet::len).sum::<usize>());
@@ -41,41 +43,46 @@ impl<'a> Choice<'a> {
         for (place, number) in (0..).zip(sorted) {
             rank[number] = place;
         }
-        Self { judge, fixed, candidates, rank }
+        Self { clients, fixed, candidates, rank }
     }
 
     /// A choice among all orders that the source could have and that would make a difference.
-    pub(super) fn all(judge: &'a Judge<'a>, source: &Source, set: &[(String, i128)], orders: &Orders) -> Self {
+    pub fn all(
+        clients: &'a Clients<'a, A>,
+        (name, text): (&str, &str),
+        set: &[(String, i128)],
+        orders: &Orders,
+    ) -> Self {
         let fixed: Vec<OrderPair> = orders.declared.iter().map(|(pair, _)| pair.clone()).collect();
         let place: BTreeMap<&str, usize> =
             orders.labels.iter().enumerate().map(|(at, (label, _))| (label.as_str(), at)).collect();
         let at = |label: &str| place.get(label).copied().unwrap_or(usize::MAX);
-        let mut found: Vec<OrderPair> = if judge.mode.is_some() { meetings(judge, orders) } else { Vec::new() };
-        let local = |label: &String| !accesses(judge, label);
+        let mut found: Vec<OrderPair> = if clients.mode.is_some() { meetings(clients, orders) } else { Vec::new() };
+        let local = |label: &String| !accesses(clients, label);
         found.sort_by_cached_key(|pair| {
             let locals = [&pair.first, &pair.second].into_iter().filter(|label| local(label)).count();
             (locals, at(&pair.first).abs_diff(at(&pair.second)), !pair.each, at(&pair.first))
         });
-        let effects = effects(judge, &fixed, &found);
+        let effects = effects(clients, &fixed, &found);
         let mut useful: Vec<(OrderPair, Effect)> = found.into_iter().zip(effects).collect();
         useful.retain(|(_, effect)| effect.iter().any(|pairs| !pairs.is_empty()));
         let pairs: Vec<OrderPair> = useful.iter().map(|(pair, _)| pair.clone()).collect();
-        let writable: BTreeSet<OrderPair> = writable(source, set, orders, &pairs).into_iter().collect();
+        let writable: BTreeSet<OrderPair> = writable((name, text), set, orders, &pairs).into_iter().collect();
         let mut seen: BTreeSet<Effect> = BTreeSet::new();
         useful.retain(|(pair, effect)| writable.contains(pair) && seen.insert(effect.clone()));
         useful.sort_by_key(|(pair, _)| (at(&pair.first), at(&pair.second), pair.each));
-        Self::new(judge, fixed, useful)
+        Self::new(clients, fixed, useful)
     }
 
     /// The fixed orders with these candidates.
-    pub(super) fn with(&self, set: &[usize]) -> Vec<OrderPair> {
+    pub fn with(&self, set: &[usize]) -> Vec<OrderPair> {
         let chosen = set.iter().map(|number| &self.candidates[*number]);
         self.fixed.iter().chain(chosen).cloned().collect()
     }
 }
 
-impl Orderable for Choice<'_> {
-    type Wrong = Shown;
+impl<A: Ask> Orderable for Choice<'_, A> {
+    type Wrong = Shown<A::Trace>;
 
     fn candidates(&self) -> usize {
         self.candidates.len()
@@ -85,22 +92,22 @@ impl Orderable for Choice<'_> {
         self.rank[candidate]
     }
 
-    fn judge(&self, set: &[usize]) -> Judgement<Shown> {
-        self.judge.judge(&self.with(set))
+    fn judge(&self, set: &[usize]) -> Judgement<Shown<A::Trace>> {
+        self.clients.judge(&self.with(set))
     }
 
-    fn allows(&self, wrong: &Shown, set: &[usize]) -> bool {
-        self.judge.allows(wrong, &self.with(set))
+    fn allows(&self, wrong: &Shown<A::Trace>, set: &[usize]) -> bool {
+        self.clients.allows(wrong, &self.with(set))
     }
 }
 
 /// What each of these alone adds to the fixed ones.
-fn effects(judge: &Judge<'_>, fixed: &[OrderPair], candidates: &[OrderPair]) -> Vec<Effect> {
-    let plain: Effect = (0..judge.tests.len()).map(|case| pairs(&judge.order(case, fixed)).collect()).collect();
+fn effects<A: Ask>(clients: &Clients<'_, A>, fixed: &[OrderPair], candidates: &[OrderPair]) -> Vec<Effect> {
+    let plain: Effect = (0..clients.tests.len()).map(|case| pairs(&clients.order(case, fixed)).collect()).collect();
     let effect = |candidate: &OrderPair| {
         let declared: Vec<OrderPair> = fixed.iter().chain([candidate]).cloned().collect();
         let on = |(case, plain): (usize, &BTreeSet<Pair>)| {
-            pairs(&judge.order(case, &declared)).filter(|pair| !plain.contains(pair)).collect()
+            pairs(&clients.order(case, &declared)).filter(|pair| !plain.contains(pair)).collect()
         };
         plain.iter().enumerate().map(on).collect()
     };
@@ -108,8 +115,8 @@ fn effects(judge: &Judge<'_>, fixed: &[OrderPair], candidates: &[OrderPair]) -> 
 }
 
 /// Whether a label stands for an access.
-fn accesses(judge: &Judge<'_>, label: &str) -> bool {
-    judge.tests.iter().any(|test| {
+fn accesses<A: Ask>(clients: &Clients<'_, A>, label: &str) -> bool {
+    clients.tests.iter().any(|test| {
         let labelled = test.labelled(label);
         let threads = test.program.threads.iter().zip(&labelled);
         threads
@@ -119,9 +126,9 @@ fn accesses(judge: &Judge<'_>, label: &str) -> bool {
 }
 
 /// The pairs of labels that meet in a call of some client, in the order of the text, of both kinds.
-fn meetings(judge: &Judge<'_>, orders: &Orders) -> Vec<OrderPair> {
+fn meetings<A: Ask>(clients: &Clients<'_, A>, orders: &Orders) -> Vec<OrderPair> {
     let mut met: BTreeSet<(usize, usize)> = BTreeSet::new();
-    for test in &judge.tests {
+    for test in &clients.tests {
         let extents: Vec<Vec<Extent>> = orders.labels.iter().map(|(label, _)| extents(test, label)).collect();
         for (first, earlier) in extents.iter().enumerate() {
             for (second, later) in extents.iter().enumerate() {
@@ -173,26 +180,31 @@ fn pairs(order: &OwnOrder) -> impl Iterator<Item = Pair> + '_ {
 }
 
 /// Those of the candidates that the source may declare. Whether it may is told of each on its own, so halves can be tried apart.
-fn writable(source: &Source, set: &[(String, i128)], orders: &Orders, candidates: &[OrderPair]) -> Vec<OrderPair> {
-    let text = insert(&source.text, orders, candidates);
-    if candidates.is_empty() || algorithm::tests(&source.name, &text, set).is_ok() {
+fn writable(
+    (name, text): (&str, &str),
+    set: &[(String, i128)],
+    orders: &Orders,
+    candidates: &[OrderPair],
+) -> Vec<OrderPair> {
+    let changed = insert(text, orders, candidates);
+    if candidates.is_empty() || algorithm::tests(name, &changed, set).is_ok() {
         return candidates.to_vec();
     }
     if candidates.len() == 1 {
         return Vec::new();
     }
     let (first, second) = candidates.split_at(candidates.len() / 2);
-    [writable(source, set, orders, first), writable(source, set, orders, second)].concat()
+    [writable((name, text), set, orders, first), writable((name, text), set, orders, second)].concat()
 }
 
 /// An order as it is written: `each C03 < C04`.
-pub(super) fn written(pair: &OrderPair) -> String {
+pub fn written(pair: &OrderPair) -> String {
     let each = if pair.each { "each " } else { "" };
     format!("{each}{} < {}", pair.first, pair.second)
 }
 
 /// The source with further orders before the brace that closes the algorithm.
-pub(super) fn insert(text: &str, orders: &Orders, more: &[OrderPair]) -> String {
+pub fn insert(text: &str, orders: &Orders, more: &[OrderPair]) -> String {
     let statements: Vec<String> = more.iter().map(|pair| format!("order {};", written(pair))).collect();
     before_brace(text, orders.end.start as usize, &statements)
 }

@@ -2,7 +2,7 @@
 //!
 //! Rendering belongs to the command line; this is data only, so that a front end can report everything at once.
 
-use crate::ids::Span;
+use crate::Span;
 
 /// One complaint about a source file.
 #[derive(Clone, PartialEq, Eq, Debug)]

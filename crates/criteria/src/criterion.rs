@@ -1,0 +1,194 @@
+//! The criteria that have a name of their own: the one enumeration of what can be asked of transactions, of getting done and of final states.
+//!
+//! What each means is here, too, as far as it is a matter of yes and no ([`TxCriterion::is_about_committed`] and its like); monitors, oracles and
+//! searches are written in these terms, not in terms of names.
+
+use std::sync::Mutex;
+
+use crate::table::Claim;
+use crate::values::{Call, Reply};
+
+/// How a condition over final states is quantified.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Quantifier {
+    /// Some final state satisfies it.
+    Exists,
+    /// No final state satisfies it.
+    Never,
+    /// Every final state satisfies it.
+    Always,
+}
+
+impl Quantifier {
+    /// The keyword.
+    pub fn name(self) -> &'static str {
+        Claim::Final(self, ()).name()
+    }
+}
+
+/// What a software transactional memory promises.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TxCriterion {
+    /// All transactions, aborted ones too, seem to run one after the other, in an order that respects real time.
+    Opacity,
+    /// The same of the history as a whole, when it is over; what its prefixes look like does not matter.
+    FinalStateOpacity,
+    /// As opacity, for committed transactions only.
+    StrictSerializability,
+    /// The same without real time.
+    Serializability,
+    /// Every committed transaction reads from one snapshot, and of two that overlap and write one location only one commits.
+    SnapshotIsolation,
+    /// Committed transactions seem to run one after the other in the order that the memory itself names. Of a history it is asked that there is some
+    /// order; which one matters at the end of a run.
+    InOrder(OrderName),
+}
+
+impl TxCriterion {
+    /// Those that need no further name.
+    pub const ALL: [Self; 5] = [
+        Self::Opacity,
+        Self::FinalStateOpacity,
+        Self::StrictSerializability,
+        Self::Serializability,
+        Self::SnapshotIsolation,
+    ];
+
+    /// Those that are defined by conflicts between memory events, as well as by values.
+    pub const BY_CONFLICTS: [Self; 2] = [Self::Opacity, Self::StrictSerializability];
+
+    /// Its name, everywhere.
+    pub fn name(self) -> &'static str {
+        Claim::<()>::Transactions(self).name()
+    }
+
+    /// The criterion with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let known = Self::ALL.into_iter().find(|criterion| criterion.name() == name);
+        known.or_else(|| OrderName::from_criterion(name).map(Self::InOrder))
+    }
+
+    /// Whether it is defined by conflicts, too.
+    pub fn is_by_conflicts(self) -> bool {
+        Self::BY_CONFLICTS.contains(&self)
+    }
+
+    /// Whether only committed transactions have a place in the order.
+    pub const fn is_about_committed(self) -> bool {
+        !matches!(self, Self::Opacity | Self::FinalStateOpacity)
+    }
+
+    /// Whether every prefix of a history has to satisfy it, or only the whole one, when it is over.
+    pub const fn judges_prefixes(self) -> bool {
+        !matches!(self, Self::FinalStateOpacity)
+    }
+
+    /// Whether the order keeps real time.
+    pub const fn keeps_real_time(self) -> bool {
+        !matches!(self, Self::Serializability | Self::InOrder(_))
+    }
+
+    /// Whether an accepted history of values can be rejected because of this reply; see [`crate::values::holds`] for the argument. No
+    /// invocation can.
+    pub const fn judges(self, call: Call, reply: Reply) -> bool {
+        let judges = match (call, reply) {
+            (Call::Commit, _) => true,
+            (Call::Read(_), Reply::Value(_)) => !self.is_about_committed(),
+            _ => false,
+        };
+        judges && self.judges_prefixes()
+    }
+}
+
+/// What a software transactional memory promises about getting done (Samand, section 6). In every one of them a client that goes on
+/// for ever without trying to commit is none of the memory's business.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Progress {
+    /// A thread that runs alone commits, wherever the others stopped.
+    Solo,
+    /// The same if the others stopped between transactions.
+    CrashFreeSolo,
+    /// Every thread commits again and again, as long as no other one crashes.
+    Local,
+}
+
+impl Progress {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Solo, Self::CrashFreeSolo, Self::Local];
+
+    /// Its name, everywhere.
+    pub fn name(self) -> &'static str {
+        Claim::<()>::Progress(self.alone()).name()
+    }
+
+    /// This one alone.
+    pub fn alone(self) -> &'static [Self] {
+        match self {
+            Self::Solo => &[Self::Solo],
+            Self::CrashFreeSolo => &[Self::CrashFreeSolo],
+            Self::Local => &[Self::Local],
+        }
+    }
+
+    /// The property with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|progress| progress.name() == name)
+    }
+}
+
+const PREFIX: &str = "serializability-by-";
+
+/// The name of an order, in the name of its criterion: `serializability-by-NAME`.
+///
+/// Criteria are small values with names that live for ever, so each different name is kept once, for ever.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct OrderName(&'static str);
+
+static KNOWN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+
+impl OrderName {
+    /// The order of this name; none if it is no name.
+    pub fn new(name: &str) -> Option<Self> {
+        let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        is_name.then(|| Self(kept(&format!("{PREFIX}{name}"))))
+    }
+
+    /// The order in a criterion's name.
+    pub fn from_criterion(criterion: &str) -> Option<Self> {
+        criterion.strip_prefix(PREFIX).and_then(Self::new)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        &self.0[PREFIX.len()..]
+    }
+
+    /// The name of the criterion.
+    pub fn criterion(self) -> &'static str {
+        self.0
+    }
+}
+
+fn kept(name: &str) -> &'static str {
+    let mut known = KNOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some(found) = known.iter().find(|other| **other == name) {
+        return found;
+    }
+    let new: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    known.push(new);
+    new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OrderName;
+
+    #[test]
+    fn names_survive() {
+        let order = OrderName::new("block_timestamp").expect("a name");
+        assert_eq!(order.name(), "block_timestamp");
+        assert_eq!(OrderName::from_criterion(order.criterion()), Some(order));
+        assert_eq!(OrderName::new("two words"), None);
+        assert_eq!(OrderName::from_criterion("serializability"), None);
+    }
+}
