@@ -10,7 +10,7 @@ use cyrano_ir::{BinOp, Diagnostic, EvalError, Expr as IrExpr, Span, UnOp};
 use crate::expand::budget::Budget;
 use crate::report::{Fallible, Reported, Reports};
 use crate::rules::table::no_sets;
-use crate::syntax::ast::{Expr, ExprKind, Range, RangeKind};
+use crate::syntax::ast::{Expr, ExprKind, Name, Range, RangeKind};
 
 /// What names mean in the place where an expression stands.
 pub(crate) trait Resolve<'a> {
@@ -19,6 +19,29 @@ pub(crate) trait Resolve<'a> {
 
     /// A name, an element, a member, `self` or `tid`. Binders are looked up before.
     fn atom(&mut self, atom: &'a Expr) -> Fallible<IrExpr<Self::Var>>;
+
+    /// A binary operation of two folded sides.
+    fn combine(
+        &mut self,
+        op: BinOp,
+        sides: (IrExpr<Self::Var>, IrExpr<Self::Var>),
+        span: Span,
+    ) -> Fallible<IrExpr<Self::Var>>
+    where
+        Self: Sized,
+    {
+        combine(self, op, sides, span)
+    }
+
+    /// `&&` or `||` that a constant on the left decides.
+    fn decided(&mut self, op: BinOp, _left: IrExpr<Self::Var>, _right: &'a Expr) -> IrExpr<Self::Var> {
+        IrExpr::Const((op == BinOp::Or).into())
+    }
+
+    /// `element in set`.
+    fn contains(&mut self, _element: &'a Expr, _set: &'a Name, span: Span) -> Fallible<IrExpr<Self::Var>> {
+        Err(self.reports().add(no_sets(span)))
+    }
 
     /// Says that an expression should be a constant and is not, unless the checker has said so.
     fn not_constant(&mut self, _expr: &Expr) -> Reported {
@@ -76,7 +99,8 @@ pub(crate) fn fold<'a, R: Resolve<'a>>(expr: &'a Expr, to: &mut R) -> Fallible<I
             }
             Ok(join(*all, parts))
         }
-        ExprKind::Tuple(_) | ExprKind::In(..) => Err(to.reports().add(no_sets(expr.span))),
+        ExprKind::In(element, set) => to.contains(element, set, expr.span),
+        ExprKind::Tuple(_) => Err(to.reports().add(no_sets(expr.span))),
     }
 }
 
@@ -91,9 +115,19 @@ fn fold_binary<'a, R: Resolve<'a>>(
     if let (BinOp::And | BinOp::Or, IrExpr::Const(value)) = (op, &left)
         && (*value != 0) == (op == BinOp::Or)
     {
-        return Ok(IrExpr::Const((op == BinOp::Or).into()));
+        return Ok(to.decided(op, left, right));
     }
     let right = fold(right, to)?;
+    to.combine(op, (left, right), span)
+}
+
+/// A binary operation of two folded sides, with constants computed.
+pub(crate) fn combine<'a, R: Resolve<'a>>(
+    to: &mut R,
+    op: BinOp,
+    (left, right): (IrExpr<R::Var>, IrExpr<R::Var>),
+    span: Span,
+) -> Fallible<IrExpr<R::Var>> {
     if op == BinOp::Add {
         check_increment(&left, &right, span, to)?;
     }

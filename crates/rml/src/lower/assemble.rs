@@ -12,6 +12,7 @@ use crate::clients::endless;
 use crate::clients::named::{ThreadPlan, space_values, written};
 use crate::clients::space::{ClientSpace, SETTABLE, space};
 use crate::expand::budget::Budget;
+use crate::expand::compact::resolve;
 use crate::expand::method::Lower;
 use crate::lower::memory::{Memory, Written};
 use crate::lower::program::properties;
@@ -273,16 +274,18 @@ impl<'a> Maker<'a> {
         let mut first = 1;
         for (index, thread) in plan.threads.iter().enumerate() {
             let known = (constants, self.labels);
-            let mut lower = Lower::new(self.algorithm, known, &mut memory, (&budget, reports), index);
+            let mut lower = Lower::client(self.algorithm, known, &mut memory, (&budget, reports), index);
             lower.lay_out(depths)?;
             let retries = plan.retries.get(index).map(Vec::as_slice).unwrap_or_default();
             lower.client_thread(*thread, retries, first)?;
-            first = lower.tx + 1;
-            most.iter_mut().zip(&lower.most).for_each(|(most, of_thread)| *most = (*most).max(*of_thread));
+            first = lower.own.tx + 1;
+            most.iter_mut().zip(&lower.own.most).for_each(|(most, of_thread)| *most = (*most).max(*of_thread));
             layout.owners.push(lower.owners());
-            lower.build.thread.name = format!("t{}", index + 1);
+            let (mut thread, labels) = (lower.build.thread, lower.build.labels);
+            resolve(&mut thread.code, &labels);
+            thread.name = format!("t{}", index + 1);
             layout.marks.push(lower.build.marks);
-            program.threads.push(lower.build.thread);
+            program.threads.push(thread);
         }
         memory.finish(self.algorithm, &mut program);
         fix_addresses(&mut program);

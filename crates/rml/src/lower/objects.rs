@@ -8,6 +8,7 @@
 
 use cyrano_ir::{Addr, BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, RmwOp, Span, UnOp};
 
+use crate::expand::fold::fold;
 use crate::expand::method::Lower;
 use crate::lower::build::{Lock, Touch, binary, int, is, var};
 use crate::lower::memory::{Helpers, Object};
@@ -32,11 +33,11 @@ impl Target {
     }
 }
 
-impl<'a> Lower<'a, '_> {
+impl<'a> Lower<'a, '_, '_> {
     /// A call of an object, a set or a map; what it returns, or 0.
     pub(crate) fn access(&mut self, access: &'a Access, into: Option<RegId>, span: Span) -> Fallible<LocalExpr> {
         let name = access.object.text.as_str();
-        if access.field.is_none() && self.algorithm.locals.iter().any(|local| local.name.text == name) {
+        if access.field.is_none() && self.own.algorithm.locals.iter().any(|local| local.name.text == name) {
             return self.set_access(access, span);
         }
         let target = self.find(access)?;
@@ -66,22 +67,22 @@ impl<'a> Lower<'a, '_> {
     fn find(&mut self, access: &'a Access) -> Fallible<Target> {
         let (object, index) = match (&access.field, &access.index) {
             (Some(field), _) => {
-                let object = *self.memory.fields.get(&field.text).ok_or(Reported)?;
+                let object = *self.own.memory.fields.get(&field.text).ok_or(Reported)?;
                 (object, self.name(&access.object)?)
             }
-            (None, Some(index)) => (self.shared(&access.object.text)?, self.expr(index)?),
+            (None, Some(index)) => (self.shared(&access.object.text)?, fold(index, self)?),
             (None, None) => (self.shared(&access.object.text)?, int(0)),
         };
         let element = match &index {
             IrExpr::Const(value) => Some(*value),
             _ => None,
         };
-        let found = self.memory.objects[object].clone();
+        let found = self.own.memory.objects[object].clone();
         Ok(Target { object: found, index, touch: Touch { object, element } })
     }
 
     fn shared(&self, name: &str) -> Fallible<usize> {
-        self.memory.shared.get(name).copied().ok_or(Reported)
+        self.own.memory.shared.get(name).copied().ok_or(Reported)
     }
 
     fn perform(
@@ -92,7 +93,7 @@ impl<'a> Lower<'a, '_> {
         into: Option<RegId>,
         span: Span,
     ) -> Fallible<LocalExpr> {
-        let old = match self.endless {
+        let old = match self.own.endless {
             true => self.build.register(&format!("%old{}", target.touch), 0),
             false => self.build.register("%old", 0),
         };
@@ -120,9 +121,9 @@ impl<'a> Lower<'a, '_> {
                 let (expected, new) = (args.next().ok_or(Reported)?, args.next().ok_or(Reported)?);
                 return self.cas(target, old, (expected, new), span);
             }
-            ("tryLock", _) => return self.cas(target, old, (int(0), int(self.tx)), span),
+            ("tryLock", _) => return self.cas(target, old, (int(0), int(self.own.tx)), span),
             ("lock", _) => {
-                let tx = int(self.tx);
+                let tx = int(self.own.tx);
                 self.section(span, |lower| {
                     lower.emit(Op::Load { dst: Place::Reg(old), addr: target.addr() }, span)?;
                     lower.emit(Op::Assume(is(var(old), 0)), span)?;
@@ -166,16 +167,16 @@ impl<'a> Lower<'a, '_> {
         ended.map(|_| first)
     }
 
-    fn load(&mut self, dst: RegId, addr: Addr, span: Span) -> Fallible<u32> {
+    fn load(&mut self, dst: RegId, addr: Addr, span: Span) -> Fallible<()> {
         self.emit(Op::Load { dst: Place::Reg(dst), addr }, span)
     }
 
-    pub(crate) fn store(&mut self, addr: Addr, value: LocalExpr, span: Span) -> Fallible<u32> {
+    pub(crate) fn store(&mut self, addr: Addr, value: LocalExpr, span: Span) -> Fallible<()> {
         self.emit(Op::Store { addr, value, rollback: false }, span)
     }
 
     /// Counts writes that are under way; `old` receives how many there were.
-    fn count_writers(&mut self, old: RegId, writers: Addr, by: LocalExpr, span: Span) -> Fallible<u32> {
+    fn count_writers(&mut self, old: RegId, writers: Addr, by: LocalExpr, span: Span) -> Fallible<()> {
         self.emit(Op::Rmw { dst: Some(Place::Reg(old)), addr: writers, op: RmwOp::FetchAdd(by) }, span)
     }
 
@@ -186,11 +187,10 @@ impl<'a> Lower<'a, '_> {
             lower.load(value, target.addr(), span)
         })?;
         self.build.touch = None;
-        let clean = self.branch(IrExpr::binary(BinOp::Ne, var(met), int(0)), span)?;
-        self.build.context.guards.push(clean);
-        self.emit(Op::Choose { dst: Place::Reg(value), from: target.object.domain.clone() }, span)?;
-        self.build.context.guards.pop();
-        self.build.land(&[clean]);
+        let from = target.object.domain.clone();
+        self.guarded(IrExpr::binary(BinOp::Ne, var(met), int(0)), span, |lower| {
+            lower.emit(Op::Choose { dst: Place::Reg(value), from }, span)
+        })?;
         Ok(var(value))
     }
 
@@ -241,20 +241,18 @@ impl<'a> Lower<'a, '_> {
         })?;
         let (touch, lock) = (self.build.touch, self.build.lock);
         self.build.touch = None;
-        let settled = self.branch(last(clash), span)?;
-        self.build.context.guards.push(settled);
-        self.emit(Op::Choose { dst: Place::Reg(new), from: target.object.domain.clone() }, span)?;
-        (self.build.touch, self.build.lock) = (touch, lock);
-        self.build.after.push(end);
-        self.section(span, |lower| {
-            lower.store(target.addr(), var(new), span)?;
-            lower.load(met, writers.clone(), span)?;
-            lower.store(flag, IrExpr::binary(BinOp::Gt, var(met), int(1)), span)?;
-            lower.store(writers, IrExpr::binary(BinOp::Sub, var(met), int(1)), span)
-        })?;
-        self.build.context.guards.pop();
-        self.build.land(&[settled]);
-        Ok(())
+        self.guarded(last(clash), span, |lower| {
+            lower.emit(Op::Choose { dst: Place::Reg(new), from: target.object.domain.clone() }, span)?;
+            (lower.build.touch, lower.build.lock) = (touch, lock);
+            lower.build.after.push(end);
+            let left = lower.section(span, |lower| {
+                lower.store(target.addr(), var(new), span)?;
+                lower.load(met, writers.clone(), span)?;
+                lower.store(flag, IrExpr::binary(BinOp::Gt, var(met), int(1)), span)?;
+                lower.store(writers, IrExpr::binary(BinOp::Sub, var(met), int(1)), span)
+            });
+            left.map(drop)
+        })
     }
 
     /// `new Record(…)`: nobody knows the record yet, so its fields are written at once; who uses the reference comes after that.
@@ -265,13 +263,13 @@ impl<'a> Lower<'a, '_> {
         into: Option<RegId>,
         span: Span,
     ) -> Fallible<LocalExpr> {
-        let fields = self.memory.records.get(record).map(|records| records.fields.clone()).unwrap_or_default();
-        let arrays: Vec<_> = fields.iter().map(|field| self.memory.objects[*field].array).collect();
+        let fields = self.own.memory.records.get(record).map(|records| records.fields.clone()).unwrap_or_default();
+        let arrays: Vec<_> = fields.iter().map(|field| self.own.memory.objects[*field].array).collect();
         let mut number = int(0);
         let first = self.section(span, |lower| {
-            number = match lower.endless {
+            number = match lower.own.endless {
                 true => var(lower.fresh_record(record, span)?),
-                false => int(lower.memory.new_record(record)),
+                false => int(lower.own.memory.new_record(record)),
             };
             for (array, value) in arrays.into_iter().zip(args) {
                 lower.store(Addr::Indexed { array, index: number.clone() }, value, span)?;

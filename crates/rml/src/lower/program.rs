@@ -180,7 +180,7 @@ fn lower_threads(shared: &Shared<'_, '_>, reports: &mut Reports) -> Vec<LoweredT
         let body = names.thread_body(declared);
         for self_index in 0..names.counts[declared].unwrap_or(0) {
             let tid = i128::try_from(threads.len()).unwrap_or(i128::MAX);
-            let lower = Lower::new(shared, reports, body, (self_index.into(), tid));
+            let lower = Lower::thread(shared, reports, body, (self_index.into(), tid));
             threads.push(lower.finish(declared));
         }
     }
