@@ -8,17 +8,16 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{BinOp, LocalExpr, Op, Place, RegId, Span, Ty};
+use cyrano_ir::{LocalExpr, Op, Place, RegId, Span, Ty};
 
 use crate::expand::budget::Budget;
-use crate::expand::fold::{self, Resolve, charge};
+use crate::expand::fold::{Resolve, charge};
 use crate::lower::block::OpenBlock;
 use crate::lower::build::{Builder, Label};
 use crate::lower::expr::Slot;
 use crate::lower::sets::Contents;
 use crate::report::{Fallible, Reported, Reports};
-use crate::rules::table::no_sets;
-use crate::syntax::ast::{Block, Call, Expr, Name, Place as Target, Rhs, Stmt};
+use crate::syntax::ast::{Block, Call, Expr, Place as Target, Rhs, Stmt};
 
 pub(crate) mod assemble;
 pub(crate) mod block;
@@ -76,29 +75,9 @@ pub(crate) trait Language<'a>: Sized {
     /// Leaves a body at a `return`, with or without a value.
     fn leave_body(lower: &mut Lower<'a, '_, Self>, value: bool, span: Span) -> Fallible<()>;
 
-    /// A binary operation of two folded sides.
-    fn combine(
-        lower: &mut Lower<'a, '_, Self>,
-        op: BinOp,
-        sides: (LocalExpr, LocalExpr),
-        span: Span,
-    ) -> Fallible<LocalExpr> {
-        fold::combine(lower, op, sides, span)
-    }
-
-    /// `&&` or `||` that a constant on the left decides.
-    fn decided(_: &mut Lower<'a, '_, Self>, op: BinOp, _left: LocalExpr, _right: &'a Expr) -> LocalExpr {
-        LocalExpr::Const((op == BinOp::Or).into())
-    }
-
-    /// `element in set`.
-    fn contains(
-        lower: &mut Lower<'a, '_, Self>,
-        _element: &'a Expr,
-        _set: &'a Name,
-        span: Span,
-    ) -> Fallible<LocalExpr> {
-        Err(lower.reports.add(no_sets(span)))
+    /// An expression that means something else in this language than elsewhere.
+    fn own_expr(_: &mut Lower<'a, '_, Self>, _: &'a Expr) -> Option<Fallible<LocalExpr>> {
+        None
     }
 }
 
@@ -160,12 +139,14 @@ pub(crate) struct Fork {
 impl<'a, 'r, L: Language<'a>> Lower<'a, 'r, L> {
     /// A thread with nothing in it yet.
     pub(crate) fn new(own: L, frame: L::Frame, (budget, reports): (&'r Budget, &'r mut Reports)) -> Self {
+        let mut build = Builder::default();
+        let end = build.label();
         Self {
             own,
             reports,
             budget,
-            build: Builder::default(),
-            frame: Frame::new(frame, Label::END),
+            build,
+            frame: Frame::new(frame, end),
             in_operation: false,
             block: None,
             labels: HashMap::new(),
@@ -352,16 +333,8 @@ impl<'a, L: Language<'a>> Resolve<'a> for Lower<'a, '_, L> {
         L::atom(self, atom)
     }
 
-    fn combine(&mut self, op: BinOp, sides: (LocalExpr, LocalExpr), span: Span) -> Fallible<LocalExpr> {
-        L::combine(self, op, sides, span)
-    }
-
-    fn decided(&mut self, op: BinOp, left: LocalExpr, right: &'a Expr) -> LocalExpr {
-        L::decided(self, op, left, right)
-    }
-
-    fn contains(&mut self, element: &'a Expr, set: &'a Name, span: Span) -> Fallible<LocalExpr> {
-        L::contains(self, element, set, span)
+    fn own(&mut self, expr: &'a Expr) -> Option<Fallible<LocalExpr>> {
+        L::own_expr(self, expr)
     }
 
     fn is_timestamp(&self, var: &Place) -> bool {

@@ -10,7 +10,7 @@ use cyrano_ir::{BinOp, Diagnostic, EvalError, Expr as IrExpr, Span, UnOp};
 use crate::expand::budget::Budget;
 use crate::report::{Fallible, Reported, Reports};
 use crate::rules::table::no_sets;
-use crate::syntax::ast::{Expr, ExprKind, Name, Range, RangeKind};
+use crate::syntax::ast::{Expr, ExprKind, Range, RangeKind};
 
 /// What names mean in the place where an expression stands.
 pub(crate) trait Resolve<'a> {
@@ -20,27 +20,9 @@ pub(crate) trait Resolve<'a> {
     /// A name, an element, a member, `self` or `tid`. Binders are looked up before.
     fn atom(&mut self, atom: &'a Expr) -> Fallible<IrExpr<Self::Var>>;
 
-    /// A binary operation of two folded sides.
-    fn combine(
-        &mut self,
-        op: BinOp,
-        sides: (IrExpr<Self::Var>, IrExpr<Self::Var>),
-        span: Span,
-    ) -> Fallible<IrExpr<Self::Var>>
-    where
-        Self: Sized,
-    {
-        combine(self, op, sides, span)
-    }
-
-    /// `&&` or `||` that a constant on the left decides.
-    fn decided(&mut self, op: BinOp, _left: IrExpr<Self::Var>, _right: &'a Expr) -> IrExpr<Self::Var> {
-        IrExpr::Const((op == BinOp::Or).into())
-    }
-
-    /// `element in set`.
-    fn contains(&mut self, _element: &'a Expr, _set: &'a Name, span: Span) -> Fallible<IrExpr<Self::Var>> {
-        Err(self.reports().add(no_sets(span)))
+    /// An expression that means something else here than elsewhere.
+    fn own(&mut self, _expr: &'a Expr) -> Option<Fallible<IrExpr<Self::Var>>> {
+        None
     }
 
     /// Says that an expression should be a constant and is not, unless the checker has said so.
@@ -70,6 +52,9 @@ pub(crate) fn charge<'a, R: Resolve<'a>>(to: &mut R, steps: u64, span: Span) -> 
 /// Folds an expression.
 pub(crate) fn fold<'a, R: Resolve<'a>>(expr: &'a Expr, to: &mut R) -> Fallible<IrExpr<R::Var>> {
     charge(to, 1, expr.span)?;
+    if let Some(own) = to.own(expr) {
+        return own;
+    }
     match &expr.kind {
         ExprKind::Int(value) => Ok(IrExpr::Const(*value)),
         ExprKind::Name(name) => {
@@ -99,8 +84,7 @@ pub(crate) fn fold<'a, R: Resolve<'a>>(expr: &'a Expr, to: &mut R) -> Fallible<I
             }
             Ok(join(*all, parts))
         }
-        ExprKind::In(element, set) => to.contains(element, set, expr.span),
-        ExprKind::Tuple(_) => Err(to.reports().add(no_sets(expr.span))),
+        ExprKind::Tuple(_) | ExprKind::In(..) => Err(to.reports().add(no_sets(expr.span))),
     }
 }
 
@@ -112,26 +96,22 @@ fn fold_binary<'a, R: Resolve<'a>>(
     to: &mut R,
 ) -> Fallible<IrExpr<R::Var>> {
     let left = fold(left, to)?;
-    if let (BinOp::And | BinOp::Or, IrExpr::Const(value)) = (op, &left)
-        && (*value != 0) == (op == BinOp::Or)
-    {
-        return Ok(to.decided(op, left, right));
+    if decides(op, &left) {
+        return Ok(IrExpr::Const((op == BinOp::Or).into()));
     }
     let right = fold(right, to)?;
-    to.combine(op, (left, right), span)
-}
-
-/// A binary operation of two folded sides, with constants computed.
-pub(crate) fn combine<'a, R: Resolve<'a>>(
-    to: &mut R,
-    op: BinOp,
-    (left, right): (IrExpr<R::Var>, IrExpr<R::Var>),
-    span: Span,
-) -> Fallible<IrExpr<R::Var>> {
     if op == BinOp::Add {
         check_increment(&left, &right, span, to)?;
     }
     settle(IrExpr::binary(op, left, right), span, to)
+}
+
+/// Whether a constant on the left side of `&&` or `||` decides.
+pub(crate) fn decides<V>(op: BinOp, left: &IrExpr<V>) -> bool {
+    match (op, left) {
+        (BinOp::And | BinOp::Or, IrExpr::Const(value)) => (*value != 0) == (op == BinOp::Or),
+        _ => false,
+    }
 }
 
 /// A timestamp only grows: a constant that is added to one is not negative.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Place, RegId, Span, reply};
 
 use crate::expand::budget::Budget;
-use crate::expand::fold::{compute, fold};
+use crate::expand::fold::{compute, decides, fold};
 use crate::expand::rounds::is_of_a_round;
 use crate::lower::build::{binary, int, var};
 use crate::lower::expr::Slot;
@@ -121,36 +121,14 @@ impl<'a, 'r> Language<'a> for Methods<'a, 'r> {
         Ok(())
     }
 
-    fn combine(
-        lower: &mut Lower<'a, 'r, '_>,
-        op: BinOp,
-        (left, right): (LocalExpr, LocalExpr),
-        span: Span,
-    ) -> Fallible<LocalExpr> {
-        let made = binary(op, left, right);
-        compute(&made, span, lower.reports).map_or(Ok(made), |value| value.map(int))
-    }
-
-    /// What stands on the right is a dependency all the same, as where the left side is known only when the program runs; only
-    /// what goes wrong there does not matter.
-    fn decided(lower: &mut Lower<'a, 'r, '_>, op: BinOp, left: LocalExpr, right: &'a Expr) -> LocalExpr {
-        let reports = std::mem::take(lower.reports);
-        let right = fold(right, lower);
-        *lower.reports = reports;
-        match right {
-            Ok(IrExpr::Const(_)) | Err(_) => int(i128::from(op == BinOp::Or)),
-            Ok(right) => IrExpr::binary(op, left, right),
+    fn own_expr(lower: &mut Lower<'a, 'r, '_>, expr: &'a Expr) -> Option<Fallible<LocalExpr>> {
+        match &expr.kind {
+            ExprKind::In(element, set) => {
+                Some(lower.exprs(element.parts()).and_then(|parts| lower.contains(&set.text, parts)))
+            }
+            ExprKind::Binary(op, left, right) => Some(lower.binary(*op, left, right, expr.span)),
+            _ => None,
         }
-    }
-
-    fn contains(
-        lower: &mut Lower<'a, 'r, '_>,
-        element: &'a Expr,
-        set: &'a Name,
-        _span: Span,
-    ) -> Fallible<LocalExpr> {
-        let parts = lower.exprs(element.parts())?;
-        lower.contains(&set.text, parts)
     }
 }
 
@@ -231,6 +209,23 @@ impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
     /// Several expressions.
     pub(crate) fn exprs(&mut self, exprs: &'a [Expr]) -> Fallible<Vec<LocalExpr>> {
         exprs.iter().map(|expr| fold(expr, self)).collect()
+    }
+
+    /// A binary operation, simplified. Where a constant on the left of `&&` or `||` decides, what stands on the right is a dependency all
+    /// the same, as where the left side is known only when the program runs; only what goes wrong there does not matter.
+    fn binary(&mut self, op: BinOp, left: &'a Expr, right: &'a Expr, span: Span) -> Fallible<LocalExpr> {
+        let left = fold(left, self)?;
+        if decides(op, &left) {
+            let reports = std::mem::take(self.reports);
+            let right = fold(right, self);
+            *self.reports = reports;
+            return Ok(match right {
+                Ok(IrExpr::Const(_)) | Err(_) => int((op == BinOp::Or).into()),
+                Ok(right) => IrExpr::binary(op, left, right),
+            });
+        }
+        let made = binary(op, left, fold(right, self)?);
+        compute(&made, span, self.reports).map_or(Ok(made), |value| value.map(int))
     }
 
     /// What a name stands for.

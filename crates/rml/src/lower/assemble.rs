@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use cyrano_ir::{
-    Addr, Check, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Op, Program, RegId, Routine, Span, ThreadId,
+    Addr, Check, Expr as IrExpr, FinalVar, LocId, Observable, Op, Program, RegId, Routine, Span, ThreadId,
 };
 
 use crate::CompileError;
@@ -20,7 +20,7 @@ use crate::orders::layout::{Layout, OrderPair};
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::constants::Constants;
 use crate::resolve::kinds::interchangeable;
-use crate::syntax::ast::{CheckDecl, Claim, Expr, ExprKind, File};
+use crate::syntax::ast::{CheckDecl, Claim, File};
 use crate::syntax::objects::{About, Algorithm, Client, Method, OrderDecl, Tx};
 
 /// The model of a check that names none.
@@ -306,7 +306,7 @@ impl<'a> Maker<'a> {
         program.observed =
             results.iter().map(|(name, var)| Observable { name: (*name).to_owned(), var: *var }).collect();
         for check in &plan.checks {
-            let properties = properties(&check.claim, |cond| condition(cond, &results, constants, reports))?;
+            let properties = properties(&check.claim, |cond| constants.condition(cond, &results, reports))?;
             let default = if plan.endless { IN_ORDER } else { DEFAULT_MODEL };
             let models = match check.models.is_empty() {
                 true => vec![default.to_owned()],
@@ -350,27 +350,6 @@ fn results<'p>(plan: &Plan<'p>, program: &Program) -> Vec<(&'p str, FinalVar)> {
         }
     }
     results
-}
-
-fn condition(
-    expr: &Expr,
-    results: &[(&str, FinalVar)],
-    constants: &Constants,
-    reports: &mut Reports,
-) -> Fallible<FinalExpr> {
-    Ok(match &expr.kind {
-        ExprKind::Int(value) => IrExpr::Const(*value),
-        ExprKind::Name(name) => match results.iter().find(|(known, _)| *known == name.text) {
-            Some((_, var)) => IrExpr::Var(*var),
-            None => IrExpr::Const(constants.eval(expr, reports)?),
-        },
-        ExprKind::Unary(op, arg) => IrExpr::unary(*op, condition(arg, results, constants, reports)?),
-        ExprKind::Binary(op, left, right) => {
-            let left = condition(left, results, constants, reports)?;
-            IrExpr::binary(*op, left, condition(right, results, constants, reports)?)
-        }
-        _ => return Err(Reported),
-    })
 }
 
 /// Elements with constant indices are fixed locations; an index that is out of range stays and is an error when it is met.

@@ -12,7 +12,7 @@ use cyrano_ir::{BinOp, Expr, Instr, InstrId, LocalExpr, Op, Place, RegId, Regist
 pub(crate) struct Label(usize);
 
 impl Label {
-    /// The end of the thread.
+    /// The first one: the end of the thread.
     pub(crate) const END: Self = Self(0);
 
     /// The label as a target, until it is replaced by a position.
@@ -71,6 +71,7 @@ pub(crate) struct Mark {
 }
 
 /// The code so far.
+#[derive(Default)]
 pub(crate) struct Builder {
     pub(crate) thread: Thread,
     pub(crate) marks: Vec<Mark>,
@@ -86,25 +87,6 @@ pub(crate) struct Builder {
     pub(crate) after: Vec<u32>,
     pub(crate) calls: u32,
     pub(crate) loops: u32,
-}
-
-impl Default for Builder {
-    fn default() -> Self {
-        Self {
-            thread: Thread::default(),
-            marks: Vec::new(),
-            names: HashMap::new(),
-            labels: vec![0],
-            context: Context::default(),
-            shared: None,
-            group: None,
-            touch: None,
-            lock: None,
-            after: Vec::new(),
-            calls: 0,
-            loops: 0,
-        }
-    }
 }
 
 impl Builder {

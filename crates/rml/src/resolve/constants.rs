@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{BinOp, Diagnostic, Expr as IrExpr, Span};
+use cyrano_ir::{Diagnostic, Expr as IrExpr, FinalExpr, FinalVar, Span};
 
-use crate::expand::fold::compute;
+use crate::expand::budget::Budget;
+use crate::expand::fold::{Resolve, fold, fold_const};
 use crate::given;
-use crate::report::{Fallible, Reported, Reports};
+use crate::report::{Fallible, Reports};
 use crate::rules::algorithm::REPLIES;
 use crate::syntax::ast::{Expr, ExprKind, File};
 use crate::syntax::objects::Algorithm;
@@ -61,32 +62,66 @@ impl Constants {
 
     /// The value of a constant expression.
     pub(crate) fn eval(&self, expr: &Expr, reports: &mut Reports) -> Fallible<i128> {
-        match &expr.kind {
-            ExprKind::Int(value) => Ok(*value),
-            ExprKind::Name(name) => self.get(&name.text).ok_or_else(|| {
-                let message = format!("the constant `{}` is used before it is declared", name.text);
-                reports.complain(name.span, message, "not known here", "move its declaration up")
-            }),
-            ExprKind::Unary(op, arg) => {
-                let folded: IrExpr<()> = IrExpr::unary(*op, IrExpr::Const(self.eval(arg, reports)?));
-                settle(&folded, expr.span, reports)
-            }
-            ExprKind::Binary(op, left, right) => {
-                let left = self.eval(left, reports)?;
-                if matches!((op, left != 0), (BinOp::And, false) | (BinOp::Or, true)) {
-                    return Ok((*op == BinOp::Or).into());
-                }
-                let right = self.eval(right, reports)?;
-                let folded: IrExpr<()> = IrExpr::binary(*op, IrExpr::Const(left), IrExpr::Const(right));
-                settle(&folded, expr.span, reports)
-            }
-            _ => Err(reports.add(Diagnostic::new(expr.span, "this is not a constant", "not a constant"))),
-        }
+        fold_const(expr, &mut Known::new(self, &[], reports))
+    }
+
+    /// A condition over constants and a client's results.
+    pub(crate) fn condition(
+        &self,
+        expr: &Expr,
+        results: &[(&str, FinalVar)],
+        reports: &mut Reports,
+    ) -> Fallible<FinalExpr> {
+        fold(expr, &mut Known::new(self, results, reports))
     }
 }
 
-fn settle(expr: &IrExpr<()>, span: Span, reports: &mut Reports) -> Fallible<i128> {
-    compute(expr, span, reports).unwrap_or(Err(Reported))
+/// What names stand for outside of all threads: constants and, in a condition, a client's results.
+struct Known<'a, 'r> {
+    constants: &'r Constants,
+    results: &'r [(&'r str, FinalVar)],
+    reports: &'r mut Reports,
+    budget: Budget,
+    binders: Vec<(&'a str, i128)>,
+}
+
+impl<'r> Known<'_, 'r> {
+    fn new(constants: &'r Constants, results: &'r [(&'r str, FinalVar)], reports: &'r mut Reports) -> Self {
+        Self { constants, results, reports, budget: Budget::default(), binders: Vec::new() }
+    }
+}
+
+impl<'a> Resolve<'a> for Known<'a, '_> {
+    type Var = FinalVar;
+
+    fn atom(&mut self, atom: &'a Expr) -> Fallible<FinalExpr> {
+        let ExprKind::Name(name) = &atom.kind else {
+            return Err(self.reports.add(Diagnostic::new(atom.span, "this is not a constant", "not a constant")));
+        };
+        if let Some((_, result)) = self.results.iter().find(|(known, _)| *known == name.text) {
+            return Ok(IrExpr::Var(*result));
+        }
+        self.constants.get(&name.text).map(IrExpr::Const).ok_or_else(|| {
+            let message = format!("the constant `{}` is used before it is declared", name.text);
+            self.reports.complain(name.span, message, "not known here", "move its declaration up")
+        })
+    }
+
+    fn is_timestamp(&self, _: &FinalVar) -> bool {
+        false
+    }
+
+    fn binders(&mut self) -> &mut Vec<(&'a str, i128)> {
+        &mut self.binders
+    }
+
+    fn reports(&mut self) -> &mut Reports {
+        self.reports
+    }
+
+    fn budget(&self) -> &Budget {
+        &self.budget
+    }
 }
 
 /// The most elements that an array may have.
