@@ -22,7 +22,7 @@ use crate::resolve::classes::Kind;
 use crate::resolve::constants::Constants;
 use crate::resolve::infer::Inference;
 use crate::resolve::kinds::interchangeable;
-use crate::syntax::ast::{CheckDecl, Expr, Rhs, Stmt, StmtKind};
+use crate::syntax::ast::{CheckDecl, Rhs, StmtKind};
 use crate::syntax::objects::{Algorithm, SpaceDecl};
 
 /// What clients write unless a check says something else: enough to make a value change.
@@ -84,22 +84,13 @@ fn needs_names(algorithm: &Algorithm) -> bool {
 /// Whether some method says `tx`.
 fn names_transactions(algorithm: &Algorithm) -> bool {
     let mut found = false;
-    let mut expr = |expr: &Expr| expr.for_each_name(&mut |name| found |= name.text == "tx");
-    algorithm.walk(&mut |stmt| for_each_expr(stmt, &mut expr));
+    algorithm.walk(&mut |stmt| {
+        found |= stmt.rhs().is_some_and(|rhs| rhs.exprs().any(|expr| expr.mentions("tx")));
+        if let StmtKind::If { arms, .. } = &stmt.kind {
+            found |= arms.iter().any(|(cond, _)| cond.mentions("tx"));
+        }
+    });
     found
-}
-
-/// Calls `visit` on the expressions of a statement, not of those inside.
-fn for_each_expr(stmt: &Stmt, visit: &mut impl FnMut(&Expr)) {
-    match stmt.rhs() {
-        Some(Rhs::Expr(expr)) => visit(expr),
-        Some(Rhs::Call(call) | Rhs::New(call)) => call.args.iter().for_each(&mut *visit),
-        Some(Rhs::Access(access)) => access.index.iter().chain(&access.args).for_each(&mut *visit),
-        Some(Rhs::Rmw(_)) | None => {}
-    }
-    if let StmtKind::If { arms, .. } = &stmt.kind {
-        arms.iter().for_each(|(cond, _)| visit(cond));
-    }
 }
 
 /// Insists that names can be used again, if they have to be.

@@ -43,6 +43,44 @@ pub(crate) trait Resolve<'a> {
     fn budget(&self) -> &Budget;
 }
 
+/// What names mean outside of all threads: whatever `atom` says.
+pub(crate) struct Outside<'a, 'r, F> {
+    atom: F,
+    budget: &'r Budget,
+    reports: &'r mut Reports,
+    binders: Vec<(&'a str, i128)>,
+}
+
+impl<'r, F> Outside<'_, 'r, F> {
+    pub(crate) fn new(atom: F, budget: &'r Budget, reports: &'r mut Reports) -> Self {
+        Self { atom, budget, reports, binders: Vec::new() }
+    }
+}
+
+impl<'a, V, F: Fn(&'a Expr, &mut Reports) -> Fallible<IrExpr<V>>> Resolve<'a> for Outside<'a, '_, F> {
+    type Var = V;
+
+    fn atom(&mut self, atom: &'a Expr) -> Fallible<IrExpr<V>> {
+        (self.atom)(atom, self.reports)
+    }
+
+    fn is_timestamp(&self, _: &V) -> bool {
+        false
+    }
+
+    fn binders(&mut self) -> &mut Vec<(&'a str, i128)> {
+        &mut self.binders
+    }
+
+    fn reports(&mut self) -> &mut Reports {
+        self.reports
+    }
+
+    fn budget(&self) -> &Budget {
+        self.budget
+    }
+}
+
 /// Charges unrolling steps to the budget.
 pub(crate) fn charge<'a, R: Resolve<'a>>(to: &mut R, steps: u64, span: Span) -> Fallible<()> {
     let charged = to.budget().charge_steps(steps, span);

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use cyrano_ir::{Diagnostic, Expr as IrExpr, FinalExpr, FinalVar, Span};
 
 use crate::expand::budget::Budget;
-use crate::expand::fold::{Resolve, fold, fold_const};
+use crate::expand::fold::{Outside, fold};
 use crate::given;
-use crate::report::{Fallible, Reports};
+use crate::report::{Fallible, Reported, Reports};
 use crate::rules::algorithm::REPLIES;
 use crate::syntax::ast::{Expr, ExprKind, File};
 use crate::syntax::objects::Algorithm;
@@ -62,65 +62,32 @@ impl Constants {
 
     /// The value of a constant expression.
     pub(crate) fn eval(&self, expr: &Expr, reports: &mut Reports) -> Fallible<i128> {
-        fold_const(expr, &mut Known::new(self, &[], reports))
+        match self.condition(expr, &[], reports)? {
+            IrExpr::Const(value) => Ok(value),
+            _ => Err(Reported),
+        }
     }
 
     /// A condition over constants and a client's results.
-    pub(crate) fn condition(
+    pub(crate) fn condition<'a>(
         &self,
-        expr: &Expr,
+        expr: &'a Expr,
         results: &[(&str, FinalVar)],
         reports: &mut Reports,
     ) -> Fallible<FinalExpr> {
-        fold(expr, &mut Known::new(self, results, reports))
-    }
-}
-
-/// What names stand for outside of all threads: constants and, in a condition, a client's results.
-struct Known<'a, 'r> {
-    constants: &'r Constants,
-    results: &'r [(&'r str, FinalVar)],
-    reports: &'r mut Reports,
-    budget: Budget,
-    binders: Vec<(&'a str, i128)>,
-}
-
-impl<'r> Known<'_, 'r> {
-    fn new(constants: &'r Constants, results: &'r [(&'r str, FinalVar)], reports: &'r mut Reports) -> Self {
-        Self { constants, results, reports, budget: Budget::default(), binders: Vec::new() }
-    }
-}
-
-impl<'a> Resolve<'a> for Known<'a, '_> {
-    type Var = FinalVar;
-
-    fn atom(&mut self, atom: &'a Expr) -> Fallible<FinalExpr> {
-        let ExprKind::Name(name) = &atom.kind else {
-            return Err(self.reports.add(Diagnostic::new(atom.span, "this is not a constant", "not a constant")));
+        let atom = |atom: &'a Expr, reports: &mut Reports| {
+            let ExprKind::Name(name) = &atom.kind else {
+                return Err(reports.add(Diagnostic::new(atom.span, "this is not a constant", "not a constant")));
+            };
+            if let Some((_, result)) = results.iter().find(|(known, _)| *known == name.text) {
+                return Ok(IrExpr::Var(*result));
+            }
+            self.get(&name.text).map(IrExpr::Const).ok_or_else(|| {
+                let message = format!("the constant `{}` is used before it is declared", name.text);
+                reports.complain(name.span, message, "not known here", "move its declaration up")
+            })
         };
-        if let Some((_, result)) = self.results.iter().find(|(known, _)| *known == name.text) {
-            return Ok(IrExpr::Var(*result));
-        }
-        self.constants.get(&name.text).map(IrExpr::Const).ok_or_else(|| {
-            let message = format!("the constant `{}` is used before it is declared", name.text);
-            self.reports.complain(name.span, message, "not known here", "move its declaration up")
-        })
-    }
-
-    fn is_timestamp(&self, _: &FinalVar) -> bool {
-        false
-    }
-
-    fn binders(&mut self) -> &mut Vec<(&'a str, i128)> {
-        &mut self.binders
-    }
-
-    fn reports(&mut self) -> &mut Reports {
-        self.reports
-    }
-
-    fn budget(&self) -> &Budget {
-        &self.budget
+        fold(expr, &mut Outside::new(atom, &Budget::default(), reports))
     }
 }
 
