@@ -46,14 +46,16 @@ pub(crate) trait Resolve<'a> {
 /// What names mean outside of all threads: whatever `atom` says.
 pub(crate) struct Outside<'a, 'r, F> {
     atom: F,
+    /// Whether there are only names and operations; everything else is for `atom` to refuse.
+    plain: bool,
     budget: &'r Budget,
     reports: &'r mut Reports,
     binders: Vec<(&'a str, i128)>,
 }
 
 impl<'r, F> Outside<'_, 'r, F> {
-    pub(crate) fn new(atom: F, budget: &'r Budget, reports: &'r mut Reports) -> Self {
-        Self { atom, budget, reports, binders: Vec::new() }
+    pub(crate) fn new(atom: F, plain: bool, budget: &'r Budget, reports: &'r mut Reports) -> Self {
+        Self { atom, plain, budget, reports, binders: Vec::new() }
     }
 }
 
@@ -62,6 +64,11 @@ impl<'a, V, F: Fn(&'a Expr, &mut Reports) -> Fallible<IrExpr<V>>> Resolve<'a> fo
 
     fn atom(&mut self, atom: &'a Expr) -> Fallible<IrExpr<V>> {
         (self.atom)(atom, self.reports)
+    }
+
+    fn own(&mut self, expr: &'a Expr) -> Option<Fallible<IrExpr<V>>> {
+        let special = matches!(expr.kind, ExprKind::Quantified { .. } | ExprKind::Tuple(_) | ExprKind::In(..));
+        (self.plain && special).then(|| self.atom(expr))
     }
 
     fn is_timestamp(&self, _: &V) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use cyrano_ir::{
-    Addr, Check, Expr as IrExpr, FinalVar, LocId, Observable, Op, Program, RegId, Routine, Span, ThreadId,
+    Addr, Check, Expr as IrExpr, FinalVar, LocId, Observable, Op, Program, RegId, Span, ThreadId,
 };
 
 use crate::CompileError;
@@ -15,13 +15,13 @@ use crate::expand::budget::Budget;
 use crate::expand::compact::resolve;
 use crate::expand::method::Lower;
 use crate::lower::memory::{Memory, Written};
-use crate::lower::program::properties;
+use crate::lower::program::{properties, routine};
 use crate::orders::layout::{Layout, OrderPair};
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::constants::Constants;
 use crate::resolve::kinds::interchangeable;
 use crate::syntax::ast::{CheckDecl, Claim, File};
-use crate::syntax::objects::{About, Algorithm, Client, Method, OrderDecl, Tx};
+use crate::syntax::objects::{About, Algorithm, Client, OrderDecl, Tx};
 
 /// The model of a check that names none.
 const DEFAULT_MODEL: &str = "declared";
@@ -256,14 +256,10 @@ impl<'a> Maker<'a> {
         reports: &mut Reports,
     ) -> Fallible<(Test, Vec<u32>)> {
         let budget = Budget::default();
-        let routine = |method: &Method| {
-            let span = method.name.span.to(method.body.close);
-            Routine { name: method.name.text.clone(), span }
-        };
         let mut program = Program {
             name: self.name.to_owned(),
             constants: constants.shown.clone(),
-            routines: self.algorithm.methods.iter().map(routine).collect(),
+            routines: self.algorithm.methods.iter().map(|method| routine(&method.name, &method.body)).collect(),
             ..Program::default()
         };
         let mut layout = Layout { labels: vec![String::new(); self.labels.len()], ..Layout::default() };

@@ -87,7 +87,7 @@ impl Constants {
                 reports.complain(name.span, message, "not known here", "move its declaration up")
             })
         };
-        fold(expr, &mut Outside::new(atom, &Budget::default(), reports))
+        fold(expr, &mut Outside::new(atom, true, &Budget::default(), reports))
     }
 }
 

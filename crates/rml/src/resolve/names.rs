@@ -267,7 +267,7 @@ impl<'a> Names<'a> {
             let Some(Symbol::Const(index)) = self.lookup(None, &name.text) else { return Err(Reported) };
             self.consts.get(index).copied().flatten().map(IrExpr::Const).ok_or(Reported)
         };
-        fold_const(expr, &mut Outside::new(atom, &self.budget, reports))
+        fold_const(expr, &mut Outside::new(atom, false, &self.budget, reports))
     }
 }
 
