@@ -205,9 +205,10 @@ impl<'a> Lower<'a, '_, '_> {
         let mut inference = Inference::new(self.own.algorithm, self.own.constants);
         let mut own = Vec::new();
         for shared in &self.own.algorithm.shared {
-            let (Some(holder), Some(object)) =
-                (inference.shared.get(shared.name.text.as_str()).copied(), self.own.memory.shared.get(&shared.name.text))
-            else {
+            let (Some(holder), Some(object)) = (
+                inference.shared.get(shared.name.text.as_str()).copied(),
+                self.own.memory.shared.get(&shared.name.text),
+            ) else {
                 continue;
             };
             if inference.classes.kinds(holder.key).has(Kind::Transaction) {

@@ -4,24 +4,13 @@
 //! variables, then their writes, then `end`. Whatever ends a command leads back to the choice, so no thread ever halts.
 //! **Invariant:** a `halt` that can be reached is a path on which a command ends without saying how, and is reported.
 
-use std::collections::HashMap;
-
 use cyrano_ir::{Diagnostic, Instr, Op, Place, Span, TxEvent, Ty};
 
-use crate::lower::Frame;
-use crate::lower::build::Label;
-use crate::lower::thread::{Body, Lower};
+use crate::lower::thread::Lower;
 use crate::report::{Fallible, Reported};
 use crate::syntax::ast::{Command, Proc};
 
-/// A command for one variable.
-struct Choice<'a> {
-    procedure: usize,
-    declared: &'a Proc,
-    variable: Option<i128>,
-}
-
-impl<'a> Lower<'a, '_, '_> {
+impl Lower<'_, '_, '_> {
     /// Lowers the client and the commands that it calls.
     pub(crate) fn lower_client(&mut self, stm: Span) -> Fallible<()> {
         if self.own.shared.names.file.has_values() {
@@ -32,39 +21,29 @@ impl<'a> Lower<'a, '_, '_> {
         self.own.client = Some(client);
         self.place(client);
         let dst = Place::Reg(self.register("%cmd", Ty::Int, stm)?);
-        let numbered: Vec<_> = (0..).zip(choices).collect();
-        let options: Vec<_> = numbered.iter().map(|(n, choice)| (*n, choice.declared.name.span)).collect();
+        let span = |procedure: usize| self.own.shared.names.file.procs[procedure].name.span;
+        let options: Vec<_> = (0..).zip(&choices).map(|(n, (procedure, _))| (n, span(*procedure))).collect();
         let starts = self.choose_among(dst, &options, stm)?;
-        for ((_, choice), start) in numbered.into_iter().zip(starts) {
+        for ((procedure, variable), start) in choices.into_iter().zip(starts) {
             self.place(start);
-            self.lower_command(&choice, client)?;
+            self.run_command(procedure, variable.as_slice(), (client, None))?;
         }
         Ok(())
     }
 
-    /// All commands in the client's order; those that are missing are reported by the checker.
-    fn client_choices(&self) -> Fallible<Vec<Choice<'a>>> {
+    /// All commands in the client's order, with their variables; those that are missing are reported by the checker.
+    fn client_choices(&self) -> Fallible<Vec<(usize, Option<i128>)>> {
         let names = self.own.shared.names;
         let (vars, _) = names.value("vars").filter(|(vars, _)| *vars > 0).ok_or(Reported)?;
         let mut choices = Vec::new();
         for command in Command::ALL {
             let procedure = names.file.command(command).ok_or(Reported)?;
-            let declared = &names.file.procs[procedure];
-            let choice = |variable| Choice { procedure, declared, variable };
             match command {
-                Command::End => choices.push(choice(None)),
-                _ => choices.extend((0..vars).map(|variable| choice(Some(variable)))),
+                Command::End => choices.push((procedure, None)),
+                _ => choices.extend((0..vars).map(|variable| (procedure, Some(variable)))),
             }
         }
         Ok(choices)
-    }
-
-    fn lower_command(&mut self, choice: &Choice<'a>, client: Label) -> Fallible<()> {
-        let names = self.own.shared.names;
-        let body = names.proc_body(choice.procedure);
-        let param = choice.declared.params.first().and_then(|param| names.local(body, &param.name.text));
-        let fixed: HashMap<_, _> = param.into_iter().zip(choice.variable).collect();
-        self.run_command(choice.procedure, Frame::new(Body { body, fixed }, client))
     }
 
     /// Leaves a body. A write ends in silence; the other commands should have ended before.

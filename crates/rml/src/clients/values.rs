@@ -9,14 +9,10 @@
 //! end of the transaction, where it may end early. 0 is an operation that has not been chosen.
 //! **Invariant:** a transaction forgets its operations when it has committed, and the keys of its orders stay in registers.
 
-use std::collections::HashMap;
-
 use cyrano_ir::{BinOp, Expr as IrExpr, Method, Op, Place, RegId, SerialOrder, Span, TxEvent, Ty, reply};
 
-
-use crate::lower::Frame;
 use crate::lower::build::{Label, int, is, var};
-use crate::lower::thread::{Body, Lower};
+use crate::lower::thread::Lower;
 use crate::report::{Fallible, Reported};
 use crate::resolve::names::Symbol;
 use crate::syntax::ast::Command;
@@ -55,7 +51,7 @@ struct Operation {
     args: Vec<i128>,
 }
 
-impl<'a> Lower<'a, '_, '_> {
+impl Lower<'_, '_, '_> {
     /// Lowers the client and the commands that it calls.
     pub(crate) fn lower_values_client(&mut self, stm: Span) -> Fallible<()> {
         let size = self.client_size()?;
@@ -170,24 +166,19 @@ impl<'a> Lower<'a, '_, '_> {
     fn lower_operation(&mut self, operation: &Operation, next: Label) -> Fallible<()> {
         let names = self.own.shared.names;
         let procedure = names.file.command(operation.command).ok_or(Reported)?;
-        let declared = &names.file.procs[procedure];
-        let body = names.proc_body(procedure);
-        let params = declared.params.iter().map(|param| names.local(body, &param.name.text));
-        let fixed: Option<HashMap<_, _>> =
-            params.zip(&operation.args).map(|(param, value)| Some((param?, *value))).collect();
+        let span = names.file.procs[procedure].name.span;
         let (method, args) = match operation.command {
             Command::Read => (Method::Read, &operation.args[..1]),
             Command::Write => (Method::Write, &operation.args[..]),
             Command::End => (Method::Commit, &[][..]),
         };
         let args = args.iter().map(|arg| IrExpr::Const(*arg)).collect();
-        self.emit(Op::Invoke { method, args }, declared.name.span)?;
+        self.emit(Op::Invoke { method, args }, span)?;
         let result = match operation.command {
             Command::Read => self.own.values.as_ref().map(|client| Place::Reg(client.value)),
             _ => None,
         };
-        let fixed = fixed.ok_or(Reported)?;
-        self.run_command(procedure, Frame { result, ..Frame::new(Body { body, fixed }, next) })
+        self.run_command(procedure, &operation.args, (next, result))
     }
 
     /// A read returns a value, or a write ends: the next operation is due.

@@ -143,8 +143,7 @@ impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
     ) -> Self {
         let locals = algorithm.locals.len();
         let (sets, most) = (Vec::new(), vec![0; locals]);
-        let own =
-            Methods { algorithm, constants, memory, thread, tx: 0, sets, most, endless: false, own_tx: None };
+        let own = Methods { algorithm, constants, memory, thread, tx: 0, sets, most, endless: false, own_tx: None };
         let mut lower = Self::new(own, None, known);
         lower.contents = vec![Contents::default(); locals];
         lower.labels = labels.clone();

@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{
-    Addr, Check, Expr as IrExpr, FinalVar, LocId, Observable, Op, Program, RegId, Span, ThreadId,
-};
+use cyrano_ir::{Addr, Check, Expr as IrExpr, FinalVar, LocId, Observable, Op, Program, RegId, Span, ThreadId};
 
 use crate::CompileError;
 use crate::algorithm::{Orders, Test};

@@ -105,17 +105,17 @@ impl<'a> Lower<'a, '_, '_> {
                 self.basic_write(target, helpers, args.next().ok_or(Reported)?, span)?;
             }
             ("read", None) if is_lock => {
-                self.emit(Op::Load { dst: Place::Reg(old), addr: target.addr() }, span)?;
+                self.load(old, target.addr(), span)?;
                 return Ok(IrExpr::binary(BinOp::Ne, var(old), int(0)));
             }
             ("read", None) => {
                 let dst = into.unwrap_or_else(|| self.build.register("%value", 0));
-                self.emit(Op::Load { dst: Place::Reg(dst), addr: target.addr() }, span)?;
+                self.load(dst, target.addr(), span)?;
                 return Ok(var(dst));
             }
             ("write", None) => {
                 let value = args.next().ok_or(Reported)?;
-                self.emit(Op::Store { addr: target.addr(), value, rollback: false }, span)?;
+                self.store(target.addr(), value, span)?;
             }
             ("cas", _) => {
                 let (expected, new) = (args.next().ok_or(Reported)?, args.next().ok_or(Reported)?);
@@ -125,18 +125,18 @@ impl<'a> Lower<'a, '_, '_> {
             ("lock", _) => {
                 let tx = int(self.own.tx);
                 self.section(span, |lower| {
-                    lower.emit(Op::Load { dst: Place::Reg(old), addr: target.addr() }, span)?;
+                    lower.load(old, target.addr(), span)?;
                     lower.emit(Op::Assume(is(var(old), 0)), span)?;
-                    lower.emit(Op::Store { addr: target.addr(), value: tx, rollback: false }, span)
+                    lower.store(target.addr(), tx, span)
                 })?;
             }
             ("unlock", _) => {
                 let message = Some("only a lock that is held is released".to_owned());
                 self.section(span, |lower| {
-                    lower.emit(Op::Load { dst: Place::Reg(old), addr: target.addr() }, span)?;
+                    lower.load(old, target.addr(), span)?;
                     let cond = IrExpr::binary(BinOp::Ne, var(old), int(0));
                     lower.emit(Op::Assert { cond, message }, span)?;
-                    lower.emit(Op::Store { addr: target.addr(), value: int(0), rollback: false }, span)
+                    lower.store(target.addr(), int(0), span)
                 })?;
             }
             _ => return Err(Reported),

@@ -206,12 +206,21 @@ impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
         LoweredThread { declared, self_index: self.own.self_index, thread, homes: self.own.homes, keys }
     }
 
-    /// Lowers a command's body in a frame of its own, up to its end.
-    pub(crate) fn run_command(&mut self, procedure: usize, frame: Frame<'a, Threads<'a, 'r>>) -> Fallible<()> {
-        let body = &self.own.shared.names.file.procs[procedure].body;
+    /// Lowers a command with constants for its parameters, up to its end.
+    pub(crate) fn run_command(
+        &mut self,
+        procedure: usize,
+        args: &[i128],
+        (on_return, result): (Label, Option<Place>),
+    ) -> Fallible<()> {
+        let names = self.own.shared.names;
+        let (declared, body) = (&names.file.procs[procedure], names.proc_body(procedure));
+        let params = declared.params.iter().zip(args);
+        let fixed = params.filter_map(|(param, value)| Some((names.local(body, &param.name.text)?, *value))).collect();
+        let frame = Frame { result, ..Frame::new(Body { body, fixed }, on_return) };
         self.within(frame, |lower| {
-            lower.lower_block(body)?;
-            lower.end_body(body.close)
+            lower.lower_block(&declared.body)?;
+            lower.end_body(declared.body.close)
         })
     }
 
