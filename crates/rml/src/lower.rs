@@ -42,8 +42,9 @@ pub(crate) trait Language<'a>: Sized {
     /// Whether all errors of a body are looked for, not only the first one.
     const GOES_ON: bool;
 
-    /// Whether `if` with a constant condition still branches, for orders see what depends on it.
-    const KEEPS_DECIDED: bool;
+    /// Whether jumps that lead nowhere new are dropped when the code is done. Otherwise none is made, and an `if` with a constant
+    /// condition still branches, for orders see what depends on it.
+    const COMPACTS: bool;
 
     /// A name, an element, a member, `self` or `tid`.
     fn atom(lower: &mut Lower<'a, '_, Self>, atom: &'a Expr) -> Fallible<LocalExpr>;

@@ -62,7 +62,7 @@ impl<'a, 'r> Language<'a> for Methods<'a, 'r> {
     type Frame = Option<Active<'a>>;
 
     const GOES_ON: bool = false;
-    const KEEPS_DECIDED: bool = true;
+    const COMPACTS: bool = false;
 
     fn atom(lower: &mut Lower<'a, 'r, '_>, atom: &'a Expr) -> Fallible<LocalExpr> {
         match &atom.kind {

@@ -14,7 +14,7 @@ impl<'a, L: Language<'a>> Lower<'a, '_, L> {
     pub(crate) fn lower_stmt(&mut self, stmt: &'a Stmt) -> Fallible<()> {
         let label = self.label_of(stmt);
         match &stmt.kind {
-            StmtKind::If { arms, otherwise } => self.lower_if(arms, otherwise.as_ref(), label),
+            StmtKind::If { arms, otherwise } => self.lower_if(arms, otherwise.as_ref(), label, stmt.span),
             StmtKind::Each(_) => L::own_stmt(self, stmt),
             _ => self.labelled(label, |lower| lower.lower_simple(stmt)),
         }
@@ -146,6 +146,7 @@ impl<'a, L: Language<'a>> Lower<'a, '_, L> {
         arms: &'a [(Expr, Block)],
         otherwise: Option<&'a Block>,
         label: Option<u32>,
+        span: Span,
     ) -> Fallible<()> {
         let mut fork = self.fork();
         let guards = self.build.context.guards.len();
@@ -154,8 +155,8 @@ impl<'a, L: Language<'a>> Lower<'a, '_, L> {
         while let Some((cond, body)) = bodies.next() {
             let folded = cond.map(|cond| fold(cond, self)).transpose()?;
             let test = match (cond, folded) {
-                (Some(_), Some(IrExpr::Const(0))) if !L::KEEPS_DECIDED => continue,
-                (Some(_), Some(IrExpr::Const(_))) if !L::KEEPS_DECIDED => None,
+                (Some(_), Some(IrExpr::Const(0))) if L::COMPACTS => continue,
+                (Some(_), Some(IrExpr::Const(_))) if L::COMPACTS => None,
                 (cond, folded) => cond.zip(folded),
             };
             let Some((cond, folded)) = test else {
@@ -166,8 +167,8 @@ impl<'a, L: Language<'a>> Lower<'a, '_, L> {
             let test = self.labelled(label, |lower| lower.unless(folded, other, cond.span))?;
             self.build.context.guards.push(test);
             self.way(&mut fork, |lower| lower.lower_block(body))?;
-            if bodies.peek().is_some() {
-                self.jump(fork.end, cond.span)?;
+            if L::COMPACTS || bodies.peek().is_some() {
+                self.jump(fork.end, if L::COMPACTS { cond.span } else { span })?;
             }
             self.place(other);
         }

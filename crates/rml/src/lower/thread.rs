@@ -79,7 +79,7 @@ impl<'a, 'r> Language<'a> for Threads<'a, 'r> {
     type Frame = Body;
 
     const GOES_ON: bool = true;
-    const KEEPS_DECIDED: bool = false;
+    const COMPACTS: bool = true;
 
     fn atom(lower: &mut Lower<'a, 'r, '_>, atom: &'a Expr) -> Fallible<LocalExpr> {
         lower.atom(atom)

@@ -3,7 +3,7 @@
 use cyrano_ir::ThreadId;
 
 use super::*;
-use crate::algorithm::{Mode, OrderPair, orders};
+use cyrano_rml::algorithm::{Mode, OrderPair, orders};
 
 /// Whether the accesses of two labels are all in order: `Some(true)`, none: `Some(false)`, or some.
 fn ordered(test: &Test, declared: &[OrderPair], mode: Mode, first: &str, second: &str) -> Option<bool> {
