@@ -111,6 +111,7 @@ impl<'a, L: Language<'a>> Frame<'a, L> {
 
 /// The lowering of one thread.
 pub(crate) struct Lower<'a, 'r, L: Language<'a>> {
+    /// What only this language knows.
     pub(crate) own: L,
     pub(crate) reports: &'r mut Reports,
     pub(crate) budget: &'r Budget,
@@ -125,7 +126,7 @@ pub(crate) struct Lower<'a, 'r, L: Language<'a>> {
     pub(crate) contents: Vec<Contents>,
     /// The statement being lowered, which the loads of its right side belong to.
     pub(crate) stmt_span: Span,
-    /// For each type how many temporaries the current statement uses, and for all of them their registers.
+    /// For each type the temporaries, and how many of them the current statement uses.
     temporaries: [(Vec<RegId>, usize); 2],
     depth: u32,
 }
