@@ -61,12 +61,6 @@ impl Test {
         let labels = mark.into_iter().flat_map(|mark| &mark.context.labels);
         labels.filter_map(|label| Some(self.layout.labels.get(*label as usize)?.as_str())).collect()
     }
-
-    /// The orders between labels that would add something to a mode, given those that are declared: some access of the first stands before
-    /// some access of the second in a call, and nothing puts the two in order yet. Where the two share a loop, both kinds are listed.
-    pub fn candidates(&self, mode: Mode, declared: &[OrderPair]) -> Vec<OrderPair> {
-        crate::orders::candidates::candidates(&self.program, &self.layout, mode, declared)
-    }
 }
 
 /// What order synthesis needs to know about a file.

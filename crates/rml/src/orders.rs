@@ -1,5 +1,4 @@
-//! Which accesses of an algorithm stay in order, and which orders could be declared.
+//! Which accesses of an algorithm stay in order.
 
-pub(crate) mod candidates;
 pub(crate) mod layout;
 pub(crate) mod probe;

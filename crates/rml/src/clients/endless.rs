@@ -10,19 +10,19 @@
 //! **Invariant:** methods have no loops, so the only jumps back go to the beginning of a transaction, right behind a `commit` or `abort`.
 
 use cyrano_ir::dataflow::{Clocks, FRESH};
-use cyrano_ir::{InstrId, LocId, Method as TmMethod, Op, Place, Program, RegId, Span, ThreadId, TxEvent, Ty, reply};
+use cyrano_ir::{LocId, Method as TmMethod, Op, Place, Program, RegId, Span, ThreadId, TxEvent, Ty, reply};
 
 use crate::clients::named::Codes;
 use crate::clients::space::{ClientSpace, Values};
 use crate::expand::method::Lower;
-use crate::lower::build::{int, is, var};
+use crate::lower::build::{Label, int, is, var};
 use crate::lower::memory::Memory;
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::classes::Kind;
 use crate::resolve::constants::Constants;
 use crate::resolve::infer::Inference;
 use crate::resolve::kinds::interchangeable;
-use crate::syntax::ast::{CheckDecl, Expr, Rhs, Stmt, StmtKind};
+use crate::syntax::ast::{CheckDecl, Rhs, StmtKind};
 use crate::syntax::objects::{Algorithm, SpaceDecl};
 
 /// What clients write unless a check says something else: enough to make a value change.
@@ -84,22 +84,13 @@ fn needs_names(algorithm: &Algorithm) -> bool {
 /// Whether some method says `tx`.
 fn names_transactions(algorithm: &Algorithm) -> bool {
     let mut found = false;
-    let mut expr = |expr: &Expr| expr.for_each_name(&mut |name| found |= name.text == "tx");
-    algorithm.walk(&mut |stmt| for_each_expr(stmt, &mut expr));
+    algorithm.walk(&mut |stmt| {
+        found |= stmt.rhs().is_some_and(|rhs| rhs.exprs().any(|expr| expr.mentions("tx")));
+        if let StmtKind::If { arms, .. } = &stmt.kind {
+            found |= arms.iter().any(|(cond, _)| cond.mentions("tx"));
+        }
+    });
     found
-}
-
-/// Calls `visit` on the expressions of a statement, not of those inside.
-fn for_each_expr(stmt: &Stmt, visit: &mut impl FnMut(&Expr)) {
-    match stmt.rhs() {
-        Some(Rhs::Expr(expr)) => visit(expr),
-        Some(Rhs::Call(call) | Rhs::New(call)) => call.args.iter().for_each(&mut *visit),
-        Some(Rhs::Access(access)) => access.index.iter().chain(&access.args).for_each(&mut *visit),
-        Some(Rhs::Rmw(_)) | None => {}
-    }
-    if let StmtKind::If { arms, .. } = &stmt.kind {
-        arms.iter().for_each(|(cond, _)| visit(cond));
-    }
 }
 
 /// Insists that names can be used again, if they have to be.
@@ -139,63 +130,57 @@ pub(crate) fn find_clocks(program: &mut Program) {
     }
 }
 
-impl<'a> Lower<'a, '_> {
+impl<'a> Lower<'a, '_, '_> {
     /// A thread that goes on for ever.
     pub(crate) fn endless_thread(&mut self, space: &ClientSpace, span: Span) -> Fallible<()> {
-        self.endless = true;
+        self.own.endless = true;
         // Locks remember only that they are held.
-        self.tx = i128::try_from(self.thread).unwrap_or(i128::MAX - 1) + 1;
-        let start = InstrId(self.build.here());
+        self.own.tx = i128::try_from(self.own.thread).unwrap_or(i128::MAX - 1) + 1;
+        let (start, abort, commit) = (self.label(), self.label(), self.label());
+        self.place(start);
         self.reset(false, span)?;
         self.fresh_transaction(span)?;
         let codes = Codes::new(space, 1);
-        let (mut aborts, mut commits) = (Vec::new(), Vec::new());
         for place in 0..*space.ops.end() {
             let command = self.build.register("%cmd", 0);
             let may_commit = place >= *space.ops.start();
             let from = (0..codes.commit() + i128::from(may_commit)).collect();
             self.emit(Op::Choose { dst: Place::Reg(command), from }, span)?;
             if may_commit {
-                commits.push(self.branch(is(var(command), codes.commit()), span)?);
+                self.when(is(var(command), codes.commit()), commit, span)?;
             }
-            self.commands(&codes, command, &mut aborts, span)?;
+            self.commands(&codes, command, abort, span)?;
         }
-        self.build.land_then(&commits);
+        self.place(commit);
         let result = self.operation(TmMethod::Commit, &[], span)?;
-        aborts.push(self.branch(is(var(result), reply::ABORTED), span)?);
+        self.leave_if_aborted(result, abort, span)?;
         let cond = is(var(result), reply::COMMITTED);
         self.emit(Op::Assert { cond, message: Some("`commit` returns `committed` or `aborted`".to_owned()) }, span)?;
         self.emit(Op::Transaction(TxEvent::Commit), span)?;
-        self.emit(Op::Jump(start), span)?;
-        self.build.land_then(&aborts);
+        self.jump(start, span)?;
+        self.place(abort);
         self.emit(Op::Transaction(TxEvent::Abort), span)?;
-        self.emit(Op::Jump(start), span)?;
-        Ok(())
+        self.jump(start, span)
     }
 
     /// One copy of a method for each command, so that all of its arguments are constants.
-    fn commands(&mut self, codes: &Codes, command: RegId, aborts: &mut Vec<u32>, span: Span) -> Fallible<()> {
-        let before = self.contents.clone();
-        let mut after = before.clone();
-        let mut ends = Vec::new();
+    fn commands(&mut self, codes: &Codes, command: RegId, abort: Label, span: Span) -> Fallible<()> {
+        let mut fork = self.fork();
         let last = codes.commit() - 1;
         for code in 0..=last {
-            self.contents.clone_from(&before);
-            let other = match code == last {
-                true => None,
-                false => Some(self.branch(is(var(command), code), span)?),
-            };
-            let (method, args) = codes.call(code);
-            let result = self.operation(method, &args, span)?;
-            aborts.push(self.branch(is(var(result), reply::ABORTED), span)?);
-            after.iter_mut().zip(&self.contents).for_each(|(all, one)| all.join(one));
-            if let Some(other) = other {
-                ends.push(self.jump(span)?);
-                self.build.land(&[other]);
+            let other = self.label();
+            if code < last {
+                self.unless(is(var(command), code), other, span)?;
             }
+            let (method, args) = codes.call(code);
+            let result = self.way(&mut fork, |lower| lower.operation(method, &args, span))?;
+            self.leave_if_aborted(result, abort, span)?;
+            if code < last {
+                self.jump(fork.end, span)?;
+            }
+            self.place(other);
         }
-        self.build.land(&ends);
-        self.contents = after;
+        self.join(fork);
         Ok(())
     }
 
@@ -210,27 +195,28 @@ impl<'a> Lower<'a, '_> {
 
     /// Gives the transaction a name that nobody holds, and what belongs to the name its initial value.
     fn fresh_transaction(&mut self, span: Span) -> Fallible<()> {
-        if !names_transactions(self.algorithm) {
+        if !names_transactions(self.own.algorithm) {
             return Ok(());
         }
         let tx = self.build.register(&format!("{FRESH}.tx"), 0);
-        self.own_tx = Some(tx);
-        let names = (1..=self.constants.get("txns").unwrap_or(1)).collect();
+        self.own.own_tx = Some(tx);
+        let names = (1..=self.own.constants.get("txns").unwrap_or(1)).collect();
         let choice = Op::Choose { dst: Place::Reg(tx), from: names };
-        let mut inference = Inference::new(self.algorithm, self.constants);
+        let mut inference = Inference::new(self.own.algorithm, self.own.constants);
         let mut own = Vec::new();
-        for shared in &self.algorithm.shared {
-            let (Some(holder), Some(object)) =
-                (inference.shared.get(shared.name.text.as_str()).copied(), self.memory.shared.get(&shared.name.text))
-            else {
+        for shared in &self.own.algorithm.shared {
+            let (Some(holder), Some(object)) = (
+                inference.shared.get(shared.name.text.as_str()).copied(),
+                self.own.memory.shared.get(&shared.name.text),
+            ) else {
                 continue;
             };
             if inference.classes.kinds(holder.key).has(Kind::Transaction) {
-                own.push((self.memory.objects[*object].array, self.memory.first_value(*object, 1)));
+                own.push((self.own.memory.objects[*object].array, self.own.memory.first_value(*object, 1)));
             }
         }
         if own.is_empty() {
-            return self.emit(choice, span).map(|_| ());
+            return self.emit(choice, span);
         }
         // Nobody ever sees a name together with what belonged to it before.
         self.section(span, |lower| {
@@ -245,7 +231,7 @@ impl<'a> Lower<'a, '_> {
 
     /// The name of a record that nobody holds.
     pub(crate) fn fresh_record(&mut self, record: &str, span: Span) -> Fallible<RegId> {
-        let count = self.memory.records.get(record).ok_or(Reported)?.count;
+        let count = self.own.memory.records.get(record).ok_or(Reported)?.count;
         let fresh = self.build.register(&format!("{FRESH}.{record}"), 0);
         self.emit(Op::Choose { dst: Place::Reg(fresh), from: (0..count).collect() }, span)?;
         Ok(fresh)

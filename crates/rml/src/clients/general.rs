@@ -4,71 +4,52 @@
 //! variables, then their writes, then `end`. Whatever ends a command leads back to the choice, so no thread ever halts.
 //! **Invariant:** a `halt` that can be reached is a path on which a command ends without saying how, and is reported.
 
-use std::collections::HashMap;
-
 use cyrano_ir::{Diagnostic, Instr, Op, Place, Span, TxEvent, Ty};
 
-use crate::lower::thread::{Frame, Label, Lower};
+use crate::lower::thread::Lower;
 use crate::report::{Fallible, Reported};
 use crate::syntax::ast::{Command, Proc};
 
-/// A command for one variable.
-struct Choice<'a> {
-    procedure: usize,
-    declared: &'a Proc,
-    variable: Option<i128>,
-}
-
-impl<'a> Lower<'a, '_> {
+impl Lower<'_, '_, '_> {
     /// Lowers the client and the commands that it calls.
     pub(crate) fn lower_client(&mut self, stm: Span) -> Fallible<()> {
-        if self.shared.names.file.has_values() {
+        if self.own.shared.names.file.has_values() {
             return self.lower_values_client(stm);
         }
         let choices = self.client_choices()?;
         let client = self.label();
-        self.client = Some(client);
+        self.own.client = Some(client);
         self.place(client);
-        let dst = Place::Reg(self.register("%cmd".to_owned(), Ty::Int, stm)?);
-        let numbered: Vec<_> = (0..).zip(choices).collect();
-        let options: Vec<_> = numbered.iter().map(|(n, choice)| (*n, choice.declared.name.span)).collect();
+        let dst = Place::Reg(self.register("%cmd", Ty::Int, stm)?);
+        let span = |procedure: usize| self.own.shared.names.file.procs[procedure].name.span;
+        let options: Vec<_> = (0..).zip(&choices).map(|(n, (procedure, _))| (n, span(*procedure))).collect();
         let starts = self.choose_among(dst, &options, stm)?;
-        for ((_, choice), start) in numbered.into_iter().zip(starts) {
+        for ((procedure, variable), start) in choices.into_iter().zip(starts) {
             self.place(start);
-            self.lower_command(&choice, client)?;
+            self.run_command(procedure, variable.as_slice(), (client, None))?;
         }
         Ok(())
     }
 
-    /// All commands in the client's order; those that are missing are reported by the checker.
-    fn client_choices(&self) -> Fallible<Vec<Choice<'a>>> {
-        let names = self.shared.names;
+    /// All commands in the client's order, with their variables; those that are missing are reported by the checker.
+    fn client_choices(&self) -> Fallible<Vec<(usize, Option<i128>)>> {
+        let names = self.own.shared.names;
         let (vars, _) = names.value("vars").filter(|(vars, _)| *vars > 0).ok_or(Reported)?;
         let mut choices = Vec::new();
         for command in Command::ALL {
             let procedure = names.file.command(command).ok_or(Reported)?;
-            let declared = &names.file.procs[procedure];
-            let choice = |variable| Choice { procedure, declared, variable };
             match command {
-                Command::End => choices.push(choice(None)),
-                _ => choices.extend((0..vars).map(|variable| choice(Some(variable)))),
+                Command::End => choices.push((procedure, None)),
+                _ => choices.extend((0..vars).map(|variable| (procedure, Some(variable)))),
             }
         }
         Ok(choices)
     }
 
-    fn lower_command(&mut self, choice: &Choice<'a>, client: Label) -> Fallible<()> {
-        let names = self.shared.names;
-        let body = names.proc_body(choice.procedure);
-        let param = choice.declared.params.first().and_then(|param| names.local(body, &param.name.text));
-        let fixed: HashMap<_, _> = param.into_iter().zip(choice.variable).collect();
-        self.run_command(choice.procedure, Frame { fixed, ..Frame::new(body, client) })
-    }
-
     /// Leaves a body. A write ends in silence; the other commands should have ended before.
     pub(crate) fn end_body(&mut self, span: Span) -> Fallible<()> {
-        let command = self.shared.names.command(self.frame.body);
-        if self.values.is_some() && command == Some(Command::Write) {
+        let command = self.own.shared.names.command(self.frame.own.body);
+        if self.own.values.is_some() && command == Some(Command::Write) {
             return self.respond_and_go_on(Command::Write, span);
         }
         match command.and_then(Command::success) {
@@ -79,15 +60,15 @@ impl<'a> Lower<'a, '_> {
 
     /// An event ends the command that it stands in, or that called the procedure that it stands in.
     pub(crate) fn lower_event(&mut self, event: TxEvent, span: Span) -> Fallible<()> {
-        if self.client.is_none() && event == TxEvent::Commit {
+        if self.own.client.is_none() && event == TxEvent::Commit {
             return self.emit(Op::BlockCommit, span);
         }
-        if let Some(tx) = &self.tx {
+        if let Some(tx) = &self.own.tx {
             let target = if event == TxEvent::Commit { tx.after } else { tx.retry };
             return self.leave(target, false, span);
         }
-        let client = self.client.ok_or(Reported)?;
-        if self.values.is_some() {
+        let client = self.own.client.ok_or(Reported)?;
+        if self.own.values.is_some() {
             return self.lower_transaction_end(event, span);
         }
         self.emit(Op::Transaction(event), span)?;
@@ -96,8 +77,8 @@ impl<'a> Lower<'a, '_> {
 
     /// Reports every way to the end of a command that should have ended before.
     pub(crate) fn report_open_ends(&mut self, code: &[Instr]) {
-        let file = self.shared.names.file;
-        if self.client.is_none() || file.broken || self.reports.has_skipped() {
+        let file = self.own.shared.names.file;
+        if self.own.client.is_none() || file.broken || self.reports.has_skipped() {
             return;
         }
         for halt in code.iter().filter(|instr| instr.op == Op::Halt) {
@@ -110,7 +91,7 @@ impl<'a> Lower<'a, '_> {
             let Some(procedure) = file.procs.iter().find(within) else { continue };
             let Some(success) = procedure.command.and_then(Command::success) else { continue };
             // An stm that never commits is reported as such, and every path through `end` would only say it again.
-            if success == TxEvent::Commit && !self.shared.checked.commits {
+            if success == TxEvent::Commit && !self.own.shared.checked.commits {
                 continue;
             }
             let returns = success == TxEvent::ReadFinish && file.has_values();

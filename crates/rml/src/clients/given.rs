@@ -10,8 +10,9 @@
 use cyrano_ir::{Addr, BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span, Ty};
 
 use crate::expand::fold::fold;
-use crate::lower::build::var;
-use crate::lower::thread::{Frame, Label, Lower};
+use crate::lower::Frame;
+use crate::lower::build::{Label, var};
+use crate::lower::thread::{Body, Lower};
 use crate::report::{Fallible, Reported};
 use crate::resolve::calls::{inner_blocks, walk};
 use crate::resolve::names::{Shape, Symbol, VarId};
@@ -33,25 +34,24 @@ enum First {
     Register(RegId),
 }
 
-impl<'a> Lower<'a, '_> {
+impl<'a> Lower<'a, '_, '_> {
     /// Lowers a transaction.
     pub(crate) fn lower_tx(&mut self, body: &'a Block, span: Span) -> Fallible<()> {
-        if self.shared.atomic {
-            return self.lower_atomic_block(None, &[], body, span);
+        if self.own.shared.atomic {
+            return self.lower_atomic_block(self.line(span), &[], body, span);
         }
         let kept = self.keep_locals(body, span)?;
         let (start, retry, after) = (self.label(), self.label(), self.label());
         self.place(start);
         let first = self.first_address(body, span)?;
-        self.client = Some(retry);
-        self.tx = Some(Tx { retry, after, first });
-        self.lower_block(body);
-        let ended = self.lower_end(body.close);
-        self.tx = None;
+        self.own.client = Some(retry);
+        self.own.tx = Some(Tx { retry, after, first });
+        let ended = self.lower_block(body).and_then(|()| self.lower_end(body.close));
+        self.own.tx = None;
         ended?;
         self.place(retry);
         for (local, copy) in kept {
-            self.emit(Op::Assign { dst: Place::Reg(local), value: var(copy) }, span)?;
+            self.assign(Place::Reg(local), var(copy), span)?;
         }
         self.jump(start, span)?;
         self.place(after);
@@ -63,28 +63,21 @@ impl<'a> Lower<'a, '_> {
         let mut assigned: Vec<VarId> = Vec::new();
         walk(body, &mut |stmt: &Stmt| {
             if let StmtKind::Assign(place, _) | StmtKind::ChooseValue(place, _) = &stmt.kind {
-                assigned.extend(self.shared.names.local(self.frame.body, &place.name.text));
+                assigned.extend(self.own.shared.names.local(self.frame.own.body, &place.name.text));
             }
         });
         assigned.sort();
         assigned.dedup();
         let mut kept = Vec::new();
         for local in assigned {
-            let declared = self.shared.names.var(local);
+            let declared = self.own.shared.names.var(local);
             let (ty, name) = (declared.ty, &declared.name.text);
-            let len = if let Shape::Array(len) = declared.shape { len as usize } else { 1 };
+            let len = if let Shape::Array(len) = declared.shape { len } else { 1 };
             let home = self.home(local)?;
-            let copy = match self.copies.get(&local) {
-                Some(copy) => *copy,
-                None => {
-                    let count = i128::try_from(len).map_err(|_| Reported)?;
-                    self.registers(&format!("%kept.{name}"), ty, count, span)?
-                }
-            };
-            self.copies.insert(local, copy);
-            for n in 0..len {
+            let copy = self.row(&format!("%kept.{name}"), Some(len), ty, span)?;
+            for n in 0..len as usize {
                 let (from, to) = (RegId::new(home.index() + n), RegId::new(copy.index() + n));
-                self.emit(Op::Assign { dst: Place::Reg(to), value: var(from) }, span)?;
+                self.assign(Place::Reg(to), var(from), span)?;
                 kept.push((from, to));
             }
         }
@@ -101,25 +94,21 @@ impl<'a> Lower<'a, '_> {
         if let Some(IrExpr::Const(address)) = address.map(|address| fold(address, self)).transpose()? {
             return Ok(First::Constant(address));
         }
-        let register = match self.first {
-            Some(register) => register,
-            None => self.register("%first".to_owned(), Ty::Int, span)?,
-        };
-        self.first = Some(register);
-        self.emit(Op::Assign { dst: Place::Reg(register), value: IrExpr::Const(-1) }, span)?;
+        let register = self.register("%first", Ty::Int, span)?;
+        self.assign(Place::Reg(register), IrExpr::Const(-1), span)?;
         Ok(First::Register(register))
     }
 
     /// The procedure that a command is, and the number of its parameters.
     fn command(&self, command: Command) -> Fallible<(usize, usize)> {
-        let file = self.shared.names.file;
+        let file = self.own.shared.names.file;
         let found = file.command(command).ok_or(Reported)?;
         Ok((found, file.procs[found].params.len()))
     }
 
     fn lower_end(&mut self, span: Span) -> Fallible<()> {
         let (procedure, params) = self.command(Command::End)?;
-        let address = match &self.tx.as_ref().ok_or(Reported)?.first {
+        let address = match &self.own.tx.as_ref().ok_or(Reported)?.first {
             First::Constant(address) => IrExpr::Const(*address),
             First::Register(register) => {
                 // A transaction without an operation ends as if it had begun with address 0.
@@ -133,30 +122,26 @@ impl<'a> Lower<'a, '_> {
     }
 
     fn note_first(&mut self, register: RegId, address: LocalExpr, span: Span) -> Fallible<()> {
-        let (none, some) = (self.label(), self.label());
-        self.branch(IrExpr::binary(BinOp::Lt, var(register), IrExpr::Const(0)), none, some, span)?;
-        self.place(none);
-        self.emit(Op::Assign { dst: Place::Reg(register), value: address }, span)?;
-        self.place(some);
-        Ok(())
+        let none = IrExpr::binary(BinOp::Lt, var(register), IrExpr::Const(0));
+        self.guarded(none, span, |lower| lower.assign(Place::Reg(register), address, span))
     }
 
     /// Lowers `read(address)` or `write(address, value)`.
     pub(crate) fn lower_client_call(&mut self, call: &'a Call, result: Option<Place>) -> Fallible<()> {
-        let names = self.shared.names;
-        let Some(Symbol::Proc(procedure)) = names.lookup(Some(self.frame.body), &call.name.text) else {
+        let names = self.own.shared.names;
+        let Some(Symbol::Proc(procedure)) = names.lookup(Some(self.frame.own.body), &call.name.text) else {
             return Err(Reported);
         };
         let args: Fallible<Vec<LocalExpr>> = call.args.iter().map(|arg| fold(arg, self)).collect();
         let args = args?;
         let home = names.vars.iter().position(|var| var.data).map(VarId).ok_or(Reported)?;
         let (Shape::Array(len), Some(address)) = (names.var(home).shape, args.first()) else { return Err(Reported) };
-        let home = *self.shared.homes.get(&home).ok_or(Reported)?;
+        let home = *self.own.shared.homes.get(&home).ok_or(Reported)?;
         let addr = self.shared_element(home, len, address.clone(), call.args[0].span)?;
-        if self.shared.atomic {
+        if self.own.shared.atomic {
             return self.access(addr, &args, result, call.span);
         }
-        if let First::Register(register) = self.tx.as_ref().ok_or(Reported)?.first {
+        if let First::Register(register) = self.own.tx.as_ref().ok_or(Reported)?.first {
             self.note_first(register, address.clone(), call.span)?;
         }
         self.inline_command(procedure, args, result, call.span)
@@ -181,21 +166,19 @@ impl<'a> Lower<'a, '_> {
         result: Option<Place>,
         span: Span,
     ) -> Fallible<()> {
-        let names = self.shared.names;
+        let names = self.own.shared.names;
         let declared = &names.file.procs[procedure];
         let on_return = self.label();
-        let frame = Frame { result, ..Frame::new(names.proc_body(procedure), on_return) };
-        let caller = std::mem::replace(&mut self.frame, frame);
-        let own_index = std::mem::replace(&mut self.self_index, self.tid);
-        let mut passed = self.pass_args(span, procedure, args);
-        if passed.is_ok() {
-            self.lower_block(&declared.body);
-            passed = self.end_body(declared.body.close);
-        }
-        self.self_index = own_index;
-        self.frame = caller;
+        let frame = Frame { result, ..Frame::new(Body::new(names.proc_body(procedure)), on_return) };
+        let own_index = std::mem::replace(&mut self.own.self_index, self.own.tid);
+        let ended = self.within(frame, |lower| {
+            lower.pass_args(span, procedure, args)?;
+            lower.lower_block(&declared.body)?;
+            lower.end_body(declared.body.close)
+        });
+        self.own.self_index = own_index;
         self.place(on_return);
-        passed
+        ended
     }
 }
 

@@ -8,10 +8,9 @@ use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Method as TmMethod, Op, Place,
 
 use crate::clients::space::{ClientSpace, Values};
 use crate::expand::method::Lower;
-use crate::lower::build::{binary, int, is, var};
+use crate::lower::build::{Label, binary, int, is, var};
 use crate::report::{Fallible, Reported};
 use crate::rules::algorithm::REPLIES;
-use crate::syntax::ast::{Expr, ExprKind};
 use crate::syntax::objects::{Client, ClientCall, ClientThread, Tx};
 
 /// How many instructions one call may have: the orders compare them pair by pair.
@@ -25,7 +24,7 @@ pub(crate) enum ThreadPlan<'a> {
     Endless(&'a ClientSpace, Span),
 }
 
-impl<'a> Lower<'a, '_> {
+impl<'a> Lower<'a, '_, '_> {
     /// Makes the whole thread; `first` is the number of its first transaction.
     pub(crate) fn client_thread(&mut self, plan: ThreadPlan<'a>, retries: &[u32], first: i128) -> Fallible<()> {
         let span = match plan {
@@ -39,65 +38,75 @@ impl<'a> Lower<'a, '_> {
             }
             ThreadPlan::Endless(space, span) => return self.endless_thread(space, span),
         };
-        self.emit(Op::Halt, span)?;
-        Ok(())
+        self.emit(Op::Halt, span)
     }
 
     fn named_thread(&mut self, thread: &'a ClientThread, retries: &[u32], first: i128) -> Fallible<()> {
-        self.tx = first - 1;
+        self.own.tx = first - 1;
         for call in thread.txns.iter().flat_map(|tx| &tx.calls) {
             if let Some(result) = &call.result {
                 self.build.register(&result.text, reply::NOTHING);
             }
         }
         for (position, (tx, retry)) in thread.txns.iter().zip(retries).enumerate() {
-            let mut done = Vec::new();
-            for attempt in 0..=*retry {
-                self.tx += 1;
-                self.reset(position == 0 && attempt == 0, tx.span)?;
-                let aborted = self.attempt(tx, attempt > 0)?;
-                if attempt < *retry {
-                    done.push(self.jump(tx.span)?);
-                }
-                self.build.land_then(&aborted);
-            }
-            self.build.land(&done);
+            self.attempts(position == 0, *retry, tx.span, |lower, attempt, aborted| {
+                lower.attempt(tx, attempt > 0, aborted)
+            })?;
         }
         Ok(())
     }
 
-    /// One run of a transaction; the branches that an abort takes.
-    fn attempt(&mut self, tx: &'a Tx, again: bool) -> Fallible<Vec<u32>> {
-        let mut aborted = Vec::new();
+    /// A transaction, and again what may be run again; `make` makes one run, which goes to a label after an abort.
+    fn attempts(
+        &mut self,
+        first: bool,
+        retry: u32,
+        span: Span,
+        mut make: impl FnMut(&mut Self, u32, Label) -> Fallible<()>,
+    ) -> Fallible<()> {
+        let done = self.label();
+        for attempt in 0..=retry {
+            self.own.tx += 1;
+            self.reset(first && attempt == 0, span)?;
+            let aborted = self.label();
+            make(self, attempt, aborted)?;
+            if attempt < retry {
+                self.jump(done, span)?;
+            }
+            self.place(aborted);
+        }
+        self.place(done);
+        Ok(())
+    }
+
+    /// One run of a transaction.
+    fn attempt(&mut self, tx: &'a Tx, again: bool, aborted: Label) -> Fallible<()> {
         for result in tx.calls.iter().filter_map(|call| call.result.as_ref()).filter(|_| again) {
             let register = self.build.register(&result.text, reply::NOTHING);
             self.assign(Place::Reg(register), int(reply::NOTHING), result.span)?;
         }
         for call in &tx.calls {
             let method = TmMethod::ALL.into_iter().find(|m| m.name() == call.method.text).ok_or(Reported)?;
-            let mut args = Vec::new();
-            for arg in &call.args {
-                args.push(self.client_expr(arg)?);
-            }
+            let args = self.exprs(&call.args)?;
             self.in_range(call, &args)?;
             let result = self.invoke(method, args, call.span)?;
             if let Some(name) = &call.result {
                 let register = self.build.register(&name.text, reply::NOTHING);
                 self.assign(Place::Reg(register), var(result), call.span)?;
             }
-            aborted.push(self.leave_if_aborted(result, call.span)?);
+            self.leave_if_aborted(result, aborted, call.span)?;
         }
-        Ok(aborted)
+        Ok(())
     }
 
-    /// A branch that is taken after an abort and goes on otherwise; where it goes when taken is settled later.
-    fn leave_if_aborted(&mut self, result: RegId, span: Span) -> Fallible<u32> {
-        self.branch(is(var(result), reply::ABORTED), span)
+    /// Goes to a label after an abort, and on otherwise.
+    pub(crate) fn leave_if_aborted(&mut self, result: RegId, aborted: Label, span: Span) -> Fallible<()> {
+        self.when(is(var(result), reply::ABORTED), aborted, span)
     }
 
     /// Reports constants that are no location or no value.
     fn in_range(&mut self, call: &ClientCall, args: &[LocalExpr]) -> Fallible<()> {
-        let locs = i128::from(self.constants.locs(self.algorithm.name.span, self.reports)?);
+        let locs = i128::from(self.own.constants.locs(self.own.algorithm.name.span, self.reports)?);
         for (position, (arg, expr)) in args.iter().zip(&call.args).enumerate() {
             let IrExpr::Const(value) = arg else { continue };
             let (wrong, help) = match position {
@@ -112,26 +121,6 @@ impl<'a> Lower<'a, '_> {
             }
         }
         Ok(())
-    }
-
-    /// An expression over constants and results.
-    fn client_expr(&mut self, expr: &Expr) -> Fallible<LocalExpr> {
-        Ok(match &expr.kind {
-            ExprKind::Int(value) => int(*value),
-            ExprKind::Name(name) => match self.constants.get(&name.text) {
-                Some(value) => int(value),
-                None => var(self.build.register(&name.text, reply::NOTHING)),
-            },
-            ExprKind::Unary(op, arg) => {
-                let made = IrExpr::unary(*op, self.client_expr(arg)?);
-                self.settle(made, expr.span)?
-            }
-            ExprKind::Binary(op, left, right) => {
-                let made = binary(*op, self.client_expr(left)?, self.client_expr(right)?);
-                self.settle(made, expr.span)?
-            }
-            _ => return Err(Reported),
-        })
     }
 
     /// A call with its invocation and its response; the register of its result.
@@ -167,36 +156,28 @@ impl<'a> Lower<'a, '_> {
     }
 
     fn any_thread(&mut self, space: &ClientSpace, first: i128, span: Span) -> Fallible<()> {
-        let mut stops = Vec::new();
-        self.tx = first - 1;
+        let stop = self.label();
+        self.own.tx = first - 1;
         for txn in 0..*space.txns.end() {
-            let mut done = Vec::new();
-            for attempt in 0..=space.retry {
-                self.tx += 1;
-                self.reset(txn == 0 && attempt == 0, span)?;
-                let aborted = self.any_attempt(space, (txn, attempt), &mut stops, span)?;
-                if attempt < space.retry {
-                    done.push(self.jump(span)?);
-                }
-                self.build.land_then(&aborted);
-            }
-            self.build.land(&done);
+            self.attempts(txn == 0, space.retry.into(), span, |lower, attempt, aborted| {
+                lower.any_attempt(space, (txn, attempt), (stop, aborted), span)
+            })?;
         }
-        self.build.land_then(&stops);
+        self.place(stop);
         Ok(())
     }
 
-    /// One run of any transaction; the branches that an abort takes.
+    /// One run of any transaction, or the end of the thread.
     fn any_attempt(
         &mut self,
         space: &ClientSpace,
-        (txn, attempt): (u8, u8),
-        stops: &mut Vec<u32>,
+        (txn, attempt): (u8, u32),
+        (stop, aborted): (Label, Label),
         span: Span,
-    ) -> Fallible<Vec<u32>> {
-        let (mut aborted, mut commits) = (Vec::new(), Vec::new());
+    ) -> Fallible<()> {
+        let commit = self.label();
         let places = u16::from(*space.txns.end()) * u16::from(*space.ops.end());
-        let own = self.thread * usize::from(places) + usize::from(txn) * usize::from(*space.ops.end());
+        let own = self.own.thread * usize::from(places) + usize::from(txn) * usize::from(*space.ops.end());
         for place in 0..*space.ops.end() {
             let value = i128::try_from(own + usize::from(place) + 1).unwrap_or(i128::MAX);
             let codes = Codes::new(space, value);
@@ -204,18 +185,17 @@ impl<'a> Lower<'a, '_> {
             let may_commit = place >= *space.ops.start();
             let code = self.choose_code(space, &codes, (may_commit, may_stop), (place, attempt), span)?;
             if may_stop {
-                stops.push(self.branch(is(var(code), codes.stop()), span)?);
+                self.when(is(var(code), codes.stop()), stop, span)?;
             }
             if may_commit {
-                commits.push(self.branch(is(var(code), codes.commit()), span)?);
+                self.when(is(var(code), codes.commit()), commit, span)?;
             }
             let result = self.any_call(&codes, code, span)?;
-            aborted.push(self.leave_if_aborted(result, span)?);
+            self.leave_if_aborted(result, aborted, span)?;
         }
-        self.build.land_then(&commits);
+        self.place(commit);
         let result = self.invoke(TmMethod::Commit, Vec::new(), span)?;
-        aborted.push(self.leave_if_aborted(result, span)?);
-        Ok(aborted)
+        self.leave_if_aborted(result, aborted, span)
     }
 
     /// Chooses an operation, or takes the one that the first run of the transaction chose.
@@ -224,7 +204,7 @@ impl<'a> Lower<'a, '_> {
         space: &ClientSpace,
         codes: &Codes,
         (may_commit, may_stop): (bool, bool),
-        (place, attempt): (u8, u8),
+        (place, attempt): (u8, u32),
         span: Span,
     ) -> Fallible<RegId> {
         let mut from: Vec<i128> = (0..codes.commit()).collect();
@@ -246,26 +226,25 @@ impl<'a> Lower<'a, '_> {
             }
             return Ok(code);
         }
-        let known = self.branch(IrExpr::binary(BinOp::Lt, var(code), int(0)), span)?;
+        let known = self.label();
+        self.unless(IrExpr::binary(BinOp::Lt, var(code), int(0)), known, span)?;
         self.emit(Op::Choose { dst: Place::Reg(code), from }, span)?;
-        self.build.land(&[known]);
+        self.place(known);
         Ok(code)
     }
 
     /// Calls the method that was chosen; the register of its result.
     fn any_call(&mut self, codes: &Codes, code: RegId, span: Span) -> Fallible<RegId> {
-        let before = self.contents.clone();
+        let (mut fork, write) = (self.fork(), self.label());
         let result = self.build.register("%reply", 0);
-        let writes = self.branch(IrExpr::binary(BinOp::Lt, var(code), int(codes.locs)), span)?;
-        let read = self.invoke(TmMethod::Read, vec![var(code)], span)?;
+        self.unless(IrExpr::binary(BinOp::Lt, var(code), int(codes.locs)), write, span)?;
+        let read = self.way(&mut fork, |lower| lower.invoke(TmMethod::Read, vec![var(code)], span))?;
         self.assign(Place::Reg(result), var(read), span)?;
-        let done = self.jump(span)?;
-        self.build.land(&[writes]);
-        let after_read = std::mem::replace(&mut self.contents, before);
-        let write = self.invoke(TmMethod::Write, codes.write_args(code), span)?;
+        self.jump(fork.end, span)?;
+        self.place(write);
+        let write = self.way(&mut fork, |lower| lower.invoke(TmMethod::Write, codes.write_args(code), span))?;
         self.assign(Place::Reg(result), var(write), span)?;
-        self.build.land(&[done]);
-        self.contents.iter_mut().zip(&after_read).for_each(|(all, other)| all.join(other));
+        self.join(fork);
         Ok(result)
     }
 }

@@ -9,12 +9,10 @@
 //! end of the transaction, where it may end early. 0 is an operation that has not been chosen.
 //! **Invariant:** a transaction forgets its operations when it has committed, and the keys of its orders stay in registers.
 
-use std::collections::HashMap;
-
 use cyrano_ir::{BinOp, Expr as IrExpr, Method, Op, Place, RegId, SerialOrder, Span, TxEvent, Ty, reply};
 
-use crate::lower::build::{is, var};
-use crate::lower::thread::{Frame, Label, Lower};
+use crate::lower::build::{Label, int, is, var};
+use crate::lower::thread::Lower;
 use crate::report::{Fallible, Reported};
 use crate::resolve::names::Symbol;
 use crate::syntax::ast::Command;
@@ -53,28 +51,25 @@ struct Operation {
     args: Vec<i128>,
 }
 
-impl<'a> Lower<'a, '_> {
+impl Lower<'_, '_, '_> {
     /// Lowers the client and the commands that it calls.
     pub(crate) fn lower_values_client(&mut self, stm: Span) -> Fallible<()> {
         let size = self.client_size()?;
         self.start_client(&size, stm)?;
-        let client = self.values.as_ref().ok_or(Reported)?;
+        let client = self.own.values.as_ref().ok_or(Reported)?;
         let (at, restart, next) = (client.at, client.restart, client.next);
         self.place(restart);
-        self.emit(assign(at, 0), stm)?;
+        self.assign(Place::Reg(at), int(0), stm)?;
         self.place(next);
         let (calls, ends) = (calls(&size), self.ends(&size));
         let starts: Vec<Label> = calls.iter().chain(&ends).map(|_| self.label()).collect();
-        let (chosen, more, commit) = (self.label(), self.label(), self.label());
-        self.branch(is(var(at), size.ops), commit, more, stm)?;
-        self.place(more);
+        let (chosen, commit) = (self.label(), self.label());
+        self.when(is(var(at), size.ops), commit, stm)?;
         self.choose_operation(&size, calls.len(), chosen, stm)?;
         self.place(chosen);
         let operation = IrExpr::Var(self.operation()?);
         for (number, start) in (1..).zip(&starts[..calls.len()]) {
-            let other = self.label();
-            self.branch(is(operation.clone(), number), *start, other, stm)?;
-            self.place(other);
+            self.when(is(operation.clone(), number), *start, stm)?;
         }
         self.place(commit);
         self.choose_end(&calls, &starts[calls.len()..], stm)?;
@@ -87,7 +82,7 @@ impl<'a> Lower<'a, '_> {
 
     /// The end of a transaction, once for each variable that it may have begun with if that makes a difference.
     fn ends(&self, size: &Size) -> Vec<Operation> {
-        let file = self.shared.names.file;
+        let file = self.own.shared.names.file;
         let has_param = file.command(Command::End).is_some_and(|end| !file.procs[end].params.is_empty());
         let end = |args| Operation { command: Command::End, args };
         if has_param { (0..size.vars).map(|v| end(vec![v])).collect() } else { vec![end(Vec::new())] }
@@ -95,21 +90,19 @@ impl<'a> Lower<'a, '_> {
 
     /// Goes to the end that belongs to the first operation; a transaction without one ends as if it had begun with variable 0.
     fn choose_end(&mut self, calls: &[Operation], ends: &[Label], stm: Span) -> Fallible<()> {
-        let first = self.values.as_ref().ok_or(Reported)?.ops;
+        let first = self.own.values.as_ref().ok_or(Reported)?.ops;
         let (default, others) = ends.split_first().ok_or(Reported)?;
         if !others.is_empty() {
             for (number, call) in (1..).zip(calls) {
                 let target = usize::try_from(call.args[0]).ok().and_then(|v| ends.get(v)).ok_or(Reported)?;
-                let other = self.label();
-                self.branch(is(var(first), number), *target, other, stm)?;
-                self.place(other);
+                self.when(is(var(first), number), *target, stm)?;
             }
         }
         self.jump(*default, stm)
     }
 
     fn client_size(&self) -> Fallible<Size> {
-        let constant = |name: &str| self.shared.names.value(name).map(|(value, _)| value).ok_or(Reported);
+        let constant = |name: &str| self.own.shared.names.value(name).map(|(value, _)| value).ok_or(Reported);
         let size = Size {
             vars: constant("vars")?,
             values: constant("values")?,
@@ -124,30 +117,31 @@ impl<'a> Lower<'a, '_> {
 
     fn start_client(&mut self, size: &Size, stm: Span) -> Fallible<()> {
         let (restart, next) = (self.label(), self.label());
-        let ops = self.registers("%op", Ty::Int, size.ops, stm)?;
-        let at = self.registers("%at", Ty::Int, 1, stm)?;
-        let txn = if size.txns > 1 { Some(self.registers("%txn", Ty::Int, 1, stm)?) } else { None };
-        let value = self.registers("%value", Ty::Int, 1, stm)?;
-        let names = self.shared.names;
+        let count = |n: i128| u32::try_from(n).map_err(|_| Reported);
+        let (most, txns) = (count(size.ops)?, count(size.txns)?);
+        let ops = self.row("%op", Some(most), Ty::Int, stm)?;
+        let at = self.row("%at", Some(1), Ty::Int, stm)?;
+        let txn = if size.txns > 1 { Some(self.row("%txn", Some(1), Ty::Int, stm)?) } else { None };
+        let value = self.row("%value", Some(1), Ty::Int, stm)?;
+        let names = self.own.shared.names;
         let mut keys = Vec::new();
         for order in &names.file.orders {
             let mut of_order = Vec::new();
             for key in &order.keys {
                 let Some(Symbol::Var(var)) = names.lookup(None, &key.text) else { return Err(Reported) };
                 let name = format!("%by.{}.{}", order.name.text, key.text);
-                of_order.push(self.registers(&name, names.var(var).ty, size.txns, stm)?);
+                of_order.push(self.row(&name, Some(txns), names.var(var).ty, stm)?);
             }
             keys.push(of_order);
         }
-        let most = u32::try_from(size.ops).map_err(|_| Reported)?;
-        self.client = Some(next);
-        self.values = Some(Client { ops, most, at, txn, value, restart, next, keys });
+        self.own.client = Some(next);
+        self.own.values = Some(Client { ops, most, at, txn, value, restart, next, keys });
         Ok(())
     }
 
     /// The place of the operation that is next.
     fn operation(&self) -> Fallible<Place> {
-        let client = self.values.as_ref().ok_or(Reported)?;
+        let client = self.own.values.as_ref().ok_or(Reported)?;
         Ok(Place::Elem { base: client.ops, len: client.most, index: Box::new(var(client.at)) })
     }
 
@@ -156,16 +150,13 @@ impl<'a> Lower<'a, '_> {
         let dst = self.operation()?;
         let all: Vec<i128> = (1..).take(count + 1).collect();
         let calls = all[..count].to_vec();
-        let fresh = self.label();
-        self.branch(is(IrExpr::Var(dst.clone()), 0), fresh, chosen, stm)?;
-        self.place(fresh);
+        self.unless(is(IrExpr::Var(dst.clone()), 0), chosen, stm)?;
         if size.fewest == size.ops {
             return self.emit(Op::Choose { dst, from: calls }, stm);
         }
-        let at = self.values.as_ref().ok_or(Reported)?.at;
-        let (early, late) = (self.label(), self.label());
-        self.branch(IrExpr::binary(BinOp::Lt, var(at), IrExpr::Const(size.fewest)), early, late, stm)?;
-        self.place(early);
+        let at = self.own.values.as_ref().ok_or(Reported)?.at;
+        let late = self.label();
+        self.unless(IrExpr::binary(BinOp::Lt, var(at), IrExpr::Const(size.fewest)), late, stm)?;
         self.emit(Op::Choose { dst: dst.clone(), from: calls }, stm)?;
         self.jump(chosen, stm)?;
         self.place(late);
@@ -173,43 +164,38 @@ impl<'a> Lower<'a, '_> {
     }
 
     fn lower_operation(&mut self, operation: &Operation, next: Label) -> Fallible<()> {
-        let names = self.shared.names;
+        let names = self.own.shared.names;
         let procedure = names.file.command(operation.command).ok_or(Reported)?;
-        let declared = &names.file.procs[procedure];
-        let body = names.proc_body(procedure);
-        let params = declared.params.iter().map(|param| names.local(body, &param.name.text));
-        let fixed: Option<HashMap<_, _>> =
-            params.zip(&operation.args).map(|(param, value)| Some((param?, *value))).collect();
+        let span = names.file.procs[procedure].name.span;
         let (method, args) = match operation.command {
             Command::Read => (Method::Read, &operation.args[..1]),
             Command::Write => (Method::Write, &operation.args[..]),
             Command::End => (Method::Commit, &[][..]),
         };
         let args = args.iter().map(|arg| IrExpr::Const(*arg)).collect();
-        self.emit(Op::Invoke { method, args }, declared.name.span)?;
+        self.emit(Op::Invoke { method, args }, span)?;
         let result = match operation.command {
-            Command::Read => self.values.as_ref().map(|client| Place::Reg(client.value)),
+            Command::Read => self.own.values.as_ref().map(|client| Place::Reg(client.value)),
             _ => None,
         };
-        let fixed = fixed.ok_or(Reported)?;
-        self.run_command(procedure, Frame { fixed, result, ..Frame::new(body, next) })
+        self.run_command(procedure, &operation.args, (next, result))
     }
 
     /// A read returns a value, or a write ends: the next operation is due.
     pub(crate) fn respond_and_go_on(&mut self, command: Command, span: Span) -> Fallible<()> {
-        let client = self.values.as_ref().ok_or(Reported)?;
+        let client = self.own.values.as_ref().ok_or(Reported)?;
         let (at, next) = (client.at, client.next);
         let answer = if command == Command::Read { var(client.value) } else { IrExpr::Const(reply::OK) };
         self.end_operation(span)?;
         self.emit(Op::Respond(answer), span)?;
         let one_more = IrExpr::binary(BinOp::Add, var(at), IrExpr::Const(1));
-        self.emit(Op::Assign { dst: Place::Reg(at), value: one_more }, span)?;
+        self.assign(Place::Reg(at), one_more, span)?;
         self.jump(next, span)
     }
 
     /// The transaction ends: it begins again, or the next one does, or the thread is done.
     pub(crate) fn lower_transaction_end(&mut self, event: TxEvent, span: Span) -> Fallible<()> {
-        let client = self.values.as_ref().ok_or(Reported)?;
+        let client = self.own.values.as_ref().ok_or(Reported)?;
         let (restart, ops, most, txn) = (client.restart, client.ops, client.most, client.txn);
         self.end_operation(span)?;
         if event != TxEvent::Commit {
@@ -219,18 +205,18 @@ impl<'a> Lower<'a, '_> {
         self.keep_keys(span)?;
         self.emit(Op::Respond(IrExpr::Const(reply::COMMITTED)), span)?;
         for n in 0..most as usize {
-            self.emit(assign(RegId::new(ops.index() + n), 0), span)?;
+            self.assign(Place::Reg(RegId::new(ops.index() + n)), int(0), span)?;
         }
-        let Some(txn) = txn else { return self.jump(Label(0), span) };
+        let Some(txn) = txn else { return self.jump(Label::END, span) };
         let txns = self.client_size()?.txns;
         let one_more = IrExpr::binary(BinOp::Add, var(txn), IrExpr::Const(1));
-        self.emit(Op::Assign { dst: Place::Reg(txn), value: one_more }, span)?;
-        self.branch(is(var(txn), txns), Label(0), restart, span)
+        self.assign(Place::Reg(txn), one_more, span)?;
+        self.branch(is(var(txn), txns), Label::END, restart, span)
     }
 
     fn keep_keys(&mut self, span: Span) -> Fallible<()> {
-        let names = self.shared.names;
-        let client = self.values.as_ref().ok_or(Reported)?;
+        let names = self.own.shared.names;
+        let client = self.own.values.as_ref().ok_or(Reported)?;
         let (txn, keys) = (client.txn, client.keys.clone());
         let len = u32::try_from(self.client_size()?.txns).map_err(|_| Reported)?;
         for (order, homes) in names.file.orders.iter().zip(keys) {
@@ -241,7 +227,7 @@ impl<'a> Lower<'a, '_> {
                     None => Place::Reg(base),
                     Some(txn) => Place::Elem { base, len, index: Box::new(var(txn)) },
                 };
-                self.emit(Op::Assign { dst, value }, span)?;
+                self.assign(dst, value, span)?;
             }
         }
         Ok(())
@@ -253,7 +239,7 @@ impl<'a> Lower<'a, '_> {
 
     /// For each order of the stm the registers with the keys of this thread's transactions.
     pub(crate) fn key_registers(&self) -> Vec<Vec<Vec<RegId>>> {
-        let Some(client) = &self.values else { return Vec::new() };
+        let Some(client) = &self.own.values else { return Vec::new() };
         let txns = self.client_size().map_or(0, |size| usize::try_from(size.txns).unwrap_or(0));
         let of_txn = |homes: &[RegId], n: usize| homes.iter().map(|base| RegId::new(base.index() + n)).collect();
         client.keys.iter().map(|homes| (0..txns).map(|n| of_txn(homes, n)).collect()).collect()
@@ -275,8 +261,4 @@ fn calls(size: &Size) -> Vec<Operation> {
     let write = |v: i128, value: i128| Operation { command: Command::Write, args: vec![v, value] };
     let writes = (0..size.vars).flat_map(|v| (1..=size.values).map(move |value| write(v, value)));
     reads.chain(writes).collect()
-}
-
-fn assign(register: RegId, value: i128) -> Op {
-    Op::Assign { dst: Place::Reg(register), value: IrExpr::Const(value) }
 }

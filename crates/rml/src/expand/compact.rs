@@ -6,9 +6,7 @@ use cyrano_ir::{Instr, InstrId, Op};
 
 /// Resolves targets, which are positions in `labels`, and drops superfluous instructions. The last one must be `Halt`.
 pub(crate) fn compact(mut code: Vec<Instr>, labels: &[usize]) -> Vec<Instr> {
-    for instr in &mut code {
-        retarget(&mut instr.op, |target| labels[target]);
-    }
+    resolve(&mut code, labels);
     let ends = jump_ends(&code);
     for instr in &mut code {
         retarget(&mut instr.op, |target| ends[target]);
@@ -16,6 +14,13 @@ pub(crate) fn compact(mut code: Vec<Instr>, labels: &[usize]) -> Vec<Instr> {
     let mut kept = reachable(&code);
     drop_jumps_to_next(&code, &mut kept);
     renumber(code, &kept)
+}
+
+/// Lets jumps and branches go to where their labels were placed.
+pub(crate) fn resolve(code: &mut [Instr], labels: &[usize]) {
+    for instr in code {
+        retarget(&mut instr.op, |target| labels[target]);
+    }
 }
 
 fn retarget(op: &mut Op, to: impl Fn(usize) -> usize) {

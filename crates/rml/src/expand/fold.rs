@@ -20,6 +20,11 @@ pub(crate) trait Resolve<'a> {
     /// A name, an element, a member, `self` or `tid`. Binders are looked up before.
     fn atom(&mut self, atom: &'a Expr) -> Fallible<IrExpr<Self::Var>>;
 
+    /// An expression that means something else here than elsewhere.
+    fn own(&mut self, _expr: &'a Expr) -> Option<Fallible<IrExpr<Self::Var>>> {
+        None
+    }
+
     /// Says that an expression should be a constant and is not, unless the checker has said so.
     fn not_constant(&mut self, _expr: &Expr) -> Reported {
         Reported
@@ -38,6 +43,51 @@ pub(crate) trait Resolve<'a> {
     fn budget(&self) -> &Budget;
 }
 
+/// What names mean outside of all threads: whatever `atom` says.
+pub(crate) struct Outside<'a, 'r, F> {
+    atom: F,
+    /// Whether there are only names and operations; everything else is for `atom` to refuse.
+    plain: bool,
+    budget: &'r Budget,
+    reports: &'r mut Reports,
+    binders: Vec<(&'a str, i128)>,
+}
+
+impl<'r, F> Outside<'_, 'r, F> {
+    pub(crate) fn new(atom: F, plain: bool, budget: &'r Budget, reports: &'r mut Reports) -> Self {
+        Self { atom, plain, budget, reports, binders: Vec::new() }
+    }
+}
+
+impl<'a, V, F: Fn(&'a Expr, &mut Reports) -> Fallible<IrExpr<V>>> Resolve<'a> for Outside<'a, '_, F> {
+    type Var = V;
+
+    fn atom(&mut self, atom: &'a Expr) -> Fallible<IrExpr<V>> {
+        (self.atom)(atom, self.reports)
+    }
+
+    fn own(&mut self, expr: &'a Expr) -> Option<Fallible<IrExpr<V>>> {
+        let special = matches!(expr.kind, ExprKind::Quantified { .. } | ExprKind::Tuple(_) | ExprKind::In(..));
+        (self.plain && special).then(|| self.atom(expr))
+    }
+
+    fn is_timestamp(&self, _: &V) -> bool {
+        false
+    }
+
+    fn binders(&mut self) -> &mut Vec<(&'a str, i128)> {
+        &mut self.binders
+    }
+
+    fn reports(&mut self) -> &mut Reports {
+        self.reports
+    }
+
+    fn budget(&self) -> &Budget {
+        self.budget
+    }
+}
+
 /// Charges unrolling steps to the budget.
 pub(crate) fn charge<'a, R: Resolve<'a>>(to: &mut R, steps: u64, span: Span) -> Fallible<()> {
     let charged = to.budget().charge_steps(steps, span);
@@ -47,6 +97,9 @@ pub(crate) fn charge<'a, R: Resolve<'a>>(to: &mut R, steps: u64, span: Span) -> 
 /// Folds an expression.
 pub(crate) fn fold<'a, R: Resolve<'a>>(expr: &'a Expr, to: &mut R) -> Fallible<IrExpr<R::Var>> {
     charge(to, 1, expr.span)?;
+    if let Some(own) = to.own(expr) {
+        return own;
+    }
     match &expr.kind {
         ExprKind::Int(value) => Ok(IrExpr::Const(*value)),
         ExprKind::Name(name) => {
@@ -88,9 +141,7 @@ fn fold_binary<'a, R: Resolve<'a>>(
     to: &mut R,
 ) -> Fallible<IrExpr<R::Var>> {
     let left = fold(left, to)?;
-    if let (BinOp::And | BinOp::Or, IrExpr::Const(value)) = (op, &left)
-        && (*value != 0) == (op == BinOp::Or)
-    {
+    if decides(op, &left) {
         return Ok(IrExpr::Const((op == BinOp::Or).into()));
     }
     let right = fold(right, to)?;
@@ -98,6 +149,14 @@ fn fold_binary<'a, R: Resolve<'a>>(
         check_increment(&left, &right, span, to)?;
     }
     settle(IrExpr::binary(op, left, right), span, to)
+}
+
+/// Whether a constant on the left side of `&&` or `||` decides.
+pub(crate) fn decides<V>(op: BinOp, left: &IrExpr<V>) -> bool {
+    match (op, left) {
+        (BinOp::And | BinOp::Or, IrExpr::Const(value)) => (*value != 0) == (op == BinOp::Or),
+        _ => false,
+    }
 }
 
 /// A timestamp only grows: a constant that is added to one is not negative.

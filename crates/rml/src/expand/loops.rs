@@ -6,7 +6,7 @@
 use cyrano_ir::{BinOp, LocalExpr, Op, Place, RegId, Span};
 
 use crate::expand::method::Lower;
-use crate::lower::build::{any, binary, element, int, var};
+use crate::lower::build::{Label, any, binary, element, int, var};
 use crate::lower::sets::SetShape;
 use crate::report::{Fallible, Reported};
 use crate::syntax::objects::{Each, LoopOrder};
@@ -33,7 +33,7 @@ impl Unroll<'_> {
     }
 }
 
-impl<'a> Lower<'a, '_> {
+impl<'a> Lower<'a, '_, '_> {
     /// Unrolls a loop.
     pub(crate) fn each(&mut self, each: &'a Each, label: Option<u32>, span: Span) -> Fallible<()> {
         let (index, shape) = self.shape(&each.set.text)?;
@@ -49,28 +49,29 @@ impl<'a> Lower<'a, '_> {
         self.labelled(label, |lower| lower.before_loop(&unroll))?;
         self.build.loops += 1;
         let (id, guards) = (self.build.loops - 1, self.build.context.guards.len());
-        let mut ends = Vec::new();
+        let end = self.label();
         for round in 0..unroll.rounds {
             self.build.context.loops.push((id, u32::try_from(round).unwrap_or(u32::MAX)));
-            let test = self.round(&unroll, round)?;
-            self.build.context.loops.pop();
             if each.order == LoopOrder::Index {
-                self.build.land(&[test]);
+                let next = self.label();
+                self.round(&unroll, round, next)?;
+                self.place(next);
                 self.build.context.guards.truncate(guards);
             } else {
-                ends.push(test);
+                self.round(&unroll, round, end)?;
             }
+            self.build.context.loops.pop();
         }
-        self.build.land(&ends);
+        self.place(end);
         self.build.context.guards.truncate(guards);
         Ok(())
     }
 
     /// A loop over what is empty in any case looks at it all the same: whether it is known to be empty must not matter to the orders.
     fn empty_loop(&mut self, shape: SetShape, depth: usize, span: Span) -> Fallible<()> {
-        if !self.endless {
+        if !self.own.endless {
             let looked = self.build.register(&format!("%size{depth}"), 0);
-            self.assign(Place::Reg(looked), shape.taken(0), span)?;
+            return self.assign(Place::Reg(looked), shape.taken(0), span);
         }
         Ok(())
     }
@@ -79,8 +80,7 @@ impl<'a> Lower<'a, '_> {
     fn before_loop(&mut self, unroll: &Unroll<'a>) -> Fallible<()> {
         if unroll.each.order == LoopOrder::Insertion {
             let (_, size) = unroll.shape.order.ok_or(Reported)?;
-            self.assign(Place::Reg(unroll.size), var(size), unroll.span)?;
-            return Ok(());
+            return self.assign(Place::Reg(unroll.size), var(size), unroll.span);
         }
         for slot in &unroll.slots {
             let left = Place::Reg(RegId(unroll.left.0 + slot));
@@ -89,22 +89,21 @@ impl<'a> Lower<'a, '_> {
         Ok(())
     }
 
-    /// One round; the branch that leaves if there is none.
-    fn round(&mut self, unroll: &Unroll<'a>, round: usize) -> Fallible<u32> {
+    /// One round; where it goes if there is none.
+    fn round(&mut self, unroll: &Unroll<'a>, round: usize, other: Label) -> Fallible<()> {
         let number = i128::try_from(round).unwrap_or(i128::MAX);
         let more = match unroll.each.order {
             LoopOrder::Index => unroll.left(unroll.slots[round]),
             LoopOrder::Insertion => binary(BinOp::Lt, int(number), var(unroll.size)),
             LoopOrder::Any => any(unroll.slots.iter().map(|slot| unroll.left(*slot))),
         };
-        let test = self.labelled(unroll.label, |lower| lower.branch(more, unroll.span))?;
+        let test = self.labelled(unroll.label, |lower| lower.unless(more, other, unroll.span))?;
         self.build.context.guards.push(test);
         let slot = self.labelled(unroll.label, |lower| lower.slot(unroll, round))?;
         match slot {
-            LocalExpr::Var(_) if self.endless && unroll.slots.len() > 1 => self.by_slot(unroll, &slot)?,
-            slot => self.one_body(unroll, slot)?,
+            LocalExpr::Var(_) if self.own.endless && unroll.slots.len() > 1 => self.by_slot(unroll, &slot),
+            slot => self.one_body(unroll, slot),
         }
-        Ok(test)
     }
 
     fn one_body(&mut self, unroll: &Unroll<'a>, slot: LocalExpr) -> Fallible<()> {
@@ -114,20 +113,15 @@ impl<'a> Lower<'a, '_> {
 
     /// The body once for each slot, so that what it does to one element never meets what it does to another.
     fn by_slot(&mut self, unroll: &Unroll<'a>, slot: &LocalExpr) -> Fallible<()> {
-        let before = self.contents.clone();
-        let mut after = before.clone();
-        let mut ends = Vec::new();
+        let mut fork = self.fork();
         for number in &unroll.slots {
-            self.contents.clone_from(&before);
-            let number = int((*number).into());
-            let other = self.branch(LocalExpr::binary(BinOp::Eq, slot.clone(), number.clone()), unroll.span)?;
-            self.one_body(unroll, number)?;
-            ends.push(self.jump(unroll.span)?);
-            self.build.land(&[other]);
-            after.iter_mut().zip(&self.contents).for_each(|(all, one)| all.join(one));
+            let (number, other) = (int((*number).into()), self.label());
+            self.unless(LocalExpr::binary(BinOp::Eq, slot.clone(), number.clone()), other, unroll.span)?;
+            self.way(&mut fork, |lower| lower.one_body(unroll, number))?;
+            self.jump(fork.end, unroll.span)?;
+            self.place(other);
         }
-        self.build.land(&ends);
-        self.contents = after;
+        self.join(fork);
         Ok(())
     }
 
@@ -159,7 +153,8 @@ impl<'a> Lower<'a, '_> {
             return Ok(var(slot));
         }
         let count = sum(slots.map(|slot| unroll.left(*slot)).collect()).unwrap_or(int(0));
-        let several = self.branch(LocalExpr::binary(BinOp::Gt, count, int(1)), span)?;
+        let (one, done) = (self.label(), self.label());
+        let several = self.unless(LocalExpr::binary(BinOp::Gt, count, int(1)), one, span)?;
         self.build.context.guards.push(several);
         let from = unroll.slots.iter().map(|slot| i128::from(*slot)).collect();
         self.emit(Op::Choose { dst: Place::Reg(slot), from }, span)?;
@@ -168,12 +163,12 @@ impl<'a> Lower<'a, '_> {
             self.emit(Op::Assume(LocalExpr::Var(chosen.clone())), span)?;
         }
         self.build.context.guards.pop();
-        let done = self.jump(span)?;
-        self.build.land(&[several]);
+        self.jump(done, span)?;
+        self.place(one);
         self.build.context.guards.push(several);
         self.assign(Place::Reg(slot), only, span)?;
         self.build.context.guards.pop();
-        self.build.land(&[done]);
+        self.place(done);
         self.assign(chosen, int(0), span)?;
         Ok(var(slot))
     }

@@ -4,7 +4,7 @@
 //! (`cyrano_ir::dataflow::Clocks`). So each round of an unrolled loop has registers of its own for the locals that no other round looks
 //! at: those that are read only in loops, and there only after they were assigned in the same round.
 
-use crate::syntax::ast::{Block, Expr, Rhs, StmtKind};
+use crate::syntax::ast::{Block, Rhs, StmtKind};
 use crate::syntax::objects::Method;
 
 /// Whether every read of a local is in an outermost loop of the method and follows an assignment in the same round.
@@ -16,7 +16,7 @@ pub(crate) fn is_of_a_round(method: &Method, local: &str) -> bool {
 fn outside(block: &Block, local: &str) -> bool {
     block.stmts.iter().all(|stmt| match &stmt.kind {
         StmtKind::If { arms, otherwise } => {
-            let arms = arms.iter().all(|(cond, body)| !mentions(cond, local) && outside(body, local));
+            let arms = arms.iter().all(|(cond, body)| !cond.mentions(local) && outside(body, local));
             arms && otherwise.as_ref().is_none_or(|body| outside(body, local))
         }
         StmtKind::Each(each) => inside(&each.body, local, false).is_some(),
@@ -35,7 +35,7 @@ fn inside(block: &Block, local: &str, mut assigned: bool) -> Option<bool> {
             StmtKind::If { arms, otherwise } => {
                 let mut after = otherwise.is_some() || assigned;
                 for (cond, body) in arms {
-                    if !assigned && mentions(cond, local) {
+                    if !assigned && cond.mentions(local) {
                         return None;
                     }
                     after &= inside(body, local, assigned)?;
@@ -55,19 +55,6 @@ fn inside(block: &Block, local: &str, mut assigned: bool) -> Option<bool> {
 }
 
 fn reads(rhs: &Rhs, local: &str) -> bool {
-    match rhs {
-        Rhs::Expr(expr) => mentions(expr, local),
-        Rhs::Call(call) | Rhs::New(call) => call.args.iter().any(|arg| mentions(arg, local)),
-        Rhs::Rmw(_) => false,
-        Rhs::Access(access) => {
-            let parts = access.index.iter().chain(&access.args);
-            access.object.text == local || { parts }.any(|part| mentions(part, local))
-        }
-    }
-}
-
-fn mentions(expr: &Expr, local: &str) -> bool {
-    let mut found = false;
-    expr.for_each_name(&mut |name| found |= name.text == local);
-    found
+    let called = matches!(rhs, Rhs::Access(access) if access.object.text == local);
+    called || rhs.exprs().any(|expr| expr.mentions(local))
 }

@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{
-    Addr, Check, Expr as IrExpr, FinalExpr, FinalVar, LocId, Observable, Program, RegId, Routine, Span, ThreadId,
-};
+use cyrano_ir::{Addr, Check, Expr as IrExpr, FinalVar, LocId, Observable, Program, RegId, Span, ThreadId};
 
 use crate::CompileError;
 use crate::algorithm::{Orders, Test};
@@ -12,15 +10,16 @@ use crate::clients::endless;
 use crate::clients::named::{ThreadPlan, space_values, written};
 use crate::clients::space::{ClientSpace, SETTABLE, space};
 use crate::expand::budget::Budget;
+use crate::expand::compact::resolve;
 use crate::expand::method::Lower;
 use crate::lower::memory::{Memory, Written};
-use crate::lower::program::properties;
+use crate::lower::program::{properties, routine};
 use crate::orders::layout::{Layout, OrderPair};
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::constants::Constants;
 use crate::resolve::kinds::interchangeable;
-use crate::syntax::ast::{CheckDecl, Claim, Expr, ExprKind, File};
-use crate::syntax::objects::{About, Algorithm, Client, Method, OrderDecl, Tx};
+use crate::syntax::ast::{CheckDecl, Claim, File};
+use crate::syntax::objects::{About, Algorithm, Client, OrderDecl, Tx};
 
 /// The model of a check that names none.
 const DEFAULT_MODEL: &str = "declared";
@@ -255,14 +254,10 @@ impl<'a> Maker<'a> {
         reports: &mut Reports,
     ) -> Fallible<(Test, Vec<u32>)> {
         let budget = Budget::default();
-        let routine = |method: &Method| {
-            let span = method.name.span.to(method.body.close);
-            Routine { name: method.name.text.clone(), span }
-        };
         let mut program = Program {
             name: self.name.to_owned(),
             constants: constants.shown.clone(),
-            routines: self.algorithm.methods.iter().map(routine).collect(),
+            routines: self.algorithm.methods.iter().map(|method| routine(&method.name, &method.body)).collect(),
             ..Program::default()
         };
         let mut layout = Layout { labels: vec![String::new(); self.labels.len()], ..Layout::default() };
@@ -273,16 +268,18 @@ impl<'a> Maker<'a> {
         let mut first = 1;
         for (index, thread) in plan.threads.iter().enumerate() {
             let known = (constants, self.labels);
-            let mut lower = Lower::new(self.algorithm, known, &mut memory, (&budget, reports), index);
+            let mut lower = Lower::client(self.algorithm, known, &mut memory, (&budget, reports), index);
             lower.lay_out(depths)?;
             let retries = plan.retries.get(index).map(Vec::as_slice).unwrap_or_default();
             lower.client_thread(*thread, retries, first)?;
-            first = lower.tx + 1;
-            most.iter_mut().zip(&lower.most).for_each(|(most, of_thread)| *most = (*most).max(*of_thread));
+            first = lower.own.tx + 1;
+            most.iter_mut().zip(&lower.own.most).for_each(|(most, of_thread)| *most = (*most).max(*of_thread));
             layout.owners.push(lower.owners());
-            lower.build.thread.name = format!("t{}", index + 1);
+            let (mut thread, labels) = (lower.build.thread, lower.build.labels);
+            resolve(&mut thread.code, &labels);
+            thread.name = format!("t{}", index + 1);
             layout.marks.push(lower.build.marks);
-            program.threads.push(lower.build.thread);
+            program.threads.push(thread);
         }
         memory.finish(self.algorithm, &mut program);
         fix_addresses(&mut program);
@@ -303,7 +300,7 @@ impl<'a> Maker<'a> {
         program.observed =
             results.iter().map(|(name, var)| Observable { name: (*name).to_owned(), var: *var }).collect();
         for check in &plan.checks {
-            let properties = properties(&check.claim, |cond| condition(cond, &results, constants, reports))?;
+            let properties = properties(&check.claim, |cond| constants.condition(cond, &results, reports))?;
             let default = if plan.endless { IN_ORDER } else { DEFAULT_MODEL };
             let models = match check.models.is_empty() {
                 true => vec![default.to_owned()],
@@ -347,27 +344,6 @@ fn results<'p>(plan: &Plan<'p>, program: &Program) -> Vec<(&'p str, FinalVar)> {
         }
     }
     results
-}
-
-fn condition(
-    expr: &Expr,
-    results: &[(&str, FinalVar)],
-    constants: &Constants,
-    reports: &mut Reports,
-) -> Fallible<FinalExpr> {
-    Ok(match &expr.kind {
-        ExprKind::Int(value) => IrExpr::Const(*value),
-        ExprKind::Name(name) => match results.iter().find(|(known, _)| *known == name.text) {
-            Some((_, var)) => IrExpr::Var(*var),
-            None => IrExpr::Const(constants.eval(expr, reports)?),
-        },
-        ExprKind::Unary(op, arg) => IrExpr::unary(*op, condition(arg, results, constants, reports)?),
-        ExprKind::Binary(op, left, right) => {
-            let left = condition(left, results, constants, reports)?;
-            IrExpr::binary(*op, left, condition(right, results, constants, reports)?)
-        }
-        _ => return Err(Reported),
-    })
 }
 
 /// Elements with constant indices are fixed locations; an index that is out of range stays and is an error when it is met.

@@ -1,12 +1,25 @@
 //! The code of one thread while it is made, and for each instruction what the orders need to know about it.
+//!
+//! Jumps and branches go to labels, which are placed later and become positions when the code is done.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use cyrano_ir::{BinOp, Expr, Instr, InstrId, LocalExpr, Op, Place, RegId, Register, Span, Thread, Ty};
 
-use crate::expand::budget::Budget;
-use crate::report::{Fallible, Reports};
+/// A label: the target of jumps, placed later.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug)]
+pub(crate) struct Label(usize);
+
+impl Label {
+    /// The first one: the end of the thread.
+    pub(crate) const END: Self = Self(0);
+
+    /// The label as a target, until it is replaced by a position.
+    pub(crate) fn target(self) -> InstrId {
+        InstrId::new(self.0)
+    }
+}
 
 /// Where an instruction stands.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -63,6 +76,8 @@ pub(crate) struct Builder {
     pub(crate) thread: Thread,
     pub(crate) marks: Vec<Mark>,
     names: HashMap<String, RegId>,
+    /// Where each label was placed.
+    pub(crate) labels: Vec<usize>,
     pub(crate) context: Context,
     shared: Option<Arc<Context>>,
     /// The atomic section that is being made.
@@ -76,19 +91,16 @@ pub(crate) struct Builder {
 
 impl Builder {
     /// Adds an instruction.
-    pub(crate) fn emit(&mut self, op: Op, span: Span, budget: &Budget, reports: &mut Reports) -> Fallible<u32> {
-        reports.settle(budget.charge_instruction(span))?;
-        let at = self.here();
+    pub(crate) fn push(&mut self, op: Op, span: Span) {
         let context = match &self.shared {
             Some(shared) if **shared == self.context => Arc::clone(shared),
             _ => Arc::new(self.context.clone()),
         };
         self.shared = Some(Arc::clone(&context));
         let after = std::mem::take(&mut self.after);
-        let group = self.group.unwrap_or(at);
+        let group = self.group.unwrap_or(self.here());
         self.marks.push(Mark { context, group, touch: self.touch, lock: self.lock, after });
         self.thread.code.push(Instr { op, span });
-        Ok(at)
     }
 
     /// The number of the next instruction.
@@ -96,43 +108,43 @@ impl Builder {
         u32::try_from(self.thread.code.len()).unwrap_or(u32::MAX)
     }
 
-    /// Lets jumps go to the next instruction: the target of a jump, the second one of a branch.
-    pub(crate) fn land(&mut self, from: &[u32]) {
-        let here = InstrId(self.here());
-        for at in from {
-            match &mut self.thread.code[*at as usize].op {
-                Op::Jump(target) => *target = here,
-                Op::Branch { else_to, .. } => *else_to = here,
-                _ => {}
-            }
-        }
+    /// A new label.
+    pub(crate) fn label(&mut self) -> Label {
+        self.labels.push(0);
+        Label(self.labels.len() - 1)
     }
 
-    /// Lets the first target of branches be the next instruction.
-    pub(crate) fn land_then(&mut self, from: &[u32]) {
-        let here = InstrId(self.here());
-        for at in from {
-            if let Op::Branch { then_to, .. } = &mut self.thread.code[*at as usize].op {
-                *then_to = here;
-            }
-        }
+    /// Puts a label in front of the next instruction.
+    pub(crate) fn place(&mut self, label: Label) {
+        self.labels[label.0] = self.thread.code.len();
+    }
+
+    /// The register of this name, or the first of a row.
+    pub(crate) fn find(&self, name: &str) -> Option<RegId> {
+        self.names.get(name).copied()
     }
 
     /// The register of this name.
     pub(crate) fn register(&mut self, name: &str, init: i128) -> RegId {
-        self.registers(name, 1, init)
+        self.row(name, None, init, Ty::Int)
     }
 
-    /// So many registers in a row.
+    /// So many registers in a row; a single one has no number.
     pub(crate) fn registers(&mut self, name: &str, len: u32, init: i128) -> RegId {
-        if let Some(found) = self.names.get(name) {
-            return *found;
+        self.row(name, (len != 1).then_some(len), init, Ty::Int)
+    }
+
+    /// A register, or a row of them.
+    pub(crate) fn row(&mut self, name: &str, len: Option<u32>, init: i128, ty: Ty) -> RegId {
+        if let Some(found) = self.find(name) {
+            return found;
         }
         let base = RegId::new(self.thread.registers.len());
-        for index in 0..len {
-            let name = if len == 1 { name.to_owned() } else { format!("{name}[{index}]") };
-            self.thread.registers.push(Register { name, init, ty: Ty::Int });
-        }
+        let names = match len {
+            Some(len) => (0..len).map(|index| format!("{name}[{index}]")).collect(),
+            None => vec![name.to_owned()],
+        };
+        self.thread.registers.extend(names.into_iter().map(|name| Register { name, init, ty }));
         self.names.insert(name.to_owned(), base);
         base
     }

@@ -1,11 +1,10 @@
-//! Expressions and places inside a thread: locals are read, shared variables loaded into temporaries, left to right.
+//! Names and places inside a thread: locals are read, shared variables loaded into temporaries, left to right.
 
 use cyrano_ir::{Addr, Expr as IrExpr, LocalExpr, Op, Place, Ty};
 
-use crate::expand::budget::Budget;
-use crate::expand::fold::{Resolve, fold};
+use crate::expand::fold::fold;
 use crate::lower::thread::Lower;
-use crate::report::{Fallible, Reported, Reports};
+use crate::report::{Fallible, Reported};
 use crate::resolve::names::{Shape, Symbol, VarId};
 use crate::syntax::ast::{Expr, ExprKind, Name, Place as Target, VarKind};
 
@@ -16,45 +15,25 @@ pub(crate) enum Slot {
     Shared(Addr, Ty),
 }
 
-impl<'a> Resolve<'a> for Lower<'a, '_> {
-    type Var = Place;
-
-    fn atom(&mut self, atom: &'a Expr) -> Fallible<LocalExpr> {
+impl<'a> Lower<'a, '_, '_> {
+    /// A name, an element, `self` or `tid`.
+    pub(crate) fn atom(&mut self, atom: &'a Expr) -> Fallible<LocalExpr> {
         match &atom.kind {
-            ExprKind::SelfIndex => Ok(IrExpr::Const(self.self_index)),
-            ExprKind::Tid => Ok(IrExpr::Const(self.tid)),
+            ExprKind::SelfIndex => Ok(IrExpr::Const(self.own.self_index)),
+            ExprKind::Tid => Ok(IrExpr::Const(self.own.tid)),
             ExprKind::Name(name) => self.read(name, None),
             ExprKind::Element(name, index) => self.read(name, Some(index)),
             _ => Err(Reported),
         }
     }
 
-    fn is_timestamp(&self, var: &Place) -> bool {
-        let (Place::Reg(register) | Place::Elem { base: register, .. }) = var;
-        self.register_ty(*register) == Ty::Timestamp
-    }
-
-    fn binders(&mut self) -> &mut Vec<(&'a str, i128)> {
-        &mut self.frame.binders
-    }
-
-    fn reports(&mut self) -> &mut Reports {
-        self.reports
-    }
-
-    fn budget(&self) -> &Budget {
-        &self.shared.names.budget
-    }
-}
-
-impl<'a> Lower<'a, '_> {
     fn read(&mut self, name: &'a Name, index: Option<&'a Expr>) -> Fallible<LocalExpr> {
-        match self.shared.names.lookup(Some(self.frame.body), &name.text) {
+        match self.own.shared.names.lookup(Some(self.frame.own.body), &name.text) {
             Some(Symbol::Const(constant)) => {
-                let value = self.shared.names.consts[constant];
+                let value = self.own.shared.names.consts[constant];
                 value.map(IrExpr::Const).ok_or(Reported)
             }
-            Some(Symbol::Var(var)) => match self.frame.fixed.get(&var) {
+            Some(Symbol::Var(var)) => match self.frame.own.fixed.get(&var) {
                 Some(value) => Ok(IrExpr::Const(*value)),
                 None => match self.slot_of(var, index)? {
                     Slot::Local(place) => Ok(IrExpr::Var(place)),
@@ -72,8 +51,8 @@ impl<'a> Lower<'a, '_> {
 
     /// The slot of something that is assigned.
     pub(crate) fn slot(&mut self, target: &'a Target) -> Fallible<Slot> {
-        let names = self.shared.names;
-        match names.lookup(Some(self.frame.body), &target.name.text) {
+        let names = self.own.shared.names;
+        match names.lookup(Some(self.frame.own.body), &target.name.text) {
             Some(Symbol::Var(var)) => self.slot_of(var, target.index.as_ref()),
             _ => Err(Reported),
         }
@@ -87,8 +66,8 @@ impl<'a> Lower<'a, '_> {
             _ => return Ok(None),
         };
         let bound = self.frame.binders.iter().any(|(binder, _)| *binder == name.text);
-        match self.shared.names.lookup(Some(self.frame.body), &name.text) {
-            Some(Symbol::Var(var)) if !bound && !self.frame.fixed.contains_key(&var) => {
+        match self.own.shared.names.lookup(Some(self.frame.own.body), &name.text) {
+            Some(Symbol::Var(var)) if !bound && !self.frame.own.fixed.contains_key(&var) => {
                 self.slot_of(var, index).map(Some)
             }
             _ => Ok(None),
@@ -96,7 +75,7 @@ impl<'a> Lower<'a, '_> {
     }
 
     fn slot_of(&mut self, var: VarId, index: Option<&'a Expr>) -> Fallible<Slot> {
-        let declared = self.shared.names.var(var);
+        let declared = self.own.shared.names.var(var);
         let (shape, ty, kind) = (declared.shape, declared.ty, declared.kind);
         let chosen = match (shape, index) {
             (Shape::Scalar, None) => None,
@@ -104,7 +83,7 @@ impl<'a> Lower<'a, '_> {
             _ => return Err(Reported),
         };
         if kind == VarKind::Shared {
-            let home = *self.shared.homes.get(&var).ok_or(Reported)?;
+            let home = *self.own.shared.homes.get(&var).ok_or(Reported)?;
             let addr = match chosen {
                 None => Addr::Fixed(home.base),
                 Some((len, index, span)) => self.shared_element(home, len, index, span)?,

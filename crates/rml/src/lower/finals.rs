@@ -188,7 +188,7 @@ impl<'a> Finals<'a, '_> {
                 let lowered = &mut self.threads[thread];
                 let body = self.shared.names.thread_body(lowered.declared);
                 let tid = i128::try_from(thread).map_err(|_| Reported)?;
-                let lower = Lower::new(self.shared, self.reports, body, (lowered.self_index, tid));
+                let lower = Lower::thread(self.shared, self.reports, body, (lowered.self_index, tid));
                 let home = lower.late_home(lowered, var)?;
                 Ok((FinalVar::Reg(ThreadId::new(thread), home), var))
             }

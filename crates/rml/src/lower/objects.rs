@@ -8,6 +8,7 @@
 
 use cyrano_ir::{Addr, BinOp, Change, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span, UnOp};
 
+use crate::expand::fold::fold;
 use crate::expand::method::Lower;
 use crate::lower::build::{Lock, Touch, binary, int, is, var};
 use crate::lower::memory::{Helpers, Object};
@@ -32,11 +33,11 @@ impl Target {
     }
 }
 
-impl<'a> Lower<'a, '_> {
+impl<'a> Lower<'a, '_, '_> {
     /// A call of an object, a set or a map; what it returns, or 0.
     pub(crate) fn access(&mut self, access: &'a Access, into: Option<RegId>, span: Span) -> Fallible<LocalExpr> {
         let name = access.object.text.as_str();
-        if access.field.is_none() && self.algorithm.locals.iter().any(|local| local.name.text == name) {
+        if access.field.is_none() && self.own.algorithm.locals.iter().any(|local| local.name.text == name) {
             return self.set_access(access, span);
         }
         let target = self.find(access)?;
@@ -66,22 +67,22 @@ impl<'a> Lower<'a, '_> {
     fn find(&mut self, access: &'a Access) -> Fallible<Target> {
         let (object, index) = match (&access.field, &access.index) {
             (Some(field), _) => {
-                let object = *self.memory.fields.get(&field.text).ok_or(Reported)?;
+                let object = *self.own.memory.fields.get(&field.text).ok_or(Reported)?;
                 (object, self.name(&access.object)?)
             }
-            (None, Some(index)) => (self.shared(&access.object.text)?, self.expr(index)?),
+            (None, Some(index)) => (self.shared(&access.object.text)?, fold(index, self)?),
             (None, None) => (self.shared(&access.object.text)?, int(0)),
         };
         let element = match &index {
             IrExpr::Const(value) => Some(*value),
             _ => None,
         };
-        let found = self.memory.objects[object].clone();
+        let found = self.own.memory.objects[object].clone();
         Ok(Target { object: found, index, touch: Touch { object, element } })
     }
 
     fn shared(&self, name: &str) -> Fallible<usize> {
-        self.memory.shared.get(name).copied().ok_or(Reported)
+        self.own.memory.shared.get(name).copied().ok_or(Reported)
     }
 
     fn perform(
@@ -92,7 +93,7 @@ impl<'a> Lower<'a, '_> {
         into: Option<RegId>,
         span: Span,
     ) -> Fallible<LocalExpr> {
-        let old = match self.endless {
+        let old = match self.own.endless {
             true => self.build.register(&format!("%old{}", target.touch), 0),
             false => self.build.register("%old", 0),
         };
@@ -104,38 +105,38 @@ impl<'a> Lower<'a, '_> {
                 self.basic_write(target, helpers, args.next().ok_or(Reported)?, span)?;
             }
             ("read", None) if is_lock => {
-                self.emit(Op::load(Place::Reg(old), target.addr()), span)?;
+                self.load(old, target.addr(), span)?;
                 return Ok(IrExpr::binary(BinOp::Ne, var(old), int(0)));
             }
             ("read", None) => {
                 let dst = into.unwrap_or_else(|| self.build.register("%value", 0));
-                self.emit(Op::load(Place::Reg(dst), target.addr()), span)?;
+                self.load(dst, target.addr(), span)?;
                 return Ok(var(dst));
             }
             ("write", None) => {
                 let value = args.next().ok_or(Reported)?;
-                self.emit(Op::store(target.addr(), value), span)?;
+                self.store(target.addr(), value, span)?;
             }
             ("cas", _) => {
                 let (expected, new) = (args.next().ok_or(Reported)?, args.next().ok_or(Reported)?);
                 return self.cas(target, old, (expected, new), span);
             }
-            ("tryLock", _) => return self.cas(target, old, (int(0), int(self.tx)), span),
+            ("tryLock", _) => return self.cas(target, old, (int(0), int(self.own.tx)), span),
             ("lock", _) => {
-                let tx = int(self.tx);
+                let tx = int(self.own.tx);
                 self.section(span, |lower| {
-                    lower.emit(Op::load(Place::Reg(old), target.addr()), span)?;
+                    lower.load(old, target.addr(), span)?;
                     lower.emit(Op::Assume(is(var(old), 0)), span)?;
-                    lower.emit(Op::store(target.addr(), tx), span)
+                    lower.store(target.addr(), tx, span)
                 })?;
             }
             ("unlock", _) => {
                 let message = Some("only a lock that is held is released".to_owned());
                 self.section(span, |lower| {
-                    lower.emit(Op::load(Place::Reg(old), target.addr()), span)?;
+                    lower.load(old, target.addr(), span)?;
                     let cond = IrExpr::binary(BinOp::Ne, var(old), int(0));
                     lower.emit(Op::Assert { cond, message }, span)?;
-                    lower.emit(Op::store(target.addr(), int(0)), span)
+                    lower.store(target.addr(), int(0), span)
                 })?;
             }
             _ => return Err(Reported),
@@ -166,16 +167,16 @@ impl<'a> Lower<'a, '_> {
         ended.map(|_| first)
     }
 
-    fn load(&mut self, dst: RegId, addr: Addr, span: Span) -> Fallible<u32> {
+    fn load(&mut self, dst: RegId, addr: Addr, span: Span) -> Fallible<()> {
         self.emit(Op::load(Place::Reg(dst), addr), span)
     }
 
-    pub(crate) fn store(&mut self, addr: Addr, value: LocalExpr, span: Span) -> Fallible<u32> {
+    pub(crate) fn store(&mut self, addr: Addr, value: LocalExpr, span: Span) -> Fallible<()> {
         self.emit(Op::store(addr, value), span)
     }
 
     /// Counts writes that are under way; `old` receives how many there were.
-    fn count_writers(&mut self, old: RegId, writers: Addr, by: LocalExpr, span: Span) -> Fallible<u32> {
+    fn count_writers(&mut self, old: RegId, writers: Addr, by: LocalExpr, span: Span) -> Fallible<()> {
         self.emit(Op::rmw(Some(Place::Reg(old)), writers, Change::Add(by)), span)
     }
 
@@ -186,11 +187,10 @@ impl<'a> Lower<'a, '_> {
             lower.load(value, target.addr(), span)
         })?;
         self.build.touch = None;
-        let clean = self.branch(IrExpr::binary(BinOp::Ne, var(met), int(0)), span)?;
-        self.build.context.guards.push(clean);
-        self.emit(Op::Choose { dst: Place::Reg(value), from: target.object.domain.clone() }, span)?;
-        self.build.context.guards.pop();
-        self.build.land(&[clean]);
+        let from = target.object.domain.clone();
+        self.guarded(IrExpr::binary(BinOp::Ne, var(met), int(0)), span, |lower| {
+            lower.emit(Op::Choose { dst: Place::Reg(value), from }, span)
+        })?;
         Ok(var(value))
     }
 
@@ -241,20 +241,18 @@ impl<'a> Lower<'a, '_> {
         })?;
         let (touch, lock) = (self.build.touch, self.build.lock);
         self.build.touch = None;
-        let settled = self.branch(last(clash), span)?;
-        self.build.context.guards.push(settled);
-        self.emit(Op::Choose { dst: Place::Reg(new), from: target.object.domain.clone() }, span)?;
-        (self.build.touch, self.build.lock) = (touch, lock);
-        self.build.after.push(end);
-        self.section(span, |lower| {
-            lower.store(target.addr(), var(new), span)?;
-            lower.load(met, writers.clone(), span)?;
-            lower.store(flag, IrExpr::binary(BinOp::Gt, var(met), int(1)), span)?;
-            lower.store(writers, IrExpr::binary(BinOp::Sub, var(met), int(1)), span)
-        })?;
-        self.build.context.guards.pop();
-        self.build.land(&[settled]);
-        Ok(())
+        self.guarded(last(clash), span, |lower| {
+            lower.emit(Op::Choose { dst: Place::Reg(new), from: target.object.domain.clone() }, span)?;
+            (lower.build.touch, lower.build.lock) = (touch, lock);
+            lower.build.after.push(end);
+            let left = lower.section(span, |lower| {
+                lower.store(target.addr(), var(new), span)?;
+                lower.load(met, writers.clone(), span)?;
+                lower.store(flag, IrExpr::binary(BinOp::Gt, var(met), int(1)), span)?;
+                lower.store(writers, IrExpr::binary(BinOp::Sub, var(met), int(1)), span)
+            });
+            left.map(drop)
+        })
     }
 
     /// `new Record(…)`: nobody knows the record yet, so its fields are written at once; who uses the reference comes after that.
@@ -265,13 +263,13 @@ impl<'a> Lower<'a, '_> {
         into: Option<RegId>,
         span: Span,
     ) -> Fallible<LocalExpr> {
-        let fields = self.memory.records.get(record).map(|records| records.fields.clone()).unwrap_or_default();
-        let arrays: Vec<_> = fields.iter().map(|field| self.memory.objects[*field].array).collect();
+        let fields = self.own.memory.records.get(record).map(|records| records.fields.clone()).unwrap_or_default();
+        let arrays: Vec<_> = fields.iter().map(|field| self.own.memory.objects[*field].array).collect();
         let mut number = int(0);
         let first = self.section(span, |lower| {
-            number = match lower.endless {
+            number = match lower.own.endless {
                 true => var(lower.fresh_record(record, span)?),
-                false => int(lower.memory.new_record(record)),
+                false => int(lower.own.memory.new_record(record)),
             };
             for (array, value) in arrays.into_iter().zip(args) {
                 lower.store(Addr::Indexed { array, index: number.clone() }, value, span)?;

@@ -19,7 +19,7 @@ use crate::resolve::typing::truth;
 use crate::rules::checker::Checked;
 use crate::rules::flow::check_flow;
 use crate::rules::paths::check_blocks;
-use crate::syntax::ast::{BlockKind, CheckDecl, Claim, Expr, File, Proc, StmtKind, VarKind};
+use crate::syntax::ast::{Block, BlockKind, CheckDecl, Claim, Expr, File, Name, StmtKind, VarKind};
 
 /// What an empty file should look like instead.
 const EXAMPLE: &str = "for example:
@@ -75,7 +75,7 @@ pub(crate) fn lower_program(
         locations: memory.locations,
         arrays: memory.arrays,
         settled: Vec::new(),
-        routines: names.file.procs.iter().map(routine).collect(),
+        routines: names.file.procs.iter().map(|procedure| routine(&procedure.name, &procedure.body)).collect(),
     };
     program.settled = settled(names.file, &program);
     if names.file.has_values() && !given {
@@ -85,8 +85,8 @@ pub(crate) fn lower_program(
     program
 }
 
-fn routine(procedure: &Proc) -> Routine {
-    let (name, body) = (&procedure.name, &procedure.body);
+/// A procedure or method, for reports.
+pub(crate) fn routine(name: &Name, body: &Block) -> Routine {
     Routine { name: name.text.clone(), span: name.span.to(body.close) }
 }
 
@@ -180,7 +180,7 @@ fn lower_threads(shared: &Shared<'_, '_>, reports: &mut Reports) -> Vec<LoweredT
         let body = names.thread_body(declared);
         for self_index in 0..names.counts[declared].unwrap_or(0) {
             let tid = i128::try_from(threads.len()).unwrap_or(i128::MAX);
-            let lower = Lower::new(shared, reports, body, (self_index.into(), tid));
+            let lower = Lower::thread(shared, reports, body, (self_index.into(), tid));
             threads.push(lower.finish(declared));
         }
     }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use cyrano_ir::{BinOp, LocalExpr, Op, Place, RegId, Span, UnOp};
 
+use crate::expand::fold::fold;
 use crate::expand::method::Lower;
 use crate::lower::build::{any, binary, element, int, var};
 use crate::report::{Fallible, Reported};
@@ -107,20 +108,20 @@ impl SetShape {
     }
 }
 
-impl<'a> Lower<'a, '_> {
+impl<'a> Lower<'a, '_, '_> {
     /// Gives every set, map and integer of a transaction its registers; `depths` are the slots that sets of pairs need.
     pub(crate) fn lay_out(&mut self, depths: &[u32]) -> Fallible<()> {
-        for (index, local) in self.algorithm.locals.iter().enumerate() {
+        for (index, local) in self.own.algorithm.locals.iter().enumerate() {
             let name = &local.name.text;
             if local.kind == LocalKind::Int {
                 let init = self.initial(local)?;
                 self.build.register(name, init);
-                self.sets.push(None);
+                self.own.sets.push(None);
                 continue;
             }
             let keys = match &local.len {
-                Some(len) => size(self.constants.eval(len, self.reports)?, MAX_KEYS, len.span, self.reports)?,
-                None => self.constants.locs(local.name.span, self.reports)?,
+                Some(len) => size(self.own.constants.eval(len, self.reports)?, MAX_KEYS, len.span, self.reports)?,
+                None => self.own.constants.locs(local.name.span, self.reports)?,
             };
             let (pairs, ordered) = self.uses(index);
             let depth = if pairs { depths[index].max(1) } else { 1 };
@@ -136,20 +137,20 @@ impl<'a> Lower<'a, '_> {
                 let base = self.build.registers(&format!("{name}.order"), keys * depth, 0);
                 (base, self.build.register(&format!("{name}.size"), 0))
             });
-            self.sets.push(Some(SetShape { keys, depth, pairs, has, values, order }));
+            self.own.sets.push(Some(SetShape { keys, depth, pairs, has, values, order }));
         }
         Ok(())
     }
 
     fn initial(&mut self, local: &TxLocal) -> Fallible<i128> {
-        local.init.as_ref().map_or(Ok(0), |init| self.constants.eval(init, self.reports))
+        local.init.as_ref().map_or(Ok(0), |init| self.own.constants.eval(init, self.reports))
     }
 
     /// Whether a set holds pairs, and whether a loop goes over it in the order of insertion.
     fn uses(&self, index: usize) -> (bool, bool) {
-        let name = &self.algorithm.locals[index].name.text;
+        let name = &self.own.algorithm.locals[index].name.text;
         let (mut pairs, mut ordered) = (false, false);
-        self.algorithm.walk(&mut |stmt| match &stmt.kind {
+        self.own.algorithm.walk(&mut |stmt| match &stmt.kind {
             StmtKind::Each(each) if each.set.text == *name => {
                 ordered |= each.order == LoopOrder::Insertion;
                 pairs |= each.binders.len() == 2 && !each.arrow;
@@ -165,7 +166,7 @@ impl<'a> Lower<'a, '_> {
     /// Which set or map a register belongs to.
     pub(crate) fn owners(&self) -> Vec<Option<u32>> {
         let mut owners = vec![None; self.build.thread.registers.len()];
-        for (index, shape) in self.sets.iter().enumerate() {
+        for (index, shape) in self.own.sets.iter().enumerate() {
             for register in shape.iter().flat_map(SetShape::registers) {
                 owners[register as usize] = u32::try_from(index).ok();
             }
@@ -179,11 +180,11 @@ impl<'a> Lower<'a, '_> {
         if first {
             return Ok(());
         }
-        for index in 0..self.sets.len() {
-            let (registers, value) = match &self.sets[index] {
+        for index in 0..self.own.sets.len() {
+            let (registers, value) = match &self.own.sets[index] {
                 Some(shape) => (shape.registers(), 0),
                 None => {
-                    let local = &self.algorithm.locals[index];
+                    let local = &self.own.algorithm.locals[index];
                     let value = self.initial(local)?;
                     (vec![self.build.register(&local.name.text, value).0], value)
                 }
@@ -197,8 +198,8 @@ impl<'a> Lower<'a, '_> {
 
     /// A set or map by its name.
     pub(crate) fn shape(&self, name: &str) -> Fallible<(usize, SetShape)> {
-        let index = self.algorithm.locals.iter().position(|local| local.name.text == name).ok_or(Reported)?;
-        Ok((index, self.sets.get(index).copied().flatten().ok_or(Reported)?))
+        let index = self.own.algorithm.locals.iter().position(|local| local.name.text == name).ok_or(Reported)?;
+        Ok((index, self.own.sets.get(index).copied().flatten().ok_or(Reported)?))
     }
 
     /// Whether an element, or a key, is there.
@@ -221,7 +222,7 @@ impl<'a> Lower<'a, '_> {
     pub(crate) fn set_access(&mut self, access: &'a Access, span: Span) -> Fallible<LocalExpr> {
         let (index, shape) = self.shape(&access.object.text)?;
         if access.method.text == "get" {
-            let key = self.expr(access.args.first().ok_or(Reported)?)?;
+            let key = fold(access.args.first().ok_or(Reported)?, self)?;
             let cond = self.contains(&access.object.text, vec![key.clone()])?;
             let message = Some(format!("`{}` has no such key", access.object.text));
             self.emit(Op::Assert { cond, message }, span)?;
@@ -229,10 +230,10 @@ impl<'a> Lower<'a, '_> {
         }
         let mut parts = Vec::new();
         for arg in &access.args {
-            parts.extend(self.parts(arg)?);
+            parts.extend(self.exprs(arg.parts())?);
         }
         self.contents[index].add(parts.first().ok_or(Reported)?, shape.keys);
-        self.most[index] = self.most[index].max(self.contents[index].deepest());
+        self.own.most[index] = self.own.most[index].max(self.contents[index].deepest());
         if shape.pairs {
             self.add_pair(&access.object.text, shape, parts, span)?
         } else {
@@ -246,43 +247,34 @@ impl<'a> Lower<'a, '_> {
         let key = parts.next().ok_or(Reported)?;
         let has = element(shape.has, shape.keys, key.clone());
         if shape.order.is_some() {
-            let there = self.branch(LocalExpr::unary(UnOp::Not, LocalExpr::Var(has.clone())), span)?;
-            self.build.context.guards.push(there);
-            self.remember(shape, key.clone(), span)?;
-            self.build.context.guards.pop();
-            self.build.land(&[there]);
+            let missing = LocalExpr::unary(UnOp::Not, LocalExpr::Var(has.clone()));
+            self.guarded(missing, span, |lower| lower.remember(shape, key.clone(), span))?;
         }
         self.assign(has, int(1), span)?;
-        if let (Some(values), Some(value)) = (shape.values, parts.next()) {
-            self.assign(element(values, shape.keys, key), value, span)?;
+        match (shape.values, parts.next()) {
+            (Some(values), Some(value)) => self.assign(element(values, shape.keys, key), value, span),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn add_pair(&mut self, name: &str, shape: SetShape, parts: Vec<LocalExpr>, span: Span) -> Fallible<()> {
         let [key, value] = parts.as_slice() else { return Err(Reported) };
         let there = self.contains(name, parts.clone())?;
-        let skip = self.branch(LocalExpr::unary(UnOp::Not, there), span)?;
-        self.build.context.guards.push(skip);
         let has = element(shape.has, shape.keys, key.clone());
         let taken = LocalExpr::Var(has.clone());
         let slot = binary(BinOp::Mul, key.clone(), int(shape.depth.into()));
         let slot = if shape.depth == 1 { slot } else { binary(BinOp::Add, slot, taken.clone()) };
         let values = shape.values.ok_or(Reported)?;
-        self.assign(element(values, shape.slots(), slot.clone()), value.clone(), span)?;
-        if shape.order.is_some() {
-            self.remember(shape, slot, span)?;
-        }
-        self.assign(has, binary(BinOp::Add, taken, int(1)), span)?;
-        self.build.context.guards.pop();
-        self.build.land(&[skip]);
-        Ok(())
+        self.guarded(LocalExpr::unary(UnOp::Not, there), span, |lower| {
+            lower.assign(element(values, shape.slots(), slot.clone()), value.clone(), span)?;
+            lower.remember(shape, slot, span)?;
+            lower.assign(has, binary(BinOp::Add, taken, int(1)), span)
+        })
     }
 
     fn remember(&mut self, shape: SetShape, slot: LocalExpr, span: Span) -> Fallible<()> {
         let Some((order, size)) = shape.order else { return Ok(()) };
         self.assign(element(order, shape.slots(), var(size)), slot, span)?;
-        self.assign(Place::Reg(size), binary(BinOp::Add, var(size), int(1)), span)?;
-        Ok(())
+        self.assign(Place::Reg(size), binary(BinOp::Add, var(size), int(1)), span)
     }
 }

@@ -1,45 +1,44 @@
-//! Statements to instructions.
+//! Statements to instructions, in every language.
 
-use cyrano_ir::{Change, Expr as IrExpr, LocalExpr, Op, Place, Span, Tags, Ty};
+use cyrano_ir::{Change, Expr as IrExpr, LocalExpr, Op, Place, Span, Ty};
 
-use crate::expand::fold::{fold, fold_range};
-use crate::lower::build::is;
+use crate::expand::fold::{charge, fold, fold_range};
+use crate::lower::build::{Label, is};
 use crate::lower::expr::Slot;
-use crate::lower::thread::{Label, LoopTargets, Lower};
+use crate::lower::{Language, LoopTargets, Lower};
 use crate::report::{Fallible, Reported};
-use crate::syntax::ast::{
-    Block, Command, Expr, Name, Place as Target, Range, Rhs, Rmw, RmwArgs, Stmt, StmtKind, VarDecl,
-};
+use crate::syntax::ast::{Block, Expr, Name, Place as Target, Range, Rhs, Rmw, RmwArgs, Stmt, StmtKind};
 
-impl<'a> Lower<'a, '_> {
-    /// Lowers one statement.
+impl<'a, L: Language<'a>> Lower<'a, '_, L> {
+    /// Lowers one statement; the label in front of it stands for what it does, not for what is inside of it.
     pub(crate) fn lower_stmt(&mut self, stmt: &'a Stmt) -> Fallible<()> {
+        let label = self.label_of(stmt);
+        match &stmt.kind {
+            StmtKind::If { arms, otherwise } => self.lower_if(arms, otherwise.as_ref(), label, stmt.span),
+            StmtKind::Each(_) => L::own_stmt(self, stmt),
+            _ => self.labelled(label, |lower| lower.lower_simple(stmt)),
+        }
+    }
+
+    /// The number of the label in front of a statement.
+    pub(crate) fn label_of(&self, stmt: &Stmt) -> Option<u32> {
+        stmt.label.as_ref().and_then(|label| self.labels.get(label.text.as_str()).copied())
+    }
+
+    fn lower_simple(&mut self, stmt: &'a Stmt) -> Fallible<()> {
         let span = stmt.span;
         match &stmt.kind {
-            StmtKind::Declare(decls) => self.lower_declaration(decls, span),
             StmtKind::Assign(place, rhs) => self.lower_assign(place, rhs, span),
-            StmtKind::Do(Rhs::Rmw(rmw)) => self.lower_rmw(None, rmw, span),
-            StmtKind::Do(Rhs::Call(call)) => self.lower_call(call, None),
-            StmtKind::If { arms, otherwise } => self.lower_if(arms, otherwise.as_ref()),
+            StmtKind::Do(rhs) => self.right(rhs, None, span).map(drop),
             StmtKind::While(cond, body) => self.lower_while(cond, body),
             StmtKind::Loop(body) => self.lower_loop(body, span),
             StmtKind::Break => self.leave_loop(|targets| targets.on_break, span),
             StmtKind::Continue => self.leave_loop(|targets| targets.on_continue, span),
             StmtKind::Fence(kinds) => self.emit(Op::fence(*kinds), span),
-            StmtKind::Atomic(body) if self.commits(body) => self.lower_atomic_block(None, &[], body, span),
-            StmtKind::AtomicBlock(block) => {
-                self.lower_atomic_block(block.name.as_ref(), &block.results, &block.body, span)
-            }
-            StmtKind::Atomic(body) => {
-                self.emit(Op::AtomicBegin, span)?;
-                self.lower_block(body);
-                self.emit(Op::AtomicEnd, body.close)
-            }
-            StmtKind::Tx(body) => self.lower_tx(body, span),
             StmtKind::Operation(name, body) => {
                 self.emit(Op::OperationBegin(name.text.clone()), span)?;
                 self.in_operation = true;
-                self.lower_block(body);
+                self.lower_block(body)?;
                 self.in_operation = false;
                 self.emit(Op::OperationEnd, body.close)
             }
@@ -57,7 +56,14 @@ impl<'a> Lower<'a, '_> {
                 let cond = fold(cond, self)?;
                 self.emit(Op::Assert { cond, message: message.clone() }, span)
             }
-            StmtKind::Return(value) => self.lower_return(value.as_ref(), span),
+            StmtKind::Return(value) => {
+                match (value, self.frame.result.clone()) {
+                    (Some(rhs), Some(dst)) => self.assign_right(dst, rhs, span)?,
+                    (Some(rhs), None) => drop(self.right(rhs, None, span)?),
+                    (None, _) => {}
+                }
+                L::leave_body(self, value.is_some(), span)
+            }
             StmtKind::Foreach(binder, range, body) => self.lower_foreach(binder, range, body, span),
             StmtKind::Forsome(binder, range, body) => {
                 let values = self.choices(range)?;
@@ -65,73 +71,56 @@ impl<'a> Lower<'a, '_> {
                 self.lower_options(options, span)
             }
             StmtKind::Skip => Ok(()),
-            // The rules have refused it.
-            StmtKind::Do(_) | StmtKind::Each(_) => Err(Reported),
-            StmtKind::Transaction(event) => self.lower_event(*event, span),
-            StmtKind::Rollback(place, value) => {
-                let Slot::Shared(addr, _) = self.slot(place)? else { return Err(Reported) };
-                let value = fold(value, self)?;
-                // A given client has no history, so nothing in it is undone.
-                let tags = if self.tx.is_none() { Tags::ROLLBACK } else { Tags::default() };
-                self.emit(Op::store(addr, value).tagged(tags), span)
-            }
+            _ => L::own_stmt(self, stmt),
         }
-    }
-
-    /// A thread's own locals start with their values; those of a procedure get them anew in every call.
-    fn lower_declaration(&mut self, decls: &'a [VarDecl], span: Span) -> Fallible<()> {
-        let names = self.shared.names;
-        if self.frame.body.0 >= names.file.procs.len() {
-            return Ok(());
-        }
-        for decl in decls {
-            let var = names.local(self.frame.body, &decl.name.text).ok_or(Reported)?;
-            let home = self.home(var)?;
-            for (offset, value) in self.initial_values(var)?.into_iter().enumerate() {
-                let dst = Place::Reg(cyrano_ir::RegId::new(home.index() + offset));
-                self.emit(Op::Assign { dst, value: IrExpr::Const(value) }, span)?;
-            }
-        }
-        Ok(())
     }
 
     fn lower_assign(&mut self, target: &'a Target, rhs: &'a Rhs, span: Span) -> Fallible<()> {
-        match (rhs, self.slot(target)?) {
-            (Rhs::Expr(value), Slot::Local(dst)) => self.lower_value(Some(dst), value, span),
-            (Rhs::Expr(value), Slot::Shared(addr, _)) => {
-                let value = fold(value, self)?;
+        match L::slot(self, target)? {
+            Slot::Local(dst) => self.assign_right(dst, rhs, span),
+            Slot::Shared(addr, ty) => {
+                let into = match rhs {
+                    Rhs::Expr(_) => None,
+                    Rhs::Rmw(_) => Some(Place::Reg(self.temporary(ty, span)?)),
+                    _ => Some(Place::Reg(self.result(ty, span)?)),
+                };
+                let value = self.right(rhs, into.clone(), span)?;
+                let value = value.or(into.map(IrExpr::Var)).ok_or(Reported)?;
                 self.emit(Op::store(addr, value), span)
             }
-            (Rhs::Rmw(rmw), Slot::Local(dst)) => self.lower_rmw(Some(dst), rmw, span),
-            (Rhs::Call(call), Slot::Local(dst)) => self.lower_call(call, Some(dst)),
-            (Rhs::Rmw(rmw), Slot::Shared(addr, ty)) => {
-                let old = Place::Reg(self.temporary(ty, span)?);
-                self.lower_rmw(Some(old.clone()), rmw, span)?;
-                self.emit(Op::store(addr, IrExpr::Var(old)), span)
-            }
-            (Rhs::Call(call), Slot::Shared(addr, ty)) => {
-                let result = Place::Reg(self.result(ty, span)?);
-                self.lower_call(call, Some(result.clone()))?;
-                self.emit(Op::store(addr, IrExpr::Var(result)), span)
-            }
-            (Rhs::Access(_) | Rhs::New(_), _) => Err(Reported),
         }
     }
 
-    /// Computes a value into a local, or only performs its loads.
-    fn lower_value(&mut self, dst: Option<Place>, value: &'a Expr, span: Span) -> Fallible<()> {
-        let Some(dst) = dst else {
-            return fold(value, self).map(|_| ());
-        };
-        if let Some(Slot::Shared(addr, _)) = self.slot_read(value)? {
-            return self.emit(Op::load(dst, addr), span);
+    /// The register that takes a returned value to a shared variable.
+    fn result(&mut self, ty: Ty, span: Span) -> Fallible<cyrano_ir::RegId> {
+        let name = if ty == Ty::Int { "%result" } else { "%result.timestamp" };
+        self.register(name, ty, span)
+    }
+
+    fn assign_right(&mut self, dst: Place, rhs: &'a Rhs, span: Span) -> Fallible<()> {
+        match self.right(rhs, Some(dst.clone()), span)? {
+            Some(value) => self.assign(dst, value, span),
+            None => Ok(()),
         }
-        let value = fold(value, self)?;
-        self.emit(Op::Assign { dst, value }, span)
+    }
+
+    /// Performs a right side; its value, unless `into` has it already.
+    fn right(&mut self, rhs: &'a Rhs, into: Option<Place>, span: Span) -> Fallible<Option<LocalExpr>> {
+        match (rhs, into) {
+            (Rhs::Expr(value), Some(dst)) => match L::slot_read(self, value)? {
+                Some(Slot::Shared(addr, _)) => self.emit(Op::load(dst, addr), span).map(|()| None),
+                Some(Slot::Local(place)) => Ok(Some(IrExpr::Var(place))),
+                None => fold(value, self).map(Some),
+            },
+            (Rhs::Expr(value), None) => fold(value, self).map(Some),
+            (Rhs::Rmw(rmw), dst) => self.lower_rmw(dst, rmw, span).map(|()| None),
+            (Rhs::Call(call), into) => L::call(self, call, into),
+            (Rhs::Access(_) | Rhs::New(_), into) => L::own_right(self, rhs, into, span),
+        }
     }
 
     fn lower_rmw(&mut self, dst: Option<Place>, rmw: &'a Rmw, span: Span) -> Fallible<()> {
-        let Slot::Shared(addr, ty) = self.slot(&rmw.target)? else { return Err(Reported) };
+        let Slot::Shared(addr, ty) = L::slot(self, &rmw.target)? else { return Err(Reported) };
         let op = match &rmw.op {
             RmwArgs::Cas(expected, new) => Change::Cas { expected: fold(expected, self)?, new: fold(new, self)? },
             RmwArgs::Exchange(value) => Change::Set(fold(value, self)?),
@@ -152,35 +141,40 @@ impl<'a> Lower<'a, '_> {
         self.emit(Op::rmw(dst, addr, op), span)
     }
 
-    fn lower_if(&mut self, arms: &'a [(Expr, Block)], otherwise: Option<&'a Block>) -> Fallible<()> {
-        let end = self.label();
-        for (cond, body) in arms {
-            match fold(cond, self)? {
-                IrExpr::Const(0) => {}
-                IrExpr::Const(_) => {
-                    self.lower_block(body);
-                    self.place(end);
-                    return Ok(());
-                }
-                folded => {
-                    let (then_to, else_to) = (self.label(), self.label());
-                    self.branch(folded, then_to, else_to, cond.span)?;
-                    self.place(then_to);
-                    self.lower_block(body);
-                    self.jump(end, cond.span)?;
-                    self.place(else_to);
-                }
+    fn lower_if(
+        &mut self,
+        arms: &'a [(Expr, Block)],
+        otherwise: Option<&'a Block>,
+        label: Option<u32>,
+        span: Span,
+    ) -> Fallible<()> {
+        let mut fork = self.fork();
+        let guards = self.build.context.guards.len();
+        let bodies = arms.iter().map(|(cond, body)| (Some(cond), body));
+        let mut bodies = bodies.chain(otherwise.map(|body| (None, body))).peekable();
+        while let Some((cond, body)) = bodies.next() {
+            let folded = cond.map(|cond| fold(cond, self)).transpose()?;
+            let test = match (cond, folded) {
+                (Some(_), Some(IrExpr::Const(0))) if L::COMPACTS => continue,
+                (Some(_), Some(IrExpr::Const(_))) if L::COMPACTS => None,
+                (cond, folded) => cond.zip(folded),
+            };
+            let Some((cond, folded)) = test else {
+                self.way(&mut fork, |lower| lower.lower_block(body))?;
+                break;
+            };
+            let other = self.label();
+            let test = self.labelled(label, |lower| lower.unless(folded, other, cond.span))?;
+            self.build.context.guards.push(test);
+            self.way(&mut fork, |lower| lower.lower_block(body))?;
+            if L::COMPACTS || bodies.peek().is_some() {
+                self.jump(fork.end, if L::COMPACTS { cond.span } else { span })?;
             }
+            self.place(other);
         }
-        otherwise.into_iter().for_each(|body| self.lower_block(body));
-        self.place(end);
+        self.join(fork);
+        self.build.context.guards.truncate(guards);
         Ok(())
-    }
-
-    /// Goes one way or the other.
-    pub(crate) fn branch(&mut self, cond: LocalExpr, then_to: Label, else_to: Label, span: Span) -> Fallible<()> {
-        let (then_to, else_to) = (then_to.target(), else_to.target());
-        self.emit(Op::Branch { cond, then_to, else_to }, span)
     }
 
     fn lower_while(&mut self, cond: &'a Expr, body: &'a Block) -> Fallible<()> {
@@ -188,11 +182,10 @@ impl<'a> Lower<'a, '_> {
             IrExpr::Const(0) => Ok(()),
             IrExpr::Const(_) => self.lower_loop(body, cond.span),
             folded => {
-                let (head, inside, end) = (self.label(), self.label(), self.label());
+                let (head, end) = (self.label(), self.label());
                 self.place(head);
-                self.branch(folded, inside, end, cond.span)?;
-                self.place(inside);
-                self.lower_loop_body(body, end, head);
+                self.unless(folded, end, cond.span)?;
+                self.lower_loop_body(body, end, head)?;
                 self.jump(head, cond.span)?;
                 self.place(end);
                 Ok(())
@@ -203,17 +196,18 @@ impl<'a> Lower<'a, '_> {
     fn lower_loop(&mut self, body: &'a Block, span: Span) -> Fallible<()> {
         let (head, end) = (self.label(), self.label());
         self.place(head);
-        self.lower_loop_body(body, end, head);
+        self.lower_loop_body(body, end, head)?;
         self.jump(head, span)?;
         self.place(end);
         Ok(())
     }
 
-    fn lower_loop_body(&mut self, body: &'a Block, on_break: Label, on_continue: Label) {
+    fn lower_loop_body(&mut self, body: &'a Block, on_break: Label, on_continue: Label) -> Fallible<()> {
         let in_operation = self.in_operation;
         self.frame.loops.push(LoopTargets { on_break, on_continue, in_operation });
-        self.lower_block(body);
+        let lowered = self.lower_block(body);
         self.frame.loops.pop();
+        lowered
     }
 
     fn leave_loop(&mut self, target: impl Fn(&LoopTargets) -> Label, span: Span) -> Fallible<()> {
@@ -229,28 +223,13 @@ impl<'a> Lower<'a, '_> {
         if self.leave_block(target, span)? { Ok(()) } else { self.jump(target, span) }
     }
 
-    fn lower_return(&mut self, value: Option<&'a Rhs>, span: Span) -> Fallible<()> {
-        if let Some(value) = value {
-            let Rhs::Expr(value) = value else { return Err(Reported) };
-            self.lower_value(self.frame.result.clone(), value, span)?;
-            let command = self.shared.names.command(self.frame.body);
-            if self.values.is_some() && command == Some(Command::Read) {
-                return self.respond_and_go_on(Command::Read, span);
-            }
-            if self.tx.is_some() && command == Some(Command::Read) {
-                return self.leave(self.frame.on_return, self.frame.in_operation, span);
-            }
-        }
-        self.end_body(span)
-    }
-
     fn lower_foreach(&mut self, binder: &'a Name, range: &'a Range, body: &'a Block, span: Span) -> Fallible<()> {
         let end = self.label();
         for value in fold_range(range, self)? {
-            crate::expand::fold::charge(self, 1, span)?;
+            charge(self, 1, span)?;
             let next = self.label();
             self.frame.binders.push((&binder.text, value));
-            self.lower_loop_body(body, end, next);
+            self.lower_loop_body(body, end, next)?;
             self.frame.binders.pop();
             self.place(next);
         }
@@ -260,7 +239,7 @@ impl<'a> Lower<'a, '_> {
 
     fn lower_choice(&mut self, target: &'a Target, range: &'a Range, span: Span) -> Fallible<()> {
         let from = self.choices(range)?;
-        match self.slot(target)? {
+        match L::slot(self, target)? {
             Slot::Local(dst) => self.emit(Op::Choose { dst, from }, span),
             Slot::Shared(addr, ty) => {
                 let dst = Place::Reg(self.temporary(ty, span)?);
@@ -289,9 +268,7 @@ impl<'a> Lower<'a, '_> {
         let starts: Vec<_> = numbers.iter().map(|_| self.label()).collect();
         let (last, others) = starts.split_last().ok_or(Reported)?;
         for ((number, at), start) in numbers.iter().zip(others) {
-            let next = self.label();
-            self.branch(is(IrExpr::Var(dst.clone()), *number), *start, next, *at)?;
-            self.place(next);
+            self.when(is(IrExpr::Var(dst.clone()), *number), *start, *at)?;
         }
         self.jump(*last, span)?;
         Ok(starts)
@@ -299,14 +276,14 @@ impl<'a> Lower<'a, '_> {
 
     /// Executes one of several blocks. All tests come before the first block, so that nested choices may use the same register.
     fn lower_options(&mut self, options: Vec<(i128, (Option<&'a Name>, &'a Block))>, span: Span) -> Fallible<()> {
-        let dst = Place::Reg(self.choice(span)?);
+        let dst = Place::Reg(self.register("%choice", Ty::Int, span)?);
         let numbers: Vec<_> = options.iter().map(|(value, _)| (*value, span)).collect();
         let starts = self.choose_among(dst, &numbers, span)?;
         let end = self.label();
         for ((value, (binder, block)), start) in options.into_iter().zip(starts) {
             self.place(start);
             self.frame.binders.extend(binder.map(|binder| (binder.text.as_str(), value)));
-            self.lower_block(block);
+            self.lower_block(block)?;
             if binder.is_some() {
                 self.frame.binders.pop();
             }

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use cyrano_ir::{BinOp, Diagnostic, Expr as IrExpr, Span};
+use cyrano_ir::{Diagnostic, Expr as IrExpr, FinalExpr, FinalVar, Span};
 
-use crate::expand::fold::compute;
+use crate::expand::budget::Budget;
+use crate::expand::fold::{Outside, fold};
 use crate::given;
 use crate::report::{Fallible, Reported, Reports};
 use crate::rules::algorithm::REPLIES;
@@ -61,32 +62,33 @@ impl Constants {
 
     /// The value of a constant expression.
     pub(crate) fn eval(&self, expr: &Expr, reports: &mut Reports) -> Fallible<i128> {
-        match &expr.kind {
-            ExprKind::Int(value) => Ok(*value),
-            ExprKind::Name(name) => self.get(&name.text).ok_or_else(|| {
-                let message = format!("the constant `{}` is used before it is declared", name.text);
-                reports.complain(name.span, message, "not known here", "move its declaration up")
-            }),
-            ExprKind::Unary(op, arg) => {
-                let folded: IrExpr<()> = IrExpr::unary(*op, IrExpr::Const(self.eval(arg, reports)?));
-                settle(&folded, expr.span, reports)
-            }
-            ExprKind::Binary(op, left, right) => {
-                let left = self.eval(left, reports)?;
-                if matches!((op, left != 0), (BinOp::And, false) | (BinOp::Or, true)) {
-                    return Ok((*op == BinOp::Or).into());
-                }
-                let right = self.eval(right, reports)?;
-                let folded: IrExpr<()> = IrExpr::binary(*op, IrExpr::Const(left), IrExpr::Const(right));
-                settle(&folded, expr.span, reports)
-            }
-            _ => Err(reports.add(Diagnostic::new(expr.span, "this is not a constant", "not a constant"))),
+        match self.condition(expr, &[], reports)? {
+            IrExpr::Const(value) => Ok(value),
+            _ => Err(Reported),
         }
     }
-}
 
-fn settle(expr: &IrExpr<()>, span: Span, reports: &mut Reports) -> Fallible<i128> {
-    compute(expr, span, reports).unwrap_or(Err(Reported))
+    /// A condition over constants and a client's results.
+    pub(crate) fn condition<'a>(
+        &self,
+        expr: &'a Expr,
+        results: &[(&str, FinalVar)],
+        reports: &mut Reports,
+    ) -> Fallible<FinalExpr> {
+        let atom = |atom: &'a Expr, reports: &mut Reports| {
+            let ExprKind::Name(name) = &atom.kind else {
+                return Err(reports.add(Diagnostic::new(atom.span, "this is not a constant", "not a constant")));
+            };
+            if let Some((_, result)) = results.iter().find(|(known, _)| *known == name.text) {
+                return Ok(IrExpr::Var(*result));
+            }
+            self.get(&name.text).map(IrExpr::Const).ok_or_else(|| {
+                let message = format!("the constant `{}` is used before it is declared", name.text);
+                reports.complain(name.span, message, "not known here", "move its declaration up")
+            })
+        };
+        fold(expr, &mut Outside::new(atom, true, &Budget::default(), reports))
+    }
 }
 
 /// The most elements that an array may have.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use cyrano_ir::{Diagnostic, Expr as IrExpr, Span, Ty};
 
 use crate::expand::budget::Budget;
-use crate::expand::fold::{Resolve, fold_const};
+use crate::expand::fold::{Outside, fold_const};
 use crate::given;
 use crate::report::{Fallible, Reported, Reports};
 use crate::syntax::ast::{Block, Command, Expr, ExprKind, File, Init, Name, StmtKind, VarDecl, VarKind};
@@ -260,9 +260,14 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Evaluates a constant outside all threads.
+    /// Evaluates a constant outside all threads. A name that is no known constant is reported by the checker, not here.
     pub(crate) fn constant(&self, expr: &'a Expr, reports: &mut Reports) -> Fallible<i128> {
-        fold_const(expr, &mut Constants { names: self, reports, binders: Vec::new() })
+        let atom = |atom: &'a Expr, _: &mut Reports| -> Fallible<IrExpr<()>> {
+            let ExprKind::Name(name) = &atom.kind else { return Err(Reported) };
+            let Some(Symbol::Const(index)) = self.lookup(None, &name.text) else { return Err(Reported) };
+            self.consts.get(index).copied().flatten().map(IrExpr::Const).ok_or(Reported)
+        };
+        fold_const(expr, &mut Outside::new(atom, false, &self.budget, reports))
     }
 }
 
@@ -280,43 +285,4 @@ pub(crate) fn declared_twice(name: &Name, first: Span, reports: &mut Reports) {
     let message = format!("`{}` is declared twice", name.text);
     let diagnostic = Diagnostic::new(name.span, message, "declared again");
     reports.add(diagnostic.with_related(first, "first declared here"));
-}
-
-/// Constants outside all threads. A name that is no known constant is reported by the checker, not here.
-pub(crate) struct Constants<'a, 'r> {
-    pub(crate) names: &'r Names<'a>,
-    pub(crate) reports: &'r mut Reports,
-
-    pub(crate) binders: Vec<(&'a str, i128)>,
-}
-
-impl<'a> Resolve<'a> for Constants<'a, '_> {
-    type Var = std::convert::Infallible;
-
-    fn atom(&mut self, atom: &'a Expr) -> Fallible<IrExpr<Self::Var>> {
-        let ExprKind::Name(name) = &atom.kind else { return Err(Reported) };
-        match self.names.lookup(None, &name.text) {
-            Some(Symbol::Const(index)) => {
-                let value = self.names.consts.get(index).copied().flatten();
-                value.map(IrExpr::Const).ok_or(Reported)
-            }
-            _ => Err(Reported),
-        }
-    }
-
-    fn is_timestamp(&self, var: &Self::Var) -> bool {
-        match *var {}
-    }
-
-    fn binders(&mut self) -> &mut Vec<(&'a str, i128)> {
-        &mut self.binders
-    }
-
-    fn reports(&mut self) -> &mut Reports {
-        self.reports
-    }
-
-    fn budget(&self) -> &Budget {
-        &self.names.budget
-    }
 }

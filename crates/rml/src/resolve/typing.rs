@@ -7,8 +7,6 @@
 use cyrano_ir::{BinOp, Span, Ty, UnOp};
 
 use crate::report::Reports;
-use crate::rules::table::no_sets;
-use crate::syntax::ast::{Expr, ExprKind, Name, Range, RangeKind};
 
 /// What a timestamp may be used for.
 pub(crate) const TIMESTAMP_HELP: &str =
@@ -50,59 +48,6 @@ impl Kind {
     }
 }
 
-/// What names mean in the place where an expression stands.
-pub(crate) trait Atoms<'a> {
-    /// Checks a name, an element, a member, `self` or `tid`.
-    fn atom(&mut self, atom: &'a Expr) -> Kind;
-
-    /// Checks that a binder's name is free, and brings it into scope.
-    fn bind(&mut self, binder: &'a Name);
-
-    /// Takes the innermost binder out of scope.
-    fn unbind(&mut self);
-
-    /// Checks an expression that must be constant.
-    fn constant(&mut self, expr: &'a Expr) -> Kind;
-
-    /// Where errors go.
-    fn reports(&mut self) -> &mut Reports;
-}
-
-/// The kind of an expression; reports what is wrong with it.
-pub(crate) fn kind_of<'a, A: Atoms<'a>>(expr: &'a Expr, atoms: &mut A) -> Kind {
-    match &expr.kind {
-        ExprKind::Int(_) => Kind::Const,
-        ExprKind::Name(_) | ExprKind::Element(..) | ExprKind::Member(_) | ExprKind::SelfIndex | ExprKind::Tid => {
-            atoms.atom(expr)
-        }
-        ExprKind::Unary(op, arg) => {
-            let kind = kind_of(arg, atoms);
-            unary(*op, kind, expr.span, atoms.reports())
-        }
-        ExprKind::Binary(op, left, right) => {
-            let kinds = (kind_of(left, atoms), kind_of(right, atoms));
-            binary(*op, kinds, expr.span, atoms.reports())
-        }
-        ExprKind::Quantified { binder, range, body, .. } => {
-            check_range(range, atoms);
-            atoms.bind(binder);
-            let kind = condition(body, atoms);
-            atoms.unbind();
-            kind
-        }
-        ExprKind::Tuple(_) | ExprKind::In(..) => {
-            atoms.reports().add(no_sets(expr.span));
-            Kind::Wrong
-        }
-    }
-}
-
-/// Checks an expression whose truth decides something.
-pub(crate) fn condition<'a, A: Atoms<'a>>(expr: &'a Expr, atoms: &mut A) -> Kind {
-    let kind = kind_of(expr, atoms);
-    truth(kind, expr.span, atoms.reports())
-}
-
 /// The kind of something used as a truth value.
 pub(crate) fn truth(kind: Kind, span: Span, reports: &mut Reports) -> Kind {
     if kind != Kind::Timestamp {
@@ -110,21 +55,6 @@ pub(crate) fn truth(kind: Kind, span: Span, reports: &mut Reports) -> Kind {
     }
     reports.complain(span, "a timestamp is not a truth value", "a timestamp", TIMESTAMP_HELP);
     Kind::Wrong
-}
-
-/// Checks the bounds of a range.
-pub(crate) fn check_range<'a, A: Atoms<'a>>(range: &'a Range, atoms: &mut A) {
-    match &range.kind {
-        RangeKind::Inclusive(first, last) | RangeKind::Exclusive(first, last) => {
-            atoms.constant(first);
-            atoms.constant(last);
-        }
-        RangeKind::List(values) => {
-            for value in values {
-                atoms.constant(value);
-            }
-        }
-    }
 }
 
 /// The kind of a unary operation.

@@ -8,7 +8,7 @@ use cyrano_ir::{Diagnostic, Span, TxEvent};
 
 use crate::resolve::calls::inner_blocks;
 use crate::resolve::names::{Names, Symbol};
-use crate::resolve::typing::{Kind, kind_of};
+use crate::resolve::typing::Kind;
 use crate::rules::checker::{Checker, Mode};
 use crate::rules::table::Unit;
 use crate::syntax::ast::{Block, Call, Expr, ExprKind, StmtKind};
@@ -36,7 +36,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn check_result(&mut self, result: &'a Expr) {
-        let kind = self.with_mode(Mode::Local("a result"), |c| kind_of(result, c));
+        let kind = self.with_mode(Mode::Local("a result"), |c| c.kind_of(result));
         let is_variable = matches!(result.kind, ExprKind::Name(_) | ExprKind::Element(..));
         if kind == Kind::Timestamp && !is_variable {
             let help = "assign it to a local and return that";

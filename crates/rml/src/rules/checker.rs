@@ -11,7 +11,7 @@ use cyrano_ir::{Diagnostic, Span, TxEvent};
 use crate::report::Reports;
 use crate::resolve::calls::{Calls, order_calls, walk};
 use crate::resolve::names::{BodyId, Names, VarId};
-use crate::resolve::typing::{Atoms, Kind};
+use crate::resolve::typing::Kind;
 use crate::rules::labels::labels;
 use crate::rules::stm::stores_data;
 use crate::rules::table::Units;
@@ -160,7 +160,8 @@ impl<'a> Checker<'a, '_> {
     fn check_proc(&mut self, procedure: usize) {
         let declared = &self.names.file.procs[procedure];
         self.check_body(self.names.proc_body(procedure), &declared.body);
-        if self.facts.returns.is_some() && !always_returns(&declared.body) {
+        let returns = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Return(_));
+        if self.facts.returns.is_some() && goes_through(&declared.body, &returns) {
             let message = format!("procedure `{}` may end without returning a value", declared.name.text);
             let diagnostic = Diagnostic::new(declared.body.close, message, "ends here");
             let help = "end every path with `return` and a value";
@@ -206,20 +207,25 @@ impl<'a> Checker<'a, '_> {
     }
 }
 
-/// Whether control never reaches the end of the block.
-fn always_returns(block: &Block) -> bool {
-    block.stmts.iter().any(|stmt| match &stmt.kind {
-        StmtKind::Return(_) => true,
+/// Whether control may reach the end of a block; `stops` tells which statements it never goes on behind.
+pub(crate) fn goes_through(block: &Block, stops: &impl Fn(&Stmt) -> bool) -> bool {
+    block.stmts.iter().all(|stmt| goes_on(stmt, stops))
+}
+
+/// Whether control may go on behind a statement; a condition may or may not hold.
+pub(crate) fn goes_on(stmt: &Stmt, stops: &impl Fn(&Stmt) -> bool) -> bool {
+    let through = |block: &Block| goes_through(block, stops);
+    match &stmt.kind {
+        _ if stops(stmt) => false,
         StmtKind::If { arms, otherwise } => {
-            let mut bodies = arms.iter().map(|(_, body)| body);
-            otherwise.as_ref().is_some_and(always_returns) && bodies.all(always_returns)
+            otherwise.as_ref().is_none_or(through) || arms.iter().any(|(_, body)| through(body))
         }
-        StmtKind::ChooseBlock(blocks) => blocks.iter().all(always_returns),
-        StmtKind::Operation(_, body) | StmtKind::Forsome(_, _, body) => always_returns(body),
-        StmtKind::Atomic(body) | StmtKind::AtomicBlock(AtomicBlock { body, .. }) => always_returns(body),
-        StmtKind::Loop(body) => !body.stmts.iter().any(breaks),
-        _ => false,
-    })
+        StmtKind::ChooseBlock(blocks) => blocks.iter().any(through),
+        StmtKind::Operation(_, body) | StmtKind::Forsome(_, _, body) => through(body),
+        StmtKind::Atomic(body) | StmtKind::AtomicBlock(AtomicBlock { body, .. }) => through(body),
+        StmtKind::Loop(body) => body.stmts.iter().any(breaks),
+        _ => true,
+    }
 }
 
 /// Whether the statement may leave the loop around it.

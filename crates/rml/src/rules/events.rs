@@ -8,8 +8,7 @@ use cyrano_ir::{Diagnostic, Span, TxEvent};
 
 use crate::resolve::calls::walk;
 use crate::resolve::names::Symbol;
-use crate::resolve::typing::kind_of;
-use crate::rules::checker::{Checker, breaks};
+use crate::rules::checker::{Checker, goes_on};
 use crate::rules::table::Unit;
 use crate::syntax::ast::{Block, Call, Command, Expr, Place, Stmt, StmtKind};
 
@@ -38,7 +37,7 @@ impl<'a> Checker<'a, '_> {
 
     /// Checks `rollback place := value`.
     pub(crate) fn check_rollback(&mut self, place: &'a Place, value: &'a Expr, span: Span) {
-        let value = kind_of(value, self);
+        let value = self.kind_of(value);
         let target = self.check_target(place);
         self.check_fit(value, target, span);
         match self.data_var(place) {
@@ -112,19 +111,10 @@ impl<'a> Checker<'a, '_> {
 
     /// Whether control may go on behind the statement.
     fn completes(&self, stmt: &Stmt) -> bool {
-        let through = |block: &Block| block.stmts.iter().all(|stmt| self.completes(stmt));
-        match &stmt.kind {
-            StmtKind::Transaction(_) | StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => false,
-            StmtKind::Do(_) | StmtKind::Assign(..) => !self.calls_end(stmt),
-            StmtKind::If { arms, otherwise } => {
-                otherwise.as_ref().is_none_or(through) || arms.iter().any(|(_, body)| through(body))
-            }
-            StmtKind::ChooseBlock(blocks) => blocks.iter().any(through),
-            StmtKind::Atomic(body) | StmtKind::Operation(_, body) | StmtKind::Forsome(_, _, body) => through(body),
-            StmtKind::AtomicBlock(block) => through(&block.body),
-            StmtKind::Loop(body) => body.stmts.iter().any(breaks),
-            _ => true,
-        }
+        goes_on(stmt, &|stmt| match &stmt.kind {
+            StmtKind::Transaction(_) | StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => true,
+            _ => self.calls_end(stmt),
+        })
     }
 
     fn calls_end(&self, stmt: &Stmt) -> bool {

@@ -5,27 +5,67 @@ use cyrano_ir::{Diagnostic, Span};
 
 use crate::report::{Reported, Reports};
 use crate::resolve::names::{Names, Shape, Symbol, VarId, declared_twice};
-use crate::resolve::typing::{Atoms, Kind, kind_of};
+use crate::resolve::typing::{self, Kind};
 use crate::rules::checker::{Checker, Mode};
-use crate::syntax::ast::{Expr, ExprKind, Name, VarKind};
+use crate::rules::table::no_sets;
+use crate::syntax::ast::{Expr, ExprKind, Name, Range, RangeKind, VarKind};
 
-impl<'a> Atoms<'a> for Checker<'a, '_> {
-    fn atom(&mut self, atom: &'a Expr) -> Kind {
-        match &atom.kind {
-            ExprKind::Name(name) => self.check_name(name, None, atom.span),
-            ExprKind::Element(name, index) => self.check_name(name, Some(index), atom.span),
+impl<'a> Checker<'a, '_> {
+    /// The kind of an expression; reports what is wrong with it.
+    pub(crate) fn kind_of(&mut self, expr: &'a Expr) -> Kind {
+        match &expr.kind {
+            ExprKind::Int(_) => Kind::Const,
+            ExprKind::Name(name) => self.check_name(name, None, expr.span),
+            ExprKind::Element(name, index) => self.check_name(name, Some(index), expr.span),
             ExprKind::Member(member) => {
                 let message = "only `observe` and `check` may name a variable of a thread";
-                let diagnostic = Diagnostic::new(atom.span, message, "not here");
                 let help = format!("inside its thread the variable is just `{}`", member.var.text);
-                self.reports.add(diagnostic.with_help(help));
+                self.complain(expr.span, message, "not here", help)
+            }
+            ExprKind::SelfIndex | ExprKind::Tid => self.check_self(expr.span),
+            ExprKind::Unary(op, arg) => {
+                let kind = self.kind_of(arg);
+                typing::unary(*op, kind, expr.span, self.reports)
+            }
+            ExprKind::Binary(op, left, right) => {
+                let kinds = (self.kind_of(left), self.kind_of(right));
+                typing::binary(*op, kinds, expr.span, self.reports)
+            }
+            ExprKind::Quantified { binder, range, body, .. } => {
+                self.check_range(range);
+                self.bind(binder);
+                let kind = self.condition(body);
+                self.binders.pop();
+                kind
+            }
+            ExprKind::Tuple(_) | ExprKind::In(..) => {
+                self.reports.add(no_sets(expr.span));
                 Kind::Wrong
             }
-            _ => self.check_self(atom.span),
         }
     }
 
-    fn bind(&mut self, binder: &'a Name) {
+    /// Checks an expression whose truth decides something.
+    pub(crate) fn condition(&mut self, expr: &'a Expr) -> Kind {
+        let kind = self.kind_of(expr);
+        typing::truth(kind, expr.span, self.reports)
+    }
+
+    /// Checks the bounds of a range.
+    pub(crate) fn check_range(&mut self, range: &'a Range) {
+        match &range.kind {
+            RangeKind::Inclusive(first, last) | RangeKind::Exclusive(first, last) => {
+                self.constant(first);
+                self.constant(last);
+            }
+            RangeKind::List(values) => values.iter().for_each(|value| {
+                self.constant(value);
+            }),
+        }
+    }
+
+    /// Checks that a binder's name is free, and brings it into scope.
+    pub(crate) fn bind(&mut self, binder: &'a Name) {
         let bound = self.binders.iter().find(|other| other.text == binder.text).map(|other| other.span);
         let declared = self.names.lookup(self.body, &binder.text).map(|symbol| self.names.span_of(symbol));
         if let Some(first) = bound.or(declared) {
@@ -34,24 +74,15 @@ impl<'a> Atoms<'a> for Checker<'a, '_> {
         self.binders.push(binder);
     }
 
-    fn unbind(&mut self) {
-        self.binders.pop();
-    }
-
-    fn constant(&mut self, expr: &'a Expr) -> Kind {
+    /// Checks an expression that must be constant.
+    pub(crate) fn constant(&mut self, expr: &'a Expr) -> Kind {
         let in_thread = match self.mode {
             Mode::Constant { in_thread } => in_thread,
             _ => true,
         };
-        self.with_mode(Mode::Constant { in_thread }, |c| kind_of(expr, c))
+        self.with_mode(Mode::Constant { in_thread }, |c| c.kind_of(expr))
     }
 
-    fn reports(&mut self) -> &mut Reports {
-        self.reports
-    }
-}
-
-impl<'a> Checker<'a, '_> {
     fn check_name(&mut self, name: &'a Name, index: Option<&'a Expr>, span: Span) -> Kind {
         if let Some(index) = index {
             self.check_index(index);
@@ -154,7 +185,7 @@ impl<'a> Checker<'a, '_> {
             Mode::Constant { in_thread } => Mode::Constant { in_thread },
             _ => Mode::Local("an array index"),
         };
-        if self.with_mode(mode, |c| kind_of(index, c)) == Kind::Timestamp {
+        if self.with_mode(mode, |c| c.kind_of(index)) == Kind::Timestamp {
             let help = crate::resolve::typing::TIMESTAMP_HELP;
             self.complain(index.span, "a timestamp cannot be an index", "a timestamp", help);
         }

@@ -3,7 +3,7 @@
 use cyrano_ir::{Diagnostic, Span};
 
 use crate::resolve::names::Symbol;
-use crate::resolve::typing::{Atoms, Kind, TIMESTAMP_HELP, check_range, condition, kind_of};
+use crate::resolve::typing::{Kind, TIMESTAMP_HELP};
 use crate::rules::checker::{Checker, Mode};
 use crate::rules::names::report_unknown;
 use crate::rules::table::{Unit, refuse, refuse_call, refuse_nesting};
@@ -55,7 +55,7 @@ impl<'a> Checker<'a, '_> {
             StmtKind::Tx(body) => self.check_inside(Unit::Transaction, body, stmt.span),
             StmtKind::Operation(_, body) => self.check_inside(Unit::Operation, body, stmt.span),
             StmtKind::ChooseValue(place, range) => {
-                check_range(range, self);
+                self.check_range(range);
                 self.check_target(place);
             }
             StmtKind::ChooseBlock(blocks) => blocks.iter().for_each(|block| self.check_block(block)),
@@ -71,7 +71,7 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn check_condition(&mut self, cond: &'a Expr) {
-        self.with_mode(Mode::Local("a condition"), |c| condition(cond, c));
+        self.with_mode(Mode::Local("a condition"), |c| c.condition(cond));
     }
 
     fn check_loop(&mut self, body: &'a Block) {
@@ -83,14 +83,14 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn check_unrolled(&mut self, binder: &'a Name, range: &'a Range, body: &'a Block, is_loop: bool) {
-        check_range(range, self);
+        self.check_range(range);
         self.bind(binder);
         if is_loop {
             self.check_loop(body);
         } else {
             self.check_block(body);
         }
-        self.unbind();
+        self.binders.pop();
     }
 
     fn check_jump(&mut self, span: Span) {
@@ -122,7 +122,7 @@ impl<'a> Checker<'a, '_> {
             None => return,
             Some(other) => return self.refuse_result(other, span),
         };
-        let kind = kind_of(value, self);
+        let kind = self.kind_of(value);
         if let Some(command) = self.body.and_then(|body| self.names.command(body)) {
             return self.check_command_result(command, value, kind);
         }
@@ -189,7 +189,7 @@ impl<'a> Checker<'a, '_> {
     /// Checks what is assigned or done; its kind, if it has a value.
     fn check_right(&mut self, rhs: &'a Rhs) -> Option<Kind> {
         match rhs {
-            Rhs::Expr(value) => Some(kind_of(value, self)),
+            Rhs::Expr(value) => Some(self.kind_of(value)),
             Rhs::Rmw(rmw) => Some(self.check_rmw(rmw)),
             Rhs::Call(call) => self.check_call(call),
             Rhs::Access(_) | Rhs::New(_) => None,
@@ -240,7 +240,7 @@ impl<'a> Checker<'a, '_> {
         }
         self.check_data_rmw(rmw);
         let mut arg = |expr: &'a Expr| {
-            let kind = self.with_mode(Mode::Local("an argument"), |c| kind_of(expr, c));
+            let kind = self.with_mode(Mode::Local("an argument"), |c| c.kind_of(expr));
             (kind, expr.span)
         };
         let args = match &rmw.op {
@@ -291,7 +291,7 @@ impl<'a> Checker<'a, '_> {
     pub(crate) fn check_args(&mut self, call: &'a Call, procedure: usize) {
         let declared = &self.names.file.procs[procedure];
         let mode = Mode::Local("an argument");
-        let kinds: Vec<_> = call.args.iter().map(|arg| self.with_mode(mode, |c| kind_of(arg, c))).collect();
+        let kinds: Vec<_> = call.args.iter().map(|arg| self.with_mode(mode, |c| c.kind_of(arg))).collect();
         let (wanted, given) = (declared.params.len(), call.args.len());
         if wanted != given {
             let plural = if wanted == 1 { "" } else { "s" };

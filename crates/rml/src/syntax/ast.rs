@@ -283,6 +283,19 @@ pub(crate) enum Rhs {
     New(Call),
 }
 
+impl Rhs {
+    /// The expressions in it; those of a read-modify-write are its own affair.
+    pub(crate) fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let (index, exprs) = match self {
+            Self::Expr(expr) => (None, std::slice::from_ref(expr)),
+            Self::Call(call) | Self::New(call) => (None, call.args.as_slice()),
+            Self::Access(access) => (access.index.as_ref(), access.args.as_slice()),
+            Self::Rmw(_) => (None, [].as_slice()),
+        };
+        index.into_iter().chain(exprs)
+    }
+}
+
 /// `object[index].field.method(args)`.
 #[derive(Debug)]
 pub(crate) struct Access {
@@ -345,6 +358,13 @@ pub(crate) struct Expr {
 }
 
 impl Expr {
+    /// Whether a name in it stands for a value.
+    pub(crate) fn mentions(&self, name: &str) -> bool {
+        let mut found = false;
+        self.for_each_name(&mut |known| found |= known.text == name);
+        found
+    }
+
     /// Calls `visit` on every name that stands for a value.
     pub(crate) fn for_each_name<'a>(&'a self, visit: &mut impl FnMut(&'a Name)) {
         match &self.kind {

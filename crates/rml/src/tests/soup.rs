@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 
-use super::render;
 use crate::syntax::token::Token;
 use crate::{CompileError, compile};
 
@@ -32,10 +31,10 @@ fn never_panics(source: &str) -> Result<(), TestCaseError> {
         Ok(program) => prop_assert_eq!(cyrano_ir::verify(&program), Ok(())),
         Err(CompileError::Diagnostics(diagnostics)) => {
             prop_assert!(!diagnostics.is_empty());
-            let rendered = render(source, &diagnostics);
-            prop_assert!(!rendered.contains("a bug in Cyrano"), "{}\n{}", source, rendered);
+            let bug = diagnostics.iter().any(|d| d.message.contains("a bug in Cyrano"));
+            prop_assert!(!bug, "{}\n{:?}", source, diagnostics);
             let inside = |d: &cyrano_ir::Diagnostic| source.get(d.span.range()).is_some();
-            prop_assert!(diagnostics.iter().all(inside), "a span outside of the source\n{}", rendered);
+            prop_assert!(diagnostics.iter().all(inside), "a span outside of the source\n{:?}", diagnostics);
         }
         Err(other) => prop_assert!(false, "{:?}", other),
     }
@@ -43,40 +42,12 @@ fn never_panics(source: &str) -> Result<(), TestCaseError> {
 }
 
 /// The pieces of a source text: words, marks and the space between them.
-pub(super) fn pieces(source: &str) -> Vec<&str> {
+fn pieces(source: &str) -> Vec<&str> {
     source.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_').collect()
 }
 
 fn word() -> impl Strategy<Value = String> {
-    let marks = [
-        "{",
-        "}",
-        "(",
-        ")",
-        "[",
-        "]",
-        ";",
-        ",",
-        ":=",
-        "=",
-        "..",
-        "..<",
-        ".",
-        "+",
-        "-",
-        "!",
-        "&&",
-        "x",
-        "r",
-        "p",
-        "0",
-        "1",
-        "7",
-        "\"",
-        "/*",
-        "9223372036854775807",
-        "é",
-    ];
+    let marks = "{ } ( ) [ ] ; , := = .. ..< . + - ! && x r p 0 1 7 \" /* 9223372036854775807 é".split(' ');
     let words = Token::WORDS.iter().copied().chain(marks).map(str::to_owned).collect::<Vec<_>>();
     prop::sample::select(words)
 }

@@ -25,7 +25,7 @@ fn chain(length: usize, calls: usize) -> String {
 #[test]
 fn large_algorithms_are_refused() {
     check(&chain(1000, 1), "has 1004 methods");
-    check(&chain(400, 1), "nested more than 300 levels deep");
+    check(&chain(400, 1), "nest more than 300 levels deep");
     check(&chain(40, 2), "this program is too large");
     check(&chain(11, 2), "a call of `read` is too large");
     let many = "a := r.read(); s.add(a); ".repeat(3000);

@@ -20,7 +20,7 @@ fn headers_hold() {
         }
         files += 1;
         let source = std::fs::read_to_string(&path).expect("a file");
-        assert!(crate::algorithm::is_algorithm(&source), "{}", path.display());
+        assert!(cyrano_rml::algorithm::is_algorithm(&source), "{}", path.display());
         let tests = tests(&source);
         let expected = expectations(&source);
         assert!(!expected.is_empty(), "{} promises nothing", path.display());

@@ -1,21 +1,20 @@
 //! The tests of `algorithm` files: one `check` function per feature, on top of what is here.
 
 mod clients;
-mod diagnostics;
 mod endless;
 mod kinds;
 mod library;
 mod limits;
 mod orders;
 mod semantics;
+mod settings;
 mod soup;
 
 use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_ir::{Program, Property};
-
-use crate::CompileError;
-use crate::algorithm::{Test, tests as compile};
+use cyrano_rml::CompileError;
+use cyrano_rml::algorithm::{Test, tests as compile};
 
 /// The tests of a file that must be right.
 fn tests(source: &str) -> Vec<Test> {

@@ -3,7 +3,7 @@
 use cyrano_ir::{Op, Property, TxCriterion};
 
 use super::*;
-use crate::algorithm::{ClientSpace, Values};
+use cyrano_rml::algorithm::{ClientSpace, Values};
 
 /// Whether all clients of a size see an opaque memory, in order.
 fn opaque(methods: &str, clients: &str) -> Verdict {

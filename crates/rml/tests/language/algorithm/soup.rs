@@ -3,13 +3,17 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::tests::soup::pieces;
 
 const FILES: [&str; 3] = [
     include_str!("../../../../../library/tm-objects/core_mcrt_fixed.rml"),
     include_str!("../../../../../library/tm-objects/core_dstm_fixed.rml"),
     include_str!("../../../../../library/tm-objects/tl2.rml"),
 ];
+
+/// The pieces of a source text: words, marks and the space between them.
+fn pieces(source: &str) -> Vec<&str> {
+    source.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_').collect()
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]

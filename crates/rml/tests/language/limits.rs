@@ -1,9 +1,6 @@
 //! Limits: refused with one clear message, and reached without a stack overflow.
 
-use expect_test::expect;
-
-use super::render;
-use crate::{CompileError, compile};
+use cyrano_rml::{CompileError, compile};
 
 /// The first diagnostic's message and how many there are.
 fn first(source: &str) -> (String, usize) {
@@ -70,20 +67,4 @@ fn many_errors_are_counted() {
     let wrong: String = (0..250).map(|i| format!("v{i} := 1;\n")).collect();
     let Err(CompileError::Diagnostics(all)) = compile(&in_thread(&wrong), "test", &[]) else { panic!() };
     assert_eq!((all.len(), all[100].message.as_str()), (101, "… and 150 more"));
-}
-
-#[test]
-fn an_error_in_unrolled_code_is_reported_once() {
-    let source = in_thread("foreach i in 0..9 { x := 1 / 0; zz := 1 }");
-    let Err(CompileError::Diagnostics(all)) = compile(&source, "test", &[]) else { panic!() };
-    expect![[r#"
-        error: division by zero in a constant expression
-          1 | threads { shared x, a[4096]; thread p { local r; foreach i in 0..9 { x := 1 / 0; zz := 1 } } }
-            |                                                                           ^^^^^ computed here
-          help: the divisor is zero for these constants
-        error: unknown name `zz`
-          1 | threads { shared x, a[4096]; thread p { local r; foreach i in 0..9 { x := 1 / 0; zz := 1 } } }
-            |                                                                                  ^^ not declared
-    "#]]
-    .assert_eq(&render(&source, &all));
 }
