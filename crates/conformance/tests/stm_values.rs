@@ -187,3 +187,19 @@ fn the_memory_at_the_end_counts() {
         assert_eq!(check(&program, criterion, &Explore::default()).verdict, Verdict::Violated, "{criterion}");
     }
 }
+
+/// What is right in every prefix is right at the end; what is wrong at the end was wrong before, or memory is.
+#[test]
+fn opacity_implies_final_state_opacity() {
+    let mut decided = 0;
+    for (name, entry) in entries() {
+        let program = compile(&entry.source, &[("ops", 1)]);
+        let [every, whole] =
+            ["opacity", "final-state-opacity"].map(|criterion| check(&program, criterion, &Explore::default()).verdict);
+        let right = |verdict| matches!(verdict, Verdict::Verified | Verdict::Bounded);
+        assert!(every != Verdict::Verified || right(whole), "{name}: {whole:?}");
+        assert!(whole != Verdict::Violated || every == Verdict::Violated, "{name}: {every:?}");
+        decided += usize::from(matches!(whole, Verdict::Verified | Verdict::Violated));
+    }
+    assert!(decided >= 3, "{decided} decided");
+}
