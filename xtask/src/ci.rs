@@ -33,8 +33,8 @@ const LONG: [&str; 15] = [
     "sweeps",
 ];
 
-/// What `--long` sets: how many random cases, how often searches are killed.
-const MORE: [(&str, &str); 2] = [("CYRANO_SYMBOLIC_CASES", "2000"), ("CYRANO_KILLS", "30")];
+/// What `--long` sets: how many random cases, how often searches are killed, how long all histories are.
+const MORE: [(&str, &str); 3] = [("CYRANO_SYMBOLIC_CASES", "2000"), ("CYRANO_KILLS", "30"), ("CYRANO_LONG", "1")];
 
 /// Random programs of each kind that `--long` compares.
 const PROGRAMS: [[&str; 2]; 3] = [["random", "20000"], ["random-c", "2000"], ["units", "2000"]];

@@ -33,9 +33,6 @@ mod token;
 mod tree;
 mod types;
 
-#[cfg(test)]
-mod tests;
-
 use convert::Dialect;
 use cyrano_ir::{Diagnostic, Program, Span};
 
@@ -102,6 +99,13 @@ impl Unit {
     /// The program of a test before it is cleaned up, to compare.
     pub fn program_as_lowered(&self, test: &Test) -> Result<Program, Vec<Diagnostic>> {
         program::program(self, test, Bounds::default(), false)
+    }
+
+    /// The words of memory that hold addresses, also those whose type is an integer.
+    pub fn pointers(&self) -> Vec<String> {
+        let (memory, _) = memory::Memory::new(&self.checked, &self.sources);
+        let pointers = memory.words.into_iter().filter(|word| word.ty == cyrano_ir::Ty::Pointer);
+        pointers.map(|word| word.name).collect()
     }
 
     /// The functions of the C file that have a body, those of stub headers left out.

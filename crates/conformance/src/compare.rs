@@ -77,21 +77,23 @@ impl Tally {
 /// Compares the explorer with the interpreter under every model that both run, on a random program, which has no loop that goes round more
 /// than twice. Says how many questions both answered.
 pub fn compare(program: &Program) -> Result<usize, Disagreement> {
-    compare_with(program, &Explore::default(), &|| limits(2.0, 3))
+    compare_with(program, &[&Explore::default()], &|| limits(2.0, 3))
 }
 
-/// The same with a given explorer (other reductions, or a deliberate bug) and with limits for each question.
+/// The same with given explorers (other reductions, or a deliberate bug), each of which is compared, and with limits for each question.
 pub fn compare_with(
     program: &Program,
-    explore: &dyn Engine,
+    explorers: &[&dyn Engine],
     limits: &dyn Fn() -> Limits,
 ) -> Result<usize, Disagreement> {
     let mut tally = Tally::default();
     let effort = Effort { slow: limits, fast: limits, models: &[] };
     let observations = program.transactional.is_empty().then(|| serial_outcomes(program, &effort));
     for model in cyrano_memory::all() {
-        if explore.runs(program, &model) {
-            let bench = Bench { program, model: &model, engines: &[explore], effort: &effort, covers: is_definite };
+        let engines: Vec<&dyn Engine> =
+            explorers.iter().copied().filter(|explore| explore.runs(program, &model)).collect();
+        if !engines.is_empty() {
+            let bench = Bench { program, model: &model, engines: &engines, effort: &effort, covers: is_definite };
             bench.agree(observations.as_ref(), &mut tally)?;
         }
     }

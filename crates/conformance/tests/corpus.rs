@@ -69,35 +69,24 @@ fn every_header_names_every_model() {
 }
 
 #[test]
-fn engines_agree() {
-    let compared = for_each(|_, program| compare_with(program, &Explore::default(), &short).map_err(|d| d.to_string()));
-    assert!(compared >= 2650, "only {compared} questions were answered by both");
-}
-
-#[test]
 fn outcomes_grow_along_the_models() {
     let compared = for_each(|_, program| outcomes_grow(program, &short).map_err(|d| d.to_string()));
     assert!(compared >= 840, "only {compared} pairs of models were compared");
 }
 
 #[test]
-fn reductions_change_nothing() {
+fn engines_agree_and_reductions_change_nothing() {
     let on = Explore::default();
     let off = [
         Explore { dead_registers: false, ..on.clone() },
         Explore { macro_steps: false, ..on.clone() },
-        Explore { timestamps: false, ..on },
+        Explore { timestamps: false, ..on.clone() },
     ];
     let compared = for_each(|_, program| {
-        let mut compared = 0;
-        for explore in &off {
-            if program.has_timestamps() && !explore.timestamps {
-                // Without ranking a clock in a loop makes infinitely many states; the limits stop it without a verdict.
-                continue;
-            }
-            compared += compare_with(program, explore, &short).map_err(|d| format!("{explore:?}: {d}"))?;
-        }
-        Ok(compared)
+        // Without ranking a clock in a loop makes infinitely many states; the limits stop it without a verdict.
+        let off = off.iter().filter(|explore| explore.timestamps || !program.has_timestamps());
+        let explorers: Vec<&dyn Engine> = [&on].into_iter().chain(off).map(|explore| explore as &dyn Engine).collect();
+        compare_with(program, &explorers, &short).map_err(|d| d.to_string())
     });
-    assert!(compared >= 7900, "only {compared} questions were answered by both");
+    assert!(compared >= 10550, "only {compared} questions were answered by both");
 }

@@ -21,7 +21,7 @@ fn programs() -> Vec<(String, cyrano_ir::Program)> {
 
 /// What the comparison says against a program, if anything. A broken explorer may also fall over its own invariants.
 fn complaint(program: &cyrano_ir::Program, explore: &Explore) -> Option<String> {
-    let compared = std::panic::catch_unwind(|| compare_with(program, explore, &|| limits(0.05, 1)));
+    let compared = std::panic::catch_unwind(|| compare_with(program, &[explore], &|| limits(0.05, 1)));
     match compared {
         Ok(result) => result.err().map(|disagreement| disagreement.to_string()),
         Err(_) => Some("panicked".into()),
@@ -41,7 +41,7 @@ fn the_engine_that_users_get_has_no_seeded_bugs() {
     let explore = cyrano_explore::Explore { fault: Some(cyrano_explore::Fault::NoForwarding), ..Default::default() };
     for (name, program) in programs() {
         assert_eq!(
-            compare_with(&program, &explore, &|| limits(0.05, 1)).err().map(|why| why.to_string()),
+            compare_with(&program, &[&explore], &|| limits(0.05, 1)).err().map(|why| why.to_string()),
             None,
             "{name}"
         );

@@ -21,8 +21,8 @@ mod resolve;
 mod rules;
 mod syntax;
 
-#[cfg(test)]
-mod tests;
+/// The reserved words.
+pub const RESERVED: &[&str] = syntax::token::Token::WORDS;
 
 /// The largest source file, in bytes.
 pub const MAX_SOURCE: usize = 2 << 20;

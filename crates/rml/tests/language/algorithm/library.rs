@@ -1,46 +1,6 @@
-//! The library's algorithms: what their headers promise.
+//! The library's algorithms, each with one change. What their headers promise is checked with all engines, in `crates/conformance`.
 
 use super::*;
-
-/// The line `//@ TEST CRITERION MODEL: VERDICT`.
-fn expectations(source: &str) -> Vec<(Vec<&str>, &str)> {
-    let lines = source.lines().filter_map(|line| line.strip_prefix("//@"));
-    let split = lines.filter_map(|line| line.split_once(':'));
-    split.map(|(what, verdict)| (what.split_whitespace().collect(), verdict.trim())).collect()
-}
-
-#[test]
-fn headers_hold() {
-    let folder = format!("{}/../../library/tm-objects", env!("CARGO_MANIFEST_DIR"));
-    let mut files = 0;
-    for entry in std::fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.extension().is_none_or(|extension| extension != "rml") {
-            continue;
-        }
-        files += 1;
-        let source = std::fs::read_to_string(&path).expect("a file");
-        assert!(cyrano_rml::algorithm::is_algorithm(&source), "{}", path.display());
-        let tests = tests(&source);
-        let expected = expectations(&source);
-        assert!(!expected.is_empty(), "{} promises nothing", path.display());
-        for (what, verdict) in expected {
-            let [name, criterion, model] = what.as_slice() else { panic!("{}: {what:?}", path.display()) };
-            let test = tests.iter().find(|test| test.name == *name).expect("a test");
-            let mut checks = test.program.checks.iter();
-            let check = checks.find(|check| check.property.criterion() == *criterion).expect("a check");
-            assert!(check.models.iter().any(|known| known == model), "{}: {what:?}", path.display());
-            let answer = ask(&test.program, model, Question::Holds(&check.property));
-            // Out of order some take long; whoever runs the whole library has the patience.
-            if answer.verdict == Verdict::Unknown && *model != "inorder" {
-                continue;
-            }
-            let found = format!("{:?}", answer.verdict).to_lowercase();
-            assert_eq!(found, verdict, "{}: {what:?}", path.display());
-        }
-    }
-    assert!(files >= 8, "{files} files");
-}
 
 /// Whether a library's algorithm with one change is opaque for all clients of its size, in order.
 fn changed(name: &str, from: &str, to: &str) -> Verdict {

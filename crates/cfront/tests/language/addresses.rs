@@ -1,4 +1,4 @@
-//! Tests of private parts. Those of the whole crate are in `tests/`: C in; diagnostics, programs and what they do out.
+//! Integers that hold addresses.
 
 /// The words of memory that hold addresses though their type is an integer.
 #[track_caller]
@@ -7,10 +7,8 @@ fn check_addresses(functions: &str, expected: &[&str]) {
         "#include <stdint.h>\n#include <stdlib.h>\n#include <cyrano.h>\n\
          typedef struct node {{ uintptr_t next; uintptr_t count; }} node_t;\nnode_t n; uintptr_t top; uintptr_t total;\n{functions}"
     );
-    let unit = crate::parse(&source, "f.c", &|_| None).expect("the file is right");
-    let (memory, _) = crate::memory::Memory::new(&unit.checked, &unit.sources);
-    let found = memory.words.iter().filter(|word| word.ty == cyrano_ir::Ty::Pointer).map(|word| word.name.as_str());
-    assert_eq!(found.collect::<Vec<_>>(), expected, "{functions}");
+    let unit = cyrano_cfront::parse(&source, "f.c", &|_| None).expect("the file is right");
+    assert_eq!(unit.pointers(), expected, "{functions}");
 }
 
 #[test]

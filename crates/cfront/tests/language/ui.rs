@@ -4,14 +4,11 @@
 //! The mark's words: `listing` shows the programs, `spans` the statement of each instruction, `under MODEL` runs under another model than sc.
 //! Every program is asked twice, with the clean-up and without, and has to give the same.
 
-mod cases;
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use cases::Case;
-use common::render;
+use crate::cases::Case;
+use crate::common::render;
 use cyrano_cfront::Unit;
 use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict, Violation};
 use cyrano_interp::Interp;
@@ -20,7 +17,7 @@ use cyrano_ir::{Diagnostic, Op, Program, Property};
 #[test]
 fn every_case_is_as_expected() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui");
-    let count = cases::run(&folder, "c", &|case| show(case).unwrap_or_else(|errors| errors));
+    let count = crate::cases::run(&folder, "c", &|case| show(case).unwrap_or_else(|errors| errors));
     assert!(count >= 108, "only {count} cases");
 }
 

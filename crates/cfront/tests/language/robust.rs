@@ -1,8 +1,6 @@
 //! No input makes the front end panic or run on.
 
-mod common;
-
-use common::{file, render, unit};
+use crate::common::{file, render, unit};
 use proptest::prelude::*;
 
 const SEED: &str = "#include <cyrano.h>

@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::syntax::token::Token;
-use crate::{CompileError, compile};
+use cyrano_rml::{CompileError, RESERVED, compile};
 
 /// Programs that use every construct, to be mutated.
 const SEEDS: [&str; 4] = [
@@ -48,7 +47,7 @@ fn pieces(source: &str) -> Vec<&str> {
 
 fn word() -> impl Strategy<Value = String> {
     let marks = "{ } ( ) [ ] ; , := = .. ..< . + - ! && x r p 0 1 7 \" /* 9223372036854775807 é".split(' ');
-    let words = Token::WORDS.iter().copied().chain(marks).map(str::to_owned).collect::<Vec<_>>();
+    let words = RESERVED.iter().copied().chain(marks).map(str::to_owned).collect::<Vec<_>>();
     prop::sample::select(words)
 }
 

@@ -1,10 +1,8 @@
 //! The notation of tests, and generated tests.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{file, render, unit};
+use crate::common::{file, render, unit};
 use cyrano_cfront::all_tests;
 
 const QUEUE: &str = "#include <cyrano.h>\nenum { RED = 2 }; struct q { int v; int n[2]; } q; int other;
