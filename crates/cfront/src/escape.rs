@@ -63,7 +63,7 @@ impl Escapes {
         }
         let none = vec![false; function.locals.len().max(function.params.len())];
         let facts = Facts { in_memory: none.clone(), escapes: none.clone(), in_parts: none };
-        let mut walk = Walk { known: self, facts };
+        let mut walk = EscapeWalk { known: self, facts };
         if let Some(body) = &function.body {
             walk.part(Part::Stmt(body));
         }
@@ -72,7 +72,7 @@ impl Escapes {
     }
 }
 
-struct Walk<'k> {
+struct EscapeWalk<'k> {
     known: &'k Escapes,
     facts: Facts,
 }
@@ -111,7 +111,7 @@ pub(crate) fn strip(expr: &Expr) -> &Expr {
     }
 }
 
-impl Walk<'_> {
+impl EscapeWalk<'_> {
     fn part(&mut self, part: Part<'_>) {
         match part {
             Part::Expr(expr) => self.expr(expr),

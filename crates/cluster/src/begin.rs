@@ -7,7 +7,7 @@ use crate::checkpointer::{Checkpointer, States};
 use crate::findings::Findings;
 use crate::job::Job;
 use crate::saved::Piece;
-use crate::table::{Partition, Place};
+use crate::table::{Partition, RecordId};
 
 /// What a worker begins with.
 pub(crate) struct Begin<'s> {
@@ -37,7 +37,7 @@ pub(crate) struct Found<'s> {
     pub round: u64,
     pub summary: Summary,
     /// Where something goes wrong: the time of the level, how, and the record. If an initial state goes wrong at once, there is none.
-    pub hit: Option<(u64, Wrong, Place)>,
+    pub hit: Option<(u64, Wrong, RecordId)>,
     pub stop: Option<Stop>,
     /// The last level with states.
     pub depth: u64,

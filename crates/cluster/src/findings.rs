@@ -6,7 +6,7 @@ use cyrano_explore::{Space, Summary, Wrong};
 use crate::begin::Found;
 use crate::job::Job;
 use crate::saved::Moment;
-use crate::table::Place;
+use crate::table::RecordId;
 use crate::wire::{Reader, Writer};
 
 /// What one worker found out, or all together.
@@ -14,7 +14,7 @@ use crate::wire::{Reader, Writer};
 pub(crate) struct Findings {
     pub summary: Summary,
     /// Where something goes wrong: the time of the level, how, and the record; there is none if it does before the first state.
-    pub hit: Option<(u64, Wrong, Place)>,
+    pub hit: Option<(u64, Wrong, RecordId)>,
     pub stop: Option<Stop>,
     /// Why no checkpoint can be written.
     pub trouble: Option<String>,
@@ -82,7 +82,7 @@ impl Findings {
         out.number(*transitions).number(u64::from(*ended)).number(u64::from(*notes));
         let (thread, pc) = limited.map_or((u64::MAX, 0), |(thread, pc)| (thread as u64, u64::from(pc)));
         out.number(thread).number(pc);
-        let (level, wrong, place) = self.hit.unwrap_or((u64::MAX, Wrong::Here, Place::NONE));
+        let (level, wrong, place) = self.hit.unwrap_or((u64::MAX, Wrong::Here, RecordId::NONE));
         out.number(level).number(u64::from(wrong == Wrong::InStep)).number(place.0);
         out.number(
             self.stop.and_then(|stop| STOPS.iter().position(|known| *known == stop)).map_or(0, |at| at as u64 + 1),
@@ -106,7 +106,7 @@ impl Findings {
         let (transitions, ended, notes) = (next()?, next()? != 0, next()? as u32);
         let (thread, pc) = (next()?, next()? as u32);
         let limited = (thread != u64::MAX).then_some((thread as usize, pc));
-        let (level, in_step, place) = (next()?, next()? != 0, Place(next()?));
+        let (level, in_step, place) = (next()?, next()? != 0, RecordId(next()?));
         let wrong = if in_step { Wrong::InStep } else { Wrong::Here };
         let hit = (level != u64::MAX).then_some((level, wrong, place));
         let stop = (next()? as usize).checked_sub(1).and_then(|at| STOPS.get(at).copied());
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_all_found_out() {
-        let one = Findings { trouble: Some("no".into()), hit: Some((4, Wrong::InStep, Place(7))), ..findings(4, 2) };
+        let one = Findings { trouble: Some("no".into()), hit: Some((4, Wrong::InStep, RecordId(7))), ..findings(4, 2) };
         assert_eq!(Findings::decode(&one.encode()), Some(one.clone()));
         let all = Findings::join(&[one.encode(), findings(3, 0).encode()]);
         assert_eq!((all.states, all.summary.transitions, all.hit), (4, 6, one.hit));

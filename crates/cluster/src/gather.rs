@@ -10,7 +10,7 @@ use crate::batch::{Batch, Kind};
 use crate::checkpointer::States;
 use crate::link::Links;
 use crate::mailbox::Mailbox;
-use crate::table::Place;
+use crate::table::RecordId;
 use crate::wire::{Reader, Writer};
 
 /// How long a worker sleeps at most when there is nothing to do.
@@ -63,7 +63,12 @@ pub(crate) fn consult(
 }
 
 /// The states on the way to a place, from an initial one: each owner adds those it has and hands the rest on.
-pub(crate) fn path(worker: &mut Worker, links: &Links, states: States<'_>, to: Place) -> Result<Vec<Vec<u8>>, Error> {
+pub(crate) fn path(
+    worker: &mut Worker,
+    links: &Links,
+    states: States<'_>,
+    to: RecordId,
+) -> Result<Vec<Vec<u8>>, Error> {
     let (index, peers) = (worker.index(), worker.peers());
     let mailbox = Mailbox::new(worker);
     let mut time = 0;
@@ -76,12 +81,12 @@ pub(crate) fn path(worker: &mut Worker, links: &Links, states: States<'_>, to: P
         step(worker, links, NAP)?;
         let Some(batch) = mailbox.receive(u64::MAX) else { continue };
         let mut reader = Reader(batch.bytes());
-        let next = Place(reader.number().ok_or_else(closed)?);
+        let next = RecordId(reader.number().ok_or_else(closed)?);
         let mut path = Vec::new();
         while let Some(state) = reader.bytes() {
             path.push(state.to_vec());
         }
-        if next == Place::NONE {
+        if next == RecordId::NONE {
             path.reverse();
             break path;
         }
@@ -101,11 +106,11 @@ fn walk(
     capability: &timely::dataflow::operators::Capability<u64>,
     (index, peers): (usize, usize),
     states: States<'_>,
-    from: Place,
+    from: RecordId,
     mut path: Vec<Vec<u8>>,
 ) -> Result<(), Error> {
     let mut next = from;
-    while next != Place::NONE && next.worker() == index {
+    while next != RecordId::NONE && next.worker() == index {
         let (state, parent) = states.partition.record(next.number()).ok_or_else(closed)?;
         path.push(plain(state, states.packing).ok_or_else(closed)?);
         next = parent;
@@ -115,7 +120,7 @@ fn walk(
     path.iter().for_each(|state| {
         word.bytes(state);
     });
-    let targets = if next == Place::NONE { 0..peers } else { next.worker()..next.worker() + 1 };
+    let targets = if next == RecordId::NONE { 0..peers } else { next.worker()..next.worker() + 1 };
     for target in targets {
         mailbox.send(capability, Batch::new(Kind::Word, index, target, word.0.clone()));
     }

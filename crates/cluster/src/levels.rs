@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 
-use crate::table::Place;
+use crate::table::RecordId;
 
 /// A level of so many states in a process is worth the help of all its workers.
 pub(crate) const WIDE: u64 = 1 << 10;
@@ -24,18 +24,18 @@ pub(crate) const WIDE: u64 = 1 << 10;
 /// Records to be expanded: those of a range of addresses, and the place of the first one. The others follow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Claim {
-    pub first: Place,
+    pub first: RecordId,
     pub range: Range<u64>,
 }
 
 /// The levels of a process.
 pub(crate) struct Levels {
     workers: usize,
-    state: Mutex<State>,
+    state: Mutex<LevelState>,
 }
 
 #[derive(Default)]
-struct State {
+struct LevelState {
     /// The time of the level that was begun last.
     time: u64,
     /// What is left of it.
@@ -57,7 +57,7 @@ impl Levels {
         Self { workers, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LevelState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_level_begins_when_all_are_ready() {
         let levels = Levels::new(2);
-        let claim = |n: u64| Claim { first: Place(n), range: n..n + 1 };
+        let claim = |n: u64| Claim { first: RecordId(n), range: n..n + 1 };
         levels.ready(1, vec![claim(1), claim(2)], 2);
         assert_eq!((levels.begun(1), levels.claim()), (None, None));
         levels.ready(1, vec![claim(3)], 1);

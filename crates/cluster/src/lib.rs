@@ -55,7 +55,7 @@ use cyrano_explore::{Explore, Space};
 
 use job::Job;
 use part::Part;
-use table::Place;
+use table::RecordId;
 use workers::Workers;
 
 pub use cyrano_checkpoint::Settings;
@@ -140,9 +140,12 @@ impl ClusterSearch {
             return Err(Error::new(text));
         }
         options.workers = options.workers.max(1);
-        if processes * options.workers > Place::WORKERS {
-            let text =
-                format!("{processes} processes with {} workers each: {} is the limit", options.workers, Place::WORKERS);
+        if processes * options.workers > RecordId::WORKERS {
+            let text = format!(
+                "{processes} processes with {} workers each: {} is the limit",
+                options.workers,
+                RecordId::WORKERS
+            );
             return Err(Error::new(text));
         }
         options.configuration.push(("workers".to_owned(), options.workers.to_string()));

@@ -32,7 +32,7 @@ const LOST: u8 = 3;
 pub(crate) struct Links {
     hosts: Vec<String>,
     silence: Duration,
-    state: Mutex<State>,
+    state: Mutex<LinkState>,
     changed: Condvar,
     broken: AtomicBool,
     /// Whether some other process is done.
@@ -44,7 +44,7 @@ pub(crate) struct Links {
 }
 
 #[derive(Default)]
-struct State {
+struct LinkState {
     fault: Option<String>,
     /// Links whose other side has said that it is done.
     ended: usize,
@@ -162,12 +162,12 @@ impl Links {
     /// Waits until both sides of every link have said that they are done, or something is wrong; then there are no signs of life any more.
     pub fn finish(&self) {
         let peers = self.writers.iter().flatten().count();
-        let done = |state: &mut State| state.fault.is_none() && (state.ended < peers || state.closed < peers);
+        let done = |state: &mut LinkState| state.fault.is_none() && (state.ended < peers || state.closed < peers);
         drop(self.changed.wait_while(self.lock(), done).expect("nobody panics while holding the state"));
         self.finished.store(true, Ordering::Relaxed);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, LinkState> {
         self.state.lock().expect("nobody panics while holding the state")
     }
 

@@ -15,7 +15,7 @@ use cyrano_explore::store::{Address, ByteKeys, bytes_hash};
 
 use crate::checkpointer::States;
 use crate::saved::Piece;
-use crate::table::{NoRoom, Partition, Place, owner};
+use crate::table::{NoRoom, Partition, RecordId, owner};
 
 /// Bytes of a block's payload, about.
 const BLOCK: usize = 1 << 18;
@@ -147,7 +147,7 @@ fn gather(payload: &[u8], pending: &mut ByteKeys, whose: Whose, mut packer: Opti
     let (mut known, mut packed) = (0, Vec::new());
     for record in Records(payload) {
         let (parent, plain) = record?;
-        let parent = Place(parent);
+        let parent = RecordId(parent);
         let (state, route) = match &mut packer {
             None => (plain, bytes_hash(plain)),
             Some(packer) => {
@@ -156,7 +156,9 @@ fn gather(payload: &[u8], pending: &mut ByteKeys, whose: Whose, mut packer: Opti
                 (&packed[..], packer.route(&packed)?)
             }
         };
-        if owner(route, whose.processes) != whose.process || (parent != Place::NONE && parent.worker() >= whose.peers) {
+        if owner(route, whose.processes) != whose.process
+            || (parent != RecordId::NONE && parent.worker() >= whose.peers)
+        {
             return None;
         }
         pending.push_hashed(bytes_hash(state), Address(parent.0), state);
@@ -185,13 +187,13 @@ mod tests {
     fn insert(partition: &mut Partition, numbers: std::ops::Range<u32>) {
         let mut pending = ByteKeys::default();
         for state in numbers.map(state) {
-            pending.push_hashed(bytes_hash(&state), Address(Place::new(0, partition.len()).0), &state);
+            pending.push_hashed(bytes_hash(&state), Address(RecordId::new(0, partition.len()).0), &state);
         }
         partition.insert(&mut pending).expect("there is room");
         partition.gather();
     }
 
-    fn all(partition: &mut Partition) -> Vec<(Vec<u8>, Place)> {
+    fn all(partition: &mut Partition) -> Vec<(Vec<u8>, RecordId)> {
         partition.gather();
         (0..partition.len()).filter_map(|number| partition.record(number)).collect()
     }

@@ -42,12 +42,12 @@ pub(crate) struct Part {
     started: Instant,
     /// What was there when it was opened, by age.
     found: Vec<Saved>,
-    state: Mutex<State>,
+    state: Mutex<PartState>,
     _lock: Lock,
 }
 
 #[derive(Default)]
-struct State {
+struct PartState {
     /// The random number of this run, when it has begun.
     run: Option<u64>,
     widened: Vec<u32>,
@@ -87,7 +87,7 @@ impl Part {
             workers,
             started: Instant::now(),
             found,
-            state: Mutex::new(State { kept, ..State::default() }),
+            state: Mutex::new(PartState { kept, ..PartState::default() }),
             _lock: lock,
         })
     }
@@ -139,7 +139,7 @@ impl Part {
         self.state().remarks.clone()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PartState> {
         self.state.lock().expect("nobody panics while holding the state")
     }
 
@@ -172,7 +172,7 @@ impl Part {
     }
 
     /// Removes parts of checkpoints that not all processes have.
-    fn remove_newer(&self, state: &mut State, last: Option<Moment>) -> Result<()> {
+    fn remove_newer(&self, state: &mut PartState, last: Option<Moment>) -> Result<()> {
         while let Some(newest) = state.kept.last().copied().filter(|newest| Some(*newest) > last) {
             remove(&self.dir.join(newest.name()))?;
             state.kept.pop();
@@ -208,7 +208,7 @@ impl Part {
     }
 
     /// Removes what is too old to be needed. What cannot be removed is in nobody's way.
-    fn forget(&self, state: &mut State) {
+    fn forget(&self, state: &mut PartState) {
         while state.kept.len() > KEPT {
             let _ = remove(&self.dir.join(state.kept.remove(0).name()));
         }

@@ -104,7 +104,7 @@ mod tests {
     use cyrano_ir::Property;
 
     use super::*;
-    use crate::table::{Common, Partition, Place};
+    use crate::table::{Common, Partition, RecordId};
 
     /// A process with many numbers tells them letter by letter: states arrive all the same, plain at first and packed later.
     #[test]
@@ -130,7 +130,7 @@ mod tests {
         let (mut packed, mut expected) = (Vec::new(), BTreeSet::new());
         for state in &states {
             let mut letter = Vec::new();
-            record::push(&mut letter, Place::new(0, 7).0, state);
+            record::push(&mut letter, RecordId::new(0, 7).0, state);
             let sealed = out.seal(&mut sender, 1, &letter);
             packed.push(sealed[16] == 1);
             let mut pending = ByteKeys::default();
@@ -148,7 +148,7 @@ mod tests {
         assert!(back.open(&mut receiver, 0, &[0; HEAD - 1], &mut pending).is_none());
         let mut stranger = Remote::new(&there, 2);
         let mut letter = Vec::new();
-        record::push(&mut letter, Place::new(0, 7).0, states.last().expect("there are some"));
+        record::push(&mut letter, RecordId::new(0, 7).0, states.last().expect("there are some"));
         assert!(stranger.open(&mut receiver, 0, &out.seal(&mut sender, 1, &letter), &mut pending).is_none());
         assert!(receiver.must_give_up());
     }

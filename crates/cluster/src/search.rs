@@ -37,7 +37,7 @@ use crate::mailbox::Mailbox;
 use crate::remote::Remote;
 use crate::saved::Piece;
 use crate::sent::Outgoing;
-use crate::table::{NoRoom, Partition, Place, owner};
+use crate::table::{NoRoom, Partition, RecordId, owner};
 
 /// Bytes of a batch that is sent at once.
 const LETTER: usize = 1 << 15;
@@ -70,7 +70,7 @@ impl Here<'_> {
     }
 }
 
-struct Search<'s, 'k> {
+struct ClusterRun<'s, 'k> {
     job: &'s Job,
     here: &'s Here<'s>,
     index: usize,
@@ -100,7 +100,7 @@ struct Search<'s, 'k> {
     wide: bool,
     /// What was found out before the walker began.
     before: Summary,
-    hit: Option<(u64, Wrong, Place)>,
+    hit: Option<(u64, Wrong, RecordId)>,
     stop: Option<Stop>,
     depth: u64,
     over: bool,
@@ -120,7 +120,7 @@ pub(crate) fn search<'k>(
     let (index, peers) = (worker.index(), worker.peers());
     let processes = peers / here.workers();
     let Begin { partition, round, from, checkpointer, trouble, .. } = begin;
-    let mut search = Search {
+    let mut search = ClusterRun {
         job,
         here,
         index,
@@ -156,13 +156,13 @@ pub(crate) fn search<'k>(
     let bytes = search.note();
     search.partition.gather();
     let summary = search.summary();
-    let Search { partition, hit, stop, depth, time, checkpointer, trouble, .. } = search;
+    let ClusterRun { partition, hit, stop, depth, time, checkpointer, trouble, .. } = search;
     // Those of the process are counted once.
     let bytes = if here.local == 0 { bytes } else { 0 };
     Ok(Found { partition, bytes, round, summary, hit, stop, depth, time, checkpointer, trouble })
 }
 
-impl Search<'_, '_> {
+impl ClusterRun<'_, '_> {
     fn run(&mut self, worker: &mut Worker, from: Option<(u64, Piece)>) -> Result<(), Error> {
         if self.trouble.is_some() {
             self.stop_all(None);
@@ -212,13 +212,13 @@ impl Search<'_, '_> {
     fn seed(&mut self, capability: &Capability<u64>) {
         let mut states = Vec::new();
         if let Some(wrong) = self.walker.initial(|state| states.push(state.to_vec())) {
-            self.hit = Some((0, wrong, Place::NONE));
+            self.hit = Some((0, wrong, RecordId::NONE));
             return;
         }
         for state in states {
             let route = if self.is_routed() { self.walker.route(&state) } else { Some(bytes_hash(&state)) };
             let Some(route) = route else { return self.stop_all(None) };
-            record::push(&mut self.letters[owner(route, self.processes)], Place::NONE.0, &state);
+            record::push(&mut self.letters[owner(route, self.processes)], RecordId::NONE.0, &state);
         }
         self.mark(capability);
         self.send_letters(capability, 1);
@@ -372,7 +372,7 @@ impl Search<'_, '_> {
         let (routed, own, processes) = (self.is_routed(), self.here.process, self.processes);
         let common = Arc::clone(&self.partition.common);
         let mut records = common.hold();
-        let Claim { first: Place(mut place), range } = claim;
+        let Claim { first: RecordId(mut place), range } = claim;
         let mut at = Address(range.start);
         while at.0 < range.end && left > 0 {
             let (pending, outgoing) = (&mut self.pending, &mut self.outgoing);
@@ -381,7 +381,7 @@ impl Search<'_, '_> {
                     let hash = hash.unwrap_or_else(|| bytes_hash(successor));
                     pending.push_hashed(hash, Address(place), successor);
                 } else {
-                    outgoing.push(route, Place(place), successor);
+                    outgoing.push(route, RecordId(place), successor);
                 }
             };
             let wrong = if routed {
@@ -393,7 +393,7 @@ impl Search<'_, '_> {
                 })
             };
             if let Some(wrong) = wrong {
-                self.hit = Some((self.time, wrong, Place(place)));
+                self.hit = Some((self.time, wrong, RecordId(place)));
                 self.partition.release(records);
                 self.stop_all(None);
                 return left;
@@ -413,7 +413,7 @@ impl Search<'_, '_> {
             }
         }
         self.partition.release(records);
-        self.claim = (at.0 < range.end).then_some(Claim { first: Place(place), range: at.0..range.end });
+        self.claim = (at.0 < range.end).then_some(Claim { first: RecordId(place), range: at.0..range.end });
         left
     }
 

@@ -7,7 +7,7 @@
 use cyrano_checkpoint::record;
 use cyrano_explore::store::{Address, BATCH, ByteKeys, Keys, prefetch};
 
-use crate::table::{Place, owner};
+use crate::table::{RecordId, owner};
 
 /// Bytes of an entry: the length of a state and one, and its bytes. Half a cache line.
 const ENTRY: usize = 32;
@@ -38,7 +38,7 @@ impl Outgoing {
 
     /// Adds a state whose owner this hash names.
     #[inline]
-    pub fn push(&mut self, route: u64, parent: Place, state: &[u8]) {
+    pub fn push(&mut self, route: u64, parent: RecordId, state: &[u8]) {
         self.waiting.push_hashed(route, Address(parent.0), state);
     }
 
@@ -151,13 +151,13 @@ mod tests {
         let mut letters = vec![Vec::new(); 3];
         let route = |n: u8| u64::from(n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for _ in 0..2 {
-            (0..100).for_each(|n| outgoing.push(route(n), Place::new(1, 7), &[n; 5]));
+            (0..100).for_each(|n| outgoing.push(route(n), RecordId::new(1, 7), &[n; 5]));
             assert!(outgoing.is_full());
             outgoing.write(&mut letters);
             assert!(!outgoing.is_full());
         }
         let mut expected = vec![Vec::new(); 3];
-        (0..100).for_each(|n| record::push(&mut expected[owner(route(n), 3)], Place::new(1, 7).0, &[n; 5]));
+        (0..100).for_each(|n| record::push(&mut expected[owner(route(n), 3)], RecordId::new(1, 7).0, &[n; 5]));
         // One that was replaced in between is there twice.
         let lengths = |letters: &[Vec<u8>]| letters.iter().map(Vec::len).sum::<usize>();
         assert!(letters.iter().zip(&expected).all(|(letter, first)| letter.starts_with(first) && !first.is_empty()));

@@ -1,7 +1,7 @@
 //! The states of one process: one table for all of its workers.
 //!
 //! A state belongs to one process, by its hash; any worker of that process may insert it. The table is the explorer's ([`cyrano_explore::store`]): exact,
-//! without locks for those who insert, each worker appending to chunks of its own. Where a state was found from is a [`Place`], for that may be
+//! without locks for those who insert, each worker appending to chunks of its own. Where a state was found from is a [`RecordId`], for that may be
 //! in another process.
 //!
 //! **Growing.** Workers of a cluster do not meet between rounds as those of the explorer do, so whoever uses the table holds it for reading, for a portion
@@ -25,9 +25,9 @@ const NUMBER_BITS: u32 = 40;
 
 /// A record of some worker: whose it is, and which of them it is in the order in which that worker found them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Place(pub u64);
+pub(crate) struct RecordId(pub u64);
 
-impl Place {
+impl RecordId {
     /// How many bytes of it are in use.
     pub const BYTES: usize = 7;
     /// Where initial states come from.
@@ -60,7 +60,7 @@ pub(crate) fn owner(hash: u64, processes: usize) -> usize {
 pub(crate) struct NoRoom;
 
 /// The states of a process.
-pub(crate) type Records = Store<{ Place::BYTES }>;
+pub(crate) type Records = Store<{ RecordId::BYTES }>;
 
 /// What the workers of a process have in common during a search.
 pub(crate) struct Common {
@@ -159,12 +159,12 @@ impl Partition {
     /// The records from this number on, as something that any worker can expand.
     pub fn claims_from(&mut self, number: u64) -> Vec<Claim> {
         self.gather();
-        let claim = |(range, first): (Range<u64>, u64)| Claim { first: Place::new(self.index, first), range };
+        let claim = |(range, first): (Range<u64>, u64)| Claim { first: RecordId::new(self.index, first), range };
         self.ranges_from(&self.common.hold(), number).map(claim).collect()
     }
 
     /// The state and the parent of a record; `None` if there is no such record.
-    pub fn record(&self, number: u64) -> Option<(Vec<u8>, Place)> {
+    pub fn record(&self, number: u64) -> Option<(Vec<u8>, RecordId)> {
         let mut found = None;
         let visited: Result<(), ()> = self.visit(number..number + 1, |state, parent| {
             found = Some((state.to_vec(), parent));
@@ -174,7 +174,11 @@ impl Partition {
     }
 
     /// Visits records by their numbers, in order.
-    pub fn visit<E>(&self, numbers: Range<u64>, mut visit: impl FnMut(&[u8], Place) -> Result<(), E>) -> Result<(), E> {
+    pub fn visit<E>(
+        &self,
+        numbers: Range<u64>,
+        mut visit: impl FnMut(&[u8], RecordId) -> Result<(), E>,
+    ) -> Result<(), E> {
         let records = self.common.hold();
         for (range, mut number) in self.ranges_from(&records, numbers.start) {
             let mut at = Address(range.start);
@@ -182,7 +186,7 @@ impl Partition {
                 if number >= numbers.end {
                     return Ok(());
                 }
-                visit(records.state(at), Place(records.parent(at).0))?;
+                visit(records.state(at), RecordId(records.parent(at).0))?;
                 (at, number) = (records.after(at), number + 1);
             }
         }
@@ -220,7 +224,7 @@ mod tests {
     fn insert(partition: &mut Partition, states: impl IntoIterator<Item = Vec<u8>>) -> Result<(), NoRoom> {
         let mut pending = ByteKeys::default();
         for state in states {
-            pending.push_hashed(bytes_hash(&state), Address(Place::new(3, partition.len()).0), &state);
+            pending.push_hashed(bytes_hash(&state), Address(RecordId::new(3, partition.len()).0), &state);
             if pending.len() >= BATCH {
                 partition.insert(&mut pending)?;
             }
@@ -260,7 +264,7 @@ mod tests {
         }
         assert_eq!((partition.record(20_000), partition.claims_from(20_000).len()), (None, 0));
         let claims = partition.claims_from(7);
-        assert!(claims.len() > 10 && claims[0].first == Place::new(0, 7));
+        assert!(claims.len() > 10 && claims[0].first == RecordId::new(0, 7));
     }
 
     /// Workers insert overlapping states while the table grows again and again under them.
@@ -307,11 +311,11 @@ mod tests {
         let mut partition = Partition::new(&common(1 << 30, 1), 0);
         insert(&mut partition, [vec![7, 8]]).expect("there is room");
         partition.gather();
-        assert_eq!(partition.record(0), Some((vec![7, 8], Place::new(3, 0))));
+        assert_eq!(partition.record(0), Some((vec![7, 8], RecordId::new(3, 0))));
         assert_eq!(partition.record(1 << 30), None);
-        let place = Place::new(1000, 12345);
+        let place = RecordId::new(1000, 12345);
         assert_eq!((place.worker(), place.number()), (1000, 12345));
-        assert!(Place::new(Place::WORKERS - 1, (1 << NUMBER_BITS) - 1) < Place::NONE);
+        assert!(RecordId::new(RecordId::WORKERS - 1, (1 << NUMBER_BITS) - 1) < RecordId::NONE);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use cyrano_engine::{Answer, Progress, Watch};
+use cyrano_engine::{Answer, Counters, Watch};
 use cyrano_explore::{Packing, Space};
 use timely::WorkerConfig;
 use timely::communication::allocator::zero_copy::initialize::{CommsGuard, initialize_networking_from_sockets};
@@ -27,7 +27,7 @@ use crate::log::{self, Log, Trouble, Whose};
 use crate::part::Part;
 use crate::saved::Piece;
 use crate::search::{Here, search};
-use crate::table::{Partition, Place};
+use crate::table::{Partition, RecordId};
 use crate::{Error, Options};
 
 /// How often somebody who waits for an answer tells how far the search is.
@@ -114,7 +114,7 @@ impl Workers {
                 Ok(Err(error)) => return Err(error),
                 Err(RecvTimeoutError::Timeout) => {
                     let [states, bytes] = self.links.progress();
-                    watch.progress(Progress { states, bytes, ..Progress::default() });
+                    watch.progress(Counters { states, bytes, ..Counters::default() });
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err(self.gone()),
             }
@@ -228,7 +228,7 @@ impl Worker {
             }
             let states = States { partition: &found.partition, packing: packing.as_ref() };
             let states = match all.hit {
-                Some((_, _, place)) if place != Place::NONE => path(worker, &self.links, states, place)?,
+                Some((_, _, place)) if place != RecordId::NONE => path(worker, &self.links, states, place)?,
                 _ => Vec::new(),
             };
             conclude(job, &mut found, &all, packing.as_ref());

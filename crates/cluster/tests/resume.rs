@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use cyrano_cluster::{ClusterSearch, Error, Info, Settings, info};
-use cyrano_engine::{Answer, Cause, Engine, Limits, Progress, Query, Question, Stop, Verdict, Watch};
+use cyrano_engine::{Answer, Cause, Counters, Engine, Limits, Query, Question, Stop, Verdict, Watch};
 use cyrano_explore::Explore;
 use cyrano_ir::{Program, Property, TxCriterion};
 use local::{Cluster, library};
@@ -137,7 +137,7 @@ struct Impatient {
 }
 
 impl Watch for Impatient {
-    fn progress(&self, _: Progress) {
+    fn progress(&self, _: Counters) {
         if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err() {
             self.cancel.store(true, Ordering::SeqCst);
         }

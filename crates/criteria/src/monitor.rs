@@ -48,7 +48,7 @@
 
 use std::fmt;
 
-pub use self::state::{LIMIT, State};
+pub use self::state::{LIMIT, MonitorState};
 use self::step::Step;
 use crate::criterion::TxCriterion;
 use crate::history::{Event, Size};
@@ -102,45 +102,45 @@ impl Monitor {
     }
 
     /// The state before the first event.
-    pub fn initial(&self) -> State {
-        State::initial()
+    pub fn initial(&self) -> MonitorState {
+        MonitorState::initial()
     }
 
     /// Takes an event. If the event is rejected, the state is of no more use.
     ///
     /// # Panics
     /// If the event's thread or variable is beyond the monitor's size.
-    pub fn step(&self, state: &mut State, event: Event) -> Result<(), Rejection> {
+    pub fn step(&self, state: &mut MonitorState, event: Event) -> Result<(), Rejection> {
         assert!(event.thread < self.size.threads, "an event of a thread that the monitor does not know");
         assert!(event.action.variable().is_none_or(|v| v < self.size.vars), "an event of an unknown variable");
         Step::new(state, self.criterion, self.size).take(event)
     }
 
     /// Whether a [`Begin`](crate::history::Action::Begin) of this thread can be told: no transaction has begun, and no load waits for its `rfin`.
-    pub fn can_begin(&self, state: &State, thread: u8) -> bool {
+    pub fn can_begin(&self, state: &MonitorState, thread: u8) -> bool {
         state.is_idle(thread)
     }
 
     /// Appends the state in few bytes. Equal states give equal bytes, and only they do.
-    pub fn encode(&self, state: &State, out: &mut Vec<u8>) {
+    pub fn encode(&self, state: &MonitorState, out: &mut Vec<u8>) {
         state::encode(state, self.size, out);
     }
 
     /// Reads a state from the front of the bytes, and says how many bytes it took; `None` if they end too early.
-    pub fn decode(&self, bytes: &[u8]) -> Option<(State, usize)> {
+    pub fn decode(&self, bytes: &[u8]) -> Option<(MonitorState, usize)> {
         state::decode(bytes, self.size)
     }
 
     /// The state after the same events with thread `t` named `threads[t]` and variable `v` named `vars[v]`. Both are
     /// permutations, as long as the monitor's size says.
-    pub fn permute(&self, state: &State, threads: &[u8], vars: &[u8]) -> State {
+    pub fn permute(&self, state: &MonitorState, threads: &[u8], vars: &[u8]) -> MonitorState {
         debug_assert!(threads.len() == self.size.threads.into() && vars.len() == self.size.vars.into());
         state.renamed(threads, vars)
     }
 }
 
 impl Specification for Monitor {
-    type State = State;
+    type State = MonitorState;
 
     fn name(&self) -> &'static str {
         self.criterion.name()
@@ -150,11 +150,11 @@ impl Specification for Monitor {
         self.size
     }
 
-    fn initial(&self) -> Vec<State> {
-        vec![State::initial()]
+    fn initial(&self) -> Vec<MonitorState> {
+        vec![MonitorState::initial()]
     }
 
-    fn step(&self, state: &State, event: Event) -> Vec<State> {
+    fn step(&self, state: &MonitorState, event: Event) -> Vec<MonitorState> {
         let mut next = *state;
         match self.step(&mut next, event) {
             Ok(()) => vec![next],

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use cyrano_engine::{Progress, Watch};
+use cyrano_engine::{Counters, Watch};
 use cyrano_session::{Failure, Runner};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 
@@ -32,7 +32,7 @@ pub fn map<T: Sync, R: Send>(
 /// The sum over all jobs that are running.
 struct Meter {
     show: Show,
-    state: Mutex<State>,
+    state: Mutex<MeterState>,
 }
 
 enum Show {
@@ -41,10 +41,10 @@ enum Show {
     Spinner(ProgressBar),
 }
 
-struct State {
+struct MeterState {
     start: Instant,
     shown: Option<Instant>,
-    jobs: Vec<(Progress, bool)>,
+    jobs: Vec<(Counters, bool)>,
 }
 
 /// One job's view of the meter.
@@ -64,14 +64,14 @@ impl Meter {
         } else {
             Show::Lines
         };
-        let state = State { start: Instant::now(), shown: None, jobs: vec![(Progress::default(), false); jobs] };
+        let state = MeterState { start: Instant::now(), shown: None, jobs: vec![(Counters::default(), false); jobs] };
         Self { show, state: Mutex::new(state) }
     }
 
     /// Notes that a job has ended.
     fn done(&self, job: usize, states: u64) {
         let mut state = self.state.lock().expect("nobody panics while holding the meter");
-        state.jobs[job] = (Progress { states, ..Progress::default() }, true);
+        state.jobs[job] = (Counters { states, ..Counters::default() }, true);
         self.draw(&mut state, true);
     }
 
@@ -82,7 +82,7 @@ impl Meter {
         }
     }
 
-    fn draw(&self, state: &mut State, now: bool) {
+    fn draw(&self, state: &mut MeterState, now: bool) {
         let pause = match self.show {
             Show::Nothing => return,
             Show::Lines => Duration::from_secs(1),
@@ -101,16 +101,16 @@ impl Meter {
 }
 
 impl Watch for JobWatch<'_> {
-    fn progress(&self, progress: Progress) {
+    fn progress(&self, progress: Counters) {
         let mut state = self.meter.state.lock().expect("nobody panics while holding the meter");
         state.jobs[self.job].0 = progress;
         self.meter.draw(&mut state, false);
     }
 }
 
-impl State {
+impl MeterState {
     fn text(&self) -> String {
-        let sum = |field: fn(&Progress) -> u64| self.jobs.iter().map(|(progress, _)| field(progress)).sum::<u64>();
+        let sum = |field: fn(&Counters) -> u64| self.jobs.iter().map(|(progress, _)| field(progress)).sum::<u64>();
         let done = self.jobs.iter().filter(|(_, done)| *done).count();
         let states = sum(|p| p.states);
         let rate = states as f64 / self.start.elapsed().as_secs_f64().max(0.001);

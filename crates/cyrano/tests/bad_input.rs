@@ -2,10 +2,10 @@
 
 mod cli;
 
-use cli::{Place, SB};
+use cli::{Folder, SB};
 
 /// Runs `line` and expects exit code 2, nothing on standard output, and `parts` in the message.
-fn check(place: &Place, line: &str, parts: &[&str]) {
+fn check(place: &Folder, line: &str, parts: &[&str]) {
     let done = place.run(line);
     assert_eq!(done.code, 2, "{line}: {done:?}");
     assert_eq!(done.stdout, "", "{line}");
@@ -15,7 +15,7 @@ fn check(place: &Place, line: &str, parts: &[&str]) {
 }
 
 fn program(source: &str, parts: &[&str]) {
-    let place = Place::new(&[("a.rml", source)]);
+    let place = Folder::new(&[("a.rml", source)]);
     check(&place, "check a.rml", &[parts, &["a.rml"]].concat());
 }
 
@@ -51,7 +51,7 @@ fn transactional_memories() {
 #[test]
 fn histories() {
     let place =
-        Place::new(&[("a.txt", "history memory\n1 loda x\none rfin\n"), ("b.txt", "1 load x\n"), ("c.txt", "")]);
+        Folder::new(&[("a.txt", "history memory\n1 loda x\none rfin\n"), ("b.txt", "1 load x\n"), ("c.txt", "")]);
     check(&place, "history a.txt", &["loda", "one", "2 errors in a.txt"]);
     check(&place, "history b.txt", &["history memory"]);
     check(&place, "history c.txt", &["history memory"]);
@@ -66,13 +66,13 @@ fn histories() {
 #[test]
 fn all_errors_are_reported_at_once() {
     program("threads { shared x; thread p { local r; r := z; r := w } }", &["`z`", "`w`", "2 errors in"]);
-    let place = Place::new(&[("a.rml", "threads { thread p { r := 1 } }"), ("b.rml", "nonsense")]);
+    let place = Folder::new(&[("a.rml", "threads { thread p { r := 1 } }"), ("b.rml", "nonsense")]);
     check(&place, "check a.rml b.rml", &["error in a.rml", "in b.rml"]);
 }
 
 #[test]
 fn files() {
-    let place = Place::new(&[("sb.rml", SB), ("a.c", "int main;"), ("a.txt", "text"), ("noending", "text")]);
+    let place = Folder::new(&[("sb.rml", SB), ("a.c", "int main;"), ("a.txt", "text"), ("noending", "text")]);
     place.write("latin.rml", b"// caf\xe9\n");
     place.write("binary.rml", &[0, 159, 146, 150]);
     place.write("large.rml", &vec![b' '; 10 << 20]);
@@ -92,7 +92,7 @@ fn files() {
 
 #[test]
 fn usage() {
-    let place = Place::new(&[("sb.rml", SB), ("bad.model", "keep nothing at all")]);
+    let place = Folder::new(&[("sb.rml", SB), ("bad.model", "keep nothing at all")]);
     check(&place, "check sb.rml --model foo", &["foo", "serial, sc, tso, pso, rmo, sparc-rmo, relaxed"]);
     check(&place, "check sb.rml --model tos", &["Did you mean `tso`?"]);
     check(&place, "check sb.rml --model none.model", &["none.model", "no such file"]);
@@ -113,7 +113,7 @@ fn usage() {
 
 #[test]
 fn traces() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     place.run("check sb.rml --model tso --save-trace t.json");
     let good = place.read("t.json");
     place.write("bad.json", b"bug");

@@ -6,9 +6,9 @@ use std::io::Read;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use cli::{COUNTER, DEADLOCK, ENDLESS, NOTHING, Place, SB, done, json};
+use cli::{COUNTER, DEADLOCK, ENDLESS, Folder, NOTHING, SB, done, json};
 
-fn place() -> Place {
+fn place() -> Folder {
     let files = [
         ("sb.rml", SB),
         ("counter.rml", COUNTER),
@@ -16,7 +16,7 @@ fn place() -> Place {
         ("nothing.rml", NOTHING),
         ("endless.rml", ENDLESS),
     ];
-    Place::new(&files)
+    Folder::new(&files)
 }
 
 /// The exit code, and criterion, model and verdict of every check.

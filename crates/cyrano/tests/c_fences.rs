@@ -2,13 +2,13 @@
 
 mod cli;
 
-use cli::{Place, json};
+use cli::{Folder, json};
 
 /// The library's unfenced stack, with a few of its tests.
-fn stack() -> Place {
+fn stack() -> Folder {
     let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../../library/datatypes/");
     let read = |name: &str| std::fs::read_to_string(format!("{library}{name}")).expect("the library has it");
-    Place::new(&[("stack.c", &read("treiber_unfenced.c")), ("treiber.tests", &read("treiber.tests"))])
+    Folder::new(&[("stack.c", &read("treiber_unfenced.c")), ("treiber.tests", &read("treiber.tests"))])
 }
 
 /// The kinds of the first set of the first result.
@@ -52,16 +52,16 @@ fn a_stack_is_repaired_for_all_its_tests() {
 }
 
 /// A message and a flag, in a file of the test's own making.
-fn message(put: &str, get: &str) -> Place {
+fn message(put: &str, get: &str) -> Folder {
     let source = format!(
         "#include <cyrano.h>\n#define SET(x) x = 1\n#define WHEN(c) if (c)\nint data, flag;\n\
          void put(void)\n{{\n{put}}}\nint get(void)\n{{\n{get}}}\n"
     );
-    Place::new(&[("m.c", source.as_str()), ("m.tests", "p = put()\ng = get()\ntest M = ( p | g )\n")])
+    Folder::new(&[("m.c", source.as_str()), ("m.tests", "p = put()\ng = get()\ntest M = ( p | g )\n")])
 }
 
 #[track_caller]
-fn added(place: &Place, options: &str, expected: &[&str]) {
+fn added(place: &Folder, options: &str, expected: &[&str]) {
     let done = place.run(&format!("fence m.c {options}"));
     assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
     let lines = done.stdout.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++"));
@@ -96,7 +96,7 @@ fn hopeless_cases() {
     let done = lost.run("fence m.c --model relaxed --quiet");
     assert_eq!(done.code, 1, "{}", done.stdout);
     assert!(done.stdout.contains("irreparable") && done.stdout.contains("sequential consistency"), "{}", done.stdout);
-    let bare = Place::new(&[
+    let bare = Folder::new(&[
         ("b.c", "int x, y; void p(void) { x = 1; y = 1; } int g(void) { int r = y; return r ? 2 + x : 0; }"),
         ("b.tests", "p = p()\ng = g()\ntest M = ( p | g )\n"),
     ]);

@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::Place;
+use cli::Folder;
 
 const COUNTER: &str = "\
 #include <cyrano.h>
@@ -21,8 +21,8 @@ test bad  = ( l | l )
 test one  = c ( c | l )
 ";
 
-fn counter() -> Place {
-    Place::new(&[("counter.c", COUNTER), ("counter.tests", TESTS)])
+fn counter() -> Folder {
+    Folder::new(&[("counter.c", COUNTER), ("counter.tests", TESTS)])
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn tests_are_chosen_by_name_and_made_on_request() {
 fn a_trace_stands_alone() {
     let source = COUNTER.replace("int value;", "#include \"value.h\"");
     let place =
-        Place::new(&[("counter.c", source.as_str()), ("counter.tests", TESTS), ("value.h", "static int value;\n")]);
+        Folder::new(&[("counter.c", source.as_str()), ("counter.tests", TESTS), ("value.h", "static int value;\n")]);
     assert_eq!(place.run("check counter.c --test bad --save-trace bug.json").code, 1);
     for file in ["counter.c", "counter.tests", "value.h"] {
         std::fs::remove_file(place.path(file)).expect("the file is there");
@@ -139,7 +139,7 @@ fn engines_agree() {
 fn check(code: &str, test: &str, exit: i32, says: &str) {
     let source = format!("#include <cyrano.h>\n#include <stdlib.h>\nint x; int *p; int a[2];\n{code}\n");
     let tests = format!("f = f()\n{test}\n");
-    let place = Place::new(&[("f.c", source.as_str()), ("f.tests", tests.as_str())]);
+    let place = Folder::new(&[("f.c", source.as_str()), ("f.tests", tests.as_str())]);
     let done = place.run("check f.c");
     let all = format!("{}{}", done.stdout, done.stderr);
     // Long sentences are broken into lines.
@@ -175,7 +175,7 @@ fn bad_input_is_named() {
     // Tests that call what is wrong are not reported as well.
     check("int f(void) { return 0; }", "g = nowhere()\ntest T = ( f | g )", 2, "1 error in f.tests");
     check("int f(void) { return 0; }", "", 2, "there are no tests in this file");
-    let place = Place::new(&[("f.c", "int x;")]);
+    let place = Folder::new(&[("f.c", "int x;")]);
     let done = place.run("check f.c");
     assert!(done.code == 2 && done.stderr.contains("f.tests: there is no such file"), "{}", done.stderr);
     let done = place.run("check lib:litmus/sb.rml --all-tests 2");
@@ -186,7 +186,7 @@ fn bad_input_is_named() {
 #[test]
 fn loops_without_an_end_are_not_verified() {
     let source = "#include <cyrano.h>\nint x;\nint f(void)\n{\n    int i = 0;\n    while (x == 0)\n        i++;\n    return i;\n}\n";
-    let place = Place::new(&[("f.c", source), ("f.tests", "f = f()\ntest T = ( f | f )\n")]);
+    let place = Folder::new(&[("f.c", source), ("f.tests", "f = f()\ntest T = ( f | f )\n")]);
     let done = place.run("check f.c --engine symbolic --model relaxed");
     assert_eq!(done.code, 4, "{}{}", done.stdout, done.stderr);
     assert!(done.stdout.contains("were unrolled 16 times only (line 6)"), "{}", done.stdout);
@@ -206,7 +206,7 @@ fn loops_without_an_end_are_not_verified() {
 fn a_counter_that_never_ends_is_bounded() {
     let source = "#include <cyrano.h>\nint go;\nunsigned n;\nunsigned spin(void)\n{\n    while (!go)\n        n = n + 1;\n    return n;\n}\nvoid set(void) { go = 1; }\n";
     let tests = "s = spin()\ng = set()\ntest T = ( s | g )\n";
-    let place = Place::new(&[("f.c", source), ("f.tests", tests)]);
+    let place = Folder::new(&[("f.c", source), ("f.tests", tests)]);
     // Another thread may set the flag at any time, so every number is an observation, none of which is known to be missing.
     let done = place.run("check f.c --model sc");
     let words = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");

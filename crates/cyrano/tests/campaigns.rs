@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::{COUNTER, Done, Place, SB, json};
+use cli::{COUNTER, Done, Folder, SB, json};
 use serde_json::Value;
 
 /// The matrix: litmus tests, a mutual exclusion, atomic blocks, a transactional memory and tests of a C data type.
@@ -26,7 +26,7 @@ fn without_costs(mut report: Value) -> Value {
 }
 
 /// Runs every shard of a command and keeps the reports as `1.json`, `2.json`, ….
-fn run_shards(place: &Place, line: &str, count: usize) -> Vec<Done> {
+fn run_shards(place: &Folder, line: &str, count: usize) -> Vec<Done> {
     let one = |index: usize| {
         let done = place.run(&format!("{line} --shard {index}/{count} --format json"));
         place.write(&format!("{index}.json"), done.stdout.as_bytes());
@@ -35,7 +35,7 @@ fn run_shards(place: &Place, line: &str, count: usize) -> Vec<Done> {
     (1..=count).map(one).collect()
 }
 
-fn refused(place: &Place, line: &str, part: &str) {
+fn refused(place: &Folder, line: &str, part: &str) {
     let done = place.run(line);
     assert_eq!(done.code, 2, "{line}: {done:?}");
     assert!(done.stdout.is_empty() && done.stderr.contains(part), "{line}: {}", done.stderr);
@@ -44,7 +44,7 @@ fn refused(place: &Place, line: &str, part: &str) {
 #[test]
 fn three_shards_of_checks_are_the_whole() {
     // `--test` is for files with tests only, so the matrix is two commands; both are divided.
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     let (files, tests) = MATRIX.split_once("lib:datatypes").expect("the matrix has a C file");
     for (line, least) in
         [(format!("{files} --workers 1"), 20), (format!("check lib:datatypes{tests} --model sc,tso,pso"), 3)]
@@ -63,7 +63,7 @@ fn three_shards_of_checks_are_the_whole() {
 
 #[test]
 fn three_shards_of_litmus_tests_are_the_whole() {
-    let place = Place::new(&[("expect.txt", "SB tso Never\nMP Never\n")]);
+    let place = Folder::new(&[("expect.txt", "SB tso Never\nMP Never\n")]);
     let line = "litmus lib:herd --model sc,tso,pso --expect expect.txt --workers 1";
     let whole = place.run(&format!("{line} --format json"));
     assert_eq!(whole.code, 1, "the expectation of SB is not met");
@@ -80,7 +80,7 @@ fn three_shards_of_litmus_tests_are_the_whole() {
 
 #[test]
 fn a_shard_says_which_one_it_is() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let report = json(&place.run("check sb.rml --shard 2/2 --format json"));
     assert_eq!((&report["shard"]["indices"][0], &report["shard"]["count"]), (&2.into(), &2.into()));
     assert_eq!((&report["shard"]["checks"], &report["shard"]["command"]), (&3.into(), &"check".into()));
@@ -101,7 +101,7 @@ fn a_shard_says_which_one_it_is() {
 
 #[test]
 fn a_shard_without_checks_is_no_error() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let done = place.run("check sb.rml --shard 5/5");
     assert_eq!((done.code, done.stdout.as_str()), (0, "shard 5 of 5: none of 3 checks\n"));
     assert_eq!(place.run("litmus lib:herd/SB.litmus --shard 2/2").code, 0);
@@ -117,7 +117,7 @@ fn a_shard_without_checks_is_no_error() {
 
 #[test]
 fn missing_shards_are_named() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     run_shards(&place, "check sb.rml", 3);
     let done = place.run("report merge 1.json 3.json");
     assert_eq!(done.code, 3, "a check that nobody has done is undecided: {done:?}");
@@ -133,7 +133,7 @@ fn missing_shards_are_named() {
 
 #[test]
 fn what_does_not_go_together_is_refused() {
-    let place = Place::new(&[("sb.rml", SB), ("counter.rml", COUNTER)]);
+    let place = Folder::new(&[("sb.rml", SB), ("counter.rml", COUNTER)]);
     run_shards(&place, "check sb.rml", 3);
     let keep =
         |name: &str, line: &str| place.write(name, place.run(&format!("{line} --format json")).stdout.as_bytes());
@@ -155,7 +155,7 @@ fn what_does_not_go_together_is_refused() {
 #[test]
 fn bad_shards_and_bad_reports_are_refused() {
     let place =
-        Place::new(&[("sb.rml", SB), ("cut.json", "{\"schema\": \"cyrano.report/1\", "), ("no.json", "shard 1")]);
+        Folder::new(&[("sb.rml", SB), ("cut.json", "{\"schema\": \"cyrano.report/1\", "), ("no.json", "shard 1")]);
     for bad in ["0/3", "4/3"] {
         refused(&place, &format!("check sb.rml --shard {bad}"), "numbered from 1: expected 1/3 to 3/3");
         refused(&place, &format!("litmus lib:herd --shard {bad}"), "numbered from 1: expected 1/3 to 3/3");
@@ -179,7 +179,7 @@ fn bad_shards_and_bad_reports_are_refused() {
 
 #[test]
 fn merged_reports_have_every_form() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     run_shards(&place, "check sb.rml", 2);
     let sarif = place.run("report merge 1.json 2.json --format sarif");
     let whole = place.run("check sb.rml --format sarif");

@@ -6,7 +6,7 @@ mod local_cluster;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use cli::{ENDLESS, Place, SB, json};
+use cli::{ENDLESS, Folder, SB, json};
 use local_cluster::{place, run, start, wait};
 use serde_json::Value;
 
@@ -127,7 +127,7 @@ fn a_time_limit_stops_everybody() {
 
 #[test]
 fn a_cluster_on_one_machine() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let together = place.run("cluster run -n 3 -- check sb.rml --model sc,tso --format json --no-reduction ample-sets");
     let alone = place.run("check sb.rml --model sc,tso --format json --engine explore --no-reduction ample-sets");
     assert_eq!(together.code, alone.code, "{together:?}");

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use cli::{Done, Place, SB, json};
+use cli::{Done, Folder, SB, json};
 use local_cluster::{place, run, start, wait};
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ fn newest(dir: &Path, process: usize) -> Option<u64> {
 }
 
 /// A word in a line of `checkpoint info`.
-fn told(place: &Place, dir: &str, name: &str) -> Option<String> {
+fn told(place: &Folder, dir: &str, name: &str) -> Option<String> {
     let info = place.run(&format!("checkpoint info {dir}"));
     info.stdout.lines().find_map(|line| line.strip_prefix(name).map(|rest| rest.trim().to_owned()))
 }
@@ -197,7 +197,7 @@ fn what_cannot_be_resumed_is_refused_by_all() {
 
 #[test]
 fn a_cluster_on_one_machine_is_resumed() {
-    let place = Place::new(&[("p.rml", PHILOSOPHERS)]);
+    let place = Folder::new(&[("p.rml", PHILOSOPHERS)]);
     let check = "check p.rml --set N=9 --format json --no-reduction ample-sets";
     let line = format!("cluster run -n 3 -- {check} --checkpoint c --checkpoint-every 0.05 --workers 1");
     let stopped = place.run(&format!("{line} --memory 3"));

@@ -7,13 +7,13 @@ mod cli;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use cli::{DEADLOCK, Done, ENDLESS, Place, SB, done, json};
+use cli::{DEADLOCK, Done, ENDLESS, Folder, SB, done, json};
 use serde_json::Value;
 
 const PHILOSOPHERS: &str = include_str!("../../../benches/spin/philosophers.rml");
 
-fn philosophers() -> Place {
-    Place::new(&[("p.rml", PHILOSOPHERS), ("sb.rml", SB), ("deadlock.rml", DEADLOCK), ("endless.rml", ENDLESS)])
+fn philosophers() -> Folder {
+    Folder::new(&[("p.rml", PHILOSOPHERS), ("sb.rml", SB), ("deadlock.rml", DEADLOCK), ("endless.rml", ENDLESS)])
 }
 
 /// What must be the same in all runs of a check that looks at all states.
@@ -24,7 +24,7 @@ fn facts(done: &Done) -> (i32, [Value; 4]) {
 }
 
 /// The number in a line of `checkpoint info`.
-fn told(place: &Place, dir: &str, name: &str) -> Option<u64> {
+fn told(place: &Folder, dir: &str, name: &str) -> Option<u64> {
     let info = place.run(&format!("checkpoint info {dir}"));
     let line = info.stdout.lines().find_map(|line| line.strip_prefix(name).map(str::trim).map(str::to_owned))?;
     line.replace(',', "").parse().ok()
@@ -46,7 +46,7 @@ fn kills() -> usize {
     std::env::var("CYRANO_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(6)
 }
 
-fn start(place: &Place, line: &str) -> Child {
+fn start(place: &Folder, line: &str) -> Child {
     let mut command = place.command(line);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary can be run")
 }

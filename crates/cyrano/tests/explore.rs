@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use cli::{Place, SB, json};
+use cli::{Folder, SB, json};
 use serde_json::Value;
 
 /// A running server.
@@ -19,7 +19,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(place: &Place, line: &str) -> Self {
+    fn start(place: &Folder, line: &str) -> Self {
         let mut command = place.command(&format!("explore {line} --no-open"));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary can be run");
         let mut address = String::new();
@@ -82,7 +82,7 @@ impl Drop for Server {
 
 #[test]
 fn all_paths_together_have_the_outcomes() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     for model in ["sc", "tso"] {
         let server = Server::start(&place, &format!("sb.rml --model {model}"));
         let mut seen = BTreeSet::new();
@@ -104,7 +104,7 @@ fn all_paths_together_have_the_outcomes() {
 
 #[test]
 fn steps_are_described_and_saved_steps_replay() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let server = Server::start(&place, "sb.rml --model tso");
     let first = server.post("state", &[]);
     let early = first["enabled"].as_array().expect("a list").iter().position(|step| {
@@ -131,7 +131,7 @@ fn steps_are_described_and_saved_steps_replay() {
 
 #[test]
 fn steps_that_cannot_be_taken_do_not_replay() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let server = Server::start(&place, "sb.rml --model tso");
     let first = server.post("state", &[]);
     let loads = |step: &Value| step["steps"][0]["kind"] == "load";
@@ -154,13 +154,13 @@ fn steps_that_cannot_be_taken_do_not_replay() {
 
 /// A model, as a trace has it.
 fn model_in_a_trace(name: &str) -> Value {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     Server::start(&place, &format!("sb.rml --model {name}")).post("trace", &[])["model"].clone()
 }
 
 #[test]
 fn the_page_is_served_with_its_first_place() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let server = Server::start(&place, "sb.rml --model tso");
     let (status, page) = server.request("GET /TOKEN/", "", "");
     assert_eq!(status, 200);
@@ -176,7 +176,7 @@ fn the_page_is_served_with_its_first_place() {
 
 #[test]
 fn what_is_not_for_it_is_refused() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let server = Server::start(&place, "sb.rml");
     let check = |line: &str, headers: &str, body: &str, expected: u16| {
         let (status, text) = server.request(line, headers, body);
@@ -215,7 +215,7 @@ fn what_is_not_for_it_is_refused() {
 
 #[test]
 fn garbage_and_silence_end_nothing() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let mut server = Server::start(&place, "sb.rml");
     for bytes in
         [&b"\0\xff\xfe garbage \r\n\r\n"[..], b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00", b"HELO you\r\n\r\n"]
@@ -238,7 +238,7 @@ fn garbage_and_silence_end_nothing() {
 #[test]
 fn what_cannot_be_stepped_through_is_said_at_once() {
     let address = "threads { shared x, a[2]; thread p { local r, s; r := x; s := a[r] } }\n";
-    let place = Place::new(&[("sb.rml", SB), ("address.rml", address), ("bad.rml", "threads {")]);
+    let place = Folder::new(&[("sb.rml", SB), ("address.rml", address), ("bad.rml", "threads {")]);
     let check = |line: &str, part: &str| {
         let done = place.run(&format!("explore {line} --no-open"));
         assert_eq!((done.code, done.stdout.as_str()), (2, ""), "{line}: {}", done.stderr);

@@ -2,10 +2,10 @@
 
 mod cli;
 
-use cli::{Place, SB, json};
+use cli::{Folder, SB, json};
 
 /// Solves a file with another solver.
-fn is_satisfiable(place: &Place, name: &str) -> bool {
+fn is_satisfiable(place: &Folder, name: &str) -> bool {
     let mut solver = varisat::Solver::new();
     solver.add_dimacs_cnf(place.read(name).as_bytes()).expect("the formula can be read");
     solver.solve().expect("the solver ends")
@@ -21,7 +21,7 @@ fn declared(text: &str) -> (usize, usize) {
 
 #[test]
 fn another_solver_agrees_on_the_queue() {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     for (file, satisfiable, verdict) in [("msn", false, "verified"), ("msn_unfenced", true, "violated")] {
         let done =
             place.run(&format!("export lib:datatypes/{file}.c --test T0 --model relaxed --dimacs cnf --format json"));
@@ -51,7 +51,7 @@ fn another_solver_agrees_on_the_queue() {
 /// The meaning of an answer depends on the quantifier.
 #[test]
 fn conditions_of_final_states_are_formulas() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let done = place.run("export sb.rml --dimacs out");
     assert_eq!(done.code, 0, "{}", done.stderr);
     let expected = [("sb.sc.never", false), ("sb.tso.never", true), ("sb.sc.exists", true)];
@@ -73,7 +73,7 @@ fn conditions_of_final_states_are_formulas() {
 /// With a bound nothing is solved, and nothing is claimed.
 #[test]
 fn a_given_bound_makes_no_claim() {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     let done = place.run("export lib:datatypes/msn.c --test T0 --model relaxed --bound 0 --dimacs cnf");
     assert_eq!(done.code, 0, "{}", done.stderr);
     assert!(done.stdout.contains("not solved"), "{}", done.stdout);
@@ -84,7 +84,7 @@ fn a_given_bound_makes_no_claim() {
 
 #[test]
 fn what_is_no_formula_is_said() {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     let done = place.run("export lib:stm/tl2.rml --model sc --criterion opacity --dimacs cnf");
     assert_eq!(done.code, 3, "{}{}", done.stdout, done.stderr);
     assert!(done.stdout.contains("no formula:"), "{}", done.stdout);

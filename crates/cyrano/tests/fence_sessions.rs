@@ -2,11 +2,11 @@
 
 mod cli;
 
-use cli::{Place, json};
+use cli::{Folder, json};
 use serde_json::Value;
 
 /// What is the same with and without: for each model the verdict, whether every fence was shown to be needed, and what the first set costs.
-fn results(place: &Place, line: &str) -> Vec<(String, String, bool, u64)> {
+fn results(place: &Folder, line: &str) -> Vec<(String, String, bool, u64)> {
     let done = place.run(&format!("fence {line} --format json"));
     assert!([0, 1, 3].contains(&done.code), "{line}: {}{}", done.stdout, done.stderr);
     let cost = |fence: &Value| {
@@ -23,7 +23,7 @@ fn results(place: &Place, line: &str) -> Vec<(String, String, bool, u64)> {
     report["results"].as_array().expect("a list").iter().map(result).collect()
 }
 
-fn same(place: &Place, line: &str) {
+fn same(place: &Folder, line: &str) {
     let (with, without) = (results(place, line), results(place, &format!("{line} --no-reduction sessions")));
     assert_eq!(with, without, "{line}");
 }
@@ -46,7 +46,7 @@ fn library(folder: &str) -> Vec<(String, String)> {
 /// Every native litmus test under every model, all by the symbolic engine. A few can go on for ever and are told so after a while.
 #[test]
 fn litmus_tests() {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     let files = library("litmus");
     let names: Vec<&String> = files.iter().map(|(name, _)| name).filter(|name| name.ends_with(".rml")).collect();
     assert!(names.len() >= 40, "{} files", names.len());
@@ -63,7 +63,7 @@ fn litmus_tests() {
 fn data_types() {
     let files = library("datatypes");
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    let place = Place::new(&files);
+    let place = Folder::new(&files);
     for (file, tests) in [
         ("treiber_unfenced.c", "S0,Si2,Spc2"),
         ("ms2_unfenced.c", "T0,Ti2"),
@@ -82,7 +82,7 @@ fn data_types() {
 /// All minimal sets are the same ones, whatever was learnt on the way.
 #[test]
 fn all_sets() {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     for name in ["sb", "mp", "lb", "iriw", "peterson"] {
         let sets = |more: &str| {
             let line = format!("fence lib:litmus/{name}.rml --model relaxed --all --format json {more}");

@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::{Place, SB, json};
+use cli::{Folder, SB, json};
 
 /// Message passing, wrong under pso.
 const MP: &str = "threads {
@@ -21,8 +21,8 @@ const MP: &str = "threads {
 check assertions on pso;
 ";
 
-fn place() -> Place {
-    Place::new(&[("sb.rml", SB), ("mp.rml", MP)])
+fn place() -> Folder {
+    Folder::new(&[("sb.rml", SB), ("mp.rml", MP)])
 }
 
 #[test]

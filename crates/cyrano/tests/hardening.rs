@@ -4,11 +4,11 @@ mod cli;
 
 use std::time::{Duration, Instant};
 
-use cli::Place;
+use cli::Folder;
 
 /// Checks a program under models and expects an exit code; a panic or an unconfirmed execution fails in `run`.
 fn check(source: &str, options: &str, code: i32) {
-    let place = Place::new(&[("p.rml", source)]);
+    let place = Folder::new(&[("p.rml", source)]);
     let done = place.run(&format!("check p.rml --engine explore {options}"));
     assert_eq!(done.code, code, "{source}\n{done:?}");
 }
@@ -61,7 +61,7 @@ fn broken_computations_are_confirmed() {
 
 /// A trace of store buffering under tso, with one text replaced by another, is not confirmed.
 fn tampered(from: &str, to: &str) {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     assert_eq!(place.run("check lib:litmus/sb.rml --model tso --save-trace t.json").code, 1);
     assert_eq!(place.run("replay t.json").code, 0);
     let text = place.read("t.json");
@@ -82,7 +82,7 @@ fn tampered_traces_are_not_confirmed() {
 
 #[test]
 fn a_trace_that_never_gets_to_its_point_ends() {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     assert_eq!(place.run("check lib:litmus/sb.rml --model tso --save-trace t.json").code, 1);
     let text = place.read("t.json");
     let endless = text.replacen("x := 1;", "loop { if r1 == 9 { break; } }", 1);
@@ -94,7 +94,7 @@ fn a_trace_that_never_gets_to_its_point_ends() {
 #[test]
 fn values_without_an_end_are_named_when_a_limit_is_reached() {
     let source = "threads { shared x; thread p { local r; loop { r := x; x := r + 1; } } }\ncheck assertions;\n";
-    let done = Place::new(&[("grow.rml", source)]).run("check grow.rml --model sc --timeout 1");
+    let done = Folder::new(&[("grow.rml", source)]).run("check grow.rml --model sc --timeout 1");
     assert_eq!(done.code, 3, "{done:?}");
     assert!(done.stdout.contains("the values of x may have no end"), "{}", done.stdout);
 }

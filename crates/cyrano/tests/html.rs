@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::{Place, SB, json};
+use cli::{Folder, SB, json};
 use serde_json::Value;
 
 /// The document in a page.
@@ -25,7 +25,7 @@ fn without_costs(mut report: Value) -> Value {
 
 #[test]
 fn a_page_has_the_report_in_it() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let done = place.run("check sb.rml --format json --html sb.html");
     assert_eq!(done.code, 1, "{}", done.stderr);
     assert!(done.stderr.contains("page written to sb.html"), "{}", done.stderr);
@@ -39,7 +39,7 @@ fn a_page_has_the_report_in_it() {
 
 #[test]
 fn saved_documents_can_be_viewed() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let done = place.run("check sb.rml --model tso --format json --save-trace bug.json");
     place.write("report.json", done.stdout.as_bytes());
     for (file, schema) in [("bug.json", "cyrano.trace/2"), ("report.json", "cyrano.report/1")] {
@@ -53,7 +53,7 @@ fn saved_documents_can_be_viewed() {
 
 #[test]
 fn bad_documents_are_refused() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     place.run("check sb.rml --model tso --save-trace bug.json");
     let good = place.read("bug.json");
     place.write("half.json", &good.as_bytes()[..good.len() / 2]);
@@ -81,7 +81,7 @@ fn bad_documents_are_refused() {
 
 #[test]
 fn a_repair_has_an_execution_for_each_fence() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let done = place.run("fence sb.rml --model tso --format json --html sb.html");
     let page = embedded(&place.read("sb.html"));
     let fences = page["results"][0]["sets"][0].as_array().expect("there is a set");
@@ -151,7 +151,7 @@ fn check_operations(trace: &Value) {
 
 #[test]
 fn what_is_told_about_every_step_fits_together() {
-    let place = Place::new(&[("sb.rml", SB)]);
+    let place = Folder::new(&[("sb.rml", SB)]);
     let examples = [
         "sb.rml --model tso",
         "lib:litmus/n6.rml --model tso",
@@ -191,7 +191,7 @@ fn a_deferred_load_provides_its_register_late() {
 }
 check never (a = 1 && b = 0);
 ";
-    let place = Place::new(&[("lr.rml", text)]);
+    let place = Folder::new(&[("lr.rml", text)]);
     let done = place.run("check lr.rml --model rmo --format json");
     let trace = &json(&done)["checks"][0]["trace"];
     let steps = trace["steps"].as_array().expect("steps");
@@ -210,7 +210,7 @@ check never (a = 1 && b = 0);
 
 #[test]
 fn a_deadlock_says_who_waits_for_whom() {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     let done = place.run("check lib:litmus/deadlock.rml --model sc --format json");
     let explanation = &json(&done)["checks"][0]["explanation"];
     let trace = &json(&done)["checks"][0]["trace"];
@@ -228,7 +228,7 @@ fn a_deadlock_says_who_waits_for_whom() {
 /// A trace from before these fields existed still replays.
 #[test]
 fn older_traces_are_confirmed() {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     for example in ["lib:litmus/deadlock.rml --model sc", "lib:datatypes/msn_unfenced.c --test T0 --model pso"] {
         place.run(&format!("check {example} --save-trace new.json"));
         let mut trace: Value = serde_json::from_str(&place.read("new.json")).expect("it is JSON");

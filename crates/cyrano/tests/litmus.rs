@@ -2,7 +2,7 @@
 
 mod cli;
 
-use cli::{Place, json};
+use cli::{Folder, json};
 
 const SB: &str = "\
 X86 SB
@@ -52,8 +52,8 @@ forall (1:r0=1)
 const COUNTER: &str =
     "X86 counter\n{}\n P0 ;\n L: INC [x] ;\n MOV EAX,[x] ;\n TEST EAX,EAX ;\n JNE L ;\nexists (x=0)\n";
 
-fn place() -> Place {
-    Place::new(&[
+fn place() -> Folder {
+    Folder::new(&[
         ("SB.litmus", SB),
         ("increments.litmus", INCREMENTS),
         ("pointer.litmus", POINTER),

@@ -6,7 +6,7 @@ mod cli;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use cli::{Done, ENDLESS, Place, done, json};
+use cli::{Done, ENDLESS, Folder, done, json};
 
 /// An instance that takes some seconds, and what one machine says about it.
 const LONG: &str = "check lib:stm/norec.rml --criterion opacity --model sc --workers 1 --format json \
@@ -56,14 +56,14 @@ impl Net {
         assert!(ip(&format!("-n {} link set port{host} {state}", self.name)), "the cable cannot be set {state}");
     }
 
-    fn place(files: &[(&str, &str)]) -> Place {
-        let place = Place::new(files);
+    fn place(files: &[(&str, &str)]) -> Folder {
+        let place = Folder::new(files);
         place.write("hosts", b"10.77.0.1:7101\n10.77.0.2:7101\n10.77.0.3:7101\n");
         place.write("key", b"0f1e2d3c4b5a69788796a5b4c3d2e1f0");
         place
     }
 
-    fn start(&self, place: &Place, line: &str, host: usize) -> Child {
+    fn start(&self, place: &Folder, line: &str, host: usize) -> Child {
         let own = place.command(&format!("{line} --cluster hosts --cluster-key key --process {host}"));
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.host(host)]).arg(own.get_program()).args(own.get_args());
@@ -71,7 +71,7 @@ impl Net {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary can be run")
     }
 
-    fn start_all(&self, place: &Place, line: &str) -> Vec<Child> {
+    fn start_all(&self, place: &Folder, line: &str) -> Vec<Child> {
         (0..3).map(|host| self.start(place, line, host)).collect()
     }
 }

@@ -2,11 +2,11 @@
 
 mod cli;
 
-use cli::{Done, Place, json};
+use cli::{Done, Folder, json};
 use expect_test::expect;
 
 /// A message and a flag; `orders` stands before the brace.
-fn message(orders: &str) -> Place {
+fn message(orders: &str) -> Folder {
     let text = format!(
         "algorithm Message(locs = 1) {{
     shared d: AtomicRegister = 0, f: AtomicRegister = 0, e: AtomicRegister = 0;
@@ -25,7 +25,7 @@ client Lost {{
 check never (c == committed);
 "
     );
-    Place::new(&[("m.rml", &text)])
+    Folder::new(&[("m.rml", &text)])
 }
 
 /// An algorithm of the library.
@@ -128,7 +128,7 @@ fn orders_of_the_library_are_found_again() {
     let start = text.find("    order ").expect("it declares orders");
     let end = start + text[start..].find('\n').expect("the line ends") + 1;
     let plain = format!("{}{}", &text[..start], &text[end..]);
-    let place = Place::new(&[("plain.rml", &plain)]);
+    let place = Folder::new(&[("plain.rml", &plain)]);
     let options = "--model declared --criterion never";
     let done = place.run(&format!("fence plain.rml {options} --write ordered.rml --format json"));
     assert_eq!(done.code, 0, "{done:?}");
@@ -151,7 +151,7 @@ fn orders_of_the_library_are_found_again() {
 #[test]
 fn orders_for_opacity() {
     let text = library("core_mcrt_repaired.rml");
-    let place = Place::new(&[("m.rml", &text.replace(", R09 < F03;", ";"))]);
+    let place = Folder::new(&[("m.rml", &text.replace(", R09 < F03;", ";"))]);
     let done = place.run("fence m.rml --model declared --test P_WE2 --criterion opacity --format json");
     let result = &json(&done)["results"][0];
     assert_eq!((done.code, &result["sets"][0][0]["order"]), (0, &"R09 < F03".into()), "{done:?}");
@@ -162,7 +162,7 @@ fn orders_for_opacity() {
 
 #[test]
 fn the_patterns_of_the_paper() {
-    let done = Place::new(&[]).run("tables samand --only 'bug patterns' --format json");
+    let done = Folder::new(&[]).run("tables samand --only 'bug patterns' --format json");
     let report = json(&done);
     assert_eq!((done.code, &report["paper"]), (0, &"samand".into()), "{done:?}");
     let rows = report["tables"][0]["rows"].as_array().cloned().unwrap_or_default();
@@ -180,7 +180,7 @@ fn the_patterns_of_the_paper() {
 
 #[test]
 fn clients_of_two_operations() {
-    let done = Place::new(&[]).run("tables samand --only '2 operations, in order' --format json");
+    let done = Folder::new(&[]).run("tables samand --only '2 operations, in order' --format json");
     let report = json(&done);
     assert_eq!(done.code, 0, "{done:?}");
     let rows = report["tables"][0]["rows"].as_array().cloned().unwrap_or_default();

@@ -2,10 +2,10 @@
 
 mod cli;
 
-use cli::{LOCKED, Place, SB, TORN, json};
+use cli::{Folder, LOCKED, SB, TORN, json};
 
-fn place() -> Place {
-    Place::new(&[("locked.rml", LOCKED), ("sb.rml", SB), ("torn.txt", TORN)])
+fn place() -> Folder {
+    Folder::new(&[("locked.rml", LOCKED), ("sb.rml", SB), ("torn.txt", TORN)])
 }
 
 /// The exit code, and criterion, model and verdict of every check.

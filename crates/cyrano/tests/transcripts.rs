@@ -2,11 +2,11 @@
 
 mod cli;
 
-use cli::{COUNTER, DEADLOCK, LOCKED, NOTHING, Place, SB, TORN};
+use cli::{COUNTER, DEADLOCK, Folder, LOCKED, NOTHING, SB, TORN};
 use expect_test::{ExpectFile, expect_file};
 
 fn check(lines: &[&str], expected: ExpectFile) {
-    let place = Place::new(&[
+    let place = Folder::new(&[
         ("sb.rml", SB),
         ("counter.rml", COUNTER),
         ("deadlock.rml", DEADLOCK),

@@ -2,17 +2,17 @@
 
 mod cli;
 
-use cli::Place;
+use cli::Folder;
 use serde_json::Value;
 
-fn json(place: &Place, line: &str) -> (i32, Value) {
+fn json(place: &Folder, line: &str) -> (i32, Value) {
     let done = place.run(&format!("{line} --format json"));
     (done.code, serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}")))
 }
 
 #[test]
 fn write_skew_is_told_in_full() {
-    let done = Place::new(&[]).run("history lib:histories/h_ws");
+    let done = Folder::new(&[]).run("history lib:histories/h_ws");
     assert_eq!(done.code, 1, "{done:?}");
     expect_test::expect![[r#"
         lib:histories/h_ws.history (16 events)
@@ -40,7 +40,7 @@ fn write_skew_is_told_in_full() {
 
 #[test]
 fn lost_updates_are_told_with_instants() {
-    let done = Place::new(&[]).run("history lib:histories/lost_update --criterion snapshot-isolation");
+    let done = Folder::new(&[]).run("history lib:histories/lost_update --criterion snapshot-isolation");
     assert_eq!(done.code, 1, "{done:?}");
     expect_test::expect![[r#"
         lib:histories/lost_update.history (12 events)
@@ -60,7 +60,7 @@ fn lost_updates_are_told_with_instants() {
 #[test]
 fn every_history_of_the_library_does_what_its_header_says() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/histories");
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("it can be read").path();
@@ -91,7 +91,7 @@ fn every_history_of_the_library_does_what_its_header_says() {
 
 #[test]
 fn an_explanation_names_its_reads() {
-    let place = Place::new(&[("a.txt", "history values\nA write x 1\nA commit C\nB read x 0\nB commit C\n")]);
+    let place = Folder::new(&[("a.txt", "history values\nA write x 1\nA commit C\nB read x 0\nB commit C\n")]);
     let (code, report) = json(&place, "history a.txt --criterion strict-serializability,serializability");
     assert_eq!(code, 1);
     let why = &report["results"][0]["explanation"];
@@ -104,7 +104,7 @@ fn an_explanation_names_its_reads() {
 
 #[test]
 fn bad_files_and_bad_usage() {
-    let place = Place::new(&[
+    let place = Folder::new(&[
         ("bad.txt", "history values\nT1 read x\nT2 ret 1\nT3 commit maybe\n"),
         ("memory.txt", "history memory\n1 load x\n"),
         ("other.txt", "history things\n"),
@@ -127,7 +127,7 @@ fn bad_files_and_bad_usage() {
 
 #[test]
 fn the_library_lists_histories_with_a_sentence() {
-    let done = Place::new(&[]).run("library list");
+    let done = Folder::new(&[]).run("library list");
     let line = done.stdout.lines().find(|line| line.contains("histories/h_ws.history")).expect("it is listed");
     assert!(line.contains("write skew"), "{line}");
 }
@@ -147,7 +147,7 @@ fn final_state_opacity_is_claimed_asked_for_and_replayed() {
     client Again { thread { tx { write(0, 1); write(0, 2); a := commit(); } } thread { tx { b := read(0); c := commit(); } } }
     check opacity for Again on inorder;
     ";
-    let place = Place::new(&[("direct.rml", direct)]);
+    let place = Folder::new(&[("direct.rml", direct)]);
     let done = place.run("check direct.rml --criterion final-state-opacity --test Late");
     assert_eq!(done.code, 0, "{done:?}");
     let done = place.run("check direct.rml --criterion opacity --model inorder --test Late");

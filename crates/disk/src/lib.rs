@@ -32,7 +32,7 @@ pub use info::{Info, info};
 
 use job::Job;
 use saved::Saved;
-use search::{Outcome, Search};
+use search::{DiskRun, Outcome};
 
 /// The explorer, with states in files.
 #[derive(Clone, Debug)]
@@ -75,10 +75,10 @@ impl DiskSearch {
             let packed = packing.as_ref();
             let job = Job { space: &space, packing: packed, explore, settings, spill: *spill, limits, watch };
             let search = match found.take() {
-                Some(saved) => Search::resume(job, saved),
-                None => Search::start(job, fresh.clone()),
+                Some(saved) => DiskRun::resume(job, saved),
+                None => DiskRun::start(job, fresh.clone()),
             };
-            let summary = match search.and_then(Search::run) {
+            let summary = match search.and_then(DiskRun::run) {
                 Ok(Outcome::Answer(answer)) => return Ok(*answer),
                 Ok(Outcome::AtOnce) => return Ok(self.explore.ask(query, limits, watch)),
                 Ok(Outcome::GaveUp(summary)) => summary,

@@ -12,7 +12,7 @@ use crate::store::PARTS;
 
 /// How far a search has come.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Progress {
+pub(crate) struct Reached {
     pub log: Sum,
     /// What the numbers in states mean, if these are packed.
     pub parts: Option<Sum>,
@@ -51,7 +51,7 @@ pub(crate) struct RunLine {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Saved {
     pub heading: Heading,
-    pub progress: Progress,
+    pub progress: Reached,
     pub in_runs: u64,
     pub runs: Vec<RunLine>,
     pub time: u64,
@@ -61,7 +61,7 @@ impl Saved {
     pub fn save(&self, dir: &Path) -> Result<()> {
         let mut out = Manifest::default();
         self.heading.add_to(&mut out);
-        let Progress { log, parts, states, depth, position, level_end, summary, seconds, end } = &self.progress;
+        let Reached { log, parts, states, depth, position, level_end, summary, seconds, end } = &self.progress;
         out.add("time", self.time);
         out.add("seconds", seconds);
         out.add("depth", depth);
@@ -87,7 +87,7 @@ impl Saved {
         let (states, log) = log.ok_or_else(|| text.senseless("states"))?;
         let parts = text.get("parts").map(|line| line.parse().map_err(|()| text.senseless("parts"))).transpose()?;
         let end = text.get("end").and_then(end_from).ok_or_else(|| text.senseless("end"))?;
-        let progress = Progress {
+        let progress = Reached {
             log,
             parts,
             states,

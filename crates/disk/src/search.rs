@@ -3,7 +3,7 @@
 //! A round ends when the table is full, a checkpoint is due, a limit is reached, or something went wrong. A block that was taken is done to its end.
 //!
 //! **Invariant:** after pending states are settled, the log and the number of the first state that was not expanded say everything: whoever has both
-//! can go on. [`Search::known`] is how it stood then; it is what a checkpoint says, also when the disk is full and what came after is lost.
+//! can go on. [`DiskRun::known`] is how it stood then; it is what a checkpoint says, also when the disk is full and what came after is lost.
 //!
 //! The search is exact: levels are those of the explorer's own search without ample sets, and so are the numbers of states and transitions. Within a level
 //! states come in another order, so that of several shortest paths another one may be found.
@@ -15,7 +15,7 @@ use cyrano_checkpoint::files::{self, Block, Reader};
 use cyrano_checkpoint::heading::now;
 use cyrano_checkpoint::record::Records;
 use cyrano_checkpoint::{Error, Result};
-use cyrano_engine::{Answer, Cause, Progress as Report, Stats, Stop};
+use cyrano_engine::{Answer, Cause, Counters, Stats, Stop};
 use cyrano_explore::rounds::{self, Round, Visited};
 use cyrano_explore::store::{ByteKeys, Writer};
 use cyrano_explore::{Packing, Summary, Wrong};
@@ -24,7 +24,7 @@ use crate::job::Job;
 use crate::log::{self, NO_PARENT};
 use crate::parts::Parts;
 use crate::runs::Run;
-use crate::saved::{End, Progress, RunLine, Saved};
+use crate::saved::{End, Reached, RunLine, Saved};
 use crate::store::{Store, push};
 use crate::worker::{Worker, fits};
 
@@ -59,7 +59,7 @@ enum Halt {
 }
 
 /// A search under way.
-pub(crate) struct Search<'s> {
+pub(crate) struct DiskRun<'s> {
     job: Job<'s>,
     store: Store,
     /// The meaning of packed states, if they are packed.
@@ -77,10 +77,10 @@ pub(crate) struct Search<'s> {
     stopped: Option<Stop>,
     /// What a manifest says beside what is known.
     saved: Saved,
-    known: Progress,
+    known: Reached,
 }
 
-impl<'s> Search<'s> {
+impl<'s> DiskRun<'s> {
     /// A search from the beginning. `saved` says what it is a search for.
     pub fn start(job: Job<'s>, saved: Saved) -> Result<Self> {
         let dir = &job.settings.dir;
@@ -93,7 +93,7 @@ impl<'s> Search<'s> {
     /// Goes on where a checkpoint was written. All files are read and must be what the checkpoint says.
     pub fn resume(job: Job<'s>, saved: Saved) -> Result<Self> {
         let dir = &job.settings.dir;
-        let Progress { log: sum, parts, states, position, level_end, end, .. } = saved.progress;
+        let Reached { log: sum, parts, states, position, level_end, end, .. } = saved.progress;
         let runs = open_runs(dir, &saved.runs)?;
         let mut blocks = read_log(dir, &saved.progress)?;
         let fresh = blocks.split_off(blocks.partition_point(|block| block.first < level_end));
@@ -266,7 +266,7 @@ impl<'s> Search<'s> {
     fn look(&self, block: &Block, begins: bool) -> bool {
         let states = self.store.log.records() + self.store.pending();
         let frontier = states - block.first.min(states);
-        self.job.watch.progress(Report { states, frontier, depth: self.depth, bytes: self.store.bytes() });
+        self.job.watch.progress(Counters { states, frontier, depth: self.depth, bytes: self.store.bytes() });
         !begins && self.is_due(self.job.settings.every) || self.job.limits.exceeded(0).is_some()
     }
 
@@ -289,7 +289,7 @@ impl<'s> Search<'s> {
         let parts = self.parts.as_ref().map(Parts::sum);
         let position = self.level.first().map_or(self.level_end, |block| block.first);
         let (depth, level_end, seconds) = (self.depth, self.level_end, self.elapsed());
-        self.known = Progress { log, parts, states, depth, position, level_end, summary, seconds, end: End::Open };
+        self.known = Reached { log, parts, states, depth, position, level_end, summary, seconds, end: End::Open };
         Ok(())
     }
 
@@ -379,13 +379,13 @@ impl<'s> Search<'s> {
     }
 
     fn stats(&self) -> Stats {
-        let Progress { states, depth, .. } = self.known;
+        let Reached { states, depth, .. } = self.known;
         let transitions = self.known.summary.transitions;
         Stats { states, transitions, depth, seconds: self.elapsed(), peak_bytes: self.store.budget.peak }
     }
 }
 
-impl<'s> Visited<Worker<'s>> for Search<'s> {
+impl<'s> Visited<Worker<'s>> for DiskRun<'s> {
     type Span = Block;
     type End = Result<Outcome>;
 
@@ -422,7 +422,7 @@ fn open_runs(dir: &Path, lines: &[RunLine]) -> Result<Vec<(usize, Run)>> {
 }
 
 /// Reads the log and looks whether it is what the checkpoint says.
-fn read_log(dir: &Path, progress: &Progress) -> Result<Vec<Block>> {
+fn read_log(dir: &Path, progress: &Reached) -> Result<Vec<Block>> {
     let reader = Reader::open(log::path(dir))?;
     let mut states = 0;
     let mut blocks = Vec::new();

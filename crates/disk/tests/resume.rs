@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use common::{Case, case, explorer, facts, files, growing, limits, philosophers, search};
 use cyrano_disk::{DiskSearch, Error, Settings, info};
-use cyrano_engine::{Answer, Cause, Limits, Progress, Stop, Verdict, Watch};
+use cyrano_engine::{Answer, Cause, Counters, Limits, Stop, Verdict, Watch};
 use cyrano_explore::Explore;
 use cyrano_ir::{Property, TxCriterion};
 
@@ -19,7 +19,7 @@ struct Impatient {
 }
 
 impl Watch for Impatient {
-    fn progress(&self, _: Progress) {
+    fn progress(&self, _: Counters) {
         if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err() {
             self.cancel.store(true, Ordering::SeqCst);
         }

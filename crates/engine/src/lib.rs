@@ -24,7 +24,7 @@ pub use blocks::{Difference, Obstacle, SerialRun, SerialUnit};
 pub use cause::{Cause, limit_reason};
 pub use execution::{Access, Execution, Overtaking, Replayed, Source, StepFacts, ThreadEnd};
 pub use lasso::{Extent, Fate, Lasso, client_choices};
-pub use limits::{Limits, Progress, Stop, Watch};
+pub use limits::{Counters, Limits, Stop, Watch};
 pub use query::{Query, Question, lacks};
 pub use refusal::{Inexact, Lack, Refusal, Subject};
 pub use relations::{Event, Relations};

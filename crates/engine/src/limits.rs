@@ -102,7 +102,7 @@ impl Limits {
 
 /// How a run is getting on.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
+pub struct Counters {
     /// States (explorer) or executions (interpreter) so far.
     pub states: u64,
     /// States still to be expanded.
@@ -116,10 +116,10 @@ pub struct Progress {
 /// Somebody who wants to know how a run is getting on.
 pub trait Watch: Sync {
     /// Called now and then.
-    fn progress(&self, progress: Progress);
+    fn progress(&self, progress: Counters);
 }
 
 /// Ignores progress.
 impl Watch for () {
-    fn progress(&self, _: Progress) {}
+    fn progress(&self, _: Counters) {}
 }

@@ -27,7 +27,7 @@ pub use faults::Fault;
 pub use search::deadlocks::Deadlocks;
 pub use search::rounds;
 pub use search::space::{Space, Summary, Walker, Wrong};
-pub use semantics::stepping::{NextStep, Place, Standing, Stepping};
+pub use semantics::stepping::{NextStep, Position, Standing, Stepping};
 
 use cyrano_engine::{
     Answer, BlockProof, Cause, Engine, Inexact, Limits, Query, Refusal, Verdict, Violation, Watch, limit_reason,

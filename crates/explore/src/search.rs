@@ -15,7 +15,7 @@ pub(crate) mod witness;
 use std::ops::Range;
 use std::time::Instant;
 
-use cyrano_engine::{Limits, Progress, Stats, Stop, Watch};
+use cyrano_engine::{Counters, Limits, Stats, Stop, Watch};
 use cyrano_ir::{LocId, Property, Ty};
 
 use crate::criteria::judge::{Hit, Judge};
@@ -306,7 +306,7 @@ impl<'m, 'a, E: Expander<'m, 'a>> Worker<E> {
     fn limit(&mut self, search: &Search<'_, '_>) -> bool {
         let (states, bytes) = (search.store.len(), search.store.bytes() + search.own);
         let frontier = states.saturating_sub(search.expanded + self.expanded);
-        search.watch.progress(Progress { states, frontier, depth: search.stats.depth, bytes });
+        search.watch.progress(Counters { states, frontier, depth: search.stats.depth, bytes });
         self.stop = search.limits.exceeded(bytes);
         self.stop.is_some()
     }

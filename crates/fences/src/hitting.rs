@@ -21,7 +21,7 @@ pub(crate) struct Problem<'a> {
 
 /// A cheapest set that hits every clause and contains no blocked set, sorted; none if there is none.
 pub(crate) fn minimum(problem: &Problem<'_>) -> Option<Vec<Candidate>> {
-    let state = vec![State::Open; problem.costs.len()];
+    let state = vec![Choice::Open; problem.costs.len()];
     let mut branch = Branch { problem, state, taken: Vec::new(), cost: 0, best: None };
     branch.search();
     let mut best = branch.best.map(|(_, set)| set)?;
@@ -30,7 +30,7 @@ pub(crate) fn minimum(problem: &Problem<'_>) -> Option<Vec<Candidate>> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum Choice {
     Open,
     Taken,
     Excluded,
@@ -38,7 +38,7 @@ enum State {
 
 struct Branch<'a> {
     problem: &'a Problem<'a>,
-    state: Vec<State>,
+    state: Vec<Choice>,
     taken: Vec<Candidate>,
     cost: u64,
     best: Option<(u64, Vec<Candidate>)>,
@@ -46,7 +46,7 @@ struct Branch<'a> {
 
 impl<'a> Branch<'a> {
     fn search(&mut self) {
-        let blocked = self.problem.blocked.iter().any(|set| set.iter().all(|c| self.is(*c, State::Taken)));
+        let blocked = self.problem.blocked.iter().any(|set| set.iter().all(|c| self.is(*c, Choice::Taken)));
         let Some(bound) = self.bound().filter(|_| !blocked) else { return };
         if self.best.as_ref().is_some_and(|(cost, _)| self.cost + bound >= *cost) {
             return;
@@ -59,29 +59,29 @@ impl<'a> Branch<'a> {
         options.sort_by_key(|candidate| (self.problem.costs[candidate.0], *candidate));
         for candidate in &options {
             let cost = u64::from(self.problem.costs[candidate.0]);
-            self.state[candidate.0] = State::Taken;
+            self.state[candidate.0] = Choice::Taken;
             self.taken.push(*candidate);
             self.cost += cost;
             self.search();
             self.cost -= cost;
             self.taken.pop();
-            self.state[candidate.0] = State::Excluded;
+            self.state[candidate.0] = Choice::Excluded;
         }
-        options.iter().for_each(|candidate| self.state[candidate.0] = State::Open);
+        options.iter().for_each(|candidate| self.state[candidate.0] = Choice::Open);
     }
 
-    fn is(&self, candidate: Candidate, state: State) -> bool {
+    fn is(&self, candidate: Candidate, state: Choice) -> bool {
         self.state[candidate.0] == state
     }
 
     /// The clauses that are not hit yet.
     fn open_clauses(&self) -> impl Iterator<Item = &'a Vec<Candidate>> {
         let clauses = self.problem.clauses.iter();
-        clauses.filter(|clause| !clause.iter().any(|candidate| self.is(*candidate, State::Taken)))
+        clauses.filter(|clause| !clause.iter().any(|candidate| self.is(*candidate, Choice::Taken)))
     }
 
     fn left<'c>(&self, clause: &'c [Candidate]) -> impl Iterator<Item = Candidate> + use<'_, 'c, 'a> {
-        clause.iter().copied().filter(|candidate| self.is(*candidate, State::Open))
+        clause.iter().copied().filter(|candidate| self.is(*candidate, Choice::Open))
     }
 
     /// What the open clauses cost at least; none if one of them cannot be hit any more.

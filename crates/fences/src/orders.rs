@@ -78,7 +78,8 @@ pub struct OrderSet {
 
 /// Finds up to `most` minimal sets of orders.
 pub fn synthesise_orders<A: Orderable>(algorithm: &A, most: usize) -> OrdersOutcome<A::Wrong> {
-    let mut search = Search { algorithm, questions: 0, clauses: Vec::new(), wrong: Vec::new(), found: Vec::new() };
+    let mut search =
+        OrderSynthesis { algorithm, questions: 0, clauses: Vec::new(), wrong: Vec::new(), found: Vec::new() };
     let end = search.run(most);
     let sets: Vec<OrderSet> = search.found.iter().map(|set| search.proven(set)).collect();
     let verdict = if sets.is_empty() { end.verdict } else { Verdict::Repaired };
@@ -92,7 +93,7 @@ pub fn synthesise_orders<A: Orderable>(algorithm: &A, most: usize) -> OrdersOutc
     }
 }
 
-struct Search<'a, A: Orderable> {
+struct OrderSynthesis<'a, A: Orderable> {
     algorithm: &'a A,
     questions: usize,
     clauses: Vec<Vec<Candidate>>,
@@ -100,7 +101,7 @@ struct Search<'a, A: Orderable> {
     found: Vec<Vec<Candidate>>,
 }
 
-impl<A: Orderable> Search<'_, A> {
+impl<A: Orderable> OrderSynthesis<'_, A> {
     fn run(&mut self, most: usize) -> End {
         let strength = |candidate| self.algorithm.strength(candidate).min(ORDER >> 6);
         let costs: Vec<u32> = (0..self.algorithm.candidates()).map(|n| ORDER + strength(n)).collect();

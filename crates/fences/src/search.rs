@@ -57,7 +57,7 @@ impl Options {
 
 /// Finds fences that make all programs of the suite correct.
 pub fn synthesise<S: Suite>(suite: &S, options: &Options) -> Outcome<S::Evidence> {
-    let mut search = Search {
+    let mut search = Synthesis {
         suite,
         options,
         questions: 0,
@@ -69,7 +69,7 @@ pub fn synthesise<S: Suite>(suite: &S, options: &Options) -> Outcome<S::Evidence
         sequential: BTreeSet::new(),
     };
     let end = search.run().unwrap_or_else(|end| end);
-    let Search { questions, rounds, counterexamples, sets, undecided, .. } = search;
+    let Synthesis { questions, rounds, counterexamples, sets, undecided, .. } = search;
     let verdict = if sets.is_empty() { end.verdict } else { Verdict::Repaired };
     let proven = sets.iter().all(|set| set.prevents.iter().all(Option::is_some));
     Outcome {
@@ -85,7 +85,7 @@ pub fn synthesise<S: Suite>(suite: &S, options: &Options) -> Outcome<S::Evidence
     }
 }
 
-struct Search<'a, S: Suite> {
+struct Synthesis<'a, S: Suite> {
     suite: &'a S,
     options: &'a Options,
     questions: usize,
@@ -116,7 +116,7 @@ enum Trial<E> {
     Unknown(String),
 }
 
-impl<S: Suite> Search<'_, S> {
+impl<S: Suite> Synthesis<'_, S> {
     /// Runs to the end; the two sides of the result differ only in that `?` may return one of them.
     fn run(&mut self) -> Result<End, End> {
         let first = match self.ask(&[], S::judge)? {

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::local::EVENT_LIMIT;
 use crate::meter::Meter;
 use crate::order::{Event, Events, Placing};
-use crate::search::{Halt, Search};
+use crate::search::{Enumeration, Halt};
 use crate::set::EventSet;
 use crate::trace::{Status, Trace};
 
@@ -173,7 +173,7 @@ impl<'a, 'p, G: Goal> Pursuit<'a, 'p, '_, G> {
         self.meter.stats.depth = self.meter.stats.depth.max(events.list.len() as u64);
         let mut satisfied = false;
         let (goal, initial) = (&mut *self.goal, self.initial);
-        let ended = Search::run(self.model, &events, initial, self.meter, |placing| {
+        let ended = Enumeration::run(self.model, &events, initial, self.meter, |placing| {
             let memory = placing.memory(initial);
             let flow = goal.found(&Found { combination, placing, memory });
             satisfied = flow.is_break();

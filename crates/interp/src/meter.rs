@@ -1,6 +1,6 @@
 //! What a run has used so far, and when it has to stop.
 
-use cyrano_engine::{Limits, Progress, Stats, Stop, Watch};
+use cyrano_engine::{Counters, Limits, Stats, Stop, Watch};
 
 /// Steps between two looks at the clock.
 const INTERVAL: u64 = 4096;
@@ -35,7 +35,7 @@ impl<'p> Meter<'p> {
         self.stats.peak_bytes = self.stats.peak_bytes.max(self.bytes);
         if self.ticks.is_multiple_of(INTERVAL * REPORT) {
             let Stats { states, depth, .. } = self.stats;
-            self.watch.progress(Progress { states, frontier: 0, depth, bytes: self.bytes });
+            self.watch.progress(Counters { states, frontier: 0, depth, bytes: self.bytes });
         }
         self.limits.exceeded(self.bytes).map_or(Ok(()), Err)
     }

@@ -29,7 +29,7 @@ pub(crate) enum Halt {
 }
 
 /// A search over memory orders.
-pub(crate) struct Search<'e, 'm, 'p, V> {
+pub(crate) struct Enumeration<'e, 'm, 'p, V> {
     placing: Placing<'e>,
     initial: &'e [i128],
     check_flow: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Search<'e, 'm, 'p, V> {
     visit: V,
 }
 
-impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Search<'e, 'm, 'p, V> {
+impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Enumeration<'e, 'm, 'p, V> {
     /// Visits at least one memory order for each final memory, until the visitor breaks off.
     pub(crate) fn run(
         model: &'e Model,

@@ -40,7 +40,7 @@ pub enum Shown {
 
 /// A final state as the test shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct State {
+pub struct FinalState {
     /// One value per column.
     pub values: Vec<Shown>,
     /// Whether the proposition holds in it.
@@ -51,7 +51,7 @@ pub struct State {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Judgement {
     /// The final states that pass the filter, each once.
-    pub states: Vec<State>,
+    pub states: Vec<FinalState>,
     /// The number of those in which the proposition holds.
     pub positive: usize,
     /// The number of the others.
@@ -93,7 +93,7 @@ impl Test {
         }
         let positive = states.values().filter(|holds| **holds).count();
         let negative = states.len() - positive;
-        let states = states.into_iter().map(|(values, holds)| State { values, holds }).collect();
+        let states = states.into_iter().map(|(values, holds)| FinalState { values, holds }).collect();
         Ok(Judgement { states, positive, negative })
     }
 

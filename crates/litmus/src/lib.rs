@@ -27,7 +27,7 @@ use cyrano_ir::{Diagnostic, FinalExpr, IntType, Program, Span};
 
 use ast::{Arch, Condition, Head, Init};
 use cursor::Cursor;
-pub use judge::{Judgement, Observation, Shown, State};
+pub use judge::{FinalState, Judgement, Observation, Shown};
 use layout::Layout;
 use token::Mode;
 

@@ -63,7 +63,7 @@ pub fn minimise_until(
     stop: &dyn Fn() -> bool,
 ) -> Minimised {
     let from = Effort::of(&execution.order);
-    let mut search = Search {
+    let mut search = Minimiser {
         best: execution.clone(),
         effort: from,
         rejected: HashSet::new(),
@@ -108,7 +108,7 @@ fn reorderings(order: &[Access]) -> usize {
     missing
 }
 
-struct Search<'a> {
+struct Minimiser<'a> {
     best: Execution,
     effort: Effort,
     /// Hashes of the orders that were refused; a collision costs a candidate and nothing else.
@@ -122,7 +122,7 @@ struct Search<'a> {
     stop: &'a dyn Fn() -> bool,
 }
 
-impl Search<'_> {
+impl Minimiser<'_> {
     /// Whether the search is over.
     fn is_over(&mut self) -> bool {
         let spent = self.trials >= MAX_TRIALS || self.replayed >= MAX_REPLAYED || self.examined >= MAX_EXAMINED;

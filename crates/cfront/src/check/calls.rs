@@ -15,20 +15,20 @@ pub(super) fn check(checked: &Checked, problems: &mut Problems) {
             }
         }
     }
-    let mut search = Search { checked, done: vec![false; checked.functions.len()], path: Vec::new() };
+    let mut search = CallCycles { checked, done: vec![false; checked.functions.len()], path: Vec::new() };
     for index in 0..checked.functions.len() {
         search.visit(FuncId(index), Loc::default(), problems);
     }
 }
 
 /// A depth-first search; the path holds every function with the place of the call that led to it.
-struct Search<'c> {
+struct CallCycles<'c> {
     checked: &'c Checked,
     done: Vec<bool>,
     path: Vec<(FuncId, Loc)>,
 }
 
-impl Search<'_> {
+impl CallCycles<'_> {
     fn visit(&mut self, func: FuncId, called: Loc, problems: &mut Problems) {
         if let Some(start) = self.path.iter().position(|(on_path, _)| *on_path == func) {
             self.report(start, called, problems);

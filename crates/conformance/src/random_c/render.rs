@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use crate::models::{KINDS, chosen};
 
-use super::stmt::{Condition, Place, Pointer, Stmt, Target, Value};
+use super::stmt::{Condition, MemoryWord, Pointer, Stmt, Target, Value};
 
 /// Declares the locals of a function.
 pub fn locals(body: &[Stmt], out: &mut String) {
@@ -131,7 +131,7 @@ fn target_name(target: Target) -> &'static str {
     ["NULL", "&n0", "t0", "t1"][usize::from(target)]
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for MemoryWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Named(n) => f.write_str(["x", "y", "s.a", "s.b", "n0.value"][usize::from(*n)]),

@@ -9,9 +9,9 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 pub enum Stmt {
     /// `place = value;`
-    Store(Place, Value),
+    Store(MemoryWord, Value),
     /// `r = place;`
-    Load(u8, Place),
+    Load(u8, MemoryWord),
     /// `r = value;`
     Compute(u8, Value),
     /// `pointer = target;`
@@ -23,15 +23,15 @@ pub enum Stmt {
     /// `k = malloc(…)`, perhaps published, or freed.
     Cell(u8),
     /// `r = cas(&place, value, value);`
-    Cas(u8, Place, Value, Value),
+    Cas(u8, MemoryWord, Value, Value),
     /// `r = cas(&pointer, target, target);`
     CasPointer(u8, Pointer, Target, Target),
     /// `r = dcas(&x, &pointer, value, target, value, target);`
     Dcas(u8, Pointer, [Value; 2], [Target; 2]),
     /// `r = fetch_add(&place, c);`
-    FetchAdd(u8, Place, i8),
+    FetchAdd(u8, MemoryWord, i8),
     /// `r = exchange(&place, value);`
-    Exchange(u8, Place, Value),
+    Exchange(u8, MemoryWord, Value),
     /// What can be done with the packed word `w`: see `render`.
     Word(u8, u8, Value),
     /// What can be done with the marked pointer `m`: see `render`.
@@ -58,7 +58,7 @@ pub enum Stmt {
 
 /// An integer in memory.
 #[derive(Clone, Copy, Debug)]
-pub enum Place {
+pub enum MemoryWord {
     /// `x`, `y`, `s.a`, `s.b`, `n0.value`.
     Named(u8),
     /// `a[r & 1]`
@@ -100,7 +100,7 @@ pub enum Condition {
     /// `r < value`
     Less(u8, Value),
     /// `place != c`: a load within the condition.
-    Read(Place, i8),
+    Read(MemoryWord, i8),
     /// `t0 != 0 && t0->value == c`
     Guarded(u8, i8),
     /// `t0 == t1`
@@ -111,14 +111,14 @@ fn reg() -> impl Strategy<Value = u8> {
     0..3u8
 }
 
-fn place() -> impl Strategy<Value = Place> {
+fn place() -> impl Strategy<Value = MemoryWord> {
     prop_oneof![
-        12 => (0..2u8).prop_map(Place::Named),
-        3 => (2..5u8).prop_map(Place::Named),
-        1 => reg().prop_map(Place::Element),
-        1 => reg().prop_map(Place::AnyElement),
-        2 => (0..2u8).prop_map(Place::Field),
-        1 => Just(Place::Far),
+        12 => (0..2u8).prop_map(MemoryWord::Named),
+        3 => (2..5u8).prop_map(MemoryWord::Named),
+        1 => reg().prop_map(MemoryWord::Element),
+        1 => reg().prop_map(MemoryWord::AnyElement),
+        2 => (0..2u8).prop_map(MemoryWord::Field),
+        1 => Just(MemoryWord::Far),
     ]
 }
 
@@ -234,7 +234,7 @@ impl Stmt {
     }
 }
 
-impl Place {
+impl MemoryWord {
     fn accesses(self) -> usize {
         if matches!(self, Self::Far) { 2 } else { 1 }
     }

@@ -31,7 +31,7 @@ struct Serial {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct State {
+struct Configuration {
     memory: Vec<i128>,
     threads: Vec<Thread>,
     shadow: BTreeSet<Serial>,
@@ -94,7 +94,8 @@ impl<'p> Oracle<'p> {
         let threads = self.program.threads.len();
         let (memory, owed) = (self.program.memory.clone(), vec![None; threads]);
         let serial = Serial { memory: memory.clone(), threads: vec![Local::default(); threads], owed };
-        let mut start = State { memory, threads: vec![Thread::default(); threads], shadow: BTreeSet::from([serial]) };
+        let mut start =
+            Configuration { memory, threads: vec![Thread::default(); threads], shadow: BTreeSet::from([serial]) };
         for t in 0..threads {
             if self.run_on(&mut start, t).is_err() {
                 return false;
@@ -116,7 +117,7 @@ impl<'p> Oracle<'p> {
         true
     }
 
-    fn steps(&self, state: &State, t: usize) -> Vec<Result<State, Wrong>> {
+    fn steps(&self, state: &Configuration, t: usize) -> Vec<Result<Configuration, Wrong>> {
         let pc = state.threads[t].local.pc;
         let mut next = state.clone();
         match execute(&self.program.threads[t], &mut next.threads[t].local, &mut next.memory) {
@@ -141,7 +142,7 @@ impl<'p> Oracle<'p> {
     }
 
     /// The access at `pc` has been performed.
-    fn performed(&self, state: &mut State, t: usize, pc: usize) -> Result<(), Wrong> {
+    fn performed(&self, state: &mut Configuration, t: usize, pc: usize) -> Result<(), Wrong> {
         if state.threads[t].in_block {
             state.threads[t].opened = true;
         } else {
@@ -152,17 +153,17 @@ impl<'p> Oracle<'p> {
     }
 
     /// Runs on and compares memory if nobody is in a block then.
-    fn go_on(&self, state: &mut State, t: usize) -> Result<(), Wrong> {
+    fn go_on(&self, state: &mut Configuration, t: usize) -> Result<(), Wrong> {
         self.run_on(state, t)?;
         if state.threads.iter().all(|thread| !thread.opened) {
-            let State { memory, shadow, .. } = state;
+            let Configuration { memory, shadow, .. } = state;
             shadow.retain(|serial| serial.memory == *memory);
         }
         if state.shadow.is_empty() { Err(Wrong) } else { Ok(()) }
     }
 
     /// Runs a thread to its next access or choice.
-    fn run_on(&self, state: &mut State, t: usize) -> Result<(), Wrong> {
+    fn run_on(&self, state: &mut Configuration, t: usize) -> Result<(), Wrong> {
         let code = &self.program.threads[t];
         loop {
             let pc = state.threads[t].local.pc;
@@ -187,7 +188,7 @@ impl<'p> Oracle<'p> {
     }
 
     /// The serial runs run the thread's next unit, in every way.
-    fn commit(&self, state: &mut State, t: usize) -> Result<(), Wrong> {
+    fn commit(&self, state: &mut Configuration, t: usize) -> Result<(), Wrong> {
         let chosen = std::mem::take(&mut state.threads[t].chosen);
         let before = std::mem::take(&mut state.shadow);
         for serial in before {
@@ -234,7 +235,7 @@ impl<'p> Oracle<'p> {
     }
 
     /// A unit has ended at `pc`: the serial runs that handed on something else are none of this execution's.
-    fn hand_on(&self, state: &mut State, t: usize, pc: usize) -> Result<(), Wrong> {
+    fn hand_on(&self, state: &mut Configuration, t: usize, pc: usize) -> Result<(), Wrong> {
         let real = Some(self.handed_on(t, pc, &state.threads[t].local.regs));
         let before = std::mem::take(&mut state.shadow);
         let fitting = before.into_iter().filter(|serial| serial.owed[t] == real);

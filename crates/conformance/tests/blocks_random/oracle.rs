@@ -34,7 +34,7 @@ struct Thread {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct State {
+struct Configuration {
     memory: Vec<i128>,
     shadow: Vec<i128>,
     threads: Vec<Thread>,
@@ -82,8 +82,11 @@ impl Oracle<'_> {
     pub fn is_right(&self) -> bool {
         let registers = 16;
         let thread = Thread { regs: vec![0; registers], shadow_regs: vec![0; registers], ..Thread::default() };
-        let start =
-            State { memory: vec![0; LOCATIONS], shadow: vec![0; LOCATIONS], threads: vec![thread; self.program.len()] };
+        let start = Configuration {
+            memory: vec![0; LOCATIONS],
+            shadow: vec![0; LOCATIONS],
+            threads: vec![thread; self.program.len()],
+        };
         let mut seen = HashSet::from([start.clone()]);
         let mut todo = vec![start];
         while let Some(state) = todo.pop() {
@@ -103,7 +106,7 @@ impl Oracle<'_> {
         true
     }
 
-    fn steps(&self, state: &State, t: usize) -> Vec<Result<State, Wrong>> {
+    fn steps(&self, state: &Configuration, t: usize) -> Vec<Result<Configuration, Wrong>> {
         let mut all = Vec::new();
         let buffer = &state.threads[t].buffer;
         for at in 0..buffer.len() {
@@ -124,7 +127,7 @@ impl Oracle<'_> {
         all
     }
 
-    fn drain(&self, state: &mut State, t: usize, at: usize) -> Result<(), Wrong> {
+    fn drain(&self, state: &mut Configuration, t: usize, at: usize) -> Result<(), Wrong> {
         let (loc, new, unit, commits) = state.threads[t].buffer.remove(at);
         state.memory[loc] = new;
         // The log has one unperformed entry for each buffered store, in the same order.
@@ -134,7 +137,7 @@ impl Oracle<'_> {
     }
 
     /// The next access of a thread, if it has one and it can be performed or buffered.
-    fn act(&self, state: &mut State, t: usize) -> Option<Result<(), Wrong>> {
+    fn act(&self, state: &mut Configuration, t: usize) -> Option<Result<(), Wrong>> {
         let thread = &mut state.threads[t];
         let unit = self.program[t].get(thread.unit)?;
         let act = unit.acts[thread.act];
@@ -191,8 +194,8 @@ impl Oracle<'_> {
     }
 
     /// Something was performed: commits, ends of units, and the comparison of memory.
-    fn performed(&self, state: &mut State, t: usize, commits: Option<usize>) -> Result<(), Wrong> {
-        let State { shadow, threads, .. } = state;
+    fn performed(&self, state: &mut Configuration, t: usize, commits: Option<usize>) -> Result<(), Wrong> {
+        let Configuration { shadow, threads, .. } = state;
         let thread = &mut threads[t];
         if let Some(unit) = commits {
             while thread.shadow_units <= unit {

@@ -42,7 +42,7 @@ pub fn outcomes(test: &Test, buffered: bool) -> Result<Shows, String> {
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct State {
+struct Configuration {
     memory: Vec<u64>,
     threads: Vec<Local>,
 }
@@ -74,9 +74,9 @@ impl Machine<'_> {
         self.names.iter().position(|known| known == name).ok_or_else(|| format!("no location {name}"))
     }
 
-    fn start(&self, test: &Test) -> Result<State, String> {
+    fn start(&self, test: &Test) -> Result<Configuration, String> {
         let mut state =
-            State { memory: vec![0; self.names.len()], threads: vec![Local::default(); self.threads.len()] };
+            Configuration { memory: vec![0; self.names.len()], threads: vec![Local::default(); self.threads.len()] };
         for init in &test.init {
             let value = match &init.value {
                 Some(Value::Int(value)) => *value as u64,
@@ -95,12 +95,12 @@ impl Machine<'_> {
         Ok(state)
     }
 
-    fn is_done(&self, state: &State) -> bool {
+    fn is_done(&self, state: &Configuration) -> bool {
         let ended = |(local, thread): (&Local, &Thread)| local.line >= thread.lines.len() && local.buffer.is_empty();
         state.threads.iter().zip(self.threads).all(ended)
     }
 
-    fn show(&self, test: &Test, state: &State) -> Result<Vec<Shown>, String> {
+    fn show(&self, test: &Test, state: &Configuration) -> Result<Vec<Shown>, String> {
         let mut values = Vec::new();
         for column in &test.columns {
             let value = match column.name.split_once(':') {
@@ -125,7 +125,7 @@ impl Machine<'_> {
         Ok(values)
     }
 
-    fn steps(&self, state: &State) -> Result<Vec<State>, String> {
+    fn steps(&self, state: &Configuration) -> Result<Vec<Configuration>, String> {
         let mut next = Vec::new();
         for thread in 0..self.threads.len() {
             if !state.threads[thread].buffer.is_empty() {
@@ -140,7 +140,7 @@ impl Machine<'_> {
     }
 
     /// The next instruction of a thread, if it can be executed now.
-    fn step(&self, state: &State, thread: usize) -> Result<Option<State>, String> {
+    fn step(&self, state: &Configuration, thread: usize) -> Result<Option<Configuration>, String> {
         let local = &state.threads[thread];
         let Some(line) = self.threads[thread].lines.get(local.line) else { return Ok(None) };
         let mut run = Run { machine: self, state: state.clone(), thread };
@@ -162,7 +162,7 @@ impl Machine<'_> {
 /// An instruction being executed.
 struct Run<'m> {
     machine: &'m Machine<'m>,
-    state: State,
+    state: Configuration,
     thread: usize,
 }
 

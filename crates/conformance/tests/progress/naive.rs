@@ -21,7 +21,7 @@ const SECTION: usize = 1_000;
 
 /// A state in full.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct State {
+struct Configuration {
     memory: Vec<i128>,
     registers: Vec<Vec<i128>>,
     pcs: Vec<usize>,
@@ -52,7 +52,7 @@ impl Graph {
     pub fn of(program: &Program) -> Option<Self> {
         let threads = program.threads.len();
         let live: Vec<Liveness> = program.threads.iter().map(|thread| Liveness::new(thread, [])).collect();
-        let mut first = State {
+        let mut first = Configuration {
             memory: program.initial_memory(),
             registers: program.threads.iter().map(|t| t.registers.iter().map(|r| r.init).collect()).collect(),
             pcs: vec![0; threads],
@@ -91,12 +91,12 @@ impl Graph {
     }
 }
 
-fn op<'p>(program: &'p Program, state: &State, thread: usize) -> &'p Op {
+fn op<'p>(program: &'p Program, state: &Configuration, thread: usize) -> &'p Op {
     &program.threads[thread].code[state.pcs[thread]].op
 }
 
 /// Runs a thread on to its next access, choice or event, and forgets registers that nobody will read.
-fn rest(program: &Program, live: &[Liveness], state: &mut State, thread: usize) {
+fn rest(program: &Program, live: &[Liveness], state: &mut Configuration, thread: usize) {
     let local = |op: &Op| matches!(op, Op::Assign { .. } | Op::Branch { .. } | Op::Jump(_));
     for _ in 0..LOCAL {
         if !local(op(program, state, thread)) {
@@ -113,7 +113,7 @@ fn rest(program: &Program, live: &[Liveness], state: &mut State, thread: usize) 
 }
 
 /// What a thread can do in a state, with how a transaction ends in it.
-fn steps(program: &Program, state: &State, thread: usize) -> Vec<(State, Option<TxEvent>)> {
+fn steps(program: &Program, state: &Configuration, thread: usize) -> Vec<(Configuration, Option<TxEvent>)> {
     let mut next = state.clone();
     if matches!(op(program, state, thread), Op::AtomicBegin) {
         for _ in 0..SECTION {
@@ -150,10 +150,10 @@ fn steps(program: &Program, state: &State, thread: usize) -> Vec<(State, Option<
 }
 
 /// Executes one instruction; whether it can be executed.
-fn execute(program: &Program, state: &mut State, thread: usize) -> bool {
+fn execute(program: &Program, state: &mut Configuration, thread: usize) -> bool {
     let op = op(program, state, thread).clone();
-    let value = |state: &State, expr: &LocalExpr| eval(&state.registers[thread], expr);
-    let at = |state: &State, addr: &Addr| match addr {
+    let value = |state: &Configuration, expr: &LocalExpr| eval(&state.registers[thread], expr);
+    let at = |state: &Configuration, addr: &Addr| match addr {
         Addr::Fixed(loc) => loc.index(),
         Addr::Indexed { array, index } => {
             program.element(*array, value(state, index)).expect("an index in range").index()

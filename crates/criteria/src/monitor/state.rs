@@ -28,7 +28,7 @@ pub(super) const fn node(index: usize) -> Nodes {
 
 /// A state of a monitor.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct State {
+pub struct MonitorState {
     /// First the running transactions, then the pending loads.
     pub(super) nodes: [Node; 2 * MAX],
     pub(super) running: [Running; MAX],
@@ -100,7 +100,7 @@ pub(super) struct Variable {
     pub into: Nodes,
 }
 
-impl State {
+impl MonitorState {
     /// Whether the thread has no transaction that has begun or may begin with a load.
     pub(super) fn is_idle(&self, thread: u8) -> bool {
         self.running[thread as usize].phase == Phase::Idle && self.pending[thread as usize] == Pending::None
@@ -162,7 +162,7 @@ impl State {
 }
 
 /// Writes a state as bits, leaving out what must be zero.
-pub(super) fn encode(state: &State, size: Size, out: &mut Vec<u8>) {
+pub(super) fn encode(state: &MonitorState, size: Size, out: &mut Vec<u8>) {
     let mut bits = BitWriter { out, word: 0, used: 0 };
     let (n, k) = (u32::from(size.threads), u32::from(size.vars));
     let put_node = |bits: &mut BitWriter<'_>, node: Node| {
@@ -201,13 +201,13 @@ pub(super) fn encode(state: &State, size: Size, out: &mut Vec<u8>) {
 }
 
 /// Reads what [`encode`] wrote, from the front of the bytes; gives the number of bytes read too.
-pub(super) fn decode(bytes: &[u8], size: Size) -> Option<(State, usize)> {
+pub(super) fn decode(bytes: &[u8], size: Size) -> Option<(MonitorState, usize)> {
     let mut bits = BitReader { bytes, at: 0 };
     let (n, k) = (u32::from(size.threads), u32::from(size.vars));
     let get_node = |bits: &mut BitReader<'_>| {
         Some(Node { into: widen(bits.get(2 * n)?, n), accessed: bits.get(k)? as u8, stored: bits.get(k)? as u8 })
     };
-    let mut state = State::initial();
+    let mut state = MonitorState::initial();
     for t in 0..size.threads as usize {
         let phase = match bits.get(2)? {
             0 => Phase::Idle,

@@ -6,19 +6,19 @@
 //! same holds for a transaction's dirty variables.
 
 use super::Rejection;
-use super::state::{Nodes, Pending, Phase, State, Vars, load_node, node};
+use super::state::{MonitorState, Nodes, Pending, Phase, Vars, load_node, node};
 use crate::criterion::TxCriterion;
 use crate::history::{Action, Event, Size};
 
 /// A state under change.
 pub(super) struct Step<'a> {
-    pub state: &'a mut State,
+    pub state: &'a mut MonitorState,
     pub opacity: bool,
     pub size: Size,
 }
 
 impl<'a> Step<'a> {
-    pub fn new(state: &'a mut State, criterion: TxCriterion, size: Size) -> Self {
+    pub fn new(state: &'a mut MonitorState, criterion: TxCriterion, size: Size) -> Self {
         Self { state, opacity: !criterion.is_about_committed(), size }
     }
 

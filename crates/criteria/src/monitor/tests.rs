@@ -5,7 +5,7 @@ use crate::criterion::TxCriterion;
 use proptest::prelude::*;
 use rustc_hash::FxHashSet;
 
-use super::{Monitor, Rejection, State};
+use super::{Monitor, MonitorState, Rejection};
 use crate::history::{Action, Event, History, Parsed, Size};
 use crate::oracle;
 
@@ -21,7 +21,7 @@ fn monitor(criterion: TxCriterion, threads: u8, vars: u8) -> Monitor {
 fn check_all(criterion: TxCriterion, threads: u8, vars: u8, length: usize) {
     let monitor = monitor(criterion, threads, vars);
     let mut level = vec![(History::new(), monitor.initial())];
-    let mut seen: FxHashSet<(History, State)> = level.iter().cloned().collect();
+    let mut seen: FxHashSet<(History, MonitorState)> = level.iter().cloned().collect();
     for left in (0..length).rev() {
         let mut next = Vec::new();
         for (history, state) in &level {
@@ -123,7 +123,11 @@ fn show(history: &[Event]) -> String {
 }
 
 /// Walks at random, always along accepted events, and calls `visit` with each history, its state, and every event after it.
-fn walk(monitor: &Monitor, choices: &[u16], mut visit: impl FnMut(&[Event], &State, Event, Result<State, Rejection>)) {
+fn walk(
+    monitor: &Monitor,
+    choices: &[u16],
+    mut visit: impl FnMut(&[Event], &MonitorState, Event, Result<MonitorState, Rejection>),
+) {
     let (mut history, mut state) = (History::new(), monitor.initial());
     for choice in choices {
         let mut open = Vec::new();

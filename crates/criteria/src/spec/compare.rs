@@ -92,7 +92,7 @@ pub fn inclusion(
         return Err(CompareError::Alphabets);
     }
     let letters = left.alphabet().len();
-    let mut search = Search::new(left, right);
+    let mut search = Antichains::new(left, right);
     let mut found = search.start();
     let mut next = 0;
     while found.is_none() && next < search.pairs.len() {
@@ -113,7 +113,7 @@ struct Pair {
     from: Option<(u32, u16)>,
 }
 
-struct Search<'a> {
+struct Antichains<'a> {
     left: &'a mut dyn Automaton,
     right: Subsets<'a>,
     /// All pairs found, which is also the queue.
@@ -124,7 +124,7 @@ struct Search<'a> {
     scratch: Vec<StateId>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> Antichains<'a> {
     fn new(left: &'a mut dyn Automaton, right: &'a mut dyn Automaton) -> Self {
         Self {
             left,

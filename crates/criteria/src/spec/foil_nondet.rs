@@ -53,7 +53,7 @@ pub struct Lane {
 }
 
 /// Both threads.
-type State = [Lane; 2];
+type Lanes = [Lane; 2];
 
 impl Rules for FoilNondet {
     type Lane = Lane;
@@ -69,13 +69,13 @@ impl Rules for FoilNondet {
         take(t, u, action, self.0)
     }
 
-    fn settled(&self, state: State) -> Vec<State> {
+    fn settled(&self, state: Lanes) -> Vec<Lanes> {
         serializations(state)
     }
 }
 
 /// The state itself and what silent serialize steps make of it.
-fn serializations(state: State) -> Vec<State> {
+fn serializations(state: Lanes) -> Vec<Lanes> {
     let mut states = vec![state];
     let mut at = 0;
     while at < states.len() {

@@ -89,7 +89,7 @@ impl History {
     /// An event that is wrong is left out when the later ones are looked at.
     pub fn new(init: Vec<i128>, events: Vec<Event>) -> Result<Self, Vec<IllFormed>> {
         let mut wrong = Vec::new();
-        let mut states = vec![State::Idle; 256];
+        let mut states = vec![Phase::Idle; 256];
         for (at, event) in events.iter().enumerate() {
             let state = &mut states[event.tx as usize];
             match check(event, *state, at, init.len()) {
@@ -130,28 +130,28 @@ impl History {
 }
 
 #[derive(Clone, Copy)]
-enum State {
+enum Phase {
     Idle,
     Waiting(Call, usize),
     Ended(usize),
 }
 
 /// What becomes of a transaction by its next event.
-fn check(event: &Event, state: State, at: usize, locations: usize) -> Result<State, Fault> {
+fn check(event: &Event, state: Phase, at: usize, locations: usize) -> Result<Phase, Fault> {
     if event.tx as usize >= MAX_TRANSACTIONS || locations > MAX_LOCATIONS {
         return Err(Fault::TooLarge);
     }
     match (state, event.action) {
-        (State::Ended(end), _) => Err(Fault::Ended(end)),
-        (State::Waiting(_, since), Action::Invoke(_)) => Err(Fault::StillWaiting(since)),
-        (State::Idle, Action::Respond(_)) => Err(Fault::NoCall),
-        (State::Idle, Action::Invoke(Call::Read(loc) | Call::Write(loc, _))) if loc as usize >= locations => {
+        (Phase::Ended(end), _) => Err(Fault::Ended(end)),
+        (Phase::Waiting(_, since), Action::Invoke(_)) => Err(Fault::StillWaiting(since)),
+        (Phase::Idle, Action::Respond(_)) => Err(Fault::NoCall),
+        (Phase::Idle, Action::Invoke(Call::Read(loc) | Call::Write(loc, _))) if loc as usize >= locations => {
             Err(Fault::NoSuchLocation)
         }
-        (State::Idle, Action::Invoke(call)) => Ok(State::Waiting(call, at)),
-        (State::Waiting(call, since), Action::Respond(reply)) => match (call, reply) {
-            (Call::Read(_), Reply::Value(_)) | (Call::Write(..), Reply::Ok) => Ok(State::Idle),
-            (_, Reply::Aborted) | (Call::Commit, Reply::Committed) => Ok(State::Ended(at)),
+        (Phase::Idle, Action::Invoke(call)) => Ok(Phase::Waiting(call, at)),
+        (Phase::Waiting(call, since), Action::Respond(reply)) => match (call, reply) {
+            (Call::Read(_), Reply::Value(_)) | (Call::Write(..), Reply::Ok) => Ok(Phase::Idle),
+            (_, Reply::Aborted) | (Call::Commit, Reply::Committed) => Ok(Phase::Ended(at)),
             _ => Err(Fault::WrongReply(since)),
         },
     }

@@ -26,13 +26,13 @@ pub(super) fn search(problem: &Problem<'_>) -> Option<Vec<Point>> {
         return None;
     }
     problem.choices().find_map(|chosen| {
-        let mut search = Search::new(problem, chosen);
+        let mut search = SerialOrders::new(problem, chosen);
         let found = search.extend(0, 0, [0; MAX_LOCATIONS]);
         found.then_some(search.order)
     })
 }
 
-struct Search<'p, 'd> {
+struct SerialOrders<'p, 'd> {
     problem: &'p Problem<'d>,
     places: u32,
     visible: u32,
@@ -43,7 +43,7 @@ struct Search<'p, 'd> {
     order: Vec<Point>,
 }
 
-impl<'p, 'd> Search<'p, 'd> {
+impl<'p, 'd> SerialOrders<'p, 'd> {
     fn new(problem: &'p Problem<'d>, chosen: u32) -> Self {
         let places = problem.places(chosen);
         let visible = problem.visible | chosen;

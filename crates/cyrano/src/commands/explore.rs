@@ -4,7 +4,7 @@
 //! run on since, and so their registers, is what the explorer says.
 
 use cyrano_engine::{Execution, Question, Violation};
-use cyrano_explore::{NextStep, Place, Standing, Stepping};
+use cyrano_explore::{NextStep, Position, Standing, Stepping};
 use cyrano_interp::ReplayError;
 use cyrano_ir::{Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
@@ -125,7 +125,7 @@ impl<'a> ByHand<'a> {
         Ok(SteppingReport { path, state, registers, outcome, enabled, left_out, bounded, trace })
     }
 
-    fn registers(&self, place: &Place) -> Vec<ThreadRegisters> {
+    fn registers(&self, place: &Position) -> Vec<ThreadRegisters> {
         let program = &self.case.program;
         let of = |(thread, values): (ThreadId, &Vec<Option<i128>>)| ThreadRegisters {
             thread: program.thread(thread).name.clone(),
@@ -140,7 +140,7 @@ impl<'a> ByHand<'a> {
     }
 
     /// The steps so far: with what went wrong, or with what the file says about its final states.
-    fn trace(&self, place: &Place) -> Result<Trace, ReplayError> {
+    fn trace(&self, place: &Position) -> Result<Trace, ReplayError> {
         match &place.standing {
             Standing::Wrong(violation) => self.confirmed(&Property::Assertions, Some(violation), &place.execution),
             Standing::Done { .. } => {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// A directory with some files, in which commands are run.
-pub struct Place {
+pub struct Folder {
     dir: tempfile::TempDir,
 }
 
@@ -18,7 +18,7 @@ pub struct Done {
     pub stderr: String,
 }
 
-impl Place {
+impl Folder {
     /// A directory with these files.
     pub fn new(files: &[(&str, &str)]) -> Self {
         let place = Self { dir: tempfile::tempdir().expect("a temporary directory can be made") };

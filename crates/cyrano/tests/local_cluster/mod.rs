@@ -4,13 +4,13 @@
 
 use std::process::{Child, Stdio};
 
-use super::cli::{Done, Place, done};
+use super::cli::{Done, Folder, done};
 
 const KEY: &str = "6b1f0c6b9d3f4a55a5d6b0f3f1a2c4e8";
 
 /// A place with a key and a list of hosts.
-pub fn place(files: &[(&str, &str)], processes: usize) -> Place {
-    let place = Place::new(files);
+pub fn place(files: &[(&str, &str)], processes: usize) -> Folder {
+    let place = Folder::new(files);
     let hosts = cyrano_cluster::hosts::free(processes).expect("there are ports");
     place.write("hosts", hosts.join("\n").as_bytes());
     place.write("key", KEY.as_bytes());
@@ -18,7 +18,7 @@ pub fn place(files: &[(&str, &str)], processes: usize) -> Place {
 }
 
 /// Starts one of the processes.
-pub fn start(place: &Place, line: &str, process: usize) -> Child {
+pub fn start(place: &Folder, line: &str, process: usize) -> Child {
     let workers = if line.contains("--workers") { "" } else { " --workers 1" };
     let line = format!("{line} --cluster hosts --cluster-key key --process {process}{workers}");
     let mut command = place.command(&line);
@@ -31,7 +31,7 @@ pub fn wait(child: Child) -> Done {
 }
 
 /// Runs a command line in this many processes.
-pub fn run(place: &Place, line: &str, processes: usize) -> Vec<Done> {
+pub fn run(place: &Folder, line: &str, processes: usize) -> Vec<Done> {
     let children: Vec<Child> = (0..processes).map(|process| start(place, line, process)).collect();
     children.into_iter().map(wait).collect()
 }

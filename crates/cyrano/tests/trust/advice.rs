@@ -2,7 +2,7 @@
 //!
 //! Refusals once named an engine by guess: one that refuses as well, or one of the name "none".
 
-use crate::cli::{self, Place};
+use crate::cli::{self, Folder};
 
 /// `r := x[r]`: an address that depends on a loaded value.
 const CHASE: &str = "\
@@ -46,7 +46,7 @@ const CASES: [(&str, &str, &[&str]); 13] = [
 ];
 
 /// The engine that answered and the reason, if there is one.
-fn asked(place: &Place, command: &str, engine: &str) -> (Option<String>, String) {
+fn asked(place: &Folder, command: &str, engine: &str) -> (Option<String>, String) {
     let done = place.run(&format!("{command} --engine {engine} --timeout 1 --format json"));
     assert_ne!(done.code, 2, "{command}: {}", done.stderr);
     let report = cli::json(&done);
@@ -58,7 +58,7 @@ fn asked(place: &Place, command: &str, engine: &str) -> (Option<String>, String)
 #[test]
 fn whoever_is_named_accepts_the_question() {
     let odd = "model odd\nserial: yes\nkeep same: all\n";
-    let place = Place::new(&[("chase.rml", CHASE), ("block.rml", BLOCK), ("odd.model", odd)]);
+    let place = Folder::new(&[("chase.rml", CHASE), ("block.rml", BLOCK), ("odd.model", odd)]);
     for (command, engine, instead) in CASES {
         let (answered, reason) = asked(&place, command, engine);
         let place_of = format!("{command} --engine {engine}: {reason}");
@@ -76,7 +76,7 @@ fn whoever_is_named_accepts_the_question() {
 /// Nobody can be named who refuses for another reason than the one that is given.
 #[test]
 fn the_engine_that_comes_nearest_is_blamed() {
-    let place = Place::new(&[("block.rml", BLOCK)]);
+    let place = Folder::new(&[("block.rml", BLOCK)]);
     let check = |command: &str, blamed: &str| {
         let (answered, reason) = asked(&place, command, "auto");
         assert!(answered.is_none() && reason.starts_with(blamed), "{command}: {reason}");
@@ -89,7 +89,7 @@ fn the_engine_that_comes_nearest_is_blamed() {
 /// `cyrano models` names exactly the engines that run a model.
 #[test]
 fn models_name_the_engines_that_run_them() {
-    let place = Place::new(&[("sb.rml", cli::SB)]);
+    let place = Folder::new(&[("sb.rml", cli::SB)]);
     let report = cli::json(&place.run("models --format json"));
     for model in report["models"].as_array().expect("a list of models") {
         let name = model["name"].as_str().expect("a name");
@@ -140,7 +140,7 @@ fn the_bound_of_deferred_accesses_is_raised() {
 /// With the bound of 12 no cheaper set than one of two fences was known to be correct.
 #[test]
 fn no_fence_stands_for_a_bound() {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     let done = place.run("fence lib:atomicity/acquire2.rml --model pso --quiet");
     assert_eq!((done.code, done.stdout.matches("fence(").count()), (0, 1), "{}", done.stdout);
     assert!(done.stdout.contains("fence(store-store) after") && !done.stdout.contains("bounded"), "{}", done.stdout);
@@ -156,7 +156,7 @@ fn fence_does_not_pass_over_a_claim_of_atomicity() {
 check atomicity on tso;
 check never (r == 2) on tso;
 ";
-    let place = super::cli::Place::new(&[("both.rml", source)]);
+    let place = super::cli::Folder::new(&[("both.rml", source)]);
     let done = place.run("fence both.rml --model tso");
     assert_eq!(done.code, 2, "{}", done.stdout);
     assert!(done.stderr.contains("not sought for `atomicity`"), "{}", done.stderr);

@@ -3,13 +3,13 @@
 //! Values of 64 unsigned bits were kept as signed ones, one of the values stood for "undefined", sizes counted words, a computation whose
 //! result nobody reads was dropped though it goes wrong, and what goes wrong was blamed on the line behind it.
 
-use super::cli::{self, Place};
+use super::cli::{self, Folder};
 
 const ENGINES: [&str; 3] = ["explore", "symbolic", "interp"];
 
 /// The only check of a call of `f()`, by each engine.
 fn checks(source: &str) -> [serde_json::Value; 3] {
-    let place = Place::new(&[("f.c", source), ("f.tests", "f = f()\ntest T = ( f )\n")]);
+    let place = Folder::new(&[("f.c", source), ("f.tests", "f = f()\ntest T = ( f )\n")]);
     ENGINES.map(|engine| {
         let done = place.run(&format!("check f.c --model sc --engine {engine} --format json"));
         assert_ne!(done.code, 2, "{engine}: {}{source}", done.stderr);

@@ -4,7 +4,7 @@
 //! could exchange; clients were counted as if aborted transactions had made all of their calls; a lasso was refused because a
 //! name was thought to be taken too early; and a transaction's number read as a record was 0.
 
-use crate::cli::{self, Place};
+use crate::cli::{self, Folder};
 use crate::verdicts;
 
 /// Right in the order of the text: one transaction commits what it wrote, and raises a flag before. But `a[i]` and `a[2]` are never one
@@ -62,7 +62,7 @@ const ABORTS: &str = "algorithm Bad(locs = 1) {
 
 /// The numbers of wrong clients and of all clients.
 fn counted(source: &str) -> (u64, u64) {
-    let place = Place::new(&[("a.rml", source)]);
+    let place = Folder::new(&[("a.rml", source)]);
     let report = cli::json(&place.run("check a.rml --format json"));
     let clients = &report["checks"][0]["clients"];
     let number = |name: &str| clients[name].as_str().and_then(|n| n.parse().ok()).expect("a number");
@@ -127,7 +127,7 @@ fn a_transaction_is_no_record() {
     client P { thread { tx { r := read(0); commit(); } } }
     check never (r == 0) on inorder;";
     for (object, what) in [("tx", "the number of a transaction"), ("i", "a location")] {
-        let place = Place::new(&[("a.rml", &source.replace("OBJECT", object))]);
+        let place = Folder::new(&[("a.rml", &source.replace("OBJECT", object))]);
         let done = place.run("check a.rml");
         assert_eq!(done.code, 2, "{}", done.stdout);
         assert!(done.stderr.contains(what), "{}", done.stderr);

@@ -3,10 +3,10 @@
 //! `view` and `report merge` used to show whatever a file said. A file from outside is replayed; what the reference interpreter does not confirm is
 //! shown as NOT CONFIRMED, in every form.
 
-use crate::cli::{self, Done, Place};
+use crate::cli::{self, Done, Folder};
 
 /// The document that a page shows.
-fn document(place: &Place, page: &str) -> serde_json::Value {
+fn document(place: &Folder, page: &str) -> serde_json::Value {
     let html = place.read(page);
     let (_, rest) = html.split_once("id=\"data\">").expect("there is data");
     let (data, _) = rest.split_once("</script>").expect("it ends");
@@ -14,15 +14,15 @@ fn document(place: &Place, page: &str) -> serde_json::Value {
 }
 
 /// A place with the trace of a violation and a report that has it.
-fn place() -> Place {
-    let place = Place::new(&[("sb.rml", cli::SB)]);
+fn place() -> Folder {
+    let place = Folder::new(&[("sb.rml", cli::SB)]);
     place.run("check sb.rml --model tso --criterion never --save-trace t.json");
     let report = place.run("check sb.rml --model tso --criterion never --format json");
     place.write("r.json", report.stdout.as_bytes());
     place
 }
 
-fn view(place: &Place, file: &str) -> (Done, serde_json::Value) {
+fn view(place: &Folder, file: &str) -> (Done, serde_json::Value) {
     let done = place.run(&format!("view {file} -o page.html --no-open"));
     (done, document(place, "page.html"))
 }
@@ -43,7 +43,7 @@ fn what_fits_is_shown_as_it_was() {
 }
 
 /// A change of a saved trace that makes a lie of it.
-fn tampered(place: &Place, file: &str, from: &str, to: &str) {
+fn tampered(place: &Folder, file: &str, from: &str, to: &str) {
     let text = place.read(file);
     assert!(text.contains(from), "{text}");
     place.write("bad.json", text.replacen(from, to, 1).as_bytes());
@@ -127,7 +127,7 @@ fn a_replay_that_fails_is_not_confirmed_in_any_form() {
 
 #[test]
 fn a_violated_check_without_an_execution_is_not_confirmed() {
-    let place = Place::new(&[("sb.rml", cli::SB)]);
+    let place = Folder::new(&[("sb.rml", cli::SB)]);
     let report = place.run("check sb.rml --model sc --criterion never --format json");
     place.write("r.json", report.stdout.as_bytes());
     tampered(&place, "r.json", "\"verdict\": \"verified\"", "\"verdict\": \"violated\"");
@@ -137,7 +137,7 @@ fn a_violated_check_without_an_execution_is_not_confirmed() {
 
 #[test]
 fn a_report_that_contradicts_itself_is_no_success() {
-    let place = super::cli::Place::new(&[]);
+    let place = super::cli::Folder::new(&[]);
     let report = place.run("check lib:litmus/peterson.rml --model tso --format json").stdout;
     place.write("one.json", report.replace("\"verdict\": \"violated\"", "\"verdict\": \"verified\"").as_bytes());
     let done = place.run("report merge one.json");

@@ -3,7 +3,7 @@
 //! A transactional memory with an undo log was `bounded` wherever stores are deferred, only because it does not store one constant; and
 //! `repeated-stores` was said to be used where it left nothing out.
 
-use super::cli::{self, Place};
+use super::cli::{self, Folder};
 use super::verdicts;
 
 /// Two-phase locking with an undo log; `{value}` is what a write stores, `{extra}` stands in `read` behind the load.
@@ -67,7 +67,7 @@ fn what_is_wrong_stays_wrong_and_is_replayed() {
 #[test]
 fn where_data_decides_the_reason_names_the_place() {
     let source = undo_log("self + 1", "if d == 7 { old[v] := 0; }");
-    let place = Place::new(&[("stm.rml", &source)]);
+    let place = Folder::new(&[("stm.rml", &source)]);
     let report = cli::json(&place.run("check stm.rml --model tso --deferred 4 --format json"));
     let check = &report["checks"][0];
     assert_eq!(check["verdict"], "bounded");
@@ -77,7 +77,7 @@ fn where_data_decides_the_reason_names_the_place() {
 
 #[test]
 fn reductions_are_named_where_they_helped() {
-    let place = Place::new(&[("stm.rml", &undo_log("self + 1", ""))]);
+    let place = Folder::new(&[("stm.rml", &undo_log("self + 1", ""))]);
     let report = cli::json(&place.run("check stm.rml --model sc,tso --format json"));
     let uses = |at: usize, name: &str| {
         let reductions = report["checks"][at]["reductions"].as_array().expect("a list");
@@ -90,7 +90,7 @@ fn reductions_are_named_where_they_helped() {
 #[test]
 fn fence_shows_its_best_candidate_where_nothing_is_proven() {
     // Wrong executions are short, and a proof needs more memory than there is.
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     let done = place.run("fence lib:stm/tl2.rml --model pso --criterion opacity --memory 2 --format json");
     let result = &cli::json(&done)["results"][0];
     assert_eq!((done.code, &result["verdict"]), (3, &"unknown".into()), "{result}");

@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::cli::{self, Place};
+use super::cli::{self, Folder};
 
 /// A fenced block of a page.
 struct Block {
@@ -67,7 +67,7 @@ fn every_check_has_the_verdict_that_stands_behind_it() {
             if declared().next().is_none() {
                 continue;
             }
-            let place = Place::new(&[("shown.rml", &block.text.join("\n"))]);
+            let place = Folder::new(&[("shown.rml", &block.text.join("\n"))]);
             let done = place.run("check shown.rml --format json");
             let at = format!("{}:{}", page.display(), block.line);
             assert_ne!(done.code, 2, "{at}: {}", done.stderr);
@@ -100,7 +100,7 @@ fn every_command_runs_and_ends_as_it_says() {
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for page in pages() {
-        let place = Place::new(&[("queue.c", COUNTER), ("queue.tests", TESTS)]);
+        let place = Folder::new(&[("queue.c", COUNTER), ("queue.tests", TESTS)]);
         std::fs::create_dir(place.path("src")).expect("a folder can be made");
         place.write("src/lock.rml", CORRECT.as_bytes());
         std::os::unix::fs::symlink(root.join("benches"), place.path("benches")).expect("a link can be made");

@@ -1,6 +1,6 @@
 //! Freed memory is not accessed, not freed again, and used again by malloc.
 
-use super::cli::{self, Place};
+use super::cli::{self, Folder};
 use super::verdicts_in;
 
 /// What can be wrong about `free`, one operation each.
@@ -69,12 +69,12 @@ int pop(void) {
 const STACK_TESTS: &str =
     "type stack\ninit = init()\np = push(in {0, 1})\no = pop()\ntest A = pp ( oo | oop )\ntest B = p ( o | op )\n";
 
-fn heap() -> Place {
-    Place::new(&[("heap.c", HEAP), ("heap.tests", HEAP_TESTS)])
+fn heap() -> Folder {
+    Folder::new(&[("heap.c", HEAP), ("heap.tests", HEAP_TESTS)])
 }
 
-fn stack() -> Place {
-    Place::new(&[("stack.c", STACK), ("stack.tests", STACK_TESTS)])
+fn stack() -> Folder {
+    Folder::new(&[("stack.c", STACK), ("stack.tests", STACK_TESTS)])
 }
 
 #[test]
@@ -148,7 +148,7 @@ int left(void) { x = 1; free(a); return y; }
 int right(void) { y = 1; free(b); return x; }
 ";
     let tests = "type sb\ninit = init()\nl = left()\nr = right()\ntest T = ( l | r )\n";
-    let place = Place::new(&[("sb.c", source), ("sb.tests", tests)]);
+    let place = Folder::new(&[("sb.c", source), ("sb.tests", tests)]);
     for engine in ["interp", "explore", "symbolic"] {
         let found = cli::json(&place.run(&format!("outcomes sb.c --engine {engine} --model sc,tso --format json")));
         let counts: Vec<_> = (0..2).map(|at| found["results"][at]["count"].as_u64()).collect();
@@ -165,7 +165,7 @@ typedef struct node { int v; int w; } node_t;
 int f(void) { node_t *n = malloc(sizeof(node_t)); n->v = 1; n->w = 2; int r = n->v; free(n); return r; }
 ";
     let tests = "type own\nf = f()\ntest T = ( f | f )\n";
-    let place = Place::new(&[("own.c", source), ("own.tests", tests)]);
+    let place = Folder::new(&[("own.c", source), ("own.tests", tests)]);
     for engine in ["interp", "symbolic"] {
         let models = "sc,tso,pso,rmo,relaxed";
         let (found, code) = verdicts_in(&place, &format!("own.c --engine {engine} --model {models}"));
@@ -179,7 +179,7 @@ fn one_thread_is_a_test_where_there_is_a_reference() {
     let right = "int n; void init(void) { n = 0; } int next(void) { n = n + 1; return n; }\n";
     let wrong = "int n; void init(void) { n = 0; } int next(void) { return 0; }\n";
     let tests = "type counter\ninit = init()\nn = next()\n";
-    let place = Place::new(&[("wrong.c", wrong), ("wrong.tests", tests), ("right.c", right), ("right.tests", tests)]);
+    let place = Folder::new(&[("wrong.c", wrong), ("wrong.tests", tests), ("right.c", right), ("right.tests", tests)]);
     let (found, code) = verdicts_in(&place, "wrong.c --all-tests 1 --model sc --reference right.c");
     assert_eq!((found, code), (vec!["violated".to_owned()], 1));
     let (found, _) = verdicts_in(&place, "wrong.c --all-tests 2 --model sc --reference right.c");
@@ -214,7 +214,7 @@ fn realloc_moves_and_calloc_clears() {
     ];
     for (body, expected) in cases {
         for engine in ["explore", "symbolic", "interp"] {
-            let place = Place::new(&[("f.c", &source(body)), ("f.tests", "f = f()\ntest T = ( f )\n")]);
+            let place = Folder::new(&[("f.c", &source(body)), ("f.tests", "f = f()\ntest T = ( f )\n")]);
             let options = format!("f.c --model sc --criterion assertions --engine {engine}");
             assert_eq!(super::verdicts_in(&place, &options).0, [expected], "{body} by {engine}");
         }

@@ -20,16 +20,16 @@ mod sections;
 mod untrusted;
 mod vacuity;
 
-use cli::Place;
+use cli::Folder;
 
 /// The verdicts of `check` on one file, in the order of the checks, and the exit code.
 fn verdicts(name: &str, source: &str, options: &str) -> (Vec<String>, i32) {
-    let place = Place::new(&[(name, source)]);
+    let place = Folder::new(&[(name, source)]);
     verdicts_in(&place, &format!("{name} {options}"))
 }
 
 /// The verdicts of `check` on files of a place.
-fn verdicts_in(place: &Place, arguments: &str) -> (Vec<String>, i32) {
+fn verdicts_in(place: &Folder, arguments: &str) -> (Vec<String>, i32) {
     let done = place.run(&format!("check {arguments} --format json"));
     assert_ne!(done.code, 2, "{}", done.stderr);
     let report = cli::json(&done);

@@ -3,7 +3,7 @@
 //! Movers once compared where two orders of steps lead and what they return, but not whether a step committed, nor what a unit hands on
 //! that nobody reads in the end. And `atomicity` once called every deadlock a violation, though serial orders have it too.
 
-use super::cli::{Place, json};
+use super::cli::{Folder, json};
 use super::verdicts;
 
 /// Whenever no block is active `x` is 1, so `wait` alone never ends; yet it commits between the two stores.
@@ -52,7 +52,7 @@ fn an_access_that_sees_the_middle_of_a_block() {
 #[test]
 fn what_is_atomic_is_still_proven() {
     check(PROVEN, "verified");
-    let report = json(&Place::new(&[("blocks.rml", PROVEN)]).run("check blocks.rml --format json"));
+    let report = json(&Folder::new(&[("blocks.rml", PROVEN)]).run("check blocks.rml --format json"));
     assert_eq!(report["checks"][0]["blocks"][0]["proven_by"], "movers");
 }
 
@@ -65,7 +65,7 @@ void wait_(void) { while (1) { atomic_begin(); while (x != 0) ; commit_point(); 
 void pulse(void) { while (1) { atomic_begin(); x = 0; y = 1; commit_point(); x = 1; atomic_end(); } }
 ";
     let tests = "type toggle\n\nw = wait_()\np = pulse()\n\ntest WP = ( w | p )\n";
-    let place = Place::new(&[("toggle.c", code), ("toggle.tests", tests)]);
+    let place = Folder::new(&[("toggle.c", code), ("toggle.tests", tests)]);
     for options in ["", "--no-reduction movers"] {
         let arguments = format!("toggle.c --test WP --criterion commit-atomicity --model sc {options}");
         assert_eq!(super::verdicts_in(&place, &arguments).0, ["violated"], "with `{options}`");

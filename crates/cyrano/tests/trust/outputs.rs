@@ -3,10 +3,10 @@
 //! Paths of outputs used to be looked at after the search: `--save-trace a.rml` replaced the checked file, and one that could not be written lost the others
 //! and turned `violated` into bad usage.
 
-use crate::cli::{self, Place};
+use crate::cli::{self, Folder};
 
 /// A command that must be refused before anything is computed or written.
-fn refused(place: &Place, line: &str, part: &str) {
+fn refused(place: &Folder, line: &str, part: &str) {
     let done = place.run(line);
     assert_eq!(done.code, 2, "{line}: {done:?}");
     assert!(done.stderr.contains(part), "{line}: {}", done.stderr);
@@ -15,7 +15,7 @@ fn refused(place: &Place, line: &str, part: &str) {
 
 #[test]
 fn no_output_is_an_input() {
-    let place = Place::new(&[("sb.rml", cli::SB), ("machine.txt", "")]);
+    let place = Folder::new(&[("sb.rml", cli::SB), ("machine.txt", "")]);
     std::fs::create_dir(place.path("d")).expect("a folder can be made");
     let options = ["--save-trace", "--html", "--svg", "--dot", "--mermaid"];
     for option in options {
@@ -43,7 +43,7 @@ const MACHINE: &str = "model machine\nsummary One.\nkeep different: load-load, l
 #[cfg(unix)]
 #[test]
 fn links_lead_to_inputs_too() {
-    let place = Place::new(&[("sb.rml", cli::SB)]);
+    let place = Folder::new(&[("sb.rml", cli::SB)]);
     for (link, target) in [("link", "sb.rml"), ("second", "link")] {
         std::os::unix::fs::symlink(target, place.path(link)).expect("links can be made");
         refused(&place, &format!("check sb.rml --model tso --save-trace {link}"), "an input of the same run");
@@ -59,7 +59,7 @@ fn links_lead_to_inputs_too() {
 
 #[test]
 fn saved_documents_are_inputs_too() {
-    let place = Place::new(&[("sb.rml", cli::SB)]);
+    let place = Folder::new(&[("sb.rml", cli::SB)]);
     place.run("check sb.rml --model tso --save-trace t.json");
     let report = place.run("check sb.rml --model tso --format json");
     place.write("r.json", report.stdout.as_bytes());
@@ -74,7 +74,7 @@ fn saved_documents_are_inputs_too() {
 
 #[test]
 fn outputs_are_different_files() {
-    let place = Place::new(&[("sb.rml", cli::SB)]);
+    let place = Folder::new(&[("sb.rml", cli::SB)]);
     refused(&place, "check sb.rml --model tso --save-trace a --html ./a", "--html names the same file");
     refused(&place, "check sb.rml --model tso --svg a.svg --dot a.svg", "--svg names the same file");
     assert!(!place.path("a").exists() && !place.path("a.svg").exists(), "nothing is left behind");
@@ -87,7 +87,7 @@ fn outputs_are_different_files() {
 
 #[test]
 fn what_cannot_be_written_is_found_out_before() {
-    let place = Place::new(&[("endless.rml", cli::ENDLESS), ("sb.rml", cli::SB)]);
+    let place = Folder::new(&[("endless.rml", cli::ENDLESS), ("sb.rml", cli::SB)]);
     std::fs::create_dir(place.path("d")).expect("a folder can be made");
     for path in ["none/t.json", "d", "sb.rml/t.json"] {
         refused(&place, &format!("check endless.rml --save-trace {path}"), "cannot be written");
@@ -99,7 +99,7 @@ fn what_cannot_be_written_is_found_out_before() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_failure_neither_loses_the_others_nor_lowers_a_verdict() {
-    let place = Place::new(&[("sb.rml", cli::SB)]);
+    let place = Folder::new(&[("sb.rml", cli::SB)]);
     // A device on which nothing can be written is found out about only then.
     let done = place.run("check sb.rml --model tso --html /dev/full --save-trace t.json --svg t.svg");
     assert_eq!(done.code, 1, "{done:?}");
@@ -123,7 +123,7 @@ fn a_failure_neither_loses_the_others_nor_lowers_a_verdict() {
 
 #[test]
 fn an_older_file_stays_unless_there_is_a_new_one() {
-    let place = Place::new(&[("sb.rml", cli::SB), ("old.json", "precious")]);
+    let place = Folder::new(&[("sb.rml", cli::SB), ("old.json", "precious")]);
     let done = place.run("check sb.rml --model sc --criterion never --save-trace old.json");
     assert_eq!((done.code, place.read("old.json").as_str()), (0, "precious"));
     let done = place.run("check sb.rml --save-trace old.json");
@@ -135,7 +135,7 @@ fn an_older_file_stays_unless_there_is_a_new_one() {
 
 #[test]
 fn generated_tests_overwrite_no_other() {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     let line = "litmus generate 'PodWR Fre PodWR Fre' -o tests";
     assert_eq!((place.run(line).code, place.run(line).code), (0, 0), "the same tests are no harm");
     let file = std::fs::read_dir(place.path("tests")).expect("the folder is there").next().expect("there is a test");

@@ -3,7 +3,7 @@
 //! Each command once decided for itself what may be asked: `declared`, for programs with an order of their own, gave "violated" for programs
 //! without one, and algorithms were run under models that reorder their base objects.
 
-use crate::cli::{self, Done, Place};
+use crate::cli::{self, Done, Folder};
 
 const HERD: &str = "X86 SB\n{ x=0; y=0; }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n";
 
@@ -18,7 +18,7 @@ fn refused(done: &Done, file: &str, why: &str) {
 
 #[test]
 fn models_with_own_orders_are_for_programs_that_have_one() {
-    let place = Place::new(&[("sb.rml", cli::SB), ("sb.litmus", HERD), ("block.rml", BLOCKS)]);
+    let place = Folder::new(&[("sb.rml", cli::SB), ("sb.litmus", HERD), ("block.rml", BLOCKS)]);
     for model in ["declared", "literal"] {
         let why = format!("{model} is for algorithms that say themselves which of their statements stay in order");
         let commands = [
@@ -47,7 +47,7 @@ fn models_with_own_orders_are_for_programs_that_have_one() {
 #[test]
 fn a_check_in_the_file_is_no_way_around() {
     let source = cli::SB.replace("on sc, tso", "on declared");
-    let place = Place::new(&[("sb.rml", &source)]);
+    let place = Folder::new(&[("sb.rml", &source)]);
     for command in ["check sb.rml", "fence sb.rml"] {
         refused(&place.run(command), "sb.rml", "declared is for algorithms");
     }
@@ -55,7 +55,7 @@ fn a_check_in_the_file_is_no_way_around() {
 
 #[test]
 fn algorithms_are_not_run_under_models_that_reorder() {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     for model in ["tso", "pso", "rmo", "relaxed"] {
         let commands = [
             format!("check {ALGORITHM} --model {model}"),
@@ -74,7 +74,7 @@ fn algorithms_are_not_run_under_models_that_reorder() {
 
 #[test]
 fn tests_that_a_model_is_not_for_do_not_keep_others_from_running() {
-    let place = Place::new(&[]);
+    let place = Folder::new(&[]);
     let done = place.run(&format!("outcomes {ALGORITHM} --test P_WE,endless-2x2-locs1 --model declared --format json"));
     assert_eq!(done.code, 3, "{}", done.stderr);
     let report = cli::json(&done);
@@ -94,7 +94,7 @@ fn tests_that_a_model_is_not_for_do_not_keep_others_from_running() {
 /// A trace from outside may pair a program with any model.
 #[test]
 fn a_saved_trace_is_no_way_around() {
-    let place = Place::new(&[("sb.rml", cli::SB)]);
+    let place = Folder::new(&[("sb.rml", cli::SB)]);
     assert_eq!(place.run("check sb.rml --model tso --save-trace trace.json").code, 1);
     let mut trace: serde_json::Value = serde_json::from_str(&place.read("trace.json")).expect("a trace");
     let declared = place.run("models declared --format json");
@@ -106,7 +106,7 @@ fn a_saved_trace_is_no_way_around() {
 
 #[test]
 fn progress_of_algorithms_is_a_question() {
-    let place = super::cli::Place::new(&[]);
+    let place = super::cli::Folder::new(&[]);
     let options = "lib:tm-objects/core_mcrt.rml --model inorder --criterion progress --test endless-2x2-locs1";
     let (verdicts, code) = super::verdicts_in(&place, options);
     assert_eq!((verdicts.join(","), code), ("violated,verified,violated".to_owned(), 1));

@@ -3,7 +3,7 @@
 //! A section that a bound on its loops cut off had to come after everybody else, who could not help running: so no execution went beyond the bound, and too small a bound
 //! passed for a sufficient one. A fence within an operation of a serial model was before and after the operation at once: no execution was left.
 
-use crate::cli::{self, Place};
+use crate::cli::{self, Folder};
 use crate::{verdicts, verdicts_in};
 
 /// The section runs beyond a bound of one only if it comes first.
@@ -25,7 +25,7 @@ fn a_loop_in_a_section_may_need_a_larger_bound() {
 }
 
 /// How many outcomes there are under `relaxed`, and whether these are all.
-fn outcomes(place: &Place, file: &str, engine: &str) -> (u64, bool) {
+fn outcomes(place: &Folder, file: &str, engine: &str) -> (u64, bool) {
     let done = place.run(&format!("outcomes {file} --model relaxed --engine {engine} --format json"));
     let result = &cli::json(&done)["results"][0];
     (result["count"].as_u64().expect("a number"), result["complete"].as_bool().expect("yes or no"))
@@ -33,7 +33,7 @@ fn outcomes(place: &Place, file: &str, engine: &str) -> (u64, bool) {
 
 #[test]
 fn both_outcomes_are_there() {
-    let place = Place::new(&[("first.rml", FIRST)]);
+    let place = Folder::new(&[("first.rml", FIRST)]);
     assert_eq!(outcomes(&place, "first.rml", "symbolic"), (2, true));
     assert_eq!(outcomes(&place, "first.rml", "interp").0, 2);
 }
@@ -46,7 +46,7 @@ int p(void) { int r, n = 0; atomic { r = z; while (n < 3) { n++; if (r == 0) bre
 void q(void) { z = 0; }
 ";
     let tests = "p = p()\nq = q()\ntest T = ( p | q )\n";
-    let place = Place::new(&[("first.c", source), ("first.tests", tests)]);
+    let place = Folder::new(&[("first.c", source), ("first.tests", tests)]);
     assert_eq!(outcomes(&place, "first.c", "symbolic"), (2, true));
     assert_eq!(outcomes(&place, "first.c", "interp").0, 2);
 }
@@ -76,7 +76,7 @@ fn a_fence_in_an_operation_of_a_serial_model() {
 check never (p.r == 0 && q.s == 1);
 check never (p.r == 0 && q.s == 0);
 ";
-    let place = Place::new(&[("units.rml", source), ("weak.model", model)]);
+    let place = Folder::new(&[("units.rml", source), ("weak.model", model)]);
     for engine in ["auto", "symbolic", "interp"] {
         let (verdicts, _) = verdicts_in(&place, &format!("units.rml --model ./weak.model --engine {engine}"));
         assert_eq!(verdicts, ["violated", "verified"], "{engine}");
@@ -90,7 +90,7 @@ int x;
 int p(void) { x = 100; return x; }
 int q(void) { x = 200; return x; }
 ";
-    let place = Place::new(&[("two.c", source), ("two.tests", "p = p()\nq = q()\ntest T = ( p | q )\n")]);
+    let place = Folder::new(&[("two.c", source), ("two.tests", "p = p()\nq = q()\ntest T = ( p | q )\n")]);
     for model in ["relaxed", "sc"] {
         let (verdicts, code) = verdicts_in(&place, &format!("two.c --model {model} --engine symbolic"));
         assert_eq!((verdicts, code), (vec!["violated".to_owned()], 1));

@@ -4,7 +4,7 @@
 //! the terminal. A limit on the size of files ended a search without a word, and macros that double took a gigabyte before they were refused. Registers at
 //! the end of an execution were those of a thread that had run ahead.
 
-use crate::cli::{self, Done, Place};
+use crate::cli::{self, Done, Folder};
 
 /// Store buffering whose observations are compared with the serial ones.
 const OBSERVED: &str = "\
@@ -18,7 +18,7 @@ observe a, b;
 
 #[test]
 fn a_damaged_specification_is_mined_again() {
-    let place = Place::new(&[("q.rml", OBSERVED)]);
+    let place = Folder::new(&[("q.rml", OBSERVED)]);
     let run = |line: &str| {
         let output = place.command(line).env("CYRANO_CACHE", place.path("cache")).output().expect("it can be run");
         cli::json(&cli::done(&output))["checks"][0].clone()
@@ -63,7 +63,7 @@ fn no_escape_sequence_reaches_the_terminal() {
     let broken = format!("threads {{ shared x; // {evil}\n thread p {{ x := {evil} }} }}");
     let litmus = format!("X86 evil\n\"{evil}\"\n{{ x=0; }}\n P0 ;\n MOV [x],$1{evil} ;\nexists (x=1)\n");
     let files = [("a.rml", asserting.as_str()), ("b.rml", broken.as_str()), ("t.litmus", litmus.as_str())];
-    let place = Place::new(&files);
+    let place = Folder::new(&files);
     place.write(&format!("{}.rml", "\u{1b}[31mname"), cli::SB.as_bytes());
     for format in ["text", "json", "sarif"] {
         let done = place.run(&format!("check a.rml --format {format} --color never"));
@@ -92,7 +92,7 @@ fn no_escape_sequence_reaches_the_terminal() {
 #[test]
 fn colours_are_our_own() {
     let text = "threads { shared x; thread p { local l; l := x; assert l = 1, \"\u{1b}[32mverified\u{1b}[0m\" } }\ncheck assertions on sc;\n";
-    let place = Place::new(&[("a.rml", text)]);
+    let place = Folder::new(&[("a.rml", text)]);
     let done = place.run("check a.rml --color always");
     assert!(done.stdout.contains("\u{1b}[1;31mviolated\u{1b}[0m"), "{:?}", done.stdout);
     assert!(
@@ -103,7 +103,7 @@ fn colours_are_our_own() {
 }
 
 #[cfg(unix)]
-fn in_shell(place: &Place, limit: &str, line: &str) -> Done {
+fn in_shell(place: &Folder, limit: &str, line: &str) -> Done {
     let mut command = std::process::Command::new("sh");
     let script = format!("ulimit {limit}; exec {} {line}", env!("CARGO_BIN_EXE_cyrano"));
     command.arg("-c").arg(script).current_dir(place.path(".")).env("CYRANO_CACHE", "off");
@@ -113,7 +113,7 @@ fn in_shell(place: &Place, limit: &str, line: &str) -> Done {
 #[cfg(unix)]
 #[test]
 fn a_limit_on_files_is_a_limit() {
-    let place = Place::new(&[("endless.rml", cli::ENDLESS)]);
+    let place = Folder::new(&[("endless.rml", cli::ENDLESS)]);
     // 512 or 1024 bytes each.
     let line = "check endless.rml --disk d --memory 4 --timeout 60 --quiet";
     let done = in_shell(&place, "-f 2000", line);
@@ -138,7 +138,7 @@ fn macros_that_double_are_refused_cheaply() {
         format!("{wide}int a = {nested};\n"),
     ];
     for bomb in bombs {
-        let place = Place::new(&[("bomb.c", &bomb), ("bomb.tests", "")]);
+        let place = Folder::new(&[("bomb.c", &bomb), ("bomb.tests", "")]);
         // Far less than what the tokens would take; most of it is the program itself and its threads.
         let done = in_shell(&place, "-v 400000", "check bomb.c");
         assert_eq!(done.code, 2, "{done:?}");
@@ -169,7 +169,7 @@ threads {
 }
 check assertions on sc, tso;
 ";
-    let place = Place::new(&[("a.rml", text)]);
+    let place = Folder::new(&[("a.rml", text)]);
     let done = place.run("check a.rml --model sc --save-trace t.json");
     assert_eq!(done.code, 1);
     assert!(done.stdout.contains("p: at line 7, `assert a = 1`; a = 0, b = 1\n"), "{}", done.stdout);
@@ -187,7 +187,7 @@ check assertions on sc, tso;
 
 #[test]
 fn fences_for_litmus_tests_are_refused() {
-    let place = Place::new(&[(
+    let place = Folder::new(&[(
         "sb.litmus",
         "X86 SB\n{ x=0; y=0; }\n P0         | P1         ;\n MOV [x],$1 | MOV [y],$1 ;\n MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n",
     )]);

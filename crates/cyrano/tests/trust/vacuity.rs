@@ -3,12 +3,12 @@
 //! Once a memory whose transactions touch nothing was `verified` opaque, a C test that observes nothing was `verified`, and a litmus test
 //! none of whose executions ends was a success; and an assertion that was never reached, or that lowering had settled, made a check vacuous.
 
-use crate::cli::{Place, json};
+use crate::cli::{Folder, json};
 use crate::verdicts;
 
 /// The verdict and the reason of the only check.
 fn check(name: &str, source: &str, options: &str) -> (String, String, i32) {
-    let place = Place::new(&[(name, source)]);
+    let place = Folder::new(&[(name, source)]);
     let done = place.run(&format!("check {name} {options} --format json"));
     assert_ne!(done.code, 2, "{}", done.stderr);
     let report = json(&done);
@@ -96,7 +96,7 @@ fn transactions_that_never_commit_what_they_did() {
 fn transactions_in_files() {
     let no_read = stm("d := 0; while d == 0 { d := zero; } rfin;", "take; g[v] := 1;", "release; commit;");
     let lock = stm("take; d := g[v]; rfin;", "take; g[v] := 1;", "release; commit;");
-    let place = Place::new(&[("no_read.rml", &no_read), ("lock.rml", &lock)]);
+    let place = Folder::new(&[("no_read.rml", &no_read), ("lock.rml", &lock)]);
     for (file, code) in [("no_read", 5), ("lock", 0)] {
         for arguments in ["", "--no-reduction lazy-choices"] {
             let done = place.run(&format!("check {file}.rml --disk states-{file} {arguments}"));
@@ -158,7 +158,7 @@ void put(int x) { value = x; }
 #[test]
 fn tests_that_observe_nothing() {
     let tests = "init = init()\na = add()\ng = get() -> got\np = put(in {0, 1})\ntest none = ( a | a )\ntest some = ( a | g )\ntest args = ( p | a )\n";
-    let place = Place::new(&[("racy.c", RACY), ("racy.tests", tests)]);
+    let place = Folder::new(&[("racy.c", RACY), ("racy.tests", tests)]);
     for engine in ["explore", "symbolic", "interp"] {
         let done = place.run(&format!("check racy.c --test none --engine {engine} --format json"));
         let report = json(&done);
@@ -183,7 +183,8 @@ fn tests_that_observe_nothing() {
 fn errors_are_found_without_observations() {
     let source =
         RACY.replace("int old = value; value = old + 1;", "int old = value; assert(old == 0); value = old + 1;");
-    let place = Place::new(&[("racy.c", &source), ("racy.tests", "init = init()\na = add()\ntest none = ( a | a )\n")]);
+    let place =
+        Folder::new(&[("racy.c", &source), ("racy.tests", "init = init()\na = add()\ntest none = ( a | a )\n")]);
     assert_eq!(place.run("check racy.c").code, 1);
 }
 
@@ -199,7 +200,7 @@ QUANTIFIER (y=0)
 #[test]
 fn litmus_tests_without_an_end() {
     for quantifier in ["forall", "exists", "~exists"] {
-        let place = Place::new(&[("stuck.litmus", &STUCK.replace("QUANTIFIER", quantifier))]);
+        let place = Folder::new(&[("stuck.litmus", &STUCK.replace("QUANTIFIER", quantifier))]);
         let checked = place.run("check stuck.litmus");
         assert_eq!(checked.code, 5, "{}", checked.stdout);
         let done = place.run("litmus stuck.litmus");
@@ -227,7 +228,7 @@ fn litmus_tests_without_an_end() {
 
 #[test]
 fn an_expectation_of_a_vacuous_litmus_test() {
-    let place = Place::new(&[("stuck.litmus", &STUCK.replace("QUANTIFIER", "forall"))]);
+    let place = Folder::new(&[("stuck.litmus", &STUCK.replace("QUANTIFIER", "forall"))]);
     place.write("ok", b"stuck Ok\n");
     place.write("vacuous", b"stuck Vacuous\n");
     assert_eq!(place.run("litmus stuck.litmus --expect ok").code, 1);
@@ -236,7 +237,7 @@ fn an_expectation_of_a_vacuous_litmus_test() {
 
 #[test]
 fn no_outcome_because_nothing_ends() {
-    let place = Place::new(&[("stuck.litmus", &STUCK.replace("QUANTIFIER", "forall"))]);
+    let place = Folder::new(&[("stuck.litmus", &STUCK.replace("QUANTIFIER", "forall"))]);
     for engine in ["explore", "symbolic"] {
         let done = place.run(&format!("outcomes stuck.litmus --engine {engine} --format json"));
         let result = &json(&done)["results"][0];
@@ -289,7 +290,7 @@ fn assertions_in_c() {
         ("int *p = malloc(sizeof(int)); if (p) { *p = a; free(p); }", "verified"),
         ("int *p = x > 7 ? NULL : &x; a = *p;", "verified"),
     ] {
-        let place = Place::new(&[("a.c", &source(body)), ("a.tests", tests)]);
+        let place = Folder::new(&[("a.c", &source(body)), ("a.tests", tests)]);
         for engine in ["explore", "symbolic", "interp"] {
             let done = place.run(&format!("check a.c --criterion assertions --engine {engine} --format json"));
             assert_eq!(json(&done)["checks"][0]["verdict"], verdict, "{body}, {engine}: {}", done.stdout);
@@ -316,7 +317,7 @@ check assertions;
 /// What was never reached is the same however the search goes.
 #[test]
 fn lines_that_are_never_reached() {
-    let place = Place::new(&[("a.rml", UNREACHED)]);
+    let place = Folder::new(&[("a.rml", UNREACHED)]);
     let off = ["ample-sets", "remembered-steps", "macro-steps", "thread-symmetry", "dead-registers"];
     let off = off.iter().map(|reduction| format!("--no-reduction {reduction}"));
     let others = ["", "--workers 2", "--model tso", "--engine symbolic"].map(str::to_owned);
@@ -342,7 +343,7 @@ fn lines_that_are_never_reached() {
     );
     // A search that stops at a violation does not know.
     let wrong = UNREACHED.replace("assert false", "assert true").replace("r := x;", "r := x; assert r == 0;");
-    let done = Place::new(&[("a.rml", &wrong)]).run("check a.rml --format json");
+    let done = Folder::new(&[("a.rml", &wrong)]).run("check a.rml --format json");
     let check = &json(&done)["checks"][0];
     assert_eq!((&check["verdict"], check.get("unreached")), (&"violated".into(), None));
 }
@@ -353,7 +354,7 @@ fn lines_of_equal_threads() {
     let family = "threads { shared x;\n thread w[2] { local r; r := fetch_add(x, 1);\n  if r == 0 { assert r == 0; }\n  if r == 2 { x := 0; }\n }\n}\n";
     let twins = "threads { shared x;\n thread p { local r; r := fetch_add(x, 1);\n  if r == 1 { assert r == 1; } }\n thread q { local r; r := fetch_add(x, 1);\n  if r == 1 { assert r == 1; } }\n}\n";
     for options in ["", "--no-reduction thread-symmetry"] {
-        let place = Place::new(&[("family.rml", family), ("twins.rml", twins)]);
+        let place = Folder::new(&[("family.rml", family), ("twins.rml", twins)]);
         let check =
             |file: &str| json(&place.run(&format!("check {file}.rml --format json {options}")))["checks"][0].clone();
         let found = check("family");
@@ -387,7 +388,7 @@ check opacity on sc;
         let places = check["unreached"].as_array().into_iter().flatten();
         places.map(|place| format!("{} {}", place["kind"].as_str().unwrap_or_default(), place["text"])).collect()
     };
-    let place = Place::new(&[("a.rml", stm)]);
+    let place = Folder::new(&[("a.rml", stm)]);
     let done = place.run("check a.rml --set vars=1 --format json");
     assert_eq!(named(&json(&done)["checks"][0]), ["command \"mend\""], "{}", done.stdout);
     let done = place.run("check a.rml --set vars=1");
@@ -396,7 +397,7 @@ check opacity on sc;
     let source = "#include <cyrano.h>\n#include <assert.h>\nint x;\n\
         int add(int a) { if (x > 7) assert(0); return fetch_add(&x, a); }\nvoid never(void) { assume(x > 5); }\n";
     let tests = "a = add(1)\nb = add(2)\nn = never()\ntest t = ( a | n b )\n";
-    let place = Place::new(&[("a.c", source), ("a.tests", tests)]);
+    let place = Folder::new(&[("a.c", source), ("a.tests", tests)]);
     for engine in ["explore", "symbolic"] {
         let done = place.run(&format!("check a.c --criterion assertions --engine {engine} --format json"));
         let expected = ["operation \"b\"", "assertion \"assert(0)\""];

@@ -116,7 +116,7 @@ pub(crate) struct Remembering<'d, 'm, 'a, H: Home, const W: usize> {
 struct ThreadSteps<H: Home, const W: usize> {
     part: H::Bits,
     /// By the number of the thread's part: what its steps depend on.
-    places: Vec<Place<W>>,
+    places: Vec<ThreadPart<W>>,
     /// A change is a difference of words, and of the sums. With each entry goes whether every step brings the thread forward; see `ample`.
     memo: Memo<W, ([u64; W], H::Sum), bool>,
 }
@@ -124,14 +124,14 @@ struct ThreadSteps<H: Home, const W: usize> {
 impl<H: Home, const W: usize> ThreadSteps<H, W> {
     /// Where it stands.
     #[inline]
-    fn place(&self, words: &[u64; W]) -> &Place<W> {
+    fn place(&self, words: &[u64; W]) -> &ThreadPart<W> {
         &self.places[self.part.get(words) as usize]
     }
 }
 
 /// A thread's part: where it stands.
 #[derive(Clone, Copy)]
-struct Place<const W: usize> {
+struct ThreadPart<const W: usize> {
     /// Whether the rest is known.
     known: bool,
     /// Whether the thread is done.
@@ -276,7 +276,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
 
     /// Where a thread stands.
     #[inline]
-    fn learnt(&mut self, words: &[u64; W], thread: usize) -> &Place<W> {
+    fn learnt(&mut self, words: &[u64; W], thread: usize) -> &ThreadPart<W> {
         let number = self.threads[thread].part.get(words) as usize;
         if self.threads[thread].places.get(number).is_none_or(|place| !place.known) {
             self.learn(words, thread, number);
@@ -309,9 +309,9 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         let places = &mut self.threads[thread].places;
         if places.len() <= number {
             let (next, future) = (Footprint::default(), Footprint::default());
-            places.resize(number + 1, Place { known: false, done: false, next, future, depends: [0; W] });
+            places.resize(number + 1, ThreadPart { known: false, done: false, next, future, depends: [0; W] });
         }
-        places[number] = Place { known: true, done, next, future, depends };
+        places[number] = ThreadPart { known: true, done, next, future, depends };
     }
 
     /// Visits all successors of a state, or those of an ample set.
@@ -422,7 +422,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
 
     /// Bytes of what is known about places.
     pub fn place_bytes(&self) -> u64 {
-        self.threads.iter().map(|thread| (thread.places.capacity() * size_of::<Place<W>>()) as u64).sum()
+        self.threads.iter().map(|thread| (thread.places.capacity() * size_of::<ThreadPart<W>>()) as u64).sum()
     }
 }
 

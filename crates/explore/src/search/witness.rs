@@ -13,13 +13,13 @@ use crate::semantics::step::{Stepper, Successor, Successors};
 
 /// The execution that leads to a hit, and what goes wrong in it.
 pub(crate) fn execution(m: &Machine<'_>, hit: &Hit, path: &[Vec<u8>]) -> (Execution, Option<Violation>) {
-    let mut walk = Walk::new(m);
+    let mut walk = PathReplay::new(m);
     let mut state = None;
     for bytes in path {
         state = Some(walk.follow(state.as_ref(), |walk, successor| walk.leads_to(successor, bytes)));
     }
     if hit.in_step {
-        let wanted = |_: &mut Walk<'_>, successor: &Successor| same(&successor.event, &hit.violation);
+        let wanted = |_: &mut PathReplay<'_>, successor: &Successor| same(&successor.event, &hit.violation);
         state = Some(walk.follow(state.as_ref(), wanted));
     }
     let last = state.clone();
@@ -48,7 +48,7 @@ fn same(event: &Option<Violation>, wanted: &Option<Violation>) -> bool {
 }
 
 /// An execution on the way.
-pub(crate) struct Walk<'m> {
+pub(crate) struct PathReplay<'m> {
     m: &'m Machine<'m>,
     stepper: Stepper<'m>,
     successors: Successors,
@@ -59,7 +59,7 @@ pub(crate) struct Walk<'m> {
     violation: Option<Violation>,
 }
 
-impl<'m> Walk<'m> {
+impl<'m> PathReplay<'m> {
     pub fn new(m: &'m Machine<'m>) -> Self {
         Self {
             m,

@@ -21,7 +21,7 @@ pub(crate) struct State {
     /// The threads.
     pub threads: Vec<ThreadState>,
     /// What the criterion for transactions remembers, if one is being checked.
-    pub monitor: Option<cyrano_criteria::monitor::State>,
+    pub monitor: Option<cyrano_criteria::monitor::MonitorState>,
     /// What the criterion for histories with values remembers, if one is being checked.
     pub heard: Option<crate::criteria::values::Heard>,
     /// The serial run beside this one, if commit-atomicity is being checked; see `shadow`.

@@ -50,7 +50,7 @@ pub struct Stepping<'a> {
 
 /// A place on the way through a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct Position {
     /// The execution so far.
     pub execution: Execution,
     /// The steps that are enabled; a path goes on with the number of one of them.
@@ -105,12 +105,12 @@ impl<'a> Stepping<'a> {
     }
 
     /// The place before the first step.
-    pub fn initial(&self) -> Place {
+    pub fn initial(&self) -> Position {
         self.at(&[]).unwrap_or_else(|| unreachable!("a path without a step leads somewhere"))
     }
 
     /// The place that a path leads to; `None` if one of its steps is not enabled.
-    pub fn at(&self, path: &[usize]) -> Option<Place> {
+    pub fn at(&self, path: &[usize]) -> Option<Position> {
         let machine = Machine::new(
             self.program,
             self.model,
@@ -119,7 +119,7 @@ impl<'a> Stepping<'a> {
             Limits::default().deferred,
             None,
         );
-        let mut walk = Walk::new(&machine);
+        let mut walk = Way::new(&machine);
         // Threads that begin with a choice in a deferred section begin in several states, of which one is chosen first.
         if walk.next.len() == 1 {
             walk.take(0)?;
@@ -132,7 +132,7 @@ impl<'a> Stepping<'a> {
 }
 
 /// A state on the way, with what is enabled in it.
-struct Walk<'m> {
+struct Way<'m> {
     m: &'m Machine<'m>,
     stepper: Stepper<'m>,
     /// Empty before a first state is chosen.
@@ -142,7 +142,7 @@ struct Walk<'m> {
     next: Vec<Successor>,
 }
 
-impl<'m> Walk<'m> {
+impl<'m> Way<'m> {
     fn new(m: &'m Machine<'m>) -> Self {
         let execution = Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()] };
         let mut walk = Self { m, stepper: Stepper::new(m), state: None, execution, violation: None, next: Vec::new() };
@@ -169,10 +169,10 @@ impl<'m> Walk<'m> {
         Some(())
     }
 
-    fn place(mut self) -> Place {
+    fn place(mut self) -> Position {
         let standing = self.standing();
         let next = std::mem::take(&mut self.next);
-        Place {
+        Position {
             enabled: next.iter().map(|step| self.describe(step)).collect(),
             registers: (0..self.m.threads.len()).map(|thread| self.registers(thread)).collect(),
             standing,

@@ -30,7 +30,7 @@ fn parse(source: &str) -> Program {
 }
 
 /// Visits every place, in depth-first order.
-fn visit(stepping: &Stepping<'_>, path: &mut Vec<usize>, see: &mut dyn FnMut(&[usize], &Place)) {
+fn visit(stepping: &Stepping<'_>, path: &mut Vec<usize>, see: &mut dyn FnMut(&[usize], &Position)) {
     let place = stepping.at(path).expect("an enabled step leads somewhere");
     see(path, &place);
     for number in 0..place.enabled.len() {

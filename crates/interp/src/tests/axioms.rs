@@ -18,7 +18,7 @@ use crate::machine::{Code, Machine};
 use crate::meter::Meter;
 use crate::order::{Events, Written};
 use crate::replay;
-use crate::search::Search;
+use crate::search::Enumeration;
 use crate::trace::Trace;
 use crate::values::{self, Candidates};
 
@@ -288,7 +288,7 @@ fn judge(program: &Program, model: &Model, combination: &[&Trace<'_>], found: &m
     let limits = Limits::default();
     for patient in [false, true] {
         let (mut meter, mut seen) = (Meter::new(&limits, &()), BTreeSet::new());
-        let search = Search::new(model, &events, &initial, &mut meter, |placing| {
+        let search = Enumeration::new(model, &events, &initial, &mut meter, |placing| {
             seen.insert(placing.memory(&initial));
             ControlFlow::Continue(())
         });

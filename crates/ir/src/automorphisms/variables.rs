@@ -50,7 +50,7 @@ fn automorphism(program: &Program, variables: Vec<u8>) -> Option<Renaming> {
     }
     let mut threads = Vec::new();
     for thread in &program.threads {
-        let mut walk = Walk { thread, locations: &mut locations, registers: Pairs::new(thread.registers.len()) };
+        let mut walk = PairWalk { thread, locations: &mut locations, registers: Pairs::new(thread.registers.len()) };
         let code = walk.code(&variables)?;
         let registers = walk.registers.complete()?;
         let alike = |(a, b): (usize, &usize)| same_register(&thread.registers[a], &thread.registers[*b]);
@@ -63,13 +63,13 @@ fn automorphism(program: &Program, variables: Vec<u8>) -> Option<Renaming> {
 }
 
 /// A walk through a thread's code in pairs.
-struct Walk<'a> {
+struct PairWalk<'a> {
     thread: &'a Thread,
     locations: &'a mut Pairs,
     registers: Pairs,
 }
 
-impl Walk<'_> {
+impl PairWalk<'_> {
     /// For each instruction that a command reaches its partner.
     fn code(&mut self, variables: &[u8]) -> Option<Vec<Option<u32>>> {
         let Op::Choose { dst: Place::Reg(command), from } = &self.thread.code.first()?.op else {

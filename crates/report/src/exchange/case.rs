@@ -80,19 +80,19 @@ impl Case<'_> {
     }
 
     /// The access at which it goes wrong, if there is an execution.
-    pub(crate) fn place(&self) -> Option<Place<'_>> {
+    pub(crate) fn place(&self) -> Option<SourcePlace<'_>> {
         self.trace.and_then(offending)
     }
 }
 
 /// A statement in the source.
-pub(crate) struct Place<'a> {
+pub(crate) struct SourcePlace<'a> {
     pub(crate) line: usize,
     pub(crate) column: Option<usize>,
     pub(crate) text: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> SourcePlace<'a> {
     pub(crate) fn of(step: &'a Step) -> Self {
         Self { line: step.line, column: Some(step.column), text: &step.text }
     }
@@ -100,13 +100,13 @@ impl<'a> Place<'a> {
 
 /// Where an execution goes wrong: the statement that fails, or who waits, or the access that closes the cycle, or the last one that was
 /// performed out of program order, or simply the last one.
-fn offending(trace: &Trace) -> Option<Place<'_>> {
+fn offending(trace: &Trace) -> Option<SourcePlace<'_>> {
     if let Some(line) = trace.explanation.line {
         let step = trace.steps.iter().rev().find(|step| step.line == line);
-        return Some(step.map_or(Place { line, column: None, text: "" }, Place::of));
+        return Some(step.map_or(SourcePlace { line, column: None, text: "" }, SourcePlace::of));
     }
     let waits = trace.threads.iter().find_map(|thread| match &thread.end {
-        End::Waiting { line, column, text } => Some(Place { line: *line, column: Some(*column), text }),
+        End::Waiting { line, column, text } => Some(SourcePlace { line: *line, column: Some(*column), text }),
         _ => None,
     });
     if waits.is_some() {
@@ -115,7 +115,7 @@ fn offending(trace: &Trace) -> Option<Place<'_>> {
     let closing = trace.explanation.conflicts.iter().map(|conflict| conflict.steps.0.max(conflict.steps.1)).max();
     let closing = closing.and_then(|n| trace.steps.get(n.checked_sub(1)?));
     let overtaking = || trace.steps.iter().rev().find(|step| !step.overtook.is_empty());
-    closing.or_else(overtaking).or_else(|| trace.steps.last()).map(Place::of)
+    closing.or_else(overtaking).or_else(|| trace.steps.last()).map(SourcePlace::of)
 }
 
 /// A check.

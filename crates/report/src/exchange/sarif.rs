@@ -12,7 +12,7 @@ use cyrano_trace::{Step, Trace};
 use serde::Serialize;
 
 use crate::draw::lanes::effect;
-use crate::exchange::case::{self, Case, Fate, Place};
+use crate::exchange::case::{self, Case, Fate, SourcePlace};
 use crate::exchange::shard::ShardReport;
 use crate::results::fences::FencesReport;
 use crate::results::json::{object, to_json};
@@ -160,7 +160,7 @@ impl<'a> Tables<'a> {
 struct Finding<'a> {
     level: &'static str,
     text: String,
-    place: Option<Place<'a>>,
+    place: Option<SourcePlace<'a>>,
     trace: Option<&'a Trace>,
 }
 
@@ -175,7 +175,7 @@ fn findings<'a>(case: &'a Case<'_>) -> Vec<Finding<'a>> {
     let remark = |(line, text): &'a (usize, String)| Finding {
         level: "warning",
         text: text.clone(),
-        place: Some(Place { line: *line, column: None, text }),
+        place: Some(SourcePlace { line: *line, column: None, text }),
         trace: None,
     };
     own.into_iter().chain(case.remarks.iter().map(remark)).collect()
@@ -216,7 +216,11 @@ fn with_reorderings(case: &Case<'_>) -> String {
 }
 
 /// A place in a file; the snippet is the rest of its line.
-fn physical((file, index): &(File, usize), place: Option<&Place<'_>>, source: Option<&str>) -> impl Serialize + use<> {
+fn physical(
+    (file, index): &(File, usize),
+    place: Option<&SourcePlace<'_>>,
+    source: Option<&str>,
+) -> impl Serialize + use<> {
     let region = place.map(|place| {
         let line = source.and_then(|source| source.lines().nth(place.line.checked_sub(1)?));
         let rest = line.map(|line| line.chars().skip(place.column.unwrap_or(1).saturating_sub(1)).collect::<String>());
@@ -231,7 +235,7 @@ fn physical((file, index): &(File, usize), place: Option<&Place<'_>>, source: Op
 
 fn step_location(step: &Step, trace: &Trace, file: &(File, usize), id: Option<usize>) -> impl Serialize + use<> {
     let text = format!("step {}, {}: {}", step.n, step.thread, effect(step));
-    location(id, physical(file, Some(&Place::of(step)), Some(&trace.program.source)), Some(text))
+    location(id, physical(file, Some(&SourcePlace::of(step)), Some(&trace.program.source)), Some(text))
 }
 
 /// The statements of the trace, each once, in the order in which they are first performed.

@@ -27,7 +27,7 @@ enum Mark {
     Done,
 }
 
-struct Search<'n> {
+struct CallCycles<'n> {
     /// The names of what is called, and the word for it.
     names: Vec<&'n Name>,
     what: &'static str,
@@ -50,7 +50,7 @@ pub(crate) fn order_calls<'a>(
         numbers.entry(&name.text).or_insert(number);
     }
     let count = names.len();
-    let mut search = Search {
+    let mut search = CallCycles {
         names,
         what,
         callees: bodies.into_iter().map(|body| callees_of(body, &numbers)).collect(),
@@ -67,7 +67,7 @@ pub(crate) fn order_calls<'a>(
     search.calls
 }
 
-impl Search<'_> {
+impl CallCycles<'_> {
     fn open(&mut self, procedure: usize) {
         self.marks[procedure] = Mark::Open(self.path.len());
         self.path.push((procedure, 0));

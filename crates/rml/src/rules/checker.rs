@@ -57,7 +57,7 @@ pub(crate) enum Mode {
 
 /// Where the statement being checked stands.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Context {
     /// The section, operation, block and transaction around it.
     pub(crate) around: Units,
     /// The number of loops around it.
@@ -81,7 +81,7 @@ pub(crate) struct Checker<'a, 'r> {
     pub(crate) facts: ProcFacts,
     pub(crate) binders: Vec<&'a Name>,
     pub(crate) mode: Mode,
-    pub(crate) place: Place,
+    pub(crate) place: Context,
 }
 
 /// Checks a file.
@@ -99,7 +99,7 @@ pub(crate) fn check(names: &Names<'_>, reports: &mut Reports) -> Checked {
         facts: ProcFacts::default(),
         binders: Vec::new(),
         mode: Mode::Constant { in_thread: false },
-        place: Place::default(),
+        place: Context::default(),
     };
     checker.check_globals();
     for procedure in order {
@@ -175,7 +175,7 @@ impl<'a> Checker<'a, '_> {
     fn check_body(&mut self, body: BodyId, block: &'a Block) {
         self.body = Some(body);
         self.facts = ProcFacts::default();
-        self.place = Place::default();
+        self.place = Context::default();
         let mut plain_return = None;
         walk(block, &mut |stmt| {
             if matches!(stmt.kind, StmtKind::Return(None)) {

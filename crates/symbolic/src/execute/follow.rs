@@ -9,7 +9,7 @@ use std::rc::Rc;
 use cyrano_ir::{InstrId, OwnOrder};
 
 use crate::execute::eval::Taint;
-use crate::execute::walk::{State, Walk};
+use crate::execute::walk::{ThreadState, ThreadWalk};
 use crate::formula::lit::Lit;
 
 /// What the instructions of a thread hand on.
@@ -26,7 +26,7 @@ impl<'a> Follow<'a> {
     }
 }
 
-impl Walk<'_, '_> {
+impl ThreadWalk<'_, '_> {
     /// What an instruction follows because the order lists it.
     fn listed(&mut self, pc: InstrId) -> Taint {
         let mut found = Taint::default();
@@ -40,7 +40,7 @@ impl Walk<'_, '_> {
     }
 
     /// Adds to what an instruction was computed from all else that it follows, and hands that on.
-    pub(crate) fn hand_on(&mut self, pc: InstrId, taint: Taint, guard: Lit, state: &State) -> Taint {
+    pub(crate) fn hand_on(&mut self, pc: InstrId, taint: Taint, guard: Lit, state: &ThreadState) -> Taint {
         if self.own.is_none() {
             return taint;
         }
@@ -71,7 +71,7 @@ impl Walk<'_, '_> {
     }
 
     /// What an access follows, its operands apart.
-    pub(crate) fn follows(&mut self, pc: InstrId, state: &State) -> Taint {
+    pub(crate) fn follows(&mut self, pc: InstrId, state: &ThreadState) -> Taint {
         let listed = self.listed(pc);
         match &self.own {
             Some(own) if state.in_section => self.gates.union(&listed, &own.inside),

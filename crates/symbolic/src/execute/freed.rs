@@ -12,10 +12,10 @@ use cyrano_ir::{AccessKind, EvalError, InstrId, LocId};
 
 use crate::execute::event::{Address, Event, Sources};
 use crate::execute::range::Range;
-use crate::execute::walk::{State, Walk};
+use crate::execute::walk::{ThreadState, ThreadWalk};
 use crate::formula::lit::{FALSE, Lit};
 
-impl Walk<'_, '_> {
+impl ThreadWalk<'_, '_> {
     /// Looks at the header for the access that is recorded next; whether the object is freed, and what is wrong then.
     pub(crate) fn look(
         &mut self,
@@ -23,7 +23,7 @@ impl Walk<'_, '_> {
         kind: AccessKind,
         address: &Address,
         guard: Lit,
-        state: &State,
+        state: &ThreadState,
     ) -> Option<(Lit, EvalError)> {
         if self.ghost || self.gates.dry {
             return None;
@@ -63,7 +63,7 @@ impl Walk<'_, '_> {
     }
 
     /// The headers of what an access may touch, as far as they may say that it is freed.
-    fn headers(&mut self, kind: AccessKind, address: &Address, state: &State) -> Address {
+    fn headers(&mut self, kind: AccessKind, address: &Address, state: &ThreadState) -> Address {
         let program = self.set.program;
         let mut words: Vec<(u32, Vec<Lit>)> = Vec::new();
         for (word, lit) in &address.words {

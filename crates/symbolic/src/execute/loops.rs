@@ -16,7 +16,7 @@ pub(crate) struct LoopId(pub(crate) u32);
 
 /// Where an instruction stands.
 #[derive(Clone, Debug, Default)]
-struct Place {
+struct CodePosition {
     /// The position in the code, then in each loop that contains it.
     positions: Vec<u32>,
     /// The loops that contain it, outermost first.
@@ -46,7 +46,7 @@ impl Key {
 /// The loops of a thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Loops {
-    places: Vec<Place>,
+    places: Vec<CodePosition>,
     /// The head of each loop.
     pub(crate) heads: Vec<InstrId>,
     /// Whether control can come to the instruction from elsewhere than the instruction before it.
@@ -69,12 +69,12 @@ impl Loops {
         }
         let mut arranger = Arranger {
             next: &next,
-            places: vec![Place::default(); code.len()],
+            places: vec![CodePosition::default(); code.len()],
             heads: Vec::new(),
             member: vec![0; code.len()],
             parts: 0,
         };
-        arranger.arrange((0..code.len()).collect(), &Place::default(), None);
+        arranger.arrange((0..code.len()).collect(), &CodePosition::default(), None);
         Self { places: arranger.places, heads: arranger.heads, joins }
     }
 
@@ -118,7 +118,7 @@ impl Loops {
 
 struct Arranger<'a> {
     next: &'a [Vec<usize>],
-    places: Vec<Place>,
+    places: Vec<CodePosition>,
     heads: Vec<InstrId>,
     /// The part that each instruction was last put into.
     member: Vec<u32>,
@@ -127,7 +127,7 @@ struct Arranger<'a> {
 
 impl Arranger<'_> {
     /// Arranges the instructions of one part, whose edges to `head` do not count.
-    fn arrange(&mut self, nodes: Vec<usize>, around: &Place, head: Option<usize>) {
+    fn arrange(&mut self, nodes: Vec<usize>, around: &CodePosition, head: Option<usize>) {
         self.parts += 1;
         let part = self.parts;
         nodes.iter().for_each(|node| self.member[*node] = part);
@@ -149,7 +149,7 @@ impl Arranger<'_> {
         }
     }
 
-    fn make_loop(&mut self, mut component: Vec<usize>, place: &Place) {
+    fn make_loop(&mut self, mut component: Vec<usize>, place: &CodePosition) {
         component.sort_unstable();
         let entered = |node: &usize| {
             self.next.iter().enumerate().any(|(from, to)| to.contains(node) && component.binary_search(&from).is_err())

@@ -13,12 +13,12 @@ use crate::execute::eval::Taint;
 use crate::execute::event::{Address, Event, Item, Sources, Step};
 use crate::execute::range::Range;
 use crate::execute::value::Value;
-use crate::execute::walk::{State, Walk};
+use crate::execute::walk::{ThreadState, ThreadWalk};
 use crate::formula::lit::{FALSE, Lit, TRUE};
 use crate::formula::swap::{Swap, pointer_and_offset};
 use crate::formula::symmetry::Exchanges;
 
-impl Walk<'_, '_> {
+impl ThreadWalk<'_, '_> {
     /// The thread stops where this literal holds, with an error.
     pub(crate) fn stop(&mut self, guard: &mut Lit, wrong: Lit) {
         self.error(*guard, wrong);
@@ -28,7 +28,7 @@ impl Walk<'_, '_> {
     }
 
     /// A value whose computation stops nothing: an error is recorded and the value is 0.
-    fn compute(&mut self, expr: &LocalExpr, guard: Lit, state: &State) -> (Value, Taint) {
+    fn compute(&mut self, expr: &LocalExpr, guard: Lit, state: &ThreadState) -> (Value, Taint) {
         let (value, wrong) = state.registers.eval(self.gates, expr);
         let taint = state.registers.taint(self.gates, expr);
         (self.repair((value, wrong), guard), taint)
@@ -51,7 +51,14 @@ impl Walk<'_, '_> {
         }
     }
 
-    pub(crate) fn assign(&mut self, pc: InstrId, dst: &Place, value: &LocalExpr, guard: &mut Lit, state: &mut State) {
+    pub(crate) fn assign(
+        &mut self,
+        pc: InstrId,
+        dst: &Place,
+        value: &LocalExpr,
+        guard: &mut Lit,
+        state: &mut ThreadState,
+    ) {
         let (choices, wrong) = state.registers.resolve(self.gates, dst);
         self.stop(guard, wrong);
         let open = state.registers.is_open(value);
@@ -62,7 +69,7 @@ impl Walk<'_, '_> {
         state.registers.write(self.gates, &choices, &value, &taint, open);
     }
 
-    pub(crate) fn choice(&mut self, pc: InstrId, dst: &Place, from: &[i128], guard: &mut Lit, state: &mut State) {
+    pub(crate) fn choice(&mut self, pc: InstrId, dst: &Place, from: &[i128], guard: &mut Lit, state: &mut ThreadState) {
         let (choices, wrong) = state.registers.resolve(self.gates, dst);
         self.stop(guard, wrong);
         let range = Range::of(from.to_vec());
@@ -88,7 +95,7 @@ impl Walk<'_, '_> {
     }
 
     /// Evaluates a condition that decides the way on.
-    pub(crate) fn decide(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut State) -> Lit {
+    pub(crate) fn decide(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut ThreadState) -> Lit {
         match state.registers.is_open(cond) {
             true => state.decided.1 += 1,
             false => state.decided.0 += 1,
@@ -110,7 +117,7 @@ impl Walk<'_, '_> {
     }
 
     /// Outside sections the thread stops; inside, it must not have entered. The setup thread stops in both cases.
-    pub(crate) fn assume(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut State) {
+    pub(crate) fn assume(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut ThreadState) {
         let holds = self.decide(pc, cond, guard, state);
         if self.ghost {
             let stuck = self.gates.and(*guard, !holds);
@@ -127,7 +134,7 @@ impl Walk<'_, '_> {
         *guard = self.gates.and(*guard, holds);
     }
 
-    pub(crate) fn limit(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut State) {
+    pub(crate) fn limit(&mut self, pc: InstrId, cond: &LocalExpr, guard: &mut Lit, state: &mut ThreadState) {
         let holds = self.decide(pc, cond, guard, state);
         let beyond = self.gates.and(*guard, !holds);
         if beyond != FALSE && !self.ghost {
@@ -137,7 +144,7 @@ impl Walk<'_, '_> {
         *guard = self.gates.and(*guard, holds);
     }
 
-    pub(crate) fn assert(&mut self, cond: &LocalExpr, guard: Lit, state: &State) {
+    pub(crate) fn assert(&mut self, cond: &LocalExpr, guard: Lit, state: &ThreadState) {
         if self.ghost {
             return;
         }
@@ -153,7 +160,7 @@ impl Walk<'_, '_> {
     }
 
     /// The words of an address, what it was computed from, and whether it cannot be computed.
-    fn address(&mut self, addr: &Addr, state: &State) -> (Address, Taint, Lit) {
+    fn address(&mut self, addr: &Addr, state: &ThreadState) -> (Address, Taint, Lit) {
         match addr {
             Addr::Fixed(loc) => (Address::fixed(loc.0), Taint::default(), FALSE),
             Addr::Indexed { array, index } => {
@@ -173,7 +180,7 @@ impl Walk<'_, '_> {
 
     /// The symmetries that move the words which an index stands for along with it. They are not tested again while the index is computed, because
     /// the number of a word is not what they move.
-    fn exchanged_index(&mut self, array: ArrayId, index: &LocalExpr, state: &State) -> Exchanges {
+    fn exchanged_index(&mut self, array: ArrayId, index: &LocalExpr, state: &ThreadState) -> Exchanges {
         if self.gates.exchanges.is_empty() {
             return Exchanges::default();
         }
@@ -193,7 +200,7 @@ impl Walk<'_, '_> {
         std::mem::take(&mut self.gates.exchanges)
     }
 
-    pub(crate) fn access(&mut self, pc: InstrId, access: &Access, guard: &mut Lit, state: &mut State) {
+    pub(crate) fn access(&mut self, pc: InstrId, access: &Access, guard: &mut Lit, state: &mut ThreadState) {
         let Access { kind, addr, dst, change, .. } = access;
         let kind = *kind;
         let (address, address_taint, wrong) = self.address(addr, state);
@@ -252,7 +259,7 @@ impl Walk<'_, '_> {
     }
 
     /// Notes the access, or for the setup thread performs it.
-    fn record(&mut self, event: Event, state: &mut State) -> Option<usize> {
+    fn record(&mut self, event: Event, state: &mut ThreadState) -> Option<usize> {
         if let Some(memory) = &mut state.memory {
             if let Some((value, writes)) = event.write {
                 let memory = Rc::make_mut(memory);
@@ -277,7 +284,7 @@ impl Walk<'_, '_> {
     }
 
     /// What a read returns: of the setup thread, what memory holds; else anything that the word may hold.
-    pub(crate) fn read(&mut self, address: &Address, state: &State) -> Value {
+    pub(crate) fn read(&mut self, address: &Address, state: &ThreadState) -> Value {
         let words = address.words.iter();
         if let Some(memory) = &state.memory {
             let mut words = words.rev();
@@ -290,7 +297,14 @@ impl Walk<'_, '_> {
     }
 
     /// What is written over an old value, and when. All operands are evaluated, also those that a failed compare-and-swap does not use.
-    fn change(&mut self, change: &Change, old: &Value, guard: Lit, state: &State, from: &mut Sources) -> (Value, Lit) {
+    fn change(
+        &mut self,
+        change: &Change,
+        old: &Value,
+        guard: Lit,
+        state: &ThreadState,
+        from: &mut Sources,
+    ) -> (Value, Lit) {
         match change {
             Change::Set(value) => {
                 let (value, taint) = self.compute(value, guard, state);

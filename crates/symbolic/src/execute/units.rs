@@ -9,27 +9,27 @@
 //! stops: outside of sections where it is; in a section it has looked at memory of that moment, and is left out. From here on all others can go on, each until its
 //! end, its own bound, or where it may stop anyway: nothing asks for something to come before the cut. So the formula has a model
 //! in which the loop is in [`Run::exceeded`]. Under a serial model an operation that is not finished comes last; there everybody else may stop before
-//! each operation, and before each access and section outside of operations ([`Walk::may_pause`]). The same holds for a `limit` instead of a bound.
+//! each operation, and before each access and section outside of operations ([`ThreadWalk::may_pause`]). The same holds for a `limit` instead of a bound.
 //! Conversely, every model is a prefix of an execution, as far as others than the threads that are cut are concerned; so what goes wrong in it does go wrong.
 
 use cyrano_ir::dataflow::successors;
 use cyrano_ir::{InstrId, Op, Program, ThreadId};
 
 use crate::execute::event::{Run, Section, Unit, Wait};
-use crate::execute::walk::{State, Walk};
+use crate::execute::walk::{ThreadState, ThreadWalk};
 use crate::formula::gates::Gates;
 use crate::formula::lit::{FALSE, Lit};
 
-impl Walk<'_, '_> {
+impl ThreadWalk<'_, '_> {
     /// The section that the thread is in, if it is in one, is cut off where the literal holds.
-    pub(crate) fn cut(&mut self, state: &State, guard: Lit) {
+    pub(crate) fn cut(&mut self, state: &ThreadState, guard: Lit) {
         if let Some(section) = state.section {
             self.run.sections[section].cuts.push(guard);
         }
     }
 
     /// Not beginning an operation is a way for others to go on, once somebody does not finish one.
-    pub(crate) fn begin_operation(&mut self, guard: Lit, state: &mut State) -> Lit {
+    pub(crate) fn begin_operation(&mut self, guard: Lit, state: &mut ThreadState) -> Lit {
         let unit = self.run.units.len();
         self.run.units.push(Unit { thread: self.thread, ends: Vec::new(), is_operation: true, events: Vec::new() });
         state.unit = Some(unit);
@@ -38,7 +38,7 @@ impl Walk<'_, '_> {
     }
 
     /// Under a serial model not going on is one of the thread's ways outside of operations, too: somebody's operation that is not finished excludes what comes after it.
-    pub(crate) fn may_pause(&mut self, guard: Lit, state: &State) -> Lit {
+    pub(crate) fn may_pause(&mut self, guard: Lit, state: &ThreadState) -> Lit {
         if !self.set.model.reordering().serial || state.unit.is_some() || state.memory.is_some() {
             return guard;
         }
@@ -46,7 +46,7 @@ impl Walk<'_, '_> {
         self.gates.and(guard, goes_on)
     }
 
-    pub(crate) fn begin_section(&mut self, pc: InstrId, guard: &mut Lit, state: &mut State) {
+    pub(crate) fn begin_section(&mut self, pc: InstrId, guard: &mut Lit, state: &mut ThreadState) {
         if state.in_section {
             return;
         }

@@ -54,7 +54,7 @@ pub(crate) struct Setting<'a> {
 
 /// The state of the thread at a point of its code.
 #[derive(Clone)]
-pub(crate) struct State {
+pub(crate) struct ThreadState {
     pub(crate) registers: Registers,
     pub(crate) control: Taint,
     pub(crate) unit: Option<usize>,
@@ -70,18 +70,18 @@ pub(crate) struct State {
 /// A block that control may come to.
 struct Pending {
     pc: InstrId,
-    ways: Vec<(Lit, State)>,
+    ways: Vec<(Lit, ThreadState)>,
 }
 
 /// Follows one thread.
-pub(crate) struct Walk<'a, 'g> {
+pub(crate) struct ThreadWalk<'a, 'g> {
     pub(crate) set: &'a Setting<'a>,
     pub(crate) gates: &'g mut Gates,
     pub(crate) run: &'g mut Run,
     pub(crate) thread: ThreadId,
     pub(crate) out: ThreadRun,
     todo: BTreeMap<Key, Pending>,
-    halts: Vec<(Lit, State)>,
+    halts: Vec<(Lit, ThreadState)>,
     /// Each loop's head in each iteration.
     heads: BTreeMap<Key, Head>,
     /// Each point of a loop where the thread may be found idle, in each iteration.
@@ -115,7 +115,7 @@ enum Next {
     Elsewhere,
 }
 
-impl<'a, 'g> Walk<'a, 'g> {
+impl<'a, 'g> ThreadWalk<'a, 'g> {
     fn new(set: &'a Setting<'a>, gates: &'g mut Gates, run: &'g mut Run, thread: ThreadId) -> Self {
         let dependencies = set.model.reordering().dependencies;
         let keeps = dependencies.data || dependencies.address || dependencies.control != Control::None;
@@ -162,7 +162,7 @@ impl<'a, 'g> Walk<'a, 'g> {
         if is_setup {
             walk.own = None;
         }
-        let mut state = State {
+        let mut state = ThreadState {
             registers,
             control: Taint::default(),
             unit: None,
@@ -201,7 +201,7 @@ impl<'a, 'g> Walk<'a, 'g> {
         walk.own = None;
         let mut registers = wait.registers.clone();
         registers.taints.clear();
-        let state = State {
+        let state = ThreadState {
             registers,
             control: Taint::default(),
             unit: Some(unit),
@@ -240,7 +240,7 @@ impl<'a, 'g> Walk<'a, 'g> {
     }
 
     /// Joins all ways to a point. Registers that no longer matter are not joined.
-    fn merge(&mut self, ways: Vec<(Lit, State)>, pc: Option<InstrId>) -> (Lit, State) {
+    fn merge(&mut self, ways: Vec<(Lit, ThreadState)>, pc: Option<InstrId>) -> (Lit, ThreadState) {
         let mut ways = ways.into_iter();
         let Some((mut guard, mut state)) = ways.next() else { return (FALSE, self.nowhere()) };
         let live = pc.map(|pc| self.set.live[self.thread.index()].live_before(pc));
@@ -270,9 +270,9 @@ impl<'a, 'g> Walk<'a, 'g> {
         (guard, state)
     }
 
-    fn nowhere(&self) -> State {
+    fn nowhere(&self) -> ThreadState {
         let registers = Registers { values: Vec::new(), taints: Vec::new(), open: Vec::new() };
-        State {
+        ThreadState {
             registers,
             control: Taint::default(),
             unit: None,
@@ -284,7 +284,7 @@ impl<'a, 'g> Walk<'a, 'g> {
     }
 
     /// The thread does not go on where it comes back to after an idle iteration.
-    fn unless_idle(&mut self, key: &Key, pc: InstrId, guard: Lit, state: &State) -> Lit {
+    fn unless_idle(&mut self, key: &Key, pc: InstrId, guard: Lit, state: &ThreadState) -> Lit {
         let idle = &self.set.idle[self.thread.index()];
         let Some(point) = idle.point(pc) else { return guard };
         if self.ghost || self.gates.dry || state.memory.is_some() || state.in_section {
@@ -306,7 +306,7 @@ impl<'a, 'g> Walk<'a, 'g> {
     }
 
     /// Whether the bound allows the loop whose head this is to go round again.
-    fn may_repeat(&mut self, key: &Key, pc: InstrId, guard: Lit, state: &State) -> bool {
+    fn may_repeat(&mut self, key: &Key, pc: InstrId, guard: Lit, state: &ThreadState) -> bool {
         let Some(id) = self.loops().head_of(pc) else { return true };
         let counts = key.counts();
         let count = counts.last().copied().unwrap_or(0);
@@ -335,7 +335,7 @@ impl<'a, 'g> Walk<'a, 'g> {
     }
 
     /// Follows straight code from `pc` to where control may come from elsewhere, too.
-    fn block(&mut self, mut key: Key, mut pc: InstrId, mut guard: Lit, mut state: State) {
+    fn block(&mut self, mut key: Key, mut pc: InstrId, mut guard: Lit, mut state: ThreadState) {
         let program = self.set.program;
         loop {
             let next = match program.thread(self.thread).code.get(pc.index()) {
@@ -362,13 +362,13 @@ impl<'a, 'g> Walk<'a, 'g> {
         }
     }
 
-    fn arrive(&mut self, key: Key, pc: InstrId, guard: Lit, state: State) {
+    fn arrive(&mut self, key: Key, pc: InstrId, guard: Lit, state: ThreadState) {
         if guard != FALSE {
             self.todo.entry(key).or_insert_with(|| Pending { pc, ways: Vec::new() }).ways.push((guard, state));
         }
     }
 
-    fn halt(&mut self, guard: Lit, state: &State) -> Next {
+    fn halt(&mut self, guard: Lit, state: &ThreadState) -> Next {
         if let Some(unit) = state.unit {
             self.run.units[unit].ends.push(guard);
         }
@@ -376,7 +376,7 @@ impl<'a, 'g> Walk<'a, 'g> {
         Next::Elsewhere
     }
 
-    fn step(&mut self, key: &Key, pc: InstrId, op: &Op, guard: &mut Lit, state: &mut State) -> Next {
+    fn step(&mut self, key: &Key, pc: InstrId, op: &Op, guard: &mut Lit, state: &mut ThreadState) -> Next {
         if !self.ghost {
             self.run.instructions += 1;
             self.run.reached.push((self.thread, pc, *guard));

@@ -15,7 +15,7 @@ use crate::execute::idle::Idle;
 use crate::execute::loops::Loops;
 use crate::execute::range::Range;
 use crate::execute::value::Value;
-use crate::execute::walk::{Setting, Walk};
+use crate::execute::walk::{Setting, ThreadWalk};
 use crate::formula::gates::{Formula, Gates};
 use crate::formula::graph::{Graph, Node};
 use crate::formula::lit::{FALSE, Lit, TRUE};
@@ -301,7 +301,7 @@ fn walk_all(set: &Setting<'_>, gates: &mut Gates) -> Run {
     let mut start = TRUE;
     let mut setup = None;
     if let Some(thread) = program.setup {
-        let (done, left) = Walk::thread(set, gates, &mut run, thread, TRUE, Some(memory.clone()));
+        let (done, left) = ThreadWalk::thread(set, gates, &mut run, thread, TRUE, Some(memory.clone()));
         start = done.halted;
         memory = left.unwrap_or(memory);
         setup = Some(done);
@@ -310,7 +310,7 @@ fn walk_all(set: &Setting<'_>, gates: &mut Gates) -> Run {
     for thread in program.thread_ids() {
         let of_thread = match setup.take_if(|_| program.setup == Some(thread)) {
             Some(done) => done,
-            None => Walk::thread(set, gates, &mut run, thread, start, None).0,
+            None => ThreadWalk::thread(set, gates, &mut run, thread, start, None).0,
         };
         run.threads.push(of_thread);
     }
@@ -323,7 +323,7 @@ fn deadlock(set: &Setting<'_>, gates: &mut Gates, run: &mut Run) -> Lit {
     let mut waiting = Vec::new();
     for number in 0..run.waits.len() {
         let wait = run.waits[number].clone();
-        let stuck = Walk::ghost(set, gates, run, &wait);
+        let stuck = ThreadWalk::ghost(set, gates, run, &wait);
         let in_vain = gates.and(wait.waits, stuck);
         run.waits[number].stuck = stuck;
         blocked[wait.thread.index()].push(in_vain);

@@ -14,20 +14,20 @@ use crate::execute::value::Value;
 use crate::formula::gates::Gates;
 use crate::formula::lit::{FALSE, Lit, TRUE};
 
-/// A state: what each value leads to.
-type State = BTreeMap<i128, usize>;
+/// A node: what each value leads to.
+type Node = BTreeMap<i128, usize>;
 
-/// An automaton. State 0 is the end; states lead to states with smaller numbers.
+/// An automaton. Node 0 is the end; nodes lead to nodes with smaller numbers.
 #[derive(Default)]
 struct Automaton {
-    states: Vec<State>,
+    states: Vec<Node>,
     known: FxHashMap<Vec<(i128, usize)>, usize>,
     root: usize,
 }
 
 impl Automaton {
     fn new(outcomes: &BTreeSet<Vec<i128>>) -> Self {
-        let mut this = Self { states: vec![State::new()], ..Self::default() };
+        let mut this = Self { states: vec![Node::new()], ..Self::default() };
         let all: Vec<&[i128]> = outcomes.iter().map(Vec::as_slice).collect();
         this.root = this.state(&all);
         this
@@ -38,7 +38,7 @@ impl Automaton {
         if rests.first().is_none_or(|rest| rest.is_empty()) {
             return 0;
         }
-        let mut state = State::new();
+        let mut state = Node::new();
         for group in rests.chunk_by(|one, other| one[0] == other[0]) {
             let rests: Vec<&[i128]> = group.iter().map(|rest| &rest[1..]).collect();
             let next = self.state(&rests);

@@ -71,7 +71,7 @@ pub(crate) struct Acyclic {
     ends: [Vec<u64>; 2],
     /// Pairs that have just been closed.
     news: Vec<(u32, u32)>,
-    search: Search,
+    search: PathFinder,
     /// Whether to check every lemma again.
     pub(crate) check: bool,
     /// Lemmas given, and lemmas that were not cycles.
@@ -81,7 +81,7 @@ pub(crate) struct Acyclic {
 
 /// Buffers for the search for paths.
 #[derive(Debug, Default)]
-struct Search {
+struct PathFinder {
     /// For each node the round it was reached in, the node before it and the edge.
     reached: Vec<(u32, u32, u32)>,
     round: u32,
@@ -274,7 +274,7 @@ impl Acyclic {
 
     /// The literals of a path, fixed edges for free (a breadth-first search with weights 0 and 1).
     fn path(&mut self, reason: Reason) -> Vec<Lit> {
-        let Search { reached, round, queue, distance } = &mut self.search;
+        let PathFinder { reached, round, queue, distance } = &mut self.search;
         *round += 1;
         queue.clear();
         queue.push_back((reason.from, 0));

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use cyrano_engine::{
-    Answer, Cause, Limits, Progress, Query, Question, Stats, Stop, Verdict, Violation, Watch, limit_reason, vacuity,
+    Answer, Cause, Counters, Limits, Query, Question, Stats, Stop, Verdict, Violation, Watch, limit_reason, vacuity,
 };
 use cyrano_ir::{FenceSet, Program, Property, Quantifier};
 use rustc_hash::FxHashMap;
@@ -208,7 +208,7 @@ impl<'a> Ask<'a> {
         self.stats.lemmas += solver.lemmas - noted.lemmas;
         self.stats.wrong_lemmas += solver.wrong_lemmas - noted.wrong_lemmas;
         self.stats.bytes = self.stats.bytes.max(solver.bytes);
-        let progress = Progress {
+        let progress = Counters {
             states: self.stats.variables,
             frontier: self.stats.clauses,
             depth: self.stats.rounds,

@@ -8,7 +8,7 @@ use cyrano_engine::{Execution, Extent};
 
 use super::cycles::Cycle;
 use super::graph::{Edge, Graph};
-use crate::search::witness::Walk;
+use crate::search::witness::PathReplay;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
 
@@ -17,7 +17,7 @@ pub(crate) const ROUNDS: usize = 3;
 
 /// An execution that goes to a cycle and around it; how much of it is the stem, and how much one round.
 pub(crate) fn execution(m: &Machine<'_>, graph: &Graph, cycle: &Cycle) -> (Execution, Extent, Extent) {
-    let mut walk = Walk::new(m);
+    let mut walk = PathReplay::new(m);
     let path = graph.path(cycle.start);
     let mut state = walk.follow(None, |walk, step| walk.leads_to(step, graph.bytes(path[0])));
     for pair in path.windows(2) {
@@ -39,7 +39,7 @@ pub(crate) fn execution(m: &Machine<'_>, graph: &Graph, cycle: &Cycle) -> (Execu
 }
 
 /// Takes the step that an edge stands for.
-fn follow(walk: &mut Walk<'_>, graph: &Graph, state: &State, edge: &Edge) -> State {
+fn follow(walk: &mut PathReplay<'_>, graph: &Graph, state: &State, edge: &Edge) -> State {
     walk.follow(Some(state), |walk, step| {
         let same = step.thread == usize::from(edge.thread) && step.ended == edge.ended && step.event.is_none();
         same && walk.leads_to(step, graph.bytes(edge.to))

@@ -66,7 +66,7 @@ struct Arrival<const W: usize> {
 /// An access that was met: its unit, and the locations that it may be of.
 type Located = (usize, (u32, u32));
 
-struct Walk<'a, const W: usize> {
+struct Lookahead<'a, const W: usize> {
     program: &'a Program,
     region: &'a Region,
     /// What was performed in the region, by instruction.
@@ -102,7 +102,7 @@ fn look_in<const W: usize>(program: &Program, region: &Region, queue: &[Entry], 
     let regs = region.registers.iter().map(|register| Some(regs[*register as usize])).collect();
     let mut performed = Units::<W>::default();
     done.iter().filter_map(|entry| region.unit(entry.instr)).for_each(|unit| performed.insert(unit));
-    let mut walk = Walk {
+    let mut walk = Lookahead {
         program,
         region,
         done,
@@ -123,7 +123,7 @@ fn look_in<const W: usize>(program: &Program, region: &Region, queue: &[Entry], 
     walk.finish()
 }
 
-impl<const W: usize> Walk<'_, W> {
+impl<const W: usize> Lookahead<'_, W> {
     /// What was performed at an instruction.
     fn done_at(&self, pc: u32) -> Option<i128> {
         let at = self.done.binary_search_by_key(&pc, |entry| entry.instr).ok()?;

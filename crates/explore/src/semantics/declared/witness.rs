@@ -30,7 +30,7 @@ pub(super) fn can_be(stepper: &mut Stepper<'_>, order: &OwnOrder, state: &State,
         }
         match alone(stepper, order, &alone_state, other).as_deref() {
             Some([.., last]) => alone_state = last.state.clone(),
-            _ => return !matches!(together(stepper, order, state, &waits), Search::None),
+            _ => return !matches!(together(stepper, order, state, &waits), WayOn::None),
         }
     }
     true
@@ -43,7 +43,7 @@ fn open(state: &State, except: Option<usize>) -> bool {
 }
 
 /// What a search for a way on found.
-enum Search {
+enum WayOn {
     /// These steps.
     Found(Vec<Successor>),
     /// There is no way on.
@@ -53,14 +53,14 @@ enum Search {
 }
 
 /// The fewest steps of all threads after which the condition does not hold.
-fn together(stepper: &mut Stepper<'_>, order: &OwnOrder, state: &State, waits: &dyn Fn(&State) -> bool) -> Search {
+fn together(stepper: &mut Stepper<'_>, order: &OwnOrder, state: &State, waits: &dyn Fn(&State) -> bool) -> WayOn {
     let mut found: Vec<(Option<usize>, Successor)> = Vec::new();
     let mut seen = HashSet::new();
     let mut work = VecDeque::from([(None, state.clone())]);
     let mut out = Successors::default();
     while let Some((parent, state)) = work.pop_front() {
         if found.len() > PATIENCE {
-            return Search::Unknown;
+            return WayOn::Unknown;
         }
         out.clear();
         (0..state.threads.len()).for_each(|thread| stepper.own_steps_by_guess(order, &state, thread, &mut out));
@@ -75,11 +75,11 @@ fn together(stepper: &mut Stepper<'_>, order: &OwnOrder, state: &State, waits: &
             work.push_back((Some(found.len()), successor.state.clone()));
             found.push((parent, successor));
             if done {
-                return Search::Found(path(found));
+                return WayOn::Found(path(found));
             }
         }
     }
-    Search::None
+    WayOn::None
 }
 
 /// The steps that take each thread to the end of its region.
@@ -91,7 +91,7 @@ pub(crate) fn complete(stepper: &mut Stepper<'_>, order: &OwnOrder, state: State
     }
     // The thread in which something goes wrong need not go on.
     for except in std::iter::once(None).chain((0..state.threads.len()).map(Some)) {
-        if let Search::Found(steps) = together(stepper, order, &state, &|state| open(state, except)) {
+        if let WayOn::Found(steps) = together(stepper, order, &state, &|state| open(state, except)) {
             return steps;
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn is_automorphism(
     for from in 0..program.threads.len() {
         let to = thread(from);
         let registers = Pairs::new(program.threads[from].registers.len());
-        let mut walk = Walk { program, calls, from, to, variable, value, locations: &mut locations, registers };
+        let mut walk = SymmetryWalk { program, calls, from, to, variable, value, locations: &mut locations, registers };
         if walk.walk().is_none() {
             return false;
         }
@@ -47,7 +47,7 @@ fn constant(expr: &LocalExpr) -> Option<i128> {
 }
 
 /// A walk through the codes of two threads in pairs.
-struct Walk<'a> {
+struct SymmetryWalk<'a> {
     program: &'a Program,
     calls: &'a Calls,
     from: usize,
@@ -58,7 +58,7 @@ struct Walk<'a> {
     registers: Pairs,
 }
 
-impl Walk<'_> {
+impl SymmetryWalk<'_> {
     fn walk(&mut self) -> Option<()> {
         let (one, other) = (&self.program.threads[self.from], &self.program.threads[self.to]);
         (one.code.len() == other.code.len() && one.registers.len() == other.registers.len()).then_some(())?;
