@@ -178,17 +178,3 @@ fn kept(name: &str) -> &'static str {
     known.push(new);
     new
 }
-
-#[cfg(test)]
-mod tests {
-    use super::OrderName;
-
-    #[test]
-    fn names_survive() {
-        let order = OrderName::new("block_timestamp").expect("a name");
-        assert_eq!(order.name(), "block_timestamp");
-        assert_eq!(OrderName::from_criterion(order.criterion()), Some(order));
-        assert_eq!(OrderName::new("two words"), None);
-        assert_eq!(OrderName::from_criterion("serializability"), None);
-    }
-}

@@ -5,9 +5,6 @@ use std::fmt;
 pub use self::parse::{Parsed, parse};
 
 pub(crate) mod parse;
-#[cfg(test)]
-mod tests;
-
 /// An event of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Event {

@@ -57,9 +57,6 @@ use crate::spec::Specification;
 mod graph;
 mod state;
 mod step;
-#[cfg(test)]
-mod tests;
-
 /// A criterion as a deterministic automaton.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Monitor {

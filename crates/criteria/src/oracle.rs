@@ -53,9 +53,6 @@ mod order;
 mod transactions;
 mod well_formed;
 
-#[cfg(test)]
-mod tests;
-
 /// Whether the criterion accepts the history: every prefix of it is as it should be.
 pub fn accepts(criterion: TxCriterion, history: &[Event]) -> bool {
     (0..=history.len()).all(|end| accepts_last(criterion, &history[..end]))

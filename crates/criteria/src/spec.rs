@@ -19,9 +19,6 @@ pub mod foil_det_fixed;
 pub mod foil_nondet;
 pub mod named;
 mod subsets;
-#[cfg(test)]
-mod tests;
-
 /// A prefix-closed language of histories, given by an automaton all of whose states accept.
 pub trait Specification {
     /// A state.

@@ -342,23 +342,3 @@ impl Criterion {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every criterion has a row, and no two rows have one name.
-    #[test]
-    fn every_criterion_has_a_row() {
-        for criterion in TxCriterion::ALL {
-            assert_eq!(TxCriterion::from_name(criterion.name()), Some(criterion));
-        }
-        for progress in Progress::ALL {
-            assert_eq!(Progress::from_name(progress.name()), Some(progress));
-        }
-        for row in CRITERIA {
-            assert_eq!(Criterion::named(row.name), Some(&row));
-        }
-        assert_eq!(Criterion::of_histories().map(|(_, of)| of).collect::<Vec<_>>(), TxCriterion::ALL);
-    }
-}

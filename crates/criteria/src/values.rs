@@ -25,6 +25,3 @@ pub mod oracle;
 mod parse;
 mod problem;
 mod search;
-
-#[cfg(test)]
-mod tests;

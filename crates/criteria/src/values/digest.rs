@@ -75,8 +75,8 @@ impl Digest {
     }
 
     /// The words of each transaction, for tests with a bug in them.
-    #[cfg(test)]
-    pub(super) fn words_of_each(&mut self) -> impl Iterator<Item = &mut [i128]> {
+    #[doc(hidden)]
+    pub fn words_of_each(&mut self) -> impl Iterator<Item = &mut [i128]> {
         self.words.chunks_mut(HEAD + 2 * self.locations as usize)
     }
 

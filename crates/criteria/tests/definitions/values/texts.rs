@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use crate::values::parse;
+use cyrano_criteria::values::parse;
 
 /// Checks the events that are read, or each complaint with the text that it marks.
 fn check(source: &str, expect: Expect) {

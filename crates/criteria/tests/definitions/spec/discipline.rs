@@ -1,7 +1,7 @@
 //! Histories as an orderly STM makes them, to see whether two specifications differ on those as well.
 
-use super::super::Specification;
-use crate::history::{Action, Event, Size};
+use cyrano_criteria::history::{Action, Event, Size};
+use cyrano_criteria::spec::Specification;
 
 /// What an orderly STM does. Each rule removes one reason why the paper's automata are not opacity.
 #[derive(Clone, Copy, Default)]

@@ -1,10 +1,10 @@
 //! The fast decision against the definitions on all small histories and on random larger ones.
 
-use crate::criterion::TxCriterion;
+use cyrano_criteria::criterion::TxCriterion;
 use proptest::prelude::*;
 
 use super::generate::{Size, chosen, every};
-use crate::values::{Action, Digest, Event, History, Point, Recorder, Reply, accepts, holds, oracle};
+use cyrano_criteria::values::{Action, Digest, Event, History, Point, Recorder, Reply, accepts, holds, oracle};
 
 pub(super) const IN_PARTS: Size = Size { transactions: 2, locations: 1, values: 2, at_once: false };
 
@@ -100,7 +100,7 @@ fn stands(criterion: TxCriterion, order: &[Point], digest: &Digest, init: &[i128
             placed |= 1 << tx;
         }
     }
-    use crate::values::Status::{Aborted, Committed, Live};
+    use cyrano_criteria::values::Status::{Aborted, Committed, Live};
     (0..digest.transactions()).all(|tx| match digest.status(tx) {
         Committed => present >> tx & 1 == 1,
         Aborted | Live => (present >> tx & 1 == 1) != criterion.is_about_committed(),
@@ -157,7 +157,7 @@ proptest! {
 /// The end of a run: the search for an order, and the orders that keys allow, against the definitions.
 #[test]
 fn ends_are_judged_as_defined() {
-    use crate::values::{Status, finish, misfit, misplaced};
+    use cyrano_criteria::values::{Status, finish, misfit, misplaced};
     let size = Size { transactions: 3, locations: 2, values: 2, at_once: true };
     let (wrong, right) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
     proptest!(ProptestConfig::with_cases(3000), |(choices in prop::collection::vec(any::<u16>(), 0..14), memory in prop::collection::vec(0..3i128, 2),

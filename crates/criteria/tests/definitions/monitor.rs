@@ -1,13 +1,13 @@
 //! The monitors against the oracle, on all short histories and on random long ones; renaming and encoding; sizes; the paper's
 //! counterexamples.
 
-use crate::criterion::TxCriterion;
+use cyrano_criteria::criterion::TxCriterion;
 use proptest::prelude::*;
 use rustc_hash::FxHashSet;
 
-use super::{Monitor, MonitorState, Rejection};
-use crate::history::{Action, Event, History, Parsed, Size};
-use crate::oracle;
+use cyrano_criteria::history::{Action, Event, History, Parsed, Size};
+use cyrano_criteria::monitor::{Monitor, MonitorState, Rejection};
+use cyrano_criteria::oracle;
 
 fn monitor(criterion: TxCriterion, threads: u8, vars: u8) -> Monitor {
     Monitor::new(criterion, Size { threads, vars }).expect("the test's size is small")
@@ -245,7 +245,7 @@ fn strict_serializability_on_all_short_histories() {
 /// Checks at which event a monitor rejects a history, and why.
 fn check(criterion: TxCriterion, text: &str, expect: Option<(usize, Rejection)>) {
     let source = format!("history memory\n{}", text.replace(", ", "\n"));
-    let Parsed { history, names, .. } = crate::history::parse(&source).expect("the test's history is one");
+    let Parsed { history, names, .. } = cyrano_criteria::history::parse(&source).expect("the test's history is one");
     let monitor = monitor(criterion, names.threads.len() as u8, names.variables.len() as u8);
     let mut state = monitor.initial();
     let steps = history.iter().enumerate();
@@ -327,7 +327,7 @@ fn what_must_not_be_forgotten() {
 #[test]
 fn sizes_beyond_the_limit_are_refused() {
     let size = Size { threads: 9, vars: 2 };
-    assert_eq!(Monitor::new(TxCriterion::Opacity, size), Err(super::TooLarge(size)));
+    assert_eq!(Monitor::new(TxCriterion::Opacity, size), Err(cyrano_criteria::monitor::TooLarge(size)));
     assert!(Monitor::new(TxCriterion::Opacity, Size { threads: 8, vars: 8 }).is_ok());
 }
 

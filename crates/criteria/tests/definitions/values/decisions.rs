@@ -1,7 +1,7 @@
 //! Single decisions: orders, cores, renaming, encoding.
 
-use crate::criterion::TxCriterion;
-use crate::values::{Call, Digest, Point, Recorder, Reply, Why, accepts, parse};
+use cyrano_criteria::criterion::TxCriterion;
+use cyrano_criteria::values::{Call, Digest, Point, Recorder, Reply, Why, accepts, parse};
 
 fn digest(lines: &str) -> (Digest, Vec<i128>) {
     let parsed = parse(&format!("history values\n{lines}")).expect("the history is well-formed");

@@ -1,18 +1,18 @@
 //! What `docs/foil-specifications.md` says about the paper's automata.
 
-use super::super::Specification;
-use super::super::automaton::{Automaton, Numbered, reachable_states};
-use super::super::compare::{compare, inclusion};
-use super::super::foil::Aborts::{Forgotten, Remembered};
-use super::super::foil::TwoThreads;
-use super::super::foil_det::FoilDet;
-use super::super::foil_nondet::FoilNondet;
-use super::super::named::{NAMES, NameError, named};
 use super::discipline::{Orderly, Rules};
 use super::trimmed::Trimmed;
-use crate::criterion::TxCriterion;
-use crate::history::{Event, History, Size};
-use crate::monitor::Monitor;
+use cyrano_criteria::criterion::TxCriterion;
+use cyrano_criteria::history::{Event, History, Size};
+use cyrano_criteria::monitor::Monitor;
+use cyrano_criteria::spec::Specification;
+use cyrano_criteria::spec::automaton::{Automaton, Numbered, reachable_states};
+use cyrano_criteria::spec::compare::{compare, inclusion};
+use cyrano_criteria::spec::foil::Aborts::{Forgotten, Remembered};
+use cyrano_criteria::spec::foil::TwoThreads;
+use cyrano_criteria::spec::foil_det::FoilDet;
+use cyrano_criteria::spec::foil_nondet::FoilNondet;
+use cyrano_criteria::spec::named::{NAMES, NameError, named};
 
 fn two_by(vars: u8) -> Size {
     Size { threads: 2, vars }

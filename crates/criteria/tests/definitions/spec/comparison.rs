@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use proptest::prelude::*;
 
-use super::super::automaton::{Automaton, StateId};
-use super::super::compare::{CompareError, Comparison, compare};
-use crate::history::{Action, Event, Size};
+use cyrano_criteria::history::{Action, Event, Size};
+use cyrano_criteria::spec::automaton::{Automaton, StateId};
+use cyrano_criteria::spec::compare::{CompareError, Comparison, compare};
 
 /// An automaton as a list of edges `(from, letter, to)` from state 0.
 #[derive(Clone, Debug)]

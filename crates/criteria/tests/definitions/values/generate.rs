@@ -1,6 +1,6 @@
 //! All histories of a size, and random ones.
 
-use crate::values::{Action, Call, Event, Reply};
+use cyrano_criteria::values::{Action, Call, Event, Reply};
 
 /// The events that histories are made from.
 #[derive(Clone, Copy)]

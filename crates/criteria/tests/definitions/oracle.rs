@@ -1,10 +1,10 @@
 //! The definitions on histories that one can check by hand.
 
-use crate::criterion::TxCriterion;
+use cyrano_criteria::criterion::TxCriterion;
 use expect_test::{Expect, expect};
 
-use super::{accepts, explain};
-use crate::history::{Event, parse};
+use cyrano_criteria::history::{Event, parse};
+use cyrano_criteria::oracle::{accepts, explain};
 
 /// Checks what is said about a history under both criteria, and that both ways to judge it agree.
 fn check(text: &str, expect: Expect) {

@@ -1,9 +1,9 @@
 //! The histories of the library: what their headers promise, by the definitions and by the fast decision, and what is said about them.
 
-use crate::criterion::TxCriterion;
+use cyrano_criteria::criterion::TxCriterion;
 use expect_test::expect_file;
 
-use crate::values::{Parsed, Recorder, judge, oracle, order_in_words, parse};
+use cyrano_criteria::values::{Parsed, Recorder, judge, oracle, order_in_words, parse};
 
 /// Every history of the library with its text, sorted by name.
 fn files() -> Vec<(String, String, Parsed)> {

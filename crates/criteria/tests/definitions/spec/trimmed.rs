@@ -5,10 +5,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::Specification;
-use super::super::automaton::{Automaton, StateId};
 use super::discipline::Orderly;
-use crate::history::{Event, Size};
+use cyrano_criteria::history::{Event, Size};
+use cyrano_criteria::spec::Specification;
+use cyrano_criteria::spec::automaton::{Automaton, StateId};
 
 pub struct Trimmed {
     name: &'static str,

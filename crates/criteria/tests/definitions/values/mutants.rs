@@ -2,8 +2,8 @@
 
 use super::agreement::{IN_PARTS, digest, history};
 use super::generate::{Size, every};
-use crate::criterion::TxCriterion;
-use crate::values::{Digest, Status, holds, oracle, parse};
+use cyrano_criteria::criterion::TxCriterion;
+use cyrano_criteria::values::{Digest, Status, holds, oracle, parse};
 
 const STATUS: i128 = 7;
 const TORN: i128 = 8;
