@@ -44,11 +44,6 @@ mod text;
 mod turns;
 mod walk;
 
-#[cfg(test)]
-mod suite_tests;
-#[cfg(test)]
-mod tests;
-
 pub use diff::unified_diff;
 pub use fence::{Costs, Fence, Position, merge, statement};
 pub use orders::{OrderSet, Orderable, OrdersOutcome, synthesise_orders};

@@ -11,7 +11,7 @@ use cyrano_ir::{
     ThreadId, Ty,
 };
 
-use crate::{
+use cyrano_fences::{
     Costs, Fence, Judgement, Options, Outcome, Position, Ruling, Suite, Verdict, Wrong, merge, statement, synthesise,
 };
 

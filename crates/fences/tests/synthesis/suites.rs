@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use cyrano_ir::Program;
 
-use crate::tests::{ALL, Reordering, TableSubject, show, subject};
-use crate::{Fence, Judgement, Options, Position, Ruling, Suite, Verdict, synthesise};
+use crate::search::{ALL, Reordering, TableSubject, show, subject};
+use cyrano_fences::{Fence, Judgement, Options, Position, Ruling, Suite, Verdict, synthesise};
 
 struct Programs {
     subjects: Vec<TableSubject>,

@@ -1,0 +1,7 @@
+//! Synthesis against tables of what is wrong, and the texts that it changes.
+
+mod orders;
+mod search;
+mod shape;
+mod suites;
+mod texts;
