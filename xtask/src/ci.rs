@@ -18,9 +18,9 @@ use crate::{root, tidy};
 const LONG: [&str; 15] = [
     "stm",
     "algorithms",
-    "cyrano_rml",
+    "language",
     "corpus",
-    "cyrano_criteria",
+    "definitions",
     "resume",
     "idle",
     "search",
