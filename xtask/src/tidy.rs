@@ -4,7 +4,7 @@
 //! - Engines and front ends do no IO: they neither print nor read files.
 //! - Only `trace` and `report` (and the command line) serialise.
 //! - Every source file opens with `//!`; files are not too long, and folders not too full.
-//! - Files that documents name are there.
+//! - Documentation builds without warnings, and files that documents name are there.
 //! - Markdown has no trailing spaces; nothing is left undone in sources (`todo!`, `dbg!`).
 
 use std::collections::BTreeMap;
@@ -107,6 +107,7 @@ pub fn run() -> anyhow::Result<()> {
     crate::run("cargo", &["fmt", "--all", "--check"], &[])?;
     let lints = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     crate::run("cargo", &lints, &[])?;
+    crate::run("cargo", &["doc", "--workspace", "--no-deps", "--locked"], &[("RUSTDOCFLAGS", "-D warnings")])?;
     let mut broken = Vec::new();
     for (name, allowed) in MAP {
         dependencies(name, allowed, &mut broken)?;

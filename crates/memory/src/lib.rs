@@ -49,7 +49,7 @@
 //!     place (or else the initial value) is not `ALIVE`, the execution goes wrong there, with `EvalError::Freed` or `EvalError::DoubleFree`. The look is part of the
 //!     access: it is not in `po`, orders nothing, depends on nothing, and happens whether or not anybody wants what the access reads.
 //!
-//! The models differ in parameters only, so a user can write one down ([`file`]), and each engine asks the same questions.
+//! The models differ in parameters only, so a user can write one down ([`mod@file`]), and each engine asks the same questions.
 //!
 //! This crate knows neither source languages nor the data structures of engines.
 
