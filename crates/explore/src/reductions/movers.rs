@@ -97,7 +97,7 @@ pub(crate) fn prove(config: &Explore, query: Query<'_>, limits: &Limits, watch: 
     }
     machine.ends = machine.shadows.take();
     machine.judge_assertions = false;
-    let pairs = Pairs { m: &machine, blocks: Texts::of(program), committed: false, work: 0, given_up: false };
+    let pairs = Pairs { m: &machine, blocks: Texts::of(program), committed: false, steps: 0, work: 0, given_up: false };
     let (pairs, property) = (Mutex::new(pairs), Some(&Property::CommitAtomicity));
     // States are looked at one by one.
     let limits = Limits { workers: 1, ..limits.clone() };
@@ -114,8 +114,8 @@ pub(crate) fn prove(config: &Explore, query: Query<'_>, limits: &Limits, watch: 
         ("thread-symmetry", !machine.symmetric_threads.is_empty()),
         ("movers", true),
     ]);
-    // How deep they lie does not matter.
-    let stats = Stats { depth: 0, ..found.stats };
+    // Initial states are no steps, and how deep states lie does not matter.
+    let stats = Stats { transitions: pairs.steps, depth: 0, ..found.stats };
     Some(Proof { blocks: pairs.blocks.by_name(), places: pairs.blocks.proven_places(), reductions, stats })
 }
 
@@ -161,6 +161,8 @@ struct Pairs<'m> {
     m: &'m Machine<'m>,
     blocks: Texts,
     committed: bool,
+    /// How many steps states have.
+    steps: u64,
     work: u64,
     /// Whether nothing can be claimed.
     given_up: bool,
@@ -233,6 +235,7 @@ impl<'m> Pairs<'m> {
         if judged_elsewhere(stepper) {
             return None;
         }
+        self.steps += first.len() as u64;
         let looks = self.looks(state);
         for one in &first {
             for other in (0..looks.len()).filter(|other| *other != one.thread) {
