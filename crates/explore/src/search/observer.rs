@@ -18,5 +18,5 @@ pub(crate) trait Observer<'m>: Send {
     }
 }
 
-/// Nobody.
+/// Sees nothing.
 impl Observer<'_> for () {}
