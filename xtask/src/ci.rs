@@ -95,7 +95,8 @@ fn run_tests(environment: &[(&str, &str)]) -> anyhow::Result<()> {
 fn build() -> anyhow::Result<Vec<Tests>> {
     let arguments = ["test", "--workspace", "--locked", "--no-run", "--message-format", "json-render-diagnostics"];
     eprintln!("+ cargo {}", arguments.join(" "));
-    let built = Command::new("cargo").args(arguments).current_dir(root()).stderr(Stdio::inherit()).output()?;
+    let mut cargo = Command::new("cargo");
+    let built = cargo.args(arguments).envs([crate::AT_ONCE]).current_dir(root()).stderr(Stdio::inherit()).output()?;
     anyhow::ensure!(built.status.success(), "the tests do not build");
     let lines = String::from_utf8(built.stdout)?;
     let messages = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

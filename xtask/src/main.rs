@@ -43,11 +43,14 @@ fn root() -> PathBuf {
     manifest.parent().map(PathBuf::from).unwrap_or(manifest)
 }
 
+/// For commands that build all at once: what helps to build a part again later only takes time.
+const AT_ONCE: (&str, &str) = ("CARGO_INCREMENTAL", "0");
+
 /// Runs a command in the root and insists on success.
 fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
     eprintln!("+ {program} {}", arguments.join(" "));
     let mut command = Command::new(program);
-    command.args(arguments).envs(environment.iter().copied()).current_dir(root());
+    command.args(arguments).envs([AT_ONCE]).envs(environment.iter().copied()).current_dir(root());
     let status = command.status()?;
     anyhow::ensure!(status.success(), "`{program} {}` failed", arguments.join(" "));
     Ok(())

@@ -5,6 +5,11 @@
 
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 
+/// Whether there is time for everything: `cargo xtask ci --long` sets `CYRANO_LONG`.
+pub fn long() -> bool {
+    std::env::var_os("CYRANO_LONG").is_some()
+}
+
 /// So many cases, from a fixed seed.
 pub fn pinned(cases: u32) -> Config {
     let failure_persistence = Some(Box::new(FileFailurePersistence::WithSource("regressions")) as _);

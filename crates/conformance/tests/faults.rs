@@ -39,7 +39,7 @@ fn the_explorer_itself_is_not_blamed() {
 #[test]
 fn the_engine_that_users_get_has_no_seeded_bugs() {
     let explore = cyrano_explore::Explore { fault: Some(cyrano_explore::Fault::NoForwarding), ..Default::default() };
-    for (name, program) in programs() {
+    for (name, program) in programs().into_iter().take(24) {
         assert_eq!(
             compare_with(&program, &[&explore], &|| limits(0.05, 1)).err().map(|why| why.to_string()),
             None,

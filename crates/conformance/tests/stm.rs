@@ -1,7 +1,7 @@
 //! The library's software transactional memories: header verdicts, replayed counterexamples, reductions on and off.
 
 use cyrano_conformance::compare::model;
-use cyrano_conformance::{corpus, limits};
+use cyrano_conformance::{corpus, limits, pinned};
 use cyrano_engine::{Answer, Verdict};
 use cyrano_explore::Explore;
 use cyrano_ir::{AccessKind, Addr, Change, Expr, Program, Property, TxCriterion};
@@ -62,7 +62,9 @@ fn reductions_change_nothing() {
     let mut compared = 0;
     for (name, entry) in entries() {
         let program = compile(&name, &entry, 1);
-        for model in ["sc", "tso", "pso", "rmo"].map(model) {
+        // Of the models that defer stores one will do, but for a long run.
+        let models = if pinned::long() { &["sc", "tso", "pso", "rmo"][..] } else { &["sc", "pso"] };
+        for model in models.iter().map(|name| model(name)) {
             let with = check(&program, &model, &on);
             for explore in &off {
                 let without = check_within(LESS, &program, &model, explore);
@@ -76,7 +78,7 @@ fn reductions_change_nothing() {
             }
         }
     }
-    assert!(compared >= 1200, "only {compared} pairs of verdicts were compared");
+    assert!(compared >= 600, "only {compared} pairs of verdicts were compared");
 }
 
 /// Every thread stores values of its own to transactional variables: what a memory with real data does. Where it compares none of them, the

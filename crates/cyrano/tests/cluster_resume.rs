@@ -47,7 +47,7 @@ impl Moments {
 }
 
 fn kills() -> usize {
-    std::env::var("CYRANO_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(8)
+    std::env::var("CYRANO_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(4)
 }
 
 /// Waits until something is true for all processes, or one of them has ended.

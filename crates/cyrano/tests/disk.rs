@@ -43,7 +43,7 @@ impl Moments {
 }
 
 fn kills() -> usize {
-    std::env::var("CYRANO_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(6)
+    std::env::var("CYRANO_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(4)
 }
 
 fn start(place: &Folder, line: &str) -> Child {

@@ -237,10 +237,14 @@ mod tests {
 
     fn check(source: &str, expect: Expect) {
         let shown = match parse(source, "mine") {
-            Ok(Model { name, definition: crate::Definition::Reordering(kept), .. }) => format!(
-                "{name}: different {}; same {}; forward {}; {:?}; serial {}",
-                kept.different, kept.same, kept.forwarding, kept.dependencies, kept.serial
-            ),
+            Ok(model) => {
+                let (name, kept) = (&model.name, model.reordering());
+                let (different, same) = (kept.different, kept.same);
+                let (forward, dependencies, serial) = (kept.forwarding, kept.dependencies, kept.serial);
+                format!(
+                    "{name}: different {different}; same {same}; forward {forward}; {dependencies:?}; serial {serial}"
+                )
+            }
             Err(errors) => {
                 let lines = errors.iter().map(|e| format!("{:?} `{}`: {}", e.span, &source[e.span.range()], e.message));
                 lines.collect::<Vec<_>>().join("\n")

@@ -59,7 +59,7 @@ mod model;
 mod own;
 
 pub use machines::all;
-pub use model::{Control, Definition, Dependencies, Model, Reordering};
+pub use model::{Control, Definition, Dependencies, Model, Relational, Reordering};
 pub use own::for_algorithms;
 
 /// The model with this name.

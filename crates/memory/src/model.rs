@@ -1,8 +1,8 @@
 //! What a model is: its name, the family that it belongs to, and that family's parameters.
 //!
-//! There is one family so far. Another one, of models that constrain relations between the events of an execution instead of pairs in one total
-//! order, is another variant of [`Definition`]: [`Model::reordering`] then has no answer for some models, and the compiler leads from there to
-//! every engine that has to say what it does with them.
+//! There are models of one family so far. The other one, of models that constrain relations between the events of an execution instead of pairs
+//! in one total order, has a place and nobody in it ([`Relational`]). With its first model [`Model::reordering`] has no answer for some models,
+//! and the compiler leads from there to every engine that has to say what it does with them.
 
 use cyrano_ir::{AccessKind, FenceSet, OwnOrder, Program};
 
@@ -22,7 +22,13 @@ pub struct Model {
 pub enum Definition {
     /// By a total order of all accesses that keeps some pairs of the program order.
     Reordering(Reordering),
+    /// By axioms about relations between the events of an execution.
+    Relational(Relational),
 }
+
+/// The axioms of a model about relations. There is no such model yet, and none can be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Relational {}
 
 /// The parameters of the axioms in the crate's documentation.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -79,8 +85,10 @@ impl Model {
     /// Its parameters as a model that reorders pairs.
     #[inline]
     pub fn reordering(&self) -> &Reordering {
-        let Definition::Reordering(parameters) = &self.definition;
-        parameters
+        match &self.definition {
+            Definition::Reordering(parameters) => parameters,
+            Definition::Relational(none) => match *none {},
+        }
     }
 
     /// The program's own order, if this is a model that follows it (axiom 9).

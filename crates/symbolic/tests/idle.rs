@@ -335,7 +335,7 @@ fn statement() -> BoxedStrategy<String> {
 }
 
 fn cases() -> u32 {
-    std::env::var("CYRANO_SYMBOLIC_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(60)
+    std::env::var("CYRANO_SYMBOLIC_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(40)
 }
 
 #[test]
