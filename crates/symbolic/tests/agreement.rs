@@ -244,7 +244,7 @@ fn corner_cases_agree() {
 }
 
 fn cases() -> u32 {
-    std::env::var("CYRANO_SYMBOLIC_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(150)
+    std::env::var("CYRANO_SYMBOLIC_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100)
 }
 
 proptest! {
