@@ -1,6 +1,6 @@
 //! The tests, for checking and for blessing.
 //!
-//! `cargo test` runs one program of tests after the other, and each ends with its longest test while the other processors wait. Here about as many programs run
+//! `cargo test` runs one program of tests after the other, and each ends with its longest test while the other processors wait. Here as many programs run
 //! at once as there are processors, each with one thread, those that take longest first.
 
 use std::collections::VecDeque;
@@ -73,8 +73,7 @@ fn run_tests(environment: &[(&str, &str)]) -> anyhow::Result<()> {
     let processors = std::thread::available_parallelism()?.get();
     let (queue, failures) = (Mutex::new(VecDeque::from(tests)), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
-        // One more than there are processors: those that test clusters wait most of the time.
-        for _ in 0..=processors {
+        for _ in 0..processors {
             scope.spawn(|| {
                 while let Some(tests) = queue.lock().ok().and_then(|mut queue| queue.pop_front()) {
                     if let Err(error) = one(&tests, environment)
