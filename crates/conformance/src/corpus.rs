@@ -201,6 +201,16 @@ pub fn for_each<T: Sync>(cases: &[(String, T)], test: impl Fn(&str, &T) -> Resul
     compared.into_inner()
 }
 
+/// Runs `test` on every litmus test of the library, compiled.
+pub fn for_each_litmus(test: impl Fn(&Entry, &Program) -> Result<usize, String> + Sync) -> usize {
+    let entries = in_folder("litmus");
+    assert!(entries.len() >= 40, "the library has shrunk to {} files", entries.len());
+    for_each(&entries, |name, entry| {
+        let program = cyrano_rml::compile(&entry.source, name, &[]);
+        test(entry, &program.map_err(|error| format!("does not compile: {error:?}"))?)
+    })
+}
+
 /// Whether promises are kept, those to skip left out: `verdict` gives what comes out, or nothing where that is left open. How many were decided.
 pub fn kept(promises: &[Promise], verdict: impl Fn(&Promise) -> Option<Verdict>) -> Result<usize, String> {
     let mut decided = 0;

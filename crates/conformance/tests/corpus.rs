@@ -8,16 +8,6 @@ use cyrano_interp::Interp;
 use cyrano_ir::Program;
 use cyrano_memory::Model;
 
-/// Runs `test` on every litmus test of the library.
-fn for_each(test: impl Fn(&corpus::Entry, &Program) -> Result<usize, String> + Sync) -> usize {
-    let entries = corpus::in_folder("litmus");
-    assert!(entries.len() >= 40, "the library has shrunk to {} files", entries.len());
-    corpus::for_each(&entries, |name, entry| {
-        let program = cyrano_rml::compile(&entry.source, name, &[]);
-        test(entry, &program.map_err(|error| format!("does not compile: {error:?}"))?)
-    })
-}
-
 /// Limits under which the interpreter decides every file without loops, and leaves the others soon.
 fn short() -> Limits {
     limits(0.06, 1)
@@ -36,7 +26,7 @@ fn verdict(program: &Program, model: &Model) -> (Verdict, &'static str) {
 
 #[test]
 fn headers_tell_the_truth() {
-    let decided = for_each(|entry, program| {
+    let decided = corpus::for_each_litmus(|entry, program| {
         for promise in entry.expectations.iter().filter(|promise| promise.verdict != "skip") {
             let Some(count) = promise.outcomes else { continue };
             let model = model(&promise.model);
@@ -58,7 +48,7 @@ fn headers_tell_the_truth() {
 
 #[test]
 fn every_header_names_every_model() {
-    for_each(|entry, _| {
+    corpus::for_each_litmus(|entry, _| {
         for model in cyrano_memory::all() {
             if !entry.expectations.iter().any(|e| e.model == model.name) {
                 return Err(format!("says nothing about {}", model.name));
@@ -70,7 +60,7 @@ fn every_header_names_every_model() {
 
 #[test]
 fn outcomes_grow_along_the_models() {
-    let compared = for_each(|_, program| outcomes_grow(program, &short).map_err(|d| d.to_string()));
+    let compared = corpus::for_each_litmus(|_, program| outcomes_grow(program, &short).map_err(|d| d.to_string()));
     assert!(compared >= 840, "only {compared} pairs of models were compared");
 }
 
@@ -82,7 +72,7 @@ fn engines_agree_and_reductions_change_nothing() {
         Explore { macro_steps: false, ..on.clone() },
         Explore { timestamps: false, ..on.clone() },
     ];
-    let compared = for_each(|_, program| {
+    let compared = corpus::for_each_litmus(|_, program| {
         // Without ranking a clock in a loop makes infinitely many states; the limits stop it without a verdict.
         let off = off.iter().filter(|explore| explore.timestamps || !program.has_timestamps());
         let explorers: Vec<&dyn Engine> = [&on].into_iter().chain(off).map(|explore| explore as &dyn Engine).collect();

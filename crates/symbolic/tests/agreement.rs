@@ -1,8 +1,5 @@
 //! The symbolic engine against the reference interpreter: the library and random programs, every model, every switch.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use cyrano_conformance::generate::{program as random_program, units};
 use cyrano_conformance::models;
 use cyrano_conformance::pinned::pinned;
@@ -95,38 +92,6 @@ fn agrees_under(
     Ok(settled)
 }
 
-/// Runs `test` on every program of the library's litmus folder and reports every file that fails it. Adds up what was compared.
-fn for_each(test: impl Fn(&corpus::Entry, &Program) -> Result<usize, String> + Sync) -> usize {
-    let mut entries = corpus::entries().expect("the library can be read");
-    entries.retain(|entry| entry.path.parent().is_some_and(|parent| parent.ends_with("litmus")));
-    assert!(entries.len() >= 40, "the library has shrunk to {} files", entries.len());
-    let next = AtomicUsize::new(0);
-    let compared = AtomicUsize::new(0);
-    let failures = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let name = entry.path.file_name().expect("a file name").to_string_lossy();
-                    let result = match cyrano_rml::compile(&entry.source, &name, &[]) {
-                        Ok(program) => test(entry, &program),
-                        Err(error) => Err(format!("does not compile: {error:?}")),
-                    };
-                    match result {
-                        Ok(count) => _ = compared.fetch_add(count, Ordering::Relaxed),
-                        Err(error) => failures.lock().expect("no test panics").push(format!("{name}: {error}")),
-                    }
-                }
-            });
-        }
-    });
-    let mut failures = failures.into_inner().expect("no test panics");
-    failures.sort();
-    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
-    println!("{} compared", compared.load(Ordering::Relaxed));
-    compared.into_inner()
-}
-
 /// Few repetitions: spinning loops can be repeated for ever.
 fn engine() -> Symbolic {
     Symbolic { iterations: 4, check_lemmas: true, ..Symbolic::default() }
@@ -134,13 +99,13 @@ fn engine() -> Symbolic {
 
 #[test]
 fn the_library_agrees() {
-    let settled = for_each(|_, program| everything_agrees(&engine(), program, &|| limits(0.06, 1)));
+    let settled = corpus::for_each_litmus(|_, program| everything_agrees(&engine(), program, &|| limits(0.06, 1)));
     assert!(settled >= 2800, "only {settled} questions were settled by both");
 }
 
 #[test]
 fn headers_tell_the_truth() {
-    let decided = for_each(|entry, program| {
+    let decided = corpus::for_each_litmus(|entry, program| {
         let mut decided = 0;
         for expectation in entry.expectations.iter().filter(|expectation| expectation.verdict != "skip") {
             let model = cyrano_memory::named(&expectation.model).ok_or(format!("no model {}", expectation.model))?;
@@ -171,7 +136,7 @@ fn theory_and_clauses_agree_with_ranges_on_and_off() {
         Symbolic { ranges: false, ..theory.clone() },
         Symbolic { order: OrderEncoding::Cubic, ranges: false, ..theory.clone() },
     ];
-    let compared = for_each(|_, program| {
+    let compared = corpus::for_each_litmus(|_, program| {
         let mut compared = 0;
         for model in cyrano_memory::all() {
             let expected = ask(&theory, program, &model, Question::Outcomes, &limits(60.0, 1));
