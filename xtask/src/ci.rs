@@ -29,7 +29,7 @@ const LONG: [&str; 15] = [
     "random",
     "stm_values",
     "datatypes",
-    "faults",
+    "cyrano_faulty",
     "sweeps",
 ];
 

@@ -60,13 +60,13 @@ fn reductions_change_nothing() {
         Explore { sorted_stores: false, ..on.clone() },
     ];
     let mut compared = 0;
-    for (name, entry) in entries() {
+    for (at, (name, entry)) in entries().into_iter().enumerate() {
         let program = compile(&name, &entry, 1);
-        // Of the models that defer stores one will do, but for a long run.
+        // Of the models that defer stores one will do, and each memory is searched without every other reduction, but for a long run.
         let models = if pinned::long() { &["sc", "tso", "pso", "rmo"][..] } else { &["sc", "pso"] };
         for model in models.iter().map(|name| model(name)) {
             let with = check(&program, &model, &on);
-            for explore in &off {
+            for (_, explore) in off.iter().enumerate().filter(|(number, _)| pinned::long() || (number + at) % 2 == 0) {
                 let without = check_within(LESS, &program, &model, explore);
                 let said = with.unreached.is_some() && without.unreached.is_some();
                 assert!(!said || with.unreached == without.unreached, "{name} under {}: {explore:?}", model.name);
@@ -78,7 +78,7 @@ fn reductions_change_nothing() {
             }
         }
     }
-    assert!(compared >= 600, "only {compared} pairs of verdicts were compared");
+    assert!(compared >= 300, "only {compared} pairs of verdicts were compared");
 }
 
 /// Every thread stores values of its own to transactional variables: what a memory with real data does. Where it compares none of them, the

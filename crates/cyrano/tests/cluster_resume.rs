@@ -12,7 +12,7 @@ use local_cluster::{place, run, start, wait};
 use serde_json::Value;
 
 const PHILOSOPHERS: &str = include_str!("../../../benches/spin/philosophers.rml");
-const LONG: &str = "check p.rml --set N=11 --format json --no-reduction ample-sets";
+const LONG: &str = "check p.rml --set N=10 --format json --no-reduction ample-sets";
 
 /// What must be the same in all runs of a check that looks at all states.
 fn facts(done: &Done) -> (i32, [Value; 4]) {

@@ -90,7 +90,7 @@ fn memory_and_disk_agree_through_kills() {
 #[test]
 fn an_interrupt_keeps_what_was_found() {
     let place = philosophers();
-    let check = "check p.rml --set N=11 --format json --no-reduction ample-sets";
+    let check = "check p.rml --set N=10 --format json --no-reduction ample-sets";
     let line = format!("{check} --disk d");
     let child = start(&place, &format!("{line} --memory 8"));
     while !place.path("d").join("manifest").exists() {

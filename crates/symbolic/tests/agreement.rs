@@ -2,7 +2,7 @@
 
 use cyrano_conformance::generate::{program as random_program, units};
 use cyrano_conformance::models;
-use cyrano_conformance::pinned::pinned;
+use cyrano_conformance::pinned::{self, pinned};
 use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict, Violation};
 use cyrano_interp::Interp;
@@ -136,9 +136,12 @@ fn theory_and_clauses_agree_with_ranges_on_and_off() {
         Symbolic { ranges: false, ..theory.clone() },
         Symbolic { order: OrderEncoding::Cubic, ranges: false, ..theory.clone() },
     ];
-    let compared = corpus::for_each_litmus(|_, program| {
+    let compared = corpus::for_each_litmus(|entry, program| {
         let mut compared = 0;
-        for model in cyrano_memory::all() {
+        // Each program under every other model, some under these and some under those, but for a long run.
+        let first = entry.source.len() % 2;
+        let models = cyrano_memory::all().into_iter().enumerate();
+        for (_, model) in models.filter(|(number, _)| pinned::long() || number % 2 == first) {
             let expected = ask(&theory, program, &model, Question::Outcomes, &limits(60.0, 1));
             for other in &others {
                 let answer = ask(other, program, &model, Question::Outcomes, &limits(60.0, 1));
@@ -154,7 +157,7 @@ fn theory_and_clauses_agree_with_ranges_on_and_off() {
         }
         Ok(compared)
     });
-    assert!(compared >= 3200, "only {compared} sets of outcomes were compared");
+    assert!(compared >= 1600, "only {compared} sets of outcomes were compared");
 }
 
 /// What random programs rarely need: each of these fails if one argument of the encoding is dropped.

@@ -1,7 +1,8 @@
 //! Testing the tests: each deliberate bug in the explorer must be noticed by the comparison on the corpus.
 
 use cyrano_conformance::{compare_with, corpus, limits};
-use cyrano_faulty::{Explore, Fault};
+
+use crate::{Explore, Fault};
 
 fn programs() -> Vec<(String, cyrano_ir::Program)> {
     let entries = corpus::entries().expect("the library can be read");
