@@ -6,8 +6,10 @@
 //!   assertion, all of them may be stuck before it.
 //! - Observations are exercised if something is observed and some execution ends.
 //! - A condition on final states is exercised if some execution ends.
+//! - Transactions are exercised if some transaction commits after a finished read, and some after a store or a write that is done, not necessarily the same
+//!   ([`idle_transactions`]). Nothing is asked for that no command or client does.
 
-use cyrano_ir::{Addr, Op, Program, UnOp};
+use cyrano_ir::{Access, Addr, LocId, Method, Op, Program, Tags, TxEvent, UnOp};
 
 /// The program has nothing that could fail.
 pub const NO_ASSERTION: &str = "nothing to check: there is no assertion and no pointer, and no atomic section can wait";
@@ -33,4 +35,94 @@ fn follows_pointer(op: &Op) -> bool {
         Op::Assign { value, .. } if follows(value) => true,
         op => matches!(op.addr(), Some(Addr::Indexed { index, .. }) if follows(index)),
     }
+}
+
+/// What transactions have been seen doing.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Did {
+    /// One committed.
+    pub committed: bool,
+    /// A read finished.
+    pub read: bool,
+    /// One stored, or a write was done.
+    pub stored: bool,
+    /// One committed after a finished read.
+    pub committed_read: bool,
+    /// One committed after a store or a write that was done.
+    pub committed_store: bool,
+}
+
+/// What is said of stores, or of writes.
+struct Words {
+    never: &'static str,
+    uncommitted: &'static str,
+    neither: &'static str,
+}
+
+const STORES: Words = Words {
+    never: "no transaction ever stores",
+    uncommitted: "no transaction commits after a store",
+    neither: "no transaction commits after a finished read or a store",
+};
+const WRITES: Words = Words {
+    never: "no write of a transaction ever succeeds",
+    uncommitted: "no transaction commits after a write",
+    neither: "no transaction commits after a finished read or a write",
+};
+
+/// What no transaction does before it commits, though the program could: then nothing was exercised.
+pub fn idle_transactions(program: &Program, did: Did) -> Option<&'static str> {
+    let calls = program.has_calls();
+    let (read, store) = wanted(program);
+    let words = if calls { WRITES } else { STORES };
+    if !did.committed {
+        return Some("no transaction ever commits");
+    }
+    if !calls && !store {
+        return Some("no command stores to a transactional variable, so nothing can go wrong");
+    }
+    if calls && !read && !store {
+        return Some("no client reads or writes");
+    }
+    if read && !did.read {
+        return Some("no read of a transaction ever finishes");
+    }
+    if store && !did.stored {
+        return Some(words.never);
+    }
+    match (!read || did.committed_read, !store || did.committed_store) {
+        (true, true) => None,
+        (false, true) => Some("no transaction commits after a finished read"),
+        (true, false) => Some(words.uncommitted),
+        (false, false) => Some(words.neither),
+    }
+}
+
+/// Whether transactions of a program can read, and whether they can store or write.
+pub fn wanted(program: &Program) -> (bool, bool) {
+    let calls = |wanted: Method| has(program, |op| matches!(op, Op::Invoke { method, .. } if *method == wanted));
+    match program.has_calls() {
+        true => (calls(Method::Read), calls(Method::Write)),
+        false => (has(program, |op| matches!(op, Op::Transaction(TxEvent::ReadFinish))), stores(program)),
+    }
+}
+
+/// Whether a program can store to a transactional variable.
+fn stores(program: &Program) -> bool {
+    let data = |addr: &Addr| match addr {
+        Addr::Fixed(loc) => program.transactional.contains(loc),
+        Addr::Indexed { array, .. } => {
+            let array = &program.arrays[array.index()];
+            let inside = |loc: &LocId| (array.base.0..array.base.0 + array.len).contains(&loc.0);
+            program.transactional.iter().any(inside)
+        }
+    };
+    has(program, |op| {
+        let writes = |access: &&Access| access.kind.writes() && !access.tags.contains(Tags::ROLLBACK);
+        op.access().filter(writes).is_some_and(|access| data(&access.addr))
+    })
+}
+
+fn has(program: &Program, wanted: impl Fn(&Op) -> bool) -> bool {
+    program.threads.iter().flat_map(|thread| &thread.code).any(|instr| wanted(&instr.op))
 }

@@ -1,7 +1,7 @@
 //! The history of calls and responses that an execution of a program with a transactional memory performs.
 
 use cyrano_criteria::values::{Action, Call, Event, History, Reply};
-use cyrano_ir::{COMMIT_ORDER, Method, Op, OrderName, Program, reply as codes};
+use cyrano_ir::{COMMIT_ORDER, InstrId, Method, Op, OrderName, Program, ThreadId, reply as codes};
 
 use crate::execution::Replayed;
 
@@ -66,17 +66,22 @@ pub struct Spoken {
     pub threads: Vec<usize>,
 }
 
-/// What the threads said in an execution. Transactions are numbered in the order in which they begin.
+/// What the threads said in an execution.
 pub fn history(program: &Program, replayed: &Replayed) -> Spoken {
+    let steps = replayed.steps.iter().map(|facts| (facts.access.thread, facts.instr, facts.said.as_slice()));
+    said(program, steps)
+}
+
+/// The history of these steps: each a thread, an instruction and the values that it names. Transactions are numbered in the order in which they begin.
+pub fn said<'a>(program: &Program, steps: impl Iterator<Item = (ThreadId, InstrId, &'a [i128])>) -> Spoken {
     let mut running: Vec<Option<u8>> = vec![None; program.threads.len()];
     let mut spoken = Spoken { history: None, steps: Vec::new(), threads: Vec::new() };
     let mut events = Vec::new();
-    for (step, facts) in replayed.steps.iter().enumerate() {
-        let thread = facts.access.thread;
+    for (step, (thread, instr, said)) in steps.enumerate() {
         let lane = &mut running[thread.index()];
-        let action = match &program.instr(thread, facts.instr).op {
-            Op::Invoke { method, .. } => Action::Invoke(call(*method, &facts.said)),
-            Op::Respond(_) => Action::Respond(reply(facts.said.first().copied().unwrap_or(codes::NOTHING))),
+        let action = match &program.instr(thread, instr).op {
+            Op::Invoke { method, .. } => Action::Invoke(call(*method, said)),
+            Op::Respond(_) => Action::Respond(reply(said.first().copied().unwrap_or(codes::NOTHING))),
             _ => continue,
         };
         let tx = *lane.get_or_insert_with(|| {

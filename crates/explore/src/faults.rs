@@ -3,7 +3,7 @@
 //! With the feature `faults` (on in `crates/faulty`, which has these sources and is there for the tests) one of these can be built into the explorer; the comparison with the
 //! reference interpreter must then notice. Without the feature every question below is answered `false` at compile time.
 
-#[cfg(test)]
+#[cfg(all(test, feature = "faults"))]
 mod tests;
 
 /// One way to break the explorer.

@@ -7,7 +7,7 @@
 //! - `order` (with `fence` for axiom 2) turns axioms 1, 2, 3, 5 and 6 of `cyrano_memory` into a `graph` that has to be acyclic, `values` turns axioms 4 and 7 into
 //!   clauses and edges, `encode` adds the question; `symmetry` orders threads that do the same (`swap` says which are, `rename` compares their text);
 //! - `solver` looks for models, with the theory `acyclic` or the clauses of `cubic`; `ask` raises the bounds of loops while some execution
-//!   exceeds them; `decode` turns a model into an execution by running the program again;
+//!   exceeds them; `decode` turns a model into an execution by running the program again; `histories` judges what threads call and hear;
 //! - a `session` asks about one program with different fences, which are `optional` in its formula.
 //!
 //! **Deadlocks** are looked for exactly: a section that a thread may wait before is run symbolically on final memory, and if every thread has
@@ -24,7 +24,7 @@ mod execute;
 mod formula;
 mod solve;
 use cyrano_engine::{Answer, Cause, Engine, Inexact, Limits, Query, Refusal, Subject, Verdict, Watch};
-use cyrano_ir::{AccessKind, Op, Property};
+use cyrano_ir::{AccessKind, Op, Property, TxCriterion};
 use rustc_hash::FxHashMap;
 
 pub use solve::export::{Export, LoopBound};
@@ -119,11 +119,20 @@ impl Symbolic {
     /// execution within these bounds shows what is asked about. The memory order is encoded by clauses.
     pub fn dimacs(&self, query: Query<'_>, iterations: usize) -> Result<String, Refusal> {
         self.supports(&query)?;
+        is_a_formula(&query)?;
         let problem = formula::encode::Problem::new(self, query);
         let encoding = problem.encode(&FxHashMap::default(), iterations);
         let mut formula = encoding.formula;
         formula::cubic::encode(&mut formula, &encoding.graph);
         Ok(formula::cubic::dimacs(&formula, &[encoding.target]))
+    }
+}
+
+/// Whether a formula says what is asked: histories are judged one by one.
+pub(crate) fn is_a_formula(query: &Query<'_>) -> Result<(), Refusal> {
+    match query.property() {
+        Some(Property::Transactions(_)) => Err(Refusal::NotJudged(Subject::Histories)),
+        _ => Ok(()),
     }
 }
 
@@ -135,7 +144,8 @@ impl Engine for Symbolic {
     fn supports(&self, query: &Query<'_>) -> Result<(), Refusal> {
         let (program, model) = (query.program(), query.model());
         let beyond = match query.property() {
-            Some(Property::Transactions(_)) => Some(Subject::Histories),
+            Some(Property::Transactions(TxCriterion::InOrder(_))) => Some(Subject::Histories),
+            Some(Property::Transactions(_)) if !program.has_calls() => Some(Subject::Histories),
             Some(Property::Progress(_)) => Some(Subject::Progress),
             Some(Property::CommitAtomicity) => Some(Subject::CommitPoints),
             _ => None,
@@ -144,7 +154,7 @@ impl Engine for Symbolic {
             return Err(Refusal::NotJudged(subject));
         }
         let mut code = program.threads.iter().flat_map(|thread| &thread.code);
-        if code.any(|instr| matches!(instr.op, Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_))) {
+        if code.any(|instr| matches!(instr.op, Op::Transaction(_))) {
             return Err(Refusal::NotJudged(Subject::Transactional));
         }
         let sees_itself =

@@ -4,6 +4,7 @@ pub(crate) mod acyclic;
 pub(crate) mod ask;
 pub(crate) mod decode;
 pub(crate) mod export;
+pub(crate) mod histories;
 pub(crate) mod reached;
 pub(crate) mod session;
 pub(crate) mod solver;

@@ -1,6 +1,6 @@
 //! Whether a search that found nothing wrong has exercised what it is about ([`cyrano_engine::vacuity`], and transactions).
 //!
-//! Transactions are exercised if some transaction commits after a finished read, and some after a store, not necessarily the same.
+//! What has to have happened is in [`cyrano_engine::vacuity`]; for transactions it is found out here.
 //! - A memory judged by conflicts that has no way to store cannot go wrong, and is not exercised. If nothing in it reads, only stores are asked for.
 //! - Of histories with values, what the clients call is asked for: a response to a read, or a write that is done, in a transaction that commits.
 //!
@@ -13,7 +13,7 @@
 //! Of the reductions for criteria only `repeated-stores` is used, which leaves out stores of transactions that store to the same variable before.
 
 use cyrano_engine::{Cause, Limits, Verdict, Watch, vacuity};
-use cyrano_ir::{Access, Addr, Method, Op, Program, Property, Tags, TxEvent, reply};
+use cyrano_ir::{Method, Op, Property, Tags, TxEvent, reply};
 
 use crate::Explore;
 use crate::criteria::judge;
@@ -30,24 +30,6 @@ const WRITING: u8 = 8;
 
 /// What this search may use in any case: searches on disk have little memory.
 const LEAST_MEMORY: u64 = 64 << 20;
-
-/// What is said of stores, or of writes.
-struct Words {
-    never: &'static str,
-    uncommitted: &'static str,
-    neither: &'static str,
-}
-
-const STORES: Words = Words {
-    never: "no transaction ever stores",
-    uncommitted: "no transaction commits after a store",
-    neither: "no transaction commits after a finished read or a store",
-};
-const WRITES: Words = Words {
-    never: "no write of a transaction ever succeeds",
-    uncommitted: "no transaction commits after a write",
-    neither: "no transaction commits after a finished read or a write",
-};
 
 /// What a search for transactions that do something is after.
 #[derive(Clone, Copy, Debug)]
@@ -165,36 +147,21 @@ impl Explore {
     /// What no transaction does before it commits.
     fn idle_transactions(&self, machine: &Machine<'_>, notes: Notes, limits: &Limits) -> Option<(Verdict, Cause)> {
         let program = machine.program;
-        let vacuous = |reason| Some((Verdict::Vacuous, Cause::Nothing(reason)));
-        let calls = program.has_calls();
-        let (read, store) = if calls { called(program) } else { (finishes_reads(program), stores(program)) };
-        let words = if calls { WRITES } else { STORES };
-        if !notes.committed {
-            return vacuous("no transaction ever commits");
-        }
-        if !calls && !store {
-            return vacuous("no command stores to a transactional variable, so nothing can go wrong");
-        }
-        if calls && !read && !store {
-            return vacuous("no client reads or writes");
-        }
-        if read && !notes.read {
-            return vacuous("no read of a transaction ever finishes");
-        }
-        if store && !notes.stored {
-            return vacuous(words.never);
-        }
-        let (seen, settled) = self.pursue(machine, Pursuit { read, store, calls, solo: None }, limits);
-        let missing = match (!read || seen.committed_read, !store || seen.committed_store) {
-            (true, true) => return None,
-            (false, true) => "no transaction commits after a finished read",
-            (true, false) => words.uncommitted,
-            (false, false) => words.neither,
+        let did = |read: bool, store: bool| {
+            let Notes { committed, read: reads, stored, .. } = notes;
+            vacuity::Did { committed, read: reads, stored, committed_read: read, committed_store: store }
         };
-        match settled {
-            Ok(()) => vacuous(missing),
-            Err(why) => Some((Verdict::Unknown, Cause::Unexercised { missing, why: Box::new(why) })),
+        if let Some(reason) = vacuity::idle_transactions(program, did(true, true)) {
+            return Some((Verdict::Vacuous, Cause::Nothing(reason)));
         }
+        let (read, store) = vacuity::wanted(program);
+        let pursuit = Pursuit { read, store, calls: program.has_calls(), solo: None };
+        let (seen, settled) = self.pursue(machine, pursuit, limits);
+        let missing = vacuity::idle_transactions(program, did(seen.committed_read, seen.committed_store))?;
+        Some(match settled {
+            Ok(()) => (Verdict::Vacuous, Cause::Nothing(missing)),
+            Err(why) => (Verdict::Unknown, Cause::Unexercised { missing, why: Box::new(why) }),
+        })
     }
 
     /// Looks for transactions that do something: what was found, and whether that is all there is.
@@ -237,35 +204,4 @@ impl Explore {
             return (found.notes, result);
         }
     }
-}
-
-/// Whether a program has reads that can finish.
-fn finishes_reads(program: &Program) -> bool {
-    has(program, |op| matches!(op, Op::Transaction(TxEvent::ReadFinish)))
-}
-
-/// Whether a program can store to a transactional variable.
-fn stores(program: &Program) -> bool {
-    let data = |addr: &Addr| match addr {
-        Addr::Fixed(loc) => program.transactional.contains(loc),
-        Addr::Indexed { array, .. } => {
-            let array = &program.arrays[array.index()];
-            let inside = |loc: &cyrano_ir::LocId| (array.base.0..array.base.0 + array.len).contains(&loc.0);
-            program.transactional.iter().any(inside)
-        }
-    };
-    has(program, |op| {
-        let writes = |access: &&Access| access.kind.writes() && !access.tags.contains(Tags::ROLLBACK);
-        op.access().filter(writes).is_some_and(|access| data(&access.addr))
-    })
-}
-
-/// Whether the clients of a program read and write.
-fn called(program: &Program) -> (bool, bool) {
-    let calls = |wanted: Method| has(program, |op| matches!(op, Op::Invoke { method, .. } if *method == wanted));
-    (calls(Method::Read), calls(Method::Write))
-}
-
-fn has(program: &Program, wanted: impl Fn(&Op) -> bool) -> bool {
-    program.threads.iter().flat_map(|thread| &thread.code).any(|instr| wanted(&instr.op))
 }

@@ -48,8 +48,8 @@ pub(crate) struct Sources {
     pub(crate) computes: bool,
 }
 
-/// The words that an access may touch.
-#[derive(Clone, Debug)]
+/// The words that an access may touch; none if it is a call or a response.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Address {
     /// Each with the literal that says that it is this one, in ascending order.
     pub(crate) words: Vec<(u32, Lit)>,
@@ -81,6 +81,16 @@ impl Address {
     pub(crate) fn meets(&self, other: &Self) -> bool {
         self.words.iter().any(|(word, _)| other.at(*word).is_some())
     }
+}
+
+/// A call of a transactional memory or its response, which has a place in the memory order and no address.
+#[derive(Clone, Debug)]
+pub(crate) struct Spoken {
+    pub(crate) event: usize,
+    /// Whether it is a call.
+    pub(crate) invokes: bool,
+    /// What it names.
+    pub(crate) said: Vec<Value>,
 }
 
 /// A unit of axiom 6: an atomic section, or under a serial model an operation.
@@ -184,6 +194,8 @@ pub(crate) struct Run {
     /// Limits of the program that do not hold.
     pub(crate) limits: Vec<(ThreadId, InstrId, Lit)>,
     pub(crate) waits: Vec<Wait>,
+    /// Calls and responses, those of a thread in program order.
+    pub(crate) spoken: Vec<Spoken>,
     /// Whether a section that may wait was not looked at precisely.
     pub(crate) vague_waits: bool,
     /// Each says that the setup thread waits for ever at one of its conditions.

@@ -8,7 +8,7 @@
 //! paths begin or meet, outside of inner loops and of atomic sections, before which no register is live that is written anywhere in the loop. It need not be the head:
 //! `while r = 0 { r := x; }` looks at `r` first, but before the load `r` does not matter. Which registers are live depends on the
 //! question: at the end only what it is about is. No operation begins or ends in the loop. An iteration is *idle* if it comes from the point back to it and
-//! executes no store, no read-modify-write that changes anything and no assertion, and no computation in it goes wrong.
+//! executes no store, no read-modify-write that changes anything, no call or response and no assertion, and no computation in it goes wrong.
 //!
 //! **Argument.** Take an execution and leave out all accesses, fences, choices and sections of an idle iteration; keep the memory order between the rest.
 //!
@@ -76,8 +76,11 @@ impl Idle {
         self.points.get(pc.index()).copied().flatten()
     }
 
-    /// Whether an access changes memory.
+    /// Whether an access changes memory, or is a call or a response.
     fn changes(&self, gates: &mut Gates, event: &Event) -> Option<Lit> {
+        if event.kind == AccessKind::Mark {
+            return Some(event.guard);
+        }
         let (value, writes) = event.write.as_ref()?;
         match &event.read {
             Some(found) if event.kind == AccessKind::Rmw && self.silent[event.instr.index()] => {

@@ -5,12 +5,12 @@
 
 use std::rc::Rc;
 
-use cyrano_ir::{Access, AccessKind, Addr, ArrayId, BinOp, Change, InstrId, LocalExpr, Place};
+use cyrano_ir::{Access, AccessKind, Addr, ArrayId, BinOp, Change, InstrId, LocalExpr, Op, Place};
 use cyrano_memory::Control;
 
 use crate::execute::arith::Computed;
 use crate::execute::eval::Taint;
-use crate::execute::event::{Address, Event, Item, Sources, Step};
+use crate::execute::event::{Address, Event, Item, Sources, Spoken, Step};
 use crate::execute::range::Range;
 use crate::execute::value::Value;
 use crate::execute::walk::{ThreadState, ThreadWalk};
@@ -255,6 +255,32 @@ impl ThreadWalk<'_, '_> {
         if !self.ghost {
             let guard = self.gates.and(*guard, self.whole);
             self.out.steps.push(Step { guard, instr: pc, read, event, freed });
+        }
+    }
+
+    /// A call or a response. The setup thread makes none.
+    pub(crate) fn call(&mut self, pc: InstrId, op: &Op, guard: Lit, state: &mut ThreadState) {
+        let said = op.operands().into_iter().map(|value| self.compute(value, guard, state).0).collect();
+        let event = self.record(
+            Event {
+                thread: self.thread,
+                instr: pc,
+                kind: AccessKind::Mark,
+                guard,
+                address: Address::default(),
+                read: None,
+                write: None,
+                whole: self.whole,
+                unit: state.unit,
+                ghost: self.ghost,
+                looks: false,
+                from: Sources::default(),
+            },
+            state,
+        );
+        if let Some(event) = event.filter(|_| !self.ghost) {
+            self.run.spoken.push(Spoken { event, invokes: matches!(op, Op::Invoke { .. }), said });
+            self.out.steps.push(Step { guard, instr: pc, read: None, event: Some(event), freed: None });
         }
     }
 

@@ -416,7 +416,11 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
             }
             Op::OperationBegin(_) | Op::OperationEnd => {}
             Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) => {}
-            Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => {}
+            Op::Invoke { .. } | Op::Respond(_) => {
+                *guard = self.may_pause(*guard, state);
+                self.call(pc, op, *guard, state);
+            }
+            Op::Transaction(_) => {}
             Op::Choose { dst, from } => self.choice(pc, dst, from, guard, state),
             Op::Assume(cond) => self.assume(pc, cond, guard, state),
             Op::Limit { cond, .. } => self.limit(pc, cond, guard, state),

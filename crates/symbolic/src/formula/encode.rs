@@ -120,6 +120,9 @@ impl<'a> Problem<'a> {
         let finals = self.final_words(&mut gates, &mut run, &words);
         let mut order = Order::new(&run, self.program, self.model, &mut gates);
         values::encode(&mut order, &mut gates);
+        if self.about_histories() {
+            order.calls(&mut gates);
+        }
         let ordered_threads = symmetry::order_threads(&mut order, &mut gates, &self.symmetries(&set));
         let (nodes, threads) = (order.nodes.clone(), order.threads());
         let graph = order.graph;
@@ -175,7 +178,13 @@ impl<'a> Problem<'a> {
     }
 
     fn looks_for_deadlocks(&self) -> bool {
-        matches!(self.question, Question::Holds(Property::Assertions | Property::Observations(_)))
+        let about_steps = matches!(self.question, Question::Holds(Property::Assertions | Property::Observations(_)));
+        about_steps || self.about_histories()
+    }
+
+    /// Whether the question is about what threads say to a transactional memory and hear from it.
+    pub(crate) fn about_histories(&self) -> bool {
+        matches!(self.question, Question::Holds(Property::Transactions(_)))
     }
 
     /// A look at each word of final memory that the question is about.
@@ -230,14 +239,12 @@ impl<'a> Problem<'a> {
             FinalVar::Loc(loc) => finals[loc].clone(),
             FinalVar::Reg(thread, register) => run.threads[thread.index()].registers.values[register.index()].clone(),
         };
-        let shown = self.program.observed.iter().filter(|_| shows_outcomes(self.question));
-        let observed: Vec<Value> = shown.map(|observable| lookup(&observable.var)).collect();
+        let observed: Vec<Value> = shown(self.program, self.question).iter().map(lookup).collect();
         let mut undefined = FALSE;
         let target = match self.question {
-            Question::Outcomes
-            | Question::Holds(Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity) => {
-                complete
-            }
+            Question::Outcomes | Question::Holds(Property::Progress(_) | Property::CommitAtomicity) => complete,
+            // No formula tells a wrong history; histories are judged as they are found.
+            Question::Holds(Property::Transactions(_)) => FALSE,
             Question::Holds(Property::Assertions) => gates.or(wrong, deadlock),
             Question::Holds(Property::Observations(allowed)) => {
                 let other = none_of(&mut gates, &self.program.observed, &observed, allowed);
@@ -283,13 +290,24 @@ fn shows_outcomes(question: Question<'_>) -> bool {
     matches!(question, Question::Outcomes | Question::Holds(Property::Observations(_)))
 }
 
+/// The variables of final states that are told of an execution: what the program observes, or where the end is judged with the history, what memory holds then.
+fn shown(program: &Program, question: Question<'_>) -> Vec<FinalVar> {
+    match question {
+        Question::Holds(Property::Transactions(_)) => {
+            program.transactional.iter().map(|loc| FinalVar::Loc(*loc)).collect()
+        }
+        question if shows_outcomes(question) => program.observed.iter().map(|observable| observable.var).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// The variables of final states that a question is about; nothing else has to be known at the end.
 fn asked(program: &Program, question: Question<'_>) -> Vec<FinalVar> {
     let mut vars = Vec::new();
     if let Question::Holds(Property::Final { cond, .. }) = question {
         cond.for_each_var(&mut |var| vars.push(*var));
     }
-    vars.extend(program.observed.iter().filter(|_| shows_outcomes(question)).map(|observable| observable.var));
+    vars.extend(shown(program, question));
     vars
 }
 

@@ -209,6 +209,10 @@ impl<'a> Order<'a> {
 
     fn kept_by_model(&self, gates: &mut Gates, first: usize, second: usize) -> Lit {
         let (a, b) = (self.event(first), self.event(second));
+        // Calls and responses are ordered with every access of their thread.
+        if a.kind == AccessKind::Mark || b.kind == AccessKind::Mark {
+            return TRUE;
+        }
         let (same, different) =
             (self.model.reordering().keeps(a.kind, b.kind, true), self.model.reordering().keeps(a.kind, b.kind, false));
         match (same, different) {
@@ -272,6 +276,18 @@ impl<'a> Order<'a> {
                 if other.thread != unit.thread && !other.ghost {
                     let lit = gates.and(stops, other.guard);
                     self.graph.edge(lit, self.nodes[number], *node);
+                }
+            }
+        }
+    }
+
+    /// Calls are before or after the responses of other threads, and a literal says which.
+    pub(crate) fn calls(&mut self, gates: &mut Gates) {
+        let run = self.run;
+        for call in run.spoken.iter().filter(|spoken| spoken.invokes) {
+            for response in run.spoken.iter().filter(|spoken| !spoken.invokes) {
+                if run.events[call.event].thread != run.events[response.event].thread {
+                    self.graph.before(gates, self.nodes[call.event], self.nodes[response.event]);
                 }
             }
         }

@@ -14,14 +14,15 @@ use std::time::Instant;
 use cyrano_engine::{
     Answer, Cause, Counters, Limits, Query, Question, Stats, Stop, Verdict, Violation, Watch, limit_reason, vacuity,
 };
-use cyrano_ir::{FenceSet, Program, Property, Quantifier};
+use cyrano_ir::{FenceSet, Program, Property, Quantifier, TxCriterion};
 use rustc_hash::FxHashMap;
 
 use crate::execute::event::LoopKey;
 use crate::formula::encode::{Encoding, Problem};
 use crate::formula::gates::Formula;
-use crate::formula::lit::Lit;
+use crate::formula::lit::{Lit, TRUE};
 use crate::solve::decode::{Decoded, decode};
+use crate::solve::histories::{self, Histories};
 use crate::solve::session::Chosen;
 use crate::solve::solver::{Batsat, Found, OrderEncoding, Solver, SolverStats};
 use crate::{Symbolic, SymbolicStats};
@@ -73,6 +74,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) last: Option<Last>,
     /// The selectors of those fences that the answer rests on.
     needed: Vec<Lit>,
+    /// What transactions did in the histories of the last round.
+    did: vacuity::Did,
 }
 
 /// A solver with what it was loaded with.
@@ -92,7 +95,8 @@ impl<'a> Ask<'a> {
         let (bounds, given_up) = (FxHashMap::default(), BTreeSet::new());
         let stats = SymbolicStats::default();
         let (chosen, last, needed) = (None, None, Vec::new());
-        Self { engine, query, limits, watch, problem, bounds, given_up, stats, chosen, last, needed }
+        let did = vacuity::Did::default();
+        Self { engine, query, limits, watch, problem, bounds, given_up, stats, chosen, last, needed, did }
     }
 
     /// Answers it.
@@ -220,7 +224,11 @@ impl<'a> Ask<'a> {
     /// Asks until nothing is left; the loops that can go beyond their bounds.
     fn round(&mut self, last: &mut Last, findings: &mut Findings) -> Result<BTreeSet<LoopKey>, Cut> {
         let started = Instant::now();
-        let result = self.exhaust(last, findings);
+        let result = match self.criterion() {
+            Some(criterion) => self.hear_all(criterion, last, findings),
+            None => Ok(()),
+        };
+        let result = result.and_then(|()| self.exhaust(last, findings));
         self.stats.solve_seconds += started.elapsed().as_secs_f64();
         result
     }
@@ -266,6 +274,56 @@ impl<'a> Ask<'a> {
         }
     }
 
+    /// The criterion that histories are judged by, if the question is about them.
+    fn criterion(&self) -> Option<TxCriterion> {
+        match self.query.property() {
+            Some(Property::Transactions(criterion)) => Some(*criterion),
+            _ => None,
+        }
+    }
+
+    /// Judges all histories of executions within the bounds, until one decides the question.
+    fn hear_all(&mut self, criterion: TxCriterion, last: &mut Last, findings: &mut Findings) -> Result<(), Cut> {
+        let Last { encoding, solver, .. } = last;
+        let mut histories = Histories::new(solver.fresh());
+        while findings.decision.is_none() {
+            match solver.solve(&[histories.open]) {
+                Found::Stopped(stop) => return Err(Cut::Stopped(stop)),
+                Found::Nothing => break,
+                Found::Model => findings.decision = self.hear(criterion, &mut histories, encoding, solver)?,
+            }
+        }
+        self.did = histories.did;
+        Ok(())
+    }
+
+    /// Judges the execution that the solver found: it decides the question, or none that it covers is asked for again.
+    fn hear(
+        &self,
+        criterion: TxCriterion,
+        histories: &mut Histories,
+        encoding: &Encoding,
+        solver: &mut Batsat,
+    ) -> Result<Option<Decision>, Cut> {
+        let value = |lit: Lit| solver.value(lit);
+        let decoded = decode(self.query.program(), None, encoding, &value).ok_or(Cut::Internal)?;
+        let violation = if value(encoding.wrong) {
+            Some(decoded.violation.clone().ok_or(Cut::Internal)?)
+        } else if value(encoding.deadlock) {
+            Some(Violation::Deadlock { blocked: decoded.blocked.clone() })
+        } else {
+            let memory: Vec<i128> = encoding.observed.iter().map(|word| word.read(value)).collect();
+            let ended = value(encoding.complete).then_some(&memory[..]);
+            histories.judge(self.query.program(), criterion, &decoded, ended).ok_or(Cut::Internal)?
+        };
+        if violation.is_some() {
+            return Ok(Some(Decision { decoded, violation, undefined: false }));
+        }
+        let clause = histories::other_than(encoding, histories.open, value(encoding.complete), &value);
+        solver.add(&clause);
+        Ok(None)
+    }
+
     /// The selectors of the fences that are asked about.
     fn selected(&self, encoding: &Encoding) -> Vec<Lit> {
         let (Some(chosen), Some(optional)) = (&self.chosen, &encoding.optional) else { return Vec::new() };
@@ -287,7 +345,7 @@ impl<'a> Ask<'a> {
             return true;
         }
         let Last { encoding, mut solver, .. } = self.load();
-        let (exercised, _) = exercise(self.query.program(), property, &encoding);
+        let (exercised, _) = exercise(self.query.program(), property, &encoding, self.did);
         exercised.into_iter().any(|lit| solver.solve(&[lit]) == Found::Model)
     }
 
@@ -420,7 +478,7 @@ impl<'a> Ask<'a> {
             }
         }
         let Question::Holds(property) = self.query.question() else { return Answer::new(Verdict::Verified, None) };
-        let (exercised, nothing) = exercise(self.query.program(), property, encoding);
+        let (exercised, nothing) = exercise(self.query.program(), property, encoding, self.did);
         let waits = *property == Property::Assertions && self.problem.program.may_wait();
         let mut reached = if waits { Found::Model } else { Found::Nothing };
         for lit in exercised {
@@ -450,8 +508,18 @@ impl Last {
 }
 
 /// What has to be possible for a property to be exercised, one of these, and why it is vacuous otherwise; see [`vacuity`].
-fn exercise(program: &Program, property: &Property, encoding: &Encoding) -> (Vec<Lit>, &'static str) {
+fn exercise(
+    program: &Program,
+    property: &Property,
+    encoding: &Encoding,
+    did: vacuity::Did,
+) -> (Vec<Lit>, &'static str) {
     match property {
+        Property::Transactions(criterion) => match vacuity::idle_transactions(program, did) {
+            Some(idle) => (Vec::new(), idle),
+            None if criterion.judges_prefixes() => (vec![TRUE], vacuity::NO_END),
+            None => (vec![encoding.complete], vacuity::NO_END),
+        },
         Property::Assertions if vacuity::can_go_wrong(program) => {
             (vec![encoding.asserted, encoding.complete], vacuity::NO_ASSERTION_REACHED)
         }

@@ -3,6 +3,8 @@
 //! The formula says which accesses are executed, what they read, what is chosen and in which order accesses are performed; everything else
 //! follows by running the program. So what is reported does not depend on how expressions were encoded.
 
+use std::collections::BTreeMap;
+
 use cyrano_engine::{Access, Blocked, Execution, Violation};
 use cyrano_ir::{Change, EvalError, InstrId, LocalExpr, Op, Place, Program, RegId, ThreadId};
 
@@ -21,6 +23,15 @@ pub(crate) struct Decoded {
     pub(crate) violation: Option<Violation>,
     /// The threads that wait.
     pub(crate) blocked: Vec<Blocked>,
+    /// What each thread said, by the number of the access.
+    pub(crate) said: Vec<BTreeMap<u32, Said>>,
+}
+
+/// A call or a response: the instruction and the values that it names.
+#[derive(Clone, Debug)]
+pub(crate) struct Said {
+    pub(crate) instr: InstrId,
+    pub(crate) values: Vec<i128>,
 }
 
 /// Reads a model. None if the program does not do what the model says: a bug of this engine.
@@ -35,7 +46,7 @@ pub(crate) fn decode(
 ) -> Option<Decoded> {
     let mut execution = Execution::default();
     let mut accesses: Vec<Option<Access>> = vec![None; encoding.run.events.len()];
-    let mut violation = None;
+    let (mut violation, mut said) = (None, Vec::new());
     for (thread, run) in program.thread_ids().zip(&encoding.run.threads) {
         let choices = run.choices.iter().filter(|(guard, _)| value(*guard)).map(|(_, choice)| choice.read(value));
         let choices: Vec<i128> = choices.collect();
@@ -55,6 +66,7 @@ pub(crate) fn decode(
             }
         }
         let mut at = std::mem::take(&mut machine.at);
+        said.push(std::mem::take(&mut machine.said));
         let told = match shown {
             None => machine.violation(),
             Some(shown) => {
@@ -89,7 +101,7 @@ pub(crate) fn decode(
     };
     let blocked: Option<Vec<Blocked>> =
         waits.map(|wait| Some(Blocked { thread: wait.thread, instr: at(wait)? })).collect();
-    Some(Decoded { execution, violation, blocked: blocked? })
+    Some(Decoded { execution, violation, blocked: blocked?, said })
 }
 
 /// Whether a thread stands before a section: it waits, or the section is cut off.
@@ -117,6 +129,7 @@ struct Machine<'a> {
     written: Vec<Option<i128>>,
     /// The instruction of each access.
     at: Vec<InstrId>,
+    said: BTreeMap<u32, Said>,
     /// The assertions that failed, and how many computations had gone wrong before.
     failed: Vec<(InstrId, usize)>,
     errors: Vec<(InstrId, EvalError)>,
@@ -151,6 +164,7 @@ impl<'a> Machine<'a> {
             planned: planned.iter(),
             written: Vec::new(),
             at: Vec::new(),
+            said: BTreeMap::new(),
             failed: Vec::new(),
             errors: Vec::new(),
             left_out,
@@ -245,9 +259,23 @@ impl<'a> Machine<'a> {
             Op::AtomicEnd => self.before_section = None,
             Op::Fence(_) | Op::OperationBegin(_) | Op::OperationEnd => {}
             Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) => {}
-            Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => {}
+            op @ (Op::Invoke { .. } | Op::Respond(_)) => return self.call(op),
+            Op::Transaction(_) => {}
         }
         self.go(next)
+    }
+
+    fn call(&mut self, op: &Op) -> Flow {
+        let Some(planned) = self.planned.next() else { return Flow::Stop };
+        if planned.instr.is_some_and(|instr| instr != self.pc) {
+            return Flow::Odd;
+        }
+        let values = op.operands().into_iter().map(|value| self.compute(value)).collect();
+        let Ok(number) = u32::try_from(self.at.len()) else { return Flow::Odd };
+        self.said.insert(number, Said { instr: self.pc, values });
+        self.written.push(None);
+        self.at.push(self.pc);
+        self.go(InstrId(self.pc.0 + 1))
     }
 
     fn access(&mut self, access: &cyrano_ir::Access) -> Flow {

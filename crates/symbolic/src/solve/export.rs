@@ -7,12 +7,12 @@ use cyrano_engine::{Answer, Limits, Query, Stop, Watch};
 use cyrano_ir::{InstrId, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::Symbolic;
 use crate::execute::event::LoopKey;
 use crate::formula::cubic;
 use crate::formula::encode::Problem;
 use crate::formula::graph::Graph;
 use crate::solve::ask::{Ask, FIRST};
+use crate::{Symbolic, is_a_formula};
 
 /// What one clause about transitivity takes, in memory and as text.
 const BYTES_PER_CLAUSE: u64 = 48;
@@ -56,7 +56,7 @@ impl Symbolic {
         watch: &dyn Watch,
     ) -> Result<Export, String> {
         use cyrano_engine::Engine;
-        self.supports(&query).map_err(|refusal| refusal.to_string())?;
+        self.supports(&query).and_then(|()| is_a_formula(&query)).map_err(|refusal| refusal.to_string())?;
         if let Some(bound) = iterations {
             let problem = Problem::new(self, query);
             return formula(&problem, &FxHashMap::default(), bound, None, limits);
