@@ -119,6 +119,46 @@ fn engines_agree_on_a_sample_of_clients_in_every_mode() {
     assert!(compared >= 12, "{compared} compared");
 }
 
+/// The symbolic engine judges histories one by one: the same verdicts as the explorer's, of algorithms and of mutants, with each history on its own and with those that others cover
+/// left out; and what it finds is replayed.
+#[test]
+fn both_engines_judge_histories() {
+    let (one, all) = (Symbolic::default(), Symbolic { covered_histories: false, ..Symbolic::default() });
+    let broken = text("core_mcrt_repaired.rml").replace("seen != cver", "0 == 1");
+    let algorithms = [
+        ("core_mcrt.rml", text("core_mcrt.rml")),
+        ("core_mcrt_repaired.rml", text("core_mcrt_repaired.rml")),
+        ("broken", broken),
+        ("tl2.rml", text("tl2.rml")),
+    ];
+    let (mut compared, mut violated, mut alone) = (0, 0, 0);
+    for (name, text) in &algorithms {
+        let compiled = compile(name, text, &[]);
+        for test in compiled.iter().filter(|test| test.clients.is_none() && test.program.has_calls()) {
+            let questions = ["inorder", "declared"].iter().flat_map(|mode| TxCriterion::ALL.map(|c| (mode, c)));
+            let few =
+                |(mode, criterion): &(&&str, TxCriterion)| **mode == "inorder" || *criterion == TxCriterion::Opacity;
+            for (mode, criterion) in questions.filter(|question| pinned::long() || few(question)) {
+                let (property, model) = (Property::Transactions(criterion), model(mode));
+                let within = |work: f64, engine: &dyn Engine| {
+                    corpus::judge(engine, &test.program, &model, &property, &limits(work, 4)).verdict
+                };
+                let told = format!("{name}, {}: {} under {mode}", test.name, criterion.name());
+                let solved = within(2.0, &one);
+                assert_eq!(within(2.0, &Explore::default()), solved, "{told}");
+                (compared, violated) = (compared + 1, violated + usize::from(solved == Verdict::Violated));
+                if *mode == "inorder" {
+                    let apart = within(0.2, &all);
+                    assert!(apart == solved || apart == Verdict::Unknown, "{told}: {apart:?}");
+                    alone += usize::from(apart == solved);
+                }
+            }
+        }
+    }
+    println!("{compared} compared, {violated} of them violated, {alone} with each history on its own");
+    assert!(compared >= 60 && violated >= 15 && alone >= 20, "{compared} compared, {violated} violated, {alone} alone");
+}
+
 /// Whether the sweep over all clients of two operations is fine.
 fn sweep(name: &str, text: &str) -> Verdict {
     let compiled = compile(name, text, &[]);

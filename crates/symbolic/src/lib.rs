@@ -40,6 +40,8 @@ pub struct Symbolic {
     pub idle_iterations: bool,
     /// Whether of executions that differ in the names of threads alone one is looked for.
     pub thread_symmetry: bool,
+    /// Whether a history that is accepted stands for those that it covers.
+    pub covered_histories: bool,
     /// Whether questions about one program with different fences are put to one solver, where somebody has such ([`Session`]).
     pub sessions: bool,
     /// How cycles are kept out of the memory order.
@@ -52,9 +54,16 @@ pub struct Symbolic {
 
 impl Default for Symbolic {
     fn default() -> Self {
-        let (ranges, idle_iterations, thread_symmetry, sessions) = (true, true, true, true);
-        let order = OrderEncoding::Theory;
-        Self { ranges, idle_iterations, thread_symmetry, sessions, order, iterations: 16, check_lemmas: false }
+        Self {
+            ranges: true,
+            idle_iterations: true,
+            thread_symmetry: true,
+            covered_histories: true,
+            sessions: true,
+            order: OrderEncoding::Theory,
+            iterations: 16,
+            check_lemmas: false,
+        }
     }
 }
 

@@ -67,6 +67,9 @@ pub static REDUCTIONS: [Reduction; 18] = [
     row("idle-iterations", "Iterations of a loop that change nothing are left out (symbolic engine)", |_, s| {
         s.idle_iterations = false
     }),
+    row("covered-histories", "One history of calls is judged for all that it covers (symbolic engine)", |_, s| {
+        s.covered_histories = false
+    }),
     row("ranges", "What values and addresses can be is worked out beforehand (symbolic engine)", |_, s| {
         s.ranges = false
     }),

@@ -39,6 +39,8 @@ pub(crate) struct Problem<'a> {
     /// Exchanges of threads that keep program and question, as far as the text shows it.
     swaps: Vec<Swap>,
     positions: Positions,
+    /// Whether a history stands for those that it covers.
+    covers: bool,
 }
 
 /// A formula, a graph, and what their models mean.
@@ -89,7 +91,8 @@ impl<'a> Problem<'a> {
         let idle = idle.collect();
         let swaps = if engine.thread_symmetry { symmetry::candidates(program, model, question) } else { Vec::new() };
         let positions = Positions::default();
-        Self { program, model, question, ranges: engine.ranges, loops, live, idle, swaps, positions }
+        let (ranges, covers) = (engine.ranges, engine.covered_histories);
+        Self { program, model, question, ranges, loops, live, idle, swaps, positions, covers }
     }
 
     /// The same question about a program of which some fences may be there or not.
@@ -121,7 +124,7 @@ impl<'a> Problem<'a> {
         let mut order = Order::new(&run, self.program, self.model, &mut gates);
         values::encode(&mut order, &mut gates);
         if self.about_histories() {
-            order.calls(&mut gates);
+            order.calls(&mut gates, !self.covers);
         }
         let ordered_threads = symmetry::order_threads(&mut order, &mut gates, &self.symmetries(&set));
         let (nodes, threads) = (order.nodes.clone(), order.threads());

@@ -281,13 +281,14 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Calls are before or after the responses of other threads, and a literal says which.
-    pub(crate) fn calls(&mut self, gates: &mut Gates) {
+    /// Calls are before or after the responses of other threads, and a literal says which; with `all`, also before or after their calls, and responses.
+    pub(crate) fn calls(&mut self, gates: &mut Gates, all: bool) {
         let run = self.run;
-        for call in run.spoken.iter().filter(|spoken| spoken.invokes) {
-            for response in run.spoken.iter().filter(|spoken| !spoken.invokes) {
-                if run.events[call.event].thread != run.events[response.event].thread {
-                    self.graph.before(gates, self.nodes[call.event], self.nodes[response.event]);
+        for (number, one) in run.spoken.iter().enumerate() {
+            for other in &run.spoken[number + 1..] {
+                let apart = run.events[one.event].thread != run.events[other.event].thread;
+                if apart && (all || one.invokes != other.invokes) {
+                    self.graph.before(gates, self.nodes[one.event], self.nodes[other.event]);
                 }
             }
         }

@@ -119,6 +119,9 @@ impl<'a> Ask<'a> {
         if self.engine.idle_iterations {
             answer.reductions.push("idle-iterations");
         }
+        if self.engine.covered_histories && self.criterion().is_some() {
+            answer.reductions.push("covered-histories");
+        }
         if self.stats.ordered_threads > 0 {
             answer.reductions.push("thread-symmetry");
         }
@@ -319,7 +322,13 @@ impl<'a> Ask<'a> {
         if violation.is_some() {
             return Ok(Some(Decision { decoded, violation, undefined: false }));
         }
-        let clause = histories::other_than(encoding, histories.open, value(encoding.complete), &value);
+        let clause = histories::other_than(
+            encoding,
+            histories.open,
+            value(encoding.complete),
+            self.engine.covered_histories,
+            &value,
+        );
         solver.add(&clause);
         Ok(None)
     }

@@ -21,7 +21,7 @@ use cyrano_criteria::values::{Action, Call, History, Recorder, Reply, finish, ho
 use cyrano_engine::vacuity::Did;
 use cyrano_engine::values::{initial, said};
 use cyrano_engine::{Access, Violation};
-use cyrano_ir::{Program, TxCriterion, UNDEFINED};
+use cyrano_ir::{Program, ThreadId, TxCriterion, UNDEFINED};
 
 use crate::execute::event::Spoken;
 use crate::execute::value::Value;
@@ -107,7 +107,13 @@ fn is_rejected(
 }
 
 /// A clause that says: an execution that goes wrong, or whose history that of the model does not cover; with the memory at the end, if that was judged.
-pub(crate) fn other_than(encoding: &Encoding, open: Lit, ended: bool, holds: &dyn Fn(Lit) -> bool) -> Vec<Lit> {
+pub(crate) fn other_than(
+    encoding: &Encoding,
+    open: Lit,
+    ended: bool,
+    covers: bool,
+    holds: &dyn Fn(Lit) -> bool,
+) -> Vec<Lit> {
     let mut clause = vec![!open, encoding.wrong, encoding.deadlock];
     let run = &encoding.run;
     for spoken in &run.spoken {
@@ -123,8 +129,19 @@ pub(crate) fn other_than(encoding: &Encoding, open: Lit, ended: bool, holds: &dy
         clause.push(!encoding.complete);
         encoding.observed.iter().for_each(|value| differs(value, holds, &mut clause));
     }
-    clause.extend(calls_before(encoding, holds).map(|lit| !lit));
+    let order = if covers { calls_before(encoding, holds) } else { whole_order(encoding, holds) };
+    clause.extend(order.into_iter().map(|lit| !lit));
     clause
+}
+
+/// All literals about the order of what was said in the model: the history stands for itself alone.
+fn whole_order(encoding: &Encoding, holds: &dyn Fn(Lit) -> bool) -> Vec<Lit> {
+    let executed = |spoken: &&Spoken| holds(encoding.run.events[spoken.event].guard);
+    let nodes: Vec<_> =
+        encoding.run.spoken.iter().filter(executed).map(|spoken| encoding.nodes[spoken.event]).collect();
+    let pairs = nodes.iter().enumerate().flat_map(|(at, one)| nodes[at + 1..].iter().map(move |other| (one, other)));
+    let order = pairs.filter_map(|(one, other)| encoding.graph.pair(*one, *other));
+    order.map(|lit| if holds(lit) { lit } else { !lit }).collect()
 }
 
 /// Literals, one of which holds if a value is another one than in the model.
@@ -138,14 +155,14 @@ fn differs(value: &Value, holds: &dyn Fn(Lit) -> bool, clause: &mut Vec<Lit>) {
 
 /// The literals that put calls before responses of other threads in the model. Of the calls of a thread the last one before a response is enough, and a later response needs none
 /// that an earlier one of its thread has.
-fn calls_before(encoding: &Encoding, holds: &dyn Fn(Lit) -> bool) -> impl Iterator<Item = Lit> {
+fn calls_before(encoding: &Encoding, holds: &dyn Fn(Lit) -> bool) -> Vec<Lit> {
     let run = &encoding.run;
     let executed = |invokes: bool| {
         run.spoken.iter().filter(move |spoken| spoken.invokes == invokes && holds(run.events[spoken.event].guard))
     };
     let thread = |spoken: &Spoken| run.events[spoken.event].thread;
     let mut needed: Vec<Lit> = Vec::new();
-    for caller in run.threads.iter().zip(0..).map(|(_, at)| cyrano_ir::ThreadId(at)) {
+    for caller in (0..run.threads.len()).map(ThreadId::new) {
         let mut known = vec![0; run.threads.len()];
         for response in executed(false).filter(|response| thread(response) != caller) {
             let calls = executed(true).filter(|call| thread(call) == caller);
@@ -161,5 +178,5 @@ fn calls_before(encoding: &Encoding, holds: &dyn Fn(Lit) -> bool) -> impl Iterat
             }
         }
     }
-    needed.into_iter()
+    needed
 }
