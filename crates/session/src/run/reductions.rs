@@ -15,7 +15,7 @@ pub struct Reduction {
 }
 
 /// All of them.
-pub static REDUCTIONS: [Reduction; 18] = [
+pub static REDUCTIONS: [Reduction; 19] = [
     row("dead-registers", "Registers that are not read again are forgotten", |e, _| e.dead_registers = false),
     row("macro-steps", "Threads run on to their next shared access in one step", |e, _| e.macro_steps = false),
     row("timestamps", "Timestamps are renumbered", |e, _| e.timestamps = false),
