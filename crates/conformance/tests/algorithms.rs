@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use cyrano_conformance::compare::model;
 use cyrano_conformance::{corpus, limits, pinned};
-use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
+use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
 use cyrano_explore::Explore;
+use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property, TxCriterion};
 use cyrano_memory::Model;
 use cyrano_rml::algorithm::{Test, tests};
@@ -41,8 +42,20 @@ fn judge(program: &Program, property: &Property, model: &Model, seconds: f64) ->
     corpus::judge(engine, program, model, property, &limits(seconds, 4))
 }
 
+/// What serial executions of a client show.
+fn serial(test: &Test) -> Property {
+    let serial = model("serial");
+    let query = Query::new(&test.program, &serial, Question::Outcomes).expect("a question");
+    let mined = Explore::default().ask(query, &limits(60.0, 4), &());
+    assert_eq!(mined.verdict, Verdict::Verified, "{}: {:?}", test.name, mined.reason);
+    Property::Observations(mined.outcomes)
+}
+
 /// The property of a test that a header line is about.
 fn property(test: &Test, criterion: &str) -> Property {
+    if criterion == "observations" {
+        return serial(test);
+    }
     if let Some(criterion) = TxCriterion::from_name(criterion) {
         return Property::Transactions(criterion);
     }
@@ -100,7 +113,8 @@ fn sample() -> Vec<String> {
 fn engines_agree_on_a_sample_of_clients_in_every_mode() {
     let mut compared = 0;
     // Of the large ones the engines seldom finish a client, and take long to find out.
-    for (name, (_, text)) in library().into_iter().filter(|(name, _)| pinned::long() || name.contains("mcrt")) {
+    let memories = library().into_iter().filter(|(_, (_, text))| text.contains("method commit()"));
+    for (name, (_, text)) in memories.filter(|(name, _)| pinned::long() || name.contains("mcrt")) {
         let algorithm = &text[..text.find("\nclient ").expect("clients")];
         let small = name.contains("mcrt");
         for client in sample().iter().step_by(if small { 3 } else { 7 }) {
@@ -117,6 +131,85 @@ fn engines_agree_on_a_sample_of_clients_in_every_mode() {
         }
     }
     assert!(compared >= 12, "{compared} compared");
+}
+
+/// The files about `if`, initial and negative values, threads' own variables, what was executed, and methods of their own.
+const LANGUAGE: [&str; 5] = ["bank.rml", "counter.rml", "spsc_queue.rml", "try_lock.rml", "consensus.rml"];
+
+/// The reference, the explorer and the symbolic engine give each check of the small clients the same verdict, and their results the same set.
+#[test]
+fn three_engines_agree_on_the_rest_of_the_language() {
+    let (mut sets, mut verdicts) = (0, 0);
+    for file in LANGUAGE {
+        let compiled = compile(file, &text(file), &[]);
+        for test in compiled.iter().filter(|test| test.clients.is_none() && test.name != "One") {
+            let program = test.program.without_calls();
+            for mode in ["inorder", "declared", "literal"] {
+                let of = format!("{file}, {} under {mode}", test.name);
+                sets += agree(&of, |engine, limits| {
+                    let model = model(mode);
+                    let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
+                    let answer = engine.ask(query, limits, &());
+                    (answer.verdict == Verdict::Verified).then_some(answer.outcomes)
+                });
+                for property in test.program.checks.iter().map(|check| &check.property) {
+                    if let Property::Transactions(_) | Property::Observations(_) = property {
+                        continue;
+                    }
+                    verdicts += agree(&of, |engine, limits| {
+                        let verdict = corpus::judge(engine, &program, &model(mode), property, limits).verdict;
+                        Some(verdict).filter(|verdict| *verdict != Verdict::Unknown)
+                    });
+                }
+            }
+        }
+    }
+    assert!(sets >= 12 && verdicts >= 18, "{sets} sets, {verdicts} verdicts");
+}
+
+/// Compares what the engines say; whether all three did. The reference takes long for many accesses out of order.
+fn agree<T: PartialEq + std::fmt::Debug>(of: &str, ask: impl Fn(&dyn Engine, &Limits) -> Option<T>) -> usize {
+    let engines: [(&dyn Engine, f64); 3] =
+        [(&Explore::default(), 20.0), (&Symbolic::default(), 20.0), (&Interp, if pinned::long() { 20.0 } else { 0.1 })];
+    let found: Vec<T> = engines.iter().filter_map(|(engine, work)| ask(*engine, &limits(*work, 4))).collect();
+    assert!(found.iter().all(|one| *one == found[0]), "{of}: {found:?}");
+    usize::from(found.len() == 3)
+}
+
+fn outcomes_of(engine: &dyn Engine, program: &Program, model: &Model) -> Option<BTreeSet<Vec<i128>>> {
+    let query = Query::new(program, model, Question::Outcomes).expect("a question");
+    let answer = engine.ask(query, &limits(60.0, 2), &());
+    (answer.verdict == Verdict::Verified).then_some(answer.outcomes)
+}
+
+/// Asking what was executed when changes nothing: the results of a client are the same with and without such checks, in every mode.
+#[test]
+fn looking_at_the_order_of_execution_changes_nothing() {
+    let cases = [
+        ("core_mcrt.rml", "P_WE", ["R03 < R04", "W08 < R09", "R09 < R03", "exec(C06)", "C04 < C03"]),
+        ("core_mcrt_fixed.rml", "P_WE2", ["F03 < R09", "W08 < F04", "R09 < W03", "exec(R06)", "A03 < R09"]),
+        ("try_lock.rml", "Hasty", ["H02 < H01", "H01 < N02", "N02 < N01", "exec(H05)", "H04 < H01"]),
+    ];
+    for (file, client, atoms) in cases {
+        let plain = text(file);
+        let cond = atoms.join(" && ");
+        let watched = format!("{plain}\ncheck never ({cond}) for {client};\n");
+        let [one, other] = [&plain, &watched].map(|text| {
+            let compiled = compile(file, text, &[]);
+            let found = compiled.into_iter().find(|test| test.name == client);
+            found.expect("the client").program.without_calls()
+        });
+        assert!(one.locations.len() + 4 <= other.locations.len(), "{file} is not watched");
+        for mode in ["inorder", "declared", "literal"] {
+            let ask = |program: &Program| outcomes_of(&Symbolic::default(), program, &model(mode)).expect("outcomes");
+            let expected = ask(&one);
+            assert_eq!(ask(&other), expected, "{file}, {client} under {mode}");
+            if mode == "inorder" || file == "try_lock.rml" {
+                let explored = outcomes_of(&Explore::default(), &other, &model(mode));
+                assert_eq!(explored.as_ref(), Some(&expected), "{file}, {client} under {mode}");
+            }
+        }
+    }
 }
 
 /// The symbolic engine judges histories one by one: the same verdicts as the explorer's, of algorithms and of mutants, with each history on its own and with those that others cover

@@ -31,7 +31,8 @@ pub fn size(program: &Program) -> Size {
 /// What the locations hold before the first transaction.
 pub fn initial(program: &Program) -> Vec<i128> {
     match program.transactional.is_empty() {
-        true => vec![0; size(program).locations],
+        true if program.initial.is_empty() => vec![0; size(program).locations],
+        true => program.initial.clone(),
         false => program.transactional.iter().map(|loc| program.location(*loc).init).collect(),
     }
 }

@@ -104,7 +104,10 @@ fn keeps(machine: &Machine<'_>, first: &Issued, second: &Issued) -> bool {
             event.follows(first.kind, data)
         }
         Op::Invoke { .. } | Op::Respond(_) => true,
-        _ => machine.code.model.reordering().keeps(first.kind, second.kind, first.loc == second.loc),
+        _ => {
+            let same = first.loc == second.loc && !machine.code.program.is_witness(first.loc);
+            machine.code.model.reordering().keeps(first.kind, second.kind, same)
+        }
     }
 }
 

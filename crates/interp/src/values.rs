@@ -49,8 +49,8 @@ impl Candidates {
     /// model lets the load overtake it without seeing it.
     pub(crate) fn of(&self, machine: &Machine<'_>, loc: LocId) -> Vec<i128> {
         let model = machine.code.model;
-        let hides =
-            model.reordering().forwarding || model.reordering().keeps(AccessKind::Store, AccessKind::Load, true);
+        let kept = model.reordering().keeps(AccessKind::Store, AccessKind::Load, true);
+        let hides = model.reordering().forwarding || kept && !machine.code.program.is_witness(loc);
         let mut own = machine.events.iter().rev().filter(|event| event.loc == loc).filter_map(|e| e.written.value());
         let mut values: Vec<_> = if hides { own.next().into_iter().collect() } else { own.collect() };
         if values.is_empty() || !hides {

@@ -187,14 +187,16 @@ impl Op {
 
 /// What a call of a transactional memory returned instead of a value.
 pub mod reply {
-    /// The transaction was aborted.
-    pub const ABORTED: i128 = -1;
+    /// The transaction was aborted. The codes differ in few bits from small numbers, so that they cost symbolic values little.
+    pub const ABORTED: i128 = -4096;
     /// The transaction committed.
-    pub const COMMITTED: i128 = -2;
+    pub const COMMITTED: i128 = ABORTED + 1;
     /// The write is done.
-    pub const OK: i128 = -3;
+    pub const OK: i128 = ABORTED + 2;
     /// There was no call.
-    pub const NOTHING: i128 = -4;
+    pub const NOTHING: i128 = ABORTED + 3;
+    /// The least value that a client may write: what is below stands for no value.
+    pub const LEAST_VALUE: i128 = -4000;
 
     /// The word for a code; none for a value.
     pub fn word(code: i128) -> Option<&'static str> {

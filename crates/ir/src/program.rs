@@ -27,6 +27,8 @@ pub struct Program {
     pub checks: Vec<Check>,
     /// The transactional variables, if this is a software transactional memory under its most general client.
     pub transactional: Vec<LocId>,
+    /// What the locations of a transactional memory over base objects hold before the first transaction; 0 each if it is empty.
+    pub initial: Vec<i128>,
     /// Orders between accesses that the program itself asks for, one for each model that follows it; see [`OwnOrder`].
     pub orders: Vec<OwnOrder>,
     /// Whether it is made of base objects, for which there are no other models than those that keep all accesses in order, and [`Self::orders`].
@@ -123,6 +125,9 @@ pub enum Ty {
     /// Whether the object that begins behind it is freed: [`crate::guards::ALIVE`] or [`crate::guards::FREED`]. Only a
     /// [list of headers](SharedArray::headers) reaches it; see [`crate::guards`].
     Header,
+    /// A flag that tells of the order in which accesses are performed, and decides nothing. It counts as another address for each
+    /// access of a thread, so that no order comes from looking at it.
+    Witness,
 }
 
 /// A run of consecutive locations.
@@ -223,8 +228,14 @@ impl Program {
         let loc = LocId(array.base.0 + inside);
         match self.location(loc).ty {
             Ty::Gap | Ty::Header => Err(EvalError::BadPointer { address: index.saturating_mul(WORD) }),
-            Ty::Int | Ty::Pointer | Ty::Timestamp => Ok(loc),
+            Ty::Int | Ty::Pointer | Ty::Timestamp | Ty::Witness => Ok(loc),
         }
+    }
+
+    /// Whether accesses of one thread to this location are in no order because of it.
+    #[inline]
+    pub fn is_witness(&self, loc: LocId) -> bool {
+        self.location(loc).ty == Ty::Witness
     }
 
     /// All accesses, thread by thread.

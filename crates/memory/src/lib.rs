@@ -12,6 +12,7 @@
 //!    the same ([`Reordering::keeps`]), then `x <M y`. A read-modify-write is in a kept pair when its load or its store would be.
 //!    Every model keeps load-store and store-store to the same address, and a read-modify-write before every later access to
 //!    its address: what it writes is known only once it is performed, so there is nothing to forward.
+//!    A location that only tells of the order of accesses (`cyrano_ir::Ty::Witness`) is never the same address here.
 //! 2. **Fences.** If an X-Y fence stands between `x` of kind X and `y` of kind Y, then `x <M y`.
 //! 3. **Dependencies.** A load (or read-modify-write) `x` precedes `y` in `<M` when `x po y` and, as far as the model keeps that kind:
 //!    - *data*: the value that `y` writes (or compares with) was computed from what `x` read,

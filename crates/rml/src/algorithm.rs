@@ -103,8 +103,9 @@ pub fn orders(source: &str) -> Result<Orders, CompileError> {
 fn read(source: &str) -> Result<(crate::syntax::ast::File, Reports), CompileError> {
     crate::check_size(source)?;
     let mut reports = Reports::default();
-    let file = crate::syntax::parser::parse(source, &mut reports);
+    let mut file = crate::syntax::parser::parse(source, &mut reports);
     if reports.is_empty() {
+        crate::rules::executed::find(&mut file);
         crate::rules::algorithm::check(&file, &mut reports);
     }
     if !reports.is_empty() {

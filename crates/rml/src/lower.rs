@@ -22,6 +22,7 @@ use crate::syntax::ast::{Block, Call, Expr, Place as Target, Rhs, Stmt};
 pub(crate) mod assemble;
 pub(crate) mod block;
 pub(crate) mod build;
+pub(crate) mod executed;
 pub(crate) mod expr;
 pub(crate) mod finals;
 pub(crate) mod memory;
@@ -72,6 +73,11 @@ pub(crate) trait Language<'a>: Sized {
 
     /// A statement that only this language has.
     fn own_stmt(lower: &mut Lower<'a, '_, Self>, stmt: &'a Stmt) -> Fallible<()>;
+
+    /// Takes note of a statement with a label.
+    fn labelled(_: &mut Lower<'a, '_, Self>, _: &'a Stmt) -> Fallible<()> {
+        Ok(())
+    }
 
     /// Leaves a body at a `return`, with or without a value.
     fn leave_body(lower: &mut Lower<'a, '_, Self>, value: bool, span: Span) -> Fallible<()>;

@@ -6,6 +6,7 @@ pub(crate) mod block;
 pub(crate) mod checker;
 pub(crate) mod client;
 pub(crate) mod events;
+pub(crate) mod executed;
 pub(crate) mod flow;
 pub(crate) mod labels;
 pub(crate) mod method;

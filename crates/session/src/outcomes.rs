@@ -35,6 +35,7 @@ impl Runner {
             reason: answer.reason.map(|cause| cause.to_string()),
             columns: case.columns(),
             outcomes: answer.outcomes,
+            replies: case.program.in_order,
         })
     }
 

@@ -202,7 +202,8 @@ fn declarations(case: &Case, files: &dyn Files) -> Result<Vec<Declared>, Failure
             models.extend(default_models(case).into_iter().take(1));
         }
         let claim = match &check.property {
-            // Only a `check atomicity` leaves it open which observations are allowed.
+            // Which observations are allowed is left open: an algorithm is compared with its serial runs, everything else has blocks.
+            Property::Observations(_) if case.program.in_order => Claim::Observations,
             Property::Observations(_) => Claim::Atomicity,
             property => property.claim(),
         };

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use cyrano_engine::Violation;
-use cyrano_ir::Program;
+use cyrano_ir::{Observable, Program, Ty};
 
 use crate::explain::listed;
+use crate::pointers::shown;
 use crate::schema::{Explanation, NamedValue};
 
 /// How many serial observations are shown beside the one that is not.
@@ -43,7 +44,12 @@ fn nearest<'a>(outcome: &[i128], allowed: &'a BTreeSet<Vec<i128>>) -> Vec<&'a [i
 
 fn named(program: &Program, row: &[i128]) -> Vec<NamedValue> {
     let columns = program.observed.iter().zip(row);
-    columns.map(|(column, value)| NamedValue { name: column.name.clone(), value: Some(*value), shown: None }).collect()
+    let named = |(column, value): (&Observable, &i128)| NamedValue {
+        name: column.name.clone(),
+        value: Some(*value),
+        shown: shown(program, Ty::Int, *value),
+    };
+    columns.map(named).collect()
 }
 
 /// The columns in which a serial observation differs, with its values.
@@ -55,7 +61,7 @@ fn differing(serial: &[NamedValue], shown: &[NamedValue]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cyrano_ir::{FinalVar, LocId, Observable};
+    use cyrano_ir::{FinalVar, LocId};
 
     fn check(outcome: &[i128], allowed: &[&[i128]], sentence: &str, closest: &[&[i128]]) {
         let column = |name: &str| Observable { name: name.into(), var: FinalVar::Loc(LocId(0)) };

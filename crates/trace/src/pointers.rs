@@ -5,7 +5,7 @@ use cyrano_ir::{Program, Ty, UNDEFINED, WORD, reply};
 /// How to write a value of this type, where it is not a number: `&node#1`, `&queue.tail`, `&node#2 | 1`, `null`.
 pub(crate) fn shown(program: &Program, ty: Ty, value: i128) -> Option<String> {
     match (ty, value) {
-        // What the calls of an algorithm return: its values are at least 0.
+        // What the calls of an algorithm return: no value is as small.
         (Ty::Int, _) if !program.orders.is_empty() => reply::word(value).map(str::to_owned),
         (Ty::Pointer, 0) => Some("null".to_owned()),
         (Ty::Pointer, UNDEFINED) => None,

@@ -209,13 +209,13 @@ impl Recorder<'_> {
 
     fn initial(&self) -> Vec<NamedValue> {
         let program = self.parts.program;
-        let objects = program.locations.iter().filter(|location| location.ty != Ty::Gap);
+        let objects = program.locations.iter().filter(|location| !matches!(location.ty, Ty::Gap | Ty::Witness));
         objects.map(|l| explain::named(program, &l.name, l.ty, Some(l.init))).collect()
     }
 
     fn memory(&self) -> Vec<NamedValue> {
         let locations = self.parts.program.locations.iter().zip(&self.parts.replayed.memory);
-        let objects = locations.filter(|(location, _)| location.ty != Ty::Gap);
+        let objects = locations.filter(|(location, _)| !matches!(location.ty, Ty::Gap | Ty::Witness));
         objects.map(|(l, value)| explain::named(self.parts.program, &l.name, l.ty, Some(*value))).collect()
     }
 

@@ -171,6 +171,9 @@ impl Line {
         if self.take_word("header") {
             return Ok(Ty::Header);
         }
+        if self.take_word("witness") {
+            return Ok(Ty::Witness);
+        }
         if self.take_word("pointer") {
             return Ok(Ty::Pointer);
         }

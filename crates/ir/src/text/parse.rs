@@ -79,6 +79,7 @@ impl Reader {
                 self.program.setup = Some(ThreadId(thread));
             }
             "inorder" => self.program.in_order = true,
+            "initially" => self.program.initial = line.numbers()?,
             "ordered" => {
                 let before = self.program.threads.iter().map(|t| vec![Vec::new(); t.code.len()]).collect();
                 self.program.orders.push(OwnOrder { model: line.name()?, before });

@@ -31,6 +31,9 @@ pub fn print(program: &Program) -> String {
     if program.in_order {
         out.plain(format_args!("inorder"));
     }
+    if !program.initial.is_empty() {
+        out.plain(format_args!("initially {}", numbers(&program.initial)));
+    }
     let Interchangeable { threads, locations, values } = &program.interchangeable;
     if *threads {
         out.plain(format_args!("interchangeable threads"));
@@ -287,6 +290,7 @@ fn typed(name: &str, ty: Ty, init: i128) -> String {
         Ty::Pointer => ": pointer",
         Ty::Gap => ": gap",
         Ty::Header => ": header",
+        Ty::Witness => ": witness",
     };
     format!("{}{ty} = {}", written(name), numeral(init))
 }

@@ -80,7 +80,7 @@ impl Random {
     }
 
     fn ty(&mut self) -> Ty {
-        self.pick(&[Ty::Int, Ty::Int, Ty::Pointer, Ty::Timestamp, Ty::Gap, Ty::Header])
+        self.pick(&[Ty::Int, Ty::Int, Ty::Pointer, Ty::Timestamp, Ty::Gap, Ty::Header, Ty::Witness])
     }
 
     fn span(&mut self) -> Span {
@@ -122,6 +122,7 @@ impl Random {
             orders: Vec::new(),
             serial_orders: Vec::new(),
             interchangeable: Default::default(),
+            initial: (0..self.below(3)).map(|_| 7).collect(),
             settled: self.many(2, Self::span),
             routines: self.many(2, |r| Routine { name: r.name(), span: r.span() }),
         }

@@ -63,7 +63,7 @@ impl<V: Serialize, R: Members> Serialize for Member<V, R> {
 }
 
 /// Names with values, serialised as an object whose keys stay in order; a name that occurs again is left out.
-pub(crate) fn pairs<'a>(pairs: impl Iterator<Item = (&'a String, i128)>) -> InOrder<&'a String, Written> {
+pub(crate) fn pairs<'a>(pairs: impl Iterator<Item = (&'a String, impl Into<Written>)>) -> InOrder<&'a String, Written> {
     let mut kept: Vec<(&String, Written)> = Vec::new();
     for (name, value) in pairs {
         if kept.iter().all(|(known, _)| *known != name) {

@@ -5,6 +5,8 @@
 use std::collections::BTreeSet;
 
 use cyrano_engine::{Stats, Verdict};
+use cyrano_ir::reply;
+use cyrano_trace::number::Written;
 use cyrano_trace::shown;
 
 use crate::results::json::{document, object, pairs};
@@ -31,14 +33,31 @@ pub struct OutcomesReport {
     pub columns: Vec<String>,
     /// The valuations.
     pub outcomes: BTreeSet<Vec<i128>>,
+    /// Whether they are what calls of an algorithm return, so that some are words.
+    pub replies: bool,
     /// What it cost.
     pub stats: Option<Stats>,
+}
+
+impl OutcomesReport {
+    fn word(&self, value: i128) -> Option<&'static str> {
+        reply::word(value).filter(|_| self.replies)
+    }
+
+    fn written(&self, value: i128) -> Written {
+        self.word(value).map_or_else(|| value.into(), |word| Written::Text(word.to_owned()))
+    }
+
+    fn shown(&self, value: i128) -> String {
+        self.word(value).map_or_else(|| shown(value), str::to_owned)
+    }
 }
 
 /// All results as one JSON object.
 pub fn outcomes_json(results: &[OutcomesReport], version: &str) -> String {
     let results = results.iter().map(|report| {
-        let valuation = |values: &Vec<i128>| pairs(report.columns.iter().zip(values.iter().copied()));
+        let valuation =
+            |values: &Vec<i128>| pairs(report.columns.iter().zip(values.iter().map(|value| report.written(*value))));
         object! {
             "file": &report.file,
             "test": &report.test,
@@ -98,7 +117,7 @@ fn valuations(out: &mut String, report: &OutcomesReport, previous: Option<&Outco
         return;
     }
     let column = |at: usize| {
-        let values = report.outcomes.iter().map(|values| values.get(at).map_or(0, |v| width(&shown(*v))));
+        let values = report.outcomes.iter().map(|values| values.get(at).map_or(0, |v| width(&report.shown(*v))));
         values.max().unwrap_or(0).max(width(&report.columns[at]))
     };
     let widths: Vec<usize> = (0..report.columns.len()).map(column).collect();
@@ -108,7 +127,7 @@ fn valuations(out: &mut String, report: &OutcomesReport, previous: Option<&Outco
     };
     style.line(out, Paint::Faint, &row(&mut report.columns.iter().cloned()));
     for values in &report.outcomes {
-        out.push_str(&row(&mut values.iter().map(|value| shown(*value))));
+        out.push_str(&row(&mut values.iter().map(|value| report.shown(*value))));
         let is_new = |p: &OutcomesReport| p.columns == report.columns && !p.outcomes.contains(values);
         if previous.is_some_and(|p| is_new(p) && matches!(p.verdict, Verdict::Verified | Verdict::Vacuous)) {
             out.push_str(&style.paint(Paint::Unsure, "  new"));

@@ -251,6 +251,7 @@ pub fn outcomes() -> Vec<OutcomesReport> {
         reason: (verdict != Verdict::Verified).then(|| "loops were unrolled 3 times".into()),
         columns: vec!["r1".into(), "p1.r2".into()],
         outcomes: outcomes.iter().map(|values| values.to_vec()).collect::<BTreeSet<_>>(),
+        replies: false,
         stats: Some(Stats::default()),
     };
     vec![

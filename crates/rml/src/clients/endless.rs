@@ -103,7 +103,7 @@ pub(crate) fn check_names(
 ) -> Fallible<()> {
     let txns = constants.get("txns").and_then(|txns| u8::try_from(txns).ok()).unwrap_or(u8::MAX);
     let judged = ClientSpace { threads: 1, txns: txns..=txns, retry: 0, ..space.clone() };
-    if !needs_names(algorithm) || interchangeable(algorithm, constants, memory, &judged).threads {
+    if !needs_names(algorithm) || interchangeable(algorithm, constants, memory, (&judged, &[])).threads {
         return Ok(());
     }
     let message = "threads that go on for ever run out of names for transactions and records";
@@ -219,7 +219,7 @@ impl<'a> Lower<'a, '_, '_> {
             return self.emit(choice, span);
         }
         // Nobody ever sees a name together with what belonged to it before.
-        self.section(span, |lower| {
+        self.section(span, (true, true), |lower| {
             lower.emit(choice, span)?;
             for (array, value) in own {
                 lower.store(cyrano_ir::Addr::Indexed { array, index: var(tx) }, int(value), span)?;

@@ -4,14 +4,15 @@
 //! have done is skipped; where it may be run again, that is a new transaction with a number of its own.
 //! For all clients an operation is one choice: a number that says which method, which location and which value.
 
-use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Method as TmMethod, Op, Place, RegId, Span, reply};
+use cyrano_ir::{BinOp, Expr as IrExpr, FenceSet, LocalExpr, Method as TmMethod, Op, Place, RegId, Span, reply};
 
 use crate::clients::space::{ClientSpace, Values};
+use crate::expand::fold::fold;
 use crate::expand::method::Lower;
 use crate::lower::build::{Label, binary, int, is, var};
 use crate::report::{Fallible, Reported};
 use crate::rules::algorithm::REPLIES;
-use crate::syntax::objects::{Client, ClientCall, ClientThread, Tx};
+use crate::syntax::objects::{Client, ClientCall, ClientStmt, ClientThread, Tx};
 
 /// How many instructions one call may have: the orders compare them pair by pair.
 const MAX_CALL: u32 = 4_000;
@@ -21,6 +22,7 @@ const MAX_CALL: u32 = 4_000;
 pub(crate) enum ThreadPlan<'a> {
     Named(&'a ClientThread),
     Any(&'a ClientSpace, Span),
+    EachMethod(Span),
     Endless(&'a ClientSpace, Span),
 }
 
@@ -36,6 +38,10 @@ impl<'a> Lower<'a, '_, '_> {
                 self.any_thread(space, first, span)?;
                 span
             }
+            ThreadPlan::EachMethod(span) => {
+                self.each_method(span)?;
+                span
+            }
             ThreadPlan::Endless(space, span) => return self.endless_thread(space, span),
         };
         self.emit(Op::Halt, span)
@@ -43,15 +49,47 @@ impl<'a> Lower<'a, '_, '_> {
 
     fn named_thread(&mut self, thread: &'a ClientThread, retries: &[u32], first: i128) -> Fallible<()> {
         self.own.tx = first - 1;
-        for call in thread.txns.iter().flat_map(|tx| &tx.calls) {
-            if let Some(result) = &call.result {
-                self.build.register(&result.text, reply::NOTHING);
-            }
+        if !self.own.algorithm.is_memory() {
+            // Locks remember who holds them.
+            self.own.tx = i128::try_from(self.own.thread).unwrap_or(i128::MAX - 1) + 1;
         }
-        for (position, (tx, retry)) in thread.txns.iter().zip(retries).enumerate() {
-            self.attempts(position == 0, *retry, tx.span, |lower, attempt, aborted| {
-                lower.attempt(tx, attempt > 0, aborted)
-            })?;
+        for result in ClientStmt::calls(&thread.body).into_iter().filter_map(|call| call.result.as_ref()) {
+            self.build.register(&result.text, reply::NOTHING);
+        }
+        let mut retries = retries.iter().copied().enumerate();
+        self.client_stmts(&thread.body, None, &mut retries)
+    }
+
+    /// Statements of a thread, or of a transaction, which goes to a label after an abort. Each transaction of the thread takes the next
+    /// place and number of retries.
+    fn client_stmts(
+        &mut self,
+        list: &'a [ClientStmt],
+        aborted: Option<Label>,
+        retries: &mut dyn Iterator<Item = (usize, u32)>,
+    ) -> Fallible<()> {
+        for stmt in list {
+            match stmt {
+                ClientStmt::Tx(tx) => {
+                    let (place, retry) = retries.next().ok_or(Reported)?;
+                    self.attempts(place == 0, retry, tx.span, |lower, attempt, aborted| {
+                        lower.attempt(tx, attempt > 0, aborted)
+                    })?;
+                }
+                ClientStmt::Call(call) => self.named_call(call, aborted)?,
+                ClientStmt::If { arms, otherwise } => {
+                    let mut fork = self.fork();
+                    for (cond, body) in arms {
+                        let (test, other) = (fold(cond, self)?, self.label());
+                        self.unless(test, other, cond.span)?;
+                        self.way(&mut fork, |lower| lower.client_stmts(body, aborted, retries))?;
+                        self.jump(fork.end, cond.span)?;
+                        self.place(other);
+                    }
+                    self.way(&mut fork, |lower| lower.client_stmts(otherwise, aborted, retries))?;
+                    self.join(fork);
+                }
+            }
         }
         Ok(())
     }
@@ -81,22 +119,34 @@ impl<'a> Lower<'a, '_, '_> {
 
     /// One run of a transaction.
     fn attempt(&mut self, tx: &'a Tx, again: bool, aborted: Label) -> Fallible<()> {
-        for result in tx.calls.iter().filter_map(|call| call.result.as_ref()).filter(|_| again) {
+        let results = ClientStmt::calls(&tx.body).into_iter().filter_map(|call| call.result.as_ref());
+        for result in results.filter(|_| again) {
             let register = self.build.register(&result.text, reply::NOTHING);
             self.assign(Place::Reg(register), int(reply::NOTHING), result.span)?;
         }
-        for call in &tx.calls {
-            let method = TmMethod::ALL.into_iter().find(|m| m.name() == call.method.text).ok_or(Reported)?;
-            let args = self.exprs(&call.args)?;
-            self.in_range(call, &args)?;
-            let result = self.invoke(method, args, call.span)?;
-            if let Some(name) = &call.result {
-                let register = self.build.register(&name.text, reply::NOTHING);
-                self.assign(Place::Reg(register), var(result), call.span)?;
+        self.client_stmts(&tx.body, Some(aborted), &mut std::iter::empty())
+    }
+
+    /// A call with the name that its result has.
+    fn named_call(&mut self, call: &'a ClientCall, aborted: Option<Label>) -> Fallible<()> {
+        self.own.call_label = call.label.as_ref().map(|label| label.text.as_str());
+        let args = self.exprs(&call.args)?;
+        let method = TmMethod::ALL.into_iter().find(|m| m.name() == call.method.text);
+        let result = match method.filter(|_| self.own.algorithm.is_memory()) {
+            Some(method) => {
+                self.in_range(call, &args)?;
+                self.invoke(method, args, call.span)?
             }
-            self.leave_if_aborted(result, aborted, call.span)?;
+            None => self.operate(&call.method.text, args, call.span)?,
+        };
+        if let Some(name) = &call.result {
+            let register = self.build.register(&name.text, reply::NOTHING);
+            self.assign(Place::Reg(register), var(result), call.span)?;
         }
-        Ok(())
+        match aborted {
+            Some(aborted) => self.leave_if_aborted(result, aborted, call.span),
+            None => Ok(()),
+        }
     }
 
     /// Goes to a label after an abort, and on otherwise.
@@ -111,7 +161,7 @@ impl<'a> Lower<'a, '_, '_> {
             let IrExpr::Const(value) = arg else { continue };
             let (wrong, help) = match position {
                 0 => (!(0..locs).contains(value), format!("the locations are 0 to {}", locs - 1)),
-                _ => (*value < 0, "values are integers of at least 0".to_owned()),
+                _ => (*value < reply::LEAST_VALUE, format!("values are integers of at least {}", reply::LEAST_VALUE)),
             };
             if wrong {
                 let what = if position == 0 { "location" } else { "value to write" };
@@ -125,34 +175,54 @@ impl<'a> Lower<'a, '_, '_> {
 
     /// A call with its invocation and its response; the register of its result.
     fn invoke(&mut self, method: TmMethod, args: Vec<LocalExpr>, span: Span) -> Fallible<RegId> {
-        let constants: Option<Vec<String>> = args
-            .iter()
-            .map(|arg| match arg {
-                IrExpr::Const(value) => Some(value.to_string()),
-                _ => None,
-            })
-            .collect();
-        let shown = match constants {
-            Some(args) => format!("{}({})", method.name(), args.join(", ")),
-            None => method.name().to_owned(),
-        };
-        self.emit(Op::OperationBegin(shown), span)?;
+        self.emit(Op::OperationBegin(shown(method.name(), &args)), span)?;
         self.emit(Op::Invoke { method, args: args.clone() }, span)?;
+        let result = self.inside_call(method.name(), args, span)?;
+        self.emit(Op::Respond(var(result)), span)?;
+        self.emit(Op::OperationEnd, span)?;
+        Ok(result)
+    }
+
+    /// A call of a method of an object that is no transactional memory, which is no part of any history: full fences keep it where it is.
+    fn operate(&mut self, method: &str, args: Vec<LocalExpr>, span: Span) -> Fallible<RegId> {
+        self.emit(Op::OperationBegin(shown(method, &args)), span)?;
+        self.emit(Op::fence(FenceSet::FULL), span)?;
+        let result = self.inside_call(method, args, span)?;
+        self.emit(Op::fence(FenceSet::FULL), span)?;
+        self.emit(Op::OperationEnd, span)?;
+        Ok(result)
+    }
+
+    /// The inlined method of a call; the register of its result.
+    fn inside_call(&mut self, method: &str, args: Vec<LocalExpr>, span: Span) -> Fallible<RegId> {
         self.build.context.call = Some(self.build.calls);
         self.build.calls += 1;
         let first = self.build.here();
-        let result = self.call(method.name(), args, span);
+        let result = self.call(method, args, span);
         self.build.context.call = None;
         let result = result?;
         if self.build.here() - first > MAX_CALL {
-            let message = format!("a call of `{}` is too large: more than {MAX_CALL} instructions", method.name());
+            let message = format!("a call of `{method}` is too large: more than {MAX_CALL} instructions");
             let diagnostic =
                 cyrano_ir::Diagnostic::new(span, message, "too large once methods are inlined and loops unrolled");
             return Err(self.reports.add(diagnostic.with_help("use fewer locations or operations")));
         }
-        self.emit(Op::Respond(var(result)), span)?;
-        self.emit(Op::OperationEnd, span)?;
         Ok(result)
+    }
+
+    /// Every method once, whatever it is called with, so that what no client calls is looked at as well.
+    fn each_method(&mut self, span: Span) -> Fallible<()> {
+        self.own.tx = 1;
+        for method in &self.own.algorithm.methods {
+            let mut args = Vec::new();
+            for param in &method.params {
+                let register = self.build.register(&format!("%arg.{}", param.text), 0);
+                self.emit(Op::Choose { dst: Place::Reg(register), from: vec![0, 1] }, span)?;
+                args.push(var(register));
+            }
+            self.operate(&method.name.text, args, span)?;
+        }
+        Ok(())
     }
 
     fn any_thread(&mut self, space: &ClientSpace, first: i128, span: Span) -> Fallible<()> {
@@ -313,23 +383,42 @@ impl Codes {
 /// What a named client writes, if that is known before it runs.
 pub(crate) fn written(
     client: &Client,
+    memory: bool,
     constants: &crate::resolve::constants::Constants,
     reports: &mut crate::report::Reports,
 ) -> crate::lower::memory::Written {
-    let calls = client.threads.iter().flat_map(|thread| &thread.txns).flat_map(|tx| &tx.calls);
     let mut values = Vec::new();
-    for call in calls.filter(|call| call.method.text == TmMethod::Write.name()) {
-        let value = call.args.get(1)?;
-        let mut known = true;
-        value.for_each_name(&mut |name| {
-            known &= constants.get(&name.text).is_some() || REPLIES.iter().any(|(word, _)| *word == name.text);
-        });
-        if !known {
-            return None;
+    for call in client.calls() {
+        let written = match (memory, call.method.text == TmMethod::Write.name()) {
+            (true, true) => call.args.get(1..).unwrap_or_default(),
+            (true, false) => &[],
+            // Of another object it may be anything that it is called with.
+            (false, _) => &call.args[..],
+        };
+        for value in written {
+            let mut known = true;
+            value.for_each_name(&mut |name| {
+                known &= constants.get(&name.text).is_some() || REPLIES.iter().any(|(word, _)| *word == name.text);
+            });
+            if !known {
+                return None;
+            }
+            values.extend(constants.eval(value, reports).ok());
         }
-        values.extend(constants.eval(value, reports).ok());
     }
     Some(values)
+}
+
+/// `read(1)`, or just the name if an argument is known only when the program runs.
+fn shown(method: &str, args: &[LocalExpr]) -> String {
+    let constant = |arg: &LocalExpr| match arg {
+        IrExpr::Const(value) => Some(value.to_string()),
+        _ => None,
+    };
+    match args.iter().map(constant).collect::<Option<Vec<String>>>() {
+        Some(args) => format!("{method}({})", args.join(", ")),
+        None => method.to_owned(),
+    }
 }
 
 /// What all clients of a size write.

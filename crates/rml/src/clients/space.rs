@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use cyrano_ir::{Diagnostic, Span};
+use cyrano_ir::{Diagnostic, Span, reply};
 
 use crate::given;
 use crate::report::{Fallible, Reported, Reports};
@@ -125,10 +125,10 @@ fn values(decl: &SpaceDecl, constants: &Constants, reports: &mut Reports) -> Fal
     let mut failed = false;
     for expr in written {
         match constants.eval(expr, reports) {
-            Ok(value) if value >= 0 => values.push(value),
+            Ok(value) if value >= reply::LEAST_VALUE => values.push(value),
             Ok(value) => {
-                let help = "values are integers of at least 0";
-                reports.complain(expr.span, format!("clients cannot write {value}"), "negative", help);
+                let help = format!("values are integers of at least {}", reply::LEAST_VALUE);
+                reports.complain(expr.span, format!("clients cannot write {value}"), "too small", help);
                 failed = true;
             }
             Err(_) => failed = true,

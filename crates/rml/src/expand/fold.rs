@@ -109,7 +109,9 @@ pub(crate) fn fold<'a, R: Resolve<'a>>(expr: &'a Expr, to: &mut R) -> Fallible<I
                 None => to.atom(expr),
             }
         }
-        ExprKind::Element(..) | ExprKind::Member(_) | ExprKind::SelfIndex | ExprKind::Tid => to.atom(expr),
+        ExprKind::Element(..) | ExprKind::Member(_) | ExprKind::SelfIndex | ExprKind::Tid | ExprKind::Executed(_) => {
+            to.atom(expr)
+        }
         ExprKind::Unary(op, arg) => {
             let folded = IrExpr::unary(*op, fold(arg, to)?);
             settle(folded, expr.span, to)

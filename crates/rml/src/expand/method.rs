@@ -12,6 +12,7 @@ use crate::expand::budget::Budget;
 use crate::expand::fold::{compute, decides, fold};
 use crate::expand::rounds::is_of_a_round;
 use crate::lower::build::{binary, int, var};
+use crate::lower::executed::Events;
 use crate::lower::expr::Slot;
 use crate::lower::memory::Memory;
 use crate::lower::sets::{Contents, SetShape};
@@ -52,6 +53,9 @@ pub(crate) struct Methods<'a, 'r> {
     pub(crate) endless: bool,
     /// The register for the running transaction's name, where names are used again.
     pub(crate) own_tx: Option<RegId>,
+    /// What the conditions of checks say about execution, and the label of the client's call that is being made.
+    pub(crate) events: &'r Events,
+    pub(crate) call_label: Option<&'a str>,
 }
 
 /// The lowering of one thread.
@@ -67,6 +71,7 @@ impl<'a, 'r> Language<'a> for Methods<'a, 'r> {
     fn atom(lower: &mut Lower<'a, 'r, '_>, atom: &'a Expr) -> Fallible<LocalExpr> {
         match &atom.kind {
             ExprKind::Name(name) => lower.name(name),
+            ExprKind::Tid => Ok(int(i128::try_from(lower.own.thread).unwrap_or(i128::MAX))),
             _ => Err(Reported),
         }
     }
@@ -108,6 +113,10 @@ impl<'a, 'r> Language<'a> for Methods<'a, 'r> {
         }
     }
 
+    fn labelled(lower: &mut Lower<'a, 'r, '_>, stmt: &'a Stmt) -> Fallible<()> {
+        stmt.label.iter().try_for_each(|label| lower.note_executed(&label.text, stmt.span))
+    }
+
     fn leave_body(lower: &mut Lower<'a, 'r, '_>, _value: bool, span: Span) -> Fallible<()> {
         lower.jump(lower.frame.on_return, span)?;
         let guards = lower.active()?.guards;
@@ -136,14 +145,26 @@ impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
     /// A thread without code. The other parts are filled in by the client.
     pub(crate) fn client(
         algorithm: &'a Algorithm,
-        (constants, labels): (&'r Constants, &HashMap<&'a str, u32>),
+        (constants, labels, events): (&'r Constants, &HashMap<&'a str, u32>, &'r Events),
         memory: &'r mut Memory,
         known: (&'m Budget, &'m mut Reports),
         thread: usize,
     ) -> Self {
         let locals = algorithm.locals.len();
         let (sets, most) = (Vec::new(), vec![0; locals]);
-        let own = Methods { algorithm, constants, memory, thread, tx: 0, sets, most, endless: false, own_tx: None };
+        let own = Methods {
+            algorithm,
+            constants,
+            memory,
+            thread,
+            tx: 0,
+            sets,
+            most,
+            endless: false,
+            own_tx: None,
+            events,
+            call_label: None,
+        };
         let mut lower = Self::new(own, None, known);
         lower.contents = vec![Contents::default(); locals];
         lower.labels = labels.clone();

@@ -8,18 +8,19 @@ use crate::CompileError;
 use crate::algorithm::{Orders, Test};
 use crate::clients::endless;
 use crate::clients::named::{ThreadPlan, space_values, written};
-use crate::clients::space::{ClientSpace, SETTABLE, space};
+use crate::clients::space::{ClientSpace, SETTABLE, Values, space};
 use crate::expand::budget::Budget;
 use crate::expand::compact::resolve;
 use crate::expand::method::Lower;
-use crate::lower::memory::{Memory, Written};
+use crate::lower::executed::Events;
+use crate::lower::memory::{Memory, Written, initial_values};
 use crate::lower::program::{properties, routine};
 use crate::orders::layout::{Layout, OrderPair};
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::constants::Constants;
 use crate::resolve::kinds::interchangeable;
 use crate::syntax::ast::{CheckDecl, Claim, File};
-use crate::syntax::objects::{About, Algorithm, Client, OrderDecl, Tx};
+use crate::syntax::objects::{About, Algorithm, Client, ClientStmt, OrderDecl, Tx};
 
 /// The model of a check that names none.
 const DEFAULT_MODEL: &str = "declared";
@@ -70,7 +71,12 @@ pub(crate) struct Plan<'a> {
     endless: bool,
 }
 
-impl Plan<'_> {
+impl<'a> Plan<'a> {
+    /// The same with these threads.
+    pub(crate) fn of_threads(self, threads: Vec<ThreadPlan<'a>>) -> Self {
+        Self { threads, ..self }
+    }
+
     fn transactions(&self) -> usize {
         if let (true, Some(space)) = (self.endless, &self.space) {
             return endless::names(space.threads.into(), space.locs.into());
@@ -205,13 +211,13 @@ impl<'a> Maker<'a> {
                 reports.complain(retry.span, message, "out of range", help)
             })
         };
-        client.threads.iter().map(|thread| thread.txns.iter().map(&mut one).collect()).collect()
+        client.threads.iter().map(|thread| thread.txns().into_iter().map(&mut one).collect()).collect()
     }
 
     pub(crate) fn test(&self, plan: &Plan<'_>, reports: &mut Reports) -> Fallible<Test> {
         let constants = self.constants(plan.threads.len(), plan.transactions(), reports)?;
         let values: Written = match (&plan.client, &plan.space) {
-            (Some(client), _) => written(client, &constants, reports),
+            (Some(client), _) => written(client, self.algorithm.is_memory(), &constants, reports),
             (None, Some(space)) => Some(space_values(space)),
             (None, None) => None,
         };
@@ -220,35 +226,62 @@ impl<'a> Maker<'a> {
             endless::check_names(self.algorithm, &constants, &memory, (space, plan.span), reports)?;
             memory.reserve(i128::try_from(plan.transactions()).unwrap_or(0));
         }
+        let mut events = Events::of(&plan.checks);
+        events.flags(|number| memory.flags(number));
         // How many pairs a set can hold is known once everything is inlined, so that is done until it fits.
         let mut depths = vec![1; self.algorithm.locals.len()];
         let mut test = loop {
-            let (test, most) = self.program(plan, &constants, memory.clone(), &depths, reports)?;
+            let (test, most) = self.program(plan, (&constants, &events), memory.clone(), &depths, reports)?;
             if most.iter().zip(&depths).all(|(most, depth)| most <= depth) {
                 break test;
             }
             depths.iter_mut().zip(&most).for_each(|(depth, most)| *depth = (*depth).max(*most));
         };
         test.program.in_order = true;
+        test.program.initial = self.initially(&constants, reports)?;
         if plan.endless {
             endless::find_clocks(&mut test.program);
-            self.add_checks(plan, &constants, &mut test.program, reports)?;
+            self.add_checks(plan, (&constants, &events), &mut test.program, reports)?;
             return Ok(test);
         }
         if let Some(space) = &plan.space {
-            test.program.interchangeable = interchangeable(self.algorithm, &constants, &memory, space);
+            let initial = &test.program.initial;
+            self.own_values(space, initial, plan.span, reports)?;
+            test.program.interchangeable = interchangeable(self.algorithm, &constants, &memory, (space, initial));
+            // Whoever knows its thread's number tells threads apart.
+            test.program.interchangeable.threads &= !self.algorithm.names_threads();
         }
-        self.add_checks(plan, &constants, &mut test.program, reports)?;
+        self.add_checks(plan, (&constants, &events), &mut test.program, reports)?;
         let declared: Vec<_> = self.algorithm.orders.iter().map(pair).collect();
         test.program.orders = test.layout.orders(&test.program, &declared);
         debug_assert_eq!(cyrano_ir::verify(&test.program), Ok(()), "the lowering broke an invariant of the IR");
         Ok(test)
     }
 
+    /// What the locations hold before the first transaction; nothing if that is not said.
+    fn initially(&self, constants: &Constants, reports: &mut Reports) -> Fallible<Vec<i128>> {
+        let Some(init) = &self.algorithm.initially else { return Ok(Vec::new()) };
+        let locs = constants.locs(self.algorithm.name.span, reports)? as usize;
+        initial_values("the memory", init, locs, constants, reports)
+    }
+
+    /// Where every write has a value of its own, none of them is an initial value.
+    fn own_values(&self, space: &ClientSpace, initial: &[i128], span: Span, reports: &mut Reports) -> Fallible<()> {
+        let both = initial.iter().find(|value| space_values(space).contains(value));
+        match both.filter(|_| space.values == Values::Distinct) {
+            None => Ok(()),
+            Some(value) => {
+                let message = format!("{value} is an initial value, and what one of these clients writes");
+                let help = "say what they write, `values {1, 2}`, or begin with another value";
+                Err(reports.complain(span, message, "every write has its own value: 1, 2, 3, …", help))
+            }
+        }
+    }
+
     fn program(
         &self,
         plan: &Plan<'_>,
-        constants: &Constants,
+        (constants, events): (&Constants, &Events),
         mut memory: Memory,
         depths: &[u32],
         reports: &mut Reports,
@@ -267,7 +300,7 @@ impl<'a> Maker<'a> {
         let mut most = vec![0u32; depths.len()];
         let mut first = 1;
         for (index, thread) in plan.threads.iter().enumerate() {
-            let known = (constants, self.labels);
+            let known = (constants, self.labels, events);
             let mut lower = Lower::client(self.algorithm, known, &mut memory, (&budget, reports), index);
             lower.lay_out(depths)?;
             let retries = plan.retries.get(index).map(Vec::as_slice).unwrap_or_default();
@@ -282,6 +315,7 @@ impl<'a> Maker<'a> {
             program.threads.push(thread);
         }
         memory.finish(self.algorithm, &mut program);
+        events.name_flags(&mut program);
         fix_addresses(&mut program);
         let locations = u32::try_from(program.locations.len()).unwrap_or(u32::MAX);
         reports.settle(budget.charge_locations(locations, plan.span))?;
@@ -292,7 +326,7 @@ impl<'a> Maker<'a> {
     fn add_checks(
         &self,
         plan: &Plan<'_>,
-        constants: &Constants,
+        (constants, events): (&Constants, &Events),
         program: &mut Program,
         reports: &mut Reports,
     ) -> Fallible<()> {
@@ -300,7 +334,9 @@ impl<'a> Maker<'a> {
         program.observed =
             results.iter().map(|(name, var)| Observable { name: (*name).to_owned(), var: *var }).collect();
         for check in &plan.checks {
-            let properties = properties(&check.claim, |cond| constants.condition(cond, &results, reports))?;
+            let properties = properties(&check.claim, |cond| {
+                constants.condition(cond, &results, &|executed| events.resolve(executed, program), reports)
+            })?;
             let default = if plan.endless { IN_ORDER } else { DEFAULT_MODEL };
             let models = match check.models.is_empty() {
                 true => vec![default.to_owned()],
@@ -336,7 +372,7 @@ pub(crate) fn all_clients<'p>(
 fn results<'p>(plan: &Plan<'p>, program: &Program) -> Vec<(&'p str, FinalVar)> {
     let mut results = Vec::new();
     for (index, thread) in plan.client.iter().flat_map(|client| &client.threads).enumerate() {
-        for name in thread.txns.iter().flat_map(|tx| &tx.calls).filter_map(|call| call.result.as_ref()) {
+        for name in ClientStmt::calls(&thread.body).into_iter().filter_map(|call| call.result.as_ref()) {
             let registers = &program.threads[index].registers;
             if let Some(at) = registers.iter().position(|register| register.name == name.text) {
                 results.push((name.text.as_str(), FinalVar::Reg(ThreadId::new(index), RegId::new(at))));

@@ -42,6 +42,7 @@ struct Array {
     span: Span,
     /// The record that it is a field of.
     record: Option<usize>,
+    ty: Ty,
 }
 
 /// A kind of records.
@@ -86,6 +87,7 @@ impl Memory {
                     scalar: false,
                     span: field.span,
                     record: Some(number),
+                    ty: Ty::Int,
                 };
                 let concurrent = fields_stored.contains(field.text.as_str());
                 let object = memory.object(ty, array, concurrent);
@@ -106,7 +108,8 @@ impl Memory {
             }
             let init = memory.initial(shared, len as usize, constants, reports)?;
             let name = shared.name.text.clone();
-            let array = Array { name, init, scalar: shared.len.is_none(), span: shared.name.span, record: None };
+            let array =
+                Array { name, init, scalar: shared.len.is_none(), span: shared.name.span, record: None, ty: Ty::Int };
             let object = memory.object(&shared.ty, array, stored.contains(shared.name.text.as_str()));
             memory.shared.insert(shared.name.text.clone(), object);
         }
@@ -140,7 +143,6 @@ impl Memory {
     ) -> Fallible<Vec<i128>> {
         match &shared.init {
             None => Ok(vec![0; len]),
-            Some(Init::Value(value)) => Ok(vec![constants.eval(value, reports)?; len]),
             Some(Init::New(record, args)) => {
                 let mut values = Vec::new();
                 for arg in args {
@@ -148,21 +150,7 @@ impl Memory {
                 }
                 Ok((0..len).map(|_| self.first_record(&record.text, &values)).collect())
             }
-            Some(Init::List { values, fill, span }) => {
-                let mut list = Vec::new();
-                for value in values {
-                    list.push(constants.eval(value, reports)?);
-                }
-                if let (true, Some(last)) = (*fill && list.len() <= len, list.last().copied()) {
-                    list.resize(len, last);
-                }
-                if list.len() == len {
-                    return Ok(list);
-                }
-                let message = format!("`{}` has {len} elements, {} values are given", shared.name.text, list.len());
-                let help = "write `..` behind the last value to repeat it: `{1, 0 ..}`";
-                Err(reports.complain(*span, message, "wrong number of values", help))
-            }
+            Some(init) => initial_values(&format!("`{}`", shared.name.text), init, len, constants, reports),
         }
     }
 
@@ -189,6 +177,21 @@ impl Memory {
     pub(crate) fn first_value(&self, object: usize, element: usize) -> i128 {
         let init = &self.arrays[self.objects[object].array.index()].init;
         init.get(element).copied().unwrap_or(0)
+    }
+
+    /// So many flags that tell of the order of accesses.
+    pub(crate) fn flags(&mut self, number: usize) -> ArrayId {
+        let init = vec![0; number];
+        let span = Span::default();
+        self.arrays.push(Array {
+            name: "%before".to_owned(),
+            init,
+            scalar: false,
+            span,
+            record: None,
+            ty: Ty::Witness,
+        });
+        ArrayId::new(self.arrays.len() - 1)
     }
 
     /// Makes room for records that come and go.
@@ -258,10 +261,41 @@ impl Memory {
             program.arrays.push(SharedArray { name: array.name.clone(), base, len, headers: false });
             for (index, value) in init.into_iter().enumerate() {
                 let name = if array.scalar { array.name.clone() } else { format!("{}[{index}]", array.name) };
-                program.locations.push(Location { name, init: value, ty: Ty::Int, span: array.span });
+                program.locations.push(Location { name, init: value, ty: array.ty, span: array.span });
             }
         }
     }
+}
+
+/// The values of an initialiser that makes no records, one for each of so many elements of this.
+pub(crate) fn initial_values(
+    what: &str,
+    init: &Init,
+    len: usize,
+    constants: &Constants,
+    reports: &mut Reports,
+) -> Fallible<Vec<i128>> {
+    let (values, fill, span) = match init {
+        Init::Value(value) => return Ok(vec![constants.eval(value, reports)?; len]),
+        Init::List { values, fill, span } => (values, *fill, *span),
+        Init::New(name, _) => {
+            let help = "write a value, or one for each element: `{1, 0 ..}`";
+            return Err(reports.complain(name.span, format!("{what} holds values"), "no value", help));
+        }
+    };
+    let mut list = Vec::new();
+    for value in values {
+        list.push(constants.eval(value, reports)?);
+    }
+    if let (true, Some(last)) = (fill && list.len() <= len, list.last().copied()) {
+        list.resize(len, last);
+    }
+    if list.len() == len {
+        return Ok(list);
+    }
+    let message = format!("{what} has {len} elements, {} values are given", list.len());
+    let help = "write `..` behind the last value to repeat it: `{1, 0 ..}`";
+    Err(reports.complain(span, message, "wrong number of values", help))
 }
 
 fn vacuous(span: Span, name: &str, domain: &[i128], reports: &mut Reports) -> crate::report::Reported {

@@ -105,17 +105,17 @@ impl<'a> Lower<'a, '_, '_> {
                 self.basic_write(target, helpers, args.next().ok_or(Reported)?, span)?;
             }
             ("read", None) if is_lock => {
-                self.load(old, target.addr(), span)?;
+                self.alone(span, |lower| lower.load(old, target.addr(), span))?;
                 return Ok(IrExpr::binary(BinOp::Ne, var(old), int(0)));
             }
             ("read", None) => {
                 let dst = into.unwrap_or_else(|| self.build.register("%value", 0));
-                self.load(dst, target.addr(), span)?;
+                self.alone(span, |lower| lower.load(dst, target.addr(), span))?;
                 return Ok(var(dst));
             }
             ("write", None) => {
                 let value = args.next().ok_or(Reported)?;
-                self.store(target.addr(), value, span)?;
+                self.alone(span, |lower| lower.store(target.addr(), value, span))?;
             }
             ("cas", _) => {
                 let (expected, new) = (args.next().ok_or(Reported)?, args.next().ok_or(Reported)?);
@@ -124,7 +124,7 @@ impl<'a> Lower<'a, '_, '_> {
             ("tryLock", _) => return self.cas(target, old, (int(0), int(self.own.tx)), span),
             ("lock", _) => {
                 let tx = int(self.own.tx);
-                self.section(span, |lower| {
+                self.section(span, (true, true), |lower| {
                     lower.load(old, target.addr(), span)?;
                     lower.emit(Op::Assume(is(var(old), 0)), span)?;
                     lower.store(target.addr(), tx, span)
@@ -132,7 +132,7 @@ impl<'a> Lower<'a, '_, '_> {
             }
             ("unlock", _) => {
                 let message = Some("only a lock that is held is released".to_owned());
-                self.section(span, |lower| {
+                self.section(span, (true, true), |lower| {
                     lower.load(old, target.addr(), span)?;
                     let cond = IrExpr::binary(BinOp::Ne, var(old), int(0));
                     lower.emit(Op::Assert { cond, message }, span)?;
@@ -152,19 +152,8 @@ impl<'a> Lower<'a, '_, '_> {
         span: Span,
     ) -> Fallible<LocalExpr> {
         let op = Change::Cas { expected: expected.clone(), new };
-        self.emit(Op::rmw(Some(Place::Reg(old)), target.addr(), op), span)?;
+        self.alone(span, |lower| lower.emit(Op::rmw(Some(Place::Reg(old)), target.addr(), op), span))?;
         Ok(IrExpr::binary(BinOp::Eq, var(old), expected))
-    }
-
-    /// An atomic section; its first instruction.
-    pub(crate) fn section<T>(&mut self, span: Span, make: impl FnOnce(&mut Self) -> Fallible<T>) -> Fallible<u32> {
-        let first = self.build.here();
-        self.build.group = Some(first);
-        let made = self.emit(Op::AtomicBegin, span).and_then(|_| make(self));
-        let ended = self.emit(Op::AtomicEnd, span);
-        self.build.group = None;
-        made?;
-        ended.map(|_| first)
     }
 
     fn load(&mut self, dst: RegId, addr: Addr, span: Span) -> Fallible<()> {
@@ -182,7 +171,7 @@ impl<'a> Lower<'a, '_, '_> {
 
     fn basic_read(&mut self, target: &Target, helpers: Helpers, span: Span) -> Fallible<LocalExpr> {
         let (met, value) = (self.build.register("%met", 0), self.build.register("%value", 0));
-        self.section(span, |lower| {
+        self.section(span, (true, true), |lower| {
             lower.load(met, target.helper(helpers.writers), span)?;
             lower.load(value, target.addr(), span)
         })?;
@@ -198,7 +187,7 @@ impl<'a> Lower<'a, '_, '_> {
         let (met, new) = (self.build.register("%met", 0), self.build.register("%new", 0));
         let writers = target.helper(helpers.writers);
         let flag = helpers.clash.map(|array| (target.helper(array), self.build.register("%clash", 0)));
-        let begin = self.section(span, |lower| {
+        let begin = self.section(span, (true, false), |lower| {
             lower.assign(Place::Reg(new), value, span)?;
             lower.count_writers(met, writers.clone(), int(1), span)?;
             if let Some((flag, clash)) = &flag {
@@ -210,7 +199,7 @@ impl<'a> Lower<'a, '_, '_> {
         })?;
         self.build.after.push(begin);
         let Some((flag, clash)) = flag else {
-            self.section(span, |lower| {
+            self.section(span, (false, true), |lower| {
                 lower.store(target.addr(), var(new), span)?;
                 lower.count_writers(met, writers, int(-1), span)
             })?;
@@ -232,7 +221,7 @@ impl<'a> Lower<'a, '_, '_> {
             let alone = is(var(met), 1);
             IrExpr::binary(BinOp::And, var(clash), alone)
         };
-        let end = self.section(span, |lower| {
+        let end = self.section(span, (false, true), |lower| {
             lower.load(met, writers.clone(), span)?;
             lower.load(clash, flag.clone(), span)?;
             lower.store(target.addr(), var(new), span)?;
@@ -245,7 +234,7 @@ impl<'a> Lower<'a, '_, '_> {
             lower.emit(Op::Choose { dst: Place::Reg(new), from: target.object.domain.clone() }, span)?;
             (lower.build.touch, lower.build.lock) = (touch, lock);
             lower.build.after.push(end);
-            let left = lower.section(span, |lower| {
+            let left = lower.section(span, (false, false), |lower| {
                 lower.store(target.addr(), var(new), span)?;
                 lower.load(met, writers.clone(), span)?;
                 lower.store(flag, IrExpr::binary(BinOp::Gt, var(met), int(1)), span)?;
@@ -266,7 +255,7 @@ impl<'a> Lower<'a, '_, '_> {
         let fields = self.own.memory.records.get(record).map(|records| records.fields.clone()).unwrap_or_default();
         let arrays: Vec<_> = fields.iter().map(|field| self.own.memory.objects[*field].array).collect();
         let mut number = int(0);
-        let first = self.section(span, |lower| {
+        let first = self.section(span, (true, true), |lower| {
             number = match lower.own.endless {
                 true => var(lower.fresh_record(record, span)?),
                 false => int(lower.own.memory.new_record(record)),

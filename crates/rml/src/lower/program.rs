@@ -61,6 +61,7 @@ pub(crate) fn lower_program(
     }
     let orders = if given { &[] } else { names.file.orders.as_slice() };
     let mut program = Program {
+        initial: Vec::new(),
         name: name.to_owned(),
         threads: threads.into_iter().map(|lowered| lowered.thread).collect(),
         setup: None,

@@ -1,4 +1,4 @@
-//! Sets and maps of a transaction, in registers.
+//! Sets and maps of a transaction, or of a thread, in registers.
 //!
 //! A map, or a set of single values, has one slot for each of its keys: whether it is there, and its value. A set of pairs has
 //! for each first component how many second components it holds, and as many slots for them as the client can fill.
@@ -176,11 +176,17 @@ impl<'a> Lower<'a, '_, '_> {
 
     /// Empties everything at the beginning of a transaction; what the thread begins with is empty already.
     pub(crate) fn reset(&mut self, first: bool, span: Span) -> Fallible<()> {
-        self.contents.fill(Contents::default());
+        let of_transaction = |local: &TxLocal| !local.of_thread;
+        for (contents, local) in self.contents.iter_mut().zip(&self.own.algorithm.locals) {
+            if of_transaction(local) {
+                *contents = Contents::default();
+            }
+        }
         if first {
             return Ok(());
         }
-        for index in 0..self.own.sets.len() {
+        let locals = &self.own.algorithm.locals;
+        for index in (0..self.own.sets.len()).filter(|index| of_transaction(&locals[*index])) {
             let (registers, value) = match &self.own.sets[index] {
                 Some(shape) => (shape.registers(), 0),
                 None => {

@@ -13,6 +13,7 @@ impl<'a, L: Language<'a>> Lower<'a, '_, L> {
     /// Lowers one statement; the label in front of it stands for what it does, not for what is inside of it.
     pub(crate) fn lower_stmt(&mut self, stmt: &'a Stmt) -> Fallible<()> {
         let label = self.label_of(stmt);
+        L::labelled(self, stmt)?;
         match &stmt.kind {
             StmtKind::If { arms, otherwise } => self.lower_if(arms, otherwise.as_ref(), label, stmt.span),
             StmtKind::Each(_) => L::own_stmt(self, stmt),

@@ -2,6 +2,7 @@
 
 use cyrano_ir::Diagnostic;
 
+use crate::clients::named::ThreadPlan;
 use crate::clients::space::{ClientSpace, Values};
 use crate::lower::assemble::{Maker, all_clients, pair};
 use crate::report::{Fallible, Reported, Reports};
@@ -11,7 +12,8 @@ impl Maker<'_> {
     /// Lowers every method once, so that what no client calls is checked as well, and looks whether each order applies.
     pub(crate) fn probe(&self, reports: &mut Reports) -> Fallible<()> {
         let constants = self.constants(1, 1, reports)?;
-        let locs = constants.locs(self.algorithm.name.span, reports)?;
+        let span = self.algorithm.name.span;
+        let locs = if self.algorithm.is_memory() { constants.locs(span, reports)? } else { 1 };
         let space = ClientSpace {
             threads: 1,
             txns: 1..=1,
@@ -20,7 +22,8 @@ impl Maker<'_> {
             values: Values::Distinct,
             retry: 0,
         };
-        let plan = all_clients("probe".to_owned(), &space, self.algorithm.name.span, Vec::new());
+        let plan = all_clients("probe".to_owned(), &space, span, Vec::new());
+        let plan = if self.algorithm.is_memory() { plan } else { plan.of_threads(vec![ThreadPlan::EachMethod(span)]) };
         let test = self.test(&plan, reports)?;
         let mut failed = Ok(());
         for order in &self.algorithm.orders {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use cyrano_ir::{Diagnostic, Span};
 
 use crate::report::Reports;
-use crate::syntax::ast::{AtomicBlock, Block, Name, Stmt, StmtKind};
+use crate::syntax::ast::{AtomicBlock, Block, Expr, Name, Stmt, StmtKind};
 use crate::syntax::objects::{Algorithm, Each, Method, Record};
 
 /// What is known about calls between procedures.
@@ -142,6 +142,18 @@ impl Algorithm {
     /// Calls `visit` on every statement of its methods.
     pub(crate) fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Stmt)) {
         self.methods.iter().for_each(|method| walk(&method.body, visit));
+    }
+
+    /// Whether some method asks for the number of its thread.
+    pub(crate) fn names_threads(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |stmt| {
+            found |= stmt.rhs().is_some_and(|rhs| rhs.exprs().any(Expr::has_tid));
+            if let StmtKind::If { arms, .. } = &stmt.kind {
+                found |= arms.iter().any(|(cond, _)| cond.has_tid());
+            }
+        });
+        found
     }
 
     /// The method of this name.

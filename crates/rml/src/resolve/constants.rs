@@ -9,7 +9,7 @@ use crate::expand::fold::{Outside, fold};
 use crate::given;
 use crate::report::{Fallible, Reported, Reports};
 use crate::rules::algorithm::REPLIES;
-use crate::syntax::ast::{Expr, ExprKind, File};
+use crate::syntax::ast::{Executed, Expr, ExprKind, File};
 use crate::syntax::objects::Algorithm;
 
 /// The constants with their values.
@@ -62,20 +62,24 @@ impl Constants {
 
     /// The value of a constant expression.
     pub(crate) fn eval(&self, expr: &Expr, reports: &mut Reports) -> Fallible<i128> {
-        match self.condition(expr, &[], reports)? {
+        match self.condition(expr, &[], &|_| IrExpr::Const(0), reports)? {
             IrExpr::Const(value) => Ok(value),
             _ => Err(Reported),
         }
     }
 
-    /// A condition over constants and a client's results.
+    /// A condition over constants, a client's results and what was executed.
     pub(crate) fn condition<'a>(
         &self,
         expr: &'a Expr,
         results: &[(&str, FinalVar)],
+        executed: &dyn Fn(&Executed) -> FinalExpr,
         reports: &mut Reports,
     ) -> Fallible<FinalExpr> {
         let atom = |atom: &'a Expr, reports: &mut Reports| {
+            if let ExprKind::Executed(found) = &atom.kind {
+                return Ok(executed(found));
+            }
             let ExprKind::Name(name) = &atom.kind else {
                 return Err(reports.add(Diagnostic::new(atom.span, "this is not a constant", "not a constant")));
             };

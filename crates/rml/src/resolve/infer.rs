@@ -296,6 +296,8 @@ impl<'a> Inference<'a> {
                 self.classes.unify(left, right);
                 self.classes.number()
             }
+            // The number of a thread; where there is one, threads are told apart anyway.
+            ExprKind::Tid => self.classes.number(),
             ExprKind::Tuple(parts) => self.computed(method, parts),
             ExprKind::Unary(_, arg) => self.computed(method, [&**arg]),
             ExprKind::Binary(_, left, right) => self.computed(method, [&**left, &**right]),

@@ -24,13 +24,16 @@ pub(crate) fn interchangeable(
     algorithm: &Algorithm,
     constants: &Constants,
     memory: &Memory,
-    space: &ClientSpace,
+    (space, initial): (&ClientSpace, &[i128]),
 ) -> Interchangeable {
-    let names = Names::new(space);
+    let names = Names::new(space, initial);
     let inference = Inference::new(algorithm, constants);
     let mut judge =
         Judge { algorithm, constants, memory, names: &names, spoiled: inference.classes.spoiled(), inference };
-    let spoiled = judge.judge();
+    let mut spoiled = judge.judge();
+    if initial.iter().any(|value| *value != initial[0]) {
+        spoiled.add(Kind::Location);
+    }
     let values_move = space.values == Values::Distinct;
     let threads = !spoiled.has(Kind::Transaction) && !spoiled.has(Kind::Reference);
     Interchangeable {
@@ -48,9 +51,9 @@ struct Names {
 }
 
 impl Names {
-    fn new(space: &ClientSpace) -> Self {
+    fn new(space: &ClientSpace, initial: &[i128]) -> Self {
         let transactions = i128::try_from(space.transactions()).unwrap_or(i128::MAX);
-        let values = space_values(space).into_iter().filter(|value| *value != 0);
+        let values = space_values(space).into_iter().filter(|value| *value > 0 && !initial.contains(value));
         Self {
             transactions: (1..=transactions).collect(),
             locations: (0..i128::from(space.locs)).collect(),

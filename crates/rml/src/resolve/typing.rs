@@ -27,7 +27,7 @@ impl From<Ty> for Kind {
     fn from(ty: Ty) -> Self {
         match ty {
             // This language declares no gaps; its integers are what stands beside one.
-            Ty::Int | Ty::Pointer | Ty::Gap | Ty::Header => Self::Int,
+            Ty::Int | Ty::Pointer | Ty::Gap | Ty::Header | Ty::Witness => Self::Int,
             Ty::Timestamp => Self::Timestamp,
         }
     }

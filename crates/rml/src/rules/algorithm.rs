@@ -11,7 +11,7 @@ use cyrano_ir::{Diagnostic, Method as TmMethod, Span, reply};
 use crate::report::Reports;
 use crate::resolve::calls::order_calls;
 use crate::rules::labels::{labels, once};
-use crate::syntax::ast::{Expr, File, Name};
+use crate::syntax::ast::{CheckDecl, Claim, Expr, File, Name};
 use crate::syntax::objects::*;
 
 /// The words for what a call returns instead of a value, and `nothing` for a call that never happened.
@@ -55,12 +55,12 @@ pub(crate) fn check(file: &File, reports: &mut Reports) {
     }
     checker.declare(file);
     checker.records();
-    checker.required();
+    checker.required(file);
     order_calls("method", algorithm.methods.iter().map(|method| (&method.name, &method.body)), checker.reports);
     for method in &algorithm.methods {
         checker.method(method);
     }
-    checker.pairs();
+    checker.pairs(file);
     checker.orders();
     crate::rules::named::check(file, &mut checker);
     checker.foreign(file);
@@ -94,7 +94,7 @@ impl<'a> Checker<'a, '_> {
         for (index, local) in algorithm.locals.iter().enumerate() {
             self.add_global(&local.name, Global::Local(index));
         }
-        if algorithm.params.iter().all(|param| param.name.text != "locs") {
+        if self.is_memory(file) && algorithm.params.iter().all(|param| param.name.text != "locs") {
             let message = "the algorithm does not say how many locations there are";
             let help = format!("write `algorithm {}(locs = 2)`", algorithm.name.text);
             self.complain(algorithm.name.span, message, "has no parameter `locs`", help);
@@ -178,12 +178,26 @@ impl<'a> Checker<'a, '_> {
         names
     }
 
-    fn required(&mut self) {
+    /// Whether a transactional memory is meant: it commits, or something of a transaction is there.
+    fn is_memory(&self, file: &File) -> bool {
+        let transactional = |claim: &Claim| matches!(claim, Claim::Transactions(_) | Claim::Progress(_));
+        self.algorithm.is_memory()
+            || file.clients.is_empty()
+            || self.algorithm.initially.is_some()
+            || self.algorithm.locals.iter().any(|local| !local.of_thread)
+            || file.clients.iter().flat_map(|client| &client.threads).any(|thread| !thread.txns().is_empty())
+            || file.checks.iter().any(|check| transactional(&check.claim) || matches!(check.about, About::All(..)))
+    }
+
+    fn required(&mut self, file: &File) {
         let mut names = HashMap::new();
         for method in &self.algorithm.methods {
             self.once(&method.name, &mut names, "method");
         }
         let span = self.algorithm.name.span;
+        if !self.is_memory(file) {
+            return;
+        }
         for wanted in TmMethod::ALL {
             let shape = ["()", "(i)", "(i, v)"][wanted.arity()];
             let help = format!("write `method {}{shape} {{ … }}`", wanted.name());
@@ -212,9 +226,22 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// A set of pairs has its first components' number as its length, so that one of another length says so.
-    fn pairs(&mut self) {
+    fn pairs(&mut self, file: &File) {
+        match &self.algorithm.initially {
+            Some(Init::Value(value)) => self.constant(value),
+            Some(Init::List { values, .. }) => values.iter().for_each(|value| self.constant(value)),
+            Some(Init::New(..)) | None => {}
+        }
         for local in &self.algorithm.locals {
             local.len.iter().chain(&local.init).for_each(|expr| self.constant(expr));
+            let endless = |check: &CheckDecl| matches!(check.claim, Claim::Progress(_));
+            let check = file.checks.iter().find(|check| endless(check));
+            if let (true, false, Some(check)) = (local.of_thread, local.kind == LocalKind::Int, check) {
+                let message = format!("`{}` grows for ever where threads go on for ever", local.name.text);
+                let diagnostic = Diagnostic::new(local.name.span, message, "kept by a thread");
+                let diagnostic = diagnostic.with_related(check.span, "this check is about such threads");
+                self.reports.add(diagnostic.with_help("make it a `txlocal`, or an `int`"));
+            }
         }
         for shared in &self.algorithm.shared {
             shared.len.iter().for_each(|len| self.constant(len));

@@ -37,7 +37,9 @@ impl<'a> Checker<'a, '_> {
             let message = format!("`{}` does not return on every path", method.name.text);
             self.complain(method.body.close, message, "is reached without a `return`", "end it with `return …;`");
         }
-        self.replies(method);
+        if self.algorithm.is_memory() {
+            self.replies(method);
+        }
     }
 
     fn bind(&mut self, name: &'a Name, scope: &mut Scope<'a>) {
@@ -173,7 +175,8 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    fn call(&mut self, name: &Name, given: usize) {
+    /// Checks the name and the number of arguments of a call.
+    pub(crate) fn call(&mut self, name: &Name, given: usize) {
         let Some(method) = self.algorithm.method(&name.text) else {
             return self.unknown("method", name, self.algorithm.methods.iter().map(|method| method.name.text.as_str()));
         };
@@ -188,7 +191,7 @@ impl<'a> Checker<'a, '_> {
     /// Checks an expression.
     pub(crate) fn expr(&mut self, expr: &'a Expr, scope: &Scope<'a>) {
         match &expr.kind {
-            ExprKind::Int(_) => {}
+            ExprKind::Int(_) | ExprKind::Tid => {}
             ExprKind::Name(name) => self.name(name, scope),
             ExprKind::Tuple(parts) => {
                 let help = "a pair is an element of a set: `s.add((a, b))` or `(a, b) in s`";
@@ -220,6 +223,10 @@ impl<'a> Checker<'a, '_> {
     pub(crate) fn name(&mut self, name: &'a Name, scope: &Scope<'a>) {
         let text = name.text.as_str();
         let fixed = scope.fixed.iter().any(|fixed| fixed.text == text);
+        if text == "tx" && !self.algorithm.is_memory() {
+            let help = "threads have numbers: `tid`";
+            return self.complain(name.span, "this object has no transactions", "not here", help);
+        }
         if fixed || is_builtin(text) || scope.assigned.contains(text) {
             return;
         }

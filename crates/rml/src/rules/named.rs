@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cyrano_ir::{Method as TmMethod, Span, TxCriterion};
+use cyrano_ir::{Diagnostic, Method as TmMethod, Span, TxCriterion};
 
 use crate::rules::algorithm::{Checker, Global, count, is_builtin};
 use crate::rules::labels::once;
-use crate::rules::table;
+use crate::rules::{executed, table};
 use crate::syntax::ast::{CheckDecl, Claim, Expr, ExprKind, File, Name};
-use crate::syntax::objects::{About, Client, ClientCall, Tx};
+use crate::syntax::objects::{About, Client, ClientCall, ClientStmt, Tx};
 
 /// Checks the clients and checks of a file.
 pub(crate) fn check(file: &File, checker: &mut Checker<'_, '_>) {
@@ -27,19 +27,53 @@ fn one_client(client: &Client, checker: &mut Checker<'_, '_>) {
         let message = format!("`{}` has no threads", client.name.text);
         checker.complain(client.name.span, message, "empty", "write `thread { tx { … } }`");
     }
-    let mut results: HashMap<&str, Span> = HashMap::new();
+    let (mut results, mut labels) = (HashMap::new(), HashMap::new());
+    for call in client.calls() {
+        call.label.iter().for_each(|label| once(label, &mut labels, "label", checker.reports));
+        call.result.iter().for_each(|name| result_name(name, &mut results, checker));
+    }
     for thread in &client.threads {
-        let mut own: HashSet<&str> = HashSet::new();
-        for (position, tx) in thread.txns.iter().enumerate() {
-            tx.retry.iter().for_each(|retry| checker.constant(retry));
-            for call in &tx.calls {
-                client_call(call, &own, checker);
-                let Some(name) = &call.result else { continue };
-                result_name(name, &mut results, checker);
-                own.insert(&name.text);
-            }
-            ends(tx, position + 1 == thread.txns.len(), checker);
+        let txns = thread.txns();
+        statements(&thread.body, None, &mut HashSet::new(), checker);
+        for (position, tx) in txns.iter().enumerate() {
+            ends(tx, position + 1 == txns.len(), checker);
         }
+    }
+}
+
+/// Checks statements of a client, perhaps those of a transaction; `own` are the results so far.
+fn statements<'a>(
+    list: &'a [ClientStmt],
+    inside: Option<&'a Tx>,
+    own: &mut HashSet<&'a str>,
+    checker: &mut Checker<'_, '_>,
+) {
+    for stmt in list {
+        match stmt {
+            ClientStmt::Tx(tx) => {
+                transaction(tx, inside, checker);
+                statements(&tx.body, Some(tx), own, checker);
+            }
+            ClientStmt::Call(call) => {
+                client_call(call, inside, own, checker);
+                own.extend(call.result.iter().map(|name| name.text.as_str()));
+            }
+            ClientStmt::If { arms, otherwise } => {
+                for (cond, body) in arms {
+                    values(cond, own, checker);
+                    statements(body, inside, own, checker);
+                }
+                statements(otherwise, inside, own, checker);
+            }
+        }
+    }
+}
+
+fn transaction(tx: &Tx, inside: Option<&Tx>, checker: &mut Checker<'_, '_>) {
+    tx.retry.iter().for_each(|retry| checker.constant(retry));
+    if let Some(outer) = inside {
+        let diagnostic = Diagnostic::new(tx.span, "transactions do not nest", "the inner one");
+        checker.reports.add(diagnostic.with_related(outer.span, "the outer one").with_help("end one before the other"));
     }
 }
 
@@ -51,38 +85,70 @@ fn result_name<'a>(name: &'a Name, results: &mut HashMap<&'a str, Span>, checker
     once(name, results, "result", checker.reports);
 }
 
-/// Nothing follows a commit, and a transaction before another one ends with it.
+/// Nothing follows a commit, and a transaction before another one ends with it on every path.
 fn ends(tx: &Tx, last: bool, checker: &mut Checker<'_, '_>) {
-    let commit = tx.calls.iter().position(|call| call.method.text == TmMethod::Commit.name());
-    match commit {
-        Some(at) if at + 1 < tx.calls.len() => {
-            let after = &tx.calls[at + 1];
-            checker.complain(after.span, "a transaction ends with `commit()`", "behind it", "start another `tx { … }`");
-        }
-        None if !last => {
-            let message = "a transaction that another one follows ends with `commit()`";
-            checker.complain(tx.span, message, "does not end", "call `commit()` at its end");
-        }
-        _ => {}
+    let (_, every) = commits(&tx.body, checker);
+    if !every && !last {
+        let message = "a transaction that another one follows ends with `commit()`";
+        checker.complain(tx.span, message, "does not end", "call `commit()` at its end");
     }
-    if tx.calls.is_empty() {
+    if ClientStmt::calls(&tx.body).is_empty() {
         checker.complain(tx.span, "this transaction does nothing", "empty", "call `read`, `write` or `commit`");
     }
 }
 
-fn client_call(call: &ClientCall, own: &HashSet<&str>, checker: &mut Checker<'_, '_>) {
-    let Some(method) = TmMethod::ALL.into_iter().find(|method| method.name() == call.method.text) else {
-        return checker.unknown("method that clients call", &call.method, TmMethod::ALL.map(TmMethod::name));
-    };
-    if call.args.len() != method.arity() {
-        let message =
-            format!("`{}` takes {}, not {}", method.name(), count(method.arity(), "argument"), call.args.len());
-        checker.complain(call.span, message, "wrong number of arguments", "`read(i)`, `write(i, v)` and `commit()`");
+/// Whether some path through statements commits, and whether every path does.
+fn commits(list: &[ClientStmt], checker: &mut Checker<'_, '_>) -> (bool, bool) {
+    let (mut some, mut every) = (false, false);
+    for stmt in list {
+        let after = ClientStmt::calls(std::slice::from_ref(stmt)).first().copied();
+        if let (true, Some(after)) = (some, after) {
+            checker.complain(after.span, "a transaction ends with `commit()`", "behind it", "start another `tx { … }`");
+            break;
+        }
+        let (some_here, every_here) = match stmt {
+            ClientStmt::Tx(_) => (false, false),
+            ClientStmt::Call(call) => {
+                let commit = call.method.text == TmMethod::Commit.name();
+                (commit, commit)
+            }
+            ClientStmt::If { arms, otherwise } => {
+                let bodies = arms.iter().map(|(_, body)| body).chain([otherwise]);
+                let ways = bodies.map(|body| commits(body, checker)).collect::<Vec<_>>();
+                (ways.iter().any(|way| way.0), ways.iter().all(|way| way.1))
+            }
+        };
+        some |= some_here;
+        every |= every_here;
     }
-    for arg in &call.args {
-        no_sets(arg, checker);
-        arg.for_each_name(&mut |name| value_name(name, own, checker));
+    (some, every)
+}
+
+fn client_call(call: &ClientCall, inside: Option<&Tx>, own: &HashSet<&str>, checker: &mut Checker<'_, '_>) {
+    if checker.algorithm.is_memory() {
+        let Some(method) = TmMethod::ALL.into_iter().find(|method| method.name() == call.method.text) else {
+            return checker.unknown("method that clients call", &call.method, TmMethod::ALL.map(TmMethod::name));
+        };
+        if inside.is_none() {
+            let message = format!("`{}` outside of a transaction", method.name());
+            checker.complain(call.span, message, "no transaction around it", "put it into `tx { … }`");
+        }
+        let (wanted, given) = (method.arity(), call.args.len());
+        if given != wanted {
+            let message = format!("`{}` takes {}, not {given}", method.name(), count(wanted, "argument"));
+            let help = "`read(i)`, `write(i, v)` and `commit()`";
+            checker.complain(call.span, message, "wrong number of arguments", help);
+        }
+    } else {
+        checker.call(&call.method, call.args.len());
     }
+    call.args.iter().for_each(|arg| values(arg, own, checker));
+}
+
+/// Checks an expression over constants and results.
+fn values(expr: &Expr, own: &HashSet<&str>, checker: &mut Checker<'_, '_>) {
+    no_sets(expr, false, checker);
+    expr.for_each_name(&mut |name| value_name(name, own, checker));
 }
 
 fn value_name(name: &Name, own: &HashSet<&str>, checker: &mut Checker<'_, '_>) {
@@ -96,15 +162,16 @@ fn value_name(name: &Name, own: &HashSet<&str>, checker: &mut Checker<'_, '_>) {
     checker.unknown("constant or earlier result", name, known);
 }
 
-fn no_sets(expr: &Expr, checker: &mut Checker<'_, '_>) {
+fn no_sets(expr: &Expr, at_the_end: bool, checker: &mut Checker<'_, '_>) {
     match &expr.kind {
         ExprKind::In(..) | ExprKind::Tuple(_) => {
             checker.reports.add(table::no_sets(expr.span));
         }
-        ExprKind::Unary(_, arg) => no_sets(arg, checker),
+        ExprKind::Executed(_) if at_the_end => {}
+        ExprKind::Unary(_, arg) => no_sets(arg, at_the_end, checker),
         ExprKind::Binary(_, left, right) => {
-            no_sets(left, checker);
-            no_sets(right, checker);
+            no_sets(left, at_the_end, checker);
+            no_sets(right, at_the_end, checker);
         }
         _ => checker.reports.extend(table::refuse_in_algorithm(expr)),
     }
@@ -136,7 +203,7 @@ fn one_check(check: &CheckDecl, file: &File, checker: &mut Checker<'_, '_>) {
             names.iter().filter_map(find).collect()
         }
         About::All(space, span) => {
-            if let Claim::Final(..) = check.claim {
+            if let Claim::Final(..) | Claim::Observations = check.claim {
                 let help = "name a client, or check a criterion like `opacity`";
                 checker.complain(*span, "a condition is about the results of one client", "about all clients", help);
             }
@@ -150,10 +217,10 @@ fn one_check(check: &CheckDecl, file: &File, checker: &mut Checker<'_, '_>) {
         }
     };
     let Claim::Final(_, (cond, _)) = &check.claim else { return };
-    no_sets(cond, checker);
+    no_sets(cond, true, checker);
     for client in clients {
-        let calls = client.threads.iter().flat_map(|thread| &thread.txns).flat_map(|tx| &tx.calls);
-        let results: HashSet<&str> = calls.filter_map(|call| Some(call.result.as_ref()?.text.as_str())).collect();
+        executed::check(cond, client, checker);
+        let results = client.calls().filter_map(|call| Some(call.result.as_ref()?.text.as_str())).collect();
         cond.for_each_name(&mut |name| value_name(name, &results, checker));
     }
 }

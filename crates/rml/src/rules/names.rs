@@ -38,7 +38,7 @@ impl<'a> Checker<'a, '_> {
                 self.binders.pop();
                 kind
             }
-            ExprKind::Tuple(_) | ExprKind::In(..) => {
+            ExprKind::Tuple(_) | ExprKind::In(..) | ExprKind::Executed(_) => {
                 self.reports.add(no_sets(expr.span));
                 Kind::Wrong
             }

@@ -131,9 +131,14 @@ pub(crate) fn no_sets(span: Span) -> Diagnostic {
 /// The diagnostic for an expression that no part of an `algorithm` can have.
 pub(crate) fn refuse_in_algorithm(expr: &Expr) -> Option<Diagnostic> {
     let (message, help) = match &expr.kind {
-        ExprKind::SelfIndex | ExprKind::Tid => {
-            ("an algorithm does not know its threads", "transactions have numbers: `tx`")
+        ExprKind::SelfIndex => ("an algorithm has no families of threads", "the thread's number is `tid`"),
+        ExprKind::Tid => {
+            ("`tid` is known inside methods only", "a client's thread stands where it is: write its number")
         }
+        ExprKind::Executed(_) => (
+            "what was executed is known at the end only",
+            "say it in the condition of a `check`: `check never (exec(R06))`",
+        ),
         ExprKind::Quantified { .. } => ("an algorithm has no quantifiers", "spell it out with `&&` and `||`"),
         ExprKind::Element(..) | ExprKind::Member(_) => {
             ("a base object is not a value", "call it on the right side of `:=`: `v := x[i].read();`")

@@ -1,6 +1,6 @@
 //! The `algorithm` block and its members: base objects, records, what transactions keep, methods, orders.
 //!
-//! The words that only this block has (`method`, `txlocal`, `record`, `order`, `new`) are reserved nowhere else, so they are names to the
+//! The words that only this block has (`method`, `txlocal`, `threadlocal`, `initially`, `record`, `order`, `new`) are reserved nowhere else, so they are names to the
 //! lexer.
 
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use crate::syntax::objects::*;
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
 
-const MEMBERS: [&str; 6] = ["const", "shared", "record", "txlocal", "method", "order"];
+const MEMBERS: [&str; 8] = ["const", "shared", "record", "txlocal", "threadlocal", "initially", "method", "order"];
 
 impl Parser<'_, '_> {
     /// What follows the name of an algorithm.
@@ -28,6 +28,7 @@ impl Parser<'_, '_> {
             records: Vec::new(),
             shared: Vec::new(),
             locals: Vec::new(),
+            initially: None,
             methods: Vec::new(),
             orders: Vec::new(),
             close,
@@ -36,11 +37,18 @@ impl Parser<'_, '_> {
             match p.peek() {
                 Token::Const => to.consts.extend(p.constants()?),
                 Token::Shared => to.shared.extend(p.declarations(Self::shared_object)?),
-                _ if p.at_word("txlocal") => to.locals.extend(p.declarations(Self::tx_local)?),
+                _ if p.at_word("txlocal") => to.locals.extend(p.declarations(|p| p.kept(false))?),
+                _ if p.at_word("threadlocal") => to.locals.extend(p.declarations(|p| p.kept(true))?),
+                _ if p.at_word("initially") => p.initially(&mut to)?,
                 _ if p.at_word("order") => to.orders.extend(p.orders()?),
                 _ if p.at_word("record") => to.records.push(p.record()?),
                 _ if p.at_word("method") => to.methods.push(p.method()?),
-                _ => return Err(p.unexpected_word("`shared`, `record`, `txlocal`, `method` or `order`", &MEMBERS)),
+                _ => {
+                    return Err(p.unexpected_word(
+                        "`shared`, `record`, `txlocal`, `threadlocal`, `initially`, `method` or `order`",
+                        &MEMBERS,
+                    ));
+                }
             }
             Ok(())
         });
@@ -124,7 +132,19 @@ impl Parser<'_, '_> {
         Ok(Init::List { values, fill, span: self.since(start) })
     }
 
-    fn tx_local(&mut self) -> Fallible<TxLocal> {
+    /// `initially v;` or `initially {a, b};`.
+    fn initially(&mut self, to: &mut Algorithm) -> Fallible<()> {
+        let span = self.bump();
+        let init = self.object_init()?;
+        if to.initially.replace(init).is_some() {
+            self.complain(span, "an algorithm has one `initially`", "the second one", "keep one of the two");
+        }
+        self.expect(Token::Semicolon)?;
+        Ok(())
+    }
+
+    /// What a transaction, or a thread, keeps.
+    fn kept(&mut self, of_thread: bool) -> Fallible<TxLocal> {
         let name = self.name()?;
         self.expect(Token::Colon)?;
         let kind = match self.peek() {
@@ -136,7 +156,7 @@ impl Parser<'_, '_> {
         self.bump();
         let len = if kind == LocalKind::Int { None } else { self.subscript()? };
         let init = if kind == LocalKind::Int && self.eat(Token::Eq) { Some(self.expr()?) } else { None };
-        Ok(TxLocal { name, kind, len, init })
+        Ok(TxLocal { name, of_thread, kind, len, init })
     }
 
     fn record(&mut self) -> Fallible<Record> {

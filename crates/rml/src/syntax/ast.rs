@@ -365,6 +365,17 @@ impl Expr {
         found
     }
 
+    /// Whether it asks for the number of the thread.
+    pub(crate) fn has_tid(&self) -> bool {
+        match &self.kind {
+            ExprKind::Tid => true,
+            ExprKind::Tuple(parts) => parts.iter().any(Self::has_tid),
+            ExprKind::In(arg, _) | ExprKind::Unary(_, arg) => arg.has_tid(),
+            ExprKind::Binary(_, left, right) => left.has_tid() || right.has_tid(),
+            _ => false,
+        }
+    }
+
     /// Calls `visit` on every name that stands for a value.
     pub(crate) fn for_each_name<'a>(&'a self, visit: &mut impl FnMut(&'a Name)) {
         match &self.kind {
@@ -409,6 +420,22 @@ pub(crate) enum ExprKind {
     Tuple(Vec<Expr>),
     /// `x in set`.
     In(Box<Expr>, Name),
+    /// `exec(L)` or `L1 < L2`.
+    Executed(Box<Executed>),
+}
+
+/// A statement that was executed, and one that it was executed before, if there is a second one (Samand, section 4).
+#[derive(Debug)]
+pub(crate) struct Executed {
+    pub(crate) first: LabelRef,
+    pub(crate) second: Option<LabelRef>,
+}
+
+/// `R03`, or `A.R03` for the statement as the client's call `A` executes it: a run-time label.
+#[derive(Clone, Debug)]
+pub(crate) struct LabelRef {
+    pub(crate) call: Option<Name>,
+    pub(crate) label: Name,
 }
 
 /// A variable of a named thread: `p0.r1`, `w[1].a[2]`.

@@ -70,13 +70,17 @@ impl Parser<'_, '_> {
         Ok(Claim::Final(quantifier, (cond, text)))
     }
 
-    /// `commit-atomicity` or `atomicity`, if one of them is next.
+    /// `commit-atomicity`, `atomicity`, or `observations` of an algorithm, if one of them is next.
     fn block_claim(&mut self) -> Option<Claim> {
         let ahead = &self.source[self.span().start as usize..];
+        if !self.is_algorithm && ahead.starts_with("observations") {
+            return None;
+        }
         let words = [
             ("commit-atomicity", 3, Claim::CommitAtomicity),
             ("commit_atomicity", 1, Claim::CommitAtomicity),
             ("atomicity", 1, Claim::Atomicity),
+            ("observations", 1, Claim::Observations),
         ];
         let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
         let is_next = |word: &str| ahead.strip_prefix(word).is_some_and(|rest| !goes_on(rest));

@@ -8,7 +8,7 @@ use cyrano_ir::{Diagnostic, Span};
 use crate::report::Fallible;
 use crate::syntax::ast::StmtKind;
 use crate::syntax::item::DECLARATIONS;
-use crate::syntax::objects::{Client, ClientCall, ClientThread, Tx};
+use crate::syntax::objects::{Client, ClientCall, ClientStmt, ClientThread, Tx};
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
 
@@ -98,34 +98,63 @@ impl Parser<'_, '_> {
         let mut threads = Vec::new();
         while !self.eat(Token::CloseBrace) {
             let span = self.expect(Token::Thread)?;
-            self.expect(Token::OpenBrace)?;
-            let mut txns = Vec::new();
-            while !self.eat(Token::CloseBrace) {
-                txns.push(self.transaction()?);
-            }
-            threads.push(ClientThread { txns, span });
+            threads.push(ClientThread { body: self.client_block()?, span });
         }
         Ok(Client { name, threads })
     }
 
-    fn transaction(&mut self) -> Fallible<Tx> {
-        let span = self.span();
-        if !self.eat_word("tx") {
-            return Err(self.unexpected_word("`tx { … }`", &["tx"]));
-        }
-        let retry = if self.eat_word("retry") { Some(self.expr()?) } else { None };
+    /// `{ … }`: transactions, calls and `if`.
+    fn client_block(&mut self) -> Fallible<Vec<ClientStmt>> {
         self.expect(Token::OpenBrace)?;
-        let mut calls = Vec::new();
-        while !self.eat(Token::CloseBrace) {
-            if !self.eat(Token::Semicolon) {
-                calls.push(self.client_call()?);
+        self.nested(|p| {
+            let mut stmts = Vec::new();
+            while !p.eat(Token::CloseBrace) {
+                if !p.eat(Token::Semicolon) {
+                    stmts.push(p.client_stmt()?);
+                }
+            }
+            Ok(stmts)
+        })
+    }
+
+    fn client_stmt(&mut self) -> Fallible<ClientStmt> {
+        match self.peek() {
+            Token::If => self.client_if(),
+            _ if self.at_word("tx") && self.peek_second() != Token::OpenParen => self.transaction().map(ClientStmt::Tx),
+            _ => self.client_call().map(ClientStmt::Call),
+        }
+    }
+
+    fn client_if(&mut self) -> Fallible<ClientStmt> {
+        let (mut arms, mut otherwise) = (Vec::new(), Vec::new());
+        loop {
+            self.bump();
+            let cond = self.expr()?;
+            arms.push((cond, self.client_block()?));
+            if !self.eat(Token::Else) {
+                break;
+            }
+            if self.peek() != Token::If {
+                otherwise = self.client_block()?;
+                break;
             }
         }
-        Ok(Tx { retry, calls, span })
+        Ok(ClientStmt::If { arms, otherwise })
+    }
+
+    fn transaction(&mut self) -> Fallible<Tx> {
+        let span = self.bump();
+        let retry = if self.eat_word("retry") { Some(self.expr()?) } else { None };
+        Ok(Tx { retry, body: self.client_block()?, span })
     }
 
     fn client_call(&mut self) -> Fallible<ClientCall> {
         let start = self.span();
+        let mut label = None;
+        if self.peek_second() == Token::Colon {
+            label = Some(self.name()?);
+            self.bump();
+        }
         let mut result = None;
         if self.peek_second() == Token::Assign {
             result = Some(self.name()?);
@@ -137,6 +166,6 @@ impl Parser<'_, '_> {
         if self.peek() != Token::CloseBrace {
             self.expect(Token::Semicolon)?;
         }
-        Ok(ClientCall { result, method, args, span })
+        Ok(ClientCall { label, result, method, args, span })
     }
 }

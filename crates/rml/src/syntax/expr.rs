@@ -3,7 +3,7 @@
 use cyrano_ir::{BinOp, Span, UnOp};
 
 use crate::report::{Fallible, Reported};
-use crate::syntax::ast::{Expr, ExprKind, Member, Name, Range, RangeKind};
+use crate::syntax::ast::{Executed, Expr, ExprKind, LabelRef, Member, Name, Range, RangeKind};
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
 
@@ -173,6 +173,9 @@ impl Parser<'_, '_> {
     pub(crate) fn reference(&mut self) -> Fallible<Expr> {
         let start = self.span();
         let name = self.constant_name()?;
+        if self.is_algorithm && name.text == "exec" && self.peek() == Token::OpenParen {
+            return self.executed(start);
+        }
         let index = self.subscript()?;
         if self.eat(Token::Dot) {
             let var = self.name()?;
@@ -194,6 +197,18 @@ impl Parser<'_, '_> {
             }
             None => self.node(ExprKind::Name(name), start, 1),
         }
+    }
+
+    /// What follows `exec`.
+    fn executed(&mut self, start: Span) -> Fallible<Expr> {
+        self.bump();
+        let mut first = LabelRef { call: None, label: self.name()? };
+        if self.eat(Token::Dot) {
+            let call = std::mem::replace(&mut first.label, self.name()?);
+            first.call = Some(call);
+        }
+        self.expect(Token::CloseParen)?;
+        self.node(ExprKind::Executed(Box::new(Executed { first, second: None })), start, 1)
     }
 
     fn call_inside(&mut self, name: &Name, call: &str) -> Reported {

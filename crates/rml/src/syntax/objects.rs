@@ -13,6 +13,8 @@ pub(crate) struct Algorithm {
     pub(crate) records: Vec<Record>,
     pub(crate) shared: Vec<Shared>,
     pub(crate) locals: Vec<TxLocal>,
+    /// What locations hold before the first transaction, if not 0.
+    pub(crate) initially: Option<Init>,
     pub(crate) methods: Vec<Method>,
     pub(crate) orders: Vec<OrderDecl>,
     /// The brace that closes the block.
@@ -105,10 +107,12 @@ pub(crate) enum Init {
     New(Name, Vec<Expr>),
 }
 
-/// What a transaction keeps for itself.
+/// What a transaction, or a thread, keeps for itself.
 #[derive(Debug)]
 pub(crate) struct TxLocal {
     pub(crate) name: Name,
+    /// Whether it is the thread that keeps it, from one transaction to the next.
+    pub(crate) of_thread: bool,
     pub(crate) kind: LocalKind,
     /// The number of keys; the locations unless stated.
     pub(crate) len: Option<Expr>,
@@ -173,21 +177,30 @@ pub(crate) struct Client {
 /// A thread of a client.
 #[derive(Debug)]
 pub(crate) struct ClientThread {
-    pub(crate) txns: Vec<Tx>,
+    pub(crate) body: Vec<ClientStmt>,
     pub(crate) span: Span,
 }
 
-/// `tx retry n { calls }`.
+/// What a thread of a client does.
+#[derive(Debug)]
+pub(crate) enum ClientStmt {
+    Tx(Tx),
+    Call(ClientCall),
+    If { arms: Vec<(Expr, Vec<Self>)>, otherwise: Vec<Self> },
+}
+
+/// `tx retry n { … }`.
 #[derive(Debug)]
 pub(crate) struct Tx {
     pub(crate) retry: Option<Expr>,
-    pub(crate) calls: Vec<ClientCall>,
+    pub(crate) body: Vec<ClientStmt>,
     pub(crate) span: Span,
 }
 
-/// `r := read(1);`.
+/// `r := read(1);`, perhaps with a label in front.
 #[derive(Debug)]
 pub(crate) struct ClientCall {
+    pub(crate) label: Option<Name>,
     pub(crate) result: Option<Name>,
     pub(crate) method: Name,
     pub(crate) args: Vec<Expr>,
@@ -220,4 +233,53 @@ pub(crate) struct Bound {
     pub(crate) first: Expr,
     pub(crate) last: Option<Expr>,
     pub(crate) span: Span,
+}
+
+impl ClientStmt {
+    /// Calls `visit` on each statement of a list and of what is inside, in the order of the text.
+    pub(crate) fn walk<'a>(list: &'a [Self], visit: &mut impl FnMut(&'a Self)) {
+        for stmt in list {
+            visit(stmt);
+            match stmt {
+                Self::Tx(tx) => Self::walk(&tx.body, visit),
+                Self::Call(_) => {}
+                Self::If { arms, otherwise } => {
+                    arms.iter().for_each(|(_, body)| Self::walk(body, visit));
+                    Self::walk(otherwise, visit);
+                }
+            }
+        }
+    }
+
+    /// All calls of a list, in the order of the text.
+    pub(crate) fn calls(list: &[Self]) -> Vec<&ClientCall> {
+        let mut calls = Vec::new();
+        Self::walk(list, &mut |stmt| calls.extend(if let Self::Call(call) = stmt { Some(call) } else { None }));
+        calls
+    }
+}
+
+impl ClientThread {
+    /// Its transactions, in the order of the text.
+    pub(crate) fn txns(&self) -> Vec<&Tx> {
+        let mut txns = Vec::new();
+        ClientStmt::walk(&self.body, &mut |stmt| {
+            txns.extend(if let ClientStmt::Tx(tx) = stmt { Some(tx) } else { None })
+        });
+        txns
+    }
+}
+
+impl Client {
+    /// All calls of its threads.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &ClientCall> {
+        self.threads.iter().flat_map(|thread| ClientStmt::calls(&thread.body))
+    }
+}
+
+impl Algorithm {
+    /// Whether it is a transactional memory; otherwise clients call its methods as they like.
+    pub(crate) fn is_memory(&self) -> bool {
+        self.method("commit").is_some()
+    }
 }

@@ -35,6 +35,7 @@ const KINDS: [AccessKind; 3] = [AccessKind::Load, AccessKind::Store, AccessKind:
 pub(crate) struct Order<'a> {
     pub(crate) run: &'a Run,
     pub(crate) model: &'a Model,
+    program: &'a Program,
     /// The program, if it has headers.
     headers: Option<&'a Program>,
     /// Whether the program has an order of its own and the model follows it (axiom 9).
@@ -110,7 +111,7 @@ impl<'a> Order<'a> {
         let alone = alone.collect();
         let own = model.own_order(program).is_some();
         let headers = program.has_headers().then_some(program);
-        let mut order = Self { run, model, headers, own, graph, nodes, alone };
+        let mut order = Self { run, model, program, headers, own, graph, nodes, alone };
         for thread in &run.threads {
             order.kept_pairs(gates, &thread.items);
             order.fences(gates, &thread.items);
@@ -191,8 +192,16 @@ impl<'a> Order<'a> {
         if !self.own || apart {
             return None;
         }
+        if self.is_witness(a) {
+            return Some(None);
+        }
         let (earlier, later) = if first < second { (a, b) } else { (b, a) };
         Some(self.model.reordering().keeps(earlier.kind, later.kind, true).then_some(first < second))
+    }
+
+    /// Whether an access touches a word that only tells of the order of accesses.
+    pub(crate) fn is_witness(&self, event: &Event) -> bool {
+        event.address.single().is_some_and(|word| self.program.is_witness(LocId(word)))
     }
 
     /// Whether the model keeps two accesses in order, given that both are executed.
@@ -218,6 +227,7 @@ impl<'a> Order<'a> {
         match (same, different) {
             (true, true) => TRUE,
             (false, false) => FALSE,
+            (true, false) if self.is_witness(a) => FALSE,
             (true, false) => same_word(gates, a, b),
             (false, true) => !same_word(gates, a, b),
         }

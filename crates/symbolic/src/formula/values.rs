@@ -112,7 +112,7 @@ impl Reading<'_, '_> {
         let settled = |store: &Event| {
             event.looks
                 || self.order.model.reordering().forwarding
-                || self.order.model.reordering().keeps(store.kind, event.kind, true)
+                || self.order.model.reordering().keeps(store.kind, event.kind, true) && !self.order.is_witness(event)
                 || event.unit.is_some() && event.unit == store.unit
         };
         stores.iter().rev().copied().filter(|store| *store < self.load).find(|store| {

@@ -7,7 +7,7 @@
 //! hold exactly for as many open branches in a row as a region can have (`MOST_OPEN`).
 //! On the way it is found out what each access follows, see `follow`.
 
-use cyrano_ir::{EvalError, LocalExpr, Op, Place, Program};
+use cyrano_ir::{Addr, EvalError, LocalExpr, Op, Place, Program};
 
 use crate::semantics::declared::follow::{Follows, Way};
 use crate::semantics::declared::partial::{eval, location, set};
@@ -241,7 +241,9 @@ impl<const W: usize> Lookahead<'_, W> {
     fn access_follows(&mut self, pc: u32, op: &Op, way: &mut Way<W>) -> Follows<W> {
         let unit = self.region.unit(pc).unwrap_or_default();
         let mut follows = self.listed(pc, way) | way.of_op(op);
-        let (first, end) = op.addr().map_or((0, 0), |addr| way.reach(self.program, addr));
+        let witness = |addr: &&Addr| matches!(addr, Addr::Fixed(loc) if self.program.is_witness(*loc));
+        let addr = op.addr().filter(|addr| !witness(addr));
+        let (first, end) = addr.map_or((0, 0), |addr| way.reach(self.program, addr));
         for (other, (other_first, other_end)) in self.located.iter().filter(|_| self.region.same) {
             if first.max(*other_first) >= end.min(*other_end) {
                 continue;
