@@ -150,6 +150,13 @@ impl<'a> Maker<'a> {
             let endless = matches!(check.claim, Claim::Progress(_));
             failed |= endless && endless::check_decl(check, decl, reports).is_err();
             let found = space(decl, *span, &constants, self.set, reports);
+            let found = found.and_then(|space| {
+                let initial = self.initially(&constants, reports)?;
+                if !endless {
+                    self.own_values(&space, &initial, *span, reports)?;
+                }
+                Ok(space)
+            });
             let found = found.map(|space| if endless { endless::endless_space(space) } else { space });
             match found {
                 Ok(space) => match spaces.iter_mut().find(|known| (&known.space, known.endless) == (&space, endless)) {
@@ -246,7 +253,6 @@ impl<'a> Maker<'a> {
         }
         if let Some(space) = &plan.space {
             let initial = &test.program.initial;
-            self.own_values(space, initial, plan.span, reports)?;
             test.program.interchangeable = interchangeable(self.algorithm, &constants, &memory, (space, initial));
             // Whoever knows its thread's number tells threads apart.
             test.program.interchangeable.threads &= !self.algorithm.names_threads();

@@ -308,3 +308,18 @@ fn wrong_clients_come_in_all_names() {
     assert_ne!(lopsided, source);
     assert!(agrees(&lopsided, DISTINCT, Some(2))[1]);
 }
+
+/// Who knows the number of its thread tells threads apart; initial values that differ tell locations apart, and no value is exchanged with
+/// an initial or a negative one.
+#[test]
+fn threads_initial_and_negative_values_are_told_apart() {
+    let numbered = memory("n.write(tid);", "", "");
+    assert_eq!(found(&numbered, VALUES), [false, true, true]);
+    let begins = |init: &str| {
+        let source = memory("", "", "").replace("shared r", &format!("initially {init}; shared r"));
+        program(&source, "threads 2, ops 1, values {-2, 0, 1, 2, 3}").interchangeable
+    };
+    assert_eq!(begins("0").values, [1, 2, 3]);
+    assert_eq!((begins("3").values, begins("3").locations), (vec![1, 2], true));
+    assert_eq!((begins("{0, 3}").values, begins("{0, 3}").locations), (vec![1, 2], false));
+}

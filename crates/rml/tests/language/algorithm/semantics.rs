@@ -246,3 +246,55 @@ fn calls_are_operations_with_a_history() {
     let answer = ask(program, "inorder", Question::Holds(&serializable));
     assert_eq!(answer.verdict, Verdict::Verified);
 }
+
+/// A memory without synchronization that begins with 3, and how often a thread has read.
+const BEGINS: &str = "algorithm A(locs = 2) { shared r: AtomicRegister[locs] = 3; initially 3; threadlocal n: int = 0;
+    method read(i) { n := n + 1; v := r[i].read(); return v; }
+    method write(i, v) { r[i].write(v * 10 + n + tid); return ok; }
+    method commit() { return committed; } }";
+
+#[test]
+fn clients_decide_by_results() {
+    let client = "client P { thread { tx { a := read(0); if (a == 3) { write(0, -1); } else { write(0, 1); } c := commit(); }
+        if (c == committed && a != 3) { tx { d := read(1); commit(); } } else { tx { e := read(0); f := commit(); } } } }";
+    let source = format!("{BEGINS} {client} check never (e == 0);");
+    let (c, nothing) = (cyrano_ir::reply::COMMITTED, cyrano_ir::reply::NOTHING);
+    // -1 * 10, one read, thread 0.
+    assert_eq!(outcomes(&tests(&source)[0]), [[3, c, nothing, -9, c]]);
+}
+
+/// A thread's variable survives a transaction, and threads have numbers.
+#[test]
+fn threads_keep_what_is_theirs() {
+    let client = "client P { thread { tx { read(0); commit(); } tx { read(0); write(0, 1); commit(); } }
+        thread { tx { write(1, 1); commit(); } } } check never (1 == 0);
+        client Q { thread { tx { a := read(0); b := read(1); commit(); } } } check never (a != 3 || b != 3);";
+    let tests = tests(&format!("{BEGINS} {client}"));
+    let written = |program: &Program| {
+        let memory = program.locations.iter().map(|location| location.init).collect::<Vec<_>>();
+        let (first, second) = (12, 11);
+        let cond = cyrano_ir::Expr::Var(cyrano_ir::FinalVar::Loc(cyrano_ir::LocId(0)));
+        let is = |cond, value| cyrano_ir::Expr::binary(cyrano_ir::BinOp::Eq, cond, cyrano_ir::Expr::Const(value));
+        let other = cyrano_ir::Expr::Var(cyrano_ir::FinalVar::Loc(cyrano_ir::LocId(1)));
+        let both = cyrano_ir::Expr::binary(cyrano_ir::BinOp::And, is(cond, first), is(other, second));
+        assert_eq!(memory[..2], [3, 3]);
+        Property::Final { quantifier: cyrano_ir::Quantifier::Always, cond: both, text: String::new() }
+    };
+    let property = written(&tests[0].program);
+    assert_eq!(ask(&tests[0].program, "inorder", Question::Holds(&property)).verdict, Verdict::Verified);
+    assert_eq!(verdicts(&tests[1])[0].2, Verdict::Verified);
+}
+
+/// What is read before anything is written is the initial value, and nothing else is opaque.
+#[test]
+fn histories_begin_with_initial_values() {
+    let opaque = |initially: &str| {
+        let algorithm = BEGINS.replace("initially 3;", initially).replace("v * 10 + n + tid", "v");
+        let client = "client P { thread { tx { a := read(0); commit(); } } thread { tx { write(1, -7); commit(); } } }";
+        verdicts(&tests(&format!("{algorithm} {client} check opacity on inorder;"))[0])[0].2
+    };
+    assert_eq!(opaque("initially 3;"), Verdict::Verified);
+    assert_eq!(opaque("initially {3, 3};"), Verdict::Verified);
+    assert_eq!(opaque("initially {0, 3};"), Verdict::Violated);
+    assert_eq!(opaque(""), Verdict::Violated);
+}

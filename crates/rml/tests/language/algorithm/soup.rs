@@ -4,10 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-const FILES: [&str; 3] = [
+const FILES: [&str; 5] = [
     include_str!("../../../../../library/tm-objects/core_mcrt_fixed.rml"),
     include_str!("../../../../../library/tm-objects/core_dstm_fixed.rml"),
     include_str!("../../../../../library/tm-objects/tl2.rml"),
+    include_str!("../../../../../library/tm-objects/bank.rml"),
+    include_str!("../../../../../library/tm-objects/try_lock.rml"),
 ];
 
 /// The pieces of a source text: words, marks and the space between them.
