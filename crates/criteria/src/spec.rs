@@ -3,6 +3,7 @@
 //! - [`Specification`]: a prefix-closed language of histories, one automaton for each criterion or paper.
 //! - [`foil_nondet`] and [`foil_det`]: the two automata of FOIL, section 3; [`foil_det_fixed`] is the definition instead.
 //! - [`automaton`]: any specification with its states numbered, behind one object-safe trait.
+//! - [`orbits`]: the automaton of a monitor, with states that differ by a renaming kept once; [`renamings`]: which there are.
 //! - [`compare`]: language inclusion both ways, with the shortest histories that tell the languages apart.
 //! - [`named`]: the specifications that a user can ask for by name.
 
@@ -18,6 +19,8 @@ pub mod foil_det;
 pub mod foil_det_fixed;
 pub mod foil_nondet;
 pub mod named;
+pub mod orbits;
+pub mod renamings;
 mod subsets;
 /// A prefix-closed language of histories, given by an automaton all of whose states accept.
 pub trait Specification {

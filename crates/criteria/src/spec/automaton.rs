@@ -4,9 +4,12 @@
 //! once, and lists are sorted and free of duplicates.
 //! Nothing is built before it is asked for, so a comparison that ends early never pays for the rest of an automaton.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::Specification;
+use super::renamings::{Renaming, RenamingSet, Renamings};
 use crate::history::{Event, Size};
 
 /// The number of a state of one [`Automaton`].
@@ -32,6 +35,26 @@ pub trait Automaton {
 
     /// How many states have been reached so far.
     fn states(&self) -> usize;
+
+    /// Whether there is one initial state, and at most one successor by each letter.
+    fn is_deterministic(&self) -> bool {
+        false
+    }
+
+    /// The renamings of threads and variables that map runs to runs, if the automaton can apply them to its states.
+    fn renamings(&self) -> Option<Arc<Renamings>> {
+        None
+    }
+
+    /// The state that the renamed events lead to. Without [`Automaton::renamings`] there is nothing to rename.
+    fn renamed(&self, state: StateId, _: Renaming) -> StateId {
+        state
+    }
+
+    /// The renamings that lead from a state to the one that was chosen among all that renamings make of it.
+    fn to_representative(&self, _: StateId) -> RenamingSet {
+        RenamingSet(1)
+    }
 }
 
 /// The [`Automaton`] of a [`Specification`].

@@ -9,6 +9,7 @@ use super::foil::{TwoThreads, UnsupportedSize};
 use super::foil_det::FoilDet;
 use super::foil_det_fixed::FoilDetFixed;
 use super::foil_nondet::FoilNondet;
+use super::orbits::Orbits;
 use crate::history::Size;
 use crate::monitor::{Monitor, TooLarge};
 
@@ -34,20 +35,33 @@ pub enum NameError {
     Monitor(TooLarge),
 }
 
-/// The specification of this name for this many threads and variables.
+/// The specification of this name for this many threads and variables. The monitors can rename both, if there are not too many.
 pub fn named(name: &str, size: Size) -> Result<Box<dyn Automaton>, NameError> {
+    match monitor(name, size)?.and_then(Orbits::new) {
+        Some(orbits) => Ok(Box::new(orbits)),
+        None => plain(name, size),
+    }
+}
+
+/// The same without renamings.
+pub fn plain(name: &str, size: Size) -> Result<Box<dyn Automaton>, NameError> {
     Ok(match name {
         "foil-nondet" => Box::new(Numbered::new(TwoThreads::new(size, FoilNondet(Forgotten))?)),
         "foil-det" => Box::new(Numbered::new(TwoThreads::new(size, FoilDet(Forgotten))?)),
         "foil-nondet-sound" => Box::new(Numbered::new(TwoThreads::new(size, FoilNondet(Remembered))?)),
         "foil-det-sound" => Box::new(Numbered::new(TwoThreads::new(size, FoilDet(Remembered))?)),
         "foil-det-fixed" => Box::new(Numbered::new(TwoThreads::new(size, FoilDetFixed)?)),
-        _ => {
-            let criterion = TxCriterion::from_name(name).filter(|criterion| criterion.is_by_conflicts());
-            let criterion = criterion.ok_or_else(|| NameError::Unknown(name.to_owned()))?;
-            Box::new(Numbered::new(Monitor::new(criterion, size)?))
-        }
+        _ => match monitor(name, size)? {
+            Some(monitor) => Box::new(Numbered::new(monitor)),
+            None => return Err(NameError::Unknown(name.to_owned())),
+        },
     })
+}
+
+/// The monitor of this name, if there is one.
+fn monitor(name: &str, size: Size) -> Result<Option<Monitor>, NameError> {
+    let criterion = TxCriterion::from_name(name).filter(|criterion| criterion.is_by_conflicts());
+    Ok(criterion.map(|criterion| Monitor::new(criterion, size)).transpose()?)
 }
 
 impl From<UnsupportedSize> for NameError {

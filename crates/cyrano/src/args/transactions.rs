@@ -49,6 +49,7 @@ For an `algorithm` file: declared orders instead of fences, and which of those t
 Examples:
   cyrano fence lib:stm/tl2.rml --model pso
   cyrano fence lib:litmus/mp.rml --model pso,rmo --all
+  cyrano fence lib:stm/tl2.rml --model rmo --weights read=10,write=5,end=1
   cyrano fence mylock.rml --model tso --write mylock_tso.rml
   cyrano fence lib:tm-objects/core_mcrt_fixed.rml --model declared --criterion never";
 
@@ -99,6 +100,9 @@ pub struct CompareArgs {
     /// For this many variables
     #[arg(long, value_name = "K", default_value = "2", value_parser = clap::value_parser!(u8).range(1..=8))]
     pub vars: u8,
+    /// Look at states that differ by a renaming of threads and variables one by one; the answer stays the same
+    #[arg(long)]
+    pub no_symmetry: bool,
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
@@ -119,6 +123,10 @@ pub struct FenceArgs {
     /// List every minimal set, not just one of least cost
     #[arg(long)]
     pub all: bool,
+    /// How often commands, procedures, threads or functions run: a fence costs so much more there (`read=10,write=5,end=1`).
+    /// What is not named runs whenever it is called
+    #[arg(long, value_name = "NAME=N", value_delimiter = ',', value_parser = weight)]
+    pub weights: Vec<(String, u32)>,
     /// Write the repaired source to this file (with a single model)
     #[arg(long, value_name = "OUT")]
     pub write: Option<PathBuf>,
@@ -136,6 +144,14 @@ pub struct FenceArgs {
     pub run: RunArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// `NAME=N`.
+fn weight(text: &str) -> Result<(String, u32), String> {
+    let (name, number) = text.split_once('=').ok_or("a weight is written NAME=N, such as `read=10`")?;
+    let most = cyrano_session::repair::MOST_GIVEN;
+    let number = number.trim().parse().ok().filter(|number| (1..=most).contains(number));
+    Ok((name.trim().to_owned(), number.ok_or_else(|| format!("a weight is a number from 1 to {most}"))?))
 }
 
 /// `cyrano tables`.

@@ -34,7 +34,7 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
         &tasks,
         (&args.run, &args.output),
         |_| 0,
-        |(model, aims), watch| repair(&Task { aims, model, all: args.all }, &runner, watch),
+        |(model, aims), watch| repair(&Task { aims, model, all: args.all, weights: &args.weights }, &runner, watch),
     )?;
     let (reports, texts): (Vec<_>, Vec<_>) =
         results.into_iter().map(|Repaired { report, text }| (report, text)).unzip();
