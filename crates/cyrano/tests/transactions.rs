@@ -122,6 +122,20 @@ fn histories_and_specifications_have_their_schemas() {
     assert_eq!(report["schema"], "cyrano.spec/1");
     assert_eq!(report["equivalent"], false);
     assert!(report["left_only"].is_array());
+    let compared = |symmetry: &str| {
+        let done = place
+            .run(&format!("spec compare opacity strict-serializability --threads 3 --vars 1 --format json {symmetry}"));
+        let report = json(&done);
+        (
+            report["equivalent"].clone(),
+            report["right_only"].clone(),
+            report["pairs"].as_u64(),
+            report["symmetry"].clone(),
+        )
+    };
+    let (on, off) = (compared(""), compared("--no-symmetry"));
+    assert_eq!((&on.0, &on.1), (&off.0, &off.1));
+    assert!(on.2 < off.2 && on.3 == true && off.3 == false, "{on:?} {off:?}");
     let stopped = place.run("spec compare foil-nondet foil-det --vars 3 --timeout 0.2 --format json");
     assert_eq!((stopped.code, json(&stopped)["equivalent"].clone()), (3, serde_json::Value::Null));
 }
@@ -140,4 +154,42 @@ fn tables_have_their_schema_and_say_what_is_unknown() {
         assert_eq!(done.code, 3, "{table}: {done:?}");
         assert!(done.stdout.contains("unknown") && done.stdout.contains("time limit reached"), "{}", done.stdout);
     }
+}
+
+/// A fence in `end` is passed once, one in `write` five times.
+#[test]
+fn fences_have_weights() {
+    let place = place();
+    let programs = |weights: &str| {
+        let done = place.run(&format!("fence lib:stm/mcrt.rml --model pso --format json {weights}"));
+        let result = json(&done)["results"][0].clone();
+        let fences = result["sets"][0].as_array().expect("a set").clone();
+        let programs: Vec<String> =
+            fences.iter().filter_map(|fence| Some(fence["program"].as_str()?.to_owned())).collect();
+        (programs.join(" "), result["costs"][0].as_u64())
+    };
+    assert_eq!(programs(""), ("pa write".to_owned(), None));
+    assert_eq!(programs("--weights read=10,write=5,end=1,pa=2"), ("pa end".to_owned(), Some(3)));
+    assert_eq!(programs("--weights write=1,end=5"), ("pa write".to_owned(), Some(8)), "`pa` is called by all commands");
+    for (weights, said) in [("reed=1", "there is no `reed`"), ("read=0", "from 1 to 1000"), ("read", "NAME=N")] {
+        let done = place.run(&format!("fence lib:stm/mcrt.rml --model pso --weights {weights}"));
+        assert!(done.code == 2 && done.stderr.contains(said), "{done:?}");
+    }
+    let done = place.run("fence lib:tm-objects/core_mcrt.rml --model declared --criterion never --weights read=2");
+    assert!(done.code == 2 && done.stderr.contains("weights are for fences"), "{done:?}");
+}
+
+/// A file that declares something for one of its clients is not told that it declares nothing.
+#[test]
+fn what_a_criterion_is_about_is_told() {
+    let place = place();
+    let done = place.run("check lib:tm-objects/core_mcrt.rml --criterion crash-free-solo-progress --format json");
+    let report = json(&done);
+    let checks = report["checks"].as_array().expect("a list");
+    assert_eq!((done.code, checks.len()), (0, 1), "clients that come to an end are left out: {done:?}");
+    let done = place.run("check lib:stm/mcrt_timestamps.rml --criterion solo-progress");
+    assert_eq!(done.code, 5);
+    assert!(done.stdout.contains("it has no transactions that go on for ever"), "{}", done.stdout);
+    let done = place.run("check lib:tm-objects/core_mcrt.rml --test P_WS --criterion solo-progress");
+    assert!(done.code == 5 && done.stdout.contains("P_WS of lib:tm-objects/core_mcrt.rml"), "{}", done.stdout);
 }

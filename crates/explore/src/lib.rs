@@ -32,7 +32,7 @@ pub use semantics::stepping::{NextStep, Position, Standing, Stepping};
 use cyrano_engine::{
     Answer, BlockProof, Cause, Engine, Inexact, Limits, Query, Refusal, Verdict, Violation, Watch, limit_reason,
 };
-use cyrano_ir::{InstrId, Interchangeable, Property, Quantifier, ThreadId};
+use cyrano_ir::{InstrId, Interchangeable, Progress, Property, Quantifier, ThreadId};
 
 use criteria::progress;
 use reductions::{data, movers, timestamps};
@@ -170,7 +170,8 @@ impl Engine for Explore {
     fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let property = query.property();
         if let Some(Property::Progress(progress)) = property {
-            return progress::ask(self, query, *progress, limits, watch);
+            let answers = progress::ask(self, query, &[*progress], limits, watch);
+            return answers.into_iter().next().expect("one question, one answer");
         }
         if property == Some(&Property::CommitAtomicity) {
             return self.atomicity(query, limits, watch);
@@ -180,6 +181,17 @@ impl Engine for Explore {
 }
 
 impl Explore {
+    /// Answers several questions about progress by one graph, in their order; the query is one of them.
+    pub fn ask_progress(
+        &self,
+        query: Query<'_>,
+        wanted: &[Progress],
+        limits: &Limits,
+        watch: &dyn Watch,
+    ) -> Vec<Answer> {
+        progress::ask(self, query, wanted, limits, watch)
+    }
+
     /// Commit-atomicity: by movers if they prove all blocks, else by the shadow.
     fn atomicity(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let uncommitted = |thread: &cyrano_ir::Thread| !cyrano_ir::Blocks::without_commit(thread).is_empty();

@@ -7,6 +7,7 @@ mod counting;
 mod deferred;
 pub(crate) mod large;
 pub(crate) mod options;
+mod progress;
 pub(crate) mod reductions;
 
 use std::collections::BTreeSet;
@@ -50,6 +51,8 @@ pub struct Runner {
     large: Option<Large>,
     /// The processes that search together, if there are others.
     cluster: Option<Arc<ClusterSearch>>,
+    /// What is asked together.
+    expected: progress::Expected,
 }
 
 /// An answer and who gave it.
@@ -89,7 +92,20 @@ impl Runner {
         options.off.iter().for_each(|reduction| (reduction.off)(&mut explore, &mut symbolic));
         let (engine, minimise, raises) = (options.engine, !options.no_minimise, options.deferred.is_none());
         let store = options.store.clone();
-        Self { engine, explore, symbolic, limits, workers, raises, minimise, store, large: None, cluster: None }
+        let expected = progress::Expected::default();
+        Self {
+            engine,
+            explore,
+            symbolic,
+            limits,
+            workers,
+            raises,
+            minimise,
+            store,
+            large: None,
+            cluster: None,
+            expected,
+        }
     }
 
     /// The same runner for one question, with at most this much time from now, and with this engine if one is given.
@@ -245,6 +261,9 @@ impl Runner {
 
     /// Asks the explorer. Processes that search together do so once: their memory is not the same, so they would not agree on another time.
     fn search(&self, explore: &dyn Engine, query: Query<'_>, watch: &dyn Watch) -> Answer {
+        if let Some(answer) = self.cluster.is_none().then(|| self.ask_expected(query, watch)).flatten() {
+            return answer;
+        }
         match self.raises && self.cluster.is_none() {
             true => deferred::ask(explore, query, &self.limits, watch),
             false => explore.ask(query, &self.limits, watch),

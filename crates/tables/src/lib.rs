@@ -83,8 +83,13 @@ pub struct Setup<'a> {
 impl Setup<'_> {
     /// A runner for questions that are asked one after the other, with the time of one cell from now.
     fn runner(&self) -> Runner {
-        let options = Options { workers: Some(1), timeout: Some(self.timeout), ..self.options.clone() };
-        Runner::new(&options, 1)
+        self.runner_with(1.0)
+    }
+
+    /// The same with so many times the time of one cell.
+    fn runner_with(&self, times: f64) -> Runner {
+        let timeout = Some(self.timeout.mul_f64(times));
+        Runner::new(&Options { workers: Some(1), timeout, ..self.options.clone() }, 1)
     }
 
     fn case(&self, name: &str, set: &[(&str, i128)]) -> Result<Case, Failure> {

@@ -1,8 +1,10 @@
 //! `cyrano check`.
 
+use cyrano_criteria::criterion::Progress;
+use cyrano_criteria::table::Claim;
 use cyrano_explore::Explore;
 use cyrano_report::{CheckReport, Results, RunReport, checks_html};
-use cyrano_session::{Failure, Files, Inputs, Selected, Shard, Subject, VERSION, select};
+use cyrano_session::{Failure, Files, Inputs, Selected, Shard, Subject, VERSION, leave_out_nothing, select};
 use cyrano_trace::Trace;
 
 use crate::args::CheckArgs;
@@ -15,6 +17,16 @@ struct Job {
     selected: Selected,
 }
 
+impl Job {
+    /// What it asks about progress.
+    fn progress(&self) -> &'static [Progress] {
+        match self.selected {
+            Selected::Run(Claim::Progress(progress), _) => progress,
+            _ => &[],
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
     let (subjects, mut jobs) = gather(args)?;
@@ -25,7 +37,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
     }
     let large = args.large.wanted(&args.run, jobs.len())?;
     let outputs = outputs(args)?;
-    let runner = args.run.runner(jobs.len())?.with_large(large);
+    let runner = args.run.runner(jobs.len())?.with_large(large).expecting(jobs.iter().flat_map(Job::progress).copied());
     let join = |explore: &Explore, workers: usize| {
         let inputs = || inputs(args, &subjects, &jobs);
         cluster::join(&args.cluster, &args.run, &args.output, explore, workers, inputs)
@@ -72,7 +84,9 @@ fn gather(args: &CheckArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
         let subject = subject?;
         Ok((select(&subject.case, &args.criterion, &models, &Disk)?, subject))
     });
-    let (checks, subjects): (Vec<_>, Vec<_>) = Failure::all(selected)?.into_iter().unzip();
+    let (mut checks, subjects): (Vec<_>, Vec<_>) = Failure::all(selected)?.into_iter().unzip();
+    let files: Vec<&str> = subjects.iter().map(|Subject { case, .. }| case.source.name.as_str()).collect();
+    leave_out_nothing(&files, &mut checks);
     let numbered = checks.into_iter().enumerate();
     let jobs = numbered.flat_map(|(subject, checks)| checks.into_iter().map(move |selected| Job { subject, selected }));
     Ok((subjects, jobs.collect()))
