@@ -127,6 +127,7 @@ fn table3(setup: &Setup<'_>, title: &'static str) -> Result<Made, Failure> {
     let notes = [
         "The paper names the statement after which a fence stands; lines are those of the library's files.",
         "An sfence orders stores with stores, a load fence loads with loads.",
+        "DSTM opens a variable in a section that looks at owner and status together; \"DSTM, words\" takes a step for each word, and only the cas that commits stands for more. Both need two fences under rmo, but in other places: in words the abort of an owner and the taking of its variable can be swapped.",
     ];
     Ok(made(title, &["algorithm", "model", "verdict", "time", "fences", "paper"], rows, &notes))
 }
