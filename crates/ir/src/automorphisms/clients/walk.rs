@@ -1,10 +1,9 @@
 //! The automorphism itself: the codes of threads, walked in pairs.
 
-use cyrano_ir::automorphisms::Pairs;
-use cyrano_ir::{Access, AccessKind, Addr, Expr, InstrId, LocalExpr, Method, Op, Place, Program, Thread, reply};
-
 use super::Calls;
-use crate::expand::share::past_jumps;
+use crate::automorphisms::Pairs;
+use crate::dataflow::past_jumps;
+use crate::{Access, AccessKind, Addr, Expr, InstrId, LocalExpr, Location, Method, Op, Place, Program, Thread, reply};
 
 /// Whether renaming threads, variables and values like this changes nothing.
 pub(super) fn is_automorphism(
@@ -32,7 +31,7 @@ pub(super) fn is_automorphism(
         let (a, b) = (&program.locations[a], &program.locations[b]);
         a.ty == b.ty && a.init == b.init
     };
-    let kept = |(location, holds): (&cyrano_ir::Location, &bool)| !holds || value(location.init) == location.init;
+    let kept = |(location, holds): (&Location, &bool)| !holds || value(location.init) == location.init;
     if !program.locations.iter().zip(&calls.locations).all(kept) {
         return false;
     }
