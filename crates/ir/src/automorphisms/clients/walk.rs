@@ -1,9 +1,9 @@
 //! The automorphism itself: the codes of threads, walked in pairs.
 
 use super::Calls;
-use crate::automorphisms::Pairs;
+use crate::automorphisms::{Named, Pairs, twins};
 use crate::dataflow::past_jumps;
-use crate::{Access, AccessKind, Addr, Expr, InstrId, LocalExpr, Location, Method, Op, Place, Program, Thread, reply};
+use crate::{AccessKind, Addr, Expr, LocalExpr, Location, Method, Op, Place, Program, RegId, Thread, reply};
 
 /// Whether renaming threads, variables and values like this changes nothing.
 pub(super) fn is_automorphism(
@@ -119,111 +119,83 @@ impl SymmetryWalk<'_> {
     /// Compares two instructions; gives the pairs that come next.
     fn instruction(&mut self, a: usize, b: usize) -> Option<Vec<(usize, usize)>> {
         let (left, right) = (&self.program.threads[self.from].code[a].op, &self.program.threads[self.to].code[b].op);
-        let to = |x: &InstrId, y: &InstrId| (x.index(), y.index());
-        let mut next = vec![(a + 1, b + 1)];
-        match (left, right) {
-            (Op::Invoke { .. }, Op::Invoke { .. }) => {}
-            (Op::Assign { dst, value }, Op::Assign { dst: other, value: as_well }) => {
-                let holds = self.calls.holds(&self.calls.place(self.from, dst));
-                self.place(dst, other)?;
-                self.content(value, as_well, holds)?;
-            }
-            (Op::Access(access), Op::Access(other)) if (access.kind, access.tags) == (other.kind, other.tags) => {
-                let holds = self.calls.holds(&self.calls.cells(self.program, &access.addr));
-                match (access.stored(), other.stored()) {
-                    (Some(value), Some(as_well)) => self.content(value, as_well, holds)?,
-                    // A read-modify-write of a value would compare or compute with it.
-                    _ if access.kind == AccessKind::Rmw && holds => return None,
-                    _ => self.change(access, other)?,
-                }
-                self.addr(&access.addr, &other.addr)?;
-                match (&access.dst, &other.dst) {
-                    (None, None) => {}
-                    (Some(dst), Some(other)) => self.place(dst, other)?,
-                    _ => return None,
-                }
-            }
-            (Op::Respond(value), Op::Respond(as_well)) => {
-                let code = constant(value).is_some_and(|code| reply::word(code).is_some());
-                self.content(value, as_well, !code)?;
-            }
-            (Op::Assume(cond), Op::Assume(other)) | (Op::Assert { cond, .. }, Op::Assert { cond: other, .. }) => {
-                self.content(cond, other, false)?;
-            }
-            (
-                Op::Branch { cond, then_to, else_to },
-                Op::Branch { cond: other, then_to: then_there, else_to: else_there },
-            ) => {
-                self.content(cond, other, false)?;
-                next = vec![to(then_to, then_there), to(else_to, else_there)];
-            }
-            (Op::Fence(x), Op::Fence(y)) if x == y => {}
-            (Op::AtomicBegin, Op::AtomicBegin) | (Op::AtomicEnd, Op::AtomicEnd) => {}
-            (Op::Halt, Op::Halt) => next.clear(),
+        let on = vec![(a + 1, b + 1)];
+        match left {
+            Op::Invoke { .. } => return matches!(right, Op::Invoke { .. }).then_some(on),
+            Op::Assign { .. } | Op::Access(_) | Op::Respond(_) | Op::Fence(_) | Op::AtomicBegin | Op::AtomicEnd => {}
+            Op::Assume(_) | Op::Assert { .. } | Op::Branch { .. } | Op::Halt => {}
             _ => return None,
         }
-        Some(next)
-    }
-
-    fn change(&mut self, left: &Access, right: &Access) -> Option<()> {
-        let kind = |access: &Access| access.change.as_ref().map(std::mem::discriminant);
-        (kind(left) == kind(right)).then_some(())?;
-        left.operands().into_iter().zip(right.operands()).try_for_each(|(a, b)| self.content(a, b, false))
-    }
-
-    /// What goes to a place, or decides something. Where values may be it is one of them, elsewhere it has nothing to do with them.
-    fn content(&mut self, left: &LocalExpr, right: &LocalExpr, value: bool) -> Option<()> {
-        match (left, right) {
-            (Expr::Const(a), Expr::Const(b)) if value => ((self.value)(*a) == *b).then_some(()),
-            (Expr::Var(a), Expr::Var(b)) if value => self.place(a, b),
-            _ if value || self.calls.mentions(self.from, left) => self.untouched(left, right),
-            _ => self.expr(left, right),
-        }
-    }
-
-    /// Values that are computed with: nothing to worry about as long as values keep their names.
-    fn untouched(&mut self, left: &LocalExpr, right: &LocalExpr) -> Option<()> {
-        let keeps = (1..=i128::from(u8::MAX)).all(|value| (self.value)(value) == value);
-        if keeps { self.expr(left, right) } else { None }
-    }
-
-    fn addr(&mut self, left: &Addr, right: &Addr) -> Option<()> {
-        match (left, right) {
-            (Addr::Fixed(a), Addr::Fixed(b)) => self.locations.add(a.index(), b.index()),
-            (Addr::Indexed { array, index }, Addr::Indexed { array: other, index: there }) if array == other => {
-                let array = &self.program.arrays[array.index()];
-                let cells = array.base.index()..array.base.index() + array.len as usize;
-                cells.into_iter().try_for_each(|cell| self.locations.add(cell, cell))?;
-                self.content(index, there, false)
+        let mut targets = Vec::new();
+        for pair in twins(&self.image(left)?, right)? {
+            match pair {
+                (Named::Location(a), Named::Location(b)) => self.locations.add(a.index(), b.index())?,
+                (Named::Register(a), Named::Register(b)) => self.registers.add(a.index(), b.index())?,
+                (Named::Target(a), Named::Target(b)) => targets.push((a.index(), b.index())),
+                (a, b) => (a == b).then_some(())?,
             }
-            _ => None,
         }
+        // An element of an array may be any.
+        if let Some(Addr::Indexed { array, .. }) = left.addr() {
+            let array = &self.program.arrays[array.index()];
+            let mut cells = array.base.index()..array.base.index() + array.len as usize;
+            cells.try_for_each(|cell| self.locations.add(cell, cell))?;
+        }
+        for (base, len, _) in elements(left) {
+            (base.index()..base.index() + len as usize).try_for_each(|cell| self.registers.add(cell, cell))?;
+        }
+        Some(match left {
+            Op::Branch { .. } => targets,
+            Op::Halt => Vec::new(),
+            _ => on,
+        })
     }
 
-    fn place(&mut self, left: &Place, right: &Place) -> Option<()> {
-        match (left, right) {
-            (Place::Reg(a), Place::Reg(b)) => self.registers.add(a.index(), b.index()),
-            (Place::Elem { base, len, index }, Place::Elem { base: other, len: also, index: there })
-                if base == other && len == also =>
-            {
-                let cells = base.index()..base.index() + *len as usize;
-                cells.into_iter().try_for_each(|cell| self.registers.add(cell, cell))?;
-                self.content(index, there, false)
-            }
+    /// An instruction with its values renamed, if it does nothing else with values than copying them. Where they keep their names it may.
+    fn image(&self, op: &Op) -> Option<Op> {
+        let (calls, mut image) = (self.calls, op.clone());
+        let holds = match op {
+            Op::Assign { dst, .. } => calls.holds(&calls.place(self.from, dst)),
+            Op::Access(access) => calls.holds(&calls.cells(self.program, &access.addr)),
+            Op::Respond(value) => constant(value).is_none_or(|code| reply::word(code).is_none()),
+            _ => false,
+        };
+        // A read-modify-write of a value would compare or compute with it.
+        let compares = op.access_kind() == Some(AccessKind::Rmw) && holds;
+        let copied = |operand: &LocalExpr| match operand {
+            Expr::Const(_) | Expr::Var(_) => holds || !calls.mentions(self.from, operand),
+            _ => !holds && !calls.mentions(self.from, operand),
+        };
+        let index = match op.addr() {
+            Some(Addr::Indexed { index, .. }) => Some(index),
             _ => None,
+        };
+        let mut indices = elements(op).into_iter().map(|(.., index)| index).chain(index);
+        let renames = (1..=i128::from(u8::MAX)).any(|value| (self.value)(value) != value);
+        let copies = op.operands().into_iter().all(copied) && !indices.any(|index| calls.mentions(self.from, index));
+        for operand in image.operands_mut() {
+            match operand {
+                Expr::Const(value) if holds => *value = (self.value)(*value),
+                _ => {}
+            }
         }
+        (!compares && (copies || !renames)).then_some(image)
     }
+}
 
-    fn expr(&mut self, left: &LocalExpr, right: &LocalExpr) -> Option<()> {
-        match (left, right) {
-            (Expr::Const(a), Expr::Const(b)) => (a == b).then_some(()),
-            (Expr::Var(a), Expr::Var(b)) => self.place(a, b),
-            (Expr::Unary(op, a), Expr::Unary(other, b)) if op == other => self.expr(a, b),
-            (Expr::Binary(op, a, c), Expr::Binary(other, b, d)) if op == other => {
-                self.expr(a, b)?;
-                self.expr(c, d)
-            }
-            _ => None,
+/// The elements of local arrays that an instruction names: the first register, how many there are, and which one.
+fn elements(op: &Op) -> Vec<(RegId, u32, &LocalExpr)> {
+    let mut places: Vec<&Place> = op.dst().into_iter().collect();
+    op.operands().into_iter().for_each(|operand| operand.for_each_var(&mut |place| places.push(place)));
+    if let Some(Addr::Indexed { index, .. }) = op.addr() {
+        index.for_each_var(&mut |place| places.push(place));
+    }
+    let mut found = Vec::new();
+    while let Some(place) = places.pop() {
+        if let Place::Elem { base, len, index } = place {
+            found.push((*base, *len, &**index));
+            index.for_each_var(&mut |place| places.push(place));
         }
     }
+    found
 }
