@@ -236,7 +236,7 @@ impl<'m> Pairs<'m> {
             return None;
         }
         self.steps += first.len() as u64;
-        let looks = self.looks(state);
+        let looks = self.m.looks_like(state);
         for one in &first {
             for other in (0..looks.len()).filter(|other| *other != one.thread) {
                 if is_representative(&looks, one.thread, other) {
@@ -245,22 +245,6 @@ impl<'m> Pairs<'m> {
             }
         }
         Some(())
-    }
-
-    /// For each thread the first one that looks like it.
-    fn looks(&self, state: &State) -> Vec<usize> {
-        let mut looks: Vec<usize> = (0..state.threads.len()).collect();
-        for group in &self.m.symmetric_threads {
-            let mut known: Vec<(Vec<u8>, usize)> = Vec::new();
-            for thread in group {
-                let own = self.m.looks_alone(state, *thread);
-                match known.iter().find(|(known, _)| *known == own) {
-                    Some((_, first)) => looks[*thread] = *first,
-                    None => known.push((own, *thread)),
-                }
-            }
-        }
-        looks
     }
 
     /// Tries a step and those of another thread that can follow it in the other order.

@@ -72,6 +72,11 @@ impl<'m> Stepper<'m> {
         self.note_timestamps(state);
         match self.m.amid(state) {
             Some(thread) => self.steps_of(state, thread, out),
+            None if self.m.shadows.is_some() && !self.m.symmetric_threads.is_empty() => {
+                let looks = self.m.looks_like(state);
+                let first = looks.iter().enumerate().filter(|(thread, like)| thread == *like);
+                first.for_each(|(thread, _)| self.steps_of(state, thread, out));
+            }
             None => (0..self.m.threads.len()).for_each(|thread| self.steps_of(state, thread, out)),
         }
         self.run_whole(out);
