@@ -51,6 +51,10 @@ pub struct Trace {
     /// The transactions in the order of their first events; empty if the program has none.
     #[serde(default)]
     pub transactions: Vec<TransactionInfo>,
+    /// Of a transactional memory judged by conflicts: the events that the criterion is about and nothing else, as the lines of a file for
+    /// `cyrano history`. Empty if there is no such history.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<String>,
     /// The operations of the client-visible interface and the atomic blocks of which some access was performed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationInfo>,

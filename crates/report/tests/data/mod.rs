@@ -94,6 +94,7 @@ pub fn trace() -> Trace {
         steps,
         threads: vec![thread("p0", "r1"), thread("p1", "r2")],
         transactions: vec![],
+        history: vec![],
         operations: vec![],
         initial: vec![],
         changes: vec![],
