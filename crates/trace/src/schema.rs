@@ -107,6 +107,9 @@ pub struct ModelInfo {
     pub different: Vec<String>,
     /// Kept pairs of accesses to the same address.
     pub same: Vec<String>,
+    /// Kept pairs of a read-modify-write and another access to different addresses (`cas-load`, …); absent where its load and its store decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cas: Option<Vec<String>>,
     /// Whether loads see their own thread's stores before they are performed.
     pub forwarding: bool,
     /// Which dependencies are kept.

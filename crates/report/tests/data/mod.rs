@@ -25,6 +25,7 @@ pub fn model() -> ModelInfo {
         forwarding: true,
         dependencies: DependencyInfo { data: false, address: false, control: "none".into() },
         serial: false,
+        cas: None,
         own_order: false,
     }
 }
