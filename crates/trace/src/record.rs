@@ -66,6 +66,7 @@ impl Trace {
             steps,
             threads: parts.program.thread_ids().map(|thread| recorder.thread(thread)).collect(),
             transactions: blocks.infos(parts),
+            history: transactions::lines(parts),
             operations: timeline::operations(parts.program, parts.execution),
             initial: recorder.initial(),
             changes: timeline::registers(parts),

@@ -104,6 +104,8 @@ impl Trace {
             different("how registers change")
         } else if !self.operations.is_empty() && self.operations != replayed.operations {
             different("what the operations are")
+        } else if !self.history.is_empty() && self.history != replayed.history {
+            different("the history of transactions")
         } else if self.threads != replayed.threads {
             different("where the threads end")
         } else if self.explanation != self.as_told_then(&replayed.explanation) {

@@ -7,11 +7,11 @@
 
 use std::collections::HashMap;
 
-use cyrano_criteria::history::{History, Names};
+use cyrano_criteria::history::{Action, History, MEMORY, Names};
 use cyrano_criteria::oracle::{self, Edge, Outcome, Reason, Split, Wrong};
-use cyrano_engine::StepFacts;
 use cyrano_engine::history::history;
-use cyrano_ir::{Op, Program, ThreadId, TxCriterion, TxEvent};
+use cyrano_engine::{StepFacts, Violation};
+use cyrano_ir::{Op, Program, Property, ThreadId, TxCriterion, TxEvent};
 
 use crate::calls;
 use crate::record::Parts;
@@ -128,11 +128,31 @@ pub(crate) fn explain(parts: &Parts<'_>, criterion: TxCriterion) -> Option<Expla
         return None;
     }
     let (history, steps) = history(parts.program, parts.replayed);
-    let names = Names {
-        threads: parts.program.threads.iter().map(|thread| thread.name.clone()).collect(),
-        variables: parts.program.transactional.iter().map(|loc| parts.program.location(*loc).name.clone()).collect(),
-    };
-    explain_history(criterion, &history, &names, &|event| steps[event] + 1).map(|(_, explanation)| explanation)
+    explain_history(criterion, &history, &names(parts), &|event| steps[event] + 1).map(|(_, explanation)| explanation)
+}
+
+/// The history of the execution as a file for `cyrano history`, line by line, if the criterion rejects it (FOIL, Table 3). Where the beginnings of
+/// transactions make no difference they are left out, as in the paper.
+pub(crate) fn lines(parts: &Parts<'_>) -> Vec<String> {
+    let Property::Transactions(criterion) = parts.property else { return Vec::new() };
+    if parts.program.has_calls() || !criterion.is_by_conflicts() || parts.violation != Some(&Violation::Transactions) {
+        return Vec::new();
+    }
+    let (history, _) = history(parts.program, parts.replayed);
+    let plain: History = history.iter().copied().filter(|event| event.action != Action::Begin).collect();
+    let told = if oracle::accepts(*criterion, &plain) { history } else { plain };
+    let names = Names { threads: Vec::new(), ..names(parts) };
+    let events = told.iter().map(|event| names.event(event));
+    [MEMORY.to_owned()].into_iter().chain(events).collect()
+}
+
+/// What the threads and the transactional variables are called.
+fn names(parts: &Parts<'_>) -> Names {
+    let program = parts.program;
+    Names {
+        threads: program.threads.iter().map(|thread| thread.name.clone()).collect(),
+        variables: program.transactional.iter().map(|loc| program.location(*loc).name.clone()).collect(),
+    }
 }
 
 /// Why a history is not correct, and at which event it goes wrong; `None` if it is. `number` says how an event is referred to.

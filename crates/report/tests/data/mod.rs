@@ -25,6 +25,7 @@ pub fn model() -> ModelInfo {
         forwarding: true,
         dependencies: DependencyInfo { data: false, address: false, control: "none".into() },
         serial: false,
+        cas: None,
         own_order: false,
     }
 }
@@ -94,6 +95,7 @@ pub fn trace() -> Trace {
         steps,
         threads: vec![thread("p0", "r1"), thread("p1", "r2")],
         transactions: vec![],
+        history: vec![],
         operations: vec![],
         initial: vec![],
         changes: vec![],

@@ -55,7 +55,7 @@ pub(crate) fn lower_program(
     let checks = checks.filter(|check| has_finals || !matches!(check.claim, Claim::Final(..)));
     let checks = checks.flat_map(|check| lower_check(check, &mut finals)).collect();
     let constants = names.file.consts.iter().zip(&names.consts);
-    if given {
+    if given && names.file.has_values() {
         // What its transactions do is not judged as a history.
         memory.transactional.clear();
     }
