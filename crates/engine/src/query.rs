@@ -104,6 +104,7 @@ pub fn lacks(program: &Program, property: &Property) -> Option<Lack> {
             let known = order.name() == COMMIT_ORDER || program.serial_order(order.name()).is_some();
             (program.restarts() && known, Lack::Order)
         }
+        Property::Transactions(TxCriterion::Spec(_)) => (!calls && variables, Lack::Transactions),
         Property::Transactions(criterion) if criterion.is_by_conflicts() => (calls || variables, Lack::Transactions),
         Property::Transactions(_) => (calls, Lack::Calls),
     };

@@ -160,7 +160,7 @@ pub struct TestInfo {
 /// What was asked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PropertyInfo {
-    /// `assertions`, `observations`, `commit-atomicity`, `atomicity`, `exists`, `never`, `always`, `opacity`, `strict-serializability`,
+    /// `assertions`, `observations`, `commit-atomicity`, `atomicity`, `exists`, `never`, `always`, `opacity`, `strict-serializability`, `spec:NAME`,
     /// `solo-progress`, `crash-free-solo-progress`, `local-progress`.
     pub criterion: String,
     /// The condition, where there is one.
@@ -168,6 +168,9 @@ pub struct PropertyInfo {
     /// For `observations` and `atomicity`: the outcomes that serial executions have, one value per observed variable.
     #[serde(with = "crate::number", default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<BTreeSet<Vec<i128>>>,
+    /// For `spec:NAME`: the text of the specification, unless it is a built-in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub specification: Option<String>,
 }
 
 /// One performed access, or an event of a transaction.
