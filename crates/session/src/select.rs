@@ -1,5 +1,7 @@
 //! Which checks run: what the file declares, narrowed or widened by the options.
 
+use std::collections::BTreeSet;
+
 use cyrano_criteria::table::Claim;
 use cyrano_engine::vacuity::can_go_wrong;
 use cyrano_engine::{Query, Question, Refusal, lacks};
@@ -171,14 +173,13 @@ fn nothing(claim: Claim, case: &Case) -> String {
 
 /// Leaves out the tests of a file that a criterion says nothing about, if it says something about others of the same file.
 pub fn leave_out_nothing(files: &[&str], selected: &mut [Vec<Selected>]) {
-    let runs = |file: &str, criterion: &str, all: &[Vec<Selected>]| {
-        let checks = files.iter().zip(all).filter(|(other, _)| **other == file).flat_map(|(_, checks)| checks);
-        checks.filter(|check| matches!(check, Selected::Run(..))).any(|check| check.criterion() == criterion)
+    let runs = |check: &&Selected| matches!(check, Selected::Run(..));
+    let of_file = |(file, checks): (&&str, &Vec<Selected>)| {
+        checks.iter().filter(runs).map(|check| ((*file).to_owned(), check.criterion())).collect::<Vec<_>>()
     };
-    let before = selected.to_vec();
+    let run: BTreeSet<(String, &str)> = files.iter().zip(selected.iter()).flat_map(of_file).collect();
     for (file, checks) in files.iter().zip(selected) {
-        let empty = |check: &Selected| matches!(check, Selected::Nothing { .. });
-        checks.retain(|check| !empty(check) || !runs(file, check.criterion(), &before));
+        checks.retain(|check| runs(&check) || !run.contains(&((*file).to_owned(), check.criterion())));
     }
 }
 
