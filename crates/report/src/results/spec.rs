@@ -24,7 +24,7 @@ pub struct SpecReport {
     pub left_only: Option<Vec<String>>,
     /// A shortest history that only the second has.
     pub right_only: Option<Vec<String>>,
-    /// How many states of the first were reached.
+    /// How many states of the first were reached, with all that renamings make of them.
     pub left_states: usize,
     /// How many states of the second were reached.
     pub right_states: usize,
