@@ -130,7 +130,8 @@ fn reductions_change_nothing() {
         Explore { movers: false, ..on.clone() },
     ];
     for (name, entry) in entries().into_iter().filter(|(name, _)| name != "acquire2") {
-        let program = compile(&name, &entry.source);
+        // One writer of a sequence lock is enough here.
+        let program = compile(&name, &entry.source.replace("WRITERS = 2", "WRITERS = 1"));
         for on_model in ["sc", "tso"].map(model) {
             let with = judge(&program, &on_model, &on).verdict;
             for explore in &off {

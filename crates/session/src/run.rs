@@ -19,7 +19,7 @@ use cyrano_explore::{Deadlocks, Explore};
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
-use cyrano_symbolic::{Export, Symbolic};
+use cyrano_symbolic::{Export, Form, Symbolic};
 
 use crate::failure::{self, Failure};
 use crate::pool;
@@ -207,8 +207,14 @@ impl Runner {
     }
 
     /// The formula of a query; `Err` says why there is none.
-    pub fn export(&self, query: Query<'_>, bound: Option<usize>, watch: &dyn Watch) -> Result<Export, String> {
-        self.symbolic.export(query, bound, &self.limits, watch)
+    pub fn export(
+        &self,
+        query: Query<'_>,
+        form: Form,
+        bound: Option<usize>,
+        watch: &dyn Watch,
+    ) -> Result<Export, String> {
+        self.symbolic.export(query, form, bound, &self.limits, watch)
     }
 
     /// Asks the engine of choice: the explorer if the choice is free, but for what programs with an order of their own end in, for

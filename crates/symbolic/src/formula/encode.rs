@@ -64,6 +64,8 @@ pub(crate) struct Encoding {
     /// The condition of the question has no value.
     pub(crate) undefined: Lit,
     pub(crate) observed: Vec<Value>,
+    /// What the question is about in final states.
+    pub(crate) asked: Vec<(FinalVar, Value)>,
     /// For each loop that a bound cut off, the literal that says so.
     pub(crate) exceeded: Vec<(LoopKey, Lit)>,
     /// Pairs of threads that were put in order.
@@ -246,6 +248,7 @@ impl<'a> Problem<'a> {
             FinalVar::Reg(thread, register) => run.threads[thread.index()].registers.values[register.index()].clone(),
         };
         let observed: Vec<Value> = shown(self.program, self.question).iter().map(lookup).collect();
+        let asked = asked(self.program, self.question).into_iter().map(|var| (var, lookup(&var))).collect();
         let mut undefined = FALSE;
         let target = match self.question {
             Question::Outcomes | Question::Holds(Property::Progress(_) | Property::CommitAtomicity) => complete,
@@ -284,6 +287,7 @@ impl<'a> Problem<'a> {
             target,
             undefined,
             observed,
+            asked,
             exceeded,
             ordered_threads: 0,
             optional,
