@@ -169,10 +169,9 @@ fn line(xml: &mut Xml, from: (f64, f64), to: (f64, f64)) {
 }
 
 fn power(decade: i32) -> String {
-    if (-3..0).contains(&decade) {
-        format!("{:.*}", decade.unsigned_abs() as usize, 10f64.powi(decade))
-    } else {
-        crate::count(10u64.saturating_pow(decade.max(0) as u32))
+    match u32::try_from(decade) {
+        Ok(decade) => crate::count(10u64.saturating_pow(decade)),
+        Err(_) => format!("{:.*}", decade.unsigned_abs() as usize, 10f64.powi(decade)),
     }
 }
 
@@ -197,5 +196,6 @@ mod tests {
         assert!(circles[0].contains("cx=\"464\" cy=\"48\"") && circles[0].contains("fill=\"none\""), "{}", circles[0]);
         assert!(circles[1].contains("cx=\"64\" cy=\"348\""), "{}", circles[1]);
         assert!(svg.contains("a &lt; b"), "{svg}");
+        assert_eq!([-4, -1, 0, 3].map(power), ["0.0001", "0.1", "1", "1,000"]);
     }
 }

@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_power_law_has_its_exponent() {
-        let points: Vec<Point> = (1..5).map(|x| f64::from(x)).map(|x| [x, 3.0 * x.powi(2), 0.0]).collect();
+        let points: Vec<Point> = (1..5).map(f64::from).map(|x| [x, 3.0 * x.powi(2), 0.0]).collect();
         assert_eq!((slope(&points, 1), slope(&points, 2)), ("2.0".to_owned(), "-".to_owned()));
         assert_eq!(from_to(&points, 1, 0), "3 to 48");
     }
