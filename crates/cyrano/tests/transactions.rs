@@ -63,6 +63,17 @@ fn a_violation_is_told_as_a_cycle_and_can_be_replayed() {
     let trace: serde_json::Value = serde_json::from_str(&place.read("t.json")).expect("a trace is JSON");
     assert_eq!(trace["transactions"].as_array().map(Vec::len), Some(2));
     assert_eq!(place.run("replay t.json").code, 0);
+    let lines = trace["history"].as_array().expect("the history has lines").iter().filter_map(|line| line.as_str());
+    let lines: Vec<&str> = lines.collect();
+    assert_eq!(lines.join("; "), "history memory; 1 load g[0]; 1 rfin; 2 store g[0]; 1 store g[0]");
+    // In lines and in one line, as the text has it.
+    for between in ["\n", "; "] {
+        place.write("w1.txt", lines.join(between).as_bytes());
+        let judged = place.run("history w1.txt --criterion opacity --format json");
+        assert_eq!((judged.code, &json(&judged)["results"][0]["at"]), (1, &4.into()), "{judged:?}");
+        place.write("w1.txt", lines[..4].join(between).as_bytes());
+        assert_eq!(place.run("history w1.txt --criterion opacity").code, 0, "without the last event it is accepted");
+    }
 }
 
 #[test]

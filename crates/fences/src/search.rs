@@ -49,8 +49,8 @@ impl Options {
     /// Leaves out the kinds that all of these models keep anyway.
     #[must_use]
     pub fn for_models(mut self, models: &[Model]) -> Self {
-        let relaxed = |model: &Model| FenceSet::FULL.without(model.reordering().same & model.reordering().different);
-        self.kinds = models.iter().map(relaxed).fold(FenceSet::NONE, |kinds, more| kinds | more);
+        let relaxed = models.iter().map(|model| model.reordering().relaxed());
+        self.kinds = relaxed.fold(FenceSet::NONE, |kinds, more| kinds | more);
         self
     }
 }

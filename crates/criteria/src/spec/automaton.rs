@@ -14,7 +14,7 @@ use crate::history::{Event, Size};
 pub struct StateId(pub u32);
 
 /// A finite automaton over events, all of whose states accept, built as it is walked.
-pub trait Automaton {
+pub trait Automaton: Send {
     /// Its name on the command line.
     fn name(&self) -> &'static str;
 
@@ -32,6 +32,11 @@ pub trait Automaton {
 
     /// How many states have been reached so far.
     fn states(&self) -> usize;
+
+    /// For a state without a move for a letter: where the automaton is, if there are words for it.
+    fn stuck(&self, _: StateId, _: usize) -> Option<String> {
+        None
+    }
 }
 
 /// The [`Automaton`] of a [`Specification`].
@@ -120,6 +125,10 @@ impl<S: Specification> Automaton for Numbered<S> {
 
     fn states(&self) -> usize {
         self.states.len()
+    }
+
+    fn stuck(&self, state: StateId, letter: usize) -> Option<String> {
+        self.spec.stuck(&self.states[state.0 as usize], self.alphabet[letter])
     }
 }
 

@@ -9,6 +9,7 @@ use super::foil::{TwoThreads, UnsupportedSize};
 use super::foil_det::FoilDet;
 use super::foil_det_fixed::FoilDetFixed;
 use super::foil_nondet::FoilNondet;
+use super::own::{self, TooSmall};
 use crate::history::Size;
 use crate::monitor::{Monitor, TooLarge};
 
@@ -32,6 +33,8 @@ pub enum NameError {
     Foil(UnsupportedSize),
     /// The monitors are not for this size.
     Monitor(TooLarge),
+    /// The user's automata are not for this size.
+    Own(TooSmall),
 }
 
 /// The specification of this name for this many threads and variables.
@@ -43,6 +46,9 @@ pub fn named(name: &str, size: Size) -> Result<Box<dyn Automaton>, NameError> {
         "foil-det-sound" => Box::new(Numbered::new(TwoThreads::new(size, FoilDet(Remembered))?)),
         "foil-det-fixed" => Box::new(Numbered::new(TwoThreads::new(size, FoilDetFixed)?)),
         _ => {
+            if let Some(own) = own::known(name) {
+                return Ok(Box::new(Numbered::new(own.automata(size)?)));
+            }
             let criterion = TxCriterion::from_name(name).filter(|criterion| criterion.is_by_conflicts());
             let criterion = criterion.ok_or_else(|| NameError::Unknown(name.to_owned()))?;
             Box::new(Numbered::new(Monitor::new(criterion, size)?))
@@ -62,6 +68,12 @@ impl From<TooLarge> for NameError {
     }
 }
 
+impl From<TooSmall> for NameError {
+    fn from(error: TooSmall) -> Self {
+        Self::Own(error)
+    }
+}
+
 impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -71,6 +83,11 @@ impl fmt::Display for NameError {
             }
             Self::Foil(error) => error.fmt(f),
             Self::Monitor(error) => error.fmt(f),
+            Self::Own(TooSmall { name, needs: Size { threads, vars } }) => {
+                let plural = |number: &u8, noun| format!("{number} {noun}{}", if *number == 1 { "" } else { "s" });
+                let (threads, vars) = (plural(threads, "thread"), plural(vars, "variable"));
+                write!(f, "`{name}` speaks of {threads} and {vars}, more than there are")
+            }
         }
     }
 }

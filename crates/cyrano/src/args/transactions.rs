@@ -38,7 +38,8 @@ Exit code 0: the same histories. 1: different; shortest histories that show it a
 
 Examples:
   cyrano spec compare foil-nondet foil-det
-  cyrano spec compare foil-det opacity --vars 1";
+  cyrano spec compare foil-det opacity --vars 1
+  cyrano spec compare mine.spec opacity";
 
 const FENCE_EXAMPLES: &str = "\
 For each model: fences of least cost that make the file's checks hold, each shown to be needed, as a unified diff.
@@ -60,7 +61,7 @@ pub struct HistoryArgs {
     #[arg(value_name = "FILE")]
     pub file: String,
     /// What to judge it by; without it every criterion that its alphabet has
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::of_histories())]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::HistoryCriterionParser)]
     pub criterion: Vec<TxCriterion>,
     #[command(flatten)]
     pub output: OutputArgs,
@@ -87,7 +88,7 @@ pub enum SpecCommand {
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub struct CompareArgs {
-    /// A specification (`cyrano spec list` lists them)
+    /// A specification: a name (`cyrano spec list` lists them), or a path to a file with one
     #[arg(value_name = "A")]
     pub left: String,
     /// Another one
@@ -114,7 +115,7 @@ pub struct FenceArgs {
     #[arg(value_name = "FILE")]
     pub file: String,
     /// Only checks of this kind have to hold
-    #[arg(long, value_name = "CRITERION", value_parser = named::criterion())]
+    #[arg(long, value_name = "CRITERION", value_parser = named::CriterionParser)]
     pub criterion: Option<Claim>,
     /// List every minimal set, not just one of least cost
     #[arg(long)]
@@ -150,6 +151,9 @@ pub struct TablesArgs {
     /// Only tables whose title has this text in it
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// Draw the table that is a chart in the paper (Fig. 10b of CheckFence)
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

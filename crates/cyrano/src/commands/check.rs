@@ -8,7 +8,7 @@ use cyrano_trace::Trace;
 use crate::args::CheckArgs;
 use crate::outputs::Outputs;
 use crate::source::{self, Disk};
-use crate::{cluster, command_line, models, progress, traces};
+use crate::{cluster, command_line, models, progress, specs, traces};
 
 struct Job {
     subject: usize,
@@ -62,6 +62,7 @@ fn outputs(args: &CheckArgs) -> Result<Outputs, Failure> {
 /// Compiles every file and selects its checks; whatever is wrong with any of them is said at once.
 fn gather(args: &CheckArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     let models = models::resolve_all(&args.run.model)?;
+    let criteria = specs::resolve_all(&args.criterion)?;
     let reference = args.reference.as_deref();
     let wanted = args.tests.wanted(reference.is_some());
     let loaded = args.files.iter().flat_map(|name| {
@@ -70,7 +71,7 @@ fn gather(args: &CheckArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     });
     let selected = loaded.map(|subject| {
         let subject = subject?;
-        Ok((select(&subject.case, &args.criterion, &models, &Disk)?, subject))
+        Ok((select(&subject.case, &criteria, &models, &Disk)?, subject))
     });
     let (checks, subjects): (Vec<_>, Vec<_>) = Failure::all(selected)?.into_iter().unzip();
     let numbered = checks.into_iter().enumerate();

@@ -3,8 +3,10 @@
 //! What a step needs to know about an instruction is computed here once: which registers are live before it, which kinds of
 //! accesses are deferred, how many accesses a thread may defer, which values are timestamps.
 
-use cyrano_criteria::history::Size;
 use cyrano_criteria::monitor::Monitor;
+use cyrano_criteria::spec::named::named;
+use cyrano_criteria::spec::walk::Walk;
+use cyrano_engine::history::size;
 use cyrano_ir::automorphisms::{self, Renaming};
 use cyrano_ir::dataflow::{Liveness, Names, exit_registers};
 use cyrano_ir::{
@@ -38,6 +40,12 @@ pub(crate) struct Machine<'a> {
     pub timestamps: Option<Timestamps>,
     /// The criterion for transactions, if one is asked for.
     pub monitor: Option<Monitor>,
+    /// The specification of transactions, if one is asked for.
+    pub spec: Option<Walk>,
+    /// Whether an event of a transaction is a step of its own; see `events`.
+    pub events_wait: bool,
+    /// Whether steps say what happens in them; see `lts`.
+    pub tells: bool,
     /// The criterion for histories with values, if one is asked for.
     pub values: Option<Values>,
     /// What the shadow of atomic blocks needs to know, if commit-atomicity is asked for.
@@ -117,7 +125,8 @@ impl<'a> Machine<'a> {
         let transactions = matches!(property, Some(Property::Transactions(_)));
         let values = property.and_then(|p| Values::of(program, p, config));
         let blocks = matches!(property, Some(Property::CommitAtomicity));
-        let by_conflicts = transactions && values.is_none();
+        let spec = property.filter(|_| values.is_none()).and_then(|property| specification(program, property));
+        let by_conflicts = transactions && values.is_none() && spec.is_none();
         // Assertions and deadlocks, like the agreement of blocks, do not ask which thread it is.
         let alike = blocks || matches!(property, Some(Property::Assertions)) && own_order.is_none() && gap.is_none();
         let mut machine = Self {
@@ -131,6 +140,9 @@ impl<'a> Machine<'a> {
             asks_for_assertions: matches!(property, Some(Property::Assertions)),
             judge_assertions: property.is_some_and(|property| !matches!(property, Property::Final { .. })),
             monitor: property.filter(|_| values.is_none()).and_then(|property| monitor(program, property)),
+            events_wait: spec.is_some(),
+            tells: false,
+            spec,
             values,
             shadows: blocks.then(|| Shadows::of(program)),
             ends: None,
@@ -213,6 +225,7 @@ impl<'a> Machine<'a> {
             threads: (0..self.program.threads.len()).map(|_| Default::default()).collect(),
             running: 0,
             monitor: self.monitor.as_ref().map(Monitor::initial),
+            spec: 0,
             shadow: self.shadows.as_ref().map(|shadows| shadows.initial(self.program)),
             heard: self.values.as_ref().map(|values| values.initial(self.program.threads.len())),
         }
@@ -240,11 +253,13 @@ pub(crate) fn monitor(program: &Program, property: &Property) -> Option<Monitor>
     let Property::Transactions(criterion) = property else {
         return None;
     };
-    let size = Size {
-        threads: u8::try_from(program.threads.len()).unwrap_or(u8::MAX),
-        vars: u8::try_from(program.transactional.len()).unwrap_or(u8::MAX),
-    };
-    criterion.is_by_conflicts().then(|| Monitor::new(*criterion, size).ok()).flatten()
+    criterion.is_by_conflicts().then(|| Monitor::new(*criterion, size(program)).ok()).flatten()
+}
+
+/// The specification that a property names.
+fn specification(program: &Program, property: &Property) -> Option<Walk> {
+    let Property::Transactions(TxCriterion::Spec(spec)) = property else { return None };
+    named(spec.name(), size(program)).ok().map(Walk::new)
 }
 
 fn variables(program: &Program) -> Vec<Option<u8>> {

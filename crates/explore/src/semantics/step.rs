@@ -6,6 +6,7 @@
 //!
 //! A thread rests at
 //! - an access that is not deferred under the model, or an atomic section with one;
+//! - an event of a transaction that cannot happen yet or, where events are steps of their own, any;
 //! - a choice: resting there, paths that lead to the same state are found to be the same;
 //! - a branch or `assume` whose condition is pending;
 //! - a deferred access when the queue is as long as it may get (the result is then `bounded`);
@@ -87,6 +88,11 @@ impl<'m> Stepper<'m> {
         self.note_timestamps(state);
         match self.m.amid(state) {
             Some(thread) => self.steps_of(state, thread, out),
+            None if self.m.shadows.is_some() && !self.m.symmetric_threads.is_empty() => {
+                let looks = self.m.looks_like(state);
+                let first = looks.iter().enumerate().filter(|(thread, like)| thread == *like);
+                first.for_each(|(thread, _)| self.steps_of(state, thread, out));
+            }
             None => (0..self.m.threads.len()).for_each(|thread| self.steps_of(state, thread, out)),
         }
         self.run_whole(out);
@@ -182,6 +188,12 @@ impl<'m> Stepper<'m> {
                 }
             }
             Op::Transaction(event) if !self.m.can_happen(&state.threads[thread].queue, *event) => {}
+            Op::Transaction(event) if self.m.events_wait => {
+                let index = out.start(state, thread);
+                self.happens(out.at(index), *event);
+                out.at(index).state.threads[thread].pc = pc + 1;
+                self.drain(out, index, thread);
+            }
             Op::Invoke { .. } | Op::Respond(_) => {
                 if state.threads[thread].queue.is_empty() {
                     let index = out.start(state, thread);

@@ -239,8 +239,8 @@ pub(crate) enum StmtKind {
     Fence(FenceSet),
     Atomic(Block),
     AtomicBlock(AtomicBlock),
-    /// `tx { … }`, a transaction of a client.
-    Tx(Block),
+    /// `tx { … }`, a transaction of a client, and what it does instead if that aborts.
+    Tx(Block, Option<Block>),
     Operation(Name, Block),
     ChooseValue(Place, Range),
     ChooseBlock(Vec<Block>),

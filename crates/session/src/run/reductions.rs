@@ -14,6 +14,11 @@ pub struct Reduction {
     pub(crate) off: fn(&mut Explore, &mut Symbolic),
 }
 
+/// One word for all of them.
+pub static ALL: Reduction = row("all", "All of these", |explore, symbolic| {
+    REDUCTIONS.iter().for_each(|reduction| (reduction.off)(explore, symbolic));
+});
+
 /// All of them.
 pub static REDUCTIONS: [Reduction; 21] = [
     row("dead-registers", "Registers that are not read again are forgotten", |e, _| e.dead_registers = false),
@@ -87,6 +92,11 @@ pub static REDUCTIONS: [Reduction; 21] = [
         |_, s| s.sessions = false,
     ),
 ];
+
+/// The reduction of this name, or all of them as one.
+pub fn reduction(name: &str) -> Option<&'static Reduction> {
+    REDUCTIONS.iter().chain([&ALL]).find(|reduction| reduction.name == name)
+}
 
 const fn row(name: &'static str, what: &'static str, off: fn(&mut Explore, &mut Symbolic)) -> Reduction {
     Reduction { name, what, off }
