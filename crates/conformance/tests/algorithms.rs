@@ -238,6 +238,7 @@ fn reductions_change_nothing_out_of_order() {
         Explore { settled_prefixes: false, ..on.clone() },
         Explore { lazy_choices: false, ..on.clone() },
         Explore { remembered_steps: false, ..on.clone() },
+        Explore { in_order_first: false, ..on.clone() },
     ];
     let mut wrong = 0;
     for (file, mode) in [("core_mcrt.rml", "declared"), ("core_mcrt_fixed.rml", "literal"), ("tl2.rml", "literal")] {

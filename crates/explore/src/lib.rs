@@ -75,6 +75,8 @@ pub struct Explore {
     pub ample_sets: bool,
     /// Steps are remembered by what they depend on. Not a reduction: states and transitions are the same.
     pub remembered_steps: bool,
+    /// Out of order, executions in the order of the text come first.
+    pub in_order_first: bool,
     /// Out of order, a thread leaves behind what is decided up to the first access that is open.
     pub settled_prefixes: bool,
     /// States of at least this many bytes are compressed.
@@ -106,6 +108,7 @@ impl Default for Explore {
             movers: true,
             ample_sets: true,
             remembered_steps: true,
+            in_order_first: true,
             settled_prefixes: true,
             compressed_from: 32,
             fingerprints: false,
@@ -244,7 +247,8 @@ impl Explore {
     }
 
     fn search(&self, query: Query<'_>, property: Option<&Property>, limits: &Limits, watch: &dyn Watch) -> Answer {
-        self.search_whole(query, property, &[], limits, watch)
+        let in_order = self.in_order_first(query, limits, watch);
+        in_order.unwrap_or_else(|| self.search_whole(query, property, &[], limits, watch))
     }
 
     /// Searches once, or again with larger gaps between timestamps. Some atomic blocks may run in one piece; see `whole`.

@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use cyrano_engine::{Access, Violation};
 use cyrano_ir::{AccessKind, InstrId, Op, OwnOrder, ThreadId};
+use rustc_hash::FxHashMap;
 
 use crate::semantics::declared::look::{Look, Ready, look, other};
 use crate::semantics::declared::partial::{eval, location, set};
@@ -71,7 +72,31 @@ impl Machine<'_> {
     }
 }
 
+/// What regions look like, by thread and the bytes of its part: what a thread can do depends on nothing else.
+pub(crate) type Looks = FxHashMap<(usize, Box<[u8]>), Arc<(Arc<Region>, Look)>>;
+
+/// Beyond so many all are forgotten: it is only a cache.
+const MOST_LOOKS: usize = 1 << 14;
+
 impl Stepper<'_> {
+    /// The region that a thread is in, and what it looks like.
+    fn looked(&mut self, order: &OwnOrder, state: &State, thread: usize) -> Arc<(Arc<Region>, Look)> {
+        let mut bytes = Vec::with_capacity(64);
+        self.m.encode_thread(state, thread, &mut bytes);
+        let key = (thread, bytes.into_boxed_slice());
+        if let Some(known) = self.looks.get(&key) {
+            return Arc::clone(known);
+        }
+        let region = self.m.region(thread, state.threads[thread].pc, order);
+        let look = self.m.look(state, thread, &region);
+        let known = Arc::new((region, look));
+        if self.looks.len() >= MOST_LOOKS {
+            self.looks.clear();
+        }
+        self.looks.insert(key, Arc::clone(&known));
+        known
+    }
+
     /// All steps of a thread. One in which something goes wrong counts only if the guesses of the other threads can be right.
     pub(crate) fn own_steps(&mut self, order: &OwnOrder, state: &State, thread: usize, out: &mut Successors) {
         let first = out.len();
@@ -111,8 +136,8 @@ impl Stepper<'_> {
         out: &mut Successors,
     ) {
         let thread = successor.thread;
-        let region = self.m.region(thread, successor.state.threads[thread].pc, order);
-        let look = self.m.look(&successor.state, thread, &region);
+        let known = self.looked(order, &successor.state, thread);
+        let (region, look) = (&known.0, &known.1);
         if look.wrong {
             return;
         }
@@ -122,12 +147,12 @@ impl Stepper<'_> {
         if look.limited.is_some() || look.dropped {
             // Others may go on; this thread does not.
             if acted {
-                self.settle(&mut successor.state, thread, &region, &look);
+                self.settle(&mut successor.state, thread, region, look);
                 out.push(successor);
             }
             return;
         }
-        if let Some((pc, error)) = look.error {
+        if let Some((pc, error)) = look.error.clone() {
             record_error(&mut successor.event, thread, pc, error);
             return work.push((successor, true));
         }
@@ -135,14 +160,14 @@ impl Stepper<'_> {
             // Where nothing else is left of a call, its response does not wait for another step.
             let last = !look.accesses_left && !successor.state.threads[thread].queue.is_empty();
             if acted && !last {
-                self.settle(&mut successor.state, thread, &region, &look);
+                self.settle(&mut successor.state, thread, region, look);
                 out.push(successor);
             } else {
                 self.fork_choice((successor, acted), choice.pc, work);
             }
             return;
         }
-        if let Some((pc, regs)) = look.exit {
+        if let Some((pc, regs)) = &look.exit {
             self.notes.asserted |= look.asserted;
             if let Some(instr) = look.failed.filter(|_| self.m.judge_assertions) {
                 let failed = Violation::Assertion { thread: ThreadId::new(thread), instr: InstrId(instr) };
@@ -150,16 +175,16 @@ impl Stepper<'_> {
             }
             let base = self.m.threads[thread].base;
             for (register, value) in region.registers.iter().zip(regs) {
-                successor.state.regs[base + *register as usize] = value;
+                successor.state.regs[base + *register as usize] = *value;
             }
-            return self.leave_region(successor, acted, pc, work, out);
+            return self.leave_region(successor, acted, *pc, work, out);
         }
         if acted {
-            self.settle(&mut successor.state, thread, &region, &look);
+            self.settle(&mut successor.state, thread, region, look);
             return out.push(successor);
         }
         for ready in &look.ready {
-            self.perform_own(&successor, &region, &look, ready, work);
+            self.perform_own(&successor, region, look, ready, work);
         }
         if look.waits || !self.m.config.lazy_choices {
             for choice in &look.choices {

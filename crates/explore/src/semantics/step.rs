@@ -18,6 +18,7 @@
 use cyrano_ir::{AccessKind, Op};
 
 use crate::faults::Fault;
+use crate::semantics::declared::Looks;
 use crate::semantics::machine::Machine;
 use crate::semantics::queue::section_end;
 use crate::semantics::state::State;
@@ -41,6 +42,8 @@ pub(crate) struct Stepper<'m> {
     pub speaks: bool,
     /// What accesses would touch, if they are to be named instead of performed; see `declared`.
     pub touching: Option<Vec<(u32, AccessKind)>>,
+    /// What regions look like; see `declared`.
+    pub looks: Looks,
 }
 
 impl<'m> Stepper<'m> {
@@ -52,6 +55,7 @@ impl<'m> Stepper<'m> {
             reached: vec![false; m.instructions()],
             speaks: false,
             touching: None,
+            looks: Looks::default(),
         }
     }
 
