@@ -2,7 +2,7 @@
 //!
 //! The passes, a folder for each: text to tree (`syntax`), what names stand for (`resolve`), what is allowed where (`rules`), folding,
 //! unrolling and inlining (`expand`), and instructions (`lower`). An stm or an algorithm is run by clients (`clients`), and an algorithm says
-//! which of its accesses stay in order (`orders`). Files with an `algorithm` block make several programs; they start in [`algorithm`].
+//! which of its accesses stay in order (`orders`). What a file uses of others is put behind it first ([`uses`]). Files with an `algorithm` block make several programs; they start in [`algorithm`].
 //! `docs/rml.md` and `docs/algorithms.md` are the language's reference.
 //!
 //! **Invariants:** every error of a file is reported, once; no input makes a pass panic or run on (nesting, unrolling and the number of
@@ -20,6 +20,7 @@ mod report;
 mod resolve;
 mod rules;
 mod syntax;
+pub mod uses;
 
 /// The reserved words.
 pub const RESERVED: &[&str] = syntax::token::Token::WORDS;

@@ -12,6 +12,7 @@ use std::time::Instant;
 use cyrano_engine::{Answer, Execution, Query, Question, Violation, Watch};
 use cyrano_fences::repair::{Ask, Candidate, Chart, Confirmed, Text, Trouble};
 use cyrano_fences::{Fence, Options, Outcome, Repair, Verdict, merge, statement, synthesise, unified_diff, weights};
+use cyrano_ir::origin::{Piece, pieces};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use cyrano_report::{CandidateInfo, FenceInfo, FencesReport};
@@ -107,9 +108,15 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// What a changed source looks like beside the original.
+    /// What a changed source looks like beside the original, file by file.
     fn diff(&self, source: &Source, text: &str) -> String {
-        unified_diff(&source.text, text, &source.name, &format!("{} ({})", source.name, self.model.name))
+        let files = pieces(&source.text).into_iter().zip(pieces(text));
+        let of_file = |(old, new): (Piece, Piece)| {
+            let name = old.file.as_ref().unwrap_or(&source.name);
+            let changed = format!("{name} ({})", self.model.name);
+            unified_diff(&source.text[old.range], &text[new.range], name, &changed)
+        };
+        files.map(of_file).collect()
     }
 }
 

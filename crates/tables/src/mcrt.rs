@@ -41,7 +41,8 @@ const ORDERS: [(&str, &str); 7] = [
     ("opacity", "not checked"),
 ];
 
-const MUTANTS: [&str; 6] = ["no_validation", "no_undo", "stale_abort", "no_lock_check", "no_tie_rule", "no_quiesce"];
+const MUTANTS: [&str; 8] =
+    ["no_validation", "no_undo", "stale_abort", "token", "no_lock_check", "no_tie_rule", "no_quiesce", "early_quiesce"];
 
 const HEADER: [&str; 8] = ["memory", "size", "criterion", "paper", "verdict", "states", "time", "memory used"];
 

@@ -57,9 +57,36 @@ impl Parser<'_, '_> {
     fn client_body(&mut self) -> Fallible<()> {
         self.members(&DECLARATIONS, |p| match p.peek() {
             Token::Thread => p.thread(),
-            _ => Err(p.unexpected_word("a thread", &["thread"])),
+            Token::Ident if p.at_word("initially") => p.initially(),
+            _ => Err(p.unexpected_word("a thread or `initially`", &["thread", "initially"])),
         })?;
         Ok(())
+    }
+
+    /// `initially data = value;`: what `data` of the memory starts with for this client.
+    fn initially(&mut self) -> Fallible<()> {
+        self.bump();
+        let name = self.name()?;
+        self.expect(Token::Eq)?;
+        let init = self.initialiser()?;
+        self.expect(Token::Semicolon)?;
+        self.file.initial.push((name, init));
+        Ok(())
+    }
+
+    /// Gives `data` the values that the client starts with.
+    pub(crate) fn adopt_initial(&mut self) {
+        for (name, init) in std::mem::take(&mut self.file.initial) {
+            let declared = self.file.decls.iter_mut().find(|decl| decl.data && decl.name.text == name.text);
+            match declared {
+                Some(declared) => declared.init = Some(init),
+                None if self.file.broken => {}
+                None => {
+                    let message = format!("the memory has no data `{}`", name.text);
+                    self.complain(name.span, message, "unknown", "name what the stm declares as `data`");
+                }
+            }
+        }
     }
 
     /// Makes the client's threads those of the program, if the program can have a client.
