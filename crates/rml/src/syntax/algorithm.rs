@@ -39,7 +39,7 @@ impl Parser<'_, '_> {
                 Token::Shared => to.shared.extend(p.declarations(Self::shared_object)?),
                 _ if p.at_word("txlocal") => to.locals.extend(p.declarations(|p| p.kept(false))?),
                 _ if p.at_word("threadlocal") => to.locals.extend(p.declarations(|p| p.kept(true))?),
-                _ if p.at_word("initially") => p.initially(&mut to)?,
+                _ if p.at_word("initially") => p.initial_locations(&mut to)?,
                 _ if p.at_word("order") => to.orders.extend(p.orders()?),
                 _ if p.at_word("record") => to.records.push(p.record()?),
                 _ if p.at_word("method") => to.methods.push(p.method()?),
@@ -133,7 +133,7 @@ impl Parser<'_, '_> {
     }
 
     /// `initially v;` or `initially {a, b};`.
-    fn initially(&mut self, to: &mut Algorithm) -> Fallible<()> {
+    fn initial_locations(&mut self, to: &mut Algorithm) -> Fallible<()> {
         let span = self.bump();
         let init = self.object_init()?;
         if to.initially.replace(init).is_some() {

@@ -12,7 +12,7 @@ use cyrano_rml::{CompileError, algorithm, compile};
 
 #[test]
 fn errors() {
-    check("errors", 117, diagnostics);
+    check("errors", 120, diagnostics);
 }
 
 #[test]

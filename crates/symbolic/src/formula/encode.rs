@@ -14,6 +14,7 @@ use crate::execute::event::{Address, Event, LoopKey, Run, Sources, Unit};
 use crate::execute::idle::Idle;
 use crate::execute::loops::Loops;
 use crate::execute::range::Range;
+use crate::execute::silent::Words;
 use crate::execute::value::Value;
 use crate::execute::walk::{Setting, ThreadWalk};
 use crate::formula::gates::{Formula, Gates};
@@ -87,8 +88,10 @@ impl<'a> Problem<'a> {
         });
         let live: Vec<Liveness> = live.collect();
         let loops: Vec<Loops> = program.threads.iter().map(Loops::new).collect();
+        let words = Words::new(program, model);
         let idle = program.thread_ids().zip(&loops).zip(&live).map(|((thread, loops), live)| {
-            if engine.idle_iterations { Idle::new(program, model, thread, loops, live) } else { Idle::default() }
+            let code = program.thread(thread);
+            if engine.idle_iterations { Idle::new(&words, thread, code, loops, live) } else { Idle::default() }
         });
         let idle = idle.collect();
         let swaps = if engine.thread_symmetry { symmetry::candidates(program, model, question) } else { Vec::new() };
