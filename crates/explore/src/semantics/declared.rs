@@ -152,7 +152,7 @@ impl Stepper<'_> {
             }
             return;
         }
-        if let Some((pc, error)) = look.error.clone() {
+        if let Some((pc, error)) = look.error {
             record_error(&mut successor.event, thread, pc, error);
             return work.push((successor, true));
         }

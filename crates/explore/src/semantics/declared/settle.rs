@@ -29,7 +29,7 @@ impl Stepper<'_> {
             return;
         }
         let regs = &mut state.regs[self.m.threads[thread].base..];
-        while let Some(next) = self.passes(own.pc, &mut own.queue, regs, thread) {
+        while let Some(next) = self.passes(own.pc, &own.queue, regs, thread) {
             own.pc = next;
         }
         let pc = own.pc;
@@ -37,7 +37,7 @@ impl Stepper<'_> {
     }
 
     /// Passes an instruction, or a whole section, if it is decided; says which one comes next.
-    fn passes(&mut self, pc: u32, queue: &mut Vec<Entry>, regs: &mut [i128], thread: usize) -> Option<u32> {
+    fn passes(&mut self, pc: u32, queue: &[Entry], regs: &mut [i128], thread: usize) -> Option<u32> {
         let op = self.m.op(thread, pc);
         if is_barrier(op) {
             return None;
