@@ -6,4 +6,5 @@ pub(crate) mod given;
 pub(crate) mod named;
 pub(crate) mod space;
 pub(crate) mod symmetry;
+pub(crate) mod told;
 pub(crate) mod values;

@@ -4,7 +4,7 @@
 //! variables, then their writes, then `end`. Whatever ends a command leads back to the choice, so no thread ever halts.
 //! **Invariant:** a `halt` that can be reached is a path on which a command ends without saying how, and is reported.
 
-use cyrano_ir::{Diagnostic, Instr, Op, Place, Span, TxEvent, Ty};
+use cyrano_ir::{Diagnostic, Expr as IrExpr, Instr, Op, Place, Span, TxEvent, Ty, reply};
 
 use crate::lower::thread::Lower;
 use crate::report::{Fallible, Reported};
@@ -64,7 +64,11 @@ impl Lower<'_, '_, '_> {
             return self.emit(Op::BlockCommit, span);
         }
         if let Some(tx) = &self.own.tx {
-            let target = if event == TxEvent::Commit { tx.after } else { tx.retry };
+            let (target, answer) = match event {
+                TxEvent::Commit => (tx.after, reply::COMMITTED),
+                _ => (tx.retry, reply::ABORTED),
+            };
+            self.tell(Op::Respond(IrExpr::Const(answer)), span)?;
             return self.leave(target, false, span);
         }
         let client = self.own.client.ok_or(Reported)?;

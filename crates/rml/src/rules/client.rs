@@ -3,7 +3,7 @@
 //! A client sees constants, the stm's `data`, its commands `read` and `write`, and nothing else of the stm. Inside a transaction `data` is
 //! touched by the commands alone, outside of it directly.
 
-use cyrano_ir::{Diagnostic, Span};
+use cyrano_ir::{Diagnostic, Span, TxCriterion};
 
 use crate::resolve::names::{Shape, Symbol, VarId};
 use crate::resolve::typing::Kind;
@@ -75,9 +75,10 @@ impl<'a> Checker<'a, '_> {
     /// Why a file with a client cannot claim this.
     pub(crate) fn refused_of_client(claim: &Claim) -> Option<String> {
         match claim {
-            Claim::Transactions(criterion) => {
-                Some(format!("`{}` is about all clients, and this stm has one of its own", criterion.name()))
+            Claim::Transactions(TxCriterion::InOrder(_)) => {
+                Some("orders are for an stm without a client of its own".to_owned())
             }
+            Claim::Transactions(_) => None,
             Claim::Progress(_) => Some("progress is about all clients, and this stm has one of its own".to_owned()),
             Claim::CommitAtomicity => Some("a client has no commit points".to_owned()),
             Claim::Atomicity | Claim::Assertions | Claim::Observations | Claim::Final(..) => None,
