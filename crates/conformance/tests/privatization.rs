@@ -182,6 +182,22 @@ fn engines_agree_on_a_client_without_aborts() {
     }
 }
 
+/// Programs that step outside of transactions: with two operations a transaction may read what was written in between.
+#[test]
+fn all_programs_that_step_outside() {
+    let source = source("mcrt_timestamps_outside.rml");
+    for (ops, after, verdict) in [(1, 1, Verdict::Verified), (2, 1, Verdict::Violated)] {
+        let resized = source.replace("OPS = 1", &format!("OPS = {ops}"));
+        let resized = resized.replace("AFTER = 1", &format!("AFTER = {after}"));
+        let property = Property::Observations(allowed(&resized));
+        assert_eq!(
+            check(&compile(&resized), &property, "sc").verdict,
+            verdict,
+            "{ops} operations, {after} steps behind"
+        );
+    }
+}
+
 /// Opacity of a given client: a memory with a lock is opaque whether it aborts or not, one without a lock, or that does not undo, is not.
 #[test]
 fn histories_of_given_clients() {
