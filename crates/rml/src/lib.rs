@@ -47,7 +47,7 @@ pub enum CompileError {
 pub struct Compiled {
     /// The program.
     pub program: Program,
-    /// The client without the stm, if it is an stm with a client of its own: transactions are atomic blocks that load and store `data`.
+    /// The client without the stm, if it is an stm with values and a client of its own: transactions are atomic blocks that load and store `data`.
     pub atomic: Option<Program>,
 }
 
@@ -71,7 +71,7 @@ pub fn compile_both(source: &str, name: &str, set: &[(String, i128)]) -> Result<
     let names = resolve::names::collect(source, &file, set, &mut reports);
     let checked = rules::checker::check(&names, &mut reports);
     let program = lower::program::lower_program(name, &names, &checked, false, &mut reports);
-    let has_client = file.client.is_some() && reports.is_empty();
+    let has_client = file.client.is_some() && file.has_values() && reports.is_empty();
     let atomic = has_client.then(|| lower::program::lower_program(name, &names, &checked, true, &mut reports));
     if !reports.is_empty() {
         return Err(CompileError::Diagnostics(reports.finish()));

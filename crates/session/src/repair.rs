@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use cyrano_engine::{Answer, Execution, Query, Question, Violation, Watch};
 use cyrano_fences::repair::{Ask, Candidate, Chart, Confirmed, Text, Trouble};
-use cyrano_fences::{Fence, Options, Outcome, Repair, Verdict, merge, statement, synthesise, unified_diff};
+use cyrano_fences::{Fence, Options, Outcome, Repair, Verdict, merge, statement, synthesise, unified_diff, weights};
 use cyrano_ir::origin::{Piece, pieces};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
@@ -24,6 +24,7 @@ use crate::proof::Proof;
 use crate::run::Runner;
 use crate::source::Source;
 use crate::specification::Specification;
+pub use cyrano_fences::MOST_GIVEN;
 use orders::repair_orders;
 use sessions::Sessions;
 pub use tasks::tasks;
@@ -39,6 +40,8 @@ pub struct Task<'a> {
     pub model: &'a Model,
     /// Whether all minimal sets are wanted.
     pub all: bool,
+    /// How often threads, procedures, commands or functions run, where that matters for what a fence costs.
+    pub weights: &'a [(String, u32)],
 }
 
 /// A program and what must hold of it.
@@ -216,6 +219,9 @@ impl Ask for Asker<'_> {
 /// Finds fences for one model; for an algorithm, which declares what it keeps in order, orders for one mode of execution.
 pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Repaired, Failure> {
     let case = task.first()?;
+    if case.algorithm.is_some() && !task.weights.is_empty() {
+        return Err(case.refused("weights are for fences; the orders of an algorithm have no cost"));
+    }
     let asker = Asker { task, runner, watch, sessions: Sessions::default() };
     if case.algorithm.is_some() { repair_orders(&asker, case) } else { repair_fences(&asker, case) }
 }
@@ -223,7 +229,11 @@ pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Rep
 fn repair_fences(asker: &Asker<'_>, case: &Case) -> Result<Repaired, Failure> {
     let (start, task) = (Instant::now(), asker.task);
     let language = case.frontend.fences().map_err(|why| case.refused(why))?;
-    let text = Text::new(asker, &case.source.text, task.model, language);
+    let mut text = Text::new(asker, &case.source.text, task.model, language);
+    if !task.weights.is_empty() {
+        let weights = weights(&case.source.text, &language.blocks(&case.source.text), task.weights);
+        text = text.with_weights(weights.map_err(|why| case.refused(why))?);
+    }
     let options = Options { sets: task.sets(), ..Options::default() }.for_models(std::slice::from_ref(task.model));
     let outcome = synthesise(&text, &options);
     text.finish().map_err(|trouble| asker.failure(trouble, "fences"))?;
@@ -242,6 +252,7 @@ fn repair_fences(asker: &Asker<'_>, case: &Case) -> Result<Repaired, Failure> {
         minimal: outcome.minimal,
         complete: task.all && outcome.complete,
         sets: outcome.sets.iter().map(|set| infos(&outcome, set)).collect(),
+        costs: outcome.sets.iter().filter(|_| !task.weights.is_empty()).map(|set| set.cost).collect(),
         candidate,
         trace: shown.and_then(|shown| shown.wrong.evidence.clone()),
         questions: outcome.questions,

@@ -66,9 +66,13 @@ impl Lower<'_, '_, '_> {
         if let Some(tx) = &self.own.tx {
             let (target, answer) = match event {
                 TxEvent::Commit => (tx.after, reply::COMMITTED),
-                _ => (tx.retry, reply::ABORTED),
+                TxEvent::Abort => (tx.retry, reply::ABORTED),
+                TxEvent::ReadFinish => (tx.finished, reply::OK),
             };
-            self.tell(Op::Respond(IrExpr::Const(answer)), span)?;
+            match self.own.shared.names.file.has_values() {
+                true => self.tell(Op::Respond(IrExpr::Const(answer)), span)?,
+                false => self.emit(Op::Transaction(event), span)?,
+            }
             return self.leave(target, false, span);
         }
         let client = self.own.client.ok_or(Reported)?;

@@ -103,10 +103,10 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// Whether the variable is a constant here: a command is lowered for each value of its parameter, unless a given client calls it.
+    /// Whether the variable is a constant here: a command is lowered for each value of its parameter, unless a given client with values calls it.
     fn is_fixed(&self, var: VarId) -> bool {
         self.mode != (Mode::Constant { in_thread: false })
-            && self.names.file.client.is_none()
+            && (self.names.file.client.is_none() || !self.names.file.has_values())
             && self.names.is_command_param(var)
     }
 

@@ -62,7 +62,7 @@ impl File {
     /// Whether calls and responses of a given client are told: something is claimed about its history.
     pub(crate) fn tells_calls(&self) -> bool {
         let about_history = |check: &CheckDecl| matches!(check.claim, Claim::Transactions(_));
-        self.client.is_some() && self.checks.iter().any(about_history)
+        self.client.is_some() && self.has_values() && self.checks.iter().any(about_history)
     }
 
     /// The procedure that a command is.
@@ -271,8 +271,8 @@ pub(crate) enum StmtKind {
     Fence(FenceSet),
     Atomic(Block),
     AtomicBlock(AtomicBlock),
-    /// `tx { … }`, a transaction of a client.
-    Tx(Block),
+    /// `tx { … }`, a transaction of a client, and what it does instead if that aborts.
+    Tx(Block, Option<Block>),
     Operation(Name, Block),
     ChooseValue(Place, Range),
     ChooseBlock(Vec<Block>),

@@ -102,6 +102,14 @@ pub(super) fn ends(out: &mut String, trace: &Trace, style: Style) {
     }
 }
 
+/// The events of transactions alone: a file for `cyrano history`, in one line.
+pub(super) fn history(out: &mut String, trace: &Trace, style: Style) {
+    if !trace.history.is_empty() {
+        out.push_str("\nThe history alone, for `cyrano history`:\n");
+        hang(out, "  ", &trace.history.join("; "), style);
+    }
+}
+
 /// Why it matters.
 pub(super) fn why(out: &mut String, trace: &Trace, style: Style) {
     out.push('\n');
