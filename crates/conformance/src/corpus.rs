@@ -79,7 +79,7 @@ pub fn with_clients() -> anyhow::Result<Vec<Entry>> {
 
 /// The transactional memories with values. Their promises are `//@ MODEL CRITERION [NAME=VALUE]…: VERDICT`.
 pub fn with_values() -> anyhow::Result<Vec<Entry>> {
-    of_kind(|compiled| compiled.program.has_calls())
+    of_kind(|compiled| compiled.atomic.is_none() && compiled.program.has_calls())
 }
 
 fn of_kind(wanted: fn(&Compiled) -> bool) -> anyhow::Result<Vec<Entry>> {

@@ -8,7 +8,7 @@ use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::blocks::serial::serial;
-use cyrano_ir::{Program, Property};
+use cyrano_ir::{Program, Property, TxCriterion};
 use cyrano_memory::Model;
 
 type Outcomes = BTreeSet<Vec<i128>>;
@@ -69,6 +69,8 @@ fn headers_tell_the_truth() {
                 "atomicity" => Property::Observations(allowed(&entry.source)),
                 name => declared.clone().find(|property| property.criterion() == name).expect("it is declared").clone(),
             };
+            let about_calls = matches!(property, Property::Transactions(_));
+            let program = if about_calls { program.clone() } else { program.without_calls() };
             let found = check(&program, &property, &promise.model).verdict;
             assert_eq!(found.name(), promise.verdict, "{}, {}", entry.path.display(), promise.property);
             promises += 1;
@@ -178,4 +180,63 @@ fn engines_agree_on_a_client_without_aborts() {
     for name in ["sc", "tso"] {
         assert_eq!(outcomes(&program, name, &Explore::default()), outcomes(&program, name, &Interp), "{name}");
     }
+}
+
+/// Programs that step outside of transactions: with two operations a transaction may read what was written in between.
+#[test]
+fn all_programs_that_step_outside() {
+    let source = source("mcrt_timestamps_outside.rml");
+    for (ops, after, verdict) in [(1, 1, Verdict::Verified), (2, 1, Verdict::Violated)] {
+        let resized = source.replace("OPS = 1", &format!("OPS = {ops}"));
+        let resized = resized.replace("AFTER = 1", &format!("AFTER = {after}"));
+        let property = Property::Observations(allowed(&resized));
+        assert_eq!(
+            check(&compile(&resized), &property, "sc").verdict,
+            verdict,
+            "{ops} operations, {after} steps behind"
+        );
+    }
+}
+
+/// Opacity of a given client: a memory with a lock is opaque whether it aborts or not, one without a lock, or that does not undo, is not.
+#[test]
+fn histories_of_given_clients() {
+    let opacity = Property::Transactions(TxCriterion::Opacity);
+    let on = Explore::default();
+    let explorers = [
+        on.clone(),
+        Explore { merged_histories: false, ..on.clone() },
+        Explore { macro_steps: false, dead_registers: false, ..on.clone() },
+    ];
+    let unlocked = LOCK.replace("assume r == 0; lock := 1;", "lock := 1;");
+    let careless = LOCK.replace("rollback g[i] := old[i];", "skip;");
+    let patient = |memory: &str| memory.replace("choose r in 0..1; if r == 1 then give_up;", "skip;");
+    let torn = "client { thread p { tx { write(0, 1); write(1, 1); } }
+                         thread q { local a, b; tx { a := read(0); b := read(1); } } }";
+    for (memory, client, verdict) in [
+        (LOCK.to_owned(), CLIENTS[0], Verdict::Verified),
+        (patient(LOCK), CLIENTS[1], Verdict::Verified),
+        (LOCK.to_owned(), CLIENTS[2], Verdict::Verified),
+        (LOCK.to_owned(), torn, Verdict::Verified),
+        (patient(LOCK), torn, Verdict::Verified),
+        (careless, CLIENTS[0], Verdict::Violated),
+        (unlocked.clone(), torn, Verdict::Violated),
+        (patient(&unlocked), torn, Verdict::Violated),
+    ] {
+        let program = compile(&format!("{memory}{client}\ncheck opacity;\n"));
+        for explore in &explorers {
+            let found = corpus::judge(explore, &program, &model("sc"), &opacity, &limits(60.0, 2));
+            assert_eq!(found.verdict, verdict, "{memory}\n{client}\n{explore:?}");
+        }
+        if !memory.contains("choose") {
+            let model = model("sc");
+            let query = Query::new(&program, &model, Question::Holds(&opacity)).expect("a question");
+            let reference = Interp.ask(query, &limits(60.0, 2), &()).verdict;
+            assert!(reference == verdict || reference == Verdict::Unknown, "{reference:?}: {memory}\n{client}");
+        }
+    }
+    let refused = |client: &str| cyrano_rml::compile(&format!("{LOCK}{client}\ncheck opacity;\n"), "client", &[]);
+    assert!(refused(CLIENTS[3]).is_err(), "any number of transactions");
+    let outside = "client { thread p { local r; tx { r := read(0); } g[1] := r; } }";
+    assert!(refused(outside).is_err(), "an access outside of transactions");
 }

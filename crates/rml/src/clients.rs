@@ -5,4 +5,5 @@ pub(crate) mod general;
 pub(crate) mod given;
 pub(crate) mod named;
 pub(crate) mod space;
+pub(crate) mod told;
 pub(crate) mod values;

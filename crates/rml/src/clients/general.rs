@@ -4,7 +4,7 @@
 //! variables, then their writes, then `end`. Whatever ends a command leads back to the choice, so no thread ever halts.
 //! **Invariant:** a `halt` that can be reached is a path on which a command ends without saying how, and is reported.
 
-use cyrano_ir::{Diagnostic, Instr, Op, Place, Span, TxEvent, Ty};
+use cyrano_ir::{Diagnostic, Expr as IrExpr, Instr, Op, Place, Span, TxEvent, Ty, reply};
 
 use crate::lower::thread::Lower;
 use crate::report::{Fallible, Reported};
@@ -64,13 +64,14 @@ impl Lower<'_, '_, '_> {
             return self.emit(Op::BlockCommit, span);
         }
         if let Some(tx) = &self.own.tx {
-            let target = match event {
-                TxEvent::Commit => tx.after,
-                TxEvent::Abort => tx.retry,
-                TxEvent::ReadFinish => tx.finished,
+            let (target, answer) = match event {
+                TxEvent::Commit => (tx.after, reply::COMMITTED),
+                TxEvent::Abort => (tx.retry, reply::ABORTED),
+                TxEvent::ReadFinish => (tx.finished, reply::OK),
             };
-            if !self.own.shared.names.file.has_values() {
-                self.emit(Op::Transaction(event), span)?;
+            match self.own.shared.names.file.has_values() {
+                true => self.tell(Op::Respond(IrExpr::Const(answer)), span)?,
+                false => self.emit(Op::Transaction(event), span)?,
             }
             return self.leave(target, false, span);
         }

@@ -5,13 +5,16 @@
 //! The second lowering ([`Shared::atomic`](crate::lower::thread::Shared)) has no stm: a transaction is an atomic block, a read loads and a write
 //! stores. Its serial executions are those in which transactions are atomic (O'Leary, Saha and Tuttle, section 1).
 //!
+//! If something is claimed about the history of the client's transactions, opacity say, calls and responses are events, as those of all clients
+//! of a size are (`values`); then no access to `data` may stand outside of transactions.
+//!
 //! Of an stm without values there is one lowering, the first. Its commands are lowered as the most general client has them, once for each call and with
 //! the variable as a constant, and say what becomes of the transaction; so its histories are those of the most general client that come from
 //! the given program (FOIL, section 2.3: a program says for each command what follows it, and what follows its abort).
 //!
 //! **Invariant:** both lowerings have the same threads and observe the same variables by the same names.
 
-use cyrano_ir::{Addr, BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span, Ty};
+use cyrano_ir::{Addr, BinOp, Expr as IrExpr, LocalExpr, Method, Op, Place, RegId, Span, Ty, reply};
 
 use crate::expand::fold::fold;
 use crate::lower::Frame;
@@ -130,6 +133,7 @@ impl<'a> Lower<'a, '_, '_> {
             }
         };
         let args = [address].into_iter().take(params).collect();
+        self.tell(Op::Invoke { method: Method::Commit, args: Vec::new() }, span)?;
         self.inline_command(procedure, args, None, span)
     }
 
@@ -160,7 +164,26 @@ impl<'a> Lower<'a, '_, '_> {
         if let First::Register(register) = self.own.tx.as_ref().ok_or(Reported)?.first {
             self.note_first(register, address.clone(), call.span)?;
         }
-        self.inline_command(procedure, args, result, call.span)
+        if !names.file.tells_calls() {
+            return self.inline_command(procedure, args, result, call.span);
+        }
+        let method = if args.len() == 1 { Method::Read } else { Method::Write };
+        self.emit(Op::Invoke { method, args: args.clone() }, call.span)?;
+        let (into, answer) = match (method, result) {
+            (Method::Read, Some(place)) => (Some(place.clone()), IrExpr::Var(place)),
+            (Method::Read, None) => {
+                let unused = self.register("%value", Ty::Int, call.span)?;
+                (Some(Place::Reg(unused)), var(unused))
+            }
+            _ => (None, IrExpr::Const(reply::OK)),
+        };
+        self.inline_command(procedure, args, into, call.span)?;
+        self.emit(Op::Respond(answer), call.span)
+    }
+
+    /// A call or a response, if the client's history is asked for.
+    pub(crate) fn tell(&mut self, op: Op, span: Span) -> Fallible<()> {
+        if self.own.shared.names.file.tells_calls() { self.emit(op, span) } else { Ok(()) }
     }
 
     /// The variable that a command of an stm without values is about.

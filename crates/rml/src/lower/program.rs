@@ -8,6 +8,7 @@ use cyrano_ir::{
     SharedArray, Span,
 };
 
+use crate::clients::told::{self, check_told};
 use crate::clients::values::serial_orders;
 use crate::expand::fold::fold;
 use crate::lower::finals::{Finals, Found, offset};
@@ -44,6 +45,9 @@ pub(crate) fn lower_program(
     for thread in &threads {
         check_flow(thread, &shared, reports);
     }
+    if names.file.tells_calls() && !atomic {
+        check_told(&threads, names, reports);
+    }
     let keys: Vec<_> = threads.iter_mut().map(|thread| std::mem::take(&mut thread.keys)).collect();
     check_blocks(&threads, names.file, reports);
     let mut finals = Finals { shared: &shared, threads: &mut threads, reports, binders: Vec::new() };
@@ -55,7 +59,7 @@ pub(crate) fn lower_program(
     let checks = checks.filter(|check| has_finals || !matches!(check.claim, Claim::Final(..)));
     let checks = checks.flat_map(|check| lower_check(check, &mut finals)).collect();
     let constants = names.file.consts.iter().zip(&names.consts);
-    if given && names.file.has_values() {
+    if given && names.file.has_values() && (atomic || !names.file.tells_calls()) {
         // What its transactions do is not judged as a history.
         memory.transactional.clear();
     }
@@ -78,6 +82,9 @@ pub(crate) fn lower_program(
         settled: Vec::new(),
         routines: names.file.procs.iter().map(|procedure| routine(&procedure.name, &procedure.body)).collect(),
     };
+    if names.file.tells_calls() && !atomic {
+        told::note_size(&mut program);
+    }
     program.settled = settled(names.file, &program);
     if names.file.has_values() && !given {
         let values = program.constants.iter().find(|(name, _)| name == "values").map_or(0, |(_, value)| *value);

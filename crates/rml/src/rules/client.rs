@@ -4,7 +4,7 @@
 //! touched by the commands alone, outside of it directly. Of an stm without values it does not even see `data`: all that it does is to run
 //! transactions, whose reads return nothing (FOIL, section 2.3).
 
-use cyrano_ir::{Diagnostic, Span};
+use cyrano_ir::{Diagnostic, Span, TxCriterion};
 
 use crate::resolve::names::{Shape, Symbol, VarId};
 use crate::resolve::typing::Kind;
@@ -92,11 +92,11 @@ impl<'a> Checker<'a, '_> {
     /// Why a file with a client cannot claim this.
     pub(crate) fn refused_of_client(claim: &Claim, values: bool) -> Option<String> {
         match claim {
-            Claim::Transactions(_) if !values => None,
             Claim::Atomicity if !values => Some("without values there is nothing to compare at the end".to_owned()),
-            Claim::Transactions(criterion) => {
-                Some(format!("`{}` is about all clients, and this stm has one of its own", criterion.name()))
+            Claim::Transactions(TxCriterion::InOrder(_)) if values => {
+                Some("orders are for an stm without a client of its own".to_owned())
             }
+            Claim::Transactions(_) => None,
             Claim::Progress(_) => Some("progress is about all clients, and this stm has one of its own".to_owned()),
             Claim::CommitAtomicity => Some("a client has no commit points".to_owned()),
             Claim::Atomicity | Claim::Assertions | Claim::Observations | Claim::Final(..) => None,

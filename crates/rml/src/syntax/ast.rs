@@ -59,6 +59,12 @@ impl File {
         self.stm().is_some() && write.is_some_and(|write| self.procs[write].params.len() == 2)
     }
 
+    /// Whether calls and responses of a given client are told: something is claimed about its history.
+    pub(crate) fn tells_calls(&self) -> bool {
+        let about_history = |check: &CheckDecl| matches!(check.claim, Claim::Transactions(_));
+        self.client.is_some() && self.has_values() && self.checks.iter().any(about_history)
+    }
+
     /// The procedure that a command is.
     pub(crate) fn command(&self, command: Command) -> Option<usize> {
         self.procs.iter().position(|procedure| procedure.command == Some(command))
