@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cyrano_cluster::ClusterSearch;
+use cyrano_engine::lts::TransitionSystem;
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Stop, Verdict, Watch};
 use cyrano_explore::{Deadlocks, Explore};
 use cyrano_interp::Interp;
@@ -205,6 +206,11 @@ impl Runner {
     /// The formula of a query; `Err` says why there is none.
     pub fn export(&self, query: Query<'_>, bound: Option<usize>, watch: &dyn Watch) -> Result<Export, String> {
         self.symbolic.export(query, bound, &self.limits, watch)
+    }
+
+    /// All states and steps of a program; `Err` says why they are not known.
+    pub fn transition_system(&self, query: Query<'_>) -> Result<TransitionSystem, Cause> {
+        self.explore.transition_system(query, &self.limits, &())
     }
 
     /// Asks the engine of choice: the explorer if the choice is free, but for what programs with an order of their own end in, for

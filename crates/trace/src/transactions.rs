@@ -7,9 +7,9 @@
 
 use std::collections::HashMap;
 
+use cyrano_criteria::criterion::SpecName;
 use cyrano_criteria::history::{Action, History, MEMORY, Names, Size};
 use cyrano_criteria::oracle::{self, Edge, Outcome, Reason, Split, Wrong};
-use cyrano_criteria::criterion::SpecName;
 use cyrano_criteria::spec::named::named;
 use cyrano_criteria::spec::walk::{Rejection, rejection};
 use cyrano_engine::history::{history, size};
@@ -133,7 +133,8 @@ pub(crate) fn explain(parts: &Parts<'_>, criterion: TxCriterion) -> Option<Expla
     let (history, steps) = history(parts.program, parts.replayed);
     if let TxCriterion::Spec(spec) = criterion {
         let names = Names { threads: Vec::new(), ..names(parts) };
-        let rejected = explain_rejection(spec, size(parts.program), &history, &names, "step", &|event| steps[event] + 1);
+        let rejected =
+            explain_rejection(spec, size(parts.program), &history, &names, "step", &|event| steps[event] + 1);
         return rejected.map(|(_, explanation)| explanation);
     }
     explain_history(criterion, &history, &names(parts), &|event| steps[event] + 1).map(|(_, explanation)| explanation)

@@ -261,7 +261,9 @@ impl<'a> Reader<'a> {
         if found.is_none() {
             let (what, example) = match sort {
                 Sort::Thread => ("thread", "a number, `any`, `other`, or a name from `for thread t`"),
-                Sort::Variable => ("variable", "`x`, `y`, `z`, `v3`, …, `any`, `other`, or a name from `for variable v`"),
+                Sort::Variable => {
+                    ("variable", "`x`, `y`, `z`, `v3`, …, `any`, `other`, or a name from `for variable v`")
+                }
             };
             let message = format!("`{}` is not a {what}", word.text);
             self.error(word.span(), message, "unknown", format!("a {what} is {example}"));

@@ -3,4 +3,5 @@
 mod comparison;
 mod discipline;
 mod foil;
+mod own;
 mod trimmed;

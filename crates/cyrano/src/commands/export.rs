@@ -1,4 +1,4 @@
-//! `cyrano export`: checks as formulas in files.
+//! `cyrano export`: checks as formulas in files, or transition systems ([`super::aut`]).
 //!
 //! **Invariant:** a file says what its formula is about and what an answer means; what the engine found out about it stands in the comments and the
 //! report, never in the clauses.
@@ -30,11 +30,19 @@ struct Job {
 
 /// Runs the command.
 pub fn run(args: &ExportArgs) -> Result<u8, Failure> {
+    match (&args.aut, &args.dimacs) {
+        (Some(path), _) => super::aut::run(args, path),
+        (None, Some(dir)) => formulas(args, dir),
+        (None, None) => Err(Failure::input("--dimacs or --aut says what to write")),
+    }
+}
+
+fn formulas(args: &ExportArgs, dir: &Path) -> Result<u8, Failure> {
     if !matches!(args.run.engine, None | Some(EngineName::Symbolic)) {
         return Err(Failure::input("only the symbolic engine makes formulas"));
     }
-    let (subjects, jobs) = gather(args)?;
-    std::fs::create_dir_all(&args.dimacs).map_err(|error| cannot_write(&args.dimacs, &error))?;
+    let (subjects, jobs) = gather(args, dir)?;
+    std::fs::create_dir_all(dir).map_err(|error| cannot_write(dir, &error))?;
     let outputs = Outputs::new(&args.output).silent();
     jobs.iter().try_for_each(|job| outputs.claim(DIMACS, Some(&job.path)))?;
     let runner = args.run.runner(jobs.len())?;
@@ -50,7 +58,7 @@ pub fn run(args: &ExportArgs) -> Result<u8, Failure> {
     Ok(outputs.exit(if all { Verdict::Verified } else { Verdict::Unknown }.exit_code()))
 }
 
-fn gather(args: &ExportArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
+fn gather(args: &ExportArgs, dir: &Path) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     let models = models::resolve_all(&args.run.model)?;
     let (mut subjects, mut jobs, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
     let reference = args.reference.as_deref();
@@ -58,7 +66,7 @@ fn gather(args: &ExportArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     for file in &args.files {
         for subject in Subject::load(&Disk, file, &args.run.set, &wanted, reference)? {
             for selected in select(&subject.case, &args.criterion, &models, &Disk)? {
-                let path = args.dimacs.join(unused(&name(&subject.case, &selected), &mut names));
+                let path = dir.join(unused(&name(&subject.case, &selected), &mut names));
                 jobs.push(Job { subject: subjects.len(), selected, path });
             }
             subjects.push(subject);

@@ -21,8 +21,7 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     let models = models::resolve_all(&args.run.model)?;
     let criteria = specs::resolve_all(args.criterion.as_slice())?;
     let subjects = Subject::load(&source::Disk, &args.file, &args.run.set, &args.tests.wanted(false), None)?;
-    let selected =
-        subjects.iter().map(|subject| select(&subject.case, &criteria, &models, &source::Disk));
+    let selected = subjects.iter().map(|subject| select(&subject.case, &criteria, &models, &source::Disk));
     let selected = selected.collect::<Result<Vec<_>, _>>()?;
     let runner = args.run.runner(selected.first().map_or(1, Vec::len))?;
     let tasks = tasks(&runner, &subjects, selected)?;

@@ -80,8 +80,11 @@ impl From<NoRoom> for Halt {
 impl Machine<'_> {
     /// Whether a step of a thread depends on its own part and the locations it touches and changes nothing else; and whether that is used.
     pub(crate) fn has_local_steps(&self) -> bool {
-        let local =
-            self.monitor.is_none() && self.spec.is_none() && self.values.is_none() && self.shadows.is_none() && self.timestamps.is_none();
+        let local = self.monitor.is_none()
+            && self.spec.is_none()
+            && self.values.is_none()
+            && self.shadows.is_none()
+            && self.timestamps.is_none();
         let plain = self.own_order.is_none() && self.symmetry.is_none() && self.variable_symmetry.is_empty();
         self.config.remembered_steps && local && plain
     }

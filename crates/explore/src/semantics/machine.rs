@@ -263,7 +263,6 @@ fn specification(program: &Program, property: &Property) -> Option<Walk> {
     named(spec.name(), size(program)).ok().map(Walk::new)
 }
 
-
 fn variables(program: &Program) -> Vec<Option<u8>> {
     let number = |loc: usize| program.transactional.iter().position(|t| t.index() == loc);
     (0..program.locations.len()).map(|loc| number(loc).and_then(|v| u8::try_from(v).ok())).collect()

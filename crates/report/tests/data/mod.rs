@@ -89,7 +89,12 @@ pub fn trace() -> Trace {
         tool: Tool { name: "cyrano".into(), version: "0".into() },
         model: model(),
         program: ProgramInfo { file: "sb.rml".into(), source: "…".into(), set: BTreeMap::new(), test: None },
-        property: PropertyInfo { criterion: "never".into(), condition: Some("r1 = 0 && r2 = 0".into()), allowed: None, specification: None },
+        property: PropertyInfo {
+            criterion: "never".into(),
+            condition: Some("r1 = 0 && r2 = 0".into()),
+            allowed: None,
+            specification: None,
+        },
         violation: Some(ViolationInfo::FinalState),
         relations: Relations::of(&steps),
         steps,
