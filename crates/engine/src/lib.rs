@@ -17,6 +17,7 @@ pub mod lts;
 mod query;
 mod refusal;
 mod relations;
+pub mod rerun;
 pub mod vacuity;
 pub mod values;
 

@@ -53,7 +53,7 @@ pub struct Explore {
     pub thread_symmetry: bool,
     /// States that differ by a renaming of transactional variables that are treated alike are one (criteria for transactions).
     pub variable_symmetry: bool,
-    /// A choice is made only when the thread's next access is performed (criteria for transactions).
+    /// A choice is made only when the thread's next access is performed (criteria for transactions, and out of order).
     pub lazy_choices: bool,
     /// Stores that a client can repeat for ever are limited (criteria for transactions).
     pub repeated_stores: bool,
@@ -75,6 +75,8 @@ pub struct Explore {
     pub ample_sets: bool,
     /// Steps are remembered by what they depend on. Not a reduction: states and transitions are the same.
     pub remembered_steps: bool,
+    /// Out of order, a thread leaves behind what is decided up to the first access that is open.
+    pub settled_prefixes: bool,
     /// States of at least this many bytes are compressed.
     pub compressed_from: usize,
     /// Of states only 64-bit fingerprints are kept, which may be equal by accident; verdicts say so.
@@ -104,6 +106,7 @@ impl Default for Explore {
             movers: true,
             ample_sets: true,
             remembered_steps: true,
+            settled_prefixes: true,
             compressed_from: 32,
             fingerprints: false,
             deadlocks: Deadlocks::Wrong,
@@ -126,12 +129,13 @@ impl Explore {
             ("timestamps", self.timestamps && machine.program.has_timestamps()),
             ("thread-symmetry", machine.symmetry.is_some() || !machine.symmetric_threads.is_empty()),
             ("variable-symmetry", !machine.variable_symmetry.is_empty()),
-            ("lazy-choices", machine.lazy_choices),
+            ("lazy-choices", machine.lazy_choices || self.lazy_choices && machine.own_order.is_some()),
             ("repeated-stores", machine.limits_repeats && notes.repeats),
             ("dead-loads", self.dead_loads && machine.loads_wait && machine.shadows.is_none()),
             ("sorted-stores", machine.sorts),
             ("client-symmetry", renames),
             ("merged-histories", self.merged_histories && machine.values.is_some()),
+            ("settled-prefixes", self.settled_prefixes && machine.own_order.is_some()),
             ("movers", !machine.whole.is_empty()),
             ("ample-sets", notes.ample),
         ])

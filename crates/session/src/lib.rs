@@ -37,7 +37,7 @@ pub use judged::Outcome;
 pub use run::checking::lines;
 pub use run::large::Large;
 pub use run::options::{EngineName, Options};
-pub use run::reductions::{REDUCTIONS, Reduction};
+pub use run::reductions::{ALL, REDUCTIONS, Reduction, reduction};
 pub use run::{Answered, Runner, unasked};
 pub use select::{Selected, default_model, select};
 pub use shard::{Inputs, Shard};

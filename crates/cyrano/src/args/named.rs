@@ -8,7 +8,7 @@ use clap::error::Error;
 use clap::{Arg, Command};
 use cyrano_criteria::table::{self, CRITERIA, Claim};
 use cyrano_ir::TxCriterion;
-use cyrano_session::{EngineName, REDUCTIONS, Reduction};
+use cyrano_session::{ALL, EngineName, REDUCTIONS, Reduction};
 use cyrano_tables::{PAPERS, Paper};
 
 /// Reads one of these names.
@@ -22,8 +22,8 @@ fn one_of<T: Clone + Send + Sync + 'static>(
 
 /// Reads a reduction.
 pub fn reduction() -> impl TypedValueParser<Value = &'static Reduction> {
-    let known = REDUCTIONS.iter().map(|reduction| (reduction.name, reduction.what));
-    one_of(known, |name| REDUCTIONS.iter().find(|reduction| reduction.name == name))
+    let known = REDUCTIONS.iter().chain([&ALL]).map(|reduction| (reduction.name, reduction.what));
+    one_of(known, cyrano_session::reduction)
 }
 
 /// Reads the name of a paper.

@@ -151,6 +151,9 @@ pub struct TablesArgs {
     /// Only tables whose title has this text in it
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// Draw the table that is a chart in the paper (Fig. 10b of CheckFence)
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -3,8 +3,6 @@
 //! What a step needs to know about an instruction is computed here once: which registers are live before it, which kinds of
 //! accesses are deferred, how many accesses a thread may defer, which values are timestamps.
 
-use std::sync::{Arc, Mutex};
-
 use cyrano_criteria::monitor::Monitor;
 use cyrano_criteria::spec::named::named;
 use cyrano_criteria::spec::walk::Walk;
@@ -16,8 +14,6 @@ use cyrano_ir::{
 };
 use cyrano_memory::Model;
 
-use rustc_hash::FxHashMap;
-
 use crate::Explore;
 use crate::criteria::exercise::Pursuit;
 use crate::criteria::shadow::Shadows;
@@ -27,7 +23,7 @@ use crate::reductions::repeats::constant_variables;
 use crate::reductions::symmetry::Symmetry;
 use crate::reductions::timestamps::Timestamps;
 use crate::reductions::variables::MOST_VARIABLES;
-use crate::semantics::declared::OwnRegion;
+use crate::semantics::declared::Regions;
 use crate::semantics::guards::Headers;
 use crate::semantics::state::State;
 
@@ -62,8 +58,8 @@ pub(crate) struct Machine<'a> {
     pub headers: Headers,
     /// The program's own order, under a model that follows it; see `declared`.
     pub own_order: Option<&'a OwnOrder>,
-    /// The regions of threads that were met, by thread and first instruction; see `declared`.
-    pub regions: Mutex<FxHashMap<(usize, u32), Arc<OwnRegion>>>,
+    /// The regions of threads; see `declared`.
+    pub regions: Regions,
     /// For each location its number among the transactional variables.
     pub variables: Vec<Option<u8>>,
     /// The renamings of threads that change nothing, if they are used.
@@ -80,6 +76,8 @@ pub(crate) struct Machine<'a> {
     pub constant: Vec<bool>,
     /// Whether neighbouring deferred stores are sorted; see `canonicalise`.
     pub sorts: bool,
+    /// Whether assertions are what is asked about.
+    pub asks_for_assertions: bool,
     /// Whether a failed assertion ends the search; when outcomes are asked for, it does not matter.
     pub judge_assertions: bool,
     /// What a search for transactions that do something is after; see `exercise`.
@@ -139,6 +137,7 @@ impl<'a> Machine<'a> {
             defers,
             loads_wait: defers[AccessKind::Load as usize] || defers[AccessKind::Rmw as usize],
             timestamps: gap.map(|gap| Timestamps::new(program, gap)),
+            asks_for_assertions: matches!(property, Some(Property::Assertions)),
             judge_assertions: property.is_some_and(|property| !matches!(property, Property::Final { .. })),
             monitor: property.filter(|_| values.is_none()).and_then(|property| monitor(program, property)),
             events_wait: spec.is_some(),
@@ -150,7 +149,7 @@ impl<'a> Machine<'a> {
             whole: Vec::new(),
             headers: Headers::of(program),
             own_order,
-            regions: Mutex::default(),
+            regions: own_order.map(|_| Regions::new(program)).unwrap_or_default(),
             variables: variables(program),
             symmetry: (config.thread_symmetry && by_conflicts).then(|| Symmetry::of(program)).flatten(),
             symmetric_threads: if config.thread_symmetry && alike && !model.reordering().serial {

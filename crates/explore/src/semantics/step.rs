@@ -15,7 +15,7 @@
 //! - any local instruction, once it has run for [`PATIENCE`] instructions without a rest, so that a loop without shared
 //!   accesses becomes a cycle of states instead of a hang.
 
-use cyrano_ir::Op;
+use cyrano_ir::{AccessKind, Op};
 
 use crate::faults::Fault;
 use crate::semantics::machine::Machine;
@@ -37,11 +37,22 @@ pub(crate) struct Stepper<'m> {
     pub started_with: Vec<(cyrano_ir::dataflow::Class, i128)>,
     /// Which instructions threads have come to; see `reached`.
     pub reached: Vec<bool>,
+    /// Whether there was a call or a response since somebody cleared this.
+    pub speaks: bool,
+    /// What accesses would touch, if they are to be named instead of performed; see `declared`.
+    pub touching: Option<Vec<(u32, AccessKind)>>,
 }
 
 impl<'m> Stepper<'m> {
     pub fn new(m: &'m Machine<'m>) -> Self {
-        Self { m, notes: Notes::default(), started_with: Vec::new(), reached: vec![false; m.instructions()] }
+        Self {
+            m,
+            notes: Notes::default(),
+            started_with: Vec::new(),
+            reached: vec![false; m.instructions()],
+            speaks: false,
+            touching: None,
+        }
     }
 
     /// The states in which every thread has run to its first rest. More than one if a thread begins with a choice.
@@ -67,12 +78,17 @@ impl<'m> Stepper<'m> {
     /// All successors of a resting state.
     pub fn successors(&mut self, state: &State, out: &mut Successors) {
         out.clear();
-        if let Some(order) = self.m.own_order {
-            return (0..self.m.threads.len()).for_each(|thread| self.own_steps(order, state, thread, out));
+        if self.m.own_order.is_some() {
+            return (0..self.m.threads.len()).for_each(|thread| self.steps_of(state, thread, out));
         }
         self.note_timestamps(state);
         match self.m.amid(state) {
             Some(thread) => self.steps_of(state, thread, out),
+            None if self.m.shadows.is_some() && !self.m.symmetric_threads.is_empty() => {
+                let looks = self.m.looks_like(state);
+                let first = looks.iter().enumerate().filter(|(thread, like)| thread == *like);
+                first.for_each(|(thread, _)| self.steps_of(state, thread, out));
+            }
             None => (0..self.m.threads.len()).for_each(|thread| self.steps_of(state, thread, out)),
         }
         self.run_whole(out);
@@ -82,6 +98,9 @@ impl<'m> Stepper<'m> {
 
     /// The steps of one thread, behind what is there already.
     pub(crate) fn steps_of(&mut self, state: &State, thread: usize, out: &mut Successors) {
+        if let Some(order) = self.m.own_order {
+            return self.own_steps(order, state, thread, out);
+        }
         let setup = self.m.unfinished_setup(state);
         let waits = state.running != 0 && usize::from(state.running - 1) != thread;
         if setup.is_some_and(|setup| setup != thread) || waits || self.m.rests(thread) {
@@ -96,6 +115,14 @@ impl<'m> Stepper<'m> {
                 self.sort_queues(out, from);
             }
             None => self.canonicalise(out, from),
+        }
+    }
+
+    /// The steps of one thread as far as they depend on its own part and what it touches.
+    pub(crate) fn local_steps_of(&mut self, state: &State, thread: usize, out: &mut Successors) {
+        match self.m.own_order {
+            Some(order) => self.own_steps_by_guess(order, state, thread, out),
+            None => self.steps_of(state, thread, out),
         }
     }
 

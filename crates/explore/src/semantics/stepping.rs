@@ -35,6 +35,7 @@ const PLAIN: &Explore = &Explore {
     movers: false,
     ample_sets: false,
     remembered_steps: false,
+    settled_prefixes: false,
     compressed_from: usize::MAX,
     fingerprints: false,
     deadlocks: Deadlocks::Wrong,

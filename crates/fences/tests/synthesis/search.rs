@@ -86,9 +86,11 @@ impl TableSubject {
             }],
             said: Vec::new(),
         };
-        let steps = self.wrong[number].iter().map(step).collect();
-        let replayed = Replayed { steps, ..Replayed::default() };
-        Wrong { execution: Execution::default(), replayed, evidence: number }
+        let steps: Vec<StepFacts> = self.wrong[number].iter().map(step).collect();
+        let order = steps.iter().map(|step| step.access).collect();
+        let (execution, replayed) =
+            (Execution { order, choices: Vec::new() }, Replayed { steps, ..Replayed::default() });
+        Wrong { execution, replayed, evidence: number }
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use cyrano_ir::automorphisms::interchangeable;
 use cyrano_ir::{
     ArrayId, Check, Diagnostic, FinalExpr, FinalVar, LocId, Location, Observable, Op, Program, Property, Routine,
     SharedArray, Span,
 };
 
-use crate::clients::symmetry::interchangeable;
 use crate::clients::values::serial_orders;
 use crate::expand::fold::fold;
 use crate::lower::finals::{Finals, Found, offset};

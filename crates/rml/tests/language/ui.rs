@@ -12,7 +12,7 @@ use cyrano_rml::{CompileError, algorithm, compile};
 
 #[test]
 fn errors() {
-    check("errors", 110, diagnostics);
+    check("errors", 111, diagnostics);
 }
 
 #[test]
