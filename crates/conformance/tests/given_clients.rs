@@ -5,7 +5,11 @@
 
 use cyrano_conformance::compare::model;
 use cyrano_conformance::{corpus, limits, words};
+use cyrano_criteria::criterion::SpecName;
 use cyrano_criteria::oracle;
+use cyrano_criteria::spec::named::named;
+use cyrano_criteria::spec::own;
+use cyrano_criteria::spec::walk::rejection;
 use cyrano_engine::{Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_ir::{Program, Property, TxCriterion};
@@ -120,4 +124,94 @@ fn progress_is_refused() {
         compile(&format!("{source}client {{ thread a {{ tx {{ read(0); }} }} thread b {{ tx {{ write(0); }} }} }}"));
     let property = Property::Progress(cyrano_ir::Progress::Solo);
     assert!(Query::new(&program, &model("sc"), Question::Holds(&property)).is_err());
+}
+
+/// Specifications that some memories satisfy and some do not.
+const SPECIFICATIONS: [&str; 4] = [
+    "specification orderly
+     for thread t
+     ready:  t store any, t cas any, t rfin, t commit, t abort -> ready
+     ready:  t load any -> loaded
+     loaded: t rfin, t abort -> ready
+     ready:  t rollback any -> doomed
+     loaded: t rollback any -> doomed
+     doomed: t rollback any -> doomed
+     doomed: t abort -> ready",
+    "specification exclusive
+     for thread t, variable v
+     idle:  t store v -> wrote
+     idle:  other store v, t commit, t abort -> idle
+     wrote: t store v, t rollback v -> wrote
+     wrote: t commit, t abort -> idle",
+    "specification writer-first
+     # The first store may be of anybody, but nobody commits before it.
+     begin:  any load any, any rfin, any abort -> begin
+     begin:  1 store any -> first
+     begin:  2 store any -> second
+     first:  1 any -> first
+     first:  2 load any -> first
+     second: any any -> second
+     first:  any commit -> second",
+    "specification nobody-aborts
+     for thread t
+     running: t load any, t store any, t rfin, t rollback any -> running
+     running: t commit -> running
+     running: t load any -> last
+     last:    t rfin -> aborting
+     aborting: t abort -> running",
+];
+
+/// A memory run with a client satisfies a specification if every word that brute force finds does.
+#[test]
+fn specifications_have_the_verdict_of_brute_force() {
+    let clients = [
+        "client { thread a { tx { write(0); write(1); } else { } } thread b { tx { read(0); read(1); } else { } } }",
+        "client { thread a { tx { write(0); } else { } tx { read(0); } else { } } thread b { tx { write(0); } else { } } }",
+    ];
+    let (mut wrong, mut compared) = (0, 0);
+    for text in SPECIFICATIONS {
+        let own = own::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let spec = SpecName::new(&own::register(own).expect("the name is new").name);
+        for (name, entry) in corpus::in_folder("stm") {
+            if !["global_lock", "tml", "tml_bug_no_check", "mcrt"].contains(&&*name) {
+                continue;
+            }
+            for client in clients {
+                let program = compile(&format!("{}\n{client}", entry.source));
+                let size = cyrano_engine::history::size(&program);
+                let mut automaton = named(spec.name(), size).expect("it is known");
+                let words = words::words(&program, usize::MAX);
+                let expected = words.iter().any(|word| rejection(automaton.as_mut(), word).is_some());
+                let verdict = judge(&program, "sc", TxCriterion::Spec(spec));
+                assert_eq!(verdict == Verdict::Violated, expected, "{name}, {}: {verdict:?}\n{client}", spec.name());
+                wrong += usize::from(expected);
+                compared += 1;
+            }
+        }
+    }
+    assert!(wrong >= 8 && compared - wrong >= 8, "{wrong} of {compared} were wrong");
+}
+
+/// FOIL's algorithms, the definition as an automaton, and the definition itself, on the most general client.
+#[test]
+fn built_in_specifications_have_the_verdict_of_opacity() {
+    let entries = corpus::in_folder("stm");
+    let compared = corpus::for_each(&entries, |_, entry| {
+        let set = [("vars".to_owned(), 1)];
+        let program = cyrano_rml::compile(&entry.source, "general", &set).expect("the library compiles");
+        let mut compared = 0;
+        for model in ["sc", "tso"] {
+            let opacity = judge(&program, model, TxCriterion::Opacity);
+            for name in ["opacity", "foil-det-fixed"] {
+                let found = judge(&program, model, TxCriterion::Spec(SpecName::new(name)));
+                let decided = |verdict: Verdict| matches!(verdict, Verdict::Verified | Verdict::Violated);
+                if decided(opacity) && decided(found) && opacity != found {
+                    return Err(format!("{model}, {name}: {found:?}, but {opacity:?}"));
+                }
+                compared += usize::from(decided(opacity) && decided(found));
+            }
+        }
+        Ok(compared)
+    });
+    assert!(compared >= 100, "only {compared} verdicts were compared");
 }

@@ -1,4 +1,4 @@
-//! Specifications of transactions: by name, or in files of the user's (`docs/specifications.md`).
+//! Specifications of transactions: by name, or in files of the user's (`docs/foil-specifications.md`).
 
 use std::path::Path;
 

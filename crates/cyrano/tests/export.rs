@@ -91,3 +91,24 @@ fn what_is_no_formula_is_said() {
     let done = place.run("export lib:litmus/sb.rml --engine explore --dimacs cnf");
     assert!(done.code == 2 && done.stderr.contains("only the symbolic engine"), "{}", done.stderr);
 }
+
+#[test]
+fn a_transition_system_is_written_whole_or_not_at_all() {
+    let place = Folder::new(&[("sb.rml", SB), ("locked.rml", cli::LOCKED)]);
+    let done = place.run("export locked.rml --set vars=1 --aut locked.aut --format json");
+    assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
+    let system = &json(&done)["systems"][0];
+    let text = place.read("locked.aut");
+    let lines: Vec<&str> = text.lines().collect();
+    let head = format!("des (0, {}, {})", system["transitions"], system["states"]);
+    assert_eq!((lines[0], lines.len() as u64), (head.as_str(), system["transitions"].as_u64().unwrap_or(0) + 1));
+    for label in ["(0,\"i\",", "\"1 load g[0]\"", "\"2 rfin\"", "\"2 commit\""] {
+        assert!(text.contains(label), "{label}");
+    }
+    assert_eq!(place.run("export sb.rml --model tso --aut sb.aut").code, 0);
+    assert!(place.read("sb.aut").contains("\"p0 load y 0\""));
+    let endless = place.run("export lib:stm/global_lock.rml --model pso --aut endless.aut");
+    assert!(endless.code == 3 && !place.path("endless.aut").exists(), "{endless:?}");
+    assert_eq!(place.run("export sb.rml --model sc,tso --aut both.aut").code, 2);
+    assert_eq!(place.run("export sb.rml").code, 2);
+}

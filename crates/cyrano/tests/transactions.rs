@@ -207,3 +207,62 @@ fn what_a_criterion_is_about_is_told() {
         assert!(done.code == 5 && reason.as_str().is_some_and(|reason| reason.contains(said)), "{line}: {reason}");
     }
 }
+
+const ORDERLY: &str = "specification orderly\nfor thread t\nready: t store any, t rfin, t commit, t abort -> ready\nready: t load any -> loaded\nloaded: t rfin, t abort -> ready\n";
+
+/// One load, and then nothing but commits: no memory is like that.
+const NEVER_TWICE: &str = "specification never-twice\nfor thread t, variable v\nfresh: t load v -> loaded\nfresh: t commit, t abort -> fresh\nloaded: t commit, t abort -> fresh\n";
+
+#[test]
+fn a_memory_is_checked_against_specifications() {
+    let place = place();
+    place.write("orderly.spec", ORDERLY.as_bytes());
+    place.write("twice.spec", NEVER_TWICE.as_bytes());
+    let line = "check locked.rml --set vars=1 --model sc --format json --criterion";
+    let verdicts = |done: &cli::Done| {
+        let checks = json(done)["checks"].as_array().expect("checks").clone();
+        let shown =
+            checks.iter().map(|c| format!("{} {}", c["criterion"].as_str().unwrap(), c["verdict"].as_str().unwrap()));
+        shown.collect::<Vec<_>>()
+    };
+    let done = place.run(&format!("{line} spec:orderly.spec,spec:foil-det,spec:twice.spec --save-trace t.json"));
+    let expected = ["spec:orderly verified", "spec:foil-det verified", "spec:never-twice violated"];
+    assert_eq!((done.code, verdicts(&done)), (1, expected.map(str::to_owned).to_vec()));
+    let explanation = &json(&done)["checks"][2]["explanation"];
+    assert_eq!(explanation["kind"], "specification");
+    let sentence = explanation["sentence"].as_str().expect("a sentence");
+    assert!(sentence.starts_with("`never-twice` has no move for `1 load g[0]`, step "), "{sentence}");
+    assert!(sentence.ends_with("in `loaded` with t = 1, v = x."), "{sentence}");
+    // The trace has the specification with it, and the history is rejected by it.
+    std::fs::remove_file(place.path("twice.spec")).expect("it is there");
+    assert_eq!(place.run("replay t.json").code, 0);
+    let trace: serde_json::Value = serde_json::from_str(&place.read("t.json")).expect("a trace is JSON");
+    let lines: Vec<&str> = trace["history"].as_array().expect("lines").iter().filter_map(|l| l.as_str()).collect();
+    place.write("w.txt", lines.join("\n").as_bytes());
+    place.write("again.spec", NEVER_TWICE.as_bytes());
+    assert_eq!(place.run("history w.txt --criterion spec:again.spec").code, 1);
+    assert_eq!(place.run("history w.txt --criterion spec:orderly.spec,spec:foil-det").code, 0);
+    let tampered = place.read("t.json").replace("loaded: t commit", "loaded: t load v, t commit");
+    place.write("t.json", tampered.as_bytes());
+    assert_eq!(place.run("replay t.json").code, 2, "with another specification nothing is wrong");
+}
+
+#[test]
+fn specifications_of_ones_own_are_compared_and_complained_about() {
+    let place = place();
+    place.write("orderly.spec", ORDERLY.as_bytes());
+    let done = place.run("spec compare orderly.spec opacity --vars 1 --format json");
+    assert_eq!((done.code, &json(&done)["left"]), (1, &"orderly".into()), "{done:?}");
+    assert_eq!(place.run("spec compare orderly.spec orderly.spec --vars 1").code, 0);
+    place.write("bad.spec", ORDERLY.replace("loaded: t rfin", "loaded: t rfim").as_bytes());
+    let bad = place.run("check locked.rml --criterion spec:bad.spec");
+    assert_eq!(bad.code, 2);
+    assert!(bad.stderr.contains("`rfim` is not an action") && bad.stderr.contains("bad.spec:5"), "{}", bad.stderr);
+    let missing = place.run("check locked.rml --criterion spec:foil-dett");
+    assert!(missing.code == 2 && missing.stderr.contains("did you mean `foil-det`?"), "{missing:?}");
+    let three = place.run("check locked.rml --set threads=3 --model sc --criterion spec:foil-det");
+    assert!(three.code == 3 && three.stdout.contains("two threads"), "{three:?}");
+    let disk = place.run("check locked.rml --model sc --criterion spec:foil-det --checkpoint dir");
+    assert!(disk.code != 0 && disk.code != 101, "{disk:?}");
+    assert_eq!(place.run("check sb.rml --criterion spec:foil-det").code, 5);
+}

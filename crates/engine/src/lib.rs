@@ -13,6 +13,7 @@ mod execution;
 pub mod history;
 mod lasso;
 mod limits;
+pub mod lts;
 mod query;
 mod refusal;
 mod relations;

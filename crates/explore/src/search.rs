@@ -5,6 +5,7 @@
 //! were found, so that its search is always the same; several find the same states and levels in another order.
 
 pub(crate) mod deadlocks;
+mod lts;
 pub(crate) mod observer;
 pub(crate) mod plain;
 pub(crate) mod reached;

@@ -1,5 +1,6 @@
 //! What other programs read, and what comes back from files: CI systems, pages, saved reports, parts of campaigns.
 
+pub(crate) mod aut;
 pub(crate) mod case;
 pub(crate) mod html;
 pub(crate) mod junit;

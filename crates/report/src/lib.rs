@@ -17,6 +17,7 @@ pub use draw::dot::trace_dot;
 pub use draw::lanes::trace_text;
 pub use draw::mermaid::trace_mermaid;
 pub use draw::svg::trace_svg;
+pub use exchange::aut::aut;
 pub use exchange::html::{SavedPage, checks_html, fences_html, replay_html, saved_html};
 pub use exchange::junit::fences_junit;
 pub use exchange::merge::{Merged, merge};
@@ -29,7 +30,9 @@ pub use results::checks::{
     BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport, UnreachedKind, UnreachedReport,
 };
 pub use results::compare::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
-pub use results::exports::{ExportReport, FormulaReport, exports_json, exports_text};
+pub use results::exports::{
+    ExportReport, FormulaReport, SystemReport, exports_json, exports_text, systems_json, systems_text,
+};
 pub use results::fences::{CandidateInfo, FenceInfo, FencesReport, fences_json, fences_text};
 pub use results::history::{Attempt, HistoryReport, Read, Reason, Rejected, Unjustified, history_json, history_text};
 pub use results::litmus::{LitmusReport, LitmusValue};

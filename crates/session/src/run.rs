@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cyrano_cluster::ClusterSearch;
+use cyrano_engine::lts::TransitionSystem;
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Stop, Verdict, Watch};
 use cyrano_explore::{Deadlocks, Explore};
 use cyrano_interp::Interp;
@@ -231,6 +232,11 @@ impl Runner {
         watch: &dyn Watch,
     ) -> Result<Export, String> {
         self.symbolic.export(query, form, bound, &self.limits, watch)
+    }
+
+    /// All states and steps of a program; `Err` says why they are not known.
+    pub fn transition_system(&self, query: Query<'_>) -> Result<TransitionSystem, Cause> {
+        self.explore.transition_system(query, &self.limits, &())
     }
 
     /// Asks the engine of choice: the explorer if the choice is free, but for what programs with an order of their own end in, for

@@ -3,5 +3,6 @@
 mod comparison;
 mod discipline;
 mod foil;
+mod own;
 mod renaming;
 mod trimmed;

@@ -17,12 +17,16 @@ with the cube of the number of accesses.
 stand for which access, so that a model can be read.
 Without --bound the question is answered first; its loops have the bounds that were found sufficient.
 
-Exit code 0: all formulas were written. 3: some check has none.
+With --aut: the transition system instead, for CADP, mCRL2 and other tools that read Aldebaran's `des (initial, transitions, states)`. The labels are
+the events of transactions (`1 load g[0]`, `1 rfin`, `2 commit`), or the accesses of a program without transactions; everything else is `i`.
+
+Exit code 0: all formulas, or the system, were written. 3: some check has none, or a limit was reached.
 
 Examples:
   cyrano export lib:datatypes/msn.c --test T0 --model relaxed --dimacs formulas/
   cyrano export lib:datatypes/snark.c --test Dq --model relaxed --bound 2 --dimacs formulas/
-  cyrano export lib:tm-objects/core_mcrt.rml --test P_WE --model declared --smt2 formulas/";
+  cyrano export lib:tm-objects/core_mcrt.rml --test P_WE --model declared --smt2 formulas/
+  cyrano export lib:stm/global_lock.rml --aut global_lock.aut";
 
 /// `cyrano export`.
 #[derive(Args, Debug)]
@@ -32,11 +36,14 @@ pub struct ExportArgs {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
     /// The directory for the formulas, one `.cnf` file for each check; it is created if need be
-    #[arg(long, value_name = "DIR", required_unless_present = "smt2", conflicts_with = "smt2")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["smt2", "aut"], conflicts_with = "smt2")]
     pub dimacs: Option<PathBuf>,
     /// The same as SMT-LIB 2 scripts, one `.smt2` file for each check
     #[arg(long, value_name = "DIR")]
     pub smt2: Option<PathBuf>,
+    /// The file for the transition system of a program under a single model, in the Aldebaran format
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["dimacs", "smt2", "bound", "criterion", "reference"])]
+    pub aut: Option<PathBuf>,
     /// Repeat every loop at most this often and solve nothing
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub bound: Option<u16>,

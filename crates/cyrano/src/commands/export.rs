@@ -1,4 +1,4 @@
-//! `cyrano export`: checks as formulas in files.
+//! `cyrano export`: checks as formulas in files, or transition systems ([`super::aut`]).
 //!
 //! **Invariant:** a file says what its formula is about and what an answer means; what the engine found out about it stands in the comments and the
 //! report, never in the clauses.
@@ -27,6 +27,9 @@ struct Job {
 
 /// Runs the command.
 pub fn run(args: &ExportArgs) -> Result<u8, Failure> {
+    if let Some(path) = &args.aut {
+        return super::aut::run(args, path);
+    }
     if !matches!(args.run.engine, None | Some(EngineName::Symbolic)) {
         return Err(Failure::input("only the symbolic engine makes formulas"));
     }

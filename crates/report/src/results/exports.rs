@@ -1,4 +1,4 @@
-//! Formulas that were written to files (`cyrano.export/1`).
+//! Formulas and transition systems that were written to files (`cyrano.export/1`).
 
 use cyrano_engine::Verdict;
 
@@ -92,4 +92,53 @@ fn words(formula: &FormulaReport) -> String {
     };
     let (variables, clauses) = (count(formula.variables), count(formula.clauses));
     format!("{}: {variables} variables, {clauses} clauses{known}", formula.path)
+}
+
+/// A transition system, or why there is none.
+#[derive(Clone, Debug)]
+pub struct SystemReport {
+    /// The file of the program.
+    pub file: String,
+    /// The test of the file, if it has tests.
+    pub test: Option<String>,
+    /// The model.
+    pub model: String,
+    /// The file that it was written to.
+    pub path: Option<String>,
+    /// States.
+    pub states: u32,
+    /// Transitions.
+    pub transitions: u64,
+    /// Why there is none.
+    pub reason: Option<String>,
+}
+
+/// A transition system as one JSON object.
+pub fn systems_json(report: &SystemReport, version: &str) -> String {
+    let known = report.path.is_some();
+    let system = object! {
+        "file": &report.file,
+        "test": &report.test,
+        "model": &report.model,
+        "path": &report.path,
+        "states": known.then_some(report.states),
+        "transitions": known.then_some(report.transitions),
+        "reason": &report.reason,
+    };
+    document("cyrano.export/1", version, object! { "systems": vec![system] })
+}
+
+/// A transition system as text.
+pub fn systems_text(report: &SystemReport, style: Style) -> String {
+    let mut out = String::new();
+    let test = report.test.as_ref().map(|test| format!(", test {test}")).unwrap_or_default();
+    hang(&mut out, "", &format!("{}{test} on {}", report.file, report.model), style);
+    let text = match &report.path {
+        Some(path) => {
+            format!("{path}: {} states, {} transitions", count(report.states.into()), count(report.transitions))
+        }
+        None => format!("no transition system: {}", report.reason.as_deref().unwrap_or("unknown")),
+    };
+    hang(&mut out, "    ", &text, style);
+    out
 }
