@@ -51,7 +51,8 @@ Which checks run:
   --model M        those that name M; if none does, every property of the file on M.
   --criterion C    only the file's checks of that kind; `assertions` works on any file,
                    `opacity`, `strict-serializability`, `progress` on any `stm`,
-                   `observations` on any file that observes something.
+                   `observations` on any file that observes something;
+                   `spec:NAME` (see `cyrano spec list`) and `spec:FILE` on any `stm` without values.
 C files:
   Every test of the tests file beside it, `observations`, on the models that its header names
   (`//@ tso: verified`; without such lines: sc).

@@ -168,10 +168,10 @@ impl Steps<'_> {
         let told = step.told.iter().zip(&step.accesses);
         if !self.m.program.transactional.is_empty() {
             let event = |action| Label::Event(Event { thread: step.thread as u8, action });
-            return told.filter_map(|((_, action), _)| action.map(event)).collect();
+            return told.filter_map(|(told, _)| told.action.map(event)).collect();
         }
-        let access = told.filter_map(|((access, _), values)| {
-            let (kind, loc) = (*access)?;
+        let access = told.filter_map(|(told, values)| {
+            let (kind, loc) = told.access?;
             let thread = ThreadId::new(step.thread);
             Some(Label::Access { thread, kind, loc: LocId(loc), read: values.read, written: values.written })
         });

@@ -13,6 +13,7 @@ use cyrano_ir::{AccessKind, ThreadId, TxEvent};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::Entry;
 use crate::semantics::step::{Stepper, Successor};
+use crate::semantics::successors::Told;
 
 impl Machine<'_> {
     /// Whether nothing in the queue keeps an event of a transaction from happening.
@@ -46,7 +47,7 @@ impl Stepper<'_> {
         successor.state.threads[thread].issued += 1;
         successor.accesses.push(Access { thread: ThreadId::new(thread), index, read: None, written: None });
         if self.m.tells {
-            successor.told.push((None, Some(action)));
+            successor.told.push(Told { access: None, action: Some(action) });
         }
         self.observe(successor, action);
         if event != TxEvent::ReadFinish {
@@ -83,7 +84,7 @@ impl Stepper<'_> {
         let action =
             self.m.variables[loc as usize].and_then(|var| cyrano_engine::history::access(kind, op, wrote, var));
         if self.m.tells {
-            successor.told.push((Some((kind, loc)), action));
+            successor.told.push(Told { access: Some((kind, loc)), action });
         }
         if let Some(action) = action {
             self.observe(successor, action);

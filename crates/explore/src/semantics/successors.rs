@@ -9,6 +9,15 @@ use super::state::State;
 /// How many successors a state may have; beyond that a search gives up, for only choices in one section can make as many.
 pub(crate) const MOST_SUCCESSORS: usize = 1 << 16;
 
+/// What an access is, or an event in its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    /// Its kind and its location; nothing for an event.
+    pub access: Option<(AccessKind, u32)>,
+    /// What it means to transactions.
+    pub action: Option<Action>,
+}
+
 /// A state under construction, and what happened on the way to it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Successor {
@@ -19,8 +28,8 @@ pub(crate) struct Successor {
     pub choices: Vec<(usize, i128)>,
     /// The choices made out of order, each with its thread and instruction; see `declared`.
     pub own_choices: Vec<(usize, u32, i128)>,
-    /// What each access is: its kind and its location, or nothing for an event, and what it means to transactions. Only if steps tell; see `lts`.
-    pub told: Vec<(Option<(AccessKind, u32)>, Option<Action>)>,
+    /// What each access is. Only if steps tell; see `lts`.
+    pub told: Vec<Told>,
     /// Whose step it was.
     pub thread: usize,
     /// How a transaction ended in it, if one did.
