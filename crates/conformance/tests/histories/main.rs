@@ -1,0 +1,4 @@
+//! Histories of memories without values, against those that brute force finds.
+
+mod given_clients;
+mod systems;
