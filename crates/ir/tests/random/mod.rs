@@ -124,6 +124,7 @@ impl Random {
             interchangeable: Default::default(),
             settled: self.many(2, Self::span),
             routines: self.many(2, |r| Routine { name: r.name(), span: r.span() }),
+            told: Default::default(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! have done is skipped; where it may be run again, that is a new transaction with a number of its own.
 //! For all clients an operation is one choice: a number that says which method, which location and which value.
 
+use cyrano_ir::told::What;
 use cyrano_ir::{BinOp, Expr as IrExpr, LocalExpr, Method as TmMethod, Op, Place, RegId, Span, reply};
 
 use crate::clients::space::{ClientSpace, Values};
@@ -69,6 +70,7 @@ impl<'a> Lower<'a, '_, '_> {
             self.own.tx += 1;
             self.reset(first && attempt == 0, span)?;
             let aborted = self.label();
+            self.own.again = attempt > 0;
             make(self, attempt, aborted)?;
             if attempt < retry {
                 self.jump(done, span)?;
@@ -137,6 +139,7 @@ impl<'a> Lower<'a, '_, '_> {
             None => method.name().to_owned(),
         };
         self.emit(Op::OperationBegin(shown), span)?;
+        self.build.note(What::Call { name: method.name().to_owned(), args: args.clone(), again: self.own.again });
         self.emit(Op::Invoke { method, args: args.clone() }, span)?;
         self.build.context.call = Some(self.build.calls);
         self.build.calls += 1;
@@ -150,6 +153,7 @@ impl<'a> Lower<'a, '_, '_> {
                 cyrano_ir::Diagnostic::new(span, message, "too large once methods are inlined and loops unrolled");
             return Err(self.reports.add(diagnostic.with_help("use fewer locations or operations")));
         }
+        self.build.note(What::Return(Some(var(result))));
         self.emit(Op::Respond(var(result)), span)?;
         self.emit(Op::OperationEnd, span)?;
         Ok(result)

@@ -50,6 +50,8 @@ pub(crate) struct Methods<'a, 'r> {
     /// Whether it goes on for ever; then calls with different constants have registers of their own, so that versions of different
     /// locations never meet.
     pub(crate) endless: bool,
+    /// Whether the running transaction runs again after an abort.
+    pub(crate) again: bool,
     /// The register for the running transaction's name, where names are used again.
     pub(crate) own_tx: Option<RegId>,
 }
@@ -143,7 +145,18 @@ impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
     ) -> Self {
         let locals = algorithm.locals.len();
         let (sets, most) = (Vec::new(), vec![0; locals]);
-        let own = Methods { algorithm, constants, memory, thread, tx: 0, sets, most, endless: false, own_tx: None };
+        let own = Methods {
+            algorithm,
+            constants,
+            memory,
+            thread,
+            tx: 0,
+            sets,
+            most,
+            endless: false,
+            again: false,
+            own_tx: None,
+        };
         let mut lower = Self::new(own, None, known);
         lower.contents = vec![Contents::default(); locals];
         lower.labels = labels.clone();

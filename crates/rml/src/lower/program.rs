@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use cyrano_ir::told::Told;
 use cyrano_ir::{
     ArrayId, Check, Diagnostic, FinalExpr, FinalVar, LocId, Location, Observable, Op, Program, Property, Routine,
     SharedArray, Span,
@@ -44,6 +45,7 @@ pub(crate) fn lower_program(
     for thread in &threads {
         check_flow(thread, &shared, reports);
     }
+    let marks = threads.iter_mut().map(|thread| std::mem::take(&mut thread.marks)).collect();
     let keys: Vec<_> = threads.iter_mut().map(|thread| std::mem::take(&mut thread.keys)).collect();
     check_blocks(&threads, names.file, reports);
     let mut finals = Finals { shared: &shared, threads: &mut threads, reports, binders: Vec::new() };
@@ -76,6 +78,7 @@ pub(crate) fn lower_program(
         arrays: memory.arrays,
         settled: Vec::new(),
         routines: names.file.procs.iter().map(|procedure| routine(&procedure.name, &procedure.body)).collect(),
+        told: Told { marks, ..Told::default() }.into(),
     };
     program.settled = settled(names.file, &program);
     if names.file.has_values() && !given {
