@@ -10,6 +10,7 @@
 
 mod atomicity;
 mod calls;
+mod cut;
 mod explain;
 mod fit;
 mod lasso;
