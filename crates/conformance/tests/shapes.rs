@@ -179,11 +179,17 @@ fn every_execution_of_a_shape_is_as_wrong() {
     assert!(replayed > 1_000, "{replayed} executions");
 }
 
+/// A transactional memory of the library.
+fn memory(file: &str) -> (Program, String) {
+    let text = std::fs::read_to_string(corpus::folder().join("stm").join(file)).expect("the file");
+    (cyrano_rml::compile(&text, "client", &[]).expect("it compiles"), text)
+}
+
 #[test]
 fn so_is_every_execution_of_a_client_of_an_stm() {
-    let path = corpus::folder().join("stm").join("privatization_no_quiesce.rml");
-    let text = std::fs::read_to_string(path).expect("the file");
-    let program = cyrano_rml::compile(&text, "client", &[]).expect("it compiles");
+    let (values, text) = memory("mcrt_timestamps_no_validation.rml");
+    assert!(find(values, Property::Transactions(TxCriterion::Opacity), "sc", &text).replay() > 10);
+    let (program, text) = memory("privatization_no_quiesce.rml");
     let never = program.checks.iter().map(|check| &check.property).find(|property| property.criterion() == "never");
     let never = never.expect("the check").clone();
     for name in ["sc", "tso"] {

@@ -135,9 +135,21 @@ fn an_algorithm_is_stepped_through_out_of_order() {
     let server = Server::start(&place, "lib:tm-objects/core_mcrt.rml --test P_WE --model literal");
     // The value may be read before it is known whether the location is locked.
     let first = server.post("state", &[]);
-    let offered: Vec<(String, &Value)> = first["enabled"].as_array().expect("a list").iter().map(|step| {
-        (format!("{} {}", step["thread"].as_str().unwrap_or(""), step["steps"][0]["label"].as_str().unwrap_or("")), step)
-    }).collect();
+    let offered: Vec<(String, &Value)> = first["enabled"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|step| {
+            (
+                format!(
+                    "{} {}",
+                    step["thread"].as_str().unwrap_or(""),
+                    step["steps"][0]["label"].as_str().unwrap_or("")
+                ),
+                step,
+            )
+        })
+        .collect();
     let labels: Vec<&str> = offered.iter().map(|(label, _)| label.as_str()).collect();
     assert_eq!(labels, ["t1 R03", "t1 R09", "t2 W03"]);
     assert_eq!(offered[1].1["steps"][0]["call"]["text"], "v := r[1].read()");

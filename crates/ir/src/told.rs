@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::ids::{InstrId, LocId, RegId, ThreadId};
+use crate::ids::{InstrId, LocId, RegId, Span, ThreadId};
 use crate::op::Op;
 use crate::program::{LocalExpr, Place, Program};
 
@@ -19,6 +19,8 @@ pub const MARK: &str = "%told";
 pub struct Told {
     /// For each thread what is known about instructions, ascending.
     pub notes: Vec<Vec<(InstrId, Note)>>,
+    /// Labels of statements, where instructions have no notes: whatever comes from the statement has its label.
+    pub labels: Vec<(Span, String)>,
     /// For each thread what the assignments to [`MARK`] stand for.
     pub marks: Vec<Vec<What>>,
     /// For each thread the calls of base objects.
@@ -128,8 +130,10 @@ impl Told {
     }
 
     /// The label of an instruction.
-    pub fn label(&self, thread: ThreadId, instr: InstrId) -> Option<&str> {
-        self.note(thread, instr)?.label.as_deref()
+    pub fn label(&self, program: &Program, thread: ThreadId, instr: InstrId) -> Option<&str> {
+        let noted = self.note(thread, instr).and_then(|note| note.label.as_deref());
+        let span = program.instr(thread, instr).span;
+        noted.or_else(|| self.labels.iter().find(|(of, _)| *of == span).map(|(_, label)| label.as_str()))
     }
 
     /// What an instruction stands for.

@@ -40,7 +40,8 @@ impl Trace {
     /// Final memory from what the steps wrote.
     fn forget_memory(&mut self) {
         for word in &mut self.memory {
-            let written = self.steps.iter().rfind(|step| step.location.as_ref() == Some(&word.name) && step.written.is_some());
+            let written =
+                self.steps.iter().rfind(|step| step.location.as_ref() == Some(&word.name) && step.written.is_some());
             let (value, shown) = match (written, self.initial.iter().find(|initial| initial.name == word.name)) {
                 (Some(step), _) => (step.written, step.written_shown.clone()),
                 (None, Some(initial)) => (initial.value, initial.shown.clone()),

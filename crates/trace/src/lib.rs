@@ -39,8 +39,9 @@ pub use minimise::{Effort, Minimised, minimise, minimise_until};
 pub use record::{Parts, told_registers};
 pub use restore::TraceError;
 pub use schema::{
-    Awaited, BaseCall, BlockedInfo, Conflict, DependencyInfo, End, Explanation, LassoInfo, ModelInfo, NamedValue, OperationInfo,
-    Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, ReadFrom, RegisterChange, Relations, SCHEMA,
-    SCHEMAS, Segment, SerialUnitInfo, Shape, Step, TestInfo, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo, Wait,
+    Awaited, BaseCall, BlockedInfo, Conflict, DependencyInfo, End, Explanation, LassoInfo, ModelInfo, NamedValue,
+    OperationInfo, Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, ReadFrom, RegisterChange,
+    Relations, SCHEMA, SCHEMAS, Segment, SerialUnitInfo, Shape, Step, TestInfo, ThreadInfo, Tool, Trace,
+    TransactionInfo, ViolationInfo, Wait,
 };
 pub use transactions::explain_history;

@@ -52,7 +52,8 @@ impl Bases {
             let runs = call.runs();
             let source = call.source(facts, &bases.within);
             let target = text(&facts[call.main]);
-            let target = target.split_once(":=").map(|(target, _)| format!("{} := ", target.trim())).unwrap_or_default();
+            let target =
+                target.split_once(":=").map(|(target, _)| format!("{} := ", target.trim())).unwrap_or_default();
             let named = call.object.text(parts.program, &parts.program.location(call.loc).name);
             for (at, run) in runs.iter().enumerate() {
                 let last = at + 1 == runs.len() && call.ended;
@@ -87,7 +88,9 @@ impl Performed<'_> {
     /// The step of the call that wrote what it read.
     fn source(&self, facts: &[StepFacts], within: &HashMap<usize, usize>) -> Option<usize> {
         match facts[self.main].source {
-            Some(Source::Step(step)) if self.object.chosen.is_none() => Some(within.get(&step).copied().unwrap_or(step)),
+            Some(Source::Step(step)) if self.object.chosen.is_none() => {
+                Some(within.get(&step).copied().unwrap_or(step))
+            }
             _ => None,
         }
     }

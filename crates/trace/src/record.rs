@@ -5,12 +5,12 @@ use cyrano_ir::{AccessKind, Instr, InstrId, LocId, Op, Program, Property, Tags, 
 use cyrano_memory::Model;
 
 use crate::lines::Lines;
+use crate::objects::Bases;
 use crate::pointers;
 use crate::schema::{
-    BlockedInfo, End, ModelInfo, NamedValue, OperationInfo, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA, Step, TestInfo,
-    ThreadInfo, Tool, Trace, ViolationInfo,
+    BlockedInfo, End, ModelInfo, NamedValue, OperationInfo, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA,
+    Step, TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
 };
-use crate::objects::Bases;
 use crate::told::{self, ToldThread};
 use crate::transactions::{self, Blocks};
 use crate::{calls, explain, locals, shape, timeline};
@@ -136,7 +136,7 @@ impl Recorder<'_> {
             Some(program.location(loc).name.clone())
         };
         let location = named(facts.kind, Some(facts.loc));
-        let label = |instr: InstrId| program.told.label(access.thread, instr).map(str::to_owned);
+        let label = |instr: InstrId| program.told.label(program, access.thread, instr).map(str::to_owned);
         let this = self.access((access.thread, access.index), facts.instr, facts.kind, location.as_deref());
         let overtaken = facts.overtook.iter().map(|other| {
             let line = self.lines.line(program.instr(access.thread, other.instr).span);
@@ -188,11 +188,18 @@ impl Recorder<'_> {
         let program = self.parts.program;
         let Instr { op, span } = program.instr(thread, instr);
         let line = self.lines.line(*span);
+        let label = program.told.label(program, thread, instr);
         let Some((object, _)) = self.told[thread.index()].object(po) else {
-            return explain::access(line, kind, op, location);
+            let words = explain::access(line, kind, op, location);
+            return label.map_or(words.clone(), |label| words.replacen(&format!("line {line}"), label, 1));
         };
-        let step = self.parts.replayed.steps.iter().position(|facts| (facts.access.thread, facts.access.index) == (thread, po));
-        let place = program.told.label(thread, instr).map_or_else(|| format!("line {line}"), str::to_owned);
+        let step = self
+            .parts
+            .replayed
+            .steps
+            .iter()
+            .position(|facts| (facts.access.thread, facts.access.index) == (thread, po));
+        let place = label.map_or_else(|| format!("line {line}"), str::to_owned);
         let first = step.map(|step| self.bases.within.get(&step).copied().unwrap_or(step));
         match first.and_then(|first| self.bases.calls.get(&first)) {
             Some(call) => format!("{place} `{}`", call.text),
@@ -246,7 +253,7 @@ impl Recorder<'_> {
         let at = |instr: InstrId| {
             let span = self.parts.program.instr(thread, instr).span;
             let (line, column) = self.lines.position(span);
-            let label = self.parts.program.told.label(thread, instr).map(str::to_owned);
+            let label = self.parts.program.told.label(self.parts.program, thread, instr).map(str::to_owned);
             (line, column, self.lines.text(span), label)
         };
         match (waits, self.parts.replayed.ends[thread.index()]) {

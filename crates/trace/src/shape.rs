@@ -176,9 +176,9 @@ impl Order {
             *counts.entry(*row).or_default().entry(node.thread).or_default() += 1;
         }
         let factorial = |n: u32| (1..=n).map(|n| f64::from(n).ln()).sum::<f64>();
-        let executions = counts.values().map(|row| {
-            factorial(row.values().sum()) - row.values().map(|own| factorial(*own)).sum::<f64>()
-        });
+        let executions = counts
+            .values()
+            .map(|row| factorial(row.values().sum()) - row.values().map(|own| factorial(*own)).sum::<f64>());
         let cut = |at: &usize| self.goes_on(nodes, *at) && self.own[*at].is_some_and(|own| rows[own] != rows[*at]);
         let cuts = (0..nodes.len()).filter(cut).count();
         executions.sum::<f64>() - ROW * counts.len() as f64 - CUT * cuts as f64
@@ -228,13 +228,7 @@ enum Change {
     Join(Vec<usize>),
 }
 
-fn draw(
-    parts: &Parts<'_>,
-    steps: &[Step],
-    operations: &[OperationInfo],
-    nodes: &[Node],
-    rows: &[usize],
-) -> Shape {
+fn draw(parts: &Parts<'_>, steps: &[Step], operations: &[OperationInfo], nodes: &[Node], rows: &[usize]) -> Shape {
     let count = rows.iter().max().map_or(0, |most| most + 1);
     let mut drawn: Vec<Vec<Segment>> = vec![Vec::new(); count];
     let mut interleavings: Option<u128> = Some(1);
@@ -296,9 +290,9 @@ fn segments(
         }
     };
     let segment = |text: String| Segment { thread: thread.clone(), text, first: from, last: to };
-    let empty = operations.iter().filter(|other| {
-        other.po == NO_ACCESS && other.thread == thread && (from..=to).contains(&other.first)
-    });
+    let empty = operations
+        .iter()
+        .filter(|other| other.po == NO_ACCESS && other.thread == thread && (from..=to).contains(&other.first));
     let empty = empty.map(|other| match &other.result {
         Some(result) => segment(format!("{}: {result}", other.name)),
         None => segment(other.name.clone()),

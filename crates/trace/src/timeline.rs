@@ -147,12 +147,7 @@ struct Part {
     result: Option<String>,
 }
 
-fn operations_of(
-    program: &Program,
-    execution: &Execution,
-    thread: ThreadId,
-    told: &ToldThread,
-) -> Vec<OperationInfo> {
+fn operations_of(program: &Program, execution: &Execution, thread: ThreadId, told: &ToldThread) -> Vec<OperationInfo> {
     let mut found = if told.calls.is_empty() { marked(program, execution, thread) } else { told_parts(told) };
     // What is outside comes before what is inside it.
     found.sort_by_key(|part| (part.from, std::cmp::Reverse(part.to)));

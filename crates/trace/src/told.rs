@@ -137,21 +137,33 @@ pub(crate) fn told(parts: &Parts<'_>) -> Vec<ToldThread> {
 
 fn told_thread(parts: &Parts<'_>, thread: ThreadId) -> ToldThread {
     let (program, tells) = (parts.program, &parts.program.told);
-    if tells.notes.is_empty() && tells.marks.iter().all(Vec::is_empty) {
+    if tells.notes.is_empty() && tells.marks.iter().all(Vec::is_empty) && !program.has_calls() {
         return ToldThread::default();
     }
     let mut choices = parts.execution.choices.get(thread.index()).into_iter().flatten();
     let mut walk = Walk { program, thread, told: ToldThread::default(), numbers: BTreeMap::new(), section: false };
     let issued = rerun::visit(program, parts.execution, thread, &mut |instr, op, registers, issued| {
         let chosen = if matches!(op, Op::Choose { .. }) { choices.next().copied() } else { None };
-        if let Some(what) = tells.what(program, thread, instr) {
-            walk.see(what, op, registers, (issued, chosen));
+        let what = tells.what(program, thread, instr).cloned().or_else(|| spoken(op));
+        if let Some(what) = what {
+            walk.see(&what, op, registers, (issued, chosen));
         }
     });
     let mut told = walk.told;
     told.calls.iter_mut().filter(|call| !call.ended).for_each(|call| call.to = issued);
     told.transactions.iter_mut().filter(|tx| tx.ended.is_none()).for_each(|tx| tx.to = issued);
     told
+}
+
+/// A call or a response that is an event tells of itself.
+fn spoken(op: &Op) -> Option<What> {
+    match op {
+        Op::Invoke { method, args } => {
+            Some(What::Call { name: method.name().to_owned(), args: args.clone(), again: false })
+        }
+        Op::Respond(value) => Some(What::Return(Some(value.clone()))),
+        _ => None,
+    }
 }
 
 struct Walk<'p> {
@@ -213,7 +225,14 @@ impl Walk<'_> {
         }
     }
 
-    fn object(&mut self, number: u32, part: Part, op: &Op, registers: &Registers, (issued, chosen): (usize, Option<i128>)) {
+    fn object(
+        &mut self,
+        number: u32,
+        part: Part,
+        op: &Op,
+        registers: &Registers,
+        (issued, chosen): (usize, Option<i128>),
+    ) {
         let Some(called) = self.program.told.objects.get(self.thread.index()).and_then(|all| all.get(number as usize))
         else {
             return;

@@ -86,7 +86,8 @@ impl Blocks {
             let mut own = self.transactions[..number].iter().filter(|(other, _)| other == thread);
             let place = own.clone().count();
             let aborted = own.next_back().is_some_and(|(_, outcome)| *outcome == Outcome::Aborted);
-            let says = told.get(thread.index()).and_then(|told| told.transactions.get(place)).is_some_and(|tx| tx.again);
+            let says =
+                told.get(thread.index()).and_then(|told| told.transactions.get(place)).is_some_and(|tx| tx.again);
             self.again.push(aborted && (program.restarts() || says));
         }
     }

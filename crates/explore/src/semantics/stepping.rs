@@ -252,7 +252,12 @@ impl<'m> Way<'m> {
         NextStep {
             thread,
             at: InstrId(pc),
-            choices: step.choices.iter().map(|(_, value)| *value).chain(step.own_choices.iter().map(|own| own.2)).collect(),
+            choices: step
+                .choices
+                .iter()
+                .map(|(_, value)| *value)
+                .chain(step.own_choices.iter().map(|own| own.2))
+                .collect(),
             execution,
             taken,
             violation: step.event.clone(),

@@ -37,7 +37,8 @@ pub fn trace_mermaid(trace: &Trace) -> String {
             }
             Row::Step { lane, step, late } => {
                 let late = if late { " (late)" } else { "" };
-                let what = step.call.as_ref().map_or_else(|| effect(step), |call| format!("{} {}", call.text, effect(step)));
+                let what =
+                    step.call.as_ref().map_or_else(|| effect(step), |call| format!("{} {}", call.text, effect(step)));
                 let place = step.label.clone().unwrap_or_else(|| format!("line {}", step.line));
                 let text = escape(&format!("{}. {}{late}, {place}", step.n, what.trim_end()));
                 let arrow = match step.kind.as_str() {

@@ -33,7 +33,10 @@ impl Row<'_> {
     pub(crate) fn lane(&self) -> Option<usize> {
         match self {
             Self::Again => None,
-            Self::Open { lane, .. } | Self::Call { lane, .. } | Self::Deferred { lane, .. } | Self::Step { lane, .. } => Some(*lane),
+            Self::Open { lane, .. }
+            | Self::Call { lane, .. }
+            | Self::Deferred { lane, .. }
+            | Self::Step { lane, .. } => Some(*lane),
         }
     }
 }

@@ -78,7 +78,7 @@ pub(crate) fn lower_program(
         arrays: memory.arrays,
         settled: Vec::new(),
         routines: names.file.procs.iter().map(|procedure| routine(&procedure.name, &procedure.body)).collect(),
-        told: Told { marks, ..Told::default() }.into(),
+        told: Told { marks, labels: labels(names.file), ..Told::default() }.into(),
     };
     program.settled = settled(names.file, &program);
     if names.file.has_values() && !given {
@@ -91,6 +91,16 @@ pub(crate) fn lower_program(
 /// A procedure or method, for reports.
 pub(crate) fn routine(name: &Name, body: &Block) -> Routine {
     Routine { name: name.text.clone(), span: name.span.to(body.close) }
+}
+
+/// The labels of a file's statements.
+fn labels(file: &File) -> Vec<(Span, String)> {
+    let mut found = Vec::new();
+    let procs = file.procs.iter().map(|procedure| &procedure.body);
+    for body in procs.chain(file.threads.iter().map(|thread| &thread.body)) {
+        walk(body, &mut |stmt| found.extend(stmt.label.iter().map(|label| (stmt.span, label.text.clone()))));
+    }
+    found
 }
 
 /// The assertions of a file that no thread's code has: nothing leads to them.

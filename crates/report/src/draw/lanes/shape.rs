@@ -38,7 +38,8 @@ pub(super) fn shape(out: &mut String, drawing: &Drawing<'_>, style: Style) {
         });
         let cells: Vec<Vec<String>> = cells.collect();
         for at in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
-            let cell = |(lines, columns): (&Vec<String>, &usize)| pad(lines.get(at).map_or("", String::as_str), *columns);
+            let cell =
+                |(lines, columns): (&Vec<String>, &usize)| pad(lines.get(at).map_or("", String::as_str), *columns);
             out.push_str(&line(cells.iter().zip(&lanes).map(cell).collect(), RULES.0));
         }
     }
