@@ -1,6 +1,6 @@
 //! The history of transactions that an execution performs.
 
-use cyrano_criteria::history::{Action, Event, History};
+use cyrano_criteria::history::{Action, Event, History, Size};
 use cyrano_ir::{AccessKind, Op, Program, Tags, TxEvent};
 
 use crate::execution::{Replayed, StepFacts};
@@ -29,6 +29,12 @@ pub fn history(program: &Program, replayed: &Replayed) -> (History, Vec<usize>) 
         steps.push(step);
     }
     (history, steps)
+}
+
+/// How many threads and transactional variables a program has.
+pub fn size(program: &Program) -> Size {
+    let count = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
+    Size { threads: count(program.threads.len()), vars: count(program.transactional.len()) }
 }
 
 /// Where a thread stands.

@@ -44,4 +44,4 @@ pub use schema::{
     Relations, SCHEMA, SCHEMAS, Segment, SerialUnitInfo, Shape, Step, TestInfo, ThreadInfo, Tool, Trace,
     TransactionInfo, ViolationInfo, Wait,
 };
-pub use transactions::explain_history;
+pub use transactions::{explain_history, size_of};

@@ -172,7 +172,7 @@ impl Stepper<'_> {
                 Flow::To(pc + 1)
             }
             Op::Transaction(event) => {
-                if self.happens(successor, *event) {
+                if !self.m.events_wait && self.happens(successor, *event) {
                     Flow::To(pc + 1)
                 } else {
                     Flow::Rest
