@@ -181,7 +181,7 @@ fn every_execution_of_a_shape_is_as_wrong() {
 
 /// A transactional memory of the library.
 fn memory(file: &str) -> (Program, String) {
-    let text = std::fs::read_to_string(corpus::folder().join("stm").join(file)).expect("the file");
+    let text = corpus::text(&corpus::folder().join("stm").join(file)).expect("the file");
     (cyrano_rml::compile(&text, "client", &[]).expect("it compiles"), text)
 }
 
