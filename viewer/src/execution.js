@@ -27,7 +27,17 @@ class Execution {
   namesOfLocations() {
     const names = new Set((this.trace.memory || []).map((named) => named.name));
     for (const step of this.steps) if (step.location !== null) names.add(step.location);
+    for (const helper of this.trace.helpers || []) names.delete(helper);
     return [...names];
+  }
+
+  /** The first and the last step of what is shown as one: a call of a base object, or a step alone. */
+  unit(n) {
+    const step = this.step(n);
+    if (!step) return [n, n];
+    const first = step.within && step.within < n ? step.within : n;
+    const call = this.step(first).call;
+    return [first, call && call.last >= n ? Math.min(call.last, this.last) : n];
   }
 
   /** Memory before the first step. A trace of an older version has it only as far as somebody read it, or nobody wrote. */
@@ -57,10 +67,27 @@ class Execution {
     for (const step of this.steps.slice(0, n)) {
       if (step.written === null || step.location === null) continue;
       const old = memory.get(step.location);
+      if (!old) continue;
       const text = shown(step.written, step.written_shown);
-      memory.set(step.location, { text, writer: step.n, before: step.n === n ? old.text : null });
+      const now = step.n >= this.unit(n)[0];
+      memory.set(step.location, { text, writer: this.unit(step.n)[0], before: now ? old.before ?? old.text : null });
     }
     return memory;
+  }
+
+  /** For each thread what its methods and transactions keep for themselves after step n: locals, sets and maps. */
+  localsAt(n) {
+    const threads = new Map(this.threads.map((name) => [name, new Map()]));
+    const [from] = this.unit(n);
+    for (const change of this.trace.locals || []) {
+      if (change.n > n) break;
+      const own = threads.get(change.thread);
+      if (!own) continue;
+      const old = own.get(change.name);
+      const fresh = change.n >= from && n > 0;
+      own.set(change.name, { text: shown(change.value, change.shown), before: fresh ? (old ? old.text : "") : null });
+    }
+    return threads;
   }
 
   /** For each thread its registers after step n; at the end those that the replay found. */
@@ -94,6 +121,8 @@ class Execution {
         if (seen.has(key)) continue;
         seen.add(key);
         const performed = this.at(step.thread, other.po);
+        // The further accesses of a base object's call are no steps of their own.
+        if (performed && performed.within) continue;
         ghosts.push({ thread: step.thread, ...other, before: step.n, performed: performed ? performed.n : null });
       }
     }
@@ -109,7 +138,9 @@ class Execution {
     return (this.trace.transactions || []).map((info) => {
       const own = this.steps.filter((step) => step.transaction === info.name);
       const ends = own.filter((step) => /^(commit|abort|returns (committed|aborted))$/.test(step.event || ""));
-      const end = ends.length > 0 && info.status !== "unfinished" ? ends[ends.length - 1].n : null;
+      // Where ends are no events, a transaction ends with its last step.
+      const last = ends.length > 0 ? ends[ends.length - 1].n : own.some((step) => step.event) ? null : info.last;
+      const end = info.status === "unfinished" ? null : last;
       return { ...info, sort: "transaction", members: own.map((step) => step.n), end };
     });
   }
@@ -174,12 +205,18 @@ class Execution {
   sentence(n) {
     const step = this.step(n);
     if (!step) return "Before the first step.";
-    return `Step ${n}: ${step.thread}, line ${step.line}: ${this.effect(step)}.`;
+    const [first] = this.unit(n);
+    const shownStep = this.step(first);
+    return `Step ${first}: ${step.thread}, ${placeOf(shownStep)}: ${this.effect(shownStep)}.`;
   }
 
   /** What a step does, in words. */
   effect(step) {
     if (step.kind === "event") return step.event || "event";
+    if (step.call) {
+      const { text, note } = step.call;
+      return `\`${text}\`${answerOf(step)}${note ? `; ${note}` : ""}`;
+    }
     const parts = [];
     if (step.read !== null) parts.push(`reads ${step.location} = ${shown(step.read, step.read_shown)}${origin(step)}`);
     if (step.written !== null) {
@@ -194,10 +231,10 @@ class Execution {
 
   /** "Performed early / late" about a step. */
   reordering(n) {
-    const step = this.step(n);
+    const step = this.step(this.unit(n)[0]);
     if (!step) return [];
     const words = (step.words || []).map((text) => `Performed early: ${text}.`);
-    const ghost = this.ghosts.find((other) => other.performed === n);
+    const ghost = this.ghosts.find((other) => other.performed === step.n);
     if (ghost) {
       const by = this.steps.filter((other) => (other.overtook || []).some((o) => o.po === step.po) && other.thread === step.thread);
       const numbers = by.map((other) => other.n);
@@ -205,6 +242,18 @@ class Execution {
     }
     return words;
   }
+}
+
+/** `line 12`, or the label of the statement. */
+function placeOf({ label, line }) {
+  return label || `line ${line}`;
+}
+
+/** What a call of a base object returned, and where that came from. */
+function answerOf(step) {
+  const { result, from } = step.call;
+  if (result === null) return "";
+  return ` returns ${result}${from === null ? "" : ` from step ${from}`}`;
 }
 
 function listed(numbers) {

@@ -32,8 +32,9 @@ class Lanes {
     this.conflicts = conflictNumbers(execution);
     this.edges = edgesOf(execution, this.rowOf, this.rows);
     this.stops = this.rows.flatMap((row) => {
-      if (row.type === "step") return [row.step.n];
-      return row.type === "fold" && !row.open ? [row.steps[row.steps.length - 1].n] : [];
+      const end = (step) => [execution.unit(step.n)[1]];
+      if (row.type === "step") return end(row.step);
+      return row.type === "fold" && !row.open ? end(row.steps[row.steps.length - 1]) : [];
     });
     this.draw();
   }
@@ -136,7 +137,8 @@ class Lanes {
   step(row) {
     const { step } = row;
     const { left, width } = this.place(step.thread);
-    const now = step.n === this.cursor;
+    const [first, last] = this.execution.unit(step.n);
+    const now = this.cursor >= first && this.cursor <= last;
     const classes = ["row", "step", `hue-${this.names.indexOf(step.thread) % 6}`, now && "now", step.n > this.cursor && "future"];
     const badges = (this.conflicts.get(step.n) || []).map((number) => el("span", { class: "badge", title: `conflict ${number}` }, `!${number}`));
     const early = (step.overtook || []).length > 0;
@@ -147,23 +149,31 @@ class Lanes {
       el("div", { class: "statement" },
         el("span", { class: "kind", title: step.kind }, SYMBOL[step.kind] || "?"),
         this.stacked && el("span", { class: "who" }, step.thread),
-        el("code", {}, step.kind === "event" ? step.event : step.text),
+        el("code", {}, step.kind === "event" ? step.event : step.call ? step.call.text : step.text),
         early && this.moved("↑", "early", "performed before program-earlier accesses of its thread"),
         late && this.moved("↓", "late", "performed after program-later accesses of its thread"),
-        el("span", { class: "line", title: `line ${step.line}` }, `L${step.line}`)),
+        el("span", { class: "line", title: `line ${step.line}` }, step.label || `L${step.line}`)),
       el("div", { class: "effect" },
         badges,
-        step.kind === "event" ? (step.text === step.event ? "" : step.text) : briefly(step)),
+        step.kind === "event" ? (step.text === step.event ? "" : step.text) : briefly(step),
+        this.sets(first, last).map((words) => el("span", { class: "sets" }, words))),
     );
+    if (step.call && step.call.note) card.title = step.call.note;
     card.style.left = `${left}px`;
     card.style.width = `${width}px`;
     const label = `${this.execution.sentence(step.n)}`;
     return el(
       "div",
-      { class: classes.filter(Boolean).join(" "), id: `row-${row.at}`, role: "option", "aria-selected": now ? "true" : "false", "aria-label": label, "data-step": step.n },
+      { class: classes.filter(Boolean).join(" "), id: `row-${row.at}`, role: "option", "aria-selected": now ? "true" : "false", "aria-label": label, "data-step": last },
       el("span", { class: "number" }, now ? "▶ " : "", step.n),
       card,
     );
+  }
+
+  /** The sets and maps that change in these steps. */
+  sets(first, last) {
+    const changes = (this.execution.trace.locals || []).filter(({ n, value }) => n >= first && n <= last && value === null);
+    return changes.filter(({ shown: words }) => words !== "{}").map(({ name, shown: words }) => `${name} = ${words}`);
   }
 
   moved(sign, word, title) {
@@ -176,7 +186,7 @@ class Lanes {
     const fate = ghost.performed === null ? "not performed yet at the end" : `performed as step ${ghost.performed}`;
     const text = `${ghost.kind}${ghost.location === null ? "" : ` ${ghost.location}`}`;
     const card = el("div", { class: "card", title: `line ${ghost.line}'s ${text} stands here in the program; ${fate}` },
-      el("b", {}, ghost.performed === null ? "↷ later" : `↷ step ${ghost.performed}`), `: L${ghost.line} ${text}`);
+      el("b", {}, ghost.performed === null ? "↷ later" : `↷ step ${ghost.performed}`), `: ${ghost.label || `L${ghost.line}`} ${text}`);
     card.style.left = `${left}px`;
     card.style.width = `${width}px`;
     return el("div", { class: "row ghost", "data-goto": ghost.performed ?? "" }, card);
@@ -201,7 +211,7 @@ class Lanes {
 
   label(block, y) {
     const { left, width } = this.place(block.thread);
-    const words = `${block.name} ${STATUS[block.status] || block.status}`;
+    const words = blockWords(block, this.execution);
     const node = el("div", { class: `block-label ${block.sort} ${block.status}`, title: `${block.sort} ${words}` }, words);
     Object.assign(node.style, { top: `${y}px`, left: `${left - 4}px`, width: `${width + 8}px` });
     return node;
@@ -287,6 +297,14 @@ function edgesOf(execution, rowOf, rows) {
   return edges;
 }
 
+/** `T2 ✗ aborted, again as T3`; a call of an algorithm with its result: `read(1): 1`. */
+function blockWords(block, execution) {
+  if (block.result) return `${block.name}: ${block.result}`;
+  const after = execution.blocks.find((other) => other.again === block.name && block.sort === "transaction");
+  const again = `${block.again ? `, ${block.again} again` : ""}${after ? `, again as ${after.name}` : ""}`;
+  return `${block.name} ${STATUS[block.status] || block.status}${again}`;
+}
+
 /** For each step the conflicts of the explanation that it takes part in. */
 function conflictNumbers(execution) {
   const numbers = new Map();
@@ -298,6 +316,10 @@ function conflictNumbers(execution) {
 
 /** What a step does, as shortly as a lane allows. */
 function briefly(step) {
+  if (step.call) {
+    const { result, from, note } = step.call;
+    return `${result === null ? "" : `= ${result}`}${from === null ? "" : ` ← step ${from}`}${note ? ` (${note})` : ""}`;
+  }
   const value = (number, words) => shown(number, words);
   const from = () => {
     if (!step.source) return "";

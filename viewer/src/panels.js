@@ -34,6 +34,13 @@ function registersPanel(execution, n, hidden) {
     const rows = own.map(([name, { text, before }]) => valueRow(name, text, before, null));
     parts.push(el("div", { class: "registers-of", "data-thread": thread }, el("h4", {}, thread), table("registers", ["register", "value"], rows)));
   });
+  const locals = execution.localsAt(n);
+  execution.threads.forEach((thread) => {
+    const own = [...locals.get(thread)];
+    if (hidden.has(thread) || own.length === 0) return;
+    const rows = own.map(([name, { text, before }]) => valueRow(name, text, before, null));
+    parts.push(el("div", { class: "locals-of", "data-thread": thread }, el("h4", {}, `${thread}, locals and sets`), table("registers", ["name", "value"], rows)));
+  });
   if (parts.length > 0) return el("div", { class: "registers-all" }, parts);
   const old = (execution.trace.changes || []).length === 0 && execution.trace.threads.some((thread) => thread.registers.length > 0);
   return el("p", { class: "none" }, old ? "This trace has registers for its end only; go to the last step." : "No registers to tell about.");
@@ -43,7 +50,7 @@ function queuePanel(execution, n, pick) {
   const queue = execution.queueAt(n);
   if (queue.length === 0) return el("p", { class: "none" }, "Nothing is deferred: every thread has performed its accesses in the order of the program.");
   return el("ol", { class: "deferred" }, queue.map((ghost) => {
-    const what = `${ghost.thread}: line ${ghost.line}'s ${ghost.kind}${ghost.location === null ? "" : ` ${ghost.kind === "store" ? "to" : "of"} ${ghost.location}`}`;
+    const what = `${ghost.thread}: ${placeOf(ghost)}'s ${ghost.kind}${ghost.location === null ? "" : ` ${ghost.kind === "store" ? "to" : "of"} ${ghost.location}`}`;
     if (ghost.performed === null) return el("li", {}, `${what}, not performed ${execution.trace.explanation.kind === "steps" ? "yet" : "in this execution"}`);
     return el("li", {}, `${what}, `, jump(ghost.performed, `performed as step ${ghost.performed}`, pick));
   }));

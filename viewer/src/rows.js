@@ -35,7 +35,8 @@ function visibleSteps(execution, options) {
     steps = steps.slice(0, execution.firstRound);
   }
   const shownLocation = (step) => step.location === null || !options.locations.has(step.location);
-  return steps.filter((step) => !options.threads.has(step.thread) && shownLocation(step));
+  const first = (step) => execution.unit(step.n)[0] === step.n;
+  return steps.filter((step) => first(step) && !options.threads.has(step.thread) && shownLocation(step));
 }
 
 /** Deferred accesses by the visible step above which they stood. */
@@ -62,8 +63,11 @@ function closeRun(run, options) {
 function placed(rows, execution) {
   const rowOf = new Map();
   rows.forEach((row, at) => {
-    if (row.type === "step") rowOf.set(row.step.n, at);
-    if (row.type === "fold" && !row.open) for (const step of row.steps) rowOf.set(step.n, at);
+    const put = (step) => {
+      for (let n = step.n; n <= execution.unit(step.n)[1]; n += 1) rowOf.set(n, at);
+    };
+    if (row.type === "step") put(row.step);
+    if (row.type === "fold" && !row.open) row.steps.forEach(put);
   });
   const blocks = [];
   for (const block of execution.blocks) {

@@ -142,15 +142,15 @@ class SteppingApp extends App {
     return el("li", {}, el("button", { type: "button", class: `offer hue-${hue}${step.wrong ? " wrong" : ""}`, "data-number": number, on: { click: () => this.take(number) } },
       el("kbd", {}, key), el("b", { class: "offer-thread" }, step.thread),
       el("span", { class: "offer-what" }, chosenWords(step).map((words) => el("span", { class: "offer-line" }, rich(words))),
-        step.steps.map((access) => this.offered(access)),
+        step.steps.filter((access) => !access.within).map((access) => this.offered(access)),
         step.wrong ? el("span", { class: "offer-line offer-wrong" }, "✗ ", rich(step.wrong)) : null)));
   }
 
   /** One access of a step on offer. */
   offered(access) {
-    const early = (access.overtook || []).map((other) => `line ${other.line}'s ${other.kind}${other.location === null ? "" : ` ${other.kind === "store" ? "to" : "of"} ${other.location}`}`);
+    const early = (access.overtook || []).map((other) => `${placeOf(other)}'s ${other.kind}${other.location === null ? "" : ` ${other.kind === "store" ? "to" : "of"} ${other.location}`}`);
     return [
-      el("span", { class: "offer-line" }, el("span", { class: "line" }, `L${access.line} `), el("code", {}, access.text), " ", el("span", { class: "effect" }, effectOf(access, this.execution))),
+      el("span", { class: "offer-line" }, el("span", { class: "line" }, `${access.label || `L${access.line}`} `), access.call ? null : [el("code", {}, access.text), " "], el("span", { class: "effect" }, rich(effectOf(access, this.execution)))),
       early.length > 0 ? el("span", { class: "offer-line offer-early" }, `↑ performed before an earlier access: ${early.join(", ")}`) : null,
     ];
   }
@@ -211,7 +211,7 @@ function chosenWords(step) {
 
 /** A step in a line. */
 function wordsOf(step, execution) {
-  const accesses = step.steps.map((access) => `line ${access.line}: ${execution.effect(access)}${(access.overtook || []).length > 0 ? " (early)" : ""}`);
+  const accesses = step.steps.filter((access) => !access.within).map((access) => `${placeOf(access)}: ${execution.effect(access)}${(access.overtook || []).length > 0 ? " (early)" : ""}`);
   return `${step.thread}, ${[...chosenWords(step), ...accesses].join("; ")}`;
 }
 

@@ -14,7 +14,22 @@ function whyPanel(execution, pick) {
     el("h2", { id: "why-title" }, violation ? "Why it is wrong" : "What it shows"),
     el("p", { class: "sentence" }, rich(explanation.sentence)),
     words,
-    el("div", { class: "why-details" }, parts));
+    el("div", { class: "why-details" }, parts),
+    shapeOf(execution, pick));
+}
+
+/** The executions that this one stands for: rows between barriers, a lane for each thread. */
+function shapeOf(execution, pick) {
+  const { shape } = execution.trace;
+  if (!shape || !shape.rows.some((row) => row.some(({ thread }) => thread !== row[0].thread))) return null;
+  const number = shape.interleavings === null ? "very many" : shape.interleavings.replace(/\B(?=(\d{3})+$)/g, ",");
+  const threads = execution.threads.filter((name) => shape.rows.some((row) => row.some(({ thread }) => thread === name)));
+  const cell = (row, name) => el("td", {}, row.filter(({ thread }) => thread === name).map(({ text, first }) => el("div", {}, jump(first, text, pick))));
+  return el("div", { class: "shape", id: "shape" },
+    el("p", {}, `It stands for ${number} executions that end the same: what is above a line is done before what is below it, and the threads interleave as they like between two lines.`),
+    el("table", {},
+      el("thead", {}, el("tr", {}, threads.map((name) => el("th", { scope: "col" }, name)))),
+      el("tbody", {}, shape.rows.map((row) => el("tr", {}, threads.map((name) => cell(row, name)))))));
 }
 
 /** Any other kind: the condition, where it happens, and the values behind it. */
@@ -46,7 +61,7 @@ function valueColumns(values) {
 /** Which accesses were overtaken, with a way to the first step that overtook each. */
 function outOfOrder(ghosts, pick) {
   const number = ghosts.length === 1 ? "One access is" : `${ghosts.length} accesses are`;
-  const some = ghosts.slice(0, 5).map((ghost) => [jump(ghost.before, `${ghost.thread}, line ${ghost.line}`, pick), " "]);
+  const some = ghosts.slice(0, 5).map((ghost) => [jump(ghost.before, `${ghost.thread}, ${placeOf(ghost)}`, pick), " "]);
   return el("p", {}, `${number} overtaken by later ones of the same thread: `, some, ghosts.length > 5 ? "…" : "");
 }
 

@@ -130,6 +130,48 @@ fn steps_are_described_and_saved_steps_replay() {
 }
 
 #[test]
+fn an_algorithm_is_stepped_through_out_of_order() {
+    let place = Folder::new(&[]);
+    let server = Server::start(&place, "lib:tm-objects/core_mcrt.rml --test P_WE --model literal");
+    // The value may be read before it is known whether the location is locked.
+    let first = server.post("state", &[]);
+    let offered: Vec<(String, &Value)> = first["enabled"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|step| {
+            (
+                format!(
+                    "{} {}",
+                    step["thread"].as_str().unwrap_or(""),
+                    step["steps"][0]["label"].as_str().unwrap_or("")
+                ),
+                step,
+            )
+        })
+        .collect();
+    let labels: Vec<&str> = offered.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(labels, ["t1 R03", "t1 R09", "t2 W03"]);
+    assert_eq!(offered[1].1["steps"][0]["call"]["text"], "v := r[1].read()");
+    assert_eq!(offered[1].1["steps"][0]["overtook"][0]["label"], "R03");
+    let mut path = vec![1];
+    loop {
+        let at = server.post("state", &path);
+        let trace = &at["trace"];
+        place.write("steps.json", server.post("trace", &path).to_string().as_bytes());
+        let replayed = place.run("replay steps.json");
+        assert_eq!(replayed.code, 0, "{}{}", replayed.stdout, replayed.stderr);
+        if at["enabled"].as_array().expect("a list").is_empty() {
+            assert_eq!((&at["state"], &trace["transactions"][0]["status"]), (&"done".into(), &"committed".into()));
+            break;
+        }
+        assert!(trace["steps"].as_array().is_some_and(|steps| steps.len() >= path.len()), "{trace}");
+        path.push(0);
+    }
+    assert!(path.len() > 10, "{path:?}");
+}
+
+#[test]
 fn steps_that_cannot_be_taken_do_not_replay() {
     let place = Folder::new(&[("sb.rml", SB)]);
     let server = Server::start(&place, "sb.rml --model tso");

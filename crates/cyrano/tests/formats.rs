@@ -3,6 +3,7 @@
 mod cli;
 
 use cli::{Folder, SB, json};
+use serde_json::Value;
 
 /// Message passing, wrong under pso.
 const MP: &str = "threads {
@@ -163,4 +164,45 @@ fn executions_are_minimised_unless_the_user_does_not_want_it() {
     let report = json(&place.run(raw));
     assert!(report["checks"][0]["minimised"].is_null());
     assert_eq!(report["checks"][0]["trace"]["steps"].as_array().map(|s| s.len() as u64), Some(steps("from")));
+}
+
+/// Labels, calls of base objects and what else is told about algorithms came later than `cyrano.trace/2`.
+#[test]
+fn older_traces_of_algorithms_replay() {
+    let place = Folder::new(&[]);
+    let check = "check lib:tm-objects/core_mcrt.rml --test P_WE --criterion never --model literal --quiet";
+    assert_eq!(place.run(&format!("{check} --save-trace new.json")).code, 1);
+    let mut trace: Value = serde_json::from_str(&place.read("new.json")).expect("it is JSON");
+    let forget = |value: &mut Value, names: &[&str]| {
+        let fields = value.as_object_mut().expect("an object");
+        names.iter().for_each(|name| drop(fields.remove(*name)));
+    };
+    forget(&mut trace, &["locals", "helpers", "shape"]);
+    trace["transactions"] = Value::Array(Vec::new());
+    let list = |value: &mut Value| value.as_array_mut().map(std::mem::take).expect("a list");
+    let mut steps = list(&mut trace["steps"]);
+    assert!(steps.iter().any(|step| step["label"] == "W06" && step["call"]["result"] == "1"), "{steps:?}");
+    for step in &mut steps {
+        forget(step, &["label", "call", "within"]);
+        step["overtook"].as_array_mut().expect("a list").iter_mut().for_each(|other| forget(other, &["label"]));
+        step["words"]
+            .as_array_mut()
+            .expect("a list")
+            .iter_mut()
+            .for_each(|words| *words = "as it was said then".into());
+    }
+    let wrong = steps.clone();
+    trace["steps"] = steps.into();
+    for operation in trace["operations"].as_array_mut().expect("a list") {
+        forget(operation, &["result", "transaction"]);
+    }
+    place.write("old.json", trace.to_string().as_bytes());
+    let replayed = place.run("replay old.json");
+    assert_eq!(replayed.code, 0, "{}{}", replayed.stdout, replayed.stderr);
+    assert!(replayed.stdout.contains("R03: rver := ver[1].read(): 0"), "{}", replayed.stdout);
+    // What a step did is compared all the same.
+    trace["steps"] = wrong.into();
+    trace["steps"][0]["line"] = 1.into();
+    place.write("wrong.json", trace.to_string().as_bytes());
+    assert_eq!(place.run("replay wrong.json").code, 2);
 }

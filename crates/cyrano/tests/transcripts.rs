@@ -66,6 +66,18 @@ fn deadlocks() {
 }
 
 #[test]
+fn algorithms() {
+    check(
+        &[
+            "check lib:tm-objects/core_mcrt.rml --test P_WE --criterion never,opacity --model declared",
+            "check lib:tm-objects/core_mcrt.rml --test P_WE2 --criterion never --model literal",
+            "check lib:stm/privatization_no_quiesce.rml --criterion never",
+        ],
+        expect_file!["transcripts/algorithms.txt"],
+    );
+}
+
+#[test]
 fn nothing_to_check() {
     check(
         &["check nothing.rml", "check nothing.rml --criterion assertions", "check sb.rml --criterion always"],

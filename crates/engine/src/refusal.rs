@@ -114,11 +114,6 @@ pub enum Inexact {
     MixedNames,
     /// Atomic blocks of a program that frees memory.
     FreedInBlocks,
-    /// Steps that make an execution only as a whole.
-    OnlyAsAWhole {
-        /// The model.
-        model: String,
-    },
 }
 
 impl Refusal {
@@ -198,9 +193,6 @@ impl fmt::Display for Inexact {
             }
             Self::MixedNames => f.write_str("something may hold names of two kinds"),
             Self::FreedInBlocks => f.write_str("the serial run of atomic blocks does not know freed memory"),
-            Self::OnlyAsAWhole { model } => {
-                write!(f, "under {model} the statements of a method make one execution only as a whole")
-            }
         }
     }
 }

@@ -24,6 +24,7 @@ pub mod registers;
 pub mod sections;
 pub mod serial;
 pub mod text;
+pub mod told;
 pub mod verify;
 mod words;
 

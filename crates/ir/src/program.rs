@@ -7,6 +7,7 @@ use crate::fence::FenceSet;
 use crate::ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
 use crate::op::Op;
 use crate::serial::SerialOrder;
+use crate::told::Told;
 
 /// A whole program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -43,6 +44,8 @@ pub struct Program {
     pub settled: Vec<Span>,
     /// The commands, procedures and methods of the source.
     pub routines: Vec<Routine>,
+    /// What a reader of its executions is told.
+    pub told: std::sync::Arc<Told>,
 }
 
 /// A named piece of the source that threads run.
@@ -274,6 +277,12 @@ impl Program {
             }
         }
         program
+    }
+
+    /// The same program without what its readers are told, which the text form leaves out.
+    #[must_use]
+    pub fn untold(self) -> Self {
+        Self { told: Default::default(), ..self }
     }
 
     /// Whether its threads have atomic blocks.

@@ -31,7 +31,7 @@ fn made(threads: &[&str], order: &[(usize, u32)]) -> Trace {
 fn overtake(trace: &mut Trace, n: usize, po: u32) {
     let step = &mut trace.steps[n - 1];
     let location = Some(format!("v{po}"));
-    step.overtook.push(Overtaken { po, line: 10 + po as usize, kind: "store".into(), location });
+    step.overtook.push(Overtaken { po, line: 10 + po as usize, kind: "store".into(), location, label: None });
     step.words.push(format!("line {}'s store was performed before line {}'s store to v{po}", step.line, 10 + po));
 }
 
@@ -84,6 +84,8 @@ fn operations_are_blocks() {
         last,
         po,
         status: status.into(),
+        result: None,
+        transaction: None,
     };
     trace.operations =
         vec![operation("push(1)", 1, 3, (0, 1), "finished"), operation("pop()", 4, 4, (2, 9), "unfinished")];

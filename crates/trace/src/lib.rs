@@ -10,13 +10,16 @@
 
 mod atomicity;
 mod calls;
+mod cut;
 mod explain;
 mod fit;
 mod lasso;
 mod lines;
+mod locals;
 mod minimise;
 mod model;
 pub mod number;
+mod objects;
 mod observation;
 mod pointers;
 mod record;
@@ -24,7 +27,9 @@ mod relations;
 mod rerun;
 mod restore;
 mod schema;
+mod shape;
 mod timeline;
+mod told;
 mod transactions;
 mod waits;
 
@@ -34,8 +39,9 @@ pub use minimise::{Effort, Minimised, minimise, minimise_until};
 pub use record::{Parts, told_registers};
 pub use restore::TraceError;
 pub use schema::{
-    Awaited, BlockedInfo, Conflict, DependencyInfo, End, Explanation, LassoInfo, ModelInfo, NamedValue, OperationInfo,
-    Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, ReadFrom, RegisterChange, Relations, SCHEMA,
-    SCHEMAS, SerialUnitInfo, Step, TestInfo, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo, Wait,
+    Awaited, BaseCall, BlockedInfo, Conflict, DependencyInfo, End, Explanation, LassoInfo, ModelInfo, NamedValue,
+    OperationInfo, Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, ReadFrom, RegisterChange,
+    Relations, SCHEMA, SCHEMAS, Segment, SerialUnitInfo, Shape, Step, TestInfo, ThreadInfo, Tool, Trace,
+    TransactionInfo, ViolationInfo, Wait,
 };
 pub use transactions::{explain_history, size_of};

@@ -2,17 +2,19 @@
 
 use cyrano_criteria::spec::own;
 use cyrano_engine::{Execution, Replayed, Source, StepFacts, ThreadEnd, Violation};
-use cyrano_ir::{AccessKind, InstrId, LocId, Op, Program, Property, Tags, ThreadId, TxCriterion, Ty};
+use cyrano_ir::{AccessKind, Instr, InstrId, LocId, Op, Program, Property, Tags, ThreadId, TxCriterion, Ty};
 use cyrano_memory::Model;
 
 use crate::lines::Lines;
+use crate::objects::Bases;
 use crate::pointers;
 use crate::schema::{
-    BlockedInfo, End, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA, Step, TestInfo,
-    ThreadInfo, Tool, Trace, ViolationInfo,
+    BlockedInfo, End, ModelInfo, NamedValue, OperationInfo, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA,
+    Step, TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
 };
+use crate::told::{self, ToldThread};
 use crate::transactions::{self, Blocks};
-use crate::{calls, explain, timeline};
+use crate::{calls, explain, locals, shape, timeline};
 
 /// What a trace is made of.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +47,15 @@ impl Trace {
     /// The trace of a confirmed execution.
     pub fn build(parts: &Parts<'_>) -> Self {
         let lines = Lines::new(parts.source);
-        let blocks = Blocks::new(parts);
-        let recorder = Recorder { parts, lines: &lines, blocks: &blocks };
+        let told = told::told(parts);
+        let blocks = Blocks::new(parts, &told);
+        let text = |facts: &StepFacts| lines.text(parts.program.instr(facts.access.thread, facts.instr).span);
+        let bases = Bases::new(parts, &told, &text);
+        let changes = timeline::changes(parts);
+        let recorder = Recorder { parts, lines: &lines, blocks: &blocks, told: &told, bases: &bases };
         let steps: Vec<Step> =
             parts.replayed.steps.iter().enumerate().map(|(at, facts)| recorder.step(at, facts)).collect();
+        let operations = recorder.operations();
         Self {
             schema: SCHEMA.to_owned(),
             confirmed: true,
@@ -64,13 +71,16 @@ impl Trace {
             property: PropertyInfo::from(parts.property),
             violation: parts.violation.and_then(|violation| recorder.violation(violation)),
             relations: parts.replayed.relations(parts.program).into(),
+            shape: shape::shape(parts, &steps, &operations),
             steps,
             threads: parts.program.thread_ids().map(|thread| recorder.thread(thread)).collect(),
             transactions: blocks.infos(parts),
             history: transactions::lines(parts),
-            operations: timeline::operations(parts.program, parts.execution),
+            operations,
             initial: recorder.initial(),
-            changes: timeline::registers(parts),
+            changes: timeline::registers(parts.program, &changes),
+            locals: locals::locals(parts.program, &changes),
+            helpers: recorder.helpers(),
             memory: recorder.memory(),
             explanation: explain::explain(parts, &lines),
         }
@@ -116,6 +126,8 @@ struct Recorder<'a> {
     parts: &'a Parts<'a>,
     lines: &'a Lines<'a>,
     blocks: &'a Blocks,
+    told: &'a [ToldThread],
+    bases: &'a Bases,
 }
 
 impl Recorder<'_> {
@@ -130,13 +142,14 @@ impl Recorder<'_> {
             Some(program.location(loc).name.clone())
         };
         let location = named(facts.kind, Some(facts.loc));
-        let this = explain::access(line, facts.kind, &instr.op, location.as_deref());
+        let label = |instr: InstrId| program.told.label(program, access.thread, instr).map(str::to_owned);
+        let this = self.access((access.thread, access.index), facts.instr, facts.kind, location.as_deref());
         let overtaken = facts.overtook.iter().map(|other| {
-            let instr = program.instr(access.thread, other.instr);
-            let line = self.lines.line(instr.span);
+            let line = self.lines.line(program.instr(access.thread, other.instr).span);
             let location = named(other.kind, other.loc);
-            let that = explain::access(line, other.kind, &instr.op, location.as_deref());
-            let overtaken = Overtaken { po: other.index, line, kind: other.kind.noun().to_owned(), location };
+            let that = self.access((access.thread, other.index), other.instr, other.kind, location.as_deref());
+            let (kind, label) = (other.kind.noun().to_owned(), label(other.instr));
+            let overtaken = Overtaken { po: other.index, line, kind, location, label };
             (overtaken, format!("{this} was performed before {that}"))
         });
         let (overtook, words) = overtaken.unzip();
@@ -162,9 +175,57 @@ impl Recorder<'_> {
             line,
             column,
             text: self.lines.text(instr.span),
+            label: label(facts.instr),
+            call: self.bases.calls.get(&at).cloned(),
+            within: self.bases.within.get(&at).map(|first| first + 1),
             overtook,
             words,
         }
+    }
+
+    /// An access in words: a base object's call by its label, else by its line.
+    fn access(
+        &self,
+        (thread, po): (ThreadId, u32),
+        instr: InstrId,
+        kind: AccessKind,
+        location: Option<&str>,
+    ) -> String {
+        let program = self.parts.program;
+        let Instr { op, span } = program.instr(thread, instr);
+        let line = self.lines.line(*span);
+        let label = program.told.label(program, thread, instr);
+        let Some((object, _)) = self.told[thread.index()].object(po) else {
+            let words = explain::access(line, kind, op, location);
+            return label.map_or(words.clone(), |label| words.replacen(&format!("line {line}"), label, 1));
+        };
+        let step = self
+            .parts
+            .replayed
+            .steps
+            .iter()
+            .position(|facts| (facts.access.thread, facts.access.index) == (thread, po));
+        let place = label.map_or_else(|| format!("line {line}"), str::to_owned);
+        let first = step.map(|step| self.bases.within.get(&step).copied().unwrap_or(step));
+        match first.and_then(|first| self.bases.calls.get(&first)) {
+            Some(call) => format!("{place} `{}`", call.text),
+            None => format!("{place} `{}`", object.text(program, location.unwrap_or("?"))),
+        }
+    }
+
+    /// The operations, each with its transaction.
+    fn operations(&self) -> Vec<OperationInfo> {
+        let mut operations = timeline::operations(self.parts.program, self.parts.execution, self.told);
+        for operation in &mut operations {
+            operation.transaction = operation.first.checked_sub(1).and_then(|step| self.blocks.name(step));
+        }
+        operations
+    }
+
+    /// The locations that stand for nothing in the source.
+    fn helpers(&self) -> Vec<String> {
+        let program = self.parts.program;
+        program.told.helpers.iter().map(|(helper, _)| program.location(*helper).name.clone()).collect()
     }
 
     fn source(&self, thread: ThreadId, source: Source) -> ReadFrom {
@@ -198,17 +259,18 @@ impl Recorder<'_> {
         let at = |instr: InstrId| {
             let span = self.parts.program.instr(thread, instr).span;
             let (line, column) = self.lines.position(span);
-            (line, column, self.lines.text(span))
+            let label = self.parts.program.told.label(self.parts.program, thread, instr).map(str::to_owned);
+            (line, column, self.lines.text(span), label)
         };
         match (waits, self.parts.replayed.ends[thread.index()]) {
             (Some(blocked), _) => {
-                let (line, column, text) = at(blocked.instr);
-                End::Waiting { line, column, text }
+                let (line, column, text, label) = at(blocked.instr);
+                End::Waiting { line, column, text, label }
             }
             (None, ThreadEnd::Done) => End::Done,
             (None, ThreadEnd::At(instr)) => {
-                let (line, column, text) = at(instr);
-                End::At { line, column, text }
+                let (line, column, text, label) = at(instr);
+                End::At { line, column, text, label }
             }
         }
     }

@@ -96,10 +96,20 @@ pub(crate) fn walk(
     thread: ThreadId,
     see: &mut dyn FnMut(&Op, usize),
 ) -> usize {
+    visit(program, execution, thread, &mut |_, op, _, issued| see(op, issued))
+}
+
+/// The same, with the number of the instruction and the registers before it.
+pub(crate) fn visit(
+    program: &Program,
+    execution: &Execution,
+    thread: ThreadId,
+    see: &mut dyn FnMut(InstrId, &Op, &Registers, usize),
+) -> usize {
     let mut run = Run::new(program, execution, thread);
     for _ in 0..MAX_STEPS {
         let Some(op) = run.op() else { break };
-        see(op, run.accesses);
+        see(InstrId::new(run.pc), op, &run.registers, run.accesses);
         if run.step().is_none() {
             break;
         }

@@ -10,7 +10,7 @@ use cyrano_engine::{Access, Blocked, Execution, Violation};
 use cyrano_ir::{InstrId, Program, Progress, Property, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
-use crate::schema::{Explanation, Relations, SCHEMA, SCHEMAS, Trace, ViolationInfo};
+use crate::schema::{End, Relations, SCHEMA, SCHEMAS, Trace, ViolationInfo};
 
 /// Criteria with a list of allowed outcomes.
 const OBSERVATIONS: &str = "observations";
@@ -90,6 +90,8 @@ impl Trace {
 
     /// The first recorded fact that replaying the execution does not bear out, if there is one.
     pub fn first_difference(&self, replayed: &Self) -> Option<String> {
+        let told = self.as_told_then(replayed);
+        let replayed = &told;
         let steps = self.steps.iter().zip(&replayed.steps).find(|(recorded, real)| recorded != real);
         if let Some((_, real)) = steps {
             return Some(format!("step {} is not as recorded", real.n));
@@ -109,19 +111,35 @@ impl Trace {
             different("the history of transactions")
         } else if self.threads != replayed.threads {
             different("where the threads end")
-        } else if self.explanation != self.as_told_then(&replayed.explanation) {
+        } else if self.explanation != replayed.explanation {
             different("the explanation")
         } else {
             None
         }
     }
 
-    /// An explanation without what traces of an older version do not have, if this is one.
-    fn as_told_then(&self, now: &Explanation) -> Explanation {
+    /// A trace without what traces of an older version do not have, if this is one.
+    fn as_told_then(&self, now: &Self) -> Self {
         let mut then = now.clone();
         if self.explanation.waits.is_empty() {
-            then.waits.clear();
+            then.explanation.waits.clear();
         }
+        let labelled = |trace: &Self| trace.steps.iter().any(|step| step.label.is_some());
+        if labelled(self) || !labelled(now) {
+            return then;
+        }
+        // Labels came together with everything else that is told about algorithms.
+        for (step, recorded) in then.steps.iter_mut().zip(&self.steps) {
+            (step.label, step.call, step.within) = (None, None, None);
+            step.overtook.iter_mut().for_each(|overtaken| overtaken.label = None);
+            step.words.clone_from(&recorded.words);
+        }
+        for thread in &mut then.threads {
+            if let End::At { label, .. } | End::Waiting { label, .. } = &mut thread.end {
+                *label = None;
+            }
+        }
+        then.operations.clone_from(&self.operations);
         then
     }
 

@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 mod explanation;
+mod shape;
 mod violation;
 
 pub use crate::relations::Relations;
 pub use explanation::*;
+pub use shape::*;
 pub use violation::*;
 
 /// The name of this schema.
@@ -64,6 +66,15 @@ pub struct Trace {
     /// How registers change, in the order of the steps; empty in a trace of an older version.
     #[serde(default)]
     pub changes: Vec<RegisterChange>,
+    /// The same for what methods and transactions of an algorithm keep for themselves: locals (`read.rver`), sets and maps (`rset`, which are shown only).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locals: Vec<RegisterChange>,
+    /// The locations of `initial` and `memory` that stand for nothing in the source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub helpers: Vec<String>,
+    /// The executions that this one stands for; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Shape>,
     /// Final memory.
     pub memory: Vec<NamedValue>,
     /// Why this execution matters, in words.
@@ -215,10 +226,35 @@ pub struct Step {
     pub column: usize,
     /// The source text of the statement, on one line.
     pub text: String,
+    /// The labels of the statement, those of the calls that it is inlined in first: `R10.V03`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The call of a base object that begins, or goes on, with this step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<BaseCall>,
+    /// The step with that call, for the other steps that it consists of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<usize>,
     /// Which program-earlier accesses of its thread it was performed before.
     pub overtook: Vec<Overtaken>,
     /// A sentence for each of them.
     pub words: Vec<String>,
+}
+
+/// A call of a base object, whose accesses are no steps of their own to a reader.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct BaseCall {
+    /// `rver := ver[1].read()`; `r[1].write(1) begins` if other steps come between its accesses.
+    pub text: String,
+    /// What it returned.
+    pub result: Option<String>,
+    /// The step of the call that wrote what it read; null for the initial value.
+    pub from: Option<usize>,
+    /// The last of the steps that it consists of here.
+    pub last: usize,
+    /// What has to be explained: that it returned any value, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// Where a value came from.
@@ -252,6 +288,9 @@ pub struct Overtaken {
     pub kind: String,
     /// Its location, if the address was known by then.
     pub location: Option<String>,
+    /// Its label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
 }
 
 /// One thread.
@@ -284,6 +323,9 @@ pub struct TransactionInfo {
     pub last: usize,
     /// `committed`, `aborted` or `unfinished`.
     pub status: String,
+    /// The aborted transaction that it runs again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<String>,
 }
 
 /// One operation of a data type, one call of an algorithm, or one atomic block.
@@ -297,10 +339,16 @@ pub struct OperationInfo {
     pub first: usize,
     /// Its last step in memory order.
     pub last: usize,
-    /// Its first and its last access, by their numbers in the thread.
+    /// Its first and its last access, by their numbers in the thread; (1, 0) if it has none, and then `first` and `last` are the step before it.
     pub po: (u32, u32),
     /// `finished` if all its accesses were performed, else `unfinished`.
     pub status: String,
+    /// What it returned, where that is known: a value, `ok`, `A` (aborted) or `C` (committed).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// Its transaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<String>,
 }
 
 /// A register has another value from a step on.
@@ -329,6 +377,9 @@ pub enum End {
         column: usize,
         /// The source text, on one line.
         text: String,
+        /// The label of the statement.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
     },
     /// It waits at an atomic section.
     Waiting {
@@ -338,6 +389,9 @@ pub enum End {
         column: usize,
         /// The source text, on one line.
         text: String,
+        /// The label of the statement.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
     },
 }
 

@@ -20,32 +20,30 @@ use crate::calls;
 use crate::record::Parts;
 use crate::rerun;
 use crate::schema::{Conflict, Explanation, TransactionInfo};
+use crate::told::ToldThread;
 
 /// Which step belongs to which transaction.
 pub(crate) struct Blocks {
     /// For each transaction its thread and its status.
     transactions: Vec<(ThreadId, Outcome)>,
+    /// Whether it runs again what was aborted.
+    again: Vec<bool>,
     /// The number of each step's transaction.
     of: Vec<Option<usize>>,
 }
 
 impl Blocks {
-    pub(crate) fn new(parts: &Parts<'_>) -> Self {
+    pub(crate) fn new(parts: &Parts<'_>, told: &[ToldThread]) -> Self {
         let (program, steps) = (parts.program, &parts.replayed.steps);
-        let mut blocks = Self { transactions: Vec::new(), of: vec![None; steps.len()] };
+        let mut blocks = Self { transactions: Vec::new(), again: Vec::new(), of: vec![None; steps.len()] };
         let found: Vec<(ThreadId, Outcome)> = if program.has_calls() {
-            let outcome = |ended: Option<bool>| match ended {
-                None => Outcome::Unfinished,
-                Some(true) => Outcome::Committed,
-                Some(false) => Outcome::Aborted,
-            };
             let all = calls::transactions(parts).into_iter();
             all.map(|(thread, ended)| (ThreadId::new(thread), outcome(ended))).collect()
         } else if !program.transactional.is_empty() {
             let all = judged(parts).transactions.into_iter();
             all.map(|transaction| (ThreadId(transaction.thread.into()), transaction.outcome)).collect()
         } else {
-            return blocks;
+            return Self::told(steps, told);
         };
         let mut numbers: HashMap<(ThreadId, usize), usize> = HashMap::new();
         for (thread, outcome) in found {
@@ -62,7 +60,39 @@ impl Blocks {
             });
             blocks.of[at] = Some(number);
         }
+        blocks.find_repeated(program, told);
         blocks
+    }
+
+    /// As the program tells them itself, where they are no events.
+    fn told(steps: &[StepFacts], told: &[ToldThread]) -> Self {
+        let mut blocks = Self { transactions: Vec::new(), again: Vec::new(), of: vec![None; steps.len()] };
+        let mut numbers: HashMap<(ThreadId, usize), usize> = HashMap::new();
+        for (at, facts) in steps.iter().enumerate() {
+            let thread = facts.access.thread;
+            let Some(own) = told.get(thread.index()) else { continue };
+            let Some(place) = own.transaction(facts.access.index) else { continue };
+            let number = *numbers.entry((thread, place)).or_insert_with(|| {
+                let transaction = own.transactions[place];
+                blocks.transactions.push((thread, outcome(transaction.ended)));
+                blocks.again.push(transaction.again);
+                blocks.transactions.len() - 1
+            });
+            blocks.of[at] = Some(number);
+        }
+        blocks
+    }
+
+    /// Which transactions run again what was aborted: all that follow an abort, if clients do that; else those of which it is told.
+    fn find_repeated(&mut self, program: &Program, told: &[ToldThread]) {
+        for (number, (thread, _)) in self.transactions.iter().enumerate() {
+            let mut own = self.transactions[..number].iter().filter(|(other, _)| other == thread);
+            let place = own.clone().count();
+            let aborted = own.next_back().is_some_and(|(_, outcome)| *outcome == Outcome::Aborted);
+            let says =
+                told.get(thread.index()).and_then(|told| told.transactions.get(place)).is_some_and(|tx| tx.again);
+            self.again.push(aborted && (program.restarts() || says));
+        }
     }
 
     /// The name of a step's transaction.
@@ -74,12 +104,14 @@ impl Blocks {
         let info = |(number, (thread, outcome)): (usize, &(ThreadId, Outcome))| {
             let mut steps = self.of.iter().enumerate().filter(|(_, of)| **of == Some(number)).map(|(at, _)| at + 1);
             let first = steps.next()?;
+            let earlier = || (0..number).rfind(|other| self.transactions[*other].0 == *thread);
             Some(TransactionInfo {
                 name: name(number),
                 thread: parts.program.thread(*thread).name.clone(),
                 first,
                 last: steps.next_back().unwrap_or(first),
                 status: status(*outcome).to_owned(),
+                again: self.again[number].then(earlier).flatten().map(name),
             })
         };
         self.transactions.iter().enumerate().filter_map(info).collect()
@@ -225,6 +257,14 @@ fn conflict(edge: &Edge, history: &History, names: &Names, number: &dyn Fn(usize
         .to_owned(),
         variable: variable.map(|variable| names.variable(variable)),
         steps: (number(edge.events.0), number(edge.events.1)),
+    }
+}
+
+fn outcome(ended: Option<bool>) -> Outcome {
+    match ended {
+        None => Outcome::Unfinished,
+        Some(true) => Outcome::Committed,
+        Some(false) => Outcome::Aborted,
     }
 }
 

@@ -85,7 +85,9 @@ impl<'a> ByHand<'a> {
                 self.report(&[]).map(|report| Response::ok("text/html; charset=utf-8", stepping_html(&report, VERSION)))
             }
             (true, "state") => self.asked(&request.body, |report| stepping_json(report, VERSION)),
-            (true, "trace") => self.asked(&request.body, |report| report.trace.to_json()),
+            (true, "trace") => {
+                self.asked(&request.body, |report| report.whole.as_ref().unwrap_or(&report.trace).to_json())
+            }
             (_, "" | "state" | "trace") => Err(Response::refusal(405, "Not this way.")),
             _ => Err(Response::refusal(404, "There is nothing here.")),
         };
@@ -109,7 +111,9 @@ impl<'a> ByHand<'a> {
             console::error(&text);
             Response::refusal(500, text)
         };
-        let trace = self.trace(&place).map_err(unconfirmed)?;
+        let whole = self.trace(&place).map_err(unconfirmed)?;
+        let trace = whole.clone().cut(place.taken);
+        let whole = (whole.steps.len() > place.taken).then_some(whole);
         let offered = place.enabled.iter().take(MOST_OFFERED);
         let enabled = offered.map(|step| self.enabled(&trace, step)).collect::<Result<_, _>>().map_err(unconfirmed)?;
         let (state, outcome) = match &place.standing {
@@ -122,7 +126,7 @@ impl<'a> ByHand<'a> {
         let registers = self.registers(&place);
         let left_out = place.enabled.len().saturating_sub(MOST_OFFERED);
         let (path, bounded) = (path.to_vec(), place.bounded);
-        Ok(SteppingReport { path, state, registers, outcome, enabled, left_out, bounded, trace })
+        Ok(SteppingReport { path, state, registers, outcome, enabled, left_out, bounded, trace, whole })
     }
 
     fn registers(&self, place: &Position) -> Vec<ThreadRegisters> {
@@ -172,7 +176,8 @@ impl<'a> ByHand<'a> {
 
     /// A step on offer, told by the trace that it leads to.
     fn enabled(&self, so_far: &Trace, step: &NextStep) -> Result<EnabledReport, ReplayError> {
-        let mut trace = self.confirmed(&Property::Assertions, step.violation.as_ref(), &step.execution)?;
+        let trace = self.confirmed(&Property::Assertions, step.violation.as_ref(), &step.execution)?;
+        let mut trace = trace.cut(step.taken);
         let (line, text) = self.statement(step);
         let commands = |trace: &Trace| trace.threads[step.thread.index()].commands.clone();
         Ok(EnabledReport {

@@ -30,7 +30,7 @@ use cyrano_engine::{Access, Violation};
 use cyrano_ir::{AccessKind, InstrId, Op, OwnOrder, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::semantics::declared::look::{Look, Ready, look, other};
+use crate::semantics::declared::look::{Choice, Look, Ready, look, other};
 use crate::semantics::declared::partial::{eval, location, set};
 use crate::semantics::declared::region::Region;
 use crate::semantics::declared::settle::forget_decided;
@@ -49,7 +49,7 @@ mod witness;
 
 pub(crate) use region::Regions;
 pub(crate) use supports::supports;
-pub(crate) use witness::{complete, renumber};
+pub(crate) use witness::{can_complete, complete, renumber};
 
 impl Machine<'_> {
     /// The region that a thread is in.
@@ -69,6 +69,34 @@ impl Machine<'_> {
         let [ready] = &look.ready[..] else { return None };
         let section = matches!(self.op(thread, ready.pc), Op::AtomicBegin);
         (section && look.choices.is_empty() && !look.wrong).then_some(InstrId(ready.pc))
+    }
+}
+
+impl Machine<'_> {
+    /// Whether a step makes a choice of which it is still open whether it has to be made.
+    pub(crate) fn chooses_ahead(&self, state: &State, step: &Successor) -> bool {
+        let Some(order) = self.own_order else { return false };
+        let mut state = state.clone();
+        step.own_choices.iter().any(|(thread, pc, value)| {
+            let choices = self.choices_at(&mut state, *thread, *pc, order);
+            insert(&mut state, *thread, *pc, *value);
+            choices.iter().any(|choice| choice.pc == *pc && !choice.certain)
+        })
+    }
+
+    /// The choices of the region that an instruction is in: the thread's own one, or the next if that is done.
+    fn choices_at(&self, state: &mut State, thread: usize, pc: u32, order: &OwnOrder) -> Vec<Choice> {
+        loop {
+            let region = self.region(thread, state.threads[thread].pc, order);
+            let look = self.look(state, thread, &region);
+            let Some((exit, regs)) = look.exit.filter(|(exit, _)| *exit < pc) else { return look.choices };
+            let base = self.threads[thread].base;
+            for (register, value) in region.registers.iter().zip(regs) {
+                state.regs[base + *register as usize] = value;
+            }
+            state.threads[thread].pc = exit + 1;
+            state.threads[thread].queue.clear();
+        }
     }
 }
 

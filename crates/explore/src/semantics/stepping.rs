@@ -6,12 +6,18 @@
 //! Of the reductions only `macro-steps` is used: it joins what no other thread can see, and leaves every order of accesses open (`step`).
 //! No criterion is asked about; assertions, errors and deadlocks end an execution.
 //!
+//! **Out of order.** Under a program's own order (`declared`) it may be open, in the middle of a call, which of its statements are executed at
+//! all. So an execution is told only together with one way to complete the calls that are under way, and [`Position::taken`] says how
+//! much of it are steps that were taken. A step after which there is no such way rests on a wrong guess (`declared`), and is not offered; neither
+//! is one that makes a choice before it is known that it has to be made, for what depends on the choice waits for that anyway.
+//!
 //! **Invariant:** the executions of all paths are those that the search visits; `initial` and `at` decide nothing themselves.
 
-use cyrano_engine::{Execution, Inexact, Limits, Query, Question, Refusal, Violation};
+use cyrano_engine::{Execution, Limits, Query, Question, Refusal, Violation};
 use cyrano_ir::{InstrId, Program, Property, ThreadId};
 use cyrano_memory::Model;
 
+use crate::semantics::declared;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
 use crate::semantics::step::{Stepper, Successor, Successors};
@@ -53,8 +59,10 @@ pub struct Stepping<'a> {
 /// A place on the way through a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Position {
-    /// The execution so far.
+    /// The execution so far, and a way to complete the calls that are under way out of order.
     pub execution: Execution,
+    /// How many of its accesses were performed by the steps taken.
+    pub taken: usize,
     /// The steps that are enabled; a path goes on with the number of one of them.
     pub enabled: Vec<NextStep>,
     /// The registers of each thread; `None` where a deferred load has yet to provide the value.
@@ -74,8 +82,10 @@ pub struct NextStep {
     pub at: InstrId,
     /// The choices made in it, in order.
     pub choices: Vec<i128>,
-    /// The execution up to its end.
+    /// The execution up to its end, completed as in [`Position`].
     pub execution: Execution,
+    /// How many of its accesses are performed then.
+    pub taken: usize,
     /// What goes wrong in it.
     pub violation: Option<Violation>,
 }
@@ -100,9 +110,6 @@ impl<'a> Stepping<'a> {
     /// `Err` if the question makes no sense, if the explorer is not exact for the program and the model, or if steps of it cannot be shown one by one.
     pub fn new(program: &'a Program, model: &'a Model) -> Result<Self, Refusal> {
         supports::supports(&Query::new(program, model, Question::Holds(&Property::Assertions))?)?;
-        if model.reordering().own_order {
-            return Err(Refusal::Inexact(Inexact::OnlyAsAWhole { model: model.name.clone() }));
-        }
         Ok(Self { program, model })
     }
 
@@ -140,6 +147,8 @@ struct Way<'m> {
     /// Empty before a first state is chosen.
     state: Option<State>,
     execution: Execution,
+    /// Choices out of order.
+    own_choices: Vec<(usize, u32, i128)>,
     violation: Option<Violation>,
     next: Vec<Successor>,
 }
@@ -147,7 +156,9 @@ struct Way<'m> {
 impl<'m> Way<'m> {
     fn new(m: &'m Machine<'m>) -> Self {
         let execution = Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()] };
-        let mut walk = Self { m, stepper: Stepper::new(m), state: None, execution, violation: None, next: Vec::new() };
+        let stepper = Stepper::new(m);
+        let (own_choices, next) = (Vec::new(), Vec::new());
+        let mut walk = Self { m, stepper, state: None, execution, own_choices, violation: None, next };
         let mut out = Successors::default();
         walk.stepper.initial(&mut out);
         walk.next = enabled(&mut out);
@@ -160,6 +171,7 @@ impl<'m> Way<'m> {
         }
         let taken = self.next.swap_remove(number);
         taken.add_to(&mut self.execution);
+        self.own_choices.extend(&taken.own_choices);
         self.violation = taken.event;
         self.stepper.notes.bounded = false;
         let mut out = Successors::default();
@@ -167,6 +179,7 @@ impl<'m> Way<'m> {
             self.stepper.successors(&taken.state, &mut out);
         }
         self.next = enabled(&mut out);
+        self.drop_guesses(&taken.state);
         self.state = Some(taken.state);
         Some(())
     }
@@ -174,28 +187,81 @@ impl<'m> Way<'m> {
     fn place(mut self) -> Position {
         let standing = self.standing();
         let next = std::mem::take(&mut self.next);
+        let (execution, taken) = match self.state.take() {
+            Some(state) => {
+                let completed = self.completed(&state, None);
+                self.state = Some(state);
+                completed
+            }
+            None => (self.execution.clone(), 0),
+        };
         Position {
             enabled: next.iter().map(|step| self.describe(step)).collect(),
             registers: (0..self.m.threads.len()).map(|thread| self.registers(thread)).collect(),
             standing,
             bounded: self.stepper.notes.bounded,
-            execution: self.execution,
+            execution,
+            taken,
         }
     }
 
-    fn describe(&self, step: &Successor) -> NextStep {
-        let mut execution = self.execution.clone();
-        step.add_to(&mut execution);
+    /// Leaves out the steps that choose ahead, and those after which the calls under way cannot be completed.
+    fn drop_guesses(&mut self, state: &State) {
+        let Some(order) = self.m.own_order else { return };
+        let next = std::mem::take(&mut self.next);
+        let (m, stepper) = (self.m, &mut self.stepper);
+        let can_be = |step: &Successor| {
+            let right = step.event.is_some() || declared::can_complete(stepper, order, &step.state);
+            right && !m.chooses_ahead(state, step)
+        };
+        self.next = next.into_iter().filter(can_be).collect();
+        // In the order of the text.
+        self.next.sort_by_key(|step| (step.thread, step.accesses.first().map(|access| access.index)));
+    }
+
+    /// The execution up to here, with a further step if there is one, completed where calls are under way out of order; and how many of its
+    /// accesses were performed before that.
+    fn completed(&mut self, state: &State, step: Option<&Successor>) -> (Execution, usize) {
+        let (mut execution, mut choices) = (self.execution.clone(), self.own_choices.clone());
+        let state = step.map_or(state, |step| &step.state);
+        if let Some(step) = step {
+            step.add_to(&mut execution);
+            choices.extend(&step.own_choices);
+        }
+        let taken = execution.order.len();
+        if let Some(order) = self.m.own_order {
+            for step in declared::complete(&mut self.stepper, order, state.clone()) {
+                step.add_to(&mut execution);
+                choices.extend(&step.own_choices);
+            }
+            declared::renumber(self.m, &mut execution, &mut choices);
+        }
+        (execution, taken)
+    }
+
+    fn describe(&mut self, step: &Successor) -> NextStep {
+        let (execution, taken) = self.completed(&step.state, Some(step));
         // A step that starts other threads ends as one of theirs.
         let choosing = step.choices.first().map(|(thread, _)| ThreadId::new(*thread));
+        let own = self.m.own_order.is_some();
         let performing = step.accesses.first().map(|access| access.thread);
         let thread = performing.or(choosing).unwrap_or(ThreadId::new(step.thread));
-        let pc = self.state.as_ref().map_or(0, |state| state.threads[thread.index()].pc);
+        // Out of order an access has the number of its instruction.
+        let chosen = step.own_choices.first().map(|(_, pc, _)| *pc);
+        let instr = step.accesses.first().map(|access| access.index).or(chosen).filter(|_| own);
+        let stands = || self.state.as_ref().map_or(0, |state| state.threads[thread.index()].pc);
+        let pc = instr.unwrap_or_else(stands);
         NextStep {
             thread,
             at: InstrId(pc),
-            choices: step.choices.iter().map(|(_, value)| *value).collect(),
+            choices: step
+                .choices
+                .iter()
+                .map(|(_, value)| *value)
+                .chain(step.own_choices.iter().map(|own| own.2))
+                .collect(),
             execution,
+            taken,
             violation: step.event.clone(),
         }
     }

@@ -123,10 +123,3 @@ fn a_deadlock_is_told_from_an_end() {
     assert_eq!(place.standing, Standing::Wrong(Violation::Deadlock { blocked }));
     assert!(stepping.initial().standing == Standing::Open && stepping.at(&[0, 0]).is_none());
 }
-
-#[test]
-fn an_order_of_the_program_s_own_is_refused() {
-    let program = parse(SB);
-    let model = cyrano_memory::named("declared").expect("a model");
-    assert!(Stepping::new(&program, &model).is_err());
-}

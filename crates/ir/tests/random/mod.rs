@@ -125,6 +125,7 @@ impl Random {
             initial: (0..self.below(3)).map(|_| 7).collect(),
             settled: self.many(2, Self::span),
             routines: self.many(2, |r| Routine { name: r.name(), span: r.span() }),
+            told: Default::default(),
         }
     }
 

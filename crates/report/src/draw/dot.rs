@@ -6,7 +6,7 @@
 use cyrano_trace::{ReadFrom, Step, Trace};
 
 use crate::draw::lanes::effect;
-use crate::draw::rows::{Drawing, Row, one_line};
+use crate::draw::rows::{Drawing, Row, one_line, statement};
 
 /// The trace in the DOT language.
 pub fn trace_dot(trace: &Trace) -> String {
@@ -31,12 +31,13 @@ fn cluster(out: &mut String, lane: usize, name: &str, rows: &[Row<'_>]) {
         match row {
             Row::Step { lane: own, step, late } if *own == lane => {
                 let transaction = step.transaction.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
-                let title = format!("{}. line {}: {}{transaction}", step.n, step.line, step.text);
+                let place = step.label.clone().unwrap_or_else(|| format!("line {}", step.line));
+                let title = format!("{}. {place}: {}{transaction}", step.n, statement(step));
                 let style = if *late { ", penwidth=2" } else { "" };
                 out.push_str(&format!("    s{} [label={}{style}];\n", step.n, quoted(&[&title, &effect(step)])));
             }
             Row::Deferred { lane: own, deferred } if *own == lane && deferred.performed.is_none() => {
-                let title = format!("line {}: {}", deferred.line, deferred.text);
+                let title = format!("{}: {}", deferred.at(), deferred.text);
                 out.push_str(&format!("    d{at} [label={}, style=dashed];\n", quoted(&[&title, "not performed"])));
             }
             _ => {}
@@ -46,12 +47,12 @@ fn cluster(out: &mut String, lane: usize, name: &str, rows: &[Row<'_>]) {
 }
 
 fn edges(out: &mut String, drawing: &Drawing<'_>, rows: &[Row<'_>]) {
-    let steps = &drawing.trace.steps;
+    let steps: Vec<&Step> = drawing.steps().collect();
     for pair in steps.windows(2) {
         out.push_str(&format!("  s{} -> s{} [label=\"mo\", style=dotted, color=gray40];\n", pair[0].n, pair[1].n));
     }
     for name in &drawing.lanes {
-        let mut own: Vec<&Step> = steps.iter().filter(|step| step.thread == *name).collect();
+        let mut own: Vec<&Step> = steps.iter().copied().filter(|step| step.thread == *name).collect();
         own.sort_by_key(|step| step.po);
         for pair in own.windows(2) {
             let (a, b) = (pair[0].n, pair[1].n);
@@ -61,6 +62,7 @@ fn edges(out: &mut String, drawing: &Drawing<'_>, rows: &[Row<'_>]) {
     }
     for step in steps {
         if let Some(ReadFrom::Step { n }) = &step.source {
+            let n = drawing.shown(*n);
             out.push_str(&format!("  s{n} -> s{} [label=\"rf\", constraint=false, color=blue3];\n", step.n));
         }
     }

@@ -7,6 +7,7 @@
 
 mod after;
 mod cells;
+mod shape;
 mod words;
 
 use std::collections::HashSet;
@@ -14,11 +15,11 @@ use std::collections::HashSet;
 use cyrano_trace::{ReadFrom, Step, Trace, ViolationInfo};
 
 use crate::draw::lasso;
-use crate::draw::rows::{Drawing, Row};
-use crate::style::{Paint, Style, hang_painted, pad, pad_left, width};
+use crate::draw::rows::{Drawing, Row, begins_call};
+use crate::style::{Paint, Style, hang, hang_painted, pad, pad_left, width};
 pub(crate) use after::conflicts;
 use cells::{Cell, Layout, RULE};
-pub(crate) use words::effect;
+pub(crate) use words::{effect, place};
 use words::{postponed, title};
 
 /// Executions with more steps than this are folded.
@@ -43,6 +44,7 @@ pub fn trace_text(trace: &Trace, style: Style) -> String {
         picture.draw(&mut out, &rows);
     }
     after::reorderings(&mut out, &drawing, style);
+    shape::shape(&mut out, &drawing, style);
     if !lasso::commands(&mut out, &drawing.trace, style) {
         after::ends(&mut out, &drawing.trace, style);
     }
@@ -100,19 +102,29 @@ impl<'a> Picture<'a> {
                     self.cell(out, layout, "", (*lane, label.painted(Paint::Strong)), &open);
                     open[*lane] = Some(*block);
                 }
+                Row::Call { lane, call } => {
+                    let label = format!("{}{}", self.open_bar(&open, *lane), self.drawing.calls[*call].label);
+                    self.cell(out, layout, "", (*lane, Cell::plain(&label).painted(Paint::Strong)), &open);
+                }
                 Row::Deferred { lane, deferred } => {
                     for line in layout.deferred(*lane, deferred, open[*lane].is_some()) {
                         self.cell(out, layout, "", (*lane, line), &open);
                     }
                 }
                 Row::Step { lane, step, late } => {
-                    let bar = self.bar(step);
-                    if bar != "┊ " {
+                    let (bar, closes) = self.bar(step);
+                    if closes || self.drawing.block_of(step).is_none() {
                         open[*lane] = None;
                     }
                     let again =
                         before.is_some_and(|before| before.thread == step.thread && title(before) == title(step));
-                    for (at, line) in layout.step(*lane, step, *late, bar, again).into_iter().enumerate() {
+                    let mut lines = match words::whole(self.drawing, step, *late) {
+                        Some(text) => layout.whole(*lane, &text, *late, &bar),
+                        None => layout.step(*lane, step, *late, &bar, again),
+                    };
+                    let notes = self.drawing.notes(step);
+                    lines.extend(notes.iter().flat_map(|note| layout.note(*lane, note, &bar)));
+                    for (at, line) in lines.into_iter().enumerate() {
                         let number = if at == 0 { step.n.to_string() } else { String::new() };
                         self.cell(out, layout, &number, (*lane, line), &open);
                     }
@@ -149,13 +161,23 @@ impl<'a> Picture<'a> {
         out.push('\n');
     }
 
-    /// What stands before a step: the bar of its block, or the corner at its end.
-    fn bar(&self, step: &Step) -> &'static str {
-        match self.drawing.block_of(step).map(|block| &self.drawing.blocks[block]) {
-            Some(block) if block.finished && block.steps.1 == step.n => "└ ",
-            Some(_) => "┊ ",
-            None => "",
-        }
+    /// What stands before a step: the bar of its block, or the corner at its end, and whether that is it. What is within a call is indented.
+    fn bar(&self, step: &Step) -> (String, bool) {
+        let block = self.drawing.block_of(step).map(|block| &self.drawing.blocks[block]);
+        let last = step.call.as_ref().map_or(step.n, |call| call.last);
+        let closes = block.is_some_and(|block| block.finished && (step.n..=last).contains(&block.steps.1));
+        let within = self.drawing.call_of(step).is_some() && !begins_call(step);
+        let bar = match (block, closes) {
+            (Some(_), true) => "└ ",
+            (Some(_), false) => "┊ ",
+            (None, _) => "",
+        };
+        (format!("{bar}{}", if within { "  " } else { "" }), closes)
+    }
+
+    /// The bar of the block that is open in a lane.
+    fn open_bar(&self, open: &[Option<usize>], lane: usize) -> &'static str {
+        if open[lane].is_some() { "┊ " } else { "" }
     }
 
     /// Steps one below the other, each with its thread's name.
@@ -178,13 +200,23 @@ impl<'a> Picture<'a> {
                 Row::Open { lane, block } => {
                     out.push_str(&format!("{}┌ {}\n", lead("", *lane), self.drawing.blocks[*block].label));
                 }
+                Row::Call { lane, call } => {
+                    out.push_str(&format!("{}{}\n", lead("", *lane), self.drawing.calls[*call].label));
+                }
                 Row::Deferred { lane, deferred } => {
                     words::hanging(out, &lead("", *lane), &postponed(deferred), "", self.style);
                 }
                 Row::Step { lane, step, late } => {
-                    let title = format!("{}{}", self.bar(step), title(step));
                     let lead = lead(&step.n.to_string(), *lane);
-                    words::hanging(out, &lead, &title, &words::effect_marked(step, *late), self.style);
+                    let (bar, _) = self.bar(step);
+                    let (text, effect) = match words::whole(self.drawing, step, *late) {
+                        Some(text) => (text, String::new()),
+                        None => (title(step), words::effect_marked(step, *late)),
+                    };
+                    words::hanging(out, &lead, &format!("{bar}{text}"), &effect, self.style);
+                    for note in self.drawing.notes(step) {
+                        hang(out, &" ".repeat(width(&lead) + width(&bar) + 2), &note, self.style);
+                    }
                 }
             }
         }
@@ -231,7 +263,9 @@ fn folded(drawing: &Drawing<'_>) -> HashSet<usize> {
         drawing.lanes.iter().filter_map(|lane| trace.steps.iter().rfind(|step| step.thread == *lane)).map(|s| s.n),
     );
     let mut folded = HashSet::new();
-    let runs = trace.steps.chunk_by(|a, b| a.thread == b.thread && kept.contains(&a.n) == kept.contains(&b.n));
+    let kept: HashSet<usize> = kept.into_iter().map(|n| drawing.shown(n)).collect();
+    let steps: Vec<&Step> = drawing.steps().collect();
+    let runs = steps.chunk_by(|a, b| a.thread == b.thread && kept.contains(&a.n) == kept.contains(&b.n));
     for run in runs.filter(|run| run.len() >= LEAST_FOLDED && !kept.contains(&run[0].n)) {
         folded.extend(run.iter().map(|step| step.n));
     }

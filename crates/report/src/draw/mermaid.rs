@@ -27,14 +27,20 @@ pub fn trace_mermaid(trace: &Trace) -> String {
                 let text = format!("begin of {}", drawing.blocks[block].label);
                 out.push_str(&format!("  Note over t{lane}: {}\n", escape(&text)));
             }
+            Row::Call { lane, call } => {
+                out.push_str(&format!("  Note over t{lane}: {}\n", escape(&drawing.calls[call].label)));
+            }
             Row::Deferred { lane, deferred } => {
                 let until = deferred.performed.map_or("not performed".to_owned(), |n| format!("performed in {n}"));
-                let text = format!("line {}: {} is deferred, {until}", deferred.line, deferred.text);
+                let text = format!("{}: {} is deferred, {until}", deferred.at(), deferred.text);
                 out.push_str(&format!("  Note over t{lane}: {}\n", escape(&text)));
             }
             Row::Step { lane, step, late } => {
                 let late = if late { " (late)" } else { "" };
-                let text = escape(&format!("{}. {}{late}, line {}", step.n, effect(step), step.line));
+                let what =
+                    step.call.as_ref().map_or_else(|| effect(step), |call| format!("{} {}", call.text, effect(step)));
+                let place = step.label.clone().unwrap_or_else(|| format!("line {}", step.line));
+                let text = escape(&format!("{}. {}{late}, {place}", step.n, what.trim_end()));
                 let arrow = match step.kind.as_str() {
                     "load" => format!("m-->>t{lane}"),
                     "event" => format!("Note over t{lane}"),

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use cyrano_trace::{ReadFrom, Step, Trace};
 
-use crate::draw::lanes::effect;
-use crate::draw::rows::{Deferred, Drawing, Row, one_line};
+use crate::draw::lanes::{effect, place};
+use crate::draw::rows::{Deferred, Drawing, Row, one_line, statement};
 use crate::exchange::xml::Xml;
 use crate::style::{width, wrap};
 
@@ -89,6 +89,7 @@ impl<'a> Plan<'a> {
             let (lane, longest) = match row {
                 Row::Again => continue,
                 Row::Open { lane, block } => (*lane, width(&drawing.blocks[*block].label)),
+                Row::Call { lane, call } => (*lane, width(&drawing.calls[*call].label)),
                 Row::Deferred { lane, deferred } => (*lane, width(&postponed(deferred))),
                 Row::Step { lane, step, .. } => (*lane, width(&title(step)).max(width(&effect(step)))),
             };
@@ -108,7 +109,7 @@ impl<'a> Plan<'a> {
         for row in rows {
             tops.push(y);
             y += match row {
-                Row::Again | Row::Open { .. } => 20.0,
+                Row::Again | Row::Open { .. } | Row::Call { .. } => 20.0,
                 Row::Deferred { .. } => 26.0,
                 Row::Step { .. } => 42.0,
             };
@@ -131,6 +132,10 @@ impl<'a> Plan<'a> {
                     let label = clip(&self.drawing.blocks[*block].label);
                     svg.words(self.lanes[*lane].0 + PAD, y + 14.0, &label, FAINT, true);
                 }
+                Row::Call { lane, call } => {
+                    let label = clip(&self.drawing.calls[*call].label);
+                    svg.words(self.lanes[*lane].0 + PAD, y + 14.0, &label, INK, true);
+                }
                 Row::Deferred { lane, deferred } => {
                     let (x, wide) = self.lanes[*lane];
                     svg.frame((x, y + 2.0), (wide, 20.0), "none", LATE, Some("3 3"));
@@ -151,7 +156,9 @@ impl<'a> Plan<'a> {
         for row in rows {
             let Row::Step { step, .. } = row else { continue };
             let Some(ReadFrom::Step { n }) = &step.source else { continue };
-            if let (Some(from), Some(to)) = (boxes.get(n), boxes.get(&step.n)) {
+            let n = step.call.as_ref().map_or(Some(*n), |call| call.from);
+            let from = n.map(|n| self.drawing.shown(n)).and_then(|n| boxes.get(&n));
+            if let (Some(from), Some(to)) = (from, boxes.get(&step.n)) {
                 svg.arrow(&self.between(*from, *to), READ, "read", None);
             }
         }
@@ -288,11 +295,11 @@ impl Svg {
 
 fn postponed(deferred: &Deferred) -> String {
     let until = deferred.performed.map_or("not performed".to_owned(), |n| format!("until {n}"));
-    format!("{}: {} … {until}", deferred.line, one_line(&deferred.text))
+    format!("{}: {} … {until}", deferred.place, one_line(&deferred.text))
 }
 
 fn title(step: &Step) -> String {
-    one_line(&format!("{}: {}", step.line, step.text))
+    one_line(&format!("{}: {}", place(step), statement(step)))
 }
 
 fn clip(text: &str) -> String {

@@ -106,7 +106,7 @@ fn offending(trace: &Trace) -> Option<SourcePlace<'_>> {
         return Some(step.map_or(SourcePlace { line, column: None, text: "" }, SourcePlace::of));
     }
     let waits = trace.threads.iter().find_map(|thread| match &thread.end {
-        End::Waiting { line, column, text } => Some(SourcePlace { line: *line, column: Some(*column), text }),
+        End::Waiting { line, column, text, .. } => Some(SourcePlace { line: *line, column: Some(*column), text }),
         _ => None,
     });
     if waits.is_some() {

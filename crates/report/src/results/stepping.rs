@@ -27,6 +27,9 @@ pub struct SteppingReport {
     pub bounded: bool,
     /// The steps so far.
     pub trace: Trace,
+    /// An execution that begins with them and replays on its own, where they alone do not: out of order, calls are under way.
+    #[serde(skip)]
+    pub whole: Option<Trace>,
 }
 
 /// What is known about a place.

@@ -48,6 +48,9 @@ fn step(n: usize, thread: &str, line: usize, text: &str, location: &str) -> Step
         line,
         column: 5,
         text: text.into(),
+        label: None,
+        call: None,
+        within: None,
         overtook: vec![],
         words: vec![],
     }
@@ -62,7 +65,7 @@ fn store(step: Step, value: i128) -> Step {
 }
 
 fn overtaking(step: Step) -> Step {
-    let overtaken = Overtaken { po: 0, line: 6, kind: "store".into(), location: Some("x".into()) };
+    let overtaken = Overtaken { po: 0, line: 6, kind: "store".into(), location: Some("x".into()), label: None };
     let words = "line 7's load of y was performed before line 6's store to x".into();
     Step { po: 1, overtook: vec![overtaken], words: vec![words], ..step }
 }
@@ -104,6 +107,9 @@ pub fn trace() -> Trace {
         operations: vec![],
         initial: vec![],
         changes: vec![],
+        locals: vec![],
+        helpers: vec![],
+        shape: None,
         memory: vec![named("x", Some(1)), named("y", Some(1))],
         explanation: Explanation {
             kind: "final-state".into(),
@@ -146,6 +152,7 @@ pub fn transactional() -> Trace {
         first,
         last,
         status: status.into(),
+        again: None,
     };
     trace.transactions = vec![
         transaction("T1", "p0", 1, 8, "unfinished"),
@@ -190,7 +197,7 @@ pub fn crowded() -> Trace {
         name: "worker[2]".into(),
         choices: vec![1, 0],
         commands: vec![],
-        end: End::Waiting { line: 30, column: 3, text: "atomic {".into() },
+        end: End::Waiting { line: 30, column: 3, text: "atomic {".into(), label: None },
         registers: vec![named("l", None)],
     });
     trace

@@ -14,6 +14,7 @@
 //!
 //! **Invariant:** both lowerings have the same threads and observe the same variables by the same names.
 
+use cyrano_ir::told::What;
 use cyrano_ir::{Addr, BinOp, Expr as IrExpr, LocalExpr, Method, Op, Place, RegId, Span, Ty, reply};
 
 use crate::expand::fold::fold;
@@ -52,6 +53,7 @@ impl<'a> Lower<'a, '_, '_> {
         let kept = self.keep_locals(body, span)?;
         let (start, retry, after) = (self.label(), self.label(), self.label());
         self.place(start);
+        self.mark(What::Begin, span)?;
         let first = self.first_address(body, span)?;
         self.own.client = Some(retry);
         self.own.tx = Some(Tx { retry, after, finished: after, first });
@@ -59,6 +61,7 @@ impl<'a> Lower<'a, '_, '_> {
         self.own.tx = None;
         ended?;
         self.place(retry);
+        self.mark(What::Abort, span)?;
         for (local, copy) in kept {
             self.assign(Place::Reg(local), var(copy), span)?;
         }
@@ -67,7 +70,7 @@ impl<'a> Lower<'a, '_, '_> {
             None => self.jump(start, span)?,
         }
         self.place(after);
-        Ok(())
+        self.mark(What::Commit, span)
     }
 
     /// Copies the locals that the transaction may assign; each register with its copy.
@@ -240,6 +243,9 @@ impl<'a> Lower<'a, '_, '_> {
         let names = self.own.shared.names;
         let declared = &names.file.procs[procedure];
         let on_return = self.label();
+        let shown = if declared.command == Some(Command::End) { Vec::new() } else { args.clone() };
+        self.mark(What::Call { name: declared.name.text.clone(), args: shown, again: false }, span)?;
+        let returned = result.clone().map(LocalExpr::Var);
         let frame = Frame { result, ..Frame::new(Body::new(names.proc_body(procedure)), on_return) };
         let own_index = std::mem::replace(&mut self.own.self_index, self.own.tid);
         let ended = self.within(frame, |lower| {
@@ -249,7 +255,14 @@ impl<'a> Lower<'a, '_, '_> {
         });
         self.own.self_index = own_index;
         self.place(on_return);
-        ended
+        ended?;
+        self.mark(What::Return(returned), span)
+    }
+
+    /// Lets a reader of an execution know what happens here.
+    fn mark(&mut self, what: What, span: Span) -> Fallible<()> {
+        let mark = self.build.mark(what);
+        self.emit(mark, span)
     }
 }
 

@@ -4,6 +4,7 @@
 //! have done is skipped; where it may be run again, that is a new transaction with a number of its own.
 //! For all clients an operation is one choice: a number that says which method, which location and which value.
 
+use cyrano_ir::told::What;
 use cyrano_ir::{BinOp, Expr as IrExpr, FenceSet, LocalExpr, Method as TmMethod, Op, Place, RegId, Span, reply};
 
 use crate::clients::space::{ClientSpace, Values};
@@ -107,6 +108,7 @@ impl<'a> Lower<'a, '_, '_> {
             self.own.tx += 1;
             self.reset(first && attempt == 0, span)?;
             let aborted = self.label();
+            self.own.again = attempt > 0;
             make(self, attempt, aborted)?;
             if attempt < retry {
                 self.jump(done, span)?;
@@ -176,8 +178,10 @@ impl<'a> Lower<'a, '_, '_> {
     /// A call with its invocation and its response; the register of its result.
     fn invoke(&mut self, method: TmMethod, args: Vec<LocalExpr>, span: Span) -> Fallible<RegId> {
         self.emit(Op::OperationBegin(shown(method.name(), &args)), span)?;
+        self.build.note(What::Call { name: method.name().to_owned(), args: args.clone(), again: self.own.again });
         self.emit(Op::Invoke { method, args: args.clone() }, span)?;
         let result = self.inside_call(method.name(), args, span)?;
+        self.build.note(What::Return(Some(var(result))));
         self.emit(Op::Respond(var(result)), span)?;
         self.emit(Op::OperationEnd, span)?;
         Ok(result)

@@ -51,6 +51,8 @@ pub(crate) struct Methods<'a, 'r> {
     /// Whether it goes on for ever; then calls with different constants have registers of their own, so that versions of different
     /// locations never meet.
     pub(crate) endless: bool,
+    /// Whether the running transaction runs again after an abort.
+    pub(crate) again: bool,
     /// The register for the running transaction's name, where names are used again.
     pub(crate) own_tx: Option<RegId>,
     /// What the conditions of checks say about execution, and the label of the client's call that is being made.
@@ -161,6 +163,7 @@ impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
             sets,
             most,
             endless: false,
+            again: false,
             own_tx: None,
             events,
             call_label: None,

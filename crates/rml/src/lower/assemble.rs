@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use cyrano_ir::told::Told;
 use cyrano_ir::{Addr, Check, Expr as IrExpr, FinalVar, LocId, Observable, Program, RegId, Span, ThreadId};
 
 use crate::CompileError;
@@ -303,6 +304,7 @@ impl<'a> Maker<'a> {
         for (label, number) in self.labels {
             layout.labels[*number as usize] = (*label).to_owned();
         }
+        let mut told = Told::default();
         let mut most = vec![0u32; depths.len()];
         let mut first = 1;
         for (index, thread) in plan.threads.iter().enumerate() {
@@ -314,14 +316,18 @@ impl<'a> Maker<'a> {
             first = lower.own.tx + 1;
             most.iter_mut().zip(&lower.own.most).for_each(|(most, of_thread)| *most = (*most).max(*of_thread));
             layout.owners.push(lower.owners());
+            told.notes.push(lower.build.told(&layout.labels));
+            told.objects.push(std::mem::take(&mut lower.build.objects));
+            told.sets.push(lower.set_registers());
             let (mut thread, labels) = (lower.build.thread, lower.build.labels);
             resolve(&mut thread.code, &labels);
             thread.name = format!("t{}", index + 1);
             layout.marks.push(lower.build.marks);
             program.threads.push(thread);
         }
-        memory.finish(self.algorithm, &mut program);
+        told.helpers = memory.finish(self.algorithm, &mut program);
         events.name_flags(&mut program);
+        program.told = told.into();
         fix_addresses(&mut program);
         let locations = u32::try_from(program.locations.len()).unwrap_or(u32::MAX);
         reports.settle(budget.charge_locations(locations, plan.span))?;

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use cyrano_ir::told::{Answer, MARK, Note, ObjectCall, Part, What};
 use cyrano_ir::{BinOp, Expr, Instr, InstrId, LocalExpr, Op, Place, RegId, Register, Span, Thread, Ty};
 
 /// A label: the target of jumps, placed later.
@@ -66,6 +67,8 @@ pub(crate) struct Mark {
     pub(crate) group: u32,
     pub(crate) touch: Option<Touch>,
     pub(crate) lock: Option<Lock>,
+    /// The call of a base object that it is a part of.
+    object: Option<(u32, Part)>,
     /// Earlier instructions that it follows in any case.
     pub(crate) after: Vec<u32>,
 }
@@ -87,6 +90,11 @@ pub(crate) struct Builder {
     pub(crate) after: Vec<u32>,
     pub(crate) calls: u32,
     pub(crate) loops: u32,
+    /// What a reader is told: calls of base objects, the one that is being made, what instructions stand for, and marks.
+    pub(crate) objects: Vec<ObjectCall>,
+    object: Option<(u32, Part)>,
+    notes: HashMap<u32, What>,
+    pub(crate) marks_told: Vec<What>,
 }
 
 impl Builder {
@@ -99,8 +107,58 @@ impl Builder {
         self.shared = Some(Arc::clone(&context));
         let after = std::mem::take(&mut self.after);
         let group = self.group.unwrap_or(self.here());
-        self.marks.push(Mark { context, group, touch: self.touch, lock: self.lock, after });
+        self.marks.push(Mark { context, group, touch: self.touch, lock: self.lock, object: self.object, after });
         self.thread.code.push(Instr { op, span });
+    }
+
+    /// What follows is the call of a base object.
+    pub(crate) fn begin_object(&mut self, method: &str, args: Vec<LocalExpr>, answer: Answer) {
+        self.object = u32::try_from(self.objects.len()).ok().map(|number| (number, Part::Whole));
+        self.objects.push(ObjectCall { method: method.to_owned(), args, answer });
+    }
+
+    /// What follows is this part of it.
+    pub(crate) fn part(&mut self, part: Part) {
+        self.object = self.object.map(|(number, _)| (number, part));
+    }
+
+    /// What follows is no part of it any more.
+    pub(crate) fn end_object(&mut self) {
+        self.object = None;
+    }
+
+    /// Notes what the next instruction stands for.
+    pub(crate) fn note(&mut self, what: What) {
+        self.notes.insert(self.here(), what);
+    }
+
+    /// An assignment that stands for something wherever it ends up.
+    pub(crate) fn mark(&mut self, what: What) -> Op {
+        let known = self.marks_told.iter().position(|known| *known == what);
+        let number = known.unwrap_or_else(|| {
+            self.marks_told.push(what);
+            self.marks_told.len() - 1
+        });
+        let dst = Place::Reg(self.register(MARK, 0));
+        Op::Assign { dst, value: int(i128::try_from(number).unwrap_or(0)) }
+    }
+
+    /// What is told about each instruction, with the names of labels.
+    pub(crate) fn told(&self, labels: &[String]) -> Vec<(InstrId, Note)> {
+        let mut known: HashMap<&[u32], Arc<str>> = HashMap::new();
+        let mut told = Vec::new();
+        for (at, mark) in (0..).zip(&self.marks) {
+            let path = mark.context.labels.as_slice();
+            let name = |label: &u32| labels.get(*label as usize).map_or("", String::as_str);
+            let joined = || path.iter().map(name).collect::<Vec<_>>().join(".").into();
+            let label = (!path.is_empty()).then(|| Arc::clone(known.entry(path).or_insert_with(joined)));
+            let what = self.notes.get(&at).cloned();
+            let what = what.or(mark.object.map(|(number, part)| What::Object(number, part)));
+            if label.is_some() || what.is_some() {
+                told.push((InstrId(at), Note { label, what }));
+            }
+        }
+        told
     }
 
     /// The number of the next instruction.

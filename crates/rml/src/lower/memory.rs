@@ -247,8 +247,8 @@ impl Memory {
         Ok(())
     }
 
-    /// The locations and arrays of the program.
-    pub(crate) fn finish(&self, algorithm: &Algorithm, program: &mut Program) {
+    /// The locations and arrays of the program; which locations are helpers, each with its object.
+    pub(crate) fn finish(&self, algorithm: &Algorithm, program: &mut Program) -> Vec<(LocId, LocId)> {
         for array in &self.arrays {
             let mut init = array.init.clone();
             if let Some(record) = array.record {
@@ -264,6 +264,15 @@ impl Memory {
                 program.locations.push(Location { name, init: value, ty: array.ty, span: array.span });
             }
         }
+        let mut helpers = Vec::new();
+        for object in &self.objects {
+            let Some(Helpers { writers, clash }) = object.helpers else { continue };
+            for helper in [Some(writers), clash].into_iter().flatten() {
+                let (of, helper) = (&program.arrays[object.array.index()], &program.arrays[helper.index()]);
+                helpers.extend((0..of.len).map(|at| (LocId(helper.base.0 + at), LocId(of.base.0 + at))));
+            }
+        }
+        helpers
     }
 }
 

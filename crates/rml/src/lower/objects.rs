@@ -6,6 +6,7 @@
 //! its time adds nothing: if it overlaps a write, there is a moment in both; if it overlaps none, every moment of it is as good as
 //! another; and nobody else can tell when it began.
 
+use cyrano_ir::told::{Answer, Part};
 use cyrano_ir::{Addr, BinOp, Change, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span, UnOp};
 
 use crate::expand::fold::fold;
@@ -49,7 +50,15 @@ impl<'a> Lower<'a, '_, '_> {
             _ => None,
         };
         self.build.lock = lock;
+        let answer = match (access.method.text.as_str(), target.object.kind) {
+            ("read", ObjectKind::Lock | ObjectKind::TryLock) => Answer::Truth,
+            ("read", _) => Answer::Value,
+            ("cas" | "tryLock", _) => Answer::Success,
+            _ => Answer::Nothing,
+        };
+        self.build.begin_object(&access.method.text, args.clone(), answer);
         let result = self.perform(&access.method.text, &target, args, into, span);
+        self.build.end_object();
         self.build.touch = None;
         self.build.lock = None;
         let result = result?;
@@ -176,6 +185,7 @@ impl<'a> Lower<'a, '_, '_> {
             lower.load(value, target.addr(), span)
         })?;
         self.build.touch = None;
+        self.build.part(Part::Choice);
         let from = target.object.domain.clone();
         self.guarded(IrExpr::binary(BinOp::Ne, var(met), int(0)), span, |lower| {
             lower.emit(Op::Choose { dst: Place::Reg(value), from }, span)
@@ -187,6 +197,7 @@ impl<'a> Lower<'a, '_, '_> {
         let (met, new) = (self.build.register("%met", 0), self.build.register("%new", 0));
         let writers = target.helper(helpers.writers);
         let flag = helpers.clash.map(|array| (target.helper(array), self.build.register("%clash", 0)));
+        self.build.part(Part::Begin);
         let begin = self.section(span, (true, false), |lower| {
             lower.assign(Place::Reg(new), value, span)?;
             lower.count_writers(met, writers.clone(), int(1), span)?;
@@ -198,6 +209,7 @@ impl<'a> Lower<'a, '_, '_> {
             Ok(())
         })?;
         self.build.after.push(begin);
+        self.build.part(Part::End);
         let Some((flag, clash)) = flag else {
             self.section(span, (false, true), |lower| {
                 lower.store(target.addr(), var(new), span)?;
@@ -231,7 +243,9 @@ impl<'a> Lower<'a, '_, '_> {
         let (touch, lock) = (self.build.touch, self.build.lock);
         self.build.touch = None;
         self.guarded(last(clash), span, |lower| {
+            lower.build.part(Part::Choice);
             lower.emit(Op::Choose { dst: Place::Reg(new), from: target.object.domain.clone() }, span)?;
+            lower.build.part(Part::End);
             (lower.build.touch, lower.build.lock) = (touch, lock);
             lower.build.after.push(end);
             let left = lower.section(span, (false, false), |lower| {
@@ -255,6 +269,7 @@ impl<'a> Lower<'a, '_, '_> {
         let fields = self.own.memory.records.get(record).map(|records| records.fields.clone()).unwrap_or_default();
         let arrays: Vec<_> = fields.iter().map(|field| self.own.memory.objects[*field].array).collect();
         let mut number = int(0);
+        self.build.begin_object(&format!("new {record}"), args.clone(), Answer::Nothing);
         let first = self.section(span, (true, true), |lower| {
             number = match lower.own.endless {
                 true => var(lower.fresh_record(record, span)?),
@@ -265,6 +280,10 @@ impl<'a> Lower<'a, '_, '_> {
             }
             Ok(())
         })?;
+        if let Some(made) = self.build.objects.last_mut() {
+            made.answer = Answer::Is(number.clone());
+        }
+        self.build.end_object();
         let dst = into.unwrap_or_else(|| self.build.register("%value", 0));
         self.build.after.push(first);
         self.assign(Place::Reg(dst), number, span)?;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use cyrano_ir::automorphisms::interchangeable;
+use cyrano_ir::told::Told;
 use cyrano_ir::{
     ArrayId, Check, Diagnostic, FinalExpr, FinalVar, LocId, Location, Observable, Op, Program, Property, Routine,
     SharedArray, Span,
@@ -48,6 +49,7 @@ pub(crate) fn lower_program(
     if names.file.tells_calls() && !atomic {
         check_told(&threads, names, reports);
     }
+    let marks = threads.iter_mut().map(|thread| std::mem::take(&mut thread.marks)).collect();
     let keys: Vec<_> = threads.iter_mut().map(|thread| std::mem::take(&mut thread.keys)).collect();
     check_blocks(&threads, names.file, reports);
     let mut finals = Finals { shared: &shared, threads: &mut threads, reports, binders: Vec::new() };
@@ -81,6 +83,7 @@ pub(crate) fn lower_program(
         arrays: memory.arrays,
         settled: Vec::new(),
         routines: names.file.procs.iter().map(|procedure| routine(&procedure.name, &procedure.body)).collect(),
+        told: Told { marks, labels: labels(names.file), ..Told::default() }.into(),
     };
     if names.file.tells_calls() && !atomic {
         told::note_size(&mut program);
@@ -96,6 +99,16 @@ pub(crate) fn lower_program(
 /// A procedure or method, for reports.
 pub(crate) fn routine(name: &Name, body: &Block) -> Routine {
     Routine { name: name.text.clone(), span: name.span.to(body.close) }
+}
+
+/// The labels of a file's statements.
+fn labels(file: &File) -> Vec<(Span, String)> {
+    let mut found = Vec::new();
+    let procs = file.procs.iter().map(|procedure| &procedure.body);
+    for body in procs.chain(file.threads.iter().map(|thread| &thread.body)) {
+        walk(body, &mut |stmt| found.extend(stmt.label.iter().map(|label| (stmt.span, label.text.clone()))));
+    }
+    found
 }
 
 /// The assertions of a file that no thread's code has: nothing leads to them.

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use cyrano_ir::told::SetRegisters;
 use cyrano_ir::{BinOp, LocalExpr, Op, Place, RegId, Span, UnOp};
 
 use crate::expand::fold::fold;
@@ -172,6 +173,16 @@ impl<'a> Lower<'a, '_, '_> {
             }
         }
         owners
+    }
+
+    /// The sets and maps as a reader of an execution is told about them.
+    pub(crate) fn set_registers(&self) -> Vec<SetRegisters> {
+        let named = self.own.algorithm.locals.iter().zip(&self.own.sets);
+        let told = named.filter_map(|(local, shape)| {
+            let SetShape { keys, depth, pairs, has, values, .. } = (*shape)?;
+            Some(SetRegisters { name: local.name.text.clone(), keys, depth, has, values, pairs })
+        });
+        told.collect()
     }
 
     /// Empties everything at the beginning of a transaction; what the thread begins with is empty already.

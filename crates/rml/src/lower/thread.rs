@@ -149,6 +149,8 @@ pub(crate) struct LoweredThread {
     pub(crate) homes: HashMap<VarId, RegId>,
     /// For each order of an stm and each transaction the registers with its keys.
     pub(crate) keys: Vec<Vec<Vec<RegId>>>,
+    /// What its marks stand for.
+    pub(crate) marks: Vec<cyrano_ir::told::What>,
 }
 
 impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
@@ -205,7 +207,8 @@ impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
         let keys = self.key_registers();
         let code = if self.own.values.is_some() || given && !self.own.shared.atomic { share(code) } else { code };
         let thread = Thread { name, registers: self.build.thread.registers, code };
-        LoweredThread { declared, self_index: self.own.self_index, thread, homes: self.own.homes, keys }
+        let marks = self.build.marks_told;
+        LoweredThread { declared, self_index: self.own.self_index, thread, homes: self.own.homes, keys, marks }
     }
 
     /// Lowers a command with constants for its parameters, up to its end.

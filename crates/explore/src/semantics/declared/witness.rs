@@ -36,6 +36,14 @@ pub(super) fn can_be(stepper: &mut Stepper<'_>, order: &OwnOrder, state: &State,
     true
 }
 
+/// Whether all regions that are under way can be completed.
+pub(crate) fn can_complete(stepper: &mut Stepper<'_>, order: &OwnOrder, state: &State) -> bool {
+    let notes = stepper.notes;
+    let steps = complete(stepper, order, state.clone());
+    stepper.notes = notes;
+    !open(steps.last().map_or(state, |step| &step.state), None)
+}
+
 /// Whether a region is under way in a thread other than this one.
 fn open(state: &State, except: Option<usize>) -> bool {
     let threads = state.threads.iter().enumerate();

@@ -21,10 +21,10 @@ struct Overtaken<'a> {
 
 /// Which accesses were performed late. What several steps overtook is said once.
 pub(super) fn reorderings(out: &mut String, drawing: &Drawing<'_>, style: Style) {
-    let trace = &drawing.trace;
     let mut all: Vec<Overtaken<'_>> = Vec::new();
-    for step in &trace.steps {
-        for (overtaken, words) in step.overtook.iter().zip(&step.words) {
+    for step in drawing.steps() {
+        let pairs = step.overtook.iter().zip(&step.words);
+        for (overtaken, words) in pairs.filter(|(overtaken, _)| drawing.is_shown(step, overtaken)) {
             let known = all.iter_mut().find(|o| o.thread == step.thread && o.po == overtaken.po);
             let words = words.split_once(BEFORE).map_or(words.as_str(), |(_, that)| that);
             match known {
@@ -74,8 +74,10 @@ pub(super) fn ends(out: &mut String, trace: &Trace, style: Style) {
     for thread in &trace.threads {
         let mut text = match &thread.end {
             End::Done => "done".to_owned(),
-            End::At { line, text, .. } => format!("at line {line}, `{text}`"),
-            End::Waiting { line, text, .. } => format!("waits at line {line}, `{text}`"),
+            End::At { line, text, label, .. } => format!("at {}, `{text}`", place(*line, label.as_deref())),
+            End::Waiting { line, text, label, .. } => {
+                format!("waits at {}, `{text}`", place(*line, label.as_deref()))
+            }
         };
         if !thread.registers.is_empty() {
             text.push_str(&format!("; {}", values(&thread.registers)));
@@ -90,7 +92,7 @@ pub(super) fn ends(out: &mut String, trace: &Trace, style: Style) {
         hang(out, &format!("  {}: ", thread.name), &text, style);
     }
     // Words that nobody has written would only hide the others.
-    let written = |v: &&NamedValue| v.value != Some(UNDEFINED);
+    let written = |v: &&NamedValue| v.value != Some(UNDEFINED) && !trace.helpers.contains(&v.name);
     let memory: Vec<NamedValue> = trace.memory.iter().filter(written).cloned().collect();
     if !memory.is_empty() {
         hang(out, "  memory: ", &values(&memory), style);
@@ -108,6 +110,11 @@ pub(super) fn history(out: &mut String, trace: &Trace, style: Style) {
         out.push_str("\nThe history alone, for `cyrano history`:\n");
         hang(out, "  ", &trace.history.join("; "), style);
     }
+}
+
+/// Where a statement stands: its label, or its line.
+fn place(line: usize, label: Option<&str>) -> String {
+    label.map_or_else(|| format!("line {line}"), str::to_owned)
 }
 
 /// Why it matters.

@@ -5,7 +5,7 @@
 
 use cyrano_trace::Step;
 
-use super::words::{clip, effect_marked, postponed, title, two_lines};
+use super::words::{clip, effect_marked, postponed, title, two_lines, whole};
 use crate::draw::rows::{Deferred, Drawing, Row};
 use crate::style::{Paint, Style, pad, width, wrap};
 
@@ -72,22 +72,29 @@ pub(super) struct Layout {
     lanes: Vec<usize>,
     /// Where effects start within each lane, if they stand beside the statements.
     beside: Option<Vec<usize>>,
+    /// Whether steps are parts of calls; then an effect that fits stands beside its statement.
+    in_calls: bool,
 }
 
 impl Layout {
     /// The lanes within this many columns, without those whose steps all belong to the setup; none if there is no room.
     pub(super) fn new(drawing: &Drawing<'_>, rows: &[Row<'_>], setup: usize, room: usize) -> Option<Self> {
         let first = usize::from(setup > 0);
-        let count = drawing.lanes.len();
-        let bar = if drawing.blocks.is_empty() { 0 } else { 2 };
+        let (count, in_calls) = (drawing.lanes.len(), !drawing.calls.is_empty());
+        let bar = if drawing.blocks.is_empty() { 0 } else { 2 } + if drawing.calls.is_empty() { 0 } else { 2 };
         let names = drawing.lanes.iter().map(|name| width(name));
         let mut needed: Vec<Needed> = names.map(|name| Needed { name, ..Needed::default() }).collect();
         for row in rows {
             match row {
                 Row::Again => {}
                 Row::Open { lane, block } => needed[*lane].label(width(&drawing.blocks[*block].label) + 2),
+                Row::Call { lane, call } => needed[*lane].label(width(&drawing.calls[*call].label) + 2),
                 Row::Deferred { lane, deferred } => needed[*lane].label(width(&postponed(deferred)) + bar),
                 Row::Step { lane, step, late } => {
+                    if let Some(whole) = whole(drawing, step, *late) {
+                        needed[*lane].label(width(&whole) + bar);
+                        continue;
+                    }
                     needed[*lane].step(width(&title(step)) + bar, width(&effect_marked(step, *late)));
                 }
             }
@@ -96,13 +103,16 @@ impl Layout {
         let beside: Vec<usize> = needed.iter().map(Needed::beside).collect();
         if beside[first..].iter().sum::<usize>() <= room {
             let starts = needed.iter().map(|needed| needed.title + BETWEEN).collect();
-            return Some(Self { first, lanes: beside, beside: Some(starts) });
+            return Some(Self { first, lanes: beside, beside: Some(starts), in_calls });
         }
-        let below: Vec<usize> = needed.iter().map(|needed| needed.below(bar)).collect();
+        let below: Vec<usize> = match drawing.calls.is_empty() {
+            true => needed.iter().map(|needed| needed.below(bar)).collect(),
+            false => beside,
+        };
         let mut lanes = vec![0; first];
         lanes.extend(shares(&below[first..], room));
         let narrow = (first..count).any(|lane| lanes[lane] < below[lane].min(MIN_LANE));
-        (!narrow).then_some(Self { first, lanes, beside: None })
+        (!narrow).then_some(Self { first, lanes, beside: None, in_calls })
     }
 
     pub(super) fn lane(&self, lane: usize) -> usize {
@@ -118,11 +128,15 @@ impl Layout {
             false => Cell::plain(text).painted(Paint::Strong),
         };
         let effect = effect_marked(step, late);
+        let one_line = width(bar) + width(&title) + BETWEEN + width(&effect);
+        if self.in_calls && self.beside.is_none() && !effect.is_empty() && one_line <= columns {
+            return vec![Cell::plain(&format!("{bar}{title}{}", " ".repeat(BETWEEN))).and(painted(&effect))];
+        }
         if let Some(starts) = &self.beside {
             let left = Cell::plain(&pad(&format!("{bar}{title}"), starts[lane]));
             return vec![left.and(painted(&effect))];
         }
-        let further = if bar == "┊ " { "┊ " } else { &" ".repeat(width(bar)) };
+        let further = &self.further(bar);
         let mut lines: Vec<Cell> = Vec::new();
         if !again || effect.is_empty() {
             let room = columns.saturating_sub(width(bar));
@@ -139,6 +153,27 @@ impl Layout {
             lines.push(Cell::plain(&format!("{bar}{}", " ".repeat(INDENT))).and(painted(line)));
         }
         lines
+    }
+
+    /// What stands before the further lines of a step.
+    fn further(&self, bar: &str) -> String {
+        if bar.starts_with('┊') { bar.to_owned() } else { " ".repeat(width(bar)) }
+    }
+
+    /// A step that is one line, and what is to be said below it.
+    pub(super) fn whole(&self, lane: usize, text: &str, late: bool, bar: &str) -> Vec<Cell> {
+        let room = self.lanes[lane].saturating_sub(width(bar));
+        let paint = |cell: Cell| if late { cell.painted(Paint::Unsure) } else { cell };
+        let lines = two_lines(text, room);
+        let bars = std::iter::once(bar.to_owned()).chain(std::iter::repeat(self.further(bar)));
+        lines.iter().zip(bars).map(|(line, bar)| Cell::plain(&bar).and(paint(Cell::plain(line)))).collect()
+    }
+
+    /// What is to be said below a step.
+    pub(super) fn note(&self, lane: usize, note: &str, bar: &str) -> Vec<Cell> {
+        let bar = format!("{}{}", self.further(bar), " ".repeat(INDENT));
+        let lines = wrap(note, self.lanes[lane].saturating_sub(width(&bar)));
+        lines.iter().map(|line| Cell::plain(&bar).and(Cell::plain(line).painted(Paint::Faint))).collect()
     }
 
     /// An access that is deferred.

@@ -2,19 +2,45 @@
 
 use cyrano_trace::{ReadFrom, Step, shown};
 
-use crate::draw::rows::Deferred;
+use crate::draw::rows::{Deferred, Drawing, statement};
 use crate::style::{Style, hang, width, wrap};
 
 /// `58: l := owner[v]`; of a call or a response what is called or returned.
 pub(super) fn title(step: &Step) -> String {
-    let text = if speaks(step) { step.event.as_deref().unwrap_or_default() } else { &step.text };
-    format!("{}: {text}", step.line)
+    let text = if speaks(step) { step.event.clone().unwrap_or_default() } else { statement(step) };
+    format!("{}: {text}", place(step))
+}
+
+/// The label of a step, or its line.
+pub(crate) fn place(step: &Step) -> String {
+    step.label.clone().unwrap_or_else(|| step.line.to_string())
+}
+
+/// What a call of a base object returned, and from which step it has that: `: 1 (from 5)`.
+fn answer(step: &Step) -> String {
+    let Some(call) = &step.call else { return String::new() };
+    let result = call.result.as_ref().map(|result| format!(": {result}")).unwrap_or_default();
+    let from = call.from.map(|n| format!(" (from {n})")).unwrap_or_default();
+    format!("{result}{from}")
+}
+
+/// A step whose effect is a part of it, on one line: a call of a base object, or of a transactional memory.
+pub(super) fn whole(drawing: &Drawing<'_>, step: &Step, late: bool) -> Option<String> {
+    let late = if late { " (late)" } else { "" };
+    if step.call.is_some() {
+        return Some(format!("{}{}{late}", title(step), answer(step)));
+    }
+    let label = drawing.call_of(step).map(|call| &call.label).filter(|_| speaks(step))?;
+    match step.event.as_deref() {
+        Some(event) if event.starts_with("returns ") => Some(event.to_owned()),
+        _ => Some(label.clone()),
+    }
 }
 
 /// `◌ 18: d := 1` and when it is performed.
 pub(super) fn postponed(deferred: &Deferred) -> String {
     let until = deferred.performed.map_or("not performed".to_owned(), |n| format!("performed in {n}"));
-    format!("◌ {}: {}, {until}", deferred.line, deferred.text)
+    format!("◌ {}: {}, {until}", deferred.place, deferred.text)
 }
 
 /// Whether it is a call of a transactional memory or a response.
@@ -37,6 +63,10 @@ pub(crate) fn effect(step: &Step) -> String {
         Some(_) if speaks(step) => return String::new(),
         Some(_) => return "the read is finished".to_owned(),
         None => {}
+    }
+    if let Some(call) = &step.call {
+        let note = call.note.as_ref().map(|note| format!("; {note}")).unwrap_or_default();
+        return format!("{}{note}", answer(step).trim_start_matches(": ")).trim_start_matches("; ").to_owned();
     }
     let location = step.location.as_deref().unwrap_or("");
     let mut out = location.to_owned();
