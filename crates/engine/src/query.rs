@@ -97,6 +97,7 @@ pub fn lacks(program: &Program, property: &Property) -> Option<Lack> {
         Property::CommitAtomicity => (program.has_blocks(), Lack::Blocks),
         // Clients that go on for ever say where transactions end, those of algorithms as well; others call and come to an end.
         Property::Progress(_) => (!calls && (variables || has_transactions(program)), Lack::EndlessTransactions),
+        Property::Structure(_) => (!calls && variables, Lack::EndlessTransactions),
         Property::Transactions(TxCriterion::InOrder(order)) => {
             let known = order.name() == COMMIT_ORDER || program.serial_order(order.name()).is_some();
             (program.restarts() && known, Lack::Order)

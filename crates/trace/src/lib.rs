@@ -24,6 +24,7 @@ mod relations;
 mod rerun;
 mod restore;
 mod schema;
+mod structure;
 mod timeline;
 mod transactions;
 mod waits;

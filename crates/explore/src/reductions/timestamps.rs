@@ -116,7 +116,9 @@ pub(crate) fn observed(program: &Program, property: Option<&Property>) -> bool {
     };
     match property {
         None | Some(Property::Observations(_)) => program.observed.iter().any(|o| timed(&o.var)),
-        Some(Property::Assertions | Property::Transactions(_) | Property::Progress(_)) => false,
+        Some(Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::Structure(_)) => {
+            false
+        }
         // They are compared with those of the serial run.
         Some(Property::CommitAtomicity) => true,
         Some(Property::Final { cond, .. }) => {

@@ -5,6 +5,7 @@
 //! load counts as used from a later point on; so if the later history is wrong, the earlier one is wrong as well.
 
 use cyrano_criteria::history::{Action, Event};
+use cyrano_criteria::structure::isolation::Deed;
 use cyrano_engine::{Access, Violation};
 use cyrano_ir::{AccessKind, ThreadId, TxEvent};
 
@@ -44,6 +45,12 @@ impl Stepper<'_> {
         successor.state.threads[thread].issued += 1;
         successor.accesses.push(Access { thread: ThreadId::new(thread), index, read: None, written: None });
         self.observe(successor, action);
+        if self.m.notes_deeds {
+            let (thread, event) = (thread as u8, Some(action));
+            let none =
+                Deed { thread, event, location: None, reads: false, writes: false, changes: false, stale: false };
+            successor.deeds.push(none);
+        }
         if event != TxEvent::ReadFinish {
             successor.ended = Some(event);
             successor.state.threads[thread].queue.iter_mut().for_each(|entry| entry.stale = true);
@@ -65,6 +72,9 @@ impl Stepper<'_> {
             self.notes.stored = true;
             self.note_store(successor);
         }
+        if self.m.notes_deeds {
+            self.note_deed(successor, kind, pc, loc, stale);
+        }
         let (Some(monitor), Some(state)) = (&self.m.monitor, &successor.state.monitor) else {
             return;
         };
@@ -77,6 +87,23 @@ impl Stepper<'_> {
                 self.observe(successor, action);
             }
         }
+    }
+
+    /// Notes the access that was performed last. Whether it changes memory is found out by whoever knows what was there before.
+    fn note_deed(&self, successor: &mut Successor, kind: AccessKind, pc: u32, loc: u32, stale: bool) {
+        let access = successor.accesses.last().expect("an access was performed");
+        let variable = self.m.variables[loc as usize];
+        let op = self.m.op(successor.thread, pc);
+        let event = variable.and_then(|v| cyrano_engine::history::access(kind, op, access.written.is_some(), v));
+        successor.deeds.push(Deed {
+            thread: successor.thread as u8,
+            event,
+            location: Some(loc),
+            reads: access.read.is_some(),
+            writes: access.written.is_some(),
+            changes: access.written.is_some(),
+            stale,
+        });
     }
 
     fn observe(&mut self, successor: &mut Successor, action: Action) {

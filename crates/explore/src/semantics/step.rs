@@ -11,6 +11,7 @@
 //! - a deferred access when the queue is as long as it may get (the result is then `bounded`);
 //! - an `assume` or `limit` that failed: this execution is dropped, but what others do in it still counts;
 //! - its end;
+//! - an event of a transaction, where the set of all histories is asked about;
 //! - any local instruction, once it has run for [`PATIENCE`] instructions without a rest, so that a loop without shared
 //!   accesses becomes a cycle of states instead of a hang.
 
@@ -34,13 +35,16 @@ pub(crate) struct Stepper<'m> {
     pub notes: Notes,
     /// The timestamps of the state that the current step starts from.
     pub started_with: Vec<(cyrano_ir::dataflow::Class, i128)>,
+    /// Whether an event of a transaction that comes next may happen, where it is a step of its own.
+    pub passes_event: bool,
     /// Which instructions threads have come to; see `reached`.
     pub reached: Vec<bool>,
 }
 
 impl<'m> Stepper<'m> {
     pub fn new(m: &'m Machine<'m>) -> Self {
-        Self { m, notes: Notes::default(), started_with: Vec::new(), reached: vec![false; m.instructions()] }
+        let reached = vec![false; m.instructions()];
+        Self { m, notes: Notes::default(), started_with: Vec::new(), passes_event: false, reached }
     }
 
     /// The states in which every thread has run to its first rest. More than one if a thread begins with a choice.
@@ -255,7 +259,9 @@ impl<'m> Stepper<'m> {
             }
         }
         let index = out.start(state, thread);
+        self.passes_event = true;
         self.drain(out, index, thread);
+        self.passes_event = false;
     }
 
     /// Notes that a `limit` does not hold.

@@ -245,7 +245,8 @@ impl<'a> Problem<'a> {
         let observed: Vec<Value> = shown(self.program, self.question).iter().map(lookup).collect();
         let mut undefined = FALSE;
         let target = match self.question {
-            Question::Outcomes | Question::Holds(Property::Progress(_) | Property::CommitAtomicity) => complete,
+            Question::Outcomes
+            | Question::Holds(Property::Progress(_) | Property::Structure(_) | Property::CommitAtomicity) => complete,
             // No formula tells a wrong history; histories are judged as they are found.
             Question::Holds(Property::Transactions(_)) => FALSE,
             Question::Holds(Property::Assertions) => gates.or(wrong, deadlock),
