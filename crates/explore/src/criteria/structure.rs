@@ -15,6 +15,8 @@
 mod automaton;
 mod isolation;
 
+use std::cell::Cell;
+
 use cyrano_criteria::history::Size;
 use cyrano_criteria::structure::isolation::Kind;
 use cyrano_criteria::structure::language::{GivenUp, Language, Letters};
@@ -79,7 +81,8 @@ pub(crate) fn ask(
             continue;
         }
         let started = std::time::Instant::now();
-        let mut answer = Asked { machine: &machine, graph: &graph, limits }.judge(structure);
+        let asked = Asked { machine: &machine, graph: &graph, limits, calls: Cell::new(0) };
+        let mut answer = asked.judge(structure);
         answer.stats.seconds += started.elapsed().as_secs_f64();
         return answer;
     }
@@ -89,6 +92,8 @@ struct Asked<'a> {
     machine: &'a Machine<'a>,
     graph: &'a Graph,
     limits: &'a Limits,
+    /// How often it was asked whether to go on.
+    calls: Cell<usize>,
 }
 
 impl Asked<'_> {
@@ -170,7 +175,9 @@ impl Asked<'_> {
 
     /// Whether there is work left, and the run need not end.
     fn goes_on(&self, done: usize, most: usize) -> bool {
-        done <= most && self.limits.exceeded(self.graph.size()).is_none()
+        let calls = self.calls.get() + 1;
+        self.calls.set(calls);
+        done <= most && (calls % 4096 != 0 || self.limits.exceeded(self.graph.size()).is_none())
     }
 
     fn stop(&self) -> Stop {
