@@ -126,6 +126,8 @@ fn one(tests: &Tests, environment: &[(&str, &str)]) -> anyhow::Result<()> {
     let result = text.lines().rev().find_map(|line| line.strip_prefix("test result: ")).unwrap_or("no result");
     let passed = result.split(';').next().unwrap_or(result);
     eprintln!("{:6.1} s  {} ({passed})", started.elapsed().as_secs_f64(), tests.name);
+    let said = String::from_utf8_lossy(&output.stderr);
+    said.lines().filter(|line| line.starts_with("skipped:")).for_each(|line| eprintln!("          {line}"));
     if !output.status.success() {
         eprintln!("{text}\n{}", String::from_utf8_lossy(&output.stderr));
         anyhow::bail!("{}", output.status);

@@ -168,8 +168,12 @@ pub(crate) fn move_pointer(pointer: LocalExpr, index: LocalExpr, words: u32, min
 /// A field of a word.
 pub(crate) fn extract(word: LocalExpr, bits: Bits) -> LocalExpr {
     let shifted = binary(BinOp::Shr, used(word), Expr::Const(i128::from(bits.shift)));
-    let shifted = if bits.shift == 0 { strip_shift(shifted) } else { shifted };
-    unary(UnOp::Wrap(IntType { bits: bits.width, signed: bits.signed }), shifted)
+    narrowed(if bits.shift == 0 { strip_shift(shifted) } else { shifted }, bits)
+}
+
+/// What a field holds after a value was assigned to it.
+pub(crate) fn narrowed(value: LocalExpr, bits: Bits) -> LocalExpr {
+    wrap(IntType { bits: bits.width, signed: bits.signed }, used(value))
 }
 
 /// A shift by nothing is nothing.

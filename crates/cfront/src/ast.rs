@@ -82,7 +82,7 @@ pub enum TypeExpr {
     Error,
 }
 
-/// `struct tag { … }`.
+/// `struct tag { … }` or `union tag { … }`.
 #[derive(Clone, Debug)]
 pub struct StructSpec {
     /// Its number in the file: every declarator of a declaration mentions the same one.
@@ -91,10 +91,11 @@ pub struct StructSpec {
     pub fields: Option<Vec<Field>>,
     /// Whether `cyrano_word` stands before it.
     pub word: bool,
+    pub union: bool,
     pub loc: Loc,
 }
 
-/// A field as written.
+/// A field as written; a struct or union without a name, whose fields are the outer one's, has an empty name.
 #[derive(Clone, Debug)]
 pub struct Field {
     pub name: Name,

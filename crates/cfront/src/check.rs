@@ -13,7 +13,7 @@ mod operator;
 mod stmt;
 mod types;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cyrano_ir::suggest::closest;
 
@@ -55,8 +55,27 @@ enum Symbol {
     Function(FuncId),
 }
 
-/// Checks a file.
+/// Checks a file. A struct may turn out to be used as a whole, by `cas` or in a union: then it is one word, and the file is checked again.
 pub(crate) fn check(items: &[Item], sources: &Sources, problems: &mut Problems) -> Checked {
+    let mut words = BTreeSet::new();
+    loop {
+        let mut found = problems.clone();
+        let (checked, wanted) = check_once(items, sources, &mut found, words.clone());
+        if wanted == words {
+            *problems = found;
+            return checked;
+        }
+        words = wanted;
+    }
+}
+
+/// Checks a file in which these structs are words, by their numbers; gives those that have to be.
+fn check_once(
+    items: &[Item],
+    sources: &Sources,
+    problems: &mut Problems,
+    words: BTreeSet<usize>,
+) -> (Checked, BTreeSet<usize>) {
     let mut checker = Checker {
         sources,
         problems,
@@ -64,6 +83,7 @@ pub(crate) fn check(items: &[Item], sources: &Sources, problems: &mut Problems) 
         scopes: vec![Scope::default()],
         current: None,
         defined: HashMap::new(),
+        words,
     };
     for item in items {
         match item {
@@ -72,7 +92,7 @@ pub(crate) fn check(items: &[Item], sources: &Sources, problems: &mut Problems) 
         }
     }
     calls::check(&checker.out, checker.problems);
-    checker.out
+    (checker.out, checker.words)
 }
 
 /// The names of a block.
@@ -121,6 +141,8 @@ struct Checker<'c> {
     current: Option<Current>,
     /// The structs and enums that were defined, by their numbers in the file; none for one with an error.
     defined: HashMap<usize, Option<Type>>,
+    /// The structs that are one word because they are used as one.
+    words: BTreeSet<usize>,
 }
 
 impl Checker<'_> {

@@ -21,8 +21,6 @@ struct Facts {
     in_memory: Vec<bool>,
     /// As a pointer: used in another way than dereferencing it.
     escapes: Vec<bool>,
-    /// Has fields of a word that are assigned one by one.
-    in_parts: Vec<bool>,
 }
 
 impl Escapes {
@@ -48,11 +46,6 @@ impl Escapes {
         !self.fact(func, LocalId(param), |facts| &facts.escapes)
     }
 
-    /// Whether fields of this word are assigned one by one.
-    pub(crate) fn in_parts(&self, func: FuncId, local: LocalId) -> bool {
-        self.fact(func, local, |facts| &facts.in_parts)
-    }
-
     fn function(&mut self, checked: &Checked, func: FuncId) {
         if self.functions[func.0].is_some() {
             return;
@@ -62,7 +55,7 @@ impl Escapes {
             self.function(checked, *callee);
         }
         let none = vec![false; function.locals.len().max(function.params.len())];
-        let facts = Facts { in_memory: none.clone(), escapes: none.clone(), in_parts: none };
+        let facts = Facts { in_memory: none.clone(), escapes: none };
         let mut walk = EscapeWalk { known: self, facts };
         if let Some(body) = &function.body {
             walk.part(Part::Stmt(body));
@@ -146,14 +139,8 @@ impl EscapeWalk<'_> {
     }
 
     fn assigned(&mut self, target: &Lvalue) {
-        match &target.kind {
-            LvalueKind::Local(id) => self.facts.escapes[id.0] = true,
-            LvalueKind::Field(base, _) => {
-                if let Some(id) = root(base) {
-                    self.facts.in_parts[id.0] = true;
-                }
-            }
-            _ => {}
+        if let LvalueKind::Local(id) = &target.kind {
+            self.facts.escapes[id.0] = true;
         }
     }
 

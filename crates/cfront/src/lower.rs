@@ -156,12 +156,12 @@ impl<'s, 'u> Lowerer<'s, 'u> {
         Self::var(temp)
     }
 
-    fn new_label(&mut self) -> usize {
+    pub(crate) fn new_label(&mut self) -> usize {
         self.labels.push(usize::MAX);
         self.labels.len() - 1
     }
 
-    fn bind(&mut self, label: usize) {
+    pub(crate) fn bind(&mut self, label: usize) {
         self.labels[label] = self.code.len();
         self.barrier = self.code.len();
     }
@@ -170,7 +170,7 @@ impl<'s, 'u> Lowerer<'s, 'u> {
         self.emit(Op::Jump(InstrId::new(label)));
     }
 
-    fn branch(&mut self, cond: LocalExpr, then: usize, other: usize) {
+    pub(crate) fn branch(&mut self, cond: LocalExpr, then: usize, other: usize) {
         match cond {
             Ir::Const(0) => self.jump(other),
             Ir::Const(_) => self.jump(then),

@@ -85,7 +85,8 @@ impl Memory {
         let address = self.words.len() as i128 * WORD;
         let mut names = Vec::new();
         checked.types.leaves(ty, name, &mut names);
-        self.words.extend(names.into_iter().map(|(name, ty)| Location { name, init, ty, span }));
+        let inits = checked.types.initial(ty, init);
+        self.words.extend(names.into_iter().zip(inits).map(|((name, ty), init)| Location { name, init, ty, span }));
         self.gap();
         address
     }

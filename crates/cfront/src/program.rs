@@ -5,8 +5,8 @@
 //! their values to the end. The columns of an observation follow threads, then program order: `in` arguments, result, `out` parameters.
 
 use cyrano_ir::{
-    Diagnostic, Expr as Ir, FinalVar, Instr, Observable, Op, Place, Program, RegId, SharedArray, Span, Thread,
-    ThreadId, Ty,
+    Diagnostic, Expr as Ir, FinalVar, Instr, LocalExpr, Observable, Op, Place, Program, RegId, SharedArray, Span,
+    Thread, ThreadId, Ty,
 };
 
 use crate::Unit;
@@ -189,6 +189,8 @@ struct Builder<'s, 'u> {
 struct OutVariable {
     spot: Spot,
     names: Vec<(String, Ty)>,
+    /// Whether it counts only if the result is nonzero, or only if it is zero.
+    when: Option<bool>,
 }
 
 impl Builder<'_, '_> {
@@ -208,17 +210,29 @@ impl Builder<'_, '_> {
         self.lowerer.emit(Op::OperationBegin(shown.into()));
         let words = self.lowerer.inline(call.func, given);
         self.lowerer.span = span;
+        let returned = words.first().cloned();
         if let Some(result) = &call.result {
             let mut names = Vec::new();
             let name = format!("{}.{label}.{result}", self.name);
             self.lowerer.shared.checked.types.leaves(&function.returns, &name, &mut names);
             self.observe(names, words);
         }
-        for out in outs {
-            let words = self.lowerer.read(&out.spot, out.names.len() as u32);
-            self.observe(out.names, words);
-        }
+        outs.into_iter().for_each(|out| self.observe_out(out, returned.as_ref()));
         self.lowerer.emit(Op::OperationEnd);
+    }
+
+    /// An `out` variable after the call that returned this value. Where it does not count its columns are 0, as they are before the call.
+    fn observe_out(&mut self, out: OutVariable, returned: Option<&LocalExpr>) {
+        let skipped = out.when.zip(returned).map(|(wanted, result)| {
+            let (zero, nonzero) = (self.lowerer.new_label(), self.lowerer.new_label());
+            self.lowerer.branch(arith::used(result.clone()), nonzero, zero);
+            let (counts, skipped) = if wanted { (nonzero, zero) } else { (zero, nonzero) };
+            self.lowerer.bind(counts);
+            skipped
+        });
+        let words = self.lowerer.read(&out.spot, out.names.len() as u32);
+        self.observe(out.names, words);
+        skipped.into_iter().for_each(|label| self.lowerer.bind(label));
     }
 
     fn argument(&mut self, arg: &Argument, name: &str, alias: bool, outs: &mut Vec<OutVariable>) -> Given {
@@ -231,26 +245,26 @@ impl Builder<'_, '_> {
                 self.observed.push((name.to_string(), reg));
                 Given::Words(vec![Ir::Var(Place::Reg(reg))])
             }
-            Argument::Out(ty) => {
+            Argument::Out(ty, when) => {
                 let shared = &mut *self.lowerer.shared;
                 let (checked, span) = (shared.checked, self.lowerer.span);
                 let mut names = Vec::new();
                 checked.types.leaves(ty, name, &mut names);
                 if !alias {
                     let address = shared.memory.variable(checked, ty, name, 0, span);
-                    outs.push(OutVariable { spot: Spot::fixed(address), names });
+                    outs.push(OutVariable { spot: Spot::fixed(address), names, when: *when });
                     return Given::Words(vec![Ir::Const(address)]);
                 }
                 let made = self.lowerer.variable_registers(&format!("{name}.out"), ty, 0);
                 let spot = made.unwrap_or(Spot::Values(Vec::new()));
-                outs.push(OutVariable { spot: spot.clone(), names });
+                outs.push(OutVariable { spot: spot.clone(), names, when: *when });
                 Given::PointsTo(spot)
             }
         }
     }
 
     /// Keeps words in registers of their own; an undefined one is an error.
-    fn observe(&mut self, names: Vec<(String, Ty)>, words: Vec<cyrano_ir::LocalExpr>) {
+    fn observe(&mut self, names: Vec<(String, Ty)>, words: Vec<LocalExpr>) {
         for ((name, ty), word) in names.into_iter().zip(words) {
             let reg = self.lowerer.typed_register(&name, ty, 0);
             self.lowerer.emit(Op::Assign { dst: Place::Reg(reg), value: arith::used(word) });

@@ -119,7 +119,7 @@ impl Problem {
 }
 
 /// The complaints so far; each is kept once.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Problems {
     kept: Vec<Problem>,
     seen: HashSet<(Loc, String)>,

@@ -50,8 +50,8 @@ pub(crate) enum Argument {
     Fixed(i128),
     /// Any of these; observed.
     In(Vec<i128>),
-    /// A new variable; its value after the call is observed.
-    Out(Type),
+    /// A new variable; its value after the call is observed, or, with a condition, only if the result is nonzero (`Some(true)`) or zero.
+    Out(Type, Option<bool>),
 }
 
 /// A test: a sequence of operations, then threads.

@@ -1,6 +1,8 @@
 //! Types, and how values lie in memory: one word per scalar.
 //!
-//! A struct whose fields share one word (a *word struct*) counts as a scalar. Pointer arithmetic follows this layout.
+//! A struct whose fields share one word (a *word struct*) counts as a scalar, and so does a union. Pointer arithmetic follows this layout.
+//! The fields of such a word lie where a C compiler for LP64 puts them if they fit into 64 bits that way, so that a union of integers and
+//! structs shows in one member what was stored in another. Bit-fields beside ordinary fields are a word of their own, a *group*.
 //!
 //! `sizeof` and `_Alignof` are those of a C compiler for LP64 ([`Types::layout`]), so that what a program computes from them is right.
 //! Nothing else depends on them: `malloc` looks at the type, and no pointer is moved by bytes.
@@ -43,10 +45,18 @@ pub(crate) struct StructDef {
     pub(crate) name: String,
     /// None while it is only declared.
     pub(crate) fields: Option<Vec<FieldDef>>,
+    /// Its number in the file; none for a group.
+    pub(crate) spec: Option<usize>,
     /// Whether the fields share one word.
     pub(crate) word: bool,
-    /// Whether all of them are bit-fields, as C has them.
-    pub(crate) packed: bool,
+    /// Whether the file says so: its size is that of a word then.
+    pub(crate) declared: bool,
+    /// Whether all of them begin where the struct begins.
+    pub(crate) union: bool,
+    /// Whether the fields are where C has them.
+    pub(crate) exact: bool,
+    /// Whether fields are assigned one by one; such a word starts as 0, because its other fields may be undefined.
+    pub(crate) in_parts: bool,
 }
 
 /// The size and the alignment of a type, in bytes.
@@ -64,6 +74,8 @@ pub(crate) struct FieldDef {
     pub(crate) loc: Loc,
     /// In a word struct: which bits are its.
     pub(crate) bits: Bits,
+    /// Whether it is a bit-field.
+    pub(crate) narrow: bool,
 }
 
 /// A run of bits in a word.
@@ -72,6 +84,36 @@ pub(crate) struct Bits {
     pub(crate) shift: u8,
     pub(crate) width: u8,
     pub(crate) signed: bool,
+    pub(crate) store: Store,
+}
+
+/// How a field of a word in memory is assigned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Store {
+    /// As the whole word, which has nothing else in it.
+    Whole,
+    /// By itself: its neighbours do not take part.
+    #[default]
+    Part,
+    /// Together with its neighbours, which are read before: bit-fields are one memory location (C11, 3.14).
+    Shared,
+}
+
+/// A member of a struct, perhaps within members that have no name.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+    pub(crate) path: Vec<usize>,
+    /// Whether a list of values without names has one for it: of a union it has one for the first member.
+    pub(crate) listed: bool,
+}
+
+/// How far a layout has come, in bits.
+struct Cursor {
+    bits: u64,
+    end: u64,
+    align: u64,
 }
 
 /// What `sizeof` gives.
@@ -175,33 +217,74 @@ impl Types {
                 let element = self.layout(element);
                 Layout { size: element.size.saturating_mul(u64::from(*len)), align: element.align }
             }
-            Type::Struct(id) if self.def(*id).packed => self.packed_layout(*id),
-            Type::Struct(id) if self.def(*id).word => natural(8),
-            Type::Struct(id) => {
-                let mut whole = Layout { size: 0, align: 1 };
-                for field in self.fields(*id) {
-                    let part = self.layout(&field.ty);
-                    whole.size = whole.size.next_multiple_of(part.align).saturating_add(part.size);
-                    whole.align = whole.align.max(part.align);
-                }
-                Layout { size: whole.size.next_multiple_of(whole.align), ..whole }
-            }
+            Type::Struct(id) if self.def(*id).declared => natural(8),
+            Type::Struct(id) => self.offsets(*id).0,
         }
     }
 
-    /// Bit-fields follow each other, but none lies across the boundary of a unit of its declared type.
-    fn packed_layout(&self, id: StructId) -> Layout {
-        let (mut bits, mut align) = (0u64, 1);
-        for field in self.fields(id) {
-            let unit = self.layout(&field.ty);
-            let (width, unit_bits) = (u64::from(field.bits.width), unit.size * 8);
-            if bits / unit_bits != (bits + width - 1) / unit_bits {
-                bits = bits.next_multiple_of(unit_bits);
-            }
-            bits += width;
-            align = align.max(unit.align);
+    /// The layout of a struct or union in C, and the bit at which each field begins.
+    pub(crate) fn offsets(&self, id: StructId) -> (Layout, Vec<u64>) {
+        let mut cursor = Cursor { bits: 0, end: 0, align: 1 };
+        let starts = self.fields(id).iter().map(|field| self.advance(id, field, &mut cursor)).collect();
+        (Layout { size: cursor.end.div_ceil(8).next_multiple_of(cursor.align), align: cursor.align }, starts)
+    }
+
+    /// Bit-fields follow each other, but none lies across the boundary of a unit of its declared type; other fields are aligned.
+    fn advance(&self, id: StructId, field: &FieldDef, cursor: &mut Cursor) -> u64 {
+        if let Type::Struct(group) = field.ty
+            && self.def(group).spec.is_none()
+        {
+            let starts: Vec<u64> = self.fields(group).iter().map(|field| self.advance(group, field, cursor)).collect();
+            return starts.first().copied().unwrap_or(cursor.bits);
         }
-        Layout { size: bits.div_ceil(8).next_multiple_of(align), align }
+        let unit = self.layout(&field.ty);
+        let (width, unit_bits) = (if field.narrow { field.bits.width.into() } else { unit.size * 8 }, unit.size * 8);
+        if !field.narrow {
+            cursor.bits = cursor.bits.next_multiple_of(unit.align * 8);
+        } else if cursor.bits / unit_bits != (cursor.bits + width - 1) / unit_bits {
+            cursor.bits = cursor.bits.next_multiple_of(unit_bits);
+        }
+        let start = cursor.bits;
+        cursor.align = cursor.align.max(unit.align);
+        cursor.end = cursor.end.max(start.saturating_add(width));
+        cursor.bits = if self.def(id).union { 0 } else { start.saturating_add(width) };
+        start
+    }
+
+    /// The way to a member by its name, through fields without a name.
+    pub(crate) fn path(&self, id: StructId, name: &str) -> Option<Vec<usize>> {
+        let members = self.members(id);
+        members.into_iter().find(|member| member.name == name).map(|member| member.path)
+    }
+
+    /// All members that have a name, in order.
+    pub(crate) fn members(&self, id: StructId) -> Vec<Member> {
+        let mut found = Vec::new();
+        for (at, field) in self.fields(id).iter().enumerate() {
+            let listed = at == 0 || !self.def(id).union;
+            match &field.ty {
+                Type::Struct(inner) if field.name.is_empty() => {
+                    found.extend(self.members(*inner).into_iter().map(|member| {
+                        let path = std::iter::once(at).chain(member.path).collect();
+                        Member { path, listed: listed && member.listed, ..member }
+                    }))
+                }
+                ty => found.push(Member { name: field.name.clone(), ty: ty.clone(), path: vec![at], listed }),
+            }
+        }
+        found
+    }
+
+    /// What each word of a value starts as, if it is to start as this one.
+    pub(crate) fn initial(&self, ty: &Type, init: i128) -> Vec<i128> {
+        match ty {
+            Type::Array(element, len) => self.initial(element, init).repeat(*len as usize),
+            Type::Struct(id) if !self.def(*id).word => {
+                self.fields(*id).iter().flat_map(|field| self.initial(&field.ty, init)).collect()
+            }
+            Type::Struct(id) if self.def(*id).in_parts && init == cyrano_ir::UNDEFINED => vec![0],
+            _ => vec![init],
+        }
     }
 
     /// The words before a field.
@@ -218,7 +301,7 @@ impl Types {
             Type::Struct(id) if !self.def(*id).word => {
                 for (at, field) in self.fields(*id).iter().enumerate() {
                     let first = found.len();
-                    self.leaves(&field.ty, &format!("{name}.{}", field.name), found);
+                    self.leaves(&field.ty, &format!("{name}.{}", self.shown_name(field)), found);
                     if self.addresses.contains(&Holder::Field(id.0, at)) {
                         found[first..].iter_mut().for_each(|(_, ty)| *ty = Ty::Pointer);
                     }
@@ -226,6 +309,16 @@ impl Types {
             }
             Type::Pointer(_) => found.push((name.to_string(), Ty::Pointer)),
             _ => found.push((name.to_string(), Ty::Int)),
+        }
+    }
+
+    /// The name of a field; for one without a name those of its members.
+    fn shown_name(&self, field: &FieldDef) -> String {
+        match &field.ty {
+            Type::Struct(id) if field.name.is_empty() => {
+                self.members(*id).iter().map(|member| member.name.as_str()).collect::<Vec<_>>().join("|")
+            }
+            _ => field.name.clone(),
         }
     }
 

@@ -15,6 +15,7 @@ use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use cyrano_rml::Compiled;
+use cyrano_rml::uses::{self, Resolver};
 
 /// One promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,7 +118,36 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> anyhow::Result<()> {
 fn read(path: &Path) -> anyhow::Result<Entry> {
     let source = std::fs::read_to_string(path)?;
     let (expectations, progress) = promises(&source)?.into_iter().partition(|promise| promise.property.is_empty());
+    let source = text(path)?;
     Ok(Entry { path: path.into(), source, expectations, progress })
+}
+
+/// The text of a file of the library, with what it uses of others behind it.
+pub fn text(path: &Path) -> anyhow::Result<String> {
+    let own = (path.to_string_lossy().into_owned(), std::fs::read_to_string(path)?);
+    let joined =
+        uses::together(&own, &OnDisk).map_err(|wrong| anyhow::anyhow!("{}: {:?}", wrong.source.0, wrong.errors))?;
+    Ok(joined.unwrap_or(own.1))
+}
+
+/// Files by their paths.
+struct OnDisk;
+
+impl Resolver for OnDisk {
+    type Source = (String, String);
+
+    fn text<'s>(&self, source: &'s Self::Source) -> (&'s str, &'s str) {
+        (&source.0, &source.1)
+    }
+
+    fn open(&self, from: &Self::Source, name: &str) -> Result<Self::Source, String> {
+        let path = match name.strip_prefix("lib:") {
+            Some(entry) => folder().join(entry),
+            None => Path::new(&from.0).with_file_name(name),
+        };
+        let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+        Ok((path.to_string_lossy().into_owned(), text))
+    }
 }
 
 /// What the header of a text promises. A line about the file's checks must have a verdict.

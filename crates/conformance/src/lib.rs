@@ -17,5 +17,6 @@ pub mod models;
 pub mod pinned;
 pub mod random_c;
 pub mod stream;
+pub mod words;
 
 pub use compare::{Disagreement, Effort, Tally, agree, agree_under, compare, compare_with, limits, outcomes_grow};

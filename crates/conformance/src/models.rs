@@ -5,13 +5,15 @@ use proptest::prelude::*;
 
 /// The kinds of pairs of accesses.
 pub const KINDS: [&str; 4] = ["load-load", "load-store", "store-load", "store-store"];
+const CAS: [&str; 5] = ["load-cas", "store-cas", "cas-load", "cas-store", "cas-cas"];
 const DEPENDENCIES: [&str; 4] = ["data", "address", "control", "control-stores"];
 
 /// A model that a user may write down. Half of them are serial.
 pub fn model() -> impl Strategy<Value = Model> {
-    let parameters = (0..16u8, 0..16u8, any::<bool>(), 0..16u8, any::<bool>());
-    parameters.prop_filter_map("it makes sense", |(different, same, forward, dependencies, serial)| {
-        let text = text(different, same, forward, dependencies, serial);
+    let parameters = (0..16u8, 0..16u8, any::<bool>(), 0..16u8, any::<bool>(), prop::option::of(0..32u8));
+    parameters.prop_filter_map("it makes sense", |(different, same, forward, dependencies, serial, cas)| {
+        let cas = cas.map(|pairs| format!("keep cas: {}\n", or_none(&CAS, pairs))).unwrap_or_default();
+        let text = text(different, same, forward, dependencies, serial) + &cas;
         cyrano_memory::file::parse(&text, "random").ok()
     })
 }

@@ -19,7 +19,7 @@ fn model(name: &str) -> Model {
 
 fn source(name: &str) -> String {
     let path = corpus::folder().join("stm").join(name);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    corpus::text(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 fn compile(source: &str) -> Program {

@@ -58,6 +58,34 @@ fn headers_tell_the_truth() {
     assert!(decided >= 12, "only {decided} promises were looked at");
 }
 
+/// Asked together, by one graph, the properties have the answers that they have one by one; in whatever order.
+#[test]
+fn one_graph_answers_all() {
+    let (explore, model) = (Explore::default(), sc());
+    let mut told = Vec::new();
+    for (name, entry) in corpus::in_folder("stm") {
+        if !["mcrt", "global_lock", "global_ticket", "dstm"].contains(&&*name) {
+            continue;
+        }
+        let program = compile(&name, &entry.source, 2);
+        for mut wanted in [Progress::ALL.to_vec(), vec![Progress::Local, Progress::Solo]] {
+            wanted.rotate_left(1);
+            let property = Property::Progress(wanted[0]);
+            let query = Query::new(&program, &model, Question::Holds(&property)).expect("a question");
+            let answers = explore.ask_progress(query, &wanted, &limits(SECONDS, 1), &());
+            assert_eq!(answers.len(), wanted.len());
+            for (progress, together) in wanted.iter().zip(answers) {
+                let alone = check(&program, *progress, &explore);
+                assert_eq!(together.verdict, alone.verdict, "{name}: {}", progress.name());
+                assert_eq!(together.violation, alone.violation, "{name}: {}", progress.name());
+                assert_eq!(together.stats.states, alone.stats.states, "{name}: {}", progress.name());
+                told.push(together.verdict);
+            }
+        }
+    }
+    assert!(told.contains(&Verdict::Verified) && told.contains(&Verdict::Violated) && told.len() == 20);
+}
+
 #[test]
 fn reductions_change_nothing() {
     let on = Explore::default();

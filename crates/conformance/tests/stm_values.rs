@@ -2,9 +2,10 @@
 
 use cyrano_conformance::compare::model;
 use cyrano_conformance::{corpus, limits};
-use cyrano_engine::{Answer, Verdict};
+use cyrano_engine::{Answer, Engine, Verdict};
 use cyrano_explore::Explore;
 use cyrano_ir::{Program, Property, TxCriterion};
+use cyrano_symbolic::Symbolic;
 
 /// What one question may take here.
 const SECONDS: f64 = 60.0;
@@ -46,6 +47,30 @@ fn headers_tell_the_truth() {
         })
     });
     assert!(promises > 30, "the headers have shrunk to {promises} promises");
+}
+
+/// The symbolic engine on the smallest clients, with one restart of each transaction: it finds what the explorer finds there, and nothing else.
+#[test]
+fn a_second_engine_agrees() {
+    let (mut bounded, mut violated) = (0, 0);
+    for (name, entry) in entries() {
+        let program = compile(&entry.source, &[("ops", 1), ("vars", 1), ("values", 1)]);
+        for criterion in [TxCriterion::Opacity, TxCriterion::Serializability] {
+            for model in [model("sc"), model("tso")] {
+                let property = Property::Transactions(criterion);
+                let ask = |engine: &dyn Engine| {
+                    corpus::judge(engine, &program, &model, &property, &limits(SECONDS, 1)).verdict
+                };
+                let once = Symbolic { iterations: 1, ..Symbolic::default() };
+                match (ask(&Explore::default()), ask(&once)) {
+                    (Verdict::Violated, Verdict::Violated) => violated += 1,
+                    (Verdict::Verified, Verdict::Bounded) => bounded += 1,
+                    other => panic!("{name}, {} on {}: {other:?}", criterion.name(), model.name),
+                }
+            }
+        }
+    }
+    assert!(bounded >= 10 && violated >= 2, "{bounded} bounded, {violated} violated");
 }
 
 const CRITERIA: [&str; 5] = [

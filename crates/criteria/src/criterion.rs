@@ -42,6 +42,8 @@ pub enum TxCriterion {
     /// Committed transactions seem to run one after the other in the order that the memory itself names. Of a history it is asked that there is some
     /// order; which one matters at the end of a run.
     InOrder(OrderName),
+    /// Every history of memory events is one of this specification, which no definition stands behind.
+    Spec(SpecName),
 }
 
 impl TxCriterion {
@@ -65,7 +67,13 @@ impl TxCriterion {
     /// The criterion with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         let known = Self::ALL.into_iter().find(|criterion| criterion.name() == name);
-        known.or_else(|| OrderName::from_criterion(name).map(Self::InOrder))
+        let known = known.or_else(|| OrderName::from_criterion(name).map(Self::InOrder));
+        known.or_else(|| SpecName::from_criterion(name).map(Self::Spec))
+    }
+
+    /// Whether histories of memory events are judged by it: by conflicts, or by a specification.
+    pub fn is_about_memory(self) -> bool {
+        self.is_by_conflicts() || matches!(self, Self::Spec(_))
     }
 
     /// Whether it is defined by conflicts, too.
@@ -216,6 +224,34 @@ impl OrderName {
     /// Its name.
     pub fn name(self) -> &'static str {
         &self.0[PREFIX.len()..]
+    }
+
+    /// The name of the criterion.
+    pub fn criterion(self) -> &'static str {
+        self.0
+    }
+}
+
+const SPEC: &str = "spec:";
+
+/// The name of a specification ([`crate::spec::named`]), in the name of its criterion: `spec:NAME`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SpecName(&'static str);
+
+impl SpecName {
+    /// The specification of this name, which need not exist.
+    pub fn new(name: &str) -> Self {
+        Self(kept(&format!("{SPEC}{name}")))
+    }
+
+    /// The specification in a criterion's name.
+    pub fn from_criterion(criterion: &str) -> Option<Self> {
+        criterion.strip_prefix(SPEC).filter(|name| !name.is_empty()).map(Self::new)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        &self.0[SPEC.len()..]
     }
 
     /// The name of the criterion.

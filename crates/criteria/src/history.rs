@@ -45,6 +45,9 @@ pub struct Size {
     pub vars: u8,
 }
 
+/// The first line of a history file in this alphabet.
+pub const MEMORY: &str = "history memory";
+
 /// A finite history.
 pub type History = Vec<Event>;
 
@@ -69,6 +72,21 @@ impl Names {
             0..3 => ["x", "y", "z"][v as usize].into(),
             v => format!("v{v}"),
         })
+    }
+
+    /// An event as a line of a history file has it.
+    pub fn event(&self, event: &Event) -> String {
+        let thread = self.thread(event.thread);
+        match event.action {
+            Action::Load(v) => format!("{thread} load {}", self.variable(v)),
+            Action::Store(v) => format!("{thread} store {}", self.variable(v)),
+            Action::Cas(v) => format!("{thread} cas {}", self.variable(v)),
+            Action::Rollback(v) => format!("{thread} rollback {}", self.variable(v)),
+            Action::ReadFinish => format!("{thread} rfin"),
+            Action::Commit => format!("{thread} commit"),
+            Action::Abort => format!("{thread} abort"),
+            Action::Begin => format!("{thread} begin"),
+        }
     }
 }
 
@@ -123,23 +141,6 @@ impl Action {
 impl fmt::Display for Event {
     /// As in a history file: threads from 1, variables `x`, `y`, `z`, `v3`, ….
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", Names::default().thread(self.thread), self.action)
-    }
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named =
-            |f: &mut fmt::Formatter<'_>, word: &str, v: &u8| write!(f, "{word} {}", Names::default().variable(*v));
-        match self {
-            Self::Load(v) => named(f, "load", v),
-            Self::Store(v) => named(f, "store", v),
-            Self::Cas(v) => named(f, "cas", v),
-            Self::Rollback(v) => named(f, "rollback", v),
-            Self::ReadFinish => f.write_str("rfin"),
-            Self::Commit => f.write_str("commit"),
-            Self::Abort => f.write_str("abort"),
-            Self::Begin => f.write_str("begin"),
-        }
+        f.write_str(&Names::default().event(self))
     }
 }

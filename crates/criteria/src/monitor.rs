@@ -134,6 +134,11 @@ impl Monitor {
         debug_assert!(threads.len() == self.size.threads.into() && vars.len() == self.size.vars.into());
         state.renamed(threads, vars)
     }
+
+    /// A number for each thread and each variable that tells it apart from some others, and goes with it when the state is renamed.
+    pub fn colours(&self, state: &MonitorState) -> ([u32; LIMIT as usize], [u32; LIMIT as usize]) {
+        state.colours(self.size)
+    }
 }
 
 impl Specification for Monitor {

@@ -1,7 +1,7 @@
 //! The criteria, in one table: what each claims, what it looks at and what it needs, and its words for command lines, languages and reports.
 //!
 //! Whoever offers, reads or describes criteria does so from here. Beside these there is `serializability-by-NAME` for the orders that a memory
-//! declares itself.
+//! declares itself, and `spec:NAME` for specifications.
 
 use std::convert::Infallible;
 
@@ -33,6 +33,9 @@ impl<C> Claim<C> {
     pub fn name(&self) -> &'static str {
         if let Self::Transactions(TxCriterion::InOrder(order)) = self {
             return order.criterion();
+        }
+        if let Self::Transactions(TxCriterion::Spec(spec)) = self {
+            return spec.criterion();
         }
         let Ok(plain) = self.with(|_| Ok::<_, Infallible>(()));
         CRITERIA.iter().find(|row| row.claim == plain).map_or("unnamed", |row| row.name)

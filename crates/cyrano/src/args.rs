@@ -329,7 +329,7 @@ pub struct RunArgs {
     /// How often a thread may take the same backward jump (symbolic, interp) before the verdict is bounded
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub iterations: Option<u16>,
-    /// Switch a reduction of the explorer off; verdicts stay the same
+    /// Switch a reduction off, or all of them; verdicts stay the same
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = named::reduction())]
     pub no_reduction: Vec<&'static Reduction>,
     /// Show executions as the engine found them, not made small

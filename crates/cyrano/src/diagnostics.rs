@@ -1,6 +1,7 @@
 //! Diagnostics as people read them: the source, marked.
 
 use ariadne::{CharSet, Color, Config, IndexType, Label, Report, ReportKind};
+use cyrano_ir::origin::{Piece, pieces};
 use cyrano_ir::{Diagnostic, Span};
 use cyrano_report::{by_number, is_hidden, mark, visible};
 
@@ -9,30 +10,35 @@ use cyrano_session::Source;
 /// All diagnostics of one file, ending with how many there are.
 pub fn render(source: &Source, diagnostics: &[Diagnostic], color: bool) -> String {
     let mut out = Vec::new();
-    let shown = Shown::new(source);
+    let shown: Vec<Shown> = pieces(&source.text).into_iter().map(|piece| Shown::new(source, piece)).collect();
     for diagnostic in diagnostics {
         one(&shown, diagnostic, color, &mut out);
     }
     // Every escape that is left is one of colour.
     let mut text = String::from_utf8_lossy(&out).replace('\u{1b}', mark());
     let noun = if diagnostics.len() == 1 { "error" } else { "errors" };
-    text.push_str(&format!("{} {noun} in {}", diagnostics.len(), shown.name));
+    text.push_str(&format!("{} {noun} in {}", diagnostics.len(), visible(&source.name)));
     text
 }
 
-/// A source as it is shown: characters that a terminal would obey by their numbers.
+/// A file as it is shown: characters that a terminal would obey by their numbers.
 struct Shown {
     name: String,
     text: String,
+    /// Where it begins in the source.
+    start: usize,
     /// Places in the original and in what is shown, behind each such character.
     moved: Vec<(usize, usize)>,
 }
 
 impl Shown {
-    fn new(source: &Source) -> Self {
-        let mut text = String::with_capacity(source.text.len());
+    fn new(source: &Source, piece: Piece) -> Self {
+        let name = piece.file.as_ref().unwrap_or(&source.name);
+        let start = piece.range.start;
+        let own = &source.text[piece.range];
+        let mut text = String::with_capacity(own.len());
         let mut moved = Vec::new();
-        for (at, c) in source.text.char_indices() {
+        for (at, c) in own.char_indices() {
             if is_hidden(c) && !matches!(c, '\n' | '\t' | '\r') {
                 text.push_str(&by_number(c));
                 moved.push((at + c.len_utf8(), text.len()));
@@ -40,21 +46,25 @@ impl Shown {
                 text.push(c);
             }
         }
-        Self { name: visible(&source.name).into_owned(), text, moved }
+        Self { name: visible(name).into_owned(), text, start, moved }
     }
 
-    fn place(&self, span: Span) -> (&str, std::ops::Range<usize>) {
+    fn place(&self, span: Span) -> (String, std::ops::Range<usize>) {
         let at = |offset: usize| {
+            let offset = offset.saturating_sub(self.start);
             let before = self.moved.partition_point(|(original, _)| *original <= offset);
             before.checked_sub(1).map_or(offset, |last| offset - self.moved[last].0 + self.moved[last].1)
         };
         let range = span.range();
-        (self.name.as_str(), clamp(&self.text, at(range.start)..at(range.end)))
+        (self.name.clone(), clamp(&self.text, at(range.start)..at(range.end)))
     }
 }
 
-fn one(shown: &Shown, diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>) {
-    let place = |span: Span| shown.place(span);
+fn one(shown: &[Shown], diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>) {
+    let place = |span: Span| {
+        let file = shown.iter().rev().find(|file| file.start <= span.range().start);
+        file.unwrap_or(&shown[0]).place(span)
+    };
     let config = Config::new().with_color(color).with_index_type(IndexType::Byte).with_char_set(CharSet::Unicode);
     let mut report = Report::build(ReportKind::Error, place(diagnostic.span))
         .with_config(config)
@@ -66,7 +76,7 @@ fn one(shown: &Shown, diagnostic: &Diagnostic, color: bool, out: &mut Vec<u8>) {
     if let Some(help) = &diagnostic.help {
         report = report.with_help(visible(help));
     }
-    let cache = (shown.name.as_str(), ariadne::Source::from(shown.text.as_str()));
+    let cache = ariadne::sources(shown.iter().map(|file| (file.name.clone(), file.text.clone())));
     let written = report.finish().write(cache, &mut *out);
     written.expect("writing to memory cannot fail");
 }

@@ -157,7 +157,7 @@ impl Session {
         let runner = Runner::new(&self.options, 1);
         let tasks = tasks(&runner, &subjects, selected)?;
         let Some((model, aims)) = tasks.first() else { unreachable!("nothing to repair is an error") };
-        repair(&Task { aims, model, all: false }, &runner, &())
+        repair(&Task { aims, model, all: false, weights: &[] }, &runner, &())
     }
 
     fn subjects(&self, file: &str) -> Result<Vec<Subject>, Failure> {

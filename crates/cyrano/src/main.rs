@@ -22,6 +22,7 @@ mod progress;
 
 mod serve;
 mod source;
+mod specs;
 mod traces;
 
 use std::process::ExitCode;

@@ -99,6 +99,18 @@ fn a_reference_gives_the_specification() {
     let done = place.run("check counter.c --test good --reference down.c");
     assert_eq!(done.code, 1, "{}", done.stdout);
     assert!(done.stdout.contains("no serial execution gives this observation"), "{}", done.stdout);
+    // How the reference calls its parameters is its own business; how many it observes is not.
+    place.write("add.c", b"int v;\nint add(int n, int *out) { *out = v; v += n; return v; }\n");
+    place.write("add.tests", b"a = add(in {1, 2}, out)\ntest T = ( a | a )\n");
+    place.write(
+        "plus.c",
+        b"int total;\nint add(int summand, int *old) { *old = total; total += summand; return total; }\n",
+    );
+    place.write("pair.c", b"struct p { int a, b; };\nint add(int n, struct p *old) { old->b = n; return n; }\n");
+    let done = place.run("check add.c --model serial --reference plus.c");
+    assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
+    let done = place.run("check add.c --model serial --reference pair.c");
+    assert!(done.code == 2 && done.stderr.contains("has to observe"), "{}{}", done.stdout, done.stderr);
     let other = "threads { shared x; thread p { x := 1 } } observe x;";
     place.write("other.rml", other.as_bytes());
     let done = place.run("check counter.c --test good --reference other.rml");

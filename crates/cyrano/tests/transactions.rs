@@ -63,6 +63,17 @@ fn a_violation_is_told_as_a_cycle_and_can_be_replayed() {
     let trace: serde_json::Value = serde_json::from_str(&place.read("t.json")).expect("a trace is JSON");
     assert_eq!(trace["transactions"].as_array().map(Vec::len), Some(2));
     assert_eq!(place.run("replay t.json").code, 0);
+    let lines = trace["history"].as_array().expect("the history has lines").iter().filter_map(|line| line.as_str());
+    let lines: Vec<&str> = lines.collect();
+    assert_eq!(lines.join("; "), "history memory; 1 load g[0]; 1 rfin; 2 store g[0]; 1 store g[0]");
+    // In lines and in one line, as the text has it.
+    for between in ["\n", "; "] {
+        place.write("w1.txt", lines.join(between).as_bytes());
+        let judged = place.run("history w1.txt --criterion opacity --format json");
+        assert_eq!((judged.code, &json(&judged)["results"][0]["at"]), (1, &4.into()), "{judged:?}");
+        place.write("w1.txt", lines[..4].join(between).as_bytes());
+        assert_eq!(place.run("history w1.txt --criterion opacity").code, 0, "without the last event it is accepted");
+    }
 }
 
 #[test]
@@ -122,6 +133,20 @@ fn histories_and_specifications_have_their_schemas() {
     assert_eq!(report["schema"], "cyrano.spec/1");
     assert_eq!(report["equivalent"], false);
     assert!(report["left_only"].is_array());
+    let compared = |symmetry: &str| {
+        let done = place
+            .run(&format!("spec compare opacity strict-serializability --threads 3 --vars 1 --format json {symmetry}"));
+        let report = json(&done);
+        (
+            report["equivalent"].clone(),
+            report["right_only"].clone(),
+            report["pairs"].as_u64(),
+            report["symmetry"].clone(),
+        )
+    };
+    let (on, off) = (compared(""), compared("--no-symmetry"));
+    assert_eq!((&on.0, &on.1), (&off.0, &off.1));
+    assert!(on.2 < off.2 && on.3 == true && off.3 == false, "{on:?} {off:?}");
     let stopped = place.run("spec compare foil-nondet foil-det --vars 3 --timeout 0.2 --format json");
     assert_eq!((stopped.code, json(&stopped)["equivalent"].clone()), (3, serde_json::Value::Null));
 }
@@ -139,5 +164,46 @@ fn tables_have_their_schema_and_say_what_is_unknown() {
         let done = place.run(&format!("tables foil --only '{table}' --timeout 0"));
         assert_eq!(done.code, 3, "{table}: {done:?}");
         assert!(done.stdout.contains("unknown") && done.stdout.contains("time limit reached"), "{}", done.stdout);
+    }
+}
+
+/// A fence in `end` is passed once, one in `write` five times.
+#[test]
+fn fences_have_weights() {
+    let place = place();
+    let programs = |weights: &str| {
+        let done = place.run(&format!("fence lib:stm/mcrt.rml --model pso --format json {weights}"));
+        let result = json(&done)["results"][0].clone();
+        let fences = result["sets"][0].as_array().expect("a set").clone();
+        let programs: Vec<String> =
+            fences.iter().filter_map(|fence| Some(fence["program"].as_str()?.to_owned())).collect();
+        (programs.join(" "), result["costs"][0].as_u64())
+    };
+    assert_eq!(programs(""), ("pa write".to_owned(), None));
+    assert_eq!(programs("--weights read=10,write=5,end=1,pa=2"), ("pa end".to_owned(), Some(3)));
+    assert_eq!(programs("--weights write=1,end=5"), ("pa write".to_owned(), Some(4)), "`pa` has three callers");
+    for (weights, said) in [("reed=1", "there is no `reed`"), ("read=0", "from 1 to 1000"), ("read", "NAME=N")] {
+        let done = place.run(&format!("fence lib:stm/mcrt.rml --model pso --weights {weights}"));
+        assert!(done.code == 2 && done.stderr.contains(said), "{done:?}");
+    }
+    let done = place.run("fence lib:tm-objects/core_mcrt.rml --model declared --criterion never --weights read=2");
+    assert!(done.code == 2 && done.stderr.contains("weights are for fences"), "{done:?}");
+}
+
+/// A file that declares something for one of its clients is not told that it declares nothing.
+#[test]
+fn what_a_criterion_is_about_is_told() {
+    let place = place();
+    let done = place.run("check lib:tm-objects/core_mcrt.rml --criterion crash-free-solo-progress --format json");
+    let report = json(&done);
+    let checks = report["checks"].as_array().expect("a list");
+    assert_eq!((done.code, checks.len()), (0, 1), "clients that come to an end are left out: {done:?}");
+    for (line, said) in [
+        ("lib:stm/mcrt_timestamps.rml", "it has no transactions that go on for ever"),
+        ("lib:tm-objects/core_mcrt.rml --test P_WS", "says nothing about P_WS of lib:tm-objects/core_mcrt.rml"),
+    ] {
+        let done = place.run(&format!("check {line} --criterion solo-progress --format json"));
+        let reason = json(&done)["checks"][0]["reason"].clone();
+        assert!(done.code == 5 && reason.as_str().is_some_and(|reason| reason.contains(said)), "{line}: {reason}");
     }
 }

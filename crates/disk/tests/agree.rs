@@ -127,3 +127,19 @@ fn wider_gaps_between_timestamps_start_the_search_again() {
     let again = search(dir.path(), true, true, 0.0).run(case.query(), &limits(TINY, 1), &()).expect("it is complete");
     assert_eq!(facts(&again), facts(&expected));
 }
+
+/// Version numbers keep their parity in files as well: the reader never takes two words of different versions, unless it forgets to ask for it.
+#[test]
+fn versions_keep_their_parity() {
+    let text = "threads { shared v: timestamp, x, y;
+      thread w { loop { fetch_add(v, 1); x := 1; y := 1; x := 0; y := 0; fetch_add(v, 1); } }
+      thread r { local s: timestamp, t: timestamp, a, b;
+        loop { s := v; a := x; b := y; t := v; assert s % 2 == 1 || s != t || a == b; } } }
+      check assertions;";
+    for (text, verdict) in [(text.to_owned(), Verdict::Verified), (text.replace("% 2", "% 1"), Verdict::Violated)] {
+        let case = of_text("parity.rml", &text, "sc", &[]);
+        let expected = case.in_memory(1);
+        assert_eq!(expected.verdict, verdict);
+        compare(&case, &expected, true, TINY, 1);
+    }
+}

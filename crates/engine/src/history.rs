@@ -1,6 +1,6 @@
 //! The history of transactions that an execution performs.
 
-use cyrano_criteria::history::{Action, Event, History};
+use cyrano_criteria::history::{Action, Event, History, Size};
 use cyrano_criteria::structure::isolation::Deed;
 use cyrano_ir::{AccessKind, Op, Program, Tags, TxEvent};
 
@@ -59,6 +59,12 @@ pub fn deeds(program: &Program, replayed: &Replayed) -> Vec<Deed> {
         }
     };
     replayed.steps.iter().map(deed).collect()
+}
+
+/// How many threads and transactional variables a program has.
+pub fn size(program: &Program) -> Size {
+    let count = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
+    Size { threads: count(program.threads.len()), vars: count(program.transactional.len()) }
 }
 
 /// Where a thread stands.

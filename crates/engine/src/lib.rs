@@ -16,6 +16,7 @@ mod limits;
 mod query;
 mod refusal;
 mod relations;
+pub mod rerun;
 pub mod vacuity;
 pub mod values;
 

@@ -6,6 +6,7 @@
 use cyrano_ir::{AccessKind, COMMIT_ORDER, Op, Program, Property, TxCriterion};
 use cyrano_memory::Model;
 
+use crate::lasso::client_choices;
 use crate::refusal::{Lack, Refusal};
 
 /// What is asked: of a program, under a memory model.
@@ -84,9 +85,11 @@ fn in_order(model: &Model) -> bool {
         .all(|kind| model.reordering().keeps_all_after(kind))
 }
 
-/// Whether its threads say where their transactions end.
-fn has_transactions(program: &Program) -> bool {
-    program.threads.iter().flat_map(|thread| &thread.code).any(|instr| matches!(instr.op, Op::Transaction(_)))
+/// Whether its threads choose commands for ever, and say where their transactions end.
+fn has_endless_clients(program: &Program) -> bool {
+    let chooses = program.thread_ids().any(|thread| !client_choices(program, thread).is_empty());
+    let ends = |op: &Op| matches!(op, Op::Transaction(_));
+    chooses && program.threads.iter().flat_map(|thread| &thread.code).any(|instr| ends(&instr.op))
 }
 
 /// What a program would need so that the property says something about it.
@@ -96,12 +99,14 @@ pub fn lacks(program: &Program, property: &Property) -> Option<Lack> {
         Property::Assertions | Property::Final { .. } | Property::Observations(_) => return None,
         Property::CommitAtomicity => (program.has_blocks(), Lack::Blocks),
         // Clients that go on for ever say where transactions end, those of algorithms as well; others call and come to an end.
-        Property::Progress(_) => (!calls && (variables || has_transactions(program)), Lack::EndlessTransactions),
-        Property::Structure(_) => (!calls && variables, Lack::EndlessTransactions),
+        Property::Progress(_) | Property::Structure(_) => {
+            (!calls && has_endless_clients(program), Lack::EndlessTransactions)
+        }
         Property::Transactions(TxCriterion::InOrder(order)) => {
             let known = order.name() == COMMIT_ORDER || program.serial_order(order.name()).is_some();
             (program.restarts() && known, Lack::Order)
         }
+        Property::Transactions(TxCriterion::Spec(_)) => (!calls && variables, Lack::Transactions),
         Property::Transactions(criterion) if criterion.is_by_conflicts() => (calls || variables, Lack::Transactions),
         Property::Transactions(_) => (calls, Lack::Calls),
     };

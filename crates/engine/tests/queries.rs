@@ -61,5 +61,7 @@ fn a_property_is_about_something() {
     assert_eq!(ask(&program(""), &model("sc"), Some(&Property::Assertions)), Ok(()));
     let stm = program("transactional x\n");
     assert_eq!(ask(&stm, &model("sc"), Some(&Property::Transactions(TxCriterion::Opacity))), Ok(()));
-    assert_eq!(ask(&stm, &model("sc"), Some(&Property::Progress(Progress::Local))), Ok(()));
+    // A client that comes to an end makes no progress, and need not.
+    let progress = ask(&stm, &model("sc"), Some(&Property::Progress(Progress::Local))).expect_err("an end");
+    assert!(matches!(progress, Refusal::Lacks { lack: Lack::EndlessTransactions, .. }), "{progress:?}");
 }

@@ -32,7 +32,7 @@ pub use semantics::stepping::{NextStep, Position, Standing, Stepping};
 use cyrano_engine::{
     Answer, BlockProof, Cause, Engine, Inexact, Limits, Query, Refusal, Verdict, Violation, Watch, limit_reason,
 };
-use cyrano_ir::{InstrId, Interchangeable, Property, Quantifier, ThreadId};
+use cyrano_ir::{InstrId, Interchangeable, Progress, Property, Quantifier, ThreadId};
 
 use criteria::{progress, structure};
 use reductions::{data, movers, timestamps};
@@ -53,7 +53,7 @@ pub struct Explore {
     pub thread_symmetry: bool,
     /// States that differ by a renaming of transactional variables that are treated alike are one (criteria for transactions).
     pub variable_symmetry: bool,
-    /// A choice is made only when the thread's next access is performed (criteria for transactions).
+    /// A choice is made only when the thread's next access is performed (criteria for transactions, and out of order).
     pub lazy_choices: bool,
     /// Stores that a client can repeat for ever are limited (criteria for transactions).
     pub repeated_stores: bool,
@@ -75,6 +75,10 @@ pub struct Explore {
     pub ample_sets: bool,
     /// Steps are remembered by what they depend on. Not a reduction: states and transitions are the same.
     pub remembered_steps: bool,
+    /// Out of order, executions in the order of the text come first.
+    pub in_order_first: bool,
+    /// Out of order, a thread leaves behind what is decided up to the first access that is open.
+    pub settled_prefixes: bool,
     /// States of at least this many bytes are compressed.
     pub compressed_from: usize,
     /// Of states only 64-bit fingerprints are kept, which may be equal by accident; verdicts say so.
@@ -104,6 +108,8 @@ impl Default for Explore {
             movers: true,
             ample_sets: true,
             remembered_steps: true,
+            in_order_first: true,
+            settled_prefixes: true,
             compressed_from: 32,
             fingerprints: false,
             deadlocks: Deadlocks::Wrong,
@@ -126,12 +132,13 @@ impl Explore {
             ("timestamps", self.timestamps && machine.program.has_timestamps()),
             ("thread-symmetry", machine.symmetry.is_some() || !machine.symmetric_threads.is_empty()),
             ("variable-symmetry", !machine.variable_symmetry.is_empty()),
-            ("lazy-choices", machine.lazy_choices),
+            ("lazy-choices", machine.lazy_choices || self.lazy_choices && machine.own_order.is_some()),
             ("repeated-stores", machine.limits_repeats && notes.repeats),
             ("dead-loads", self.dead_loads && machine.loads_wait && machine.shadows.is_none()),
             ("sorted-stores", machine.sorts),
             ("client-symmetry", renames),
             ("merged-histories", self.merged_histories && machine.values.is_some()),
+            ("settled-prefixes", self.settled_prefixes && machine.own_order.is_some()),
             ("movers", !machine.whole.is_empty()),
             ("ample-sets", notes.ample),
         ])
@@ -171,7 +178,8 @@ impl Engine for Explore {
     fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let property = query.property();
         if let Some(Property::Progress(progress)) = property {
-            return progress::ask(self, query, *progress, limits, watch);
+            let answers = progress::ask(self, query, &[*progress], limits, watch);
+            return answers.into_iter().next().expect("one question, one answer");
         }
         if let Some(Property::Structure(structure)) = property {
             return structure::ask(self, query, *structure, limits, watch);
@@ -184,6 +192,17 @@ impl Engine for Explore {
 }
 
 impl Explore {
+    /// Answers several questions about progress by one graph, in their order; the query is one of them.
+    pub fn ask_progress(
+        &self,
+        query: Query<'_>,
+        wanted: &[Progress],
+        limits: &Limits,
+        watch: &dyn Watch,
+    ) -> Vec<Answer> {
+        progress::ask(self, query, wanted, limits, watch)
+    }
+
     /// Commit-atomicity: by movers if they prove all blocks, else by the shadow.
     fn atomicity(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let uncommitted = |thread: &cyrano_ir::Thread| !cyrano_ir::Blocks::without_commit(thread).is_empty();
@@ -232,7 +251,8 @@ impl Explore {
     }
 
     fn search(&self, query: Query<'_>, property: Option<&Property>, limits: &Limits, watch: &dyn Watch) -> Answer {
-        self.search_whole(query, property, &[], limits, watch)
+        let in_order = self.in_order_first(query, limits, watch);
+        in_order.unwrap_or_else(|| self.search_whole(query, property, &[], limits, watch))
     }
 
     /// Searches once, or again with larger gaps between timestamps. Some atomic blocks may run in one piece; see `whole`.

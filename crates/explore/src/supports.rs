@@ -1,8 +1,10 @@
 //! For which models and programs this engine is exact, and what it says otherwise.
 
+use cyrano_criteria::spec::named::named;
+use cyrano_engine::history::size;
 use cyrano_engine::{Inexact, Query, Refusal};
 use cyrano_ir::dataflow::{address_depends_on_load, expr_reads, local_index_depends_on_load, successors, writes};
-use cyrano_ir::{AccessKind, InstrId, Op, Thread, ThreadId};
+use cyrano_ir::{AccessKind, InstrId, Op, Property, Thread, ThreadId, TxCriterion};
 use cyrano_memory::{Dependencies, Model};
 
 /// Refuses what the queue cannot represent exactly.
@@ -16,6 +18,11 @@ pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
         let limit = cyrano_criteria::monitor::LIMIT;
         let what = format!("{threads} threads with {vars} transactional variables; the limit is {limit} of each");
         return Err(Refusal::TooLarge(what));
+    }
+    if let Some(Property::Transactions(TxCriterion::Spec(spec))) = query.property()
+        && let Err(why) = named(spec.name(), size(program))
+    {
+        return Err(Refusal::TooLarge(why.to_string()));
     }
     let in_order = |kind| model.reordering().keeps_all_after(kind);
     if in_order(AccessKind::Load) && in_order(AccessKind::Rmw) {

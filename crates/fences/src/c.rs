@@ -11,6 +11,12 @@ use cyrano_ir::FenceSet;
 
 use crate::fence::{Fence, Position, merge};
 use crate::source::Patched;
+use crate::weights::Block;
+
+/// The functions of a text.
+pub fn blocks(text: &str) -> Vec<Block> {
+    gaps::blocks(text)
+}
 
 /// The gaps between statements at which the text with fences is `accepted`.
 ///

@@ -52,7 +52,7 @@ pub(crate) fn clause(
         if own.is_empty() {
             continue;
         }
-        let way = places.way(chart, thread, execution, replayed)?;
+        let way = places.way(chart, thread, execution)?;
         for step in own {
             for overtaken in &step.overtook {
                 let kinds = FenceSet::from_first(overtaken.kind) & FenceSet::from_second(step.kind);

@@ -43,6 +43,7 @@ mod suite;
 mod text;
 mod turns;
 mod walk;
+mod weights;
 
 pub use diff::unified_diff;
 pub use fence::{Costs, Fence, Position, merge, statement};
@@ -53,6 +54,7 @@ pub use search::{Options, synthesise};
 pub use shape::same_but_for_fences;
 pub use suite::{Judgement, Ruling, Suite, Wrong};
 pub use text::{C, FenceText, Rml};
+pub use weights::{Block, MOST_GIVEN, weights};
 
 /// The positions that make a difference: of those between which no access is ever performed, the first.
 ///

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use cyrano_engine::{Execution, Replayed};
+use cyrano_engine::Execution;
 use cyrano_ir::{FenceSet, Instr, Op, Program, Span, ThreadId};
 
 use crate::fence::{Fence, Position};
@@ -45,16 +45,10 @@ impl Places {
     }
 
     /// Walks a thread of an execution through a chart.
-    pub(crate) fn way(
-        &self,
-        chart: &Program,
-        thread: ThreadId,
-        execution: &Execution,
-        replayed: &Replayed,
-    ) -> Result<Way, String> {
+    pub(crate) fn way(&self, chart: &Program, thread: ThreadId, execution: &Execution) -> Result<Way, String> {
         let code = &chart.thread(thread).code;
         let place = |pc: usize| code.get(pc).and_then(inserted).and_then(|at| self.place_of.get(&at).copied());
-        walk(chart, thread, &place, execution, replayed)
+        walk(chart, thread, &place, execution)
     }
 }
 

@@ -49,8 +49,8 @@ impl Options {
     /// Leaves out the kinds that all of these models keep anyway.
     #[must_use]
     pub fn for_models(mut self, models: &[Model]) -> Self {
-        let relaxed = |model: &Model| FenceSet::FULL.without(model.reordering().same & model.reordering().different);
-        self.kinds = models.iter().map(relaxed).fold(FenceSet::NONE, |kinds, more| kinds | more);
+        let relaxed = models.iter().map(|model| model.reordering().relaxed());
+        self.kinds = relaxed.fold(FenceSet::NONE, |kinds, more| kinds | more);
         self
     }
 }
@@ -304,7 +304,10 @@ struct Table<'a> {
 impl<'a> Table<'a> {
     fn new<S: Suite>(suite: &S, places: &'a Places, options: &Options) -> Self {
         let all = || Candidate::all(places.positions.len());
-        let costs = all().map(|candidate| options.costs.of(candidate.kind())).collect();
+        let weights: Vec<u32> = places.positions.iter().map(|position| suite.weight(position).max(1)).collect();
+        let cost =
+            |candidate: Candidate| options.costs.of(candidate.kind()).saturating_mul(weights[candidate.place().0]);
+        let costs = all().map(cost).collect();
         let useful = all().filter(|candidate| options.kinds.contains(candidate.kind())).collect();
         let mut table = Self { places, costs, weights: Vec::new(), useful, kinds: options.kinds };
         let weight = |candidate: Candidate| {

@@ -9,6 +9,7 @@
 use cyrano_ir::{FenceSet, Program, Span};
 
 use crate::fence::{Fence, Position, merge, statement};
+use crate::weights::Block;
 
 /// The positions at which the text with a fence is `accepted`.
 pub fn positions(text: &str, accepted: &dyn Fn(&str) -> bool) -> Vec<Position> {
@@ -179,6 +180,28 @@ fn gaps(text: &str) -> Vec<Position> {
         }
     }
     gaps
+}
+
+/// The threads, procedures and commands: what stands directly in the outermost block and has a name.
+pub fn blocks(text: &str) -> Vec<Block> {
+    let tokens = tokens(text);
+    let mut blocks = Vec::new();
+    let (mut open, mut header) = (Vec::new(), 0);
+    for (number, token) in tokens.iter().enumerate() {
+        match token.mark {
+            Mark::Open => open.push((name(text, &tokens[header..number]), token.end)),
+            Mark::Close if open.len() == 2 => {
+                let closed = open.pop().and_then(|(name, start)| Some(Block { name: name?, body: start..token.start }));
+                blocks.extend(closed);
+            }
+            Mark::Close => drop(open.pop()),
+            Mark::Semicolon | Mark::Other => {}
+        }
+        if token.mark != Mark::Other {
+            header = number + 1;
+        }
+    }
+    blocks
 }
 
 /// The name in the header of a block: `thread p[2]`, `proc release`, `read(v)`.

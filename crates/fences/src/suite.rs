@@ -22,6 +22,11 @@ pub trait Suite {
         0
     }
 
+    /// How often a fence at this position is passed, beside others; at least 1.
+    fn weight(&self, _: &Position) -> u32 {
+        1
+    }
+
     /// All programs with these fences, in the same order each time; at most one fence per position, which may be a union of kinds.
     ///
     /// Spans are those of the original source. The instructions of an inserted fence, and only those, are `Fence`

@@ -4,6 +4,7 @@ use cyrano_ir::FenceSet;
 
 use crate::fence::{Fence, Position};
 use crate::source::Patched;
+use crate::weights::Block;
 use crate::{c, source};
 
 /// How fences are written into a source text.
@@ -19,6 +20,9 @@ pub trait FenceText: Sync {
         compiles: &dyn Fn(&str) -> bool,
         faithful: &dyn Fn(&Patched) -> bool,
     ) -> Vec<Position>;
+
+    /// The threads, procedures, commands or functions of a text.
+    fn blocks(&self, text: &str) -> Vec<Block>;
 
     /// How much people would rather have another fence that costs the same.
     fn distaste(&self, _text: &str, _fence: &Fence) -> u32 {
@@ -42,6 +46,10 @@ impl FenceText for Rml {
     fn positions(&self, text: &str, compiles: &dyn Fn(&str) -> bool, _: &dyn Fn(&Patched) -> bool) -> Vec<Position> {
         source::positions(text, compiles)
     }
+
+    fn blocks(&self, text: &str) -> Vec<Block> {
+        source::blocks(text)
+    }
 }
 
 /// C, where a macro may be more than it seems.
@@ -54,6 +62,10 @@ impl FenceText for C {
 
     fn positions(&self, text: &str, _: &dyn Fn(&str) -> bool, faithful: &dyn Fn(&Patched) -> bool) -> Vec<Position> {
         c::positions(text, faithful)
+    }
+
+    fn blocks(&self, text: &str) -> Vec<Block> {
+        c::blocks(text)
     }
 
     /// Braces are a larger change than a line. Between two read-modify-writes every kind does the same, and people write store-store

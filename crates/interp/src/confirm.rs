@@ -1,6 +1,8 @@
 //! Does a recorded execution show what is claimed?
 
 use cyrano_criteria::history::{Event, Size};
+use cyrano_criteria::spec::named::named;
+use cyrano_criteria::spec::walk::rejection;
 use cyrano_criteria::structure::images::{images, without_idle};
 use cyrano_criteria::structure::isolation;
 use cyrano_criteria::values;
@@ -138,11 +140,18 @@ impl<'p> Claim<'_, 'p> {
         if self.program.has_calls() {
             return self.is_rejected_by_values(criterion);
         }
-        if !criterion.is_by_conflicts() {
+        if !criterion.is_about_memory() {
             return Err(other_property());
         }
         let (history, _) = cyrano_engine::history::history(self.program, self.replayed);
-        let rejected = !cyrano_criteria::oracle::accepts(criterion, &history);
+        let rejected = match criterion {
+            TxCriterion::Spec(spec) => {
+                let size = cyrano_engine::history::size(self.program);
+                let mut automaton = named(spec.name(), size).map_err(ReplayError::new)?;
+                rejection(automaton.as_mut(), &history).is_some()
+            }
+            _ => !cyrano_criteria::oracle::accepts(criterion, &history),
+        };
         holds(rejected, format_args!("the history of transactions satisfies {}", criterion.name()))
     }
 

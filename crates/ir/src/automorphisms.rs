@@ -9,15 +9,18 @@
 //! | [`Identities`]: all threads | constants that are a thread's own name | all permutations of threads |
 //! | [`Exchange`]: two threads | the words that each has for itself, and pointers to them | ordering threads |
 //! | [`Renaming`]: transactional variables | locations, registers and instructions | all permutations of variables |
+//! | [`interchangeable`]: the client's threads, variables, values | the same, and constants that are values | clients that differ by names |
 //!
 //! **Invariant:** a renaming maps the text and the initial values to themselves. That every *computation* commutes with it follows where values keep
-//! their names; where they do not ([`Identities`], [`Exchange`]) each file says who sees to it.
+//! their names; where they do not ([`Identities`], [`Exchange`], [`interchangeable`]) each file says who sees to it.
 
+mod clients;
 mod exchange;
 mod identities;
 mod pairs;
 mod variables;
 
+pub use clients::interchangeable;
 pub use exchange::Exchange;
 pub use identities::{Identities, OWN};
 pub use pairs::Pairs;

@@ -23,7 +23,7 @@ use crate::access::Addr;
 use crate::expr::Expr;
 use crate::ids::{InstrId, RegId};
 use crate::op::Op;
-use crate::program::{LocalExpr, Place};
+use crate::program::{Instr, LocalExpr, Place};
 
 /// The registers that an instruction may write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +99,17 @@ fn place_reads(place: &Place, visit: &mut dyn FnMut(RegId)) {
             }
         },
     }
+}
+
+/// Where control goes on: with the first instruction from here that is not a jump.
+pub fn past_jumps(code: &[Instr], mut at: usize) -> usize {
+    for _ in 0..code.len() {
+        match code[at].op {
+            Op::Jump(target) => at = target.index(),
+            _ => break,
+        }
+    }
+    at
 }
 
 /// The instructions that may run after the one at `pc`; none after [`Op::Halt`].

@@ -5,21 +5,23 @@
 //! summary Stores are buffered, but a thread cannot read its own buffer.
 //! keep different: load-load, load-store, store-store
 //! keep same: all
+//! keep cas: store-cas, cas-load # pairs with a read-modify-write, to different addresses
 //! forward: no
 //! dependencies: none           # or some of: data, address, control, control-stores
 //! ```
 //!
 //! Every line is optional. Left out, `keep different` is `none`, `keep same` is `load-store, store-store`, `forward` is `yes`,
-//! `dependencies` is `none` and `serial` is `no`: that is CheckFence's Relaxed.
+//! `dependencies` is `none` and `serial` is `no`: that is CheckFence's Relaxed. Without `keep cas` a read-modify-write is kept where its load or its
+//! store would be; with it, exactly the pairs that it lists are. These are the rows of FOIL's function of two instructions (section 4).
 //!
 //! **Invariant:** a model that parses makes sense: each thread, run alone, sees its own stores.
 
 use cyrano_ir::{Diagnostic, FenceSet, Span};
 
-use crate::{Control, Dependencies, Model, Reordering};
+use crate::{CasPairs, Control, Dependencies, Model, Reordering};
 
-const EXAMPLE: &str = "lines look like `keep different: load-load, store-store`, `keep same: all`, `forward: yes`, \
-                       `dependencies: data, address, control`, `serial: no`, `model NAME`, `summary TEXT`";
+const EXAMPLE: &str = "lines look like `keep different: load-load, store-store`, `keep same: all`, `keep cas: cas-load`, \
+                       `forward: yes`, `dependencies: data, address, control`, `serial: no`, `model NAME`, `summary TEXT`";
 
 /// Reads a model file; reports everything that is wrong with it.
 pub fn parse(source: &str, fallback_name: &str) -> Result<Model, Vec<Diagnostic>> {
@@ -73,6 +75,7 @@ impl Reader {
             "summary" => self.summary(value, span),
             "keep different" => self.pairs("keep different", value, value_span, span),
             "keep same" => self.pairs("keep same", value, value_span, span),
+            "keep cas" => self.cas(value, value_span, span),
             "forward" => self.yes_no("forward", value, value_span, span),
             "serial" => self.yes_no("serial", value, value_span, span),
             "dependencies" => self.dependencies(value, value_span, span),
@@ -130,7 +133,12 @@ impl Reader {
                 _ => match FenceSet::from_name(item) {
                     Some(pair) => set |= pair,
                     None => {
-                        let help = "the pairs are load-load, load-store, store-load, store-store; or `all`, `none`";
+                        let help = match CasPairs::from_names([item]) {
+                            Ok(_) => {
+                                "pairs with a `cas` stand in a line of their own, `keep cas: …`; to one address all of them are kept"
+                            }
+                            Err(_) => "the pairs are load-load, load-store, store-load, store-store; or `all`, `none`",
+                        };
                         self.error(item_span, format!("`{item}` is not a pair of accesses"), "unknown", help);
                     }
                 },
@@ -141,6 +149,25 @@ impl Reader {
         } else {
             self.model.different = set;
         }
+    }
+
+    fn cas(&mut self, value: &str, value_span: Span, span: Span) {
+        if !self.first("keep cas", span) {
+            return;
+        }
+        let mut names = Vec::new();
+        for (item, item_span) in items(value, value_span) {
+            match item {
+                "all" => names.extend(CasPairs::ALL.names()),
+                "none" => {}
+                _ if CasPairs::from_names([item]).is_ok() => names.push(item),
+                _ => {
+                    let help = "the pairs are load-cas, store-cas, cas-load, cas-store, cas-cas; or `all`, `none`";
+                    self.error(item_span, format!("`{item}` is not a pair with a `cas`"), "unknown", help);
+                }
+            }
+        }
+        self.model.cas = CasPairs::from_names(names).ok();
     }
 
     fn yes_no(&mut self, key: &'static str, value: &str, value_span: Span, span: Span) {
@@ -240,9 +267,10 @@ mod tests {
             Ok(model) => {
                 let (name, kept) = (&model.name, model.reordering());
                 let (different, same) = (kept.different, kept.same);
+                let cas = kept.cas.map(|pairs| format!("; cas {pairs}")).unwrap_or_default();
                 let (forward, dependencies, serial) = (kept.forwarding, kept.dependencies, kept.serial);
                 format!(
-                    "{name}: different {different}; same {same}; forward {forward}; {dependencies:?}; serial {serial}"
+                    "{name}: different {different}; same {same}{cas}; forward {forward}; {dependencies:?}; serial {serial}"
                 )
             }
             Err(errors) => {
@@ -293,5 +321,53 @@ mod tests {
             expect!["0..11 `forward: no`: without forwarding a load could miss its own thread's earlier store"],
         );
         check("", expect!["0..0 ``: this model file says nothing"]);
+    }
+
+    #[test]
+    fn a_cas_has_rows_of_its_own() {
+        check(
+            "keep different: load-load\nkeep cas: cas-load, store-cas\n",
+            expect![
+                "mine: different load-load; same load-store store-store; cas store-cas cas-load; forward true; Dependencies { data: false, address: false, control: None }; serial false"
+            ],
+        );
+        check(
+            "keep cas: none",
+            expect![
+                "mine: different none; same load-store store-store; cas none; forward true; Dependencies { data: false, address: false, control: None }; serial false"
+            ],
+        );
+        check(
+            "keep cas: cas-loda\nkeep same: load-store, store-store, cas-load\nkeep cas: all\n",
+            expect![[r#"
+            10..18 `cas-loda`: `cas-loda` is not a pair with a `cas`
+            55..63 `cas-load`: `cas-load` is not a pair of accesses
+            64..77 `keep cas: all`: `keep cas` is given twice"#]],
+        );
+    }
+
+    /// Section 4 of FOIL, as printed: which of two instructions to different addresses keep their order.
+    #[test]
+    fn the_papers_models_are_expressed() {
+        use cyrano_ir::AccessKind::{self, Load, Rmw, Store};
+        type Relaxes = fn(AccessKind, AccessKind) -> bool;
+        let papers: [(&str, Relaxes); 4] = [
+            ("sc", |_, _| false),
+            ("tso", |first, second| first == Store && second == Load),
+            ("pso", |first, _| first == Store),
+            ("rmo", |_, _| true),
+        ];
+        for (name, relaxes) in papers {
+            let built_in = crate::named(name).expect("a built-in model");
+            let pairs = [Load, Store, Rmw].map(|first| [Load, Store, Rmw].map(|second| (first, second)));
+            for (first, second) in pairs.into_iter().flatten() {
+                let kept = built_in.reordering().keeps(first, second, false);
+                assert_eq!(kept, !relaxes(first, second), "{name}: {first:?} {second:?}");
+                // To one address only a load that follows a store, or a load under rmo, is not held back.
+                let same = built_in.reordering().keeps(first, second, true);
+                let free = second == Load && (name != "sc" && first == Store || name == "rmo" && first == Load);
+                assert_eq!(same, !free, "{name}: {first:?} {second:?} to one address");
+            }
+        }
     }
 }

@@ -9,7 +9,8 @@
 //! a compare-and-swap succeeds. The execution is allowed when there is a total order `<M` (the memory order) over all accesses with:
 //!
 //! 1. **Kept pairs.** If `x po y` and the model keeps the pair, by the kinds of the two and by whether their addresses are
-//!    the same ([`Reordering::keeps`]), then `x <M y`. A read-modify-write is in a kept pair when its load or its store would be.
+//!    the same ([`Reordering::keeps`]), then `x <M y`. A read-modify-write is in a kept pair when its load or its store would be,
+//!    unless the model lists its pairs with accesses to different addresses ([`CasPairs`], FOIL's function N/E/Y of two instructions).
 //!    Every model keeps load-store and store-store to the same address, and a read-modify-write before every later access to
 //!    its address: what it writes is known only once it is performed, so there is nothing to forward.
 //! 2. **Fences.** If an X-Y fence stands between `x` of kind X and `y` of kind Y, then `x <M y`.
@@ -53,11 +54,13 @@
 //!
 //! This crate knows neither source languages nor the data structures of engines.
 
+mod cas;
 pub mod file;
 mod machines;
 mod model;
 mod own;
 
+pub use cas::CasPairs;
 pub use machines::all;
 pub use model::{Control, Definition, Dependencies, Model, Relational, Reordering};
 pub use own::for_algorithms;

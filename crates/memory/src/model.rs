@@ -6,6 +6,11 @@
 
 use cyrano_ir::{AccessKind, FenceSet, OwnOrder, Program};
 
+use crate::cas::CasPairs;
+
+/// The kinds of accesses.
+const KINDS: [AccessKind; 3] = [AccessKind::Load, AccessKind::Store, AccessKind::Rmw];
+
 /// A memory model; the crate's documentation has the axioms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Model {
@@ -37,6 +42,9 @@ pub struct Reordering {
     pub different: FenceSet,
     /// Kept pairs of accesses to the same address; always has load-store and store-store.
     pub same: FenceSet,
+    /// Kept pairs of a read-modify-write and another access to different addresses; without them, those in which its load or its store would be
+    /// kept.
+    pub cas: Option<CasPairs>,
     /// Whether a thread's own earlier stores are visible to its loads before they are performed.
     pub forwarding: bool,
     /// Which dependencies are kept.
@@ -103,14 +111,15 @@ impl Reordering {
     /// Dependencies say so for whoever reads the store, also if it is forwarded (axiom 5). Keeping all loads before later stores is
     /// enough as well: what a forwarded value was computed from precedes, in program order, the store that passes the value on.
     pub fn branches_order_stores(&self) -> bool {
-        let loads_first = self.keeps(AccessKind::Load, AccessKind::Store, false);
-        loads_first || self.control_orders(AccessKind::Store) && self.dependencies.data && self.dependencies.address
+        self.keeps_loads_before_stores()
+            || self.control_orders(AccessKind::Store) && self.dependencies.data && self.dependencies.address
     }
 
     /// Nothing but what every model keeps: CheckFence's Relaxed.
     pub const RELAXED: Self = Self {
         different: FenceSet::NONE,
         same: FenceSet::from_bits(FenceSet::LS.bits() | FenceSet::SS.bits()),
+        cas: None,
         forwarding: true,
         dependencies: Dependencies::NONE,
         serial: false,
@@ -127,16 +136,32 @@ impl Reordering {
         if same_address {
             first == AccessKind::Rmw && !self.own_order || self.same.orders(first, second)
         } else {
-            self.different.orders(first, second)
+            let listed = self.cas.filter(|_| first == AccessKind::Rmw || second == AccessKind::Rmw);
+            listed.map_or_else(|| self.different.orders(first, second), |pairs| pairs.has(first, second))
         }
+    }
+
+    /// Whether whatever reads stays before whatever writes later, to whatever address.
+    fn keeps_loads_before_stores(&self) -> bool {
+        let kinds = |test: fn(AccessKind) -> bool| KINDS.into_iter().filter(move |kind| test(*kind));
+        kinds(AccessKind::reads).all(|first| kinds(AccessKind::writes).all(|second| self.keeps(first, second, false)))
+    }
+
+    /// The kinds of fences that order a pair which is not kept anyway.
+    pub fn relaxed(&self) -> FenceSet {
+        let mut relaxed = FenceSet::FULL.without(self.same & self.different);
+        for (first, second) in KINDS.into_iter().flat_map(|first| KINDS.map(|second| (first, second))) {
+            if self.cas.is_some() && !self.keeps(first, second, false) {
+                relaxed |= FenceSet::from_first(first) & FenceSet::from_second(second);
+            }
+        }
+        relaxed
     }
 
     /// Whether everything after an access of this kind stays after it, whatever its kind and address.
     #[inline]
     pub fn keeps_all_after(&self, first: AccessKind) -> bool {
-        [AccessKind::Load, AccessKind::Store]
-            .into_iter()
-            .all(|second| self.keeps(first, second, true) && self.keeps(first, second, false))
+        KINDS.into_iter().all(|second| self.keeps(first, second, true) && self.keeps(first, second, false))
     }
 
     /// Whether a control dependency orders an access of this kind.
@@ -154,8 +179,7 @@ impl Reordering {
         if self.own_order {
             return true;
         }
-        let loads_before_stores = self.keeps(AccessKind::Load, AccessKind::Store, false);
         let dependencies = self.dependencies.data && self.dependencies.address;
-        !loads_before_stores && !dependencies
+        !self.keeps_loads_before_stores() && !dependencies
     }
 }

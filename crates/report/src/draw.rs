@@ -1,5 +1,6 @@
 //! One execution as a drawing: lanes of text, pictures and graphs.
 
+pub(crate) mod chart;
 pub(crate) mod dot;
 pub(crate) mod lanes;
 pub(crate) mod lasso;

@@ -12,6 +12,7 @@ mod results;
 mod style;
 mod table;
 
+pub use draw::chart::{Chart, Panel, Series, chart_svg};
 pub use draw::dot::trace_dot;
 pub use draw::lanes::trace_text;
 pub use draw::mermaid::trace_mermaid;

@@ -199,6 +199,7 @@ fn fences() -> Vec<FencesReport> {
         minimal: true,
         complete: false,
         sets,
+        costs: Vec::new(),
         orders: None,
         diff: Some("--- a\n+++ b\n".into()),
         trace,

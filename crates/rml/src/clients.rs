@@ -5,5 +5,4 @@ pub(crate) mod general;
 pub(crate) mod given;
 pub(crate) mod named;
 pub(crate) mod space;
-pub(crate) mod symmetry;
 pub(crate) mod values;

@@ -2,7 +2,7 @@
 //!
 //! The passes, a folder for each: text to tree (`syntax`), what names stand for (`resolve`), what is allowed where (`rules`), folding,
 //! unrolling and inlining (`expand`), and instructions (`lower`). An stm or an algorithm is run by clients (`clients`), and an algorithm says
-//! which of its accesses stay in order (`orders`). Files with an `algorithm` block make several programs; they start in [`algorithm`].
+//! which of its accesses stay in order (`orders`). What a file uses of others is put behind it first ([`uses`]). Files with an `algorithm` block make several programs; they start in [`algorithm`].
 //! `docs/rml.md` and `docs/algorithms.md` are the language's reference.
 //!
 //! **Invariants:** every error of a file is reported, once; no input makes a pass panic or run on (nesting, unrolling and the number of
@@ -20,6 +20,7 @@ mod report;
 mod resolve;
 mod rules;
 mod syntax;
+pub mod uses;
 
 /// The reserved words.
 pub const RESERVED: &[&str] = syntax::token::Token::WORDS;
@@ -46,7 +47,7 @@ pub enum CompileError {
 pub struct Compiled {
     /// The program.
     pub program: Program,
-    /// The client without the stm, if it is an stm with a client of its own: transactions are atomic blocks that load and store `data`.
+    /// The client without the stm, if it is an stm with values and a client of its own: transactions are atomic blocks that load and store `data`.
     pub atomic: Option<Program>,
 }
 
@@ -70,7 +71,7 @@ pub fn compile_both(source: &str, name: &str, set: &[(String, i128)]) -> Result<
     let names = resolve::names::collect(source, &file, set, &mut reports);
     let checked = rules::checker::check(&names, &mut reports);
     let program = lower::program::lower_program(name, &names, &checked, false, &mut reports);
-    let has_client = file.client.is_some() && reports.is_empty();
+    let has_client = file.client.is_some() && file.has_values() && reports.is_empty();
     let atomic = has_client.then(|| lower::program::lower_program(name, &names, &checked, true, &mut reports));
     if !reports.is_empty() {
         return Err(CompileError::Diagnostics(reports.finish()));

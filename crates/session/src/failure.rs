@@ -60,8 +60,10 @@ impl Display for Failure {
         match self {
             Self::Input(message) | Self::Internal(message) => f.write_str(message),
             Self::Source(source, errors) => {
-                let line = |error: &Diagnostic| source.line(error.span).unwrap_or(1);
-                let told = |error: &Diagnostic| format!("{}:{}: error: {}", source.name, line(error), error.message);
+                let told = |error: &Diagnostic| {
+                    let (file, line) = source.place(error.span);
+                    format!("{file}:{line}: error: {}", error.message)
+                };
                 f.write_str(&errors.iter().map(told).collect::<Vec<_>>().join("\n"))
             }
             Self::Several(all) => f.write_str(&all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")),

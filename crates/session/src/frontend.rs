@@ -81,6 +81,15 @@ pub fn cases(files: &dyn Files, name: &str, set: &[(String, i128)], wanted: &Wan
     of(&source).cases(&source, set, wanted, files)
 }
 
+/// The file of this name as its cases have it: with what it uses of other files behind it.
+pub fn source(files: &dyn Files, name: &str) -> Result<Source, Failure> {
+    let source = files.open(name)?;
+    match Path::new(&source.name).extension().and_then(|ending| ending.to_str()) {
+        Some("c" | "litmus") => Ok(source),
+        _ => rml::together(&source, files),
+    }
+}
+
 /// The one case of a file without tests.
 pub fn case(files: &dyn Files, name: &str, set: &[(String, i128)]) -> Result<Case, Failure> {
     let source = files.open(name)?;

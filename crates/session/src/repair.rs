@@ -11,7 +11,8 @@ use std::time::Instant;
 
 use cyrano_engine::{Answer, Execution, Query, Question, Violation, Watch};
 use cyrano_fences::repair::{Ask, Candidate, Chart, Confirmed, Text, Trouble};
-use cyrano_fences::{Fence, Options, Outcome, Repair, Verdict, merge, statement, synthesise, unified_diff};
+use cyrano_fences::{Fence, Options, Outcome, Repair, Verdict, merge, statement, synthesise, unified_diff, weights};
+use cyrano_ir::origin::{Piece, pieces};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use cyrano_report::{CandidateInfo, FenceInfo, FencesReport};
@@ -23,6 +24,7 @@ use crate::proof::Proof;
 use crate::run::Runner;
 use crate::source::Source;
 use crate::specification::Specification;
+pub use cyrano_fences::MOST_GIVEN;
 use orders::repair_orders;
 use sessions::Sessions;
 pub use tasks::tasks;
@@ -38,6 +40,8 @@ pub struct Task<'a> {
     pub model: &'a Model,
     /// Whether all minimal sets are wanted.
     pub all: bool,
+    /// How often threads, procedures, commands or functions run, where that matters for what a fence costs.
+    pub weights: &'a [(String, u32)],
 }
 
 /// A program and what must hold of it.
@@ -104,9 +108,15 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// What a changed source looks like beside the original.
+    /// What a changed source looks like beside the original, file by file.
     fn diff(&self, source: &Source, text: &str) -> String {
-        unified_diff(&source.text, text, &source.name, &format!("{} ({})", source.name, self.model.name))
+        let files = pieces(&source.text).into_iter().zip(pieces(text));
+        let of_file = |(old, new): (Piece, Piece)| {
+            let name = old.file.as_ref().unwrap_or(&source.name);
+            let changed = format!("{name} ({})", self.model.name);
+            unified_diff(&source.text[old.range], &text[new.range], name, &changed)
+        };
+        files.map(of_file).collect()
     }
 }
 
@@ -209,6 +219,9 @@ impl Ask for Asker<'_> {
 /// Finds fences for one model; for an algorithm, which declares what it keeps in order, orders for one mode of execution.
 pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Repaired, Failure> {
     let case = task.first()?;
+    if case.algorithm.is_some() && !task.weights.is_empty() {
+        return Err(case.refused("weights are for fences; the orders of an algorithm have no cost"));
+    }
     let asker = Asker { task, runner, watch, sessions: Sessions::default() };
     if case.algorithm.is_some() { repair_orders(&asker, case) } else { repair_fences(&asker, case) }
 }
@@ -216,7 +229,11 @@ pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Rep
 fn repair_fences(asker: &Asker<'_>, case: &Case) -> Result<Repaired, Failure> {
     let (start, task) = (Instant::now(), asker.task);
     let language = case.frontend.fences().map_err(|why| case.refused(why))?;
-    let text = Text::new(asker, &case.source.text, task.model, language);
+    let mut text = Text::new(asker, &case.source.text, task.model, language);
+    if !task.weights.is_empty() {
+        let weights = weights(&case.source.text, &language.blocks(&case.source.text), task.weights);
+        text = text.with_weights(weights.map_err(|why| case.refused(why))?);
+    }
     let options = Options { sets: task.sets(), ..Options::default() }.for_models(std::slice::from_ref(task.model));
     let outcome = synthesise(&text, &options);
     text.finish().map_err(|trouble| asker.failure(trouble, "fences"))?;
@@ -235,6 +252,7 @@ fn repair_fences(asker: &Asker<'_>, case: &Case) -> Result<Repaired, Failure> {
         minimal: outcome.minimal,
         complete: task.all && outcome.complete,
         sets: outcome.sets.iter().map(|set| infos(&outcome, set)).collect(),
+        costs: outcome.sets.iter().filter(|_| !task.weights.is_empty()).map(|set| set.cost).collect(),
         candidate,
         trace: shown.and_then(|shown| shown.wrong.evidence.clone()),
         questions: outcome.questions,

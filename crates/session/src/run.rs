@@ -7,6 +7,7 @@ mod counting;
 mod deferred;
 pub(crate) mod large;
 pub(crate) mod options;
+mod progress;
 pub(crate) mod reductions;
 
 use std::collections::BTreeSet;
@@ -19,7 +20,7 @@ use cyrano_explore::{Deadlocks, Explore};
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
-use cyrano_symbolic::{Export, Symbolic};
+use cyrano_symbolic::{Export, Form, Symbolic};
 
 use crate::failure::{self, Failure};
 use crate::pool;
@@ -30,6 +31,9 @@ use options::{EngineName, Options};
 
 /// What the explorer gets at first where the symbolic engine may be the better one.
 const FIRST_MEMORY: u64 = 32 << 20;
+
+/// The same where memory is freed: which of the freed objects `malloc` returns makes states of one and the same observation, to no end.
+const FIRST_MEMORY_FREEING: u64 = 4 << 20;
 
 /// What all questions of one run share.
 #[derive(Clone)]
@@ -50,6 +54,8 @@ pub struct Runner {
     large: Option<Large>,
     /// The processes that search together, if there are others.
     cluster: Option<Arc<ClusterSearch>>,
+    /// What is asked together.
+    expected: progress::Expected,
 }
 
 /// An answer and who gave it.
@@ -89,7 +95,20 @@ impl Runner {
         options.off.iter().for_each(|reduction| (reduction.off)(&mut explore, &mut symbolic));
         let (engine, minimise, raises) = (options.engine, !options.no_minimise, options.deferred.is_none());
         let store = options.store.clone();
-        Self { engine, explore, symbolic, limits, workers, raises, minimise, store, large: None, cluster: None }
+        let expected = progress::Expected::default();
+        Self {
+            engine,
+            explore,
+            symbolic,
+            limits,
+            workers,
+            raises,
+            minimise,
+            store,
+            large: None,
+            cluster: None,
+            expected,
+        }
     }
 
     /// The same runner for one question, with at most this much time from now, and with this engine if one is given.
@@ -174,18 +193,19 @@ impl Runner {
         able.then_some(explorer)
     }
 
-    /// Asks for all outcomes. Where a loop may count for ever, the explorer gets little memory before the symbolic engine has its turn, whose bounds name
-    /// the loop; if that comes to nothing, the explorer gets the rest.
+    /// Asks for all outcomes. Where a loop may count for ever, or memory is freed, the explorer gets little memory before the symbolic engine has its turn, whose
+    /// bounds name the loop; if that comes to nothing, the explorer gets the rest.
     pub fn mine(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
-        if !counting::counts(query.program()) {
-            return self.ask(query, watch);
+        if query.program().has_headers() || counting::counts(query.program()) {
+            return self.ask_in_turns(query, watch);
         }
-        self.ask_in_turns(query, watch)
+        self.ask(query, watch)
     }
 
     /// Asks the explorer with little memory, which small questions do not notice, then the symbolic engine, then the explorer with all of it.
     fn ask_in_turns(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
-        let limited = self.limits.memory.min(FIRST_MEMORY);
+        let first = if query.program().has_headers() { FIRST_MEMORY_FREEING } else { FIRST_MEMORY };
+        let limited = self.limits.memory.min(first);
         if self.engine.is_some() {
             return self.ask(query, watch);
         }
@@ -203,8 +223,14 @@ impl Runner {
     }
 
     /// The formula of a query; `Err` says why there is none.
-    pub fn export(&self, query: Query<'_>, bound: Option<usize>, watch: &dyn Watch) -> Result<Export, String> {
-        self.symbolic.export(query, bound, &self.limits, watch)
+    pub fn export(
+        &self,
+        query: Query<'_>,
+        form: Form,
+        bound: Option<usize>,
+        watch: &dyn Watch,
+    ) -> Result<Export, String> {
+        self.symbolic.export(query, form, bound, &self.limits, watch)
     }
 
     /// Asks the engine of choice: the explorer if the choice is free, but for what programs with an order of their own end in, for
@@ -245,6 +271,9 @@ impl Runner {
 
     /// Asks the explorer. Processes that search together do so once: their memory is not the same, so they would not agree on another time.
     fn search(&self, explore: &dyn Engine, query: Query<'_>, watch: &dyn Watch) -> Answer {
+        if let Some(answer) = self.cluster.is_none().then(|| self.ask_expected(query, watch)).flatten() {
+            return answer;
+        }
         match self.raises && self.cluster.is_none() {
             true => deferred::ask(explore, query, &self.limits, watch),
             false => explore.ask(query, &self.limits, watch),

@@ -1,5 +1,7 @@
 //! Which checks run: what the file declares, narrowed or widened by the options.
 
+use std::collections::BTreeSet;
+
 use cyrano_criteria::table::Claim;
 use cyrano_engine::vacuity::can_go_wrong;
 use cyrano_engine::{Query, Question, Refusal, lacks};
@@ -52,7 +54,7 @@ pub fn select(case: &Case, criteria: &[Claim], models: &[Model], files: &dyn Fil
                     let models = if models.is_empty() { default_models(case) } else { models.to_vec() };
                     declared.push(Declared { claim, models });
                 }
-                None => selected.push(Selected::Nothing { criterion: claim.name(), reason: nothing(claim, file) }),
+                None => selected.push(Selected::Nothing { criterion: claim.name(), reason: nothing(claim, case) }),
             }
         }
     } else if declared.is_empty()
@@ -152,12 +154,32 @@ fn undeclared(claim: Claim, case: &Case) -> Option<ProgramClaim> {
     Property::all_of(&claim).iter().all(|property| lacks(program, property).is_none()).then_some(claim)
 }
 
-/// Why there is nothing to check where a claim was asked for.
-fn nothing(claim: Claim, file: &str) -> String {
+/// Why there is nothing to check where a claim was asked for. A file with several tests may well declare it, for others of them.
+fn nothing(claim: Claim, case: &Case) -> String {
+    let (file, name) = (&case.source.name, claim.name());
+    let of = case.test_name().map_or_else(|| file.clone(), |test| format!("{test} of {file}"));
+    let lack = |claim: &ProgramClaim| {
+        Property::all_of(claim).iter().find_map(|property| lacks(&case.program, property)).map(|lack| lack.to_string())
+    };
     match claim {
-        Claim::Observations => format!("nothing to check: {file} observes nothing"),
-        Claim::CommitAtomicity | Claim::Atomicity => format!("nothing to check: {file} has no atomic block"),
-        _ => format!("nothing to check: {file} declares no `{}`", claim.name()),
+        Claim::Observations => format!("nothing to check: {of} observes nothing"),
+        Claim::CommitAtomicity | Claim::Atomicity => format!("nothing to check: {of} has no atomic block"),
+        _ => match claim.unconditional().as_ref().and_then(lack) {
+            Some(lack) => format!("nothing to check: `{name}` says nothing about {of}, for {lack}"),
+            None => format!("nothing to check: {of} declares no `{name}`"),
+        },
+    }
+}
+
+/// Leaves out the tests of a file that a criterion says nothing about, if it says something about others of the same file.
+pub fn leave_out_nothing(files: &[&str], selected: &mut [Vec<Selected>]) {
+    let runs = |check: &&Selected| matches!(check, Selected::Run(..));
+    let of_file = |(file, checks): (&&str, &Vec<Selected>)| {
+        checks.iter().filter(runs).map(|check| ((*file).to_owned(), check.criterion())).collect::<Vec<_>>()
+    };
+    let run: BTreeSet<(String, &str)> = files.iter().zip(selected.iter()).flat_map(of_file).collect();
+    for (file, checks) in files.iter().zip(selected) {
+        checks.retain(|check| runs(&check) || !run.contains(&((*file).to_owned(), check.criterion())));
     }
 }
 

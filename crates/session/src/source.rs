@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use cyrano_ir::Span;
+use cyrano_ir::{Span, origin};
 
 use crate::failure::Failure;
 
@@ -18,6 +18,15 @@ pub struct Source {
 }
 
 impl Source {
+    /// The file that a place stands in, which may be one that the source uses, and the line there, from 1.
+    pub fn place(&self, span: Span) -> (String, usize) {
+        let start = (span.start as usize).min(self.text.len());
+        let piece = origin::pieces(&self.text).into_iter().rev().find(|piece| piece.range.start <= start);
+        let (file, from) = piece.map_or((None, 0), |piece| (piece.file, piece.range.start));
+        let line = self.text.get(from..start).map_or(1, |before| before.matches('\n').count() + 1);
+        (file.unwrap_or_else(|| self.name.clone()), line)
+    }
+
     /// The line that a place stands in, from 1; none if the text has no such place.
     pub fn line(&self, span: Span) -> Option<usize> {
         self.text.get(..span.start as usize).map(|before| before.matches('\n').count() + 1)

@@ -5,7 +5,7 @@ use std::time::Instant;
 use cyrano_criteria::history::{History, Size};
 use cyrano_criteria::spec::automaton::Automaton;
 use cyrano_criteria::spec::compare::{CompareError, Comparison, compare};
-use cyrano_criteria::spec::named::{NAMES, NameError, named};
+use cyrano_criteria::spec::named::{NAMES, NameError, named, plain};
 use cyrano_ir::suggest;
 use cyrano_report::SpecReport;
 
@@ -13,10 +13,18 @@ use crate::failure::Failure;
 use crate::run::Runner;
 
 impl Runner {
-    /// Compares two specifications by name.
-    pub fn compare_specifications(&self, left: &str, right: &str, size: Size) -> Result<SpecReport, Failure> {
-        let mut first = find(left, size)?;
-        let mut second = find(right, size)?;
+    /// Compares two specifications by name; with `symmetry` states that differ by a renaming of threads and variables are one where both can rename.
+    pub fn compare_specifications(
+        &self,
+        left: &str,
+        right: &str,
+        size: Size,
+        symmetry: bool,
+    ) -> Result<SpecReport, Failure> {
+        let (mut first, mut second) = (find(left, size, symmetry)?, find(right, size, symmetry)?);
+        if first.renamings().is_none() || second.renamings().is_none() {
+            (first, second) = (find(left, size, false)?, find(right, size, false)?);
+        }
         let start = Instant::now();
         let compared = compare(first.as_mut(), second.as_mut(), |_| self.stopped().is_none());
         let seconds = start.elapsed().as_secs_f64();
@@ -44,13 +52,15 @@ impl Runner {
             left_states: first.states(),
             right_states: second.states(),
             pairs: comparison.as_ref().map(|comparison| comparison.pairs),
+            symmetry: first.renamings().is_some() && second.renamings().is_some(),
             seconds,
         })
     }
 }
 
-fn find(name: &str, size: Size) -> Result<Box<dyn Automaton>, Failure> {
-    named(name, size).map_err(|error| match &error {
+fn find(name: &str, size: Size, symmetry: bool) -> Result<Box<dyn Automaton>, Failure> {
+    let found = if symmetry { named(name, size) } else { plain(name, size) };
+    found.map_err(|error| match &error {
         NameError::Unknown(_) => {
             let near = suggest::closest(name, NAMES.iter().map(|(name, _)| *name));
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();

@@ -1,9 +1,11 @@
 //! A session without a command line: sources from memory, cases, verdicts, traces.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use cyrano_criteria::criterion::Progress;
 use cyrano_criteria::table::Claim;
-use cyrano_engine::Verdict;
+use cyrano_engine::{Counters, Verdict, Watch};
 use cyrano_report::CheckReport;
 use cyrano_session::frontend::{self, Tests, Wanted};
 use cyrano_session::replay::replayed;
@@ -77,6 +79,39 @@ fn every_language_gives_cases() {
     assert_eq!(verdicts(&declared("n.c")), [("observations", "sc", Violated)]);
     assert_eq!(verdicts(&declared("sb.litmus")), [("exists", "sc", Violated)]);
     assert_eq!(verdicts(&declared("client.rml")), [("atomicity", "sc", Violated)]);
+}
+
+const TICKETS: &str = include_str!("../../../library/stm/global_ticket.rml");
+
+/// What is going to be asked about progress is asked at once, and each property has its own answer.
+#[test]
+fn progress_is_asked_once() {
+    let files = Memory([("t.rml", TICKETS)].into());
+    let subjects = Subject::load(&files, "t.rml", &[], &wanted(Tests::Declared), None).expect("it compiles");
+    let selected = select(&subjects[0].case, &[Claim::Progress(&Progress::ALL)], &[], &files).expect("checks");
+    let one = Runner::new(&Options { workers: Some(1), ..Options::default() }, 1);
+    let together = one.clone().expecting(Progress::ALL);
+    let mut looked = Vec::new();
+    for (alone, runner) in [(true, &one), (false, &together)] {
+        let looks = Looks::default();
+        let reports: Vec<_> = selected.iter().map(|check| subjects[0].check(runner, check, &looks)).collect();
+        let reports: Vec<_> = reports.into_iter().map(|report| report.expect("an answer")).collect();
+        let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Violated, Verdict::Verified, Verdict::Verified], "alone: {alone}");
+        assert!(reports.iter().all(|report| report.stats.is_some_and(|stats| stats.states == 1_255)));
+        looked.push(looks.0.load(Ordering::Relaxed));
+    }
+    assert!(looked[1] > 0 && looked[0] == 3 * looked[1], "one search instead of three: {looked:?}");
+}
+
+/// Counts how often a search says how far it is.
+#[derive(Default)]
+struct Looks(AtomicUsize);
+
+impl Watch for Looks {
+    fn progress(&self, _: Counters) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 #[test]

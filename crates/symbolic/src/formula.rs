@@ -9,6 +9,7 @@ pub(crate) mod lit;
 pub(crate) mod optional;
 pub(crate) mod order;
 pub(crate) mod outcomes;
+pub(crate) mod smt;
 pub(crate) mod swap;
 pub(crate) mod symmetry;
 pub(crate) mod values;

@@ -27,7 +27,7 @@ use cyrano_engine::{Answer, Cause, Engine, Inexact, Limits, Query, Refusal, Subj
 use cyrano_ir::{AccessKind, Op, Property, TxCriterion};
 use rustc_hash::FxHashMap;
 
-pub use solve::export::{Export, LoopBound};
+pub use solve::export::{Export, Form, LoopBound, Place};
 pub use solve::session::{Reply, Session};
 pub use solve::solver::OrderEncoding;
 

@@ -3,12 +3,17 @@
 //! **Invariant:** every row has one deadline for all that it asks, and a limit shows as `unknown` in the row; every violation was confirmed by the
 //! reference interpreter.
 
+mod costs;
 mod failures;
 mod fences;
+mod growth;
 mod inclusion;
+mod measured;
 mod paper;
 mod question;
 mod ranges;
+
+pub use measured::Kept;
 
 use super::{Made, Recipe, Rows, Setup, each, made, strings};
 
@@ -39,8 +44,12 @@ pub const RECIPES: &[Recipe] = &[
         title: "Fig. 10, snark: inclusion under relaxed",
         make: |setup, title| inclusion::figure(setup, title, "snark"),
     },
-    Recipe { title: "Section 4.4: mining the specifications", make: inclusion::mining },
-    Recipe { title: "Section 4.4: range analysis on and off", make: ranges::compared },
+    Recipe { title: "Fig. 10b: time and memory by the number of memory accesses", make: growth::growth },
+    Recipe { title: "Fig. 11a: mining the specifications", make: inclusion::mining },
+    Recipe { title: "Fig. 11b: where the time goes, in percent", make: costs::breakdown },
+    Recipe { title: "Fig. 11c: range analysis on and off", make: ranges::compared },
+    Recipe { title: "Section 4.4: what the memory model costs, sc against relaxed", make: costs::models },
+    Recipe { title: "Fig. 12: inclusion check against commit points, under sc", make: costs::commit_points },
 ];
 
 /// Seconds, as a cell of a column of seconds.

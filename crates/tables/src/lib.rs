@@ -12,10 +12,12 @@ mod tests;
 
 use std::time::Duration;
 
+pub use checkfence::Kept;
+
 use cyrano_engine::Verdict;
 use cyrano_ir::{Property, TxCriterion};
 use cyrano_memory::Model;
-use cyrano_report::{CheckReport, TableReport, TableRow};
+use cyrano_report::{Chart, CheckReport, TableReport, TableRow};
 use cyrano_session::frontend::{self, Tests, Wanted};
 use cyrano_session::{Case, Failure, Files, Options, Runner, pool};
 
@@ -68,6 +70,8 @@ pub struct Made {
     pub report: TableReport,
     /// Whether every cell is known.
     pub complete: bool,
+    /// The same as a drawing, where the paper has one.
+    pub chart: Option<Chart>,
 }
 
 /// What experiments are made with.
@@ -78,13 +82,20 @@ pub struct Setup<'a> {
     pub options: Options,
     /// How long each cell may take.
     pub timeout: Duration,
+    /// What several tables show, once it is there.
+    pub kept: Kept,
 }
 
 impl Setup<'_> {
     /// A runner for questions that are asked one after the other, with the time of one cell from now.
     fn runner(&self) -> Runner {
-        let options = Options { workers: Some(1), timeout: Some(self.timeout), ..self.options.clone() };
-        Runner::new(&options, 1)
+        self.runner_with(1.0)
+    }
+
+    /// The same with so many times the time of one cell.
+    fn runner_with(&self, times: f64) -> Runner {
+        let timeout = Some(self.timeout.mul_f64(times));
+        Runner::new(&Options { workers: Some(1), timeout, ..self.options.clone() }, 1)
     }
 
     fn case(&self, name: &str, set: &[(&str, i128)]) -> Result<Case, Failure> {
@@ -139,7 +150,8 @@ fn each<T: Sync>(
 
 fn made(title: &str, header: &[&str], rows: Rows, notes: &[&str]) -> Made {
     let (header, notes) = (strings(header), strings(notes));
-    Made { report: TableReport { title: title.to_owned(), header, rows: rows.rows, notes }, complete: rows.complete }
+    let report = TableReport { title: title.to_owned(), header, rows: rows.rows, notes };
+    Made { report, complete: rows.complete, chart: None }
 }
 
 fn strings(texts: &[&str]) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cyrano_session::{Failure, Files, Options, Source};
 
-use crate::Setup;
+use crate::{Kept, Setup};
 
 struct Library;
 
@@ -24,5 +24,5 @@ impl Files for Library {
 
 /// So many seconds for a cell.
 pub(crate) fn setup(seconds: u64) -> Setup<'static> {
-    Setup { files: &Library, options: Options::default(), timeout: Duration::from_secs(seconds) }
+    Setup { files: &Library, options: Options::default(), timeout: Duration::from_secs(seconds), kept: Kept::default() }
 }

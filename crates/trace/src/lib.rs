@@ -39,4 +39,4 @@ pub use schema::{
     Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, ReadFrom, RegisterChange, Relations, SCHEMA,
     SCHEMAS, SerialUnitInfo, Step, TestInfo, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo, Wait,
 };
-pub use transactions::explain_history;
+pub use transactions::{explain_history, size_of};

@@ -1,7 +1,7 @@
 //! Memory models to and from their place in a trace, so that a user-defined model travels with the trace.
 
 use cyrano_ir::FenceSet;
-use cyrano_memory::{Control, Dependencies, Model, Reordering};
+use cyrano_memory::{CasPairs, Control, Dependencies, Model, Reordering};
 
 use crate::restore::TraceError;
 use crate::schema::{DependencyInfo, ModelInfo};
@@ -18,6 +18,7 @@ impl From<&Model> for ModelInfo {
             summary: model.summary.clone(),
             different: names(kept.different),
             same: names(kept.same),
+            cas: kept.cas.map(|pairs| pairs.names().into_iter().map(str::to_owned).collect()),
             forwarding: kept.forwarding,
             dependencies: DependencyInfo {
                 data: kept.dependencies.data,
@@ -42,9 +43,12 @@ impl TryFrom<&ModelInfo> for Model {
         if !info.own_order && !same.contains(FenceSet::LS | FenceSet::SS) {
             return Err(TraceError::new("its model does not keep load-store and store-store to the same address"));
         }
+        let names = info.cas.as_ref().map(|names| names.iter().map(String::as_str));
+        let cas = names.map(CasPairs::from_names).transpose();
         let parameters = Reordering {
             different: kinds(&info.different)?,
             same,
+            cas: cas.map_err(|name| TraceError::new(format!("`{name}` is not a pair with a `cas`")))?,
             forwarding: info.forwarding,
             dependencies: Dependencies {
                 data: info.dependencies.data,
@@ -78,7 +82,8 @@ mod tests {
 
     #[test]
     fn every_model_survives_the_round_trip() {
-        for model in cyrano_memory::all() {
+        let own = cyrano_memory::file::parse("model m\nkeep cas: cas-load, load-cas\n", "m").expect("a model");
+        for model in cyrano_memory::all().into_iter().chain([own]) {
             let info = ModelInfo::from(&model);
             assert_eq!(Model::try_from(&info).ok(), Some(model));
         }
@@ -89,6 +94,9 @@ mod tests {
         let sc = ModelInfo::from(&cyrano_memory::named("sc").expect("sc is a model"));
         let mut bad = sc.clone();
         bad.different.push("store-laod".into());
+        assert!(Model::try_from(&bad).is_err());
+        let mut bad = sc.clone();
+        bad.cas = Some(vec!["cas-laod".into()]);
         assert!(Model::try_from(&bad).is_err());
         let mut bad = sc.clone();
         bad.dependencies.control = "some".into();

@@ -1,7 +1,8 @@
 //! From a confirmed replay to a trace.
 
+use cyrano_criteria::spec::own;
 use cyrano_engine::{Execution, Replayed, Source, StepFacts, ThreadEnd, Violation};
-use cyrano_ir::{AccessKind, InstrId, LocId, Op, Program, Property, Tags, ThreadId, Ty};
+use cyrano_ir::{AccessKind, InstrId, LocId, Op, Program, Property, Tags, ThreadId, TxCriterion, Ty};
 use cyrano_memory::Model;
 
 use crate::lines::Lines;
@@ -66,6 +67,7 @@ impl Trace {
             steps,
             threads: parts.program.thread_ids().map(|thread| recorder.thread(thread)).collect(),
             transactions: blocks.infos(parts),
+            history: transactions::lines(parts),
             operations: timeline::operations(parts.program, parts.execution),
             initial: recorder.initial(),
             changes: timeline::registers(parts),
@@ -90,7 +92,11 @@ impl From<&Property> for PropertyInfo {
             Property::Observations(allowed) => Some(allowed.clone()),
             _ => None,
         };
-        Self { criterion: property.criterion().to_owned(), condition, allowed }
+        let specification = match property {
+            Property::Transactions(TxCriterion::Spec(spec)) => own::known(spec.name()).map(|own| own.text.clone()),
+            _ => None,
+        };
+        Self { criterion: property.criterion().to_owned(), condition, allowed, specification }
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use cyrano_criteria::history::{History, Names, parse};
+use cyrano_criteria::spec::own;
 use cyrano_engine::{Access, Blocked, Execution, Violation};
 use cyrano_ir::{InstrId, Program, Progress, Property, Structure, ThreadId, TxCriterion};
 use cyrano_memory::Model;
@@ -105,6 +106,8 @@ impl Trace {
             different("how registers change")
         } else if !self.operations.is_empty() && self.operations != replayed.operations {
             different("what the operations are")
+        } else if !self.history.is_empty() && self.history != replayed.history {
+            different("the history of transactions")
         } else if self.threads != replayed.threads {
             different("where the threads end")
         } else if self.explanation != self.as_told_then(&replayed.explanation) {
@@ -131,6 +134,10 @@ impl Trace {
         }
         if wanted.criterion == Property::CommitAtomicity.criterion() {
             return Ok(Property::CommitAtomicity);
+        }
+        if let Some(text) = &wanted.specification {
+            let own = own::parse(text).map_err(|_| TraceError::new("its specification cannot be read"))?;
+            own::register(own).map_err(TraceError::new)?;
         }
         if let Some(criterion) = TxCriterion::from_name(&wanted.criterion) {
             return Ok(Property::Transactions(criterion));

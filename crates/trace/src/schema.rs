@@ -51,6 +51,10 @@ pub struct Trace {
     /// The transactions in the order of their first events; empty if the program has none.
     #[serde(default)]
     pub transactions: Vec<TransactionInfo>,
+    /// Of a transactional memory judged by conflicts: the events that the criterion is about and nothing else, as the lines of a file for
+    /// `cyrano history`. Empty if there is no such history.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<String>,
     /// The operations of the client-visible interface and the atomic blocks of which some access was performed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationInfo>,
@@ -103,6 +107,9 @@ pub struct ModelInfo {
     pub different: Vec<String>,
     /// Kept pairs of accesses to the same address.
     pub same: Vec<String>,
+    /// Kept pairs of a read-modify-write and another access to different addresses (`cas-load`, …); absent where its load and its store decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cas: Option<Vec<String>>,
     /// Whether loads see their own thread's stores before they are performed.
     pub forwarding: bool,
     /// Which dependencies are kept.
@@ -153,7 +160,7 @@ pub struct TestInfo {
 /// What was asked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PropertyInfo {
-    /// `assertions`, `observations`, `commit-atomicity`, `atomicity`, `exists`, `never`, `always`, `opacity`, `strict-serializability`,
+    /// `assertions`, `observations`, `commit-atomicity`, `atomicity`, `exists`, `never`, `always`, `opacity`, `strict-serializability`, `spec:NAME`,
     /// `solo-progress`, `crash-free-solo-progress`, `local-progress`.
     pub criterion: String,
     /// The condition, where there is one.
@@ -161,6 +168,9 @@ pub struct PropertyInfo {
     /// For `observations` and `atomicity`: the outcomes that serial executions have, one value per observed variable.
     #[serde(with = "crate::number", default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<BTreeSet<Vec<i128>>>,
+    /// For `spec:NAME`: the text of the specification, unless it is a built-in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub specification: Option<String>,
 }
 
 /// One performed access, or an event of a transaction.

@@ -5,7 +5,7 @@ use cyrano_criteria::structure::images::without_idle;
 use cyrano_criteria::structure::isolation::{Kind, breach};
 use cyrano_engine::Violation;
 use cyrano_engine::history::{deeds, history};
-use cyrano_ir::{Property, Structure, ThreadId};
+use cyrano_ir::{Property, Structure};
 
 use crate::lines::Lines;
 use crate::record::Parts;
@@ -42,17 +42,11 @@ fn asked(parts: &Parts<'_>, missing: &[Event]) -> String {
 /// Events by the names of the program.
 fn told(parts: &Parts<'_>, history: &[Event]) -> String {
     let program = parts.program;
-    let variable = |v: u8| program.transactional.get(usize::from(v)).map(|loc| program.location(*loc).name.clone());
-    let tell = |event: &Event| {
-        let text = event.action.to_string();
-        let word = text.split(' ').next().unwrap_or_default().to_owned();
-        let thread = program.thread(ThreadId(event.thread.into())).name.clone();
-        match event.action.variable() {
-            Some(v) => format!("{thread} {word} {}", variable(v).unwrap_or_else(|| Names::default().variable(v))),
-            None => format!("{thread} {word}"),
-        }
+    let names = Names {
+        threads: program.threads.iter().map(|thread| thread.name.clone()).collect(),
+        variables: program.transactional.iter().map(|loc| program.location(*loc).name.clone()).collect(),
     };
-    history.iter().map(tell).collect::<Vec<_>>().join(", ")
+    history.iter().map(|event| names.event(event)).collect::<Vec<_>>().join(", ")
 }
 
 /// Who sees what, and goes on.

@@ -7,11 +7,14 @@
 
 use std::collections::HashMap;
 
-use cyrano_criteria::history::{History, Names};
+use cyrano_criteria::criterion::SpecName;
+use cyrano_criteria::history::{Action, History, MEMORY, Names, Size};
 use cyrano_criteria::oracle::{self, Edge, Outcome, Reason, Split, Wrong};
-use cyrano_engine::StepFacts;
-use cyrano_engine::history::history;
-use cyrano_ir::{Op, Program, ThreadId, TxCriterion, TxEvent};
+use cyrano_criteria::spec::named::named;
+use cyrano_criteria::spec::walk::{Rejection, rejection};
+use cyrano_engine::history::{history, size};
+use cyrano_engine::{StepFacts, Violation};
+use cyrano_ir::{Op, Program, Property, ThreadId, TxCriterion, TxEvent};
 
 use crate::calls;
 use crate::record::Parts;
@@ -124,15 +127,69 @@ pub(crate) fn explain(parts: &Parts<'_>, criterion: TxCriterion) -> Option<Expla
     if parts.program.has_calls() {
         return calls::explain(parts, criterion);
     }
-    if !criterion.is_by_conflicts() {
+    if !criterion.is_about_memory() {
         return None;
     }
     let (history, steps) = history(parts.program, parts.replayed);
-    let names = Names {
-        threads: parts.program.threads.iter().map(|thread| thread.name.clone()).collect(),
-        variables: parts.program.transactional.iter().map(|loc| parts.program.location(*loc).name.clone()).collect(),
+    if let TxCriterion::Spec(spec) = criterion {
+        let names = Names { threads: Vec::new(), ..names(parts) };
+        let rejected =
+            explain_rejection(spec, size(parts.program), &history, &names, "step", &|event| steps[event] + 1);
+        return rejected.map(|(_, explanation)| explanation);
+    }
+    explain_history(criterion, &history, &names(parts), &|event| steps[event] + 1).map(|(_, explanation)| explanation)
+}
+
+/// The history of the execution as a file for `cyrano history`, line by line, if the criterion rejects it (FOIL, Table 3). Where the beginnings of
+/// transactions make no difference they are left out, as in the paper.
+pub(crate) fn lines(parts: &Parts<'_>) -> Vec<String> {
+    let Property::Transactions(criterion) = parts.property else { return Vec::new() };
+    if parts.program.has_calls() || !criterion.is_about_memory() || parts.violation != Some(&Violation::Transactions) {
+        return Vec::new();
+    }
+    let (history, _) = history(parts.program, parts.replayed);
+    let plain: History = history.iter().copied().filter(|event| event.action != Action::Begin).collect();
+    let told = match criterion {
+        TxCriterion::Spec(_) => plain,
+        _ if oracle::accepts(*criterion, &plain) => history,
+        _ => plain,
     };
-    explain_history(criterion, &history, &names, &|event| steps[event] + 1).map(|(_, explanation)| explanation)
+    let names = Names { threads: Vec::new(), ..names(parts) };
+    let events = told.iter().map(|event| names.event(event));
+    [MEMORY.to_owned()].into_iter().chain(events).collect()
+}
+
+/// Where a specification has no move for the history.
+fn explain_rejection(
+    spec: SpecName,
+    size: Size,
+    history: &History,
+    names: &Names,
+    noun: &str,
+    number: &dyn Fn(usize) -> usize,
+) -> Option<(usize, Explanation)> {
+    let mut automaton = named(spec.name(), size).ok()?;
+    let Rejection { at, place } = rejection(automaton.as_mut(), history)?;
+    let place = place.map(|place| format!(", {place}")).unwrap_or_default();
+    let event = names.event(&history[at]);
+    let sentence = format!("`{}` has no move for `{event}`, {noun} {}{place}.", spec.name(), number(at));
+    Some((at, Explanation { kind: "specification".to_owned(), sentence, ..Explanation::default() }))
+}
+
+/// The least size that a specification of a history may have; FOIL's are for two threads.
+pub fn size_of(history: &History) -> Size {
+    let threads = history.iter().map(|event| event.thread + 1).max().unwrap_or(0);
+    let vars = history.iter().filter_map(|event| event.action.variable()).map(|variable| variable + 1).max();
+    Size { threads: threads.max(2), vars: vars.unwrap_or(0).max(1) }
+}
+
+/// What the threads and the transactional variables are called.
+fn names(parts: &Parts<'_>) -> Names {
+    let program = parts.program;
+    Names {
+        threads: program.threads.iter().map(|thread| thread.name.clone()).collect(),
+        variables: program.transactional.iter().map(|loc| program.location(*loc).name.clone()).collect(),
+    }
 }
 
 /// Why a history is not correct, and at which event it goes wrong; `None` if it is. `number` says how an event is referred to.
@@ -142,6 +199,9 @@ pub fn explain_history(
     names: &Names,
     number: &dyn Fn(usize) -> usize,
 ) -> Option<(usize, Explanation)> {
+    if let TxCriterion::Spec(spec) = criterion {
+        return explain_rejection(spec, size_of(history), history, names, "event", number);
+    }
     let wrong = oracle::explain(criterion, history)?;
     let (kind, conflicts) = match &wrong.wrong {
         Wrong::Cycle(cycle) => ("cycle", cycle.iter().map(|edge| conflict(edge, history, names, number)).collect()),

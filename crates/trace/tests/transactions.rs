@@ -84,6 +84,11 @@ fn check(codes: [Vec<Op>; 2], order: &[u16], criterion: TxCriterion, expected: E
         let variable = c.variable.as_deref().unwrap_or("-");
         out.push_str(&format!("{} < {}: {} {variable} {:?}\n", c.first, c.second, c.reason, c.steps));
     }
+    out.push_str(&format!("{}\n", trace.history.join("; ")));
+    // What is told of the history is what is judged.
+    let parsed = cyrano_criteria::history::parse(&trace.history.join("\n")).map(|parsed| parsed.history);
+    let rejected = parsed.map(|history| !cyrano_criteria::oracle::accepts(criterion, &history));
+    assert!(trace.history.is_empty() || rejected == Ok(true), "{:?} is accepted", trace.history);
     out.push_str(&format!("{}: {}", trace.explanation.kind, trace.explanation.sentence));
     expected.assert_eq(&out);
     let back = Trace::parse(&trace.to_json()).expect("its own output is a trace");
@@ -110,6 +115,7 @@ fn a_cycle_is_told_with_steps_and_blocks() {
             T3 of q: 7..8 unfinished
             T1 < T2: read-before-write x (2, 4)
             T2 < T1: write-before-read y (5, 9)
+            history memory; 1 load x; 1 rfin; 2 store x; 2 store y; 2 commit; 2 load x; 1 load y; 1 rfin
             cycle: T1 read x before T2 wrote it; T2 wrote y before T1 read it; so neither can come first."#]],
     );
 }
@@ -122,8 +128,9 @@ fn a_broken_rule_is_told_without_a_cycle() {
         &[1, 1],
         TxCriterion::StrictSerializability,
         expect![[r#"
-        T1 of q: 1..2 aborted
-        ill-formed: T1 aborted without rolling back its store of x."#]],
+            T1 of q: 1..2 aborted
+            history memory; 2 store x; 2 abort
+            ill-formed: T1 aborted without rolling back its store of x."#]],
     );
 }
 

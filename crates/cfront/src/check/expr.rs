@@ -207,17 +207,23 @@ impl Checker<'_> {
             };
             return Err(self.report(problem));
         };
-        let (index, ty) = self.field_of(id, field)?;
-        Ok(Lvalue { kind: LvalueKind::Field(Box::new(base), index), ty, loc })
+        let path = self.path_of(id, field)?;
+        Ok(path.into_iter().fold(base, |base, index| {
+            let ty = match base.ty {
+                Type::Struct(id) => self.out.types.fields(id)[index].ty.clone(),
+                _ => Type::Void,
+            };
+            Lvalue { kind: LvalueKind::Field(Box::new(base), index), ty, loc }
+        }))
     }
 
-    /// A field by name.
-    pub(super) fn field_of(&mut self, id: StructId, field: &Name) -> Fallible<(usize, Type)> {
-        let fields = self.out.types.fields(id);
-        if let Some(index) = fields.iter().position(|known| known.name == field.text) {
-            return Ok((index, fields[index].ty.clone()));
+    /// The way to a member by its name.
+    pub(super) fn path_of(&mut self, id: StructId, field: &Name) -> Fallible<Vec<usize>> {
+        if let Some(path) = self.out.types.path(id, &field.text) {
+            return Ok(path);
         }
-        let guess = closest(&field.text, fields.iter().map(|field| field.name.as_str())).map(str::to_string);
+        let members = self.out.types.members(id);
+        let guess = closest(&field.text, members.iter().map(|member| member.name.as_str())).map(str::to_string);
         let message = format!("`{}` has no field `{}`", self.out.types.def(id).name, field.text);
         Err(self.report(Problem::new(field.loc, message, "unknown field").with_guess(guess.as_deref())))
     }
@@ -227,7 +233,21 @@ impl Checker<'_> {
         match &lvalue.kind {
             LvalueKind::Value(_) => return Err(self.error(loc, "this has no address", "a value, not a place")),
             LvalueKind::Field(base, _) if self.out.types.is_scalar(&base.ty) => {
-                return Err(self.error(loc, "a field of a word has no address", "part of a word"));
+                let problem = Problem::new(loc, "a field of a word has no address", "part of a word");
+                let shown = self.show(&base.ty);
+                let why = match &base.ty {
+                    Type::Struct(id) if self.out.types.def(*id).spec.is_some_and(|spec| self.words.contains(&spec)) => {
+                        Some(format!("`{shown}` is one word, because `cas`, `exchange` or a union takes it as a whole"))
+                    }
+                    Type::Struct(id) if self.out.types.def(*id).union => {
+                        Some(format!("`{shown}` is one word, whose members share it"))
+                    }
+                    _ => None,
+                };
+                return Err(self.report(match why {
+                    Some(why) => problem.with_help(why),
+                    None => problem,
+                }));
             }
             _ => {}
         }

@@ -1,5 +1,7 @@
 //! Initialisers: lists to words.
 
+use std::collections::BTreeMap;
+
 use super::{Checker, Fallible, Reported};
 use crate::ast::{self, Designator, Init, InitItem};
 use crate::source::Loc;
@@ -76,32 +78,57 @@ impl Checker<'_> {
     }
 
     fn struct_value(&mut self, id: StructId, items: &[InitItem], loc: Loc) -> Fallible<Expr> {
-        let fields = self.out.types.fields(id).to_vec();
-        let mut values: Vec<Option<Expr>> = vec![None; fields.len()];
-        let mut next = 0;
+        let members = self.out.types.members(id);
+        let mut values = BTreeMap::new();
+        let mut next = members.iter().position(|member| member.listed);
         for item in items {
             match &item.designator {
-                Some(Designator::Field(name)) => next = self.field_of(id, name)?.0,
+                Some(Designator::Field(name)) => {
+                    let path = self.path_of(id, name)?;
+                    next = members.iter().position(|member| member.path == path);
+                }
                 Some(Designator::Index(index)) => {
                     return Err(self.error(index.loc, "a struct has no elements", "here"));
                 }
                 None => {}
             }
-            let Some(field) = fields.get(next) else {
+            let Some((at, member)) = next.and_then(|at| Some((at, members.get(at)?))) else {
                 return Err(self.error(loc, "too many values for this struct", "this list"));
             };
-            values[next] = Some(self.init_value(&mut field.ty.clone(), &item.init)?);
-            next += 1;
+            let value = self.init_value(&mut member.ty.clone(), &item.init)?;
+            values.insert(member.path.clone(), value);
+            next = (at + 1..members.len()).find(|at| members[*at].listed);
+        }
+        Ok(self.assembled(id, &mut Vec::new(), &mut values, loc))
+    }
+
+    /// The value of a struct, or of a member without a name, from those of its members.
+    fn assembled(
+        &self,
+        id: StructId,
+        path: &mut Vec<usize>,
+        values: &mut BTreeMap<Vec<usize>, Expr>,
+        loc: Loc,
+    ) -> Expr {
+        let mut parts = Vec::new();
+        for (at, field) in self.out.types.fields(id).iter().enumerate() {
+            path.push(at);
+            parts.push(match field.ty {
+                Type::Struct(inner) if field.name.is_empty() => Some(self.assembled(inner, path, values, loc)),
+                _ => values.remove(path),
+            });
+            path.pop();
         }
         let ty = Type::Struct(id);
         if self.out.types.is_scalar(&ty) {
+            let fields = parts.into_iter().zip(self.out.types.fields(id));
             let zero = |field: &crate::types::FieldDef| Expr::new(ExprKind::Const(0), field.ty.clone(), loc);
-            let words = values.into_iter().zip(&fields).map(|(value, field)| value.unwrap_or_else(|| zero(field)));
-            return Ok(Expr::new(ExprKind::Word(words.collect()), ty, loc));
+            let words = fields.map(|(value, field)| value.unwrap_or_else(|| zero(field))).collect();
+            return Expr::new(ExprKind::Word(words), ty, loc);
         }
-        let parts = values.into_iter().enumerate();
+        let parts = parts.into_iter().enumerate();
         let parts = parts.filter_map(|(index, value)| Some((self.out.types.offset(id, index), value?)));
-        Ok(Expr::new(ExprKind::Aggregate(parts.collect()), ty, loc))
+        Expr::new(ExprKind::Aggregate(parts.collect()), ty, loc)
     }
 
     fn array_value(&mut self, ty: &mut Type, element: &Type, len: u32, items: &[InitItem], loc: Loc) -> Fallible<Expr> {

@@ -157,9 +157,12 @@ impl Checker<'_> {
         if self.out.types.is_scalar(&ty) {
             return Ok(ty);
         }
+        if let Some(again) = self.as_word(&ty, false) {
+            return Err(again);
+        }
         let message = format!("`{}` is not one word", self.show(&ty));
         let problem = Problem::new(pointer.loc, message, "cannot be read and written at once");
-        Err(self.report(problem.with_help("make the struct one word: `cyrano_word struct { … }`")))
+        Err(self.report(problem.with_help("a word has integers and pointers of 64 bits together, where a pointer counts for 16: give integers a width, `unsigned count : 8;`")))
     }
 
     /// Like a conversion without a cast, but pointers and integers mix, as published code has it.

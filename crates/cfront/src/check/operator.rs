@@ -108,12 +108,26 @@ impl Checker<'_> {
         match (&lvalue.kind, &lvalue.ty) {
             (LvalueKind::Value(_), _) => Err(self.error(target.loc, "this cannot be assigned", "a value, not a place")),
             (_, Type::Array(..)) => Err(self.error(target.loc, "arrays cannot be assigned", "an array")),
-            (LvalueKind::Field(base, _), _) if self.out.types.is_scalar(&base.ty) && !is_register(base) => {
-                let message = "one field of a word in memory cannot be assigned";
-                let help = "build the word in a local variable and assign the whole word";
-                Err(self.report(Problem::new(target.loc, message, "part of a word").with_help(help)))
+            _ if is_value(&lvalue) => {
+                Err(self.error(target.loc, "this cannot be assigned", "part of a value, not a place"))
+            }
+            (LvalueKind::Field(base, _), _) => {
+                self.assign_part(&base.clone());
+                Ok(lvalue)
             }
             _ => Ok(lvalue),
+        }
+    }
+
+    /// Notes that a part of a word is assigned, if that is what it is.
+    fn assign_part(&mut self, whole: &Lvalue) {
+        if let Type::Struct(id) = whole.ty
+            && self.out.types.is_scalar(&whole.ty)
+        {
+            self.out.types.structs[id.0].in_parts = true;
+        }
+        if let LvalueKind::Field(base, _) = &whole.kind {
+            self.assign_part(base);
         }
     }
 
@@ -173,11 +187,11 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a place is a local variable or a part of one. Its fields are assigned as registers, wherever the variable lives.
-fn is_register(lvalue: &Lvalue) -> bool {
+/// Whether something is a part of a value that is nowhere.
+fn is_value(lvalue: &Lvalue) -> bool {
     match &lvalue.kind {
-        LvalueKind::Local(_) => true,
-        LvalueKind::Field(base, _) | LvalueKind::Index(base, _) => is_register(base),
+        LvalueKind::Value(_) => true,
+        LvalueKind::Field(base, _) | LvalueKind::Index(base, _) => is_value(base),
         _ => false,
     }
 }

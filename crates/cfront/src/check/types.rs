@@ -6,7 +6,7 @@ use super::{Checker, Fallible, Reported, Symbol};
 use crate::ast::{self, EnumSpec, Name, StructSpec, TypeExpr};
 use crate::integers::INT;
 use crate::source::Loc;
-use crate::types::{Bits, FieldDef, MAX_WORDS, POINTER_BITS, StructDef, StructId, Type, WORD_BITS};
+use crate::types::{Bits, FieldDef, MAX_WORDS, POINTER_BITS, Store, StructDef, StructId, Type, WORD_BITS};
 
 impl Checker<'_> {
     /// The type; structs and enums that it defines are declared.
@@ -81,14 +81,18 @@ impl Checker<'_> {
             return ty.clone().ok_or(Reported);
         }
         let id = match &spec.tag {
-            None => self.new_struct(name.map_or("struct", |name| &name.text)),
+            None => {
+                let kind = if spec.union { "union" } else { "struct" };
+                let name = name.map(|name| name.text.as_str()).filter(|name| !name.is_empty());
+                self.new_struct(name.unwrap_or(kind), Some(spec.id))
+            }
             Some(tag) => {
                 let depth = if spec.fields.is_some() { 1 } else { self.scopes.len() };
                 let known = self.scopes.iter().rev().take(depth).find_map(|scope| scope.tags.get(&tag.text));
                 match known.copied() {
                     Some(id) => id,
                     None => {
-                        let id = self.new_struct(&tag.text);
+                        let id = self.new_struct(&tag.text, Some(spec.id));
                         if let Some(scope) = self.scopes.last_mut() {
                             scope.tags.insert(tag.text.clone(), id);
                         }
@@ -109,70 +113,165 @@ impl Checker<'_> {
         Ok(Type::Struct(id))
     }
 
-    fn new_struct(&mut self, name: &str) -> StructId {
-        self.out.types.structs.push(StructDef { name: name.into(), fields: None, word: false, packed: false });
+    fn new_struct(&mut self, name: &str, spec: Option<usize>) -> StructId {
+        self.out.types.structs.push(StructDef {
+            name: name.into(),
+            fields: None,
+            spec,
+            word: false,
+            declared: false,
+            union: false,
+            exact: false,
+            in_parts: false,
+        });
         StructId(self.out.types.structs.len() - 1)
     }
 
     fn define_struct(&mut self, id: StructId, fields: &[ast::Field], spec: &StructSpec) -> Fallible<()> {
+        let narrow = fields.iter().filter(|field| field.bits.is_some()).count();
+        let inferred = self.words.contains(&spec.id);
+        let word = spec.word || spec.union || inferred || (narrow > 0 && narrow == fields.len());
+        let def = &mut self.out.types.structs[id.0];
+        // A struct that was declared before is known by the definition.
+        (def.spec, def.word, def.declared, def.union) = (Some(spec.id), word, spec.word, spec.union);
         let mut made: Vec<FieldDef> = Vec::new();
         let mut failed = false;
-        let packed = fields.iter().filter(|field| field.bits.is_some()).count();
-        let packed = packed > 0 && packed == fields.len();
-        let word = spec.word || packed;
-        let mut shift = 0;
-        for field in fields {
-            match self.field(field, word, &mut shift) {
-                Ok(field) if made.iter().any(|other| other.name == field.name) => {
-                    self.error(field.loc, format!("the field `{}` is declared twice", field.name), "declared again");
-                }
+        let mut rest = fields;
+        while let Some(field) = rest.first() {
+            let run = rest.iter().take_while(|field| field.bits.is_some() && !word).count();
+            let field = match run {
+                0 => self.field(field, word),
+                _ => self.group(&rest[..run]),
+            };
+            rest = &rest[run.max(1)..];
+            match field {
                 Ok(field) => made.push(field),
                 Err(Reported) => failed = true,
             }
         }
-        let def = &mut self.out.types.structs[id.0];
-        (def.fields, def.word, def.packed) = (Some(made), word, packed && !spec.word);
-        if word && shift > WORD_BITS {
-            let message = format!("this struct has {shift} bits; a word has {WORD_BITS}");
-            let problem = crate::source::Problem::new(spec.loc, message, "one word");
-            return Err(self.report(problem.with_help("give its integers a width: `unsigned count : 8;`")));
-        }
-        if failed { Err(Reported) } else { Ok(()) }
+        self.out.types.structs[id.0].fields = Some(made);
+        self.distinct(id);
+        let placed = if word { self.place_fields(id, spec.loc) } else { Ok(()) };
+        if failed { Err(Reported) } else { placed }
     }
 
-    fn field(&mut self, field: &ast::Field, word: bool, shift: &mut u32) -> Fallible<FieldDef> {
+    /// No two members have one name, also if one of them is in a member without a name.
+    fn distinct(&mut self, id: StructId) {
+        let members = self.out.types.members(id);
+        for (at, member) in members.iter().enumerate() {
+            if members[..at].iter().any(|other| other.name == member.name) {
+                let loc = self.out.types.fields(id)[member.path[0]].loc;
+                self.error(loc, format!("the field `{}` is declared twice", member.name), "declared again");
+            }
+        }
+    }
+
+    /// Bit-fields beside ordinary fields: a word of their own.
+    fn group(&mut self, run: &[ast::Field]) -> Fallible<FieldDef> {
+        let id = self.new_struct("struct", None);
+        let loc = run[0].name.loc;
+        let fields: Vec<_> = run.iter().map(|field| self.field(field, true)).collect();
+        let fields = fields.into_iter().collect::<Fallible<Vec<_>>>()?;
+        let def = &mut self.out.types.structs[id.0];
+        (def.word, def.fields) = (true, Some(fields));
+        self.place_fields(id, loc)?;
+        Ok(FieldDef { name: String::new(), ty: Type::Struct(id), loc, bits: Bits::default(), narrow: false })
+    }
+
+    /// Finds the bits of each field of a word: where C has them, or one behind the other if they do not fit like this.
+    fn place_fields(&mut self, id: StructId, loc: Loc) -> Fallible<()> {
+        let types = &self.out.types;
+        let (layout, starts) = types.offsets(id);
+        let exact = layout.size * 8 <= u64::from(WORD_BITS) && !types.def(id).declared;
+        if types.def(id).union && !exact {
+            return Err(self.error(loc, "this union is larger than a word", "more than 64 bits"));
+        }
+        let whole = layout.size * 8;
+        let mut shift = 0u64;
+        let mut placed = Vec::new();
+        for (field, start) in types.fields(id).iter().zip(starts) {
+            let width = match &field.ty {
+                _ if field.narrow => field.bits.width.into(),
+                Type::Pointer(_) if !exact => u64::from(POINTER_BITS),
+                Type::Bool if !exact => 1,
+                ty => types.layout(ty).size * 8,
+            };
+            let store = match field.narrow {
+                true => Store::Shared,
+                false if width == whole && exact => Store::Whole,
+                false => Store::Part,
+            };
+            placed.push((if exact { start } else { shift }, width, store));
+            shift += width;
+        }
+        let def = &mut self.out.types.structs[id.0];
+        def.exact = exact;
+        if !exact && shift > u64::from(WORD_BITS) {
+            let message = format!("this struct has {shift} bits; a word has {WORD_BITS}");
+            let problem = crate::source::Problem::new(loc, message, "one word");
+            return Err(self.report(problem.with_help("give its integers a width: `unsigned count : 8;`")));
+        }
+        for (field, (shift, width, store)) in def.fields.iter_mut().flatten().zip(placed) {
+            let small = |number: u64| u8::try_from(number).unwrap_or(u8::MAX);
+            field.bits = Bits { shift: small(shift), width: small(width), store, ..field.bits };
+        }
+        Ok(())
+    }
+
+    /// Makes a struct that is used as a whole one word, if it can be: the file is checked again then.
+    pub(super) fn as_word(&mut self, ty: &Type, in_union: bool) -> Option<Reported> {
+        let Type::Struct(id) = ty else { return None };
+        let types = &self.out.types;
+        let fields = types.fields(*id);
+        let scalar = |field: &FieldDef| types.is_scalar(&field.ty) && (!in_union || self.is_exact(&field.ty));
+        let small = |field: &FieldDef| match &field.ty {
+            Type::Pointer(_) => u64::from(POINTER_BITS),
+            ty => types.layout(ty).size * 8,
+        };
+        let exact = types.offsets(*id).0.size * 8 <= u64::from(WORD_BITS);
+        let fits = exact || (!in_union && fields.iter().map(small).sum::<u64>() <= u64::from(WORD_BITS));
+        let spec = types.def(*id).spec.filter(|_| !fields.is_empty() && fields.iter().all(scalar) && fits)?;
+        self.words.insert(spec).then_some(Reported)
+    }
+
+    /// Whether the bits of a value are those that C has.
+    fn is_exact(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Struct(id) => self.out.types.def(*id).exact,
+            ty => self.out.types.is_scalar(ty),
+        }
+    }
+
+    fn field(&mut self, field: &ast::Field, word: bool) -> Fallible<FieldDef> {
         let loc = field.name.loc;
         let ty = self.resolve_for(&field.ty, Some(&field.name))?;
         self.complete(&ty, loc)?;
         let (natural, signed) = match &ty {
             Type::Bool => (1, false),
             Type::Int(IntType { bits, signed }) => (*bits, *signed),
-            Type::Pointer(_) => (POINTER_BITS, false),
-            _ if word => return Err(self.error(loc, "a word struct has scalar fields only", "not a scalar")),
             _ => (0, false),
         };
-        let mut width = natural;
-        if let Some(bits) = &field.bits {
-            if !word {
-                let message = "bit-fields beside ordinary fields";
-                let problem = crate::source::Problem::new(loc, message, "a bit-field");
-                return Err(self.report(problem.with_help("make the struct one word: `cyrano_word struct { … }`")));
-            }
-            let value = self.constant(bits)?;
-            width = match u8::try_from(value) {
+        let mut bits = Bits { signed, ..Bits::default() };
+        if let Some(width) = &field.bits {
+            let value = self.constant(width)?;
+            bits.width = match u8::try_from(value) {
                 Ok(width @ 1..) if width <= natural => width,
                 _ => {
-                    return Err(self.error(
-                        bits.loc,
-                        format!("a width of {value} bits"),
-                        "not between 1 and the type's",
-                    ));
+                    let message = format!("a width of {value} bits");
+                    return Err(self.error(width.loc, message, "not between 1 and the type's"));
                 }
             };
+        } else if word && !self.is_exact(&ty) {
+            return Err(match self.as_word(&ty, true) {
+                Some(again) => again,
+                None => {
+                    let message = format!("`{}` cannot be a part of one word", self.show(&ty));
+                    let problem = crate::source::Problem::new(loc, message, "not a scalar of at most 64 bits");
+                    self.report(problem.with_help("a union, or a struct of one word, has integers, pointers, and structs of these that have at most 64 bits: memory has words and no bytes"))
+                }
+            });
         }
-        let bits = Bits { shift: u8::try_from(*shift).unwrap_or(u8::MAX), width, signed };
-        *shift += u32::from(width);
-        Ok(FieldDef { name: field.name.text.clone(), ty, loc, bits })
+        Ok(FieldDef { name: field.name.text.clone(), ty, loc, bits, narrow: field.bits.is_some() })
     }
 
     /// Enumerators are of type `int`; the type itself is `unsigned` unless one of them is negative, as compilers for LP64 have it.

@@ -159,9 +159,7 @@ impl Converter<'_> {
 
     fn struct_spec(&mut self, node: &Node<c::StructType>) -> TypeExpr {
         let loc = self.loc(node);
-        if node.node.kind.node == c::StructKind::Union {
-            self.refuse(loc, "unions");
-        }
+        let union = node.node.kind.node == c::StructKind::Union;
         let tag = node.node.identifier.as_ref().map(|name| self.name(name));
         let fields = node.node.declarations.as_ref().map(|list| {
             let mut fields = Vec::new();
@@ -174,14 +172,20 @@ impl Converter<'_> {
             fields
         });
         self.specs += 1;
-        TypeExpr::Struct(Box::new(StructSpec { id: self.specs, tag, fields, word: false, loc }))
+        TypeExpr::Struct(Box::new(StructSpec { id: self.specs, tag, fields, word: false, union, loc }))
     }
 
     fn fields(&mut self, node: &Node<c::StructField>, fields: &mut Vec<Field>) {
         let loc = self.loc(node);
         let base = self.specifier_qualifiers(&node.node.specifiers, loc);
         if node.node.declarators.is_empty() {
-            self.refuse(loc, "a field without a name");
+            match base {
+                TypeExpr::Struct(_) => {
+                    fields.push(Field { name: Name { text: String::new(), loc }, ty: base, bits: None })
+                }
+                _ => self.refuse(loc, "a field without a name"),
+            }
+            return;
         }
         for declarator in &node.node.declarators {
             let named = declarator.node.declarator.as_ref().map(|d| self.declarator(d, base.clone()));

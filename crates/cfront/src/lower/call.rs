@@ -51,6 +51,7 @@ impl Lowerer<'_, '_> {
                 let dynamic = dynamic.map(|index| self.saved(index));
                 Spot::Regs { base, total, offset, dynamic }
             }
+            Spot::Bits(word, bits) => Spot::Bits(Box::new(self.frozen(*word)), bits),
             other => other,
         }
     }
@@ -126,7 +127,9 @@ impl Lowerer<'_, '_> {
         if *ty != Type::Void {
             self.shared.checked.types.leaves(ty, name, &mut names);
         }
-        let registers: Vec<_> = names.iter().map(|(name, ty)| self.typed_register(name, *ty, init)).collect();
+        let inits = self.shared.checked.types.initial(ty, init);
+        let named = names.iter().zip(inits);
+        let registers: Vec<_> = named.map(|((name, ty), init)| self.typed_register(name, *ty, init)).collect();
         Some(Spot::regs(*registers.first()?, registers.len() as u32))
     }
 
@@ -145,12 +148,10 @@ impl Lowerer<'_, '_> {
         let spot = if self.shared.escapes.in_memory(func, id) {
             Spot::fixed(self.shared.memory.variable(checked, &local.ty, &name, UNDEFINED, self.span))
         } else {
-            let in_parts = checked.types.is_scalar(&local.ty) && self.shared.escapes.in_parts(func, id);
-            let init = if in_parts { 0 } else { UNDEFINED };
             // An integer that is an address is shown like a pointer.
             let address = checked.types.addresses.contains(&Holder::Local(func.0, id.0)) && local.ty.is_integer();
             let ty = if address { Type::Void.pointer() } else { local.ty.clone() };
-            self.variable_registers(&name, &ty, init).unwrap_or(Spot::Values(Vec::new()))
+            self.variable_registers(&name, &ty, UNDEFINED).unwrap_or(Spot::Values(Vec::new()))
         };
         if let Some(slot) = self.frame().and_then(|frame| frame.locals.get_mut(id.0)) {
             *slot = Some(spot.clone());
@@ -162,15 +163,13 @@ impl Lowerer<'_, '_> {
     pub(super) fn forget(&mut self, id: LocalId) {
         let Some(frame) = self.frames.last() else { return };
         let func = frame.func;
-        let words = self.shared.checked.types.words(&self.shared.checked.functions[func.0].locals[id.0].ty);
+        let checked = self.shared.checked;
+        let inits = checked.types.initial(&checked.functions[func.0].locals[id.0].ty, UNDEFINED);
         let spot = self.new_or_known(id);
-        let starts_as_zero = self.shared.escapes.in_parts(func, id);
-        if let Spot::Regs { base, .. } = spot
-            && !starts_as_zero
-        {
-            for word in 0..words {
+        if let Spot::Regs { base, .. } = spot {
+            for (word, init) in (0..).zip(inits).filter(|(_, init)| *init == UNDEFINED) {
                 let dst = Place::Reg(cyrano_ir::RegId(base.0 + word));
-                self.emit(Op::Assign { dst, value: Ir::Const(UNDEFINED) });
+                self.emit(Op::Assign { dst, value: Ir::Const(init) });
             }
         }
     }

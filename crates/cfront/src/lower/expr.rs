@@ -1,11 +1,11 @@
 //! Expressions to trees over registers.
 
-use cyrano_ir::{BinOp, Expr as Ir, LocalExpr, Op, Place, UnOp, WORD};
+use cyrano_ir::{BinOp, Expr as Ir, LocalExpr, Op, Place, WORD};
 
 use super::{Lowerer, Spot};
 use crate::arith;
 use crate::tree::{Calc, Expr, ExprKind, Lvalue, LvalueKind, Part};
-use crate::types::{SIZE, Type};
+use crate::types::{SIZE, Store, Type};
 
 impl Lowerer<'_, '_> {
     /// The value of a scalar.
@@ -114,10 +114,7 @@ impl Lowerer<'_, '_> {
         }
         match spot {
             Spot::Regs { .. } => self.read(spot, words.len() as u32),
-            Spot::Bits(_, bits) => {
-                let field = cyrano_ir::IntType { bits: bits.width, signed: bits.signed };
-                words.into_iter().map(|word| arith::unary(UnOp::Wrap(field), arith::used(word))).collect()
-            }
+            Spot::Bits(_, bits) => words.into_iter().map(|word| arith::narrowed(word, *bits)).collect(),
             _ => words,
         }
     }
@@ -125,7 +122,18 @@ impl Lowerer<'_, '_> {
     fn update(&mut self, target: &Lvalue, calc: &Calc, gives_old: bool) -> LocalExpr {
         let spot = self.spot(target);
         let spot = self.frozen(spot);
-        let before = self.read_word(&spot, 0);
+        // A bit-field is read and written with its neighbours: one load and one store of all of them.
+        let shared = match &spot {
+            Spot::Bits(word, bits) if bits.store == Store::Shared => {
+                let all = self.read_word(word, 0);
+                Some((self.saved(all), *bits, (**word).clone()))
+            }
+            _ => None,
+        };
+        let before = match &shared {
+            Some((all, bits, _)) => arith::extract(all.clone(), *bits),
+            None => self.read_word(&spot, 0),
+        };
         let keeps = gives_old || matches!(calc, Calc::Arith(_, _, value) if has_effects(value));
         let before = if keeps { self.saved(before) } else { before };
         let after = match calc {
@@ -141,6 +149,11 @@ impl Lowerer<'_, '_> {
                 arith::move_pointer(before.clone(), number, self.pointed_words(&target.ty), *minus)
             }
         };
+        if let Some((all, bits, word)) = shared {
+            let after = self.saved(after);
+            self.write_word(&word, 0, arith::insert(all, after.clone(), bits));
+            return if gives_old { before } else { arith::narrowed(after, bits) };
+        }
         if gives_old {
             self.write_word(&spot, 0, after);
             return before;

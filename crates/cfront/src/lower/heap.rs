@@ -36,7 +36,7 @@ impl Lowerer<'_, '_> {
         if again.is_empty() {
             return self.new_object(ty, first, position);
         }
-        let words = again[0].words;
+        let inits = self.shared.checked.types.initial(ty, UNDEFINED);
         let (fresh, reuse, end) = (self.new_label(), self.new_label(), self.new_label());
         let (chosen, object) = (self.temp(), self.temp());
         let from = std::iter::once(0).chain(again.iter().map(|object| object.address)).collect();
@@ -47,7 +47,7 @@ impl Lowerer<'_, '_> {
         self.emit(Op::Assign { dst: Place::Reg(object), value });
         self.jump(end);
         self.bind(reuse);
-        self.revive(&Self::var(chosen), words);
+        self.revive(&Self::var(chosen), &inits);
         self.emit(Op::Assign { dst: Place::Reg(object), value: Self::var(chosen) });
         self.bind(end);
         Self::var(object)
@@ -96,7 +96,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// Makes a freed object alive, with undefined content; drops the execution if it is not freed.
-    fn revive(&mut self, object: &LocalExpr, words: usize) {
+    fn revive(&mut self, object: &LocalExpr, inits: &[i128]) {
         let (clear, end) = (self.new_label(), self.new_label());
         let found = self.temp();
         let freed = arith::binary(BinOp::Eq, Self::var(found), Ir::Const(FREED));
@@ -105,23 +105,23 @@ impl Lowerer<'_, '_> {
             lowerer.emit(Op::rmw(Some(Place::Reg(found)), header(object), change));
             lowerer.branch(freed.clone(), clear, end);
             lowerer.bind(clear);
-            lowerer.fill(object, words as u32, UNDEFINED);
+            lowerer.fill(object, inits);
             lowerer.bind(end);
         });
         self.emit(Op::Assume(freed));
     }
 
-    /// Writes a constant to all words of an object.
-    fn fill(&mut self, object: &LocalExpr, words: u32, value: i128) {
+    /// Writes constants to all words of an object.
+    fn fill(&mut self, object: &LocalExpr, values: &[i128]) {
         let place = Spot::Memory { base: object.clone(), offset: 0 };
-        (0..words).for_each(|word| self.write_word(&place, word, Ir::Const(value)));
+        (0..).zip(values).for_each(|(word, value)| self.write_word(&place, word, Ir::Const(*value)));
     }
 
     /// An object whose words are 0.
     pub(super) fn calloc(&mut self, ty: &Type, position: u32) -> LocalExpr {
         let object = self.malloc(ty, position);
         let object = self.saved(object);
-        self.fill(&object, self.shared.checked.types.words(ty), 0);
+        self.fill(&object, &vec![0; self.shared.checked.types.words(ty) as usize]);
         object
     }
 

@@ -5,7 +5,7 @@ use cyrano_ir::{AccessKind, Addr, ArrayId, BinOp, Expr as Ir, LocalExpr, Op, Pla
 use super::Lowerer;
 use crate::arith;
 use crate::tree::{Lvalue, LvalueKind};
-use crate::types::{Bits, Type};
+use crate::types::{Bits, Store, Type};
 
 /// The array of all words.
 pub(crate) const MEMORY: ArrayId = ArrayId(0);
@@ -113,7 +113,14 @@ impl Lowerer<'_, '_> {
         let types = &self.shared.checked.types;
         if types.is_scalar(&base.ty) {
             let bits = types.fields(id).get(field).map(|field| field.bits).unwrap_or_default();
-            return Spot::Bits(Box::new(spot), bits);
+            return match spot {
+                // A part of a part of a word is a part of the word.
+                Spot::Bits(word, outer) if bits.store == Store::Whole => {
+                    Spot::Bits(word, Bits { shift: outer.shift, store: outer.store, ..bits })
+                }
+                Spot::Bits(word, outer) => Spot::Bits(word, Bits { shift: outer.shift + bits.shift, ..bits }),
+                spot => Spot::Bits(Box::new(spot), bits),
+            };
         }
         spot.part(types.offset(id, field))
     }
@@ -201,16 +208,27 @@ impl Lowerer<'_, '_> {
                 let addr = self.addr(base, offset + word);
                 self.emit(Op::store(addr, value));
             }
-            Spot::Bits(inner, bits) => {
-                let before = self.read_word(inner, 0);
-                self.write_word(inner, 0, arith::insert(before, value, *bits));
-            }
+            Spot::Bits(inner, bits) => match (bits.store, &**inner) {
+                (Store::Whole, _) => self.write_word(inner, 0, arith::place(value, *bits)),
+                // Nobody sees the word between the load and the store, which a machine does not have for a field of its own bytes.
+                (Store::Part, Spot::Memory { .. }) => {
+                    let value = self.saved(value);
+                    self.atomically(|lowerer| lowerer.insert(inner, value, *bits));
+                }
+                _ => self.insert(inner, value, *bits),
+            },
             Spot::Regs { .. } => {
                 let Some(dst) = spot.place(word) else { return };
                 self.assign(dst, value);
             }
             Spot::Values(_) => {}
         }
+    }
+
+    /// Reads a word and writes it with one field replaced.
+    fn insert(&mut self, word: &Spot, value: LocalExpr, bits: Bits) {
+        let before = self.read_word(word, 0);
+        self.write_word(word, 0, arith::insert(before, value, bits));
     }
 
     /// Puts a value into a register; a load that has just put it into a temporary is redirected instead.

@@ -4,7 +4,7 @@ use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, Span, WORD};
 
 use super::parse::{Parsed, Parser, Tokens, guessed, unexpected};
-use super::scan::Kind;
+use super::scan::{Kind, Token};
 use super::{Argument, Call};
 use crate::arith;
 use crate::condition::parse_integer;
@@ -22,6 +22,7 @@ impl Parser<'_> {
         let function = &self.unit.checked.functions[func.0];
         let open = rest.expect("(")?;
         let mut args = Vec::new();
+        let mut conditions = Vec::new();
         while !rest.eat(")") {
             if !args.is_empty() {
                 rest.expect(",")?;
@@ -30,12 +31,13 @@ impl Parser<'_> {
             let Some(ty) = function.params.get(args.len()) else {
                 return Err(wrong_count(function.params.len(), &name.text, open.to(start)));
             };
-            args.push(self.argument(rest, ty)?);
+            args.push(self.argument(rest, ty, &mut conditions)?);
         }
         if args.len() != function.params.len() {
             return Err(wrong_count(function.params.len(), &name.text, name.span.to(open)));
         }
         let result = self.result(rest, &function.returns, name.span)?;
+        conditions.iter().try_for_each(|named| self.condition(named, result.as_deref(), &function.returns))?;
         Ok(Call { name: name.text.clone(), func, args, result })
     }
 
@@ -69,10 +71,30 @@ impl Parser<'_> {
         }
     }
 
-    fn argument(&self, rest: &mut Tokens<'_>, ty: &Type) -> Parsed<Argument> {
+    /// `out if result` is about the result, which has to have a value that is zero or not.
+    fn condition(&self, named: &Token, result: Option<&str>, returns: &Type) -> Parsed<()> {
+        if !returns.is_castable() {
+            let shown = self.unit.checked.types.show(returns);
+            let message = format!("`out if` asks whether the result is zero; the function returns `{shown}`");
+            return Err(Diagnostic::new(named.span, message, "no such result"));
+        }
+        let known = result.unwrap_or("result");
+        if named.text != "result" && named.text != known {
+            let message = format!("`{}` is not the result of this call", named.text);
+            return Err(Diagnostic::new(named.span, message, format!("the result is called `{known}`")));
+        }
+        Ok(())
+    }
+
+    fn argument<'t>(&self, rest: &mut Tokens<'t>, ty: &Type, conditions: &mut Vec<&'t Token>) -> Parsed<Argument> {
         let start = rest.span();
         if rest.eat("out") {
-            return self.out(ty, start);
+            let to = self.out(ty, start)?;
+            let when = rest.eat("if").then(|| !rest.eat("!"));
+            if when.is_some() {
+                conditions.push(rest.word("`result` or the result's name")?);
+            }
+            return Ok(Argument::Out(to, when));
         }
         if rest.eat("in") {
             return self.values(rest, ty);
@@ -122,11 +144,9 @@ impl Parser<'_> {
         Ok(if negative { value.wrapping_neg() } else { value })
     }
 
-    fn out(&self, ty: &Type, span: Span) -> Parsed<Argument> {
+    fn out(&self, ty: &Type, span: Span) -> Parsed<Type> {
         match ty {
-            Type::Pointer(to) if self.unit.checked.types.is_complete(to) && !to.is_pointer() => {
-                Ok(Argument::Out((**to).clone()))
-            }
+            Type::Pointer(to) if self.unit.checked.types.is_complete(to) && !to.is_pointer() => Ok((**to).clone()),
             _ => Err(self.mismatch(span, "`out`, a pointer to a variable that is observed,", ty)),
         }
     }

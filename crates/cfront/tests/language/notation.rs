@@ -10,6 +10,7 @@ void init(struct q *p) { p->v = 0; }
 void e(struct q *p, int v) { p->v = v; }
 bool d(struct q *p, int *out) { *out = p->v; return p->v != 0; }
 int *where(int *p) { return p; }
+void v(struct q *p, int *out) { *out = p->v; }
 void declared(int x);
 ";
 
@@ -83,6 +84,12 @@ fn mistakes_in_a_tests_file() {
     check("f = e(&q, 1) -> x", "the function returns nothing");
     check("f = where(&q.n[5])", "there is no element 5");
     check("f = where(&q.n[1])", "a result that is a pointer cannot be observed");
+    check(
+        "f = d(&q, out if fuond) -> found",
+        "`fuond` is not the result of this call | fuond | the result is called `found`",
+    );
+    check("f = d(&q, out if)", "expected `result` or the result's name");
+    check("f = v(&q, out if result)", "the function returns `void`");
     check("tset T = ( e )", "did you mean `test`?");
     check("test T = ( e ; d )", "unexpected character `;`");
 }

@@ -44,7 +44,7 @@ int e(void) { int missing(void); return missing(); }
 //= intrinsics_used_wrongly
 #include <cyrano.h>
 #include <stdlib.h>
-struct two { int a; int b; } t;
+struct two { long a; long b; } t;
 struct keeps { struct two inner; } k;
 void f(int n, struct two *p) {
     fence("store-laod");
@@ -65,7 +65,19 @@ typedef cyrano_word struct { int a : 4; struct { int x; } b; } odd_t;
 typedef struct { int a : 4; int b; } mixed_t;
 typedef cyrano_word struct { int *p; int c; } w_t;
 w_t g;
-void f(void) { g.c = 1; int *q = &g.c; }
+w_t h(void) { return g; }
+void f(void) { g.c = 1; int *q = &g.c; h().c = 1; mixed_t m; int *r = &m.a; }
+//= a_struct_that_is_one_word_because_of_its_use
+#include <cyrano.h>
+struct pair { unsigned a, b; } g;
+void f(void) { struct pair p = g; cas(&g, p, p); unsigned *q = &g.b; }
+//= unions_that_are_not_one_word
+union bytes { int n; char c[4]; };
+union wide { long n; struct { int *p; int tag; } s; };
+union far { struct { long a, b; }; long c; };
+union fine { int n; unsigned u; } g;
+int *f(void) { g.x = 1; return &g.n; }
+union twice { int a; struct { int a; }; };
 //= too_much_memory
 int a[4000], b[4000], c[4000];
 //= too_much_memory_2

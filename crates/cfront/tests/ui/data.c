@@ -69,6 +69,38 @@ struct f { unsigned a : 5; unsigned long b : 20; }; int f(void) { struct f l = {
 #include <cyrano.h>
 typedef cyrano_word struct { unsigned a : 4; unsigned b : 4; } w_t; w_t g;
 void put(unsigned v) { g = (w_t){ v, v }; }  unsigned get(void) { w_t w = g; return w.a * 16 + w.b; }
+//= neighbouring_bit_fields_are_one_location
+//~ a = set_a()
+//~ b = set_b()
+//~ test T = ( a | b )
+struct f { unsigned a : 4; unsigned b : 4; } g; struct m { int x; unsigned a : 4; unsigned b : 4; } h;
+int set_a(void) { g.a = 1; h.a = 1; return g.a * 100 + g.b * 10 + h.a + h.b; }
+int set_b(void) { g.b = 1; h.b = 1; return g.a * 100 + g.b * 10 + h.a + h.b; }
+//= fields_of_a_word_that_are_not_bit_fields_are_stored_alone
+//~ a = set_a()
+//~ b = set_b()
+//~ test T = ( a | b )
+#include <cyrano.h>
+struct p { unsigned a; unsigned b; } g;
+int set_a(void) { g.a = 1; return g.a * 10 + g.b; } int set_b(void) { g.b = 1; return g.a * 10 + g.b; }
+void swap(void) { struct p o = g; cas(&g, o, o); }
+//= a_struct_that_cas_takes_is_one_word under relaxed
+//~ p = put(in {1, 2})
+//~ g = get()
+//~ test T = ( p | g )
+#include <cyrano.h>
+struct n { int v; } a; struct w { struct n *ptr; unsigned count; } g;
+void put(unsigned v) { struct w o = g; cas(&g, o, ((struct w){ &a, v })); }
+unsigned get(void) { struct w w = g; return (w.ptr == &a) * 16 + w.count; }
+//= members_of_a_union
+//~ f = f()
+//~ test f = ( f )
+#include <stdlib.h>
+union u { int i; unsigned char c; int *p; struct { short lo, hi; }; } g = { .hi = 3 };
+int f(void) { int x = 4; union u l = { -2 }, *q = malloc(sizeof *q); q->hi = 1; q->lo = 5; int *p = &x; g.lo = 7; union u m; m.p = p;
+    return (g.i == 3 * 65536 + 7) * 1000 + (l.c == 254) * 100 + (q->i == 65541) * 10 + *m.p; }
+//= a_union_that_was_not_written_is_undefined
+union u { int i; unsigned n; }; int f(void) { union u l; return l.i; }
 //= globals_start_as_zero_or_as_initialised
 enum { A, B = 5, C } e = C; int z; _Bool t = 7; int m[2][2] = { { 1, 2 }, { 3 } }; static int *p = &m[1][0];
 int f(void) { static int calls = 40; calls++; return (int)e * 10000 + z + t * 1000 + m[0][1] * 100 + *p * 10 + m[1][1] + calls; }

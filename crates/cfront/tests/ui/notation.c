@@ -12,3 +12,17 @@ void e(struct q *p, int v) { p->v = v; }
 bool d(struct q *p, int *out) { *out = p->v; return p->v != 0; }
 int *where(int *p) { return p; }
 void declared(int x);
+//= an_out_parameter_may_count_only_if_the_call_succeeded
+//~ g = get(&q, in {0, 1}, out if found) -> found
+//~ h = get(&q, in {0, 1}, out if !result)
+//~ k = get(&q, in {0, 1}, out if result) -> _
+//~ test T = ( g )
+//~ test U = ( h )
+//~ test V = ( k )
+struct q { int v; } q;
+int get(struct q *p, int ok, int *out) { *out = 7; return ok; }
+//= what_does_not_count_may_be_undefined
+//~ g = get(in {0, 1}, out if result)
+//~ test T = ( g )
+struct pair { int a, b; };
+int get(int ok, struct pair *out) { int junk; out->b = junk; if (ok) { out->a = 3; out->b = 4; } return ok; }

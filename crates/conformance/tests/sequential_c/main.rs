@@ -4,6 +4,7 @@
 //! `CYRANO_SEQUENTIAL_CASES` says how many functions are compared, `CYRANO_SEQUENTIAL_FIRST` the first seed.
 
 mod oracle;
+mod words;
 
 use cyrano_conformance::random_c::sequential::{PRELUDE, Style, function};
 use cyrano_engine::{Engine, Limits, Query, Question, Verdict, Violation};

@@ -7,7 +7,7 @@
 //! 2 commit
 //! ```
 //!
-//! Threads are numbers and variables are words; both are numbered from 0 in the order of their appearance, and their names are
+//! A `;` stands for the end of a line. Threads are numbers and variables are words; both are numbered from 0 in the order of their appearance, and their names are
 //! kept. **Invariant:** everything that is wrong with a file is reported at once.
 
 use cyrano_diagnostic::{Diagnostic, Span};
@@ -60,7 +60,7 @@ pub(crate) fn lines<'a>(source: &'a str) -> impl Iterator<Item = Vec<Word<'a>>> 
         let start = word.as_ptr() as usize - source.as_ptr() as usize;
         (word, Span::new(start, start + word.len()))
     };
-    let texts = source.lines().map(|line| line.split('#').next().unwrap_or_default());
+    let texts = source.lines().flat_map(|line| line.split('#').next().unwrap_or_default().split(';'));
     let words = texts.map(move |text| text.split_whitespace().map(located).collect::<Vec<_>>());
     words.filter(|words| !words.is_empty())
 }

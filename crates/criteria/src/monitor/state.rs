@@ -161,6 +161,51 @@ impl MonitorState {
     }
 }
 
+impl MonitorState {
+    /// A number for each thread and each variable, computed from how many of what they have to do with, never from their own numbers: so a renamed state has the
+    /// renamed colours. Threads come first, then variables by the colours of their threads, then threads by those of their variables.
+    pub(super) fn colours(&self, size: Size) -> ([u32; MAX], [u32; MAX]) {
+        let (mut threads, mut vars) = ([0; MAX], [0; MAX]);
+        for (t, colour) in threads[..size.threads.into()].iter_mut().enumerate() {
+            let (run, load) = (self.running[t], load_node(t));
+            let pending = match self.pending[t] {
+                Pending::None => 0,
+                Pending::Stale => 1,
+                Pending::Load { variable, dirty } => 2 + u32::from(dirty) + 2 * u32::from(variable.is_some()),
+            };
+            *colour = [self.nodes[t], self.nodes[load]].iter().fold(run.phase as u32 * 8 + pending, |colour, node| {
+                mix(mix(mix(colour, node.into.count_ones()), node.accessed.count_ones()), node.stored.count_ones())
+            });
+            for set in [run.reads, run.writes, run.dirty] {
+                *colour = mix(*colour, set.count_ones());
+            }
+        }
+        for (v, colour) in vars[..size.vars.into()].iter_mut().enumerate() {
+            let each = (0..size.threads.into()).map(|t| mix(threads[t], self.relation(t, v)));
+            *colour = each.fold(self.variables[v].into.count_ones(), u32::wrapping_add);
+        }
+        for (t, colour) in threads[..size.threads.into()].iter_mut().enumerate() {
+            let each = (0..size.vars.into()).map(|v| mix(vars[v], self.relation(t, v)));
+            *colour = each.fold(*colour, u32::wrapping_add);
+        }
+        (threads, vars)
+    }
+
+    /// What a thread has to do with a variable.
+    fn relation(&self, t: usize, v: usize) -> u32 {
+        let (run, own, load) = (self.running[t], self.nodes[t], self.nodes[load_node(t)]);
+        let sets = [run.reads, run.writes, run.dirty, own.accessed, own.stored, load.accessed, load.stored];
+        let bits = sets.iter().fold(1, |bits, set| bits << 1 | u32::from(set >> v & 1));
+        let pending = matches!(self.pending[t], Pending::Load { variable: Some(of), .. } if usize::from(of) == v);
+        bits << 2 | u32::from(pending) << 1 | u32::from(self.variables[v].owner == Some(t as u8))
+    }
+}
+
+/// A number made of two.
+fn mix(colour: u32, more: u32) -> u32 {
+    (colour ^ colour >> 15).wrapping_mul(0x9e37_79b1).wrapping_add(more).wrapping_mul(0x85eb_ca6b)
+}
+
 /// Writes a state as bits, leaving out what must be zero.
 pub(super) fn encode(state: &MonitorState, size: Size, out: &mut Vec<u8>) {
     let mut bits = BitWriter { out, word: 0, used: 0 };

@@ -4,9 +4,12 @@
 //! once, and lists are sorted and free of duplicates.
 //! Nothing is built before it is asked for, so a comparison that ends early never pays for the rest of an automaton.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::Specification;
+use super::renamings::{Renaming, RenamingSet, Renamings};
 use crate::history::{Event, Size};
 
 /// The number of a state of one [`Automaton`].
@@ -14,7 +17,7 @@ use crate::history::{Event, Size};
 pub struct StateId(pub u32);
 
 /// A finite automaton over events, all of whose states accept, built as it is walked.
-pub trait Automaton {
+pub trait Automaton: Send {
     /// Its name on the command line.
     fn name(&self) -> &'static str;
 
@@ -32,6 +35,31 @@ pub trait Automaton {
 
     /// How many states have been reached so far.
     fn states(&self) -> usize;
+
+    /// For a state without a move for a letter: where the automaton is, if there are words for it.
+    fn stuck(&self, _: StateId, _: usize) -> Option<String> {
+        None
+    }
+
+    /// Whether there is one initial state, and at most one successor by each letter.
+    fn is_deterministic(&self) -> bool {
+        false
+    }
+
+    /// The renamings of threads and variables that map runs to runs, if the automaton can apply them to its states.
+    fn renamings(&self) -> Option<Arc<Renamings>> {
+        None
+    }
+
+    /// The state that the renamed events lead to. Without [`Automaton::renamings`] there is nothing to rename.
+    fn renamed(&self, state: StateId, _: Renaming) -> StateId {
+        state
+    }
+
+    /// The renamings that lead from a state to the one that was chosen among all that renamings make of it.
+    fn to_representative(&self, _: StateId) -> RenamingSet {
+        RenamingSet(1)
+    }
 }
 
 /// The [`Automaton`] of a [`Specification`].
@@ -119,6 +147,10 @@ impl<S: Specification> Automaton for Numbered<S> {
 
     fn states(&self) -> usize {
         self.states.len()
+    }
+
+    fn stuck(&self, state: StateId, letter: usize) -> Option<String> {
+        self.spec.stuck(&self.states[state.0 as usize], self.alphabet[letter])
     }
 }
 

@@ -9,12 +9,23 @@
 //! that is reported is a shortest one.
 //! Removing queued pairs when a smaller set turns up, as the paper does, would break this argument and is not done.
 //! When the right side is deterministic its sets are single states, which only equal sets contain: one hash lookup each.
+//!
+//! # Renamings
+//! Where both sides can rename threads and variables in their states ([`super::orbits`]), pairs that differ by a renaming are one. A renaming g maps
+//! runs of either side to runs of it, so (g a, g S) leads to an empty set by the word g w exactly if (a, S) does by w. Of the pairs that renamings make
+//! of one, that counts whose left state is the representative, and among these the one with the first set.
+//! The way to a pair is told in the names of the pairs on it: each step has its letter and the renaming that led to the chosen pair, and the history is put
+//! together from the start (`history`). Lengths stay what they are, so the history is still a shortest one; its threads and variables
+//! are named in the order of their first use.
+//! [`super::named::plain`] has the same automata without renamings, and the tests compare.
 
 use std::fmt;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::automaton::{Automaton, StateId};
+use super::renamings::{Renaming, Renamings, named_in_order};
 use super::subsets::{SetId, Subsets};
 use crate::history::History;
 
@@ -109,8 +120,8 @@ pub fn inclusion(
 struct Pair {
     left: StateId,
     right: SetId,
-    /// The pair before it, and the letter that led here; none for an initial pair.
-    from: Option<(u32, u16)>,
+    /// The pair before it, the letter that led here, and how threads and variables were renamed then; none for an initial pair.
+    from: Option<(u32, u16, Renaming)>,
 }
 
 struct Antichains<'a> {
@@ -121,17 +132,21 @@ struct Antichains<'a> {
     seen: FxHashSet<(StateId, SetId)>,
     /// For each left state the sets seen with it that had no subset before them, by size.
     minimal: FxHashMap<StateId, Vec<SetId>>,
+    /// The renamings that both sides can apply, if there are any.
+    group: Option<Arc<Renamings>>,
     scratch: Vec<StateId>,
 }
 
 impl<'a> Antichains<'a> {
     fn new(left: &'a mut dyn Automaton, right: &'a mut dyn Automaton) -> Self {
+        let group = left.renamings().filter(|group| right.renamings().as_ref() == Some(group));
         Self {
             left,
             right: Subsets::new(right),
             pairs: Vec::new(),
             seen: FxHashSet::default(),
             minimal: FxHashMap::default(),
+            group,
             scratch: Vec::new(),
         }
     }
@@ -146,7 +161,6 @@ impl<'a> Antichains<'a> {
     /// Adds the successors of a pair; the position of one with an empty set if there is any.
     fn expand(&mut self, at: usize, letter: usize) -> Option<usize> {
         let Pair { left, right, .. } = self.pairs[at];
-        let from = Some((u32::try_from(at).expect("fewer than 2^32 pairs fit into memory"), letter as u16));
         let mut successors = std::mem::take(&mut self.scratch);
         successors.clear();
         self.left.successors(left, letter, &mut successors);
@@ -154,11 +168,24 @@ impl<'a> Antichains<'a> {
         if !successors.is_empty() {
             let right = self.right.step(right, letter);
             for &left in &successors {
+                let (left, right, renaming) = self.chosen(left, right);
+                let from = Some((at as u32, letter as u16, renaming));
                 hit = hit.or(self.add(Pair { left, right, from }));
             }
         }
         self.scratch = successors;
         hit
+    }
+
+    /// The pair that counts for all that renamings make of this one, and what leads to it.
+    fn chosen(&mut self, left: StateId, right: SetId) -> (StateId, SetId, Renaming) {
+        if self.group.is_none() {
+            return (left, right, Renaming::IDENTITY);
+        }
+        let renamings = self.left.to_representative(left).iter();
+        let chosen = renamings.map(|by| (self.right.renamed(right, by), by)).min();
+        let (right, by) = chosen.expect("some renaming leads to the representative");
+        (self.left.renamed(left, by), right, by)
     }
 
     /// Adds a pair unless one that is at least as hard to satisfy is there; its position if its set is empty.
@@ -173,6 +200,9 @@ impl<'a> Antichains<'a> {
 
     /// Whether a proper subset was seen with the same left state. Otherwise the set is remembered as a minimal one.
     fn is_covered(&mut self, pair: &Pair) -> bool {
+        if self.right.is_deterministic() {
+            return false;
+        }
         let size = self.right.len(pair.right);
         let minimal = self.minimal.entry(pair.left).or_default();
         let smaller = minimal.partition_point(|&set| self.right.len(set) < size);
@@ -184,15 +214,24 @@ impl<'a> Antichains<'a> {
         false
     }
 
+    /// The history that leads to a pair. A pair on the way stands for its renaming by `names`.
     fn history(&self, last: usize) -> History {
-        let alphabet = self.left.alphabet();
-        let mut events = Vec::new();
+        let mut steps = Vec::new();
         let mut at = &self.pairs[last];
-        while let Some((parent, letter)) = at.from {
-            events.push(alphabet[letter as usize]);
+        while let Some((parent, letter, renaming)) = at.from {
+            steps.push((usize::from(letter), renaming));
             at = &self.pairs[parent as usize];
         }
-        events.reverse();
-        events
+        let alphabet = self.left.alphabet();
+        let Some(group) = &self.group else {
+            return steps.iter().rev().map(|(letter, _)| alphabet[*letter]).collect();
+        };
+        let mut names = Renaming::IDENTITY;
+        let mut events = Vec::new();
+        for (letter, renaming) in steps.into_iter().rev() {
+            events.push(alphabet[group.letter(names, letter)]);
+            names = group.product(names, group.inverse(renaming));
+        }
+        named_in_order(&events, self.left.size())
     }
 }

@@ -9,9 +9,9 @@ use super::Specification;
 use crate::history::{Action, Event, Size};
 
 /// The rules of an automaton for two threads.
-pub trait Rules {
+pub trait Rules: Send {
     /// The state of a thread.
-    type Lane: Copy + Eq + Hash + Debug + Default;
+    type Lane: Copy + Eq + Hash + Debug + Default + Send;
 
     /// The automaton's name.
     fn name(&self) -> &'static str;

@@ -3,4 +3,5 @@
 mod comparison;
 mod discipline;
 mod foil;
+mod renaming;
 mod trimmed;

@@ -1,4 +1,5 @@
-//! Values that others know by name: reductions, papers, and criteria with `serializability-by-NAME` for the orders that a file declares.
+//! Values that others know by name: reductions, papers, and criteria with `serializability-by-NAME` for the orders that a file declares and
+//! `spec:NAME` for specifications.
 
 use std::ffi::OsStr;
 
@@ -7,7 +8,7 @@ use clap::error::Error;
 use clap::{Arg, Command};
 use cyrano_criteria::table::{self, CRITERIA, Claim};
 use cyrano_ir::TxCriterion;
-use cyrano_session::{EngineName, REDUCTIONS, Reduction};
+use cyrano_session::{ALL, EngineName, REDUCTIONS, Reduction};
 use cyrano_tables::{PAPERS, Paper};
 
 /// Reads one of these names.
@@ -21,8 +22,8 @@ fn one_of<T: Clone + Send + Sync + 'static>(
 
 /// Reads a reduction.
 pub fn reduction() -> impl TypedValueParser<Value = &'static Reduction> {
-    let known = REDUCTIONS.iter().map(|reduction| (reduction.name, reduction.what));
-    one_of(known, |name| REDUCTIONS.iter().find(|reduction| reduction.name == name))
+    let known = REDUCTIONS.iter().chain([&ALL]).map(|reduction| (reduction.name, reduction.what));
+    one_of(known, cyrano_session::reduction)
 }
 
 /// Reads the name of a paper.
@@ -40,9 +41,28 @@ pub fn engine() -> impl TypedValueParser<Value = Option<EngineName>> {
 }
 
 /// Reads a criterion that a history can be judged by.
-pub fn of_histories() -> impl TypedValueParser<Value = TxCriterion> {
+fn of_histories() -> impl TypedValueParser<Value = TxCriterion> {
     let known = table::Criterion::of_histories().map(|(criterion, _)| (criterion.name, criterion.holds));
     one_of(known, TxCriterion::from_name)
+}
+
+/// Reads a criterion that a history can be judged by, or a specification.
+#[derive(Clone, Copy, Debug)]
+pub struct HistoryCriterionParser;
+
+impl TypedValueParser for HistoryCriterionParser {
+    type Value = TxCriterion;
+
+    fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<TxCriterion, Error> {
+        let known = value.to_str().and_then(TxCriterion::from_name);
+        let spec = known.filter(|criterion| matches!(criterion, TxCriterion::Spec(_)));
+        spec.map_or_else(|| of_histories().parse_ref(cmd, arg, value), Ok)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let known = table::Criterion::of_histories();
+        Some(Box::new(known.map(|(known, _)| PossibleValue::new(known.name).help(known.holds))))
+    }
 }
 
 /// Reads a criterion that has a name of its own.

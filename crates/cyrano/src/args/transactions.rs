@@ -38,7 +38,8 @@ Exit code 0: the same histories. 1: different; shortest histories that show it a
 
 Examples:
   cyrano spec compare foil-nondet foil-det
-  cyrano spec compare foil-det opacity --vars 1";
+  cyrano spec compare foil-det opacity --vars 1
+  cyrano spec compare mine.spec opacity";
 
 const FENCE_EXAMPLES: &str = "\
 For each model: fences of least cost that make the file's checks hold, each shown to be needed, as a unified diff.
@@ -49,6 +50,7 @@ For an `algorithm` file: declared orders instead of fences, and which of those t
 Examples:
   cyrano fence lib:stm/tl2.rml --model pso
   cyrano fence lib:litmus/mp.rml --model pso,rmo --all
+  cyrano fence lib:stm/tl2.rml --model rmo --weights read=10,write=5,end=1
   cyrano fence mylock.rml --model tso --write mylock_tso.rml
   cyrano fence lib:tm-objects/core_mcrt_fixed.rml --model declared --criterion never";
 
@@ -60,7 +62,7 @@ pub struct HistoryArgs {
     #[arg(value_name = "FILE")]
     pub file: String,
     /// What to judge it by; without it every criterion that its alphabet has
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::of_histories())]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = named::HistoryCriterionParser)]
     pub criterion: Vec<TxCriterion>,
     #[command(flatten)]
     pub output: OutputArgs,
@@ -87,7 +89,7 @@ pub enum SpecCommand {
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub struct CompareArgs {
-    /// A specification (`cyrano spec list` lists them)
+    /// A specification: a name (`cyrano spec list` lists them), or a path to a file with one
     #[arg(value_name = "A")]
     pub left: String,
     /// Another one
@@ -99,6 +101,9 @@ pub struct CompareArgs {
     /// For this many variables
     #[arg(long, value_name = "K", default_value = "2", value_parser = clap::value_parser!(u8).range(1..=8))]
     pub vars: u8,
+    /// Look at states that differ by a renaming of threads and variables one by one; the answer stays the same
+    #[arg(long)]
+    pub no_symmetry: bool,
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
@@ -114,11 +119,15 @@ pub struct FenceArgs {
     #[arg(value_name = "FILE")]
     pub file: String,
     /// Only checks of this kind have to hold
-    #[arg(long, value_name = "CRITERION", value_parser = named::criterion())]
+    #[arg(long, value_name = "CRITERION", value_parser = named::CriterionParser)]
     pub criterion: Option<Claim>,
     /// List every minimal set, not just one of least cost
     #[arg(long)]
     pub all: bool,
+    /// How often commands, procedures, threads or functions run: a fence costs so much more there (`read=10,write=5,end=1`).
+    /// What is not named runs whenever it is called
+    #[arg(long, value_name = "NAME=N", value_delimiter = ',', value_parser = weight)]
+    pub weights: Vec<(String, u32)>,
     /// Write the repaired source to this file (with a single model)
     #[arg(long, value_name = "OUT")]
     pub write: Option<PathBuf>,
@@ -138,6 +147,14 @@ pub struct FenceArgs {
     pub output: OutputArgs,
 }
 
+/// `NAME=N`.
+fn weight(text: &str) -> Result<(String, u32), String> {
+    let (name, number) = text.split_once('=').ok_or("a weight is written NAME=N, such as `read=10`")?;
+    let most = cyrano_session::repair::MOST_GIVEN;
+    let number = number.trim().parse().ok().filter(|number| (1..=most).contains(number));
+    Ok((name.trim().to_owned(), number.ok_or_else(|| format!("a weight is a number from 1 to {most}"))?))
+}
+
 /// `cyrano tables`.
 #[derive(Args, Debug)]
 pub struct TablesArgs {
@@ -150,6 +167,9 @@ pub struct TablesArgs {
     /// Only tables whose title has this text in it
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// Draw the table that is a chart in the paper (Fig. 10b of CheckFence)
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -1,18 +1,30 @@
 //! `cyrano check`.
 
+use cyrano_criteria::criterion::Progress;
+use cyrano_criteria::table::Claim;
 use cyrano_explore::Explore;
 use cyrano_report::{CheckReport, Results, RunReport, checks_html};
-use cyrano_session::{Failure, Files, Inputs, Selected, Shard, Subject, VERSION, select};
+use cyrano_session::{Failure, Files, Inputs, Selected, Shard, Subject, VERSION, leave_out_nothing, select};
 use cyrano_trace::Trace;
 
 use crate::args::CheckArgs;
 use crate::outputs::Outputs;
 use crate::source::{self, Disk};
-use crate::{cluster, command_line, models, progress, traces};
+use crate::{cluster, command_line, models, progress, specs, traces};
 
 struct Job {
     subject: usize,
     selected: Selected,
+}
+
+impl Job {
+    /// What it asks about progress.
+    fn progress(&self) -> &'static [Progress] {
+        match self.selected {
+            Selected::Run(Claim::Progress(progress), _) => progress,
+            _ => &[],
+        }
+    }
 }
 
 /// Runs the command.
@@ -25,7 +37,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
     }
     let large = args.large.wanted(&args.run, jobs.len())?;
     let outputs = outputs(args)?;
-    let runner = args.run.runner(jobs.len())?.with_large(large);
+    let runner = args.run.runner(jobs.len())?.with_large(large).expecting(jobs.iter().flat_map(Job::progress).copied());
     let join = |explore: &Explore, workers: usize| {
         let inputs = || inputs(args, &subjects, &jobs);
         cluster::join(&args.cluster, &args.run, &args.output, explore, workers, inputs)
@@ -62,6 +74,7 @@ fn outputs(args: &CheckArgs) -> Result<Outputs, Failure> {
 /// Compiles every file and selects its checks; whatever is wrong with any of them is said at once.
 fn gather(args: &CheckArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     let models = models::resolve_all(&args.run.model)?;
+    let criteria = specs::resolve_all(&args.criterion)?;
     let reference = args.reference.as_deref();
     let wanted = args.tests.wanted(reference.is_some());
     let loaded = args.files.iter().flat_map(|name| {
@@ -70,9 +83,11 @@ fn gather(args: &CheckArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     });
     let selected = loaded.map(|subject| {
         let subject = subject?;
-        Ok((select(&subject.case, &args.criterion, &models, &Disk)?, subject))
+        Ok((select(&subject.case, &criteria, &models, &Disk)?, subject))
     });
-    let (checks, subjects): (Vec<_>, Vec<_>) = Failure::all(selected)?.into_iter().unzip();
+    let (mut checks, subjects): (Vec<_>, Vec<_>) = Failure::all(selected)?.into_iter().unzip();
+    let files: Vec<&str> = subjects.iter().map(|Subject { case, .. }| case.source.name.as_str()).collect();
+    leave_out_nothing(&files, &mut checks);
     let numbered = checks.into_iter().enumerate();
     let jobs = numbered.flat_map(|(subject, checks)| checks.into_iter().map(move |selected| Job { subject, selected }));
     Ok((subjects, jobs.collect()))

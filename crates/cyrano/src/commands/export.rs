@@ -12,15 +12,12 @@ use cyrano_ir::{Property, Quantifier};
 use cyrano_memory::Model;
 use cyrano_report::{ExportReport, FormulaReport, exports_json, exports_text};
 use cyrano_session::{Case, EngineName, Failure, Runner, Selected, Subject, VERSION, bug, lines, proof, select};
-use cyrano_symbolic::Export;
+use cyrano_symbolic::{Export, Form};
 
 use crate::args::ExportArgs;
 use crate::outputs::Outputs;
 use crate::source::Disk;
 use crate::{models, progress};
-
-/// The option for the folder of the formulas.
-const DIMACS: &str = "--dimacs";
 
 struct Job {
     subject: usize,
@@ -34,9 +31,10 @@ pub fn run(args: &ExportArgs) -> Result<u8, Failure> {
         return Err(Failure::input("only the symbolic engine makes formulas"));
     }
     let (subjects, jobs) = gather(args)?;
-    std::fs::create_dir_all(&args.dimacs).map_err(|error| cannot_write(&args.dimacs, &error))?;
+    let (_, option, folder) = args.form();
+    std::fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
     let outputs = Outputs::new(&args.output).silent();
-    jobs.iter().try_for_each(|job| outputs.claim(DIMACS, Some(&job.path)))?;
+    jobs.iter().try_for_each(|job| outputs.claim(option, Some(&job.path)))?;
     let runner = args.run.runner(jobs.len())?;
     let reports = progress::map(
         &runner,
@@ -55,10 +53,11 @@ fn gather(args: &ExportArgs) -> Result<(Vec<Subject>, Vec<Job>), Failure> {
     let (mut subjects, mut jobs, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
     let reference = args.reference.as_deref();
     let wanted = args.tests.wanted(reference.is_some());
+    let (form, _, folder) = args.form();
     for file in &args.files {
         for subject in Subject::load(&Disk, file, &args.run.set, &wanted, reference)? {
             for selected in select(&subject.case, &args.criterion, &models, &Disk)? {
-                let path = args.dimacs.join(unused(&name(&subject.case, &selected), &mut names));
+                let path = folder.join(unused(&name(&subject.case, &selected), form, &mut names));
                 jobs.push(Job { subject: subjects.len(), selected, path });
             }
             subjects.push(subject);
@@ -81,11 +80,12 @@ fn name(case: &Case, selected: &Selected) -> String {
 }
 
 /// A name that was not given yet, with its ending.
-fn unused(name: &str, names: &mut BTreeSet<String>) -> String {
+fn unused(name: &str, form: Form, names: &mut BTreeSet<String>) -> String {
     let numbered = (1..).map(|number| if number == 1 { name.to_owned() } else { format!("{name}-{number}") });
     // Case does not tell files apart everywhere.
     let free = numbered.into_iter().find(|name| names.insert(name.to_lowercase()));
-    format!("{}.cnf", free.unwrap_or_default())
+    let ending = if form == Form::Dimacs { "cnf" } else { "smt2" };
+    format!("{}.{ending}", free.unwrap_or_default())
 }
 
 fn what(selected: &Selected) -> (&'static str, Option<&Model>) {
@@ -118,7 +118,8 @@ fn one(
         Err(reason) => return Ok(ExportReport { reason: Some(reason), ..report }),
     };
     let query = case.query(model, Question::Holds(&property))?;
-    let export = match runner.export(query, args.bound.map(usize::from), watch) {
+    let (form, option, _) = args.form();
+    let export = match runner.export(query, form, args.bound.map(usize::from), watch) {
         Ok(export) => export,
         Err(reason) => return Ok(ExportReport { reason: Some(reason), ..report }),
     };
@@ -126,8 +127,8 @@ fn one(
     let confirm = |answer| proof::proof(&case.program, &property, model, answer, None);
     let confirmed = export.answer.as_ref().map(confirm).transpose();
     confirmed.map_err(|why| Failure::Internal(bug(&format!("{}: {why}", report.file))))?;
-    let text = format!("{}{}", comments(&report, case, &property, &export), export.dimacs);
-    if !outputs.save(DIMACS, &job.path, "", &text) {
+    let text = format!("{}{}", comments(&report, case, (&property, form), &export), export.text);
+    if !outputs.save(option, &job.path, "", &text) {
         return Ok(ExportReport { reason: Some("the formula could not be written".to_owned()), ..report });
     }
     report.reason = export.answer.as_ref().and_then(|answer| reason(case, answer));
@@ -182,7 +183,7 @@ fn bounds(case: &Case, export: &Export) -> Vec<(String, usize, usize)> {
 }
 
 /// What the file is about.
-fn comments(report: &ExportReport, case: &Case, property: &Property, export: &Export) -> String {
+fn comments(report: &ExportReport, case: &Case, (property, form): (&Property, Form), export: &Export) -> String {
     let mut lines = vec![format!("written by cyrano {VERSION}"), format!("file: {}", report.file)];
     lines.extend(report.test.iter().map(|test| format!("test: {test}")));
     lines.extend(case.set.iter().map(|(name, value)| format!("set: {name}={value}")));
@@ -204,8 +205,15 @@ fn comments(report: &ExportReport, case: &Case, property: &Property, export: &Ex
         }
         None => lines.push("verdict of cyrano: not asked for".to_owned()),
     }
+    for place in &export.places {
+        let (thread, line) = (&case.program.thread(place.thread).name, case.line(place.thread, place.instr));
+        let line = line.map(|line| format!(", line {line}")).unwrap_or_default();
+        let (number, node, what) = (place.number, place.node, &place.what);
+        lines.push(format!("x{number}, v{number}, p{node}: {thread}{line} {what}"));
+    }
+    let mark = if form == Form::Dimacs { 'c' } else { ';' };
     let clean = |line: String| line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
-    lines.into_iter().map(|line| format!("c {}\n", clean(line))).collect()
+    lines.into_iter().map(|line| format!("{mark} {}\n", clean(line))).collect()
 }
 
 fn criterion(property: &Property) -> String {
@@ -255,7 +263,7 @@ mod tests {
     #[test]
     fn no_file_is_written_twice() {
         let mut names = BTreeSet::new();
-        let mut next = |name: &str| unused(name, &mut names);
+        let mut next = |name: &str| unused(name, Form::Dimacs, &mut names);
         assert_eq!(
             [next("a.sc"), next("a.sc"), next("A.sc"), next("b")],
             ["a.sc.cnf", "a.sc-2.cnf", "A.sc-3.cnf", "b.cnf"]

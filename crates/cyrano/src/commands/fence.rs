@@ -9,7 +9,7 @@ use cyrano_trace::Trace;
 
 use crate::args::{FenceArgs, Format};
 use crate::outputs::Outputs;
-use crate::{console, models, progress, source, traces};
+use crate::{console, models, progress, source, specs, traces};
 
 /// The option for the repaired source.
 const WRITE: &str = "--write";
@@ -19,9 +19,9 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     let source = source::Disk.open(&args.file)?;
     frontend::of(&source).fences().map_err(|why| Failure::input(format!("{}: {why}", args.file)))?;
     let models = models::resolve_all(&args.run.model)?;
+    let criteria = specs::resolve_all(args.criterion.as_slice())?;
     let subjects = Subject::load(&source::Disk, &args.file, &args.run.set, &args.tests.wanted(false), None)?;
-    let selected =
-        subjects.iter().map(|subject| select(&subject.case, args.criterion.as_slice(), &models, &source::Disk));
+    let selected = subjects.iter().map(|subject| select(&subject.case, &criteria, &models, &source::Disk));
     let selected = selected.collect::<Result<Vec<_>, _>>()?;
     let runner = args.run.runner(selected.first().map_or(1, Vec::len))?;
     let tasks = tasks(&runner, &subjects, selected)?;
@@ -34,7 +34,7 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
         &tasks,
         (&args.run, &args.output),
         |_| 0,
-        |(model, aims), watch| repair(&Task { aims, model, all: args.all }, &runner, watch),
+        |(model, aims), watch| repair(&Task { aims, model, all: args.all, weights: &args.weights }, &runner, watch),
     )?;
     let (reports, texts): (Vec<_>, Vec<_>) =
         results.into_iter().map(|Repaired { report, text }| (report, text)).unzip();

@@ -9,15 +9,16 @@ use cyrano_session::{Failure, Source, VERSION};
 
 use crate::args::HistoryArgs;
 use crate::outputs::Outputs;
-use crate::source;
+use crate::{source, specs};
 
 /// Runs the command.
 pub fn run(args: &HistoryArgs) -> Result<u8, Failure> {
     let source = source::history(&args.file)?;
     let mut criteria = Vec::new();
     for criterion in &args.criterion {
-        if !criteria.contains(criterion) {
-            criteria.push(*criterion);
+        let criterion = specs::resolve_criterion(*criterion)?;
+        if !criteria.contains(&criterion) {
+            criteria.push(criterion);
         }
     }
     let (events, results) = match cyrano_criteria::values::is_values(&source.text) {

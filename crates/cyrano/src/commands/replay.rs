@@ -3,7 +3,7 @@
 
 use cyrano_report::{replay_html, replay_json, replay_text};
 use cyrano_session::replay::Own;
-use cyrano_session::{Failure, Files, VERSION};
+use cyrano_session::{Failure, VERSION};
 use cyrano_trace::Trace;
 
 use crate::args::ReplayArgs;
@@ -45,7 +45,7 @@ pub fn run(args: &ReplayArgs) -> Result<u8, Failure> {
 /// Says that the file has changed since, if it has.
 fn mention_changes(trace: &Trace, args: &ReplayArgs) {
     let name = &trace.program.file;
-    let Ok(now) = source::Disk.open(name) else { return };
+    let Ok(now) = cyrano_session::frontend::source(&source::Disk, name) else { return };
     if now.text != trace.program.source {
         let text = format!("note: {name} is no longer the program of this trace; --source {name} replays against it");
         console::note(&args.output, &text);

@@ -7,7 +7,7 @@ use cyrano_session::{Failure, VERSION};
 
 use crate::args::{CompareArgs, SpecArgs, SpecCommand};
 use crate::outputs::Outputs;
-use crate::{console, options};
+use crate::{console, options, specs};
 
 /// Runs the command.
 pub fn run(args: &SpecArgs) -> Result<u8, Failure> {
@@ -25,7 +25,8 @@ pub fn run(args: &SpecArgs) -> Result<u8, Failure> {
 fn compare_two(args: &CompareArgs) -> Result<u8, Failure> {
     let size = Size { threads: args.threads, vars: args.vars };
     let runner = options::sequential(args.timeout)?;
-    let report = runner.compare_specifications(&args.left, &args.right, size)?;
+    let (left, right) = (specs::resolve(&args.left)?, specs::resolve(&args.right)?);
+    let report = runner.compare_specifications(left, right, size, !args.no_symmetry)?;
     let outputs = Outputs::new(&args.output);
     outputs.plain(&args.output, || spec_json(&report, VERSION), |_, style| spec_text(&report, style));
     Ok(outputs.exit(match report.equivalent {

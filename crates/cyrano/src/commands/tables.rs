@@ -1,20 +1,24 @@
 //! `cyrano tables`: a paper's experiments again, our numbers beside the paper's.
 
-use cyrano_report::{table_text, tables_json};
+use cyrano_report::{chart_svg, table_text, tables_json};
 use cyrano_session::{Failure, VERSION};
-use cyrano_tables::{Recipe, Setup};
+use cyrano_tables::{Kept, Recipe, Setup};
 
 use crate::args::{Format, TablesArgs};
+use crate::outputs::Outputs;
 use crate::source::Disk;
 use crate::{console, options};
 
 /// Runs the command. Each table is printed as soon as it is there; JSON comes as one object at the end.
 pub fn run(args: &TablesArgs) -> Result<u8, Failure> {
     let recipes = args.paper.recipes;
-    let setup = Setup { files: &Disk, options: options::options()?, timeout: args.timeout };
+    let outputs = Outputs::new(&args.output);
+    outputs.claim("--svg", args.svg.as_deref())?;
+    let setup = Setup { files: &Disk, options: options::options()?, timeout: args.timeout, kept: Kept::default() };
     let wanted = |recipe: &&Recipe| args.only.as_ref().is_none_or(|text| recipe.title.contains(text.as_str()));
     let mut tables = Vec::new();
     let mut complete = true;
+    let mut charts = Vec::new();
     for recipe in recipes.iter().filter(wanted) {
         let made = recipe.make(&setup)?;
         complete &= made.complete;
@@ -24,6 +28,7 @@ pub fn run(args: &TablesArgs) -> Result<u8, Failure> {
             console::print(&format!("{gap}{text}"))?;
         }
         tables.push(made.report);
+        charts.extend(made.chart);
     }
     if tables.is_empty() {
         let titles: Vec<String> = recipes.iter().map(|recipe| format!("\n  {}", recipe.title)).collect();
@@ -32,5 +37,13 @@ pub fn run(args: &TablesArgs) -> Result<u8, Failure> {
     if args.output.format == Format::Json {
         console::print(&tables_json(args.paper.name, &tables, VERSION))?;
     }
-    Ok(if complete { 0 } else { 3 })
+    if let Some(path) = &args.svg {
+        match charts.first() {
+            Some(chart) => _ = outputs.save("--svg", path, "chart saved to", &chart_svg(chart)),
+            None => {
+                outputs.fail("--svg: none of these tables is a chart in the paper; Fig. 10b of `tables checkfence` is")
+            }
+        }
+    }
+    Ok(outputs.exit(if complete { 0 } else { 3 }))
 }

@@ -18,6 +18,7 @@ mod outputs;
 mod queries;
 mod sections;
 mod untrusted;
+mod uses;
 mod vacuity;
 
 use cli::Folder;

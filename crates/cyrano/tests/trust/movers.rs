@@ -33,7 +33,7 @@ check commit-atomicity on sc;
 ";
 
 fn check(source: &str, expected: &str) {
-    for options in ["", "--no-reduction movers", "--no-reduction macro-steps"] {
+    for options in ["", "--no-reduction movers", "--no-reduction macro-steps", "--no-reduction all"] {
         let (found, _) = verdicts("blocks.rml", source, options);
         assert_eq!(found, [expected], "with `{options}`:\n{source}");
     }
@@ -66,7 +66,7 @@ void pulse(void) { while (1) { atomic_begin(); x = 0; y = 1; commit_point(); x =
 ";
     let tests = "type toggle\n\nw = wait_()\np = pulse()\n\ntest WP = ( w | p )\n";
     let place = Folder::new(&[("toggle.c", code), ("toggle.tests", tests)]);
-    for options in ["", "--no-reduction movers"] {
+    for options in ["", "--no-reduction movers", "--no-reduction all"] {
         let arguments = format!("toggle.c --test WP --criterion commit-atomicity --model sc {options}");
         assert_eq!(super::verdicts_in(&place, &arguments).0, ["violated"], "with `{options}`");
     }

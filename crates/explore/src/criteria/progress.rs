@@ -43,23 +43,25 @@ use crate::{Explore, larger, witness};
 use cycles::{Cycle, Role, Want};
 use graph::{Graph, MOST_THREADS};
 
-/// Answers a question about progress.
+/// Answers questions about progress, all by one graph: which states and steps there are depends on none of them.
 pub(crate) fn ask(
     config: &Explore,
     query: Query<'_>,
-    progress: Progress,
+    wanted: &[Progress],
     limits: &Limits,
     watch: &dyn Watch,
-) -> Answer {
+) -> Vec<Answer> {
     let (program, model) = (query.program(), query.model());
-    let property = Property::Progress(progress);
+    let Some(first) = wanted.first() else { return Vec::new() };
+    let property = Property::Progress(*first);
+    let all = |answer: Answer| vec![answer; wanted.len()];
     if program.thread_ids().any(|thread| client_choices(program, thread).is_empty()) {
         let nothing = Cause::Nothing("only clients that go on for ever make progress in this sense");
-        return answer(Verdict::Vacuous, Some(nothing), Vec::new(), Stats::default());
+        return all(answer(Verdict::Vacuous, Some(nothing), Vec::new(), Stats::default()));
     }
     let names = match supports(config, &query, &property) {
         Ok(names) => names,
-        Err(why) => return answer(Verdict::Unknown, Some(Cause::Refused(why)), Vec::new(), Stats::default()),
+        Err(why) => return all(answer(Verdict::Unknown, Some(Cause::Refused(why)), Vec::new(), Stats::default())),
     };
     let mut gap = (config.timestamps && program.has_timestamps()).then_some(1);
     loop {
@@ -70,7 +72,7 @@ pub(crate) fn ask(
             gap = larger(gap);
             continue;
         }
-        return judge(&machine, graph, progress, limits);
+        return wanted.iter().map(|progress| judge(&machine, &graph, *progress, limits)).collect();
     }
 }
 
@@ -92,7 +94,7 @@ fn answer(verdict: Verdict, reason: Option<Cause>, reductions: Vec<&'static str>
     Answer { reductions, stats, ..Answer::new(verdict, reason) }
 }
 
-fn judge(machine: &Machine<'_>, graph: Graph, progress: Progress, limits: &Limits) -> Answer {
+fn judge(machine: &Machine<'_>, graph: &Graph, progress: Progress, limits: &Limits) -> Answer {
     let started = std::time::Instant::now();
     let mut found = answer(Verdict::Verified, None, machine.config.reductions(machine, Notes::default()), graph.stats);
     if let Some((path, violation)) = &graph.wrong {
@@ -106,13 +108,13 @@ fn judge(machine: &Machine<'_>, graph: Graph, progress: Progress, limits: &Limit
     if graph.notes.out_of_names {
         return Answer { verdict: Verdict::Unknown, reason: Some(Cause::OutOfNames), ..found };
     }
-    match lasso(machine, &graph, progress, limits) {
+    match lasso(machine, graph, progress, limits) {
         Err(stop) => {
             found.verdict = Verdict::Unknown;
             found.reason = Some(stop.into());
         }
         Ok(Some((thread, fate, cycle))) => {
-            let (execution, stem, round) = walk::execution(machine, &graph, &cycle);
+            let (execution, stem, round) = walk::execution(machine, graph, &cycle);
             let lasso = Lasso { thread: ThreadId::new(thread), fate, stem, round, rounds: walk::ROUNDS };
             found.verdict = Verdict::Violated;
             found.violation = Some(Violation::Lasso(lasso));

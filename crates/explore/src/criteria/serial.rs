@@ -4,7 +4,8 @@ use cyrano_ir::{Access, EvalError, Op, Place, Program};
 
 use rustc_hash::FxHashSet;
 
-use crate::criteria::shadow::{Marks, Member};
+use crate::criteria::shadow::{Copied, Marks, Member};
+use crate::reductions::timestamps::{Increment, Timestamps, known};
 use crate::semantics::local::{eval, location, register};
 
 /// How long the run of a unit may take.
@@ -17,6 +18,7 @@ pub(crate) struct Way<'a> {
     thread: usize,
     /// The choices outside of blocks that lie ahead.
     chosen: &'a [i128],
+    timestamps: Option<&'a Timestamps>,
 }
 
 /// What a run used.
@@ -26,6 +28,8 @@ pub(crate) struct Ran {
     pub chosen: usize,
     /// Whether it was given up.
     pub too_long: bool,
+    /// The timestamps that something was added to.
+    pub increments: Vec<Increment>,
 }
 
 /// A run under way.
@@ -49,8 +53,14 @@ enum Flow {
 }
 
 impl<'a> Way<'a> {
-    pub fn new(program: &'a Program, marks: &'a Marks, thread: usize, chosen: &'a [i128]) -> Self {
-        Self { program, marks, thread, chosen }
+    pub fn new(
+        program: &'a Program,
+        timestamps: Option<&'a Timestamps>,
+        marks: &'a Marks,
+        thread: usize,
+        chosen: &'a [i128],
+    ) -> Self {
+        Self { program, marks, thread, chosen, timestamps }
     }
 
     /// Runs the thread's next unit in every possible way and adds what comes of it.
@@ -63,6 +73,7 @@ impl<'a> Way<'a> {
                 if self.chooses_again(&runner, &mut chosen_at) {
                     break;
                 }
+                self.note_increments(&runner.member, &mut ran.increments);
                 match self.step(&mut runner, &mut todo).unwrap_or(Flow::Nowhere) {
                     Flow::On if runner.repeats(self.thread) => break,
                     Flow::On if runner.steps > PATIENCE => {
@@ -81,6 +92,18 @@ impl<'a> Way<'a> {
             }
         }
         ran
+    }
+
+    /// Notes which timestamps the next instruction adds to.
+    fn note_increments(&self, member: &Member, increments: &mut Vec<Increment>) {
+        let Some(timestamps) = self.timestamps else { return };
+        let Copied { pc, regs, .. } = &member.threads[self.thread];
+        if timestamps.may_add(self.thread, *pc) {
+            let op = &self.program.threads[self.thread].code[*pc as usize].op;
+            let loc = op.addr().and_then(|addr| location(self.program, addr, regs).ok());
+            let memory = loc.map(|loc| member.memory[loc as usize]);
+            timestamps.incremented((self.program, self.thread), op, memory, increments, known(regs));
+        }
     }
 
     /// Whether another way has made the choice that comes next, in the same circumstances: a block may choose until it gets through.

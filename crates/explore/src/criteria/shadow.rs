@@ -429,10 +429,12 @@ impl<'m> Stepper<'m> {
         let (Some(shadows), Some(shadow)) = (&self.m.shadows, &mut successor.state.shadow) else { return };
         let thread = successor.thread;
         let mut after = Vec::new();
-        let mut used = 0;
+        let (mut used, mut increments) = (0, Vec::new());
         for member in shadow.members.drain(..) {
-            let way = Way::new(self.m.program, &shadows.threads[thread], thread, &shadow.chosen[thread]);
-            let ran = way.run(member, &mut after);
+            let (marks, chosen) = (&shadows.threads[thread], &shadow.chosen[thread]);
+            let mut ran =
+                Way::new(self.m.program, self.m.timestamps.as_ref(), marks, thread, chosen).run(member, &mut after);
+            increments.append(&mut ran.increments);
             used = used.max(ran.chosen);
             self.notes.too_large |= ran.too_long;
         }
@@ -443,6 +445,7 @@ impl<'m> Stepper<'m> {
         if shadow.members.is_empty() {
             successor.event.get_or_insert(Violation::Blocks);
         }
+        self.check_gaps(&increments);
     }
 
     /// The unit that ends at `position` hands on what it has; members that handed on something else are dropped.

@@ -326,6 +326,7 @@ fn take_call(input: &mut &[u8]) -> Option<Call> {
 impl Stepper<'_> {
     /// A call or a response at `pc`, which comes next, happens.
     pub(crate) fn speak(&mut self, successor: &mut Successor, pc: u32) {
+        self.speaks = true;
         let thread = successor.thread;
         let state = &mut successor.state;
         let index = state.threads[thread].issued;

@@ -84,6 +84,9 @@ impl Machine<'_> {
         if let (Some(monitor), Some(remembered)) = (&self.monitor, &state.monitor) {
             monitor.encode(remembered, out);
         }
+        if self.spec.is_some() {
+            put(out, state.spec.into());
+        }
         if let (Some(values), Some(heard)) = (&self.values, &state.heard) {
             values.encode(heard, out);
         }
@@ -164,6 +167,7 @@ impl Machine<'_> {
             state.monitor = Some(remembered);
             *input = &input[length..];
         }
+        state.spec = if self.spec.is_some() { take(input) as u32 } else { 0 };
         if let (Some(values), Some(heard)) = (&self.values, &mut state.heard) {
             values.decode(input, heard);
         }

@@ -33,7 +33,7 @@ const GROWTH: u32 = 2;
 /// Which parts the bytes of a state are cut into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cut {
-    /// Each location, who runs under a serial model, each thread: for states of nothing else.
+    /// Each location, who runs under a serial model, each thread, the history of calls: for states of nothing else.
     Fine,
     /// Memory and who runs, each thread, the rest: for long states whose steps cannot be remembered ([`super::remembering`]). The same memories, threads
     /// and histories come back in many of them, so that tuples take less than half of the bytes.
@@ -46,8 +46,8 @@ impl Cut {
         let threads = m.threads.len();
         match self {
             Self::Fine => {
-                let first = m.program.locations.len() + usize::from(m.model.reordering().serial);
-                let mut owners: Vec<usize> = (0..first + threads).collect();
+                let first = m.shared_parts();
+                let mut owners: Vec<usize> = (0..first + threads + usize::from(m.values.is_some())).collect();
                 for group in &m.symmetric_threads {
                     group.iter().for_each(|thread| owners[first + thread] = first + group[0]);
                 }
@@ -65,7 +65,7 @@ impl Cut {
     fn ends(self, m: &Machine<'_>, bytes: &[u8], ends: &mut Vec<usize>) {
         ends.clear();
         let mut rest = bytes;
-        for _ in 0..m.program.locations.len() + usize::from(m.model.reordering().serial) {
+        for _ in 0..m.shared_parts() {
             take(&mut rest);
             if self == Self::Fine {
                 ends.push(bytes.len() - rest.len());
@@ -78,9 +78,16 @@ impl Cut {
             m.skip_thread(&mut rest, thread);
             ends.push(bytes.len() - rest.len());
         }
-        if self == Self::Coarse {
+        if self == Self::Coarse || m.values.is_some() {
             ends.push(bytes.len());
         }
+    }
+}
+
+impl Machine<'_> {
+    /// How many parts of a finely cut state come before those of threads: each location, and who runs under a serial model.
+    pub(super) fn shared_parts(&self) -> usize {
+        self.program.locations.len() + usize::from(self.model.reordering().serial)
     }
 }
 

@@ -142,6 +142,12 @@ pub(crate) fn with_words<F: WithWords>(words: usize, f: F) -> F::Out {
     }
 }
 
+/// The bits of either.
+#[inline]
+pub(crate) fn or<const W: usize>(one: &[u64; W], other: &[u64; W]) -> [u64; W] {
+    std::array::from_fn(|at| one[at] | other[at])
+}
+
 /// How many words [`with_words`] makes of so many.
 pub(crate) fn rounded(words: usize) -> usize {
     [1, 2, 3, 4, 6, 8, 12, MOST_WORDS].into_iter().find(|size| *size >= words).unwrap_or(MOST_KEPT_WORDS)

@@ -5,12 +5,19 @@
 //! ([`super::touch`]); so what it does is computed once for every combination of these, by the stepper, and remembered as the difference between
 //! the words before and after ([`super::memo`]). A search then takes a few operations on words for each step, whatever the program and the model.
 //!
+//! A step with a call or a response depends on the history of calls in addition, and changes it: it is remembered by that, too. Whether a step
+//! speaks is itself a matter of the thread's part and the locations.
+//!
 //! **Argument.** The key of a remembered step has all that the step depends on, so the same key has the same successors; the
 //! difference is that of whole states. That it stays within the key is checked in debug builds; and the search without remembered
 //! steps ([`crate::search::plain`]) counts the same states and transitions.
 //!
-//! Not for criteria with a memory of their own (transactions, the shadow of atomic blocks), timestamps or a program's own order:
-//! there a step changes parts of other threads.
+//! Under a program's own order a step in which something goes wrong counts only if the others can complete what they have begun
+//! ([`crate::semantics::declared`]); so whoever meets one asks the stepper again, which sees the whole state.
+//!
+//! Not for criteria with a memory of their own (transactions by conflicts, the shadow of atomic blocks) or timestamps: there a step changes parts of
+//! other threads. In order, histories of calls are left to the stepper, too: memories are stored as a whole there, which takes less room
+//! ([`super::dictionary`]).
 //!
 //! Of threads that may exchange their places ([`crate::reductions::symmetric_threads`]) the numbers are sorted: numbers never change, so neither
 //! does the form that stands for all.
@@ -28,7 +35,7 @@ use crate::store::Address;
 
 use super::copies::Copies;
 use super::dictionary::{Cut, Dictionary, NoRoom};
-use super::layout::{Bits, Segment, Spread, and, sort, xor};
+use super::layout::{Bits, Segment, Spread, and, or, sort, xor};
 use super::memo::{Entry, Memo};
 
 /// Where packed states are, and what that makes of them.
@@ -81,9 +88,10 @@ impl Machine<'_> {
     /// Whether a step of a thread depends on its own part and the locations it touches and changes nothing else; and whether that is used.
     pub(crate) fn has_local_steps(&self) -> bool {
         let local =
-            self.monitor.is_none() && self.values.is_none() && self.shadows.is_none() && self.timestamps.is_none();
-        let plain = self.own_order.is_none() && self.symmetry.is_none() && self.variable_symmetry.is_empty();
-        self.config.remembered_steps && local && plain
+            self.monitor.is_none() && self.spec.is_none() && self.shadows.is_none() && self.timestamps.is_none();
+        let plain = self.symmetry.is_none() && self.variable_symmetry.is_empty();
+        let silent = self.values.is_none() || self.own_order.is_some();
+        self.config.remembered_steps && local && plain && silent
     }
 }
 
@@ -97,6 +105,8 @@ pub(crate) struct Remembering<'d, 'm, 'a, H: Home, const W: usize> {
     version: usize,
     pub parts: Vec<H::Bits>,
     threads: Vec<ThreadSteps<H, W>>,
+    /// The bits of the history of calls.
+    history: [u64; W],
     /// The parts of threads that may exchange their places.
     symmetric: Vec<Vec<H::Bits>>,
     /// If ample sets are used.
@@ -117,8 +127,19 @@ struct ThreadSteps<H: Home, const W: usize> {
     part: H::Bits,
     /// By the number of the thread's part: what its steps depend on.
     places: Vec<ThreadPart<W>>,
-    /// A change is a difference of words, and of the sums. With each entry goes whether every step brings the thread forward; see `ample`.
-    memo: Memo<W, ([u64; W], H::Sum), bool>,
+    /// A change is a difference of words, and of the sums.
+    memo: Memo<W, ([u64; W], H::Sum), About>,
+    /// The same for steps with a call or a response, whose keys have the history of calls, too.
+    spoken: Memo<W, ([u64; W], H::Sum), About>,
+}
+
+/// What goes with the steps from one place.
+#[derive(Clone, Copy)]
+struct About {
+    /// Whether every step brings the thread forward; see `ample`.
+    forward: bool,
+    /// Whether one of them has a call or a response: they are in `spoken`.
+    speaks: bool,
 }
 
 impl<H: Home, const W: usize> ThreadSteps<H, W> {
@@ -126,6 +147,12 @@ impl<H: Home, const W: usize> ThreadSteps<H, W> {
     #[inline]
     fn place(&self, words: &[u64; W]) -> &ThreadPart<W> {
         &self.places[self.part.get(words) as usize]
+    }
+
+    /// Where the steps of an entry are.
+    #[inline]
+    fn memo_of(&self, entry: &Entry<W, About>) -> &Memo<W, ([u64; W], H::Sum), About> {
+        if entry.about.speaks { &self.spoken } else { &self.memo }
     }
 }
 
@@ -148,7 +175,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
     pub fn new(m: &'m Machine<'m>, dictionary: &'d Dictionary, (judge, notes): (Judge<'m, 'a>, Notes)) -> Self {
         let mut stepper = Stepper::new(m);
         stepper.notes = notes;
-        let thread = |_| ThreadSteps { part: H::Bits::new(&[]), places: Vec::new(), memo: Memo::new() };
+        let thread =
+            |_| ThreadSteps { part: H::Bits::new(&[]), places: Vec::new(), memo: Memo::new(), spoken: Memo::new() };
         let mut new = Self {
             m,
             dictionary,
@@ -157,8 +185,10 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             version: usize::MAX,
             parts: Vec::new(),
             threads: (0..m.threads.len()).map(thread).collect(),
+            history: [0; W],
             symmetric: Vec::new(),
-            futures: (m.config.ample_sets && !m.model.reordering().serial).then(|| Futures::new(m)),
+            futures: (m.config.ample_sets && !m.model.reordering().serial && m.values.is_none())
+                .then(|| Futures::new(m)),
             careless: m.config.has_fault(Fault::AmpleWithoutAsking),
             copies: None,
             successors: Successors::default(),
@@ -186,7 +216,9 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         }
         self.version = version;
         self.parts = segments.iter().map(|segments| H::Bits::new(segments)).collect();
-        let threads = &self.parts[self.parts.len() - self.threads.len()..];
+        let (threads, rest) = self.parts[self.m.shared_parts()..].split_at(self.threads.len());
+        self.history = [0; W];
+        rest.iter().for_each(|part| part.add_to(&mut self.history));
         for (thread, part) in self.threads.iter_mut().zip(threads) {
             thread.part = part.clone();
             thread.places.clear();
@@ -235,16 +267,18 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
 
     /// Steps of a thread that were not seen before: the stepper computes them.
     #[cold]
-    fn compute(&mut self, words: &[u64; W], thread: usize) -> Result<Entry<W, bool>, Halt> {
+    fn compute(&mut self, words: &[u64; W], thread: usize) -> Result<Entry<W, About>, Halt> {
         self.decode(words);
         let mut out = std::mem::take(&mut self.successors);
         out.clear();
-        self.stepper.steps_of(&self.state, thread, &mut out);
-        let (mut changes, mut events, mut brings_forward) = (Vec::new(), Vec::new(), true);
+        self.stepper.speaks = false;
+        self.stepper.local_steps_of(&self.state, thread, &mut out);
+        let mut about = About { forward: true, speaks: self.stepper.speaks };
+        let (mut changes, mut events) = (Vec::new(), Vec::new());
         let (mut bytes, mut result) = (Vec::new(), Ok(()));
         for successor in out.iter_mut().filter(|successor| !successor.dropped) {
-            brings_forward &=
-                forward(&self.state, &successor.state, thread) || self.m.config.has_fault(Fault::AmpleForEver);
+            about.forward &=
+                forward(self.m, &self.state, &successor.state, thread) || self.m.config.has_fault(Fault::AmpleForEver);
             if let Some(event) = &successor.event {
                 events.push(event.clone());
                 continue;
@@ -265,13 +299,21 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         for thread in 0..self.threads.len() {
             self.learnt(words, thread);
         }
-        let depends = self.threads[thread].place(words).depends;
+        let silent = self.threads[thread].place(words).depends;
+        let depends = if about.speaks { or(&silent, &self.history) } else { silent };
         let within = |(change, _): &([u64; W], H::Sum)| and(change, &depends) == *change;
         debug_assert!(
             changes.iter().all(within) || self.m.config.has_fault(Fault::ForgetTouched),
             "a step of thread {thread} changes a part that it does not touch"
         );
-        Ok(self.threads[thread].memo.add(and(words, &depends), &changes, &events, brings_forward))
+        let ThreadSteps { memo, spoken, .. } = &mut self.threads[thread];
+        if !about.speaks {
+            return Ok(memo.add(and(words, &silent), &changes, &events, about));
+        }
+        if memo.find(&and(words, &silent)).is_none() {
+            memo.add(and(words, &silent), &[], &[], about);
+        }
+        Ok(spoken.add(and(words, &depends), &changes, &events, about))
     }
 
     /// Where a thread stands.
@@ -291,7 +333,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         let mut depends = [0; W];
         self.threads[thread].part.add_to(&mut depends);
         if !self.m.config.has_fault(Fault::ForgetTouched) {
-            let touched = self.m.touched(&self.state, thread);
+            let touched = self.stepper.touched(&self.state, thread);
             touched.into_iter().for_each(|loc| self.parts[loc as usize].add_to(&mut depends));
         }
         if self.m.model.reordering().serial {
@@ -304,7 +346,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             others.for_each(|(_, other)| other.part.add_to(&mut depends));
         }
         let done = self.m.done(&self.state, thread);
-        let next = self.m.next_footprint(&self.state, thread);
+        let next = self.stepper.next_footprint(&self.state, thread);
         let future = self.futures.as_ref().map(|futures| futures.of(self.m, &self.state, thread)).unwrap_or_default();
         let places = &mut self.threads[thread].places;
         if places.len() <= number {
@@ -366,7 +408,7 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             if !place.done && alone {
                 let key = and(words, &place.depends);
                 let entry = self.entry(words, thread, &key)?;
-                if entry.about && entry.steps() > 0 && !entry.goes_wrong() {
+                if entry.about.forward && entry.steps() > 0 && !entry.goes_wrong() {
                     return Ok(Some(thread));
                 }
             }
@@ -376,8 +418,13 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
 
     /// What the steps of a thread do, which depend on this key.
     #[inline]
-    fn entry(&mut self, words: &[u64; W], thread: usize, key: &[u64; W]) -> Result<Entry<W, bool>, Halt> {
-        match self.threads[thread].memo.find(key) {
+    fn entry(&mut self, words: &[u64; W], thread: usize, key: &[u64; W]) -> Result<Entry<W, About>, Halt> {
+        let steps = &self.threads[thread];
+        let mut found = steps.memo.find(key);
+        if found.is_some_and(|entry| entry.about.speaks) {
+            found = steps.spoken.find(&or(key, &and(words, &self.history)));
+        }
+        match found {
             Some(entry) => Ok(*entry),
             None => self.compute(words, thread),
         }
@@ -394,7 +441,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         visit: &mut impl FnMut([u64; W], H::Sum),
     ) -> Result<u64, Halt> {
         let entry = self.entry(words, thread, key)?;
-        for (change, sum) in self.threads[thread].memo.changes(&entry) {
+        let steps = &self.threads[thread];
+        for (change, sum) in steps.memo_of(&entry).changes(&entry) {
             let mut new = xor(words, change);
             if new != *words {
                 if !self.symmetric.is_empty() {
@@ -403,21 +451,37 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
                 visit(new, *sum);
             }
         }
-        if entry.goes_wrong() {
-            self.wrong(record, thread, &entry);
-        }
-        Ok(entry.steps())
+        Ok(if entry.goes_wrong() { self.wrong(record, words, thread, &entry) } else { entry.steps() })
     }
 
+    /// Steps of a thread in which something goes wrong; says how many steps there are in all.
     #[cold]
-    fn wrong(&mut self, record: Address, thread: usize, entry: &Entry<W, bool>) {
-        let events: Vec<Violation> = self.threads[thread].memo.events(entry).to_vec();
-        events.iter().for_each(|event| self.judge.wrong_step(record, event, None));
+    fn wrong(&mut self, record: Address, words: &[u64; W], thread: usize, entry: &Entry<W, About>) -> u64 {
+        let memo = self.threads[thread].memo_of(entry);
+        let mut steps = memo.changes(entry).len() as u64;
+        if self.m.own_order.is_none() {
+            let events: Vec<Violation> = memo.events(entry).to_vec();
+            events.iter().for_each(|event| self.judge.wrong_step(record, event, None));
+            return steps + events.len() as u64;
+        }
+        // Whether that can be, and whom it is to be blamed on, depends on the others.
+        self.decode(words);
+        let mut out = std::mem::take(&mut self.successors);
+        out.clear();
+        self.stepper.steps_of(&self.state, thread, &mut out);
+        for successor in out.iter_mut().filter(|successor| !successor.dropped) {
+            if let Some(event) = &successor.event {
+                self.judge.wrong_step(record, event, Some(&successor.state));
+                steps += 1;
+            }
+        }
+        self.successors = out;
+        steps
     }
 
     /// Bytes of what is remembered.
     pub fn bytes(&self) -> u64 {
-        self.threads.iter().map(|thread| thread.memo.bytes()).sum()
+        self.threads.iter().map(|thread| thread.memo.bytes() + thread.spoken.bytes()).sum()
     }
 
     /// Bytes of what is known about places.

@@ -3,16 +3,28 @@
 //! **Invariant:** what a step of a thread does depends on the thread's own part and on the values of the locations named here, and it
 //! writes no other location. A step performs a deferred access of the thread's queue, or the access at its program counter, or
 //! the atomic section there; running on to the next rest touches registers and the queue only ([`crate::semantics::drain`]).
+//! Under a program's own order it performs one of the accesses that are ready ([`crate::semantics::declared`]).
 
 use cyrano_ir::{AccessKind, Addr, Op, Place};
 
 use crate::semantics::local::{eval, location};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
+use crate::semantics::step::Stepper;
+
+impl Stepper<'_> {
+    /// The locations that the next step of a thread may read or write, each once.
+    pub(crate) fn touched(&mut self, state: &State, thread: usize) -> Vec<u32> {
+        let Some(order) = self.m.own_order else { return self.m.touched(state, thread) };
+        let mut found: Vec<u32> = self.own_touched(order, state, thread).into_iter().map(|(loc, _)| loc).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
 
 impl Machine<'_> {
-    /// The locations that the next step of a thread may read or write, each once.
-    pub(crate) fn touched(&self, state: &State, thread: usize) -> Vec<u32> {
+    fn touched(&self, state: &State, thread: usize) -> Vec<u32> {
         let mut found: Vec<u32> =
             state.threads[thread].queue.iter().filter(|e| e.access().is_some()).map(|e| e.loc).collect();
         found.extend(self.touched_at_pc(state, thread));

@@ -37,11 +37,10 @@ impl<'m> Tuples<'m> {
             }
         };
         let owners = cut.owners(m);
-        let threads = owners.len() - m.threads.len();
         let room = |part: usize| match cut {
-            Cut::Fine if part < threads => 1,
-            Cut::Fine => 8,
-            Cut::Coarse => 64,
+            Cut::Fine if part < m.shared_parts() => 1,
+            Cut::Fine if part < m.shared_parts() + m.threads.len() => 8,
+            Cut::Fine | Cut::Coarse => 64,
         };
         let room = (0..owners.len()).map(room).collect();
         Some(Self { m, cut, dictionary: serves.then(|| Dictionary::in_memory(owners, room)).flatten()? })

@@ -24,6 +24,7 @@ use cyrano_ir::{AccessKind, Addr, Op, Program};
 use crate::semantics::guards::Headers;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
+use crate::semantics::step::Stepper;
 
 /// Locations that are read and written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -154,9 +155,19 @@ fn each_location(program: &Program, addr: &Addr, visit: impl FnMut(u32)) {
     }
 }
 
+impl Stepper<'_> {
+    /// What the next steps of a thread touch. Locations are those of [`Stepper::touched`].
+    pub(crate) fn next_footprint(&mut self, state: &State, thread: usize) -> Footprint {
+        let Some(order) = self.m.own_order else { return self.m.next_footprint(state, thread) };
+        let mut found = Footprint::default();
+        let touched = self.own_touched(order, state, thread);
+        touched.into_iter().for_each(|(loc, kind)| found.add(&self.m.headers, kind, loc));
+        found
+    }
+}
+
 impl Machine<'_> {
-    /// What the next steps of a thread touch. Locations are those of [`Machine::touched`].
-    pub(crate) fn next_footprint(&self, state: &State, thread: usize) -> Footprint {
+    fn next_footprint(&self, state: &State, thread: usize) -> Footprint {
         let mut found = Footprint::default();
         for entry in &state.threads[thread].queue {
             if let Some(kind) = entry.access() {
@@ -170,8 +181,8 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a step brings a thread forward.
-pub(crate) fn forward(before: &State, after: &State, thread: usize) -> bool {
+/// Whether a step brings a thread forward. Code with an order of its own has no jumps back.
+pub(crate) fn forward(m: &Machine<'_>, before: &State, after: &State, thread: usize) -> bool {
     let place = |state: &State| (state.threads[thread].pc, usize::MAX - state.threads[thread].queue.len());
-    place(after) > place(before)
+    m.own_order.is_some() || place(after) > place(before)
 }

@@ -45,7 +45,7 @@ pub(crate) enum Data {
 pub(crate) fn collapse(program: &Program, model: &Model, property: Option<&Property>) -> Data {
     let Some(Property::Transactions(criterion)) = property else { return Data::Plain };
     let in_order = [AccessKind::Load, AccessKind::Rmw].into_iter().all(|kind| model.reordering().keeps_all_after(kind));
-    if program.has_calls() || !criterion.is_by_conflicts() || model.reordering().own_order || !in_order {
+    if program.has_calls() || !criterion.is_about_memory() || model.reordering().own_order || !in_order {
         return Data::Plain;
     }
     let data = is_data(program);

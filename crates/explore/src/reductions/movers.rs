@@ -42,6 +42,9 @@
 //! that are alike have blocks of the same names. So one state of those that differ by an exchange is enough, and in a state one pair of those
 //! that look the same.
 //!
+//! **Timestamps** (`timestamps`) are renumbered in the states that are searched, not in those that are compared: two steps from a state and the same two
+//! in the other order copy the same timestamps and add the same constants, so they lead to equal states from all states that are renumbered alike.
+//!
 //! **Cost.** The unit of work is to compute the steps of one thread in one state. Once some block is refuted the proof can no longer be the
 //! answer, only a help, so less work is spent on it. It ends as soon as no block is left to be proven. The states are those of the search that all criteria
 //! share, which is observed here.
@@ -60,7 +63,7 @@ use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
 use crate::semantics::step::{Stepper, Successor, Successors};
 use crate::store::Store;
-use crate::{Explore, used};
+use crate::{Explore, larger, used};
 use texts::Texts;
 
 /// Work beyond which the shadow is asked instead, if movers may still be the whole answer.
@@ -88,12 +91,32 @@ impl Proof {
 
 /// Looks at all states; nothing if that is not possible here.
 pub(crate) fn prove(config: &Explore, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Option<Proof> {
+    let mut gap = (config.timestamps && query.program().has_timestamps()).then_some(1);
+    loop {
+        match prove_within(config, query, gap, limits, watch) {
+            Ok(proof) => return proof,
+            Err(GapTooSmall) => gap = larger(gap),
+        }
+    }
+}
+
+/// Timestamps have to be kept further apart.
+struct GapTooSmall;
+
+/// The same with a gap that timestamps are kept apart by.
+fn prove_within(
+    config: &Explore,
+    query: Query<'_>,
+    gap: Option<i128>,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<Option<Proof>, GapTooSmall> {
     let (program, model) = (query.program(), query.model());
-    let plain = Explore { macro_steps: true, timestamps: false, ..config.clone() };
+    let plain = Explore { macro_steps: true, ..config.clone() };
     // What is live and who is alike is as for the shadow.
-    let mut machine = Machine::new(program, model, &plain, Some(&Property::CommitAtomicity), limits.deferred, None);
+    let mut machine = Machine::new(program, model, &plain, Some(&Property::CommitAtomicity), limits.deferred, gap);
     if machine.defers_any() || model.reordering().serial || model.reordering().own_order || program.setup.is_some() {
-        return None;
+        return Ok(None);
     }
     machine.ends = machine.shadows.take();
     machine.judge_assertions = false;
@@ -105,18 +128,22 @@ pub(crate) fn prove(config: &Explore, query: Query<'_>, limits: &Limits, watch: 
     search.run(|| Plain::new(&machine, property, Bytes::default()).observed_by(&pairs));
     let (found, _) = search.finish(0, <[u8]>::to_vec);
     let pairs = pairs.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if found.notes.gap_too_small {
+        return Err(GapTooSmall);
+    }
     if pairs.given_up || found.stop.is_some() || !pairs.committed {
-        return None;
+        return Ok(None);
     }
     let reductions = used([
         ("dead-registers", config.dead_registers),
         ("macro-steps", true),
+        ("timestamps", gap.is_some()),
         ("thread-symmetry", !machine.symmetric_threads.is_empty()),
         ("movers", true),
     ]);
     // Initial states are no steps, and how deep states lie does not matter.
     let stats = Stats { transitions: pairs.steps, depth: 0, ..found.stats };
-    Some(Proof { blocks: pairs.blocks.by_name(), places: pairs.blocks.proven_places(), reductions, stats })
+    Ok(Some(Proof { blocks: pairs.blocks.by_name(), places: pairs.blocks.proven_places(), reductions, stats }))
 }
 
 /// The blocks by name, none of them proven.
@@ -236,7 +263,7 @@ impl<'m> Pairs<'m> {
             return None;
         }
         self.steps += first.len() as u64;
-        let looks = self.looks(state);
+        let looks = self.m.looks_like(state);
         for one in &first {
             for other in (0..looks.len()).filter(|other| *other != one.thread) {
                 if is_representative(&looks, one.thread, other) {
@@ -245,22 +272,6 @@ impl<'m> Pairs<'m> {
             }
         }
         Some(())
-    }
-
-    /// For each thread the first one that looks like it.
-    fn looks(&self, state: &State) -> Vec<usize> {
-        let mut looks: Vec<usize> = (0..state.threads.len()).collect();
-        for group in &self.m.symmetric_threads {
-            let mut known: Vec<(Vec<u8>, usize)> = Vec::new();
-            for thread in group {
-                let own = self.m.looks_alone(state, *thread);
-                match known.iter().find(|(known, _)| *known == own) {
-                    Some((_, first)) => looks[*thread] = *first,
-                    None => known.push((own, *thread)),
-                }
-            }
-        }
-        looks
     }
 
     /// Tries a step and those of another thread that can follow it in the other order.

@@ -8,6 +8,9 @@
 //! state exactly if one is from its exchanged form. Any form may be taken for any other; which one is taken matters only for how many
 //! are merged. Witnesses are rebuilt without exchanges. Not under a serial model, whose states name the thread that runs, and not
 //! where final states are looked at, which name registers of threads.
+//!
+//! For the same reason, of threads that *look* the same in a state only the first one need take its steps: exchanging it with another one changes
+//! nothing in the state, so the other one's steps lead to the same states, exchanged. With a shadow, where steps are dear, this is made use of.
 
 use crate::criteria::shadow::{put_all, put_copy};
 use crate::encoding::codec::{put, put_entry};
@@ -27,6 +30,22 @@ impl Machine<'_> {
             return self.encode(state, out);
         }
         self.encode(&self.exchanged(state, &from), out);
+    }
+
+    /// For each thread the first one that looks like it.
+    pub fn looks_like(&self, state: &State) -> Vec<usize> {
+        let mut first: Vec<usize> = (0..state.threads.len()).collect();
+        for group in &self.symmetric_threads {
+            let mut known: Vec<(Vec<u8>, usize)> = Vec::new();
+            for thread in group {
+                let own = self.looks_alone(state, *thread);
+                match known.iter().find(|(known, _)| *known == own) {
+                    Some((_, like)) => first[*thread] = *like,
+                    None => known.push((own, *thread)),
+                }
+            }
+        }
+        first
     }
 
     /// A thread's own part of a state.

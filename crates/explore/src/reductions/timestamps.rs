@@ -13,7 +13,16 @@
 //! shortened, is *detected*: the search then starts again with a larger `gap`. A plain order-preserving renumbering
 //! (`gap` of 1) without this check invents equalities: `t + 1` may seem to meet a timestamp that is really further away.
 //! Timestamps that never meet in a copy or a comparison ([`Clocks`]) are ranked separately: the relation is one for each class,
-//! and no step mixes two. Where a program looks at remainders by `m`, a gap is shortened by multiples of `m` only.
+//! and no step mixes two.
+//!
+//! **Remainders.** Where a program looks at remainders of a class by `m` (the parity of a version number, `t % 2`), gaps of that class that are at
+//! least `gap` are also congruent modulo `m` in related states, and one that is shortened is shortened by a multiple of `m`. By induction from the
+//! constants upwards, which are the same in both, every timestamp keeps its remainder; adding a constant keeps congruence, so the
+//! relation is preserved as before. `m` is the least common multiple of all constants that members of the class are divided by.
+//!
+//! **The shadow** (commit-atomicity) is part of a state like any other: its memories, copies of registers and results that are owed are renumbered
+//! together with those of the program, of whose classes they are, and what the serial run of a unit adds to is looked at like what a thread adds to. A
+//! timestamp of the shadow is only compared, for equality, with the one of the same location or register.
 //!
 //! Witnesses are rebuilt without ranking, so they show the values that the program really computes.
 
@@ -22,11 +31,15 @@ use cyrano_ir::{
     Addr, Change, FinalVar, LocId, LocalExpr, Op, Place, Program, Property, RegId, Registers, ThreadId, Ty,
 };
 
+use crate::criteria::shadow::{Marks, Member};
 use crate::faults::Fault;
 use crate::semantics::local::Captured;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::{Data, State, Value, What};
 use crate::semantics::step::Stepper;
+
+/// A timestamp, its class and number, and what is added to it at most.
+pub(crate) type Increment = (Class, i128, i128);
 
 /// What is a timestamp in a program, and how far apart they are kept.
 pub(crate) struct Timestamps {
@@ -116,11 +129,14 @@ pub(crate) fn observed(program: &Program, property: Option<&Property>) -> bool {
     };
     match property {
         None | Some(Property::Observations(_)) => program.observed.iter().any(|o| timed(&o.var)),
-        Some(Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::Structure(_)) => {
-            false
-        }
-        // They are compared with those of the serial run.
-        Some(Property::CommitAtomicity) => true,
+        Some(
+            Property::Assertions
+            | Property::Transactions(_)
+            | Property::Progress(_)
+            | Property::Structure(_)
+            // They are compared with those of the serial run, which are renumbered as well.
+            | Property::CommitAtomicity,
+        ) => false,
         Some(Property::Final { cond, .. }) => {
             let mut found = false;
             cond.for_each_var(&mut |var| found |= timed(var));
@@ -197,6 +213,37 @@ impl Machine<'_> {
                 }
             }
         }
+        if let (Some(shadow), Some(shadows)) = (&mut state.shadow, &self.shadows) {
+            for member in &mut shadow.members {
+                timestamps.for_each_of_member(member, &shadows.threads, visit);
+            }
+        }
+    }
+}
+
+impl Timestamps {
+    /// Visits the timestamps of a member of the shadow: all that is encoded.
+    fn for_each_of_member(&self, member: &mut Member, marks: &[Marks], visit: &mut impl FnMut(Class, &mut i128)) {
+        for (value, class) in member.memory.iter_mut().zip(&self.locations) {
+            class.iter().for_each(|class| visit(*class, value));
+        }
+        for ((copy, marks), timed) in member.threads.iter_mut().zip(marks).zip(&self.registers) {
+            for reg in &marks.live[copy.pc as usize] {
+                timed[*reg as usize].iter().for_each(|class| visit(*class, &mut copy.regs[*reg as usize]));
+            }
+            for owed in &mut copy.owed {
+                let Some((end, handed_on)) = owed.split_first_mut() else { continue };
+                let registers = usize::try_from(*end).map_or(&[][..], |end| &marks.handed_on[end]);
+                for (reg, value) in registers.iter().zip(handed_on) {
+                    timed[*reg as usize].iter().for_each(|class| visit(*class, value));
+                }
+            }
+        }
+    }
+
+    /// Whether an instruction may add to something.
+    pub fn may_add(&self, thread: usize, pc: u32) -> bool {
+        self.adds[thread][pc as usize]
     }
 }
 
@@ -228,14 +275,17 @@ impl Stepper<'_> {
     #[inline]
     pub(crate) fn note_increment(&mut self, state: &State, thread: usize, pc: u32, memory: Option<i128>) {
         if self.m.timestamps.as_ref().is_some_and(|timestamps| timestamps.adds[thread][pc as usize]) {
-            let op = self.m.op(thread, pc);
-            let base = self.m.threads[thread].base;
+            let regs = &state.regs[self.m.threads[thread].base..];
             let mut values = Vec::new();
-            self.incremented(thread, op, memory, &mut values, |place| {
-                crate::semantics::local::register(place, &state.regs[base..])
-                    .ok()
-                    .map(|reg| state.regs[base + reg as usize])
-            });
+            if let Some(timestamps) = &self.m.timestamps {
+                timestamps.incremented(
+                    (self.m.program, thread),
+                    self.m.op(thread, pc),
+                    memory,
+                    &mut values,
+                    known(regs),
+                );
+            }
             self.check_gaps(&values);
         }
     }
@@ -256,44 +306,12 @@ impl Stepper<'_> {
     /// The same for a computation whose operands were captured when it was issued.
     #[inline]
     pub(crate) fn note_increment_captured(&mut self, thread: usize, op: &Op, captured: &[(u32, Value)]) {
-        if self.m.timestamps.is_some() {
+        if let Some(timestamps) = &self.m.timestamps {
             let mut values = Vec::new();
             let captured = Captured(captured);
             let read = |place: &Place| captured.read(place.register(&captured).ok()?).ok();
-            self.incremented(thread, op, None, &mut values, read);
+            timestamps.incremented((self.m.program, thread), op, None, &mut values, read);
             self.check_gaps(&values);
-        }
-    }
-
-    /// Collects the timestamps that an instruction adds something to.
-    fn incremented(
-        &self,
-        thread: usize,
-        op: &Op,
-        memory: Option<i128>,
-        values: &mut Vec<(Class, i128, i128)>,
-        read: impl Fn(&Place) -> Option<i128>,
-    ) {
-        let Some(timestamps) = &self.m.timestamps else {
-            return;
-        };
-        let accessed = op.addr().and_then(|addr| timestamps.addr(self.m.program, addr));
-        if increments_expected(op) {
-            // Unless it succeeds it computes nothing; the caller asks again then, with what it found in memory.
-            values.extend(accessed.zip(memory).map(|(class, value)| (class, value, added(op))));
-            return;
-        }
-        if matches!(op.change(), Some(Change::Add(_))) {
-            values.extend(accessed.zip(memory).map(|(class, value)| (class, value, added(op))));
-        }
-        for operand in op.operands() {
-            additions(operand, &mut |sum| {
-                sum.for_each_var(&mut |place| {
-                    if let Some(class) = timestamps.place(thread, place) {
-                        values.extend(read(place).map(|value| (class, value, constants(sum))));
-                    }
-                });
-            });
         }
     }
 
@@ -306,7 +324,8 @@ impl Stepper<'_> {
         }
     }
 
-    fn check_gaps(&mut self, values: &[(Class, i128, i128)]) {
+    /// Notes if one of these timestamps, which something is added to, has a gap above it that may have been shortened.
+    pub(crate) fn check_gaps(&mut self, values: &[Increment]) {
         let Some(timestamps) = &self.m.timestamps else {
             return;
         };
@@ -321,6 +340,42 @@ impl Stepper<'_> {
             }
         }
     }
+}
+
+impl Timestamps {
+    /// Collects the timestamps that an instruction adds something to.
+    pub(crate) fn incremented(
+        &self,
+        (program, thread): (&Program, usize),
+        op: &Op,
+        memory: Option<i128>,
+        values: &mut Vec<Increment>,
+        read: impl Fn(&Place) -> Option<i128>,
+    ) {
+        let accessed = op.addr().and_then(|addr| self.addr(program, addr));
+        if increments_expected(op) {
+            // Unless it succeeds it computes nothing; the caller asks again then, with what it found in memory.
+            values.extend(accessed.zip(memory).map(|(class, value)| (class, value, added(op))));
+            return;
+        }
+        if matches!(op.change(), Some(Change::Add(_))) {
+            values.extend(accessed.zip(memory).map(|(class, value)| (class, value, added(op))));
+        }
+        for operand in op.operands() {
+            additions(operand, &mut |sum| {
+                sum.for_each_var(&mut |place| {
+                    if let Some(class) = self.place(thread, place) {
+                        values.extend(read(place).map(|value| (class, value, constants(sum))));
+                    }
+                });
+            });
+        }
+    }
+}
+
+/// What a place holds, as far as that is known from a thread's registers.
+pub(crate) fn known(regs: &[i128]) -> impl Fn(&Place) -> Option<i128> {
+    |place| crate::semantics::local::register(place, regs).ok().map(|reg| regs[reg as usize])
 }
 
 /// What an instruction adds at most to what is in memory.

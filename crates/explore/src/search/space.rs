@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use cyrano_engine::{Answer, Limits, Query, Question, Stats, Stop};
-use cyrano_ir::Property;
+use cyrano_ir::{Property, TxCriterion};
 
 use crate::criteria::judge::{Hit, Judge};
 use crate::encoding::dictionary::Dictionary;
@@ -74,7 +74,9 @@ impl<'a> Space<'a> {
     /// Prepares a question. Progress and commit-atomicity need other searches; for them there is no space.
     pub fn new(query: Query<'a>, config: &'a Explore, limits: &Limits) -> Option<Self> {
         let property = property(query);
-        if matches!(property, Some(Property::Progress(_) | Property::CommitAtomicity)) {
+        // A specification's states have numbers that mean nothing to another process.
+        let specified = matches!(property, Some(Property::Transactions(TxCriterion::Spec(_))));
+        if specified || matches!(property, Some(Property::Progress(_) | Property::CommitAtomicity)) {
             return None;
         }
         let ranked =

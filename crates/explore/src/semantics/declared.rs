@@ -3,7 +3,7 @@
 //! The code of a thread falls into *regions*, from one barrier to the next: a call, a response, a full fence. Within a region a thread
 //! performs its accesses in any order that the program's own order allows. Its part of the state is where the region starts, the registers
 //! there, and which accesses of the region have been performed with what they read (kept in the queue, by
-//! instruction). Everything else is computed from that by walking the region's code ([`look`]): which registers are known, which
+//! instruction); what is decided up to the first access that is open is left behind (`settle`). Everything else is computed from that by walking the region's code ([`look`]): which registers are known, which
 //! instructions are surely executed, surely not, or maybe.
 //!
 //! **Exactness.** What an access follows (axiom 9) hangs on the path and on values, so it is found out while the region is walked: what it
@@ -15,17 +15,25 @@
 //! these regions can be completed (`witness`): what rests on a wrong guess is no execution. When the region is done everything is known, so an execution survives exactly if the order of
 //! its accesses is one that the axiom allows. Chains of more than one link need no care: each link between accesses is kept on its own.
 //!
+//! **Choices.** A choice that is made in any case is made at once. One that is only *maybe* made (a basic register's arbitrary value, while it is open
+//! whether the read meets a write) waits until an access that is in order needs something unknown (`Look::waits`; reduction `lazy-choices`). No execution
+//! is lost: take one, and make each of its choices only when its next access needs it. With fewer choices made less is known, so an access
+//! has to follow no more than before (`must` grows with what is known); it is in order, and either it is ready or it waits, and then the choices are made
+//! one by one. Whether it was right is found out when the choice is made, like everything that becomes known later.
+//!
 //! **Steps.** A step makes the choices that come first, passes the call that comes next, performs one access, and passes the
 //! response if the region ends with it; see `values` for why the call waits for the access and the response does not wait.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use cyrano_engine::{Access, Violation};
 use cyrano_ir::{AccessKind, InstrId, Op, OwnOrder, ThreadId};
+use rustc_hash::FxHashMap;
 
 use crate::semantics::declared::look::{Look, Ready, look, other};
 use crate::semantics::declared::partial::{eval, location, set};
 use crate::semantics::declared::region::Region;
+use crate::semantics::declared::settle::forget_decided;
 use crate::semantics::machine::Machine;
 use crate::semantics::queue::modify;
 use crate::semantics::state::{Data, Entry, State, What};
@@ -35,25 +43,23 @@ mod follow;
 mod look;
 mod partial;
 mod region;
+mod settle;
 mod supports;
 mod witness;
 
-pub(crate) use region::Region as OwnRegion;
+pub(crate) use region::Regions;
 pub(crate) use supports::supports;
 pub(crate) use witness::{complete, renumber};
 
 impl Machine<'_> {
     /// The region that a thread is in.
-    fn region(&self, thread: usize, start: u32, order: &OwnOrder) -> Arc<Region> {
-        let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = self.model.reordering().keeps(AccessKind::Store, AccessKind::Store, true);
-        let make = || Arc::new(Region::new(self.program, ThreadId::new(thread), start, order, same));
-        regions.entry((thread, start)).or_insert_with(make).clone()
+    fn region(&self, thread: usize, pc: u32, order: &OwnOrder) -> Arc<Region> {
+        self.regions.of(thread, pc, |start| Region::new(self, ThreadId::new(thread), start, order))
     }
 
     fn look(&self, state: &State, thread: usize, region: &Region) -> Look {
-        let base = self.threads[thread].base;
-        look(self.program, region, &state.threads[thread].queue, &state.regs[base..])
+        let (base, own) = (self.threads[thread].base, &state.threads[thread]);
+        look(self.program, region, own.pc, &own.queue, &state.regs[base..])
     }
 
     /// The section that a thread waits at, if it has nothing else to do.
@@ -66,7 +72,31 @@ impl Machine<'_> {
     }
 }
 
+/// What regions look like, by thread and the bytes of its part: what a thread can do depends on nothing else.
+pub(crate) type Looks = FxHashMap<(usize, Box<[u8]>), Arc<(Arc<Region>, Look)>>;
+
+/// Beyond so many all are forgotten: it is only a cache.
+const MOST_LOOKS: usize = 1 << 14;
+
 impl Stepper<'_> {
+    /// The region that a thread is in, and what it looks like.
+    fn looked(&mut self, order: &OwnOrder, state: &State, thread: usize) -> Arc<(Arc<Region>, Look)> {
+        let mut bytes = Vec::with_capacity(64);
+        self.m.encode_thread(state, thread, &mut bytes);
+        let key = (thread, bytes.into_boxed_slice());
+        if let Some(known) = self.looks.get(&key) {
+            return Arc::clone(known);
+        }
+        let region = self.m.region(thread, state.threads[thread].pc, order);
+        let look = self.m.look(state, thread, &region);
+        let known = Arc::new((region, look));
+        if self.looks.len() >= MOST_LOOKS {
+            self.looks.clear();
+        }
+        self.looks.insert(key, Arc::clone(&known));
+        known
+    }
+
     /// All steps of a thread. One in which something goes wrong counts only if the guesses of the other threads can be right.
     pub(crate) fn own_steps(&mut self, order: &OwnOrder, state: &State, thread: usize, out: &mut Successors) {
         let first = out.len();
@@ -82,7 +112,7 @@ impl Stepper<'_> {
     }
 
     /// All steps of a thread, whether or not the guesses that were made can be right.
-    fn own_steps_by_guess(&mut self, order: &OwnOrder, state: &State, thread: usize, out: &mut Successors) {
+    pub(crate) fn own_steps_by_guess(&mut self, order: &OwnOrder, state: &State, thread: usize, out: &mut Successors) {
         if self.m.done(state, thread) || self.m.rests(thread) {
             return;
         }
@@ -106,8 +136,8 @@ impl Stepper<'_> {
         out: &mut Successors,
     ) {
         let thread = successor.thread;
-        let region = self.m.region(thread, successor.state.threads[thread].pc, order);
-        let look = self.m.look(&successor.state, thread, &region);
+        let known = self.looked(order, &successor.state, thread);
+        let (region, look) = (&known.0, &known.1);
         if look.wrong {
             return;
         }
@@ -116,18 +146,28 @@ impl Stepper<'_> {
         }
         if look.limited.is_some() || look.dropped {
             // Others may go on; this thread does not.
-            return if acted {
-                out.push(successor)
-            };
+            if acted {
+                self.settle(&mut successor.state, thread, region, look);
+                out.push(successor);
+            }
+            return;
         }
-        if let Some((pc, error)) = look.error {
+        if let Some((pc, error)) = look.error.clone() {
             record_error(&mut successor.event, thread, pc, error);
             return work.push((successor, true));
         }
         if let Some(choice) = look.choices.iter().find(|choice| choice.certain) {
-            return if acted { out.push(successor) } else { self.fork_choice(successor, choice.pc, work) };
+            // Where nothing else is left of a call, its response does not wait for another step.
+            let last = !look.accesses_left && !successor.state.threads[thread].queue.is_empty();
+            if acted && !last {
+                self.settle(&mut successor.state, thread, region, look);
+                out.push(successor);
+            } else {
+                self.fork_choice((successor, acted), choice.pc, work);
+            }
+            return;
         }
-        if let Some((pc, regs)) = look.exit {
+        if let Some((pc, regs)) = &look.exit {
             self.notes.asserted |= look.asserted;
             if let Some(instr) = look.failed.filter(|_| self.m.judge_assertions) {
                 let failed = Violation::Assertion { thread: ThreadId::new(thread), instr: InstrId(instr) };
@@ -135,29 +175,32 @@ impl Stepper<'_> {
             }
             let base = self.m.threads[thread].base;
             for (register, value) in region.registers.iter().zip(regs) {
-                successor.state.regs[base + *register as usize] = value;
+                successor.state.regs[base + *register as usize] = *value;
             }
-            return self.leave_region(successor, acted, pc, work, out);
+            return self.leave_region(successor, acted, *pc, work, out);
         }
         if acted {
+            self.settle(&mut successor.state, thread, region, look);
             return out.push(successor);
         }
         for ready in &look.ready {
-            self.perform_own(&successor, &region, &look, ready, work);
+            self.perform_own(&successor, region, look, ready, work);
         }
-        for choice in &look.choices {
-            self.fork_choice(successor.clone(), choice.pc, work);
+        if look.waits || !self.m.config.lazy_choices {
+            for choice in &look.choices {
+                self.fork_choice((successor.clone(), false), choice.pc, work);
+            }
         }
     }
 
     /// Makes a choice in each possible way.
-    fn fork_choice(&mut self, successor: Successor, pc: u32, work: &mut Vec<(Successor, bool)>) {
+    fn fork_choice(&mut self, (successor, acted): (Successor, bool), pc: u32, work: &mut Vec<(Successor, bool)>) {
         let Op::Choose { from, .. } = self.m.op(successor.thread, pc) else { return };
         for value in from.iter().rev() {
             let mut chosen = successor.clone();
             chosen.own_choices.push((successor.thread, pc, *value));
             insert(&mut chosen.state, successor.thread, pc, *value);
-            work.push((chosen, false));
+            work.push((chosen, acted));
         }
     }
 
@@ -183,17 +226,29 @@ impl Stepper<'_> {
             return out.push(successor);
         }
         if crate::criteria::values::speaks(op) {
-            self.speak(&mut successor, pc);
+            acted |= matches!(op, Op::Respond(_));
+            // What is said depends on more than the thread's own part.
+            if self.touching.is_none() {
+                self.speak(&mut successor, pc);
+            }
             if successor.dropped {
                 return;
             }
-            acted |= matches!(op, Op::Respond(_));
             if let Some(said) = successor.accesses.last_mut() {
                 said.index = pc;
             }
         }
         successor.state.threads[thread].pc = pc + 1;
         work.push((successor, acted));
+    }
+
+    /// The locations that the next step of a thread may touch, whatever they hold.
+    pub(crate) fn own_touched(&mut self, order: &OwnOrder, state: &State, thread: usize) -> Vec<(u32, AccessKind)> {
+        let (notes, speaks) = (self.notes, self.speaks);
+        self.touching = Some(Vec::new());
+        self.own_steps_by_guess(order, state, thread, &mut Successors::default());
+        (self.notes, self.speaks) = (notes, speaks);
+        self.touching.take().unwrap_or_default()
     }
 
     /// Performs an access or an atomic section, if it can be.
@@ -206,6 +261,9 @@ impl Stepper<'_> {
         work: &mut Vec<(Successor, bool)>,
     ) {
         let thread = successor.thread;
+        if let Some(touched) = &mut self.touching {
+            return region.touches(self.m.program, ready, touched);
+        }
         let mut next = successor.clone();
         invert(&mut next.state, thread, region, look, ready.pc);
         let mut regs = ready.regs.clone();
@@ -288,14 +346,10 @@ fn insert(state: &mut State, thread: usize, pc: u32, value: i128) {
 /// Remembers which of the performed units may turn out to follow the one that is performed now, and forgets pairs that are decided.
 fn invert(state: &mut State, thread: usize, region: &Region, look: &Look, pc: u32) {
     let queue = &mut state.threads[thread].queue;
-    let open = |first: u32, late: u32| {
-        let unit = region.unit(late);
-        look.performed.iter().any(|(pc, may)| *pc == first && unit.is_some_and(|unit| may.contains(unit)))
-    };
-    queue.retain(|entry| entry.what == What::Assign || open(entry.instr, other(entry)));
+    forget_decided(queue, region, look);
     let Some(late) = (pc..).find(|pc| region.unit(*pc).is_some()) else { return };
     let mut found: Vec<u32> =
-        look.performed.iter().map(|(first, _)| *first).filter(|first| open(*first, late)).collect();
+        look.performed.iter().map(|(first, _)| *first).filter(|first| look.may_follow(region, *first, late)).collect();
     found.sort_unstable();
     let pair = |first: u32| Entry::new(What::Assert, first, 0, Data::Known(late.into(), 0));
     queue.extend(found.into_iter().map(pair));

@@ -73,9 +73,6 @@ impl Stepper<'_> {
             if issuing.is_none() && matches!(op, Op::Choose { .. }) {
                 return;
             }
-            if self.m.notes_deeds && matches!(op, Op::Transaction(_)) && !std::mem::take(&mut self.passes_event) {
-                return;
-            }
             let stops_itself = op.access_kind().is_some() || matches!(op, Op::AtomicBegin | Op::Halt);
             let tired = steps >= patience && !stops_itself;
             if tired && self.m.shadows.as_ref().is_some_and(|s| s.threads[thread].uncommitted[pc as usize]) {
@@ -175,7 +172,7 @@ impl Stepper<'_> {
                 Flow::To(pc + 1)
             }
             Op::Transaction(event) => {
-                if self.happens(successor, *event) {
+                if !self.m.events_wait && self.happens(successor, *event) {
                     Flow::To(pc + 1)
                 } else {
                     Flow::Rest

@@ -3,6 +3,8 @@
 //! Events of transactions (`rfin`, `commit`, `abort`) happen as soon as the rules allow. No violation is lost: a history in
 //! which such an event comes later has the same conflicts and fewer transactions that precede others in real time, and a
 //! load counts as used from a later point on; so if the later history is wrong, the earlier one is wrong as well.
+//! That is so for opacity and strict serializability. A specification may say anything, so for it an event is a step of its own, and happens when it likes;
+//! and of the reductions only those are used that keep the order of events as it is.
 
 use cyrano_criteria::history::{Action, Event};
 use cyrano_criteria::structure::isolation::Deed;
@@ -44,6 +46,9 @@ impl Stepper<'_> {
         let index = successor.state.threads[thread].issued;
         successor.state.threads[thread].issued += 1;
         successor.accesses.push(Access { thread: ThreadId::new(thread), index, read: None, written: None });
+        if self.m.tells {
+            successor.told.push((None, Some(action)));
+        }
         self.observe(successor, action);
         if self.m.notes_deeds {
             let (thread, event) = (thread as u8, Some(action));
@@ -75,17 +80,23 @@ impl Stepper<'_> {
         if self.m.notes_deeds {
             self.note_deed(successor, kind, pc, loc, stale);
         }
-        let (Some(monitor), Some(state)) = (&self.m.monitor, &successor.state.monitor) else {
+        if self.m.monitor.is_none() && self.m.spec.is_none() && !self.m.tells {
             return;
-        };
-        if !stale && monitor.can_begin(state, successor.thread as u8) {
+        }
+        if let (Some(monitor), Some(state)) = (&self.m.monitor, &successor.state.monitor)
+            && !stale
+            && monitor.can_begin(state, successor.thread as u8)
+        {
             self.observe(successor, Action::Begin);
         }
-        if let Some(var) = self.m.variables[loc as usize] {
-            let op = self.m.op(successor.thread, pc);
-            if let Some(action) = cyrano_engine::history::access(kind, op, wrote, var) {
-                self.observe(successor, action);
-            }
+        let op = self.m.op(successor.thread, pc);
+        let action =
+            self.m.variables[loc as usize].and_then(|var| cyrano_engine::history::access(kind, op, wrote, var));
+        if self.m.tells {
+            successor.told.push((Some((kind, loc)), action));
+        }
+        if let Some(action) = action {
+            self.observe(successor, action);
         }
     }
 
@@ -112,6 +123,12 @@ impl Stepper<'_> {
             && monitor.step(state, event).is_err()
         {
             successor.event.get_or_insert(Violation::Transactions);
+        }
+        if let Some(spec) = &self.m.spec {
+            match spec.step(successor.state.spec, event) {
+                Some(next) => successor.state.spec = next,
+                None => _ = successor.event.get_or_insert(Violation::Transactions),
+            }
         }
     }
 }

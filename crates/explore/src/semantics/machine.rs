@@ -3,18 +3,16 @@
 //! What a step needs to know about an instruction is computed here once: which registers are live before it, which kinds of
 //! accesses are deferred, how many accesses a thread may defer, which values are timestamps.
 
-use std::sync::{Arc, Mutex};
-
-use cyrano_criteria::history::Size;
 use cyrano_criteria::monitor::Monitor;
+use cyrano_criteria::spec::named::named;
+use cyrano_criteria::spec::walk::Walk;
+use cyrano_engine::history::size;
 use cyrano_ir::automorphisms::{self, Renaming};
 use cyrano_ir::dataflow::{Liveness, Names, exit_registers};
 use cyrano_ir::{
     AccessKind, COMMIT_ORDER, Expr, FinalVar, LocalExpr, Op, OwnOrder, Program, Property, ThreadId, TxCriterion, reply,
 };
 use cyrano_memory::Model;
-
-use rustc_hash::FxHashMap;
 
 use crate::Explore;
 use crate::criteria::exercise::Pursuit;
@@ -25,7 +23,7 @@ use crate::reductions::repeats::constant_variables;
 use crate::reductions::symmetry::Symmetry;
 use crate::reductions::timestamps::Timestamps;
 use crate::reductions::variables::MOST_VARIABLES;
-use crate::semantics::declared::OwnRegion;
+use crate::semantics::declared::Regions;
 use crate::semantics::guards::Headers;
 use crate::semantics::state::State;
 
@@ -42,6 +40,12 @@ pub(crate) struct Machine<'a> {
     pub timestamps: Option<Timestamps>,
     /// The criterion for transactions, if one is asked for.
     pub monitor: Option<Monitor>,
+    /// The specification of transactions, if one is asked for.
+    pub spec: Option<Walk>,
+    /// Whether an event of a transaction is a step of its own; see `events`.
+    pub events_wait: bool,
+    /// Whether steps say what happens in them; see `lts`.
+    pub tells: bool,
     /// The criterion for histories with values, if one is asked for.
     pub values: Option<Values>,
     /// What the shadow of atomic blocks needs to know, if commit-atomicity is asked for.
@@ -54,8 +58,8 @@ pub(crate) struct Machine<'a> {
     pub headers: Headers,
     /// The program's own order, under a model that follows it; see `declared`.
     pub own_order: Option<&'a OwnOrder>,
-    /// The regions of threads that were met, by thread and first instruction; see `declared`.
-    pub regions: Mutex<FxHashMap<(usize, u32), Arc<OwnRegion>>>,
+    /// The regions of threads; see `declared`.
+    pub regions: Regions,
     /// For each location its number among the transactional variables.
     pub variables: Vec<Option<u8>>,
     /// The renamings of threads that change nothing, if they are used.
@@ -72,6 +76,8 @@ pub(crate) struct Machine<'a> {
     pub constant: Vec<bool>,
     /// Whether neighbouring deferred stores are sorted; see `canonicalise`.
     pub sorts: bool,
+    /// Whether assertions are what is asked about.
+    pub asks_for_assertions: bool,
     /// Whether a failed assertion ends the search; when outcomes are asked for, it does not matter.
     pub judge_assertions: bool,
     /// What a search for transactions that do something is after; see `exercise`.
@@ -121,7 +127,8 @@ impl<'a> Machine<'a> {
         let transactions = matches!(property, Some(Property::Transactions(_)));
         let values = property.and_then(|p| Values::of(program, p, config));
         let blocks = matches!(property, Some(Property::CommitAtomicity));
-        let by_conflicts = transactions && values.is_none();
+        let spec = property.filter(|_| values.is_none()).and_then(|property| specification(program, property));
+        let by_conflicts = transactions && values.is_none() && spec.is_none();
         // Assertions and deadlocks, like the agreement of blocks, do not ask which thread it is.
         let alike = blocks || matches!(property, Some(Property::Assertions)) && own_order.is_none() && gap.is_none();
         let mut machine = Self {
@@ -132,15 +139,19 @@ impl<'a> Machine<'a> {
             defers,
             loads_wait: defers[AccessKind::Load as usize] || defers[AccessKind::Rmw as usize],
             timestamps: gap.map(|gap| Timestamps::new(program, gap)),
+            asks_for_assertions: matches!(property, Some(Property::Assertions)),
             judge_assertions: property.is_some_and(|property| !matches!(property, Property::Final { .. })),
             monitor: property.filter(|_| values.is_none()).and_then(|property| monitor(program, property)),
+            events_wait: spec.is_some() || matches!(property, Some(Property::Structure(_))),
+            tells: false,
+            spec,
             values,
             shadows: blocks.then(|| Shadows::of(program)),
             ends: None,
             whole: Vec::new(),
             headers: Headers::of(program),
             own_order,
-            regions: Mutex::default(),
+            regions: own_order.map(|_| Regions::new(program)).unwrap_or_default(),
             variables: variables(program),
             symmetry: (config.thread_symmetry && by_conflicts).then(|| Symmetry::of(program)).flatten(),
             symmetric_threads: if config.thread_symmetry && alike && !model.reordering().serial {
@@ -217,6 +228,7 @@ impl<'a> Machine<'a> {
             threads: (0..self.program.threads.len()).map(|_| Default::default()).collect(),
             running: 0,
             monitor: self.monitor.as_ref().map(Monitor::initial),
+            spec: 0,
             shadow: self.shadows.as_ref().map(|shadows| shadows.initial(self.program)),
             heard: self.values.as_ref().map(|values| values.initial(self.program.threads.len())),
         }
@@ -244,11 +256,13 @@ pub(crate) fn monitor(program: &Program, property: &Property) -> Option<Monitor>
     let Property::Transactions(criterion) = property else {
         return None;
     };
-    let size = Size {
-        threads: u8::try_from(program.threads.len()).unwrap_or(u8::MAX),
-        vars: u8::try_from(program.transactional.len()).unwrap_or(u8::MAX),
-    };
-    criterion.is_by_conflicts().then(|| Monitor::new(*criterion, size).ok()).flatten()
+    criterion.is_by_conflicts().then(|| Monitor::new(*criterion, size(program)).ok()).flatten()
+}
+
+/// The specification that a property names.
+fn specification(program: &Program, property: &Property) -> Option<Walk> {
+    let Property::Transactions(TxCriterion::Spec(spec)) = property else { return None };
+    named(spec.name(), size(program)).ok().map(Walk::new)
 }
 
 fn variables(program: &Program) -> Vec<Option<u8>> {

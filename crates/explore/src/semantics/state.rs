@@ -22,6 +22,8 @@ pub(crate) struct State {
     pub threads: Vec<ThreadState>,
     /// What the criterion for transactions remembers, if one is being checked.
     pub monitor: Option<cyrano_criteria::monitor::MonitorState>,
+    /// Where a specification stands, if one is asked for.
+    pub spec: u32,
     /// What the criterion for histories with values remembers, if one is being checked.
     pub heard: Option<crate::criteria::values::Heard>,
     /// The serial run beside this one, if commit-atomicity is being checked; see `shadow`.
@@ -160,6 +162,7 @@ impl Clone for State {
         self.threads.clone_from(&source.threads);
         self.running = source.running;
         self.monitor = source.monitor;
+        self.spec = source.spec;
         self.heard.clone_from(&source.heard);
         self.shadow.clone_from(&source.shadow);
     }

@@ -6,6 +6,7 @@
 //!
 //! A thread rests at
 //! - an access that is not deferred under the model, or an atomic section with one;
+//! - an event of a transaction that cannot happen yet or, where events are steps of their own, any;
 //! - a choice: resting there, paths that lead to the same state are found to be the same;
 //! - a branch or `assume` whose condition is pending;
 //! - a deferred access when the queue is as long as it may get (the result is then `bounded`);
@@ -15,9 +16,10 @@
 //! - any local instruction, once it has run for [`PATIENCE`] instructions without a rest, so that a loop without shared
 //!   accesses becomes a cycle of states instead of a hang.
 
-use cyrano_ir::Op;
+use cyrano_ir::{AccessKind, Op};
 
 use crate::faults::Fault;
+use crate::semantics::declared::Looks;
 use crate::semantics::machine::Machine;
 use crate::semantics::queue::section_end;
 use crate::semantics::state::State;
@@ -35,16 +37,27 @@ pub(crate) struct Stepper<'m> {
     pub notes: Notes,
     /// The timestamps of the state that the current step starts from.
     pub started_with: Vec<(cyrano_ir::dataflow::Class, i128)>,
-    /// Whether an event of a transaction that comes next may happen, where it is a step of its own.
-    pub passes_event: bool,
     /// Which instructions threads have come to; see `reached`.
     pub reached: Vec<bool>,
+    /// Whether there was a call or a response since somebody cleared this.
+    pub speaks: bool,
+    /// What accesses would touch, if they are to be named instead of performed; see `declared`.
+    pub touching: Option<Vec<(u32, AccessKind)>>,
+    /// What regions look like; see `declared`.
+    pub looks: Looks,
 }
 
 impl<'m> Stepper<'m> {
     pub fn new(m: &'m Machine<'m>) -> Self {
-        let reached = vec![false; m.instructions()];
-        Self { m, notes: Notes::default(), started_with: Vec::new(), passes_event: false, reached }
+        Self {
+            m,
+            notes: Notes::default(),
+            started_with: Vec::new(),
+            reached: vec![false; m.instructions()],
+            speaks: false,
+            touching: None,
+            looks: Looks::default(),
+        }
     }
 
     /// The states in which every thread has run to its first rest. More than one if a thread begins with a choice.
@@ -70,12 +83,17 @@ impl<'m> Stepper<'m> {
     /// All successors of a resting state.
     pub fn successors(&mut self, state: &State, out: &mut Successors) {
         out.clear();
-        if let Some(order) = self.m.own_order {
-            return (0..self.m.threads.len()).for_each(|thread| self.own_steps(order, state, thread, out));
+        if self.m.own_order.is_some() {
+            return (0..self.m.threads.len()).for_each(|thread| self.steps_of(state, thread, out));
         }
         self.note_timestamps(state);
         match self.m.amid(state) {
             Some(thread) => self.steps_of(state, thread, out),
+            None if self.m.shadows.is_some() && !self.m.symmetric_threads.is_empty() => {
+                let looks = self.m.looks_like(state);
+                let first = looks.iter().enumerate().filter(|(thread, like)| thread == *like);
+                first.for_each(|(thread, _)| self.steps_of(state, thread, out));
+            }
             None => (0..self.m.threads.len()).for_each(|thread| self.steps_of(state, thread, out)),
         }
         self.run_whole(out);
@@ -85,6 +103,9 @@ impl<'m> Stepper<'m> {
 
     /// The steps of one thread, behind what is there already.
     pub(crate) fn steps_of(&mut self, state: &State, thread: usize, out: &mut Successors) {
+        if let Some(order) = self.m.own_order {
+            return self.own_steps(order, state, thread, out);
+        }
         let setup = self.m.unfinished_setup(state);
         let waits = state.running != 0 && usize::from(state.running - 1) != thread;
         if setup.is_some_and(|setup| setup != thread) || waits || self.m.rests(thread) {
@@ -99,6 +120,14 @@ impl<'m> Stepper<'m> {
                 self.sort_queues(out, from);
             }
             None => self.canonicalise(out, from),
+        }
+    }
+
+    /// The steps of one thread as far as they depend on its own part and what it touches.
+    pub(crate) fn local_steps_of(&mut self, state: &State, thread: usize, out: &mut Successors) {
+        match self.m.own_order {
+            Some(order) => self.own_steps_by_guess(order, state, thread, out),
+            None => self.steps_of(state, thread, out),
         }
     }
 
@@ -160,6 +189,12 @@ impl<'m> Stepper<'m> {
                 }
             }
             Op::Transaction(event) if !self.m.can_happen(&state.threads[thread].queue, *event) => {}
+            Op::Transaction(event) if self.m.events_wait => {
+                let index = out.start(state, thread);
+                self.happens(out.at(index), *event);
+                out.at(index).state.threads[thread].pc = pc + 1;
+                self.drain(out, index, thread);
+            }
             Op::Invoke { .. } | Op::Respond(_) => {
                 if state.threads[thread].queue.is_empty() {
                     let index = out.start(state, thread);
@@ -259,9 +294,7 @@ impl<'m> Stepper<'m> {
             }
         }
         let index = out.start(state, thread);
-        self.passes_event = true;
         self.drain(out, index, thread);
-        self.passes_event = false;
     }
 
     /// Notes that a `limit` does not hold.

@@ -35,6 +35,8 @@ const PLAIN: &Explore = &Explore {
     movers: false,
     ample_sets: false,
     remembered_steps: false,
+    in_order_first: false,
+    settled_prefixes: false,
     compressed_from: usize::MAX,
     fingerprints: false,
     deadlocks: Deadlocks::Wrong,

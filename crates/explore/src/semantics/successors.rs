@@ -1,8 +1,9 @@
 //! States under construction: the successors of a state, with their buffers kept for the next one.
 
+use cyrano_criteria::history::Action;
 use cyrano_criteria::structure::isolation::Deed;
 use cyrano_engine::{Access, Execution, Violation};
-use cyrano_ir::TxEvent;
+use cyrano_ir::{AccessKind, TxEvent};
 
 use super::state::State;
 
@@ -19,6 +20,8 @@ pub(crate) struct Successor {
     pub choices: Vec<(usize, i128)>,
     /// The choices made out of order, each with its thread and instruction; see `declared`.
     pub own_choices: Vec<(usize, u32, i128)>,
+    /// What each access is: its kind and its location, or nothing for an event, and what it means to transactions. Only if steps tell; see `lts`.
+    pub told: Vec<(Option<(AccessKind, u32)>, Option<Action>)>,
     /// Whose step it was.
     pub thread: usize,
     /// How a transaction ended in it, if one did.
@@ -74,6 +77,7 @@ impl Successors {
         new.state.clone_from(state);
         new.accesses.clear();
         new.choices.clear();
+        new.told.clear();
         new.own_choices.clear();
         new.thread = thread;
         new.ended = None;

@@ -10,6 +10,7 @@
 
 use super::token::{Kind, Token, tokens};
 use crate::fence::Position;
+use crate::weights::Block;
 
 /// Deeper statements have no gaps.
 const MAX_DEPTH: usize = 250;
@@ -62,6 +63,26 @@ pub(super) fn gaps(text: &str) -> Vec<Gap> {
     let mut gaps = scanner.gaps;
     gaps.sort_by_key(|gap| gap.position.at);
     gaps
+}
+
+/// The functions of a text.
+pub(super) fn blocks(text: &str) -> Vec<Block> {
+    let tokens = tokens(text);
+    let mut scanner = Scanner { text, tokens: &tokens, at: 0, function: None, gaps: Vec::new() };
+    let mut blocks = Vec::new();
+    while scanner.at < tokens.len() {
+        let name = scanner.next_is('{').then(|| scanner.function_name()).flatten();
+        let start = tokens[scanner.at].end;
+        match (name, scanner.next_is('{')) {
+            (name, true) => {
+                scanner.skip_brackets();
+                let end = tokens[scanner.at - 1].start.max(start);
+                blocks.extend(name.map(|name| Block { name, body: start..end }));
+            }
+            (_, false) => scanner.at += 1,
+        }
+    }
+    blocks
 }
 
 struct Scanner<'t> {

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use cyrano_engine::{Answer, Query};
@@ -37,6 +38,8 @@ pub struct Text<'a, A: Ask> {
     text: &'a str,
     model: &'a Model,
     language: &'static dyn FenceText,
+    /// How often each block of the text runs; without them, all alike.
+    weights: BTreeMap<String, u32>,
     positions: OnceCell<Vec<Position>>,
     chart: OnceCell<Option<Chart>>,
     turns: Turns,
@@ -51,11 +54,17 @@ impl<'a, A: Ask> Text<'a, A> {
             text,
             model,
             language,
+            weights: BTreeMap::new(),
             positions: OnceCell::new(),
             chart: OnceCell::new(),
             turns: Turns::new(asker.programs().len()),
             trouble: RefCell::new(None),
         }
+    }
+
+    /// The same where blocks run as often as these weights say.
+    pub fn with_weights(self, weights: BTreeMap<String, u32>) -> Self {
+        Self { weights, ..self }
     }
 
     /// What the search could not carry.
@@ -130,6 +139,10 @@ impl<A: Ask> Suite for Text<'_, A> {
 
     fn positions(&self) -> Vec<Position> {
         self.positions.get_or_init(|| self.find_positions()).clone()
+    }
+
+    fn weight(&self, position: &Position) -> u32 {
+        position.program.as_ref().and_then(|block| self.weights.get(block)).copied().unwrap_or(1)
     }
 
     fn distaste(&self, fence: &Fence) -> u32 {

@@ -86,9 +86,11 @@ impl TableSubject {
             }],
             said: Vec::new(),
         };
-        let steps = self.wrong[number].iter().map(step).collect();
-        let replayed = Replayed { steps, ..Replayed::default() };
-        Wrong { execution: Execution::default(), replayed, evidence: number }
+        let steps: Vec<StepFacts> = self.wrong[number].iter().map(step).collect();
+        let order = steps.iter().map(|step| step.access).collect();
+        let (execution, replayed) =
+            (Execution { order, choices: Vec::new() }, Replayed { steps, ..Replayed::default() });
+        Wrong { execution, replayed, evidence: number }
     }
 }
 
@@ -242,6 +244,69 @@ fn dear_fences_are_avoided() {
         cheapest(&["SL", "SS", "LL"], &[&[(0, 0, 1), (1, 0, 1)], &[(0, 0, 1), (2, 0, 1)]]),
         "10:store-store 20:load-load"
     );
+}
+
+/// A subject in which a fence is passed as often as the weight of its position says.
+struct Weighted<'a>(&'a TableSubject, &'a [u32]);
+
+impl Suite for Weighted<'_> {
+    type Evidence = usize;
+
+    fn positions(&self) -> Vec<Position> {
+        self.0.positions()
+    }
+
+    fn weight(&self, position: &Position) -> u32 {
+        self.1[position.at % self.1.len()]
+    }
+
+    fn build(&self, fences: &[Fence]) -> Result<Vec<Program>, String> {
+        self.0.build(fences)
+    }
+
+    fn judge(&self, fences: &[Fence], programs: &[Program]) -> Ruling<usize> {
+        self.0.judge(fences, programs)
+    }
+
+    fn judge_sequentially(&self, programs: &[Program], number: usize) -> Judgement<usize> {
+        self.0.judge_sequentially(programs, number)
+    }
+}
+
+impl Weighted<'_> {
+    /// What the cheapest correct set costs, by trying them all.
+    fn least_cost(&self, kind: FenceSet) -> Option<u64> {
+        let positions = self.positions();
+        let sets = (0..1u32 << positions.len()).map(|chosen| {
+            let chosen = positions.iter().enumerate().filter(|(number, _)| chosen >> number & 1 == 1);
+            chosen.map(|(_, position)| Fence { position: position.clone(), kind }).collect::<Vec<_>>()
+        });
+        let correct = sets.filter(|set| matches!(self.0.judge_one(&self.0.program(&merge(set))), Judgement::Correct));
+        correct.map(|set| set.iter().map(|fence| u64::from(self.weight(&fence.position))).sum()).min()
+    }
+}
+
+/// What is passed often is avoided, if need be by more fences, and what is found is what trying all sets finds.
+#[test]
+fn a_fence_costs_as_often_as_it_is_passed() {
+    let wrong: [&[Reordering]; 2] = [&[(0, 0, 2)], &[(0, 1, 3)]];
+    let table = subject(&["SSLL", "SLSL"], &wrong);
+    let options = Options { kinds: FenceSet::SL, ..ALL };
+    let tables: [(&[u32], &str); 4] = [
+        (&[1], "1:store-load"),
+        (&[1, 9, 1, 1], "0:store-load 2:store-load"),
+        (&[2, 3, 2, 7], "1:store-load"),
+        (&[5, 1000, 500, 1], "0:store-load 2:store-load"),
+    ];
+    for (weights, expected) in tables {
+        let weighted = Weighted(&table, weights);
+        let outcome = synthesise(&weighted, &options);
+        assert!(outcome.complete && outcome.minimal && outcome.sets.is_sorted_by_key(|set| set.cost));
+        assert_eq!(show(&outcome.sets[0].fences), expected, "{weights:?}");
+        assert_eq!(Some(outcome.sets[0].cost), weighted.least_cost(FenceSet::SL), "{weights:?}");
+        assert_eq!(outcome.sets.len(), 2, "the minimal sets are the same, whatever they cost");
+        proofs_hold(&table, &outcome);
+    }
 }
 
 /// How it ends if there is nothing to insert.

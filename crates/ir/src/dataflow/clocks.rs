@@ -43,7 +43,7 @@ enum Value {
     Number,
 }
 
-/// Larger moduli make a class a plain number: states would not be merged any more.
+/// Larger moduli make a class no clock: states would hardly be merged any more. Declared timestamps are divided by whatever the program says.
 const LARGEST_MODULUS: i128 = 64;
 
 impl Clocks {
@@ -124,10 +124,9 @@ impl Clocks {
         while b != 0 {
             (a, b) = (b, a % b);
         }
-        facts.modulus = facts.modulus / a * by;
-        if facts.modulus > LARGEST_MODULUS {
-            (facts.modulus, facts.number) = (1, true);
-        }
+        // Remainders by a number beyond all that there are keep everything.
+        facts.modulus = (facts.modulus / a).checked_mul(by).unwrap_or(i128::MAX);
+        facts.number |= facts.modulus > LARGEST_MODULUS;
     }
 
     /// The keys of transactions are compared with one another, whatever their threads.

@@ -46,6 +46,7 @@ pub fn trace_text(trace: &Trace, style: Style) -> String {
     if !lasso::commands(&mut out, &drawing.trace, style) {
         after::ends(&mut out, &drawing.trace, style);
     }
+    after::history(&mut out, trace, style);
     after::why(&mut out, trace, style);
     out
 }

@@ -27,6 +27,8 @@ pub struct FencesReport {
     pub complete: bool,
     /// The sets, cheapest first.
     pub sets: Vec<Vec<FenceInfo>>,
+    /// What each of them costs, where somebody said how often commands run.
+    pub costs: Vec<u64>,
     /// If nothing is known to repair it: the set that prevents every counterexample that was found, and why it is not known to be enough.
     pub candidate: Option<CandidateInfo>,
     /// What is known about the orders that an algorithm declares already.
@@ -93,6 +95,7 @@ pub(crate) fn fences_document(results: &[FencesReport], version: &str, execution
             "minimal": report.minimal,
             "complete": report.complete,
             "sets": report.sets.iter().map(|set| told(set, executions)).collect::<Vec<_>>(),
+            "costs" ?: (!report.costs.is_empty()).then_some(&report.costs),
             "candidate" ?: report.candidate.as_ref().map(candidate),
             "orders" ?: report.orders.as_ref(),
             "diff": &report.diff,
@@ -149,6 +152,13 @@ fn one(out: &mut String, report: &FencesReport, details: bool, style: Style) {
     }
     for (at, set) in report.sets.iter().enumerate() {
         let lead = if many { format!("  {}. ", at + 1) } else { "  ".to_owned() };
+        let lead = match report.costs.get(at) {
+            Some(cost) => {
+                hang(out, &lead, &format!("cost {}", count(*cost)), style);
+                " ".repeat(lead.len())
+            }
+            None => lead,
+        };
         for (position, fence) in set.iter().enumerate() {
             let lead = if position == 0 { lead.clone() } else { " ".repeat(lead.len()) };
             describe(out, &lead, fence, details && at == 0, style);

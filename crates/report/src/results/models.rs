@@ -32,7 +32,7 @@ pub fn models_text(models: &[ModelReport], style: Style) -> String {
     hang(
         &mut out,
         "  ",
-        "A pair XY, listed for accesses to other addresses and to the same one, is kept: an access of kind X (L load, S store) \
+        "A pair XY, listed for accesses to other addresses and to the same one, is kept: an access of kind X (L load, S store, C compare-and-swap) \
          is performed before every later one of kind Y of its thread. A model that forwards lets a load see its own thread's \
          stores before they are performed. Dependencies say which of a load's consequences stay behind it.",
         style,
@@ -50,13 +50,18 @@ fn row(model: &ModelInfo) -> Row {
     Row {
         cells: vec![
             Cell::left(&model.name).paint(Paint::Strong),
-            Cell::left(pairs(&model.different)),
+            Cell::left(different(model)),
             Cell::left(pairs(&model.same)),
             Cell::left(if model.forwarding { "yes" } else { "no" }),
             Cell::left(dependencies(model)),
         ],
         notes: Vec::new(),
     }
+}
+
+fn different(model: &ModelInfo) -> String {
+    let cas = model.cas.as_ref().map(|kept| format!("; cas: {}", pairs(kept)));
+    pairs(&model.different) + &cas.unwrap_or_default()
 }
 
 /// `load-store` is written `LS`.

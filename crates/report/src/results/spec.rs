@@ -24,12 +24,14 @@ pub struct SpecReport {
     pub left_only: Option<Vec<String>>,
     /// A shortest history that only the second has.
     pub right_only: Option<Vec<String>>,
-    /// How many states of the first were reached.
+    /// How many states of the first were reached, with all that renamings make of them.
     pub left_states: usize,
     /// How many states of the second were reached.
     pub right_states: usize,
     /// How many pairs of a state and a set of states were visited.
     pub pairs: Option<usize>,
+    /// Whether pairs that differ by a renaming of threads and variables are one.
+    pub symmetry: bool,
     /// Wall time.
     pub seconds: f64,
 }
@@ -61,7 +63,8 @@ pub fn spec_text(report: &SpecReport, style: Style) -> String {
     }
     let states =
         format!("{} and {} states reached", count(report.left_states as u64), count(report.right_states as u64));
-    let pairs = report.pairs.map(|pairs| format!(", {} pairs", count(pairs as u64))).unwrap_or_default();
+    let renamed = if report.symmetry { " up to renaming" } else { "" };
+    let pairs = report.pairs.map(|pairs| format!(", {} pairs{renamed}", count(pairs as u64))).unwrap_or_default();
     hang(&mut out, "  ", &format!("{states}{pairs}, {:.2} s", report.seconds), style);
     out
 }

@@ -25,6 +25,7 @@ pub fn model() -> ModelInfo {
         forwarding: true,
         dependencies: DependencyInfo { data: false, address: false, control: "none".into() },
         serial: false,
+        cas: None,
         own_order: false,
     }
 }
@@ -88,12 +89,18 @@ pub fn trace() -> Trace {
         tool: Tool { name: "cyrano".into(), version: "0".into() },
         model: model(),
         program: ProgramInfo { file: "sb.rml".into(), source: "…".into(), set: BTreeMap::new(), test: None },
-        property: PropertyInfo { criterion: "never".into(), condition: Some("r1 = 0 && r2 = 0".into()), allowed: None },
+        property: PropertyInfo {
+            criterion: "never".into(),
+            condition: Some("r1 = 0 && r2 = 0".into()),
+            allowed: None,
+            specification: None,
+        },
         violation: Some(ViolationInfo::FinalState),
         relations: Relations::of(&steps),
         steps,
         threads: vec![thread("p0", "r1"), thread("p1", "r2")],
         transactions: vec![],
+        history: vec![],
         operations: vec![],
         initial: vec![],
         changes: vec![],
@@ -121,7 +128,7 @@ pub fn transactional() -> Trace {
     };
     trace.threads[0].choices = vec![0, 1];
     trace.threads[0].commands = vec!["read(0)".into(), "read(1)".into()];
-    trace.property = PropertyInfo { criterion: "opacity".into(), condition: None, allowed: None };
+    trace.property = PropertyInfo { criterion: "opacity".into(), condition: None, allowed: None, specification: None };
     trace.violation = Some(ViolationInfo::Cycle);
     trace.steps = vec![
         of(load(step(1, "p0", 10, "l := g[0]", "g[0]"), 0, ReadFrom::Initial), "T1"),

@@ -64,7 +64,14 @@ impl Lower<'_, '_, '_> {
             return self.emit(Op::BlockCommit, span);
         }
         if let Some(tx) = &self.own.tx {
-            let target = if event == TxEvent::Commit { tx.after } else { tx.retry };
+            let target = match event {
+                TxEvent::Commit => tx.after,
+                TxEvent::Abort => tx.retry,
+                TxEvent::ReadFinish => tx.finished,
+            };
+            if !self.own.shared.names.file.has_values() {
+                self.emit(Op::Transaction(event), span)?;
+            }
             return self.leave(target, false, span);
         }
         let client = self.own.client.ok_or(Reported)?;

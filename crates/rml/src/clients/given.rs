@@ -5,6 +5,10 @@
 //! The second lowering ([`Shared::atomic`](crate::lower::thread::Shared)) has no stm: a transaction is an atomic block, a read loads and a write
 //! stores. Its serial executions are those in which transactions are atomic (O'Leary, Saha and Tuttle, section 1).
 //!
+//! Of an stm without values there is one lowering, the first. Its commands are lowered as the most general client has them, once for each call and with
+//! the variable as a constant, and say what becomes of the transaction; so its histories are those of the most general client that come from
+//! the given program (FOIL, section 2.3: a program says for each command what follows it, and what follows its abort).
+//!
 //! **Invariant:** both lowerings have the same threads and observe the same variables by the same names.
 
 use cyrano_ir::{Addr, BinOp, Expr as IrExpr, LocalExpr, Op, Place, RegId, Span, Ty};
@@ -24,6 +28,8 @@ pub(crate) struct Tx {
     pub(crate) retry: Label,
     /// Where the thread goes on after the commit.
     pub(crate) after: Label,
+    /// Where it goes on after the read under way.
+    pub(crate) finished: Label,
     first: First,
 }
 
@@ -35,8 +41,8 @@ enum First {
 }
 
 impl<'a> Lower<'a, '_, '_> {
-    /// Lowers a transaction.
-    pub(crate) fn lower_tx(&mut self, body: &'a Block, span: Span) -> Fallible<()> {
+    /// Lowers a transaction, which is run again if it aborts, unless something else is to be done then.
+    pub(crate) fn lower_tx(&mut self, body: &'a Block, otherwise: Option<&'a Block>, span: Span) -> Fallible<()> {
         if self.own.shared.atomic {
             return self.lower_atomic_block(self.line(span), &[], body, span);
         }
@@ -45,7 +51,7 @@ impl<'a> Lower<'a, '_, '_> {
         self.place(start);
         let first = self.first_address(body, span)?;
         self.own.client = Some(retry);
-        self.own.tx = Some(Tx { retry, after, first });
+        self.own.tx = Some(Tx { retry, after, finished: after, first });
         let ended = self.lower_block(body).and_then(|()| self.lower_end(body.close));
         self.own.tx = None;
         ended?;
@@ -53,7 +59,10 @@ impl<'a> Lower<'a, '_, '_> {
         for (local, copy) in kept {
             self.assign(Place::Reg(local), var(copy), span)?;
         }
-        self.jump(start, span)?;
+        match otherwise {
+            Some(otherwise) => self.lower_block(otherwise)?,
+            None => self.jump(start, span)?,
+        }
         self.place(after);
         Ok(())
     }
@@ -108,6 +117,9 @@ impl<'a> Lower<'a, '_, '_> {
 
     fn lower_end(&mut self, span: Span) -> Fallible<()> {
         let (procedure, params) = self.command(Command::End)?;
+        if !self.own.shared.names.file.has_values() {
+            return self.run_in_tx(procedure, &[]);
+        }
         let address = match &self.own.tx.as_ref().ok_or(Reported)?.first {
             First::Constant(address) => IrExpr::Const(*address),
             First::Register(register) => {
@@ -134,6 +146,10 @@ impl<'a> Lower<'a, '_, '_> {
         };
         let args: Fallible<Vec<LocalExpr>> = call.args.iter().map(|arg| fold(arg, self)).collect();
         let args = args?;
+        if !names.file.has_values() {
+            let variable = self.variable(args.first(), call)?;
+            return self.run_in_tx(procedure, &[variable]);
+        }
         let home = names.vars.iter().position(|var| var.data).map(VarId).ok_or(Reported)?;
         let (Shape::Array(len), Some(address)) = (names.var(home).shape, args.first()) else { return Err(Reported) };
         let home = *self.own.shared.homes.get(&home).ok_or(Reported)?;
@@ -145,6 +161,38 @@ impl<'a> Lower<'a, '_, '_> {
             self.note_first(register, address.clone(), call.span)?;
         }
         self.inline_command(procedure, args, result, call.span)
+    }
+
+    /// The variable that a command of an stm without values is about.
+    fn variable(&mut self, address: Option<&LocalExpr>, call: &Call) -> Fallible<i128> {
+        let span = call.args.first().map_or(call.span, |address| address.span);
+        let Some(IrExpr::Const(variable)) = address else {
+            let help =
+                "commands are compiled for each variable: name it by a constant, in a `foreach` or in a `forsome`";
+            return Err(self.reports.complain(
+                span,
+                "which variable this is has to be known beforehand",
+                "not a constant",
+                help,
+            ));
+        };
+        let (vars, _) = self.own.shared.names.value("vars").ok_or(Reported)?;
+        if !(0..vars).contains(variable) {
+            let help = format!("the variables are 0 to {}", vars - 1);
+            return Err(self.reports.complain(span, format!("there is no variable {variable}"), "out of range", help));
+        }
+        Ok(*variable)
+    }
+
+    /// Runs a command of an stm without values.
+    fn run_in_tx(&mut self, procedure: usize, args: &[i128]) -> Fallible<()> {
+        let done = self.label();
+        self.own.tx.as_mut().ok_or(Reported)?.finished = done;
+        let own_index = std::mem::replace(&mut self.own.self_index, self.own.tid);
+        let ended = self.run_command(procedure, args, (done, None));
+        self.own.self_index = own_index;
+        self.place(done);
+        ended
     }
 
     fn access(&mut self, addr: Addr, args: &[LocalExpr], result: Option<Place>, span: Span) -> Fallible<()> {

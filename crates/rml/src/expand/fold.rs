@@ -145,9 +145,7 @@ fn fold_binary<'a, R: Resolve<'a>>(
         return Ok(IrExpr::Const((op == BinOp::Or).into()));
     }
     let right = fold(right, to)?;
-    if op == BinOp::Add {
-        check_increment(&left, &right, span, to)?;
-    }
+    check_timestamps(op, &left, &right, span, to)?;
     settle(IrExpr::binary(op, left, right), span, to)
 }
 
@@ -159,24 +157,25 @@ pub(crate) fn decides<V>(op: BinOp, left: &IrExpr<V>) -> bool {
     }
 }
 
-/// A timestamp only grows: a constant that is added to one is not negative.
-fn check_increment<'a, R: Resolve<'a>>(
+/// A timestamp only grows: a constant that is added to one is not negative. One that it is divided by is positive.
+fn check_timestamps<'a, R: Resolve<'a>>(
+    op: BinOp,
     left: &IrExpr<R::Var>,
     right: &IrExpr<R::Var>,
     span: Span,
     to: &mut R,
 ) -> Fallible<()> {
-    let negative = |e: &IrExpr<R::Var>| matches!(e, IrExpr::Const(value) if *value < 0);
-    let shrinks = (negative(right) && stamped(left, to)) || (negative(left) && stamped(right, to));
-    if !shrinks {
-        return Ok(());
-    }
-    Err(to.reports().complain(
-        span,
-        "a timestamp cannot be decremented",
-        "adds a negative constant",
-        crate::resolve::typing::TIMESTAMP_HELP,
-    ))
+    let below = |e: &IrExpr<R::Var>, least| matches!(e, IrExpr::Const(value) if *value < least);
+    let (message, label) = match op {
+        BinOp::Add if (below(right, 0) && stamped(left, to)) || (below(left, 0) && stamped(right, to)) => {
+            ("a timestamp cannot be decremented", "adds a negative constant")
+        }
+        BinOp::Rem if below(right, 1) && stamped(left, to) => {
+            ("a timestamp has remainders by positive constants only", "divides by a constant below 1")
+        }
+        _ => return Ok(()),
+    };
+    Err(to.reports().complain(span, message, label, crate::resolve::typing::TIMESTAMP_HELP))
 }
 
 fn stamped<'a, R: Resolve<'a>>(expr: &IrExpr<R::Var>, to: &R) -> bool {

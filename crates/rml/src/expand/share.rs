@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use cyrano_ir::dataflow::past_jumps;
 use cyrano_ir::{Instr, InstrId, Op, Span};
 
 /// The same code without repetitions. Only its last instruction may be a `Halt`.
@@ -18,17 +19,6 @@ pub(crate) fn share(code: Vec<Instr>) -> Vec<Instr> {
     }
     let classes = classes(&code);
     lay_out(&code, &classes)
-}
-
-/// Where control goes on: with the first instruction from here that is not a jump.
-pub(crate) fn past_jumps(code: &[Instr], mut at: usize) -> usize {
-    for _ in 0..code.len() {
-        match code[at].op {
-            Op::Jump(target) => at = target.index(),
-            _ => break,
-        }
-    }
-    at
 }
 
 fn successors(code: &[Instr], at: usize) -> Vec<usize> {

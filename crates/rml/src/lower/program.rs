@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use cyrano_ir::automorphisms::interchangeable;
 use cyrano_ir::{
     ArrayId, Check, Diagnostic, FinalExpr, FinalVar, LocId, Location, Observable, Op, Program, Property, Routine,
     SharedArray, Span,
 };
 
-use crate::clients::symmetry::interchangeable;
 use crate::clients::values::serial_orders;
 use crate::expand::fold::fold;
 use crate::lower::finals::{Finals, Found, offset};
@@ -55,7 +55,7 @@ pub(crate) fn lower_program(
     let checks = checks.filter(|check| has_finals || !matches!(check.claim, Claim::Final(..)));
     let checks = checks.flat_map(|check| lower_check(check, &mut finals)).collect();
     let constants = names.file.consts.iter().zip(&names.consts);
-    if given {
+    if given && names.file.has_values() {
         // What its transactions do is not judged as a history.
         memory.transactional.clear();
     }

@@ -111,13 +111,14 @@ impl<'a, 'r> Language<'a> for Threads<'a, 'r> {
                 let name = block.name.as_ref().map_or_else(|| lower.line(span), |name| name.text.clone());
                 lower.lower_atomic_block(name, &block.results, &block.body, span)
             }
-            StmtKind::Tx(body) => lower.lower_tx(body, span),
+            StmtKind::Tx(body, otherwise) => lower.lower_tx(body, otherwise.as_ref(), span),
             StmtKind::Transaction(event) => lower.lower_event(*event, span),
             StmtKind::Rollback(place, value) => {
                 let Slot::Shared(addr, _) = lower.slot(place)? else { return Err(Reported) };
                 let value = fold(value, lower)?;
-                // A given client has no history, so nothing in it is undone.
-                let tags = if lower.own.tx.is_none() { Tags::ROLLBACK } else { Tags::default() };
+                // A given client with values has no history, so nothing in it is undone.
+                let judged = lower.own.tx.is_none() || !lower.own.shared.names.file.has_values();
+                let tags = if judged { Tags::ROLLBACK } else { Tags::default() };
                 lower.emit(Op::store(addr, value).tagged(tags), span)
             }
             // The rules have refused it.

@@ -160,12 +160,12 @@ pub(crate) fn inner_blocks(stmt: &Stmt) -> Vec<&Block> {
     match &stmt.kind {
         StmtKind::If { arms, otherwise } => arms.iter().map(|(_, block)| block).chain(otherwise).collect(),
         StmtKind::ChooseBlock(blocks) => blocks.iter().collect(),
+        StmtKind::Tx(body, otherwise) => [body].into_iter().chain(otherwise).collect(),
         StmtKind::While(_, body)
         | StmtKind::Loop(body)
         | StmtKind::Atomic(body)
         | StmtKind::AtomicBlock(AtomicBlock { body, .. })
         | StmtKind::Operation(_, body)
-        | StmtKind::Tx(body)
         | StmtKind::Each(Each { body, .. })
         | StmtKind::Foreach(_, _, body)
         | StmtKind::Forsome(_, _, body) => vec![body],

@@ -121,12 +121,12 @@ impl<'a> Names<'a> {
         global.filter(|symbol| !self.is_visible(Some(body), *symbol))
     }
 
-    /// A client sees the commands of its stm, except `end`, and what they work on.
+    /// A client sees the commands of its stm, except `end`, and what they work on if it is told what that holds.
     fn is_visible(&self, body: Option<BodyId>, symbol: Symbol) -> bool {
         match symbol {
             _ if !body.is_some_and(|body| self.is_client(body)) => true,
             Symbol::Const(_) => true,
-            Symbol::Var(var) => self.var(var).data,
+            Symbol::Var(var) => self.var(var).data && self.file.has_values(),
             Symbol::Proc(index) => matches!(self.file.procs[index].command, Some(Command::Read | Command::Write)),
         }
     }

@@ -1,16 +1,16 @@
 //! The kinds of expressions, and what may be done with timestamps.
 //!
-//! Engines renumber timestamps order-preservingly, which is sound only if nothing but their order is ever looked at; so a
-//! timestamp may be compared with a timestamp or a constant, copied, and incremented by a non-negative constant.
-//! (That the constant is not negative is known, and checked, only when it is folded.)
+//! Engines renumber timestamps so that their order and the remainders that a program asks for stay, which is sound only if nothing else is ever
+//! looked at; so a timestamp may be compared with a timestamp or a constant, copied, incremented by a non-negative constant, and divided
+//! by a positive one for its remainder: version numbers have a parity.
+//! (What the constant is is known, and checked, only when it is folded.)
 
 use cyrano_ir::{BinOp, Span, Ty, UnOp};
 
 use crate::report::Reports;
 
 /// What a timestamp may be used for.
-pub(crate) const TIMESTAMP_HELP: &str =
-    "a timestamp may be compared with a timestamp or a constant, copied, and incremented by a non-negative constant";
+pub(crate) const TIMESTAMP_HELP: &str = "a timestamp may be compared with a timestamp or a constant, copied, incremented by a non-negative constant, and divided by a positive one (`t % 2`)";
 
 /// The kind of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,7 +67,7 @@ pub(crate) fn unary(op: UnOp, kind: Kind, span: Span, reports: &mut Reports) -> 
 
 /// The kind of a binary operation.
 pub(crate) fn binary(op: BinOp, kinds: (Kind, Kind), span: Span, reports: &mut Reports) -> Kind {
-    use BinOp::{Add, Eq, Ge, Gt, Le, Lt, Ne};
+    use BinOp::{Add, Eq, Ge, Gt, Le, Lt, Ne, Rem};
     use Kind::{Const, Int, Timestamp, Wrong};
     match (op, kinds) {
         (_, (Wrong, _) | (_, Wrong)) => Wrong,
@@ -80,6 +80,7 @@ pub(crate) fn binary(op: BinOp, kinds: (Kind, Kind), span: Span, reports: &mut R
         }
         (Eq | Ne | Lt | Le | Gt | Ge, _) => Int,
         (Add, (Timestamp, Const) | (Const, Timestamp)) => Timestamp,
+        (Rem, (Timestamp, Const)) => Int,
         _ => not_for_timestamps(op.symbol(), span, reports),
     }
 }

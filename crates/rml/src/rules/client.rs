@@ -1,7 +1,8 @@
 //! The rules of a given client: what its threads may do inside transactions and outside of them, and what may be claimed.
 //!
 //! A client sees constants, the stm's `data`, its commands `read` and `write`, and nothing else of the stm. Inside a transaction `data` is
-//! touched by the commands alone, outside of it directly.
+//! touched by the commands alone, outside of it directly. Of an stm without values it does not even see `data`: all that it does is to run
+//! transactions, whose reads return nothing (FOIL, section 2.3).
 
 use cyrano_ir::{Diagnostic, Span};
 
@@ -9,7 +10,7 @@ use crate::resolve::names::{Shape, Symbol, VarId};
 use crate::resolve::typing::Kind;
 use crate::rules::checker::Checker;
 use crate::rules::table::{Home, Unit};
-use crate::syntax::ast::{Call, Claim, Command, Name};
+use crate::syntax::ast::{Block, Call, Claim, Command, Name};
 
 impl<'a> Checker<'a, '_> {
     /// Whether the body being checked is a thread of a given client.
@@ -49,12 +50,25 @@ impl<'a> Checker<'a, '_> {
             let message = format!("`{}` outside of a transaction", call.name.text);
             let data = self.names.vars.iter().find(|var| var.data).map_or("g", |var| &var.name.text);
             let help = match command {
+                _ if !self.names.file.has_values() => "put it into `tx { … }`".to_owned(),
                 Some(Command::Write) => format!("put it into `tx {{ … }}`, or store without the stm: `{data}[…] := …`"),
                 _ => format!("put it into `tx {{ … }}`, or load without the stm: `r := {data}[…]`"),
             };
             self.complain(call.span, message, "no transaction around it", help);
         }
-        (command == Some(Command::Read)).then_some(Kind::Int)
+        (command == Some(Command::Read) && self.names.file.has_values()).then_some(Kind::Int)
+    }
+
+    /// Checks a transaction, and what is done if it aborts.
+    pub(crate) fn check_tx(&mut self, body: &'a Block, otherwise: Option<&'a Block>, span: Span) {
+        self.check_inside(Unit::Transaction, body, span);
+        let Some(otherwise) = otherwise else { return };
+        if self.names.file.has_values() {
+            let message = "a transaction of an stm with values runs again until it commits";
+            let help = "drop the `else`: what a client ends with is compared with transactions that do not abort";
+            self.complain(span, message, "has an `else`", help);
+        }
+        self.check_block(otherwise);
     }
 
     /// Reports a name that exists in the stm but is none of the client's business; whether it did.
@@ -64,7 +78,10 @@ impl<'a> Checker<'a, '_> {
         let end = matches!(symbol, Symbol::Proc(p) if self.names.file.procs[p].command == Some(Command::End));
         let help = match end {
             true => "a transaction ends with its `}`".to_owned(),
-            false => "a client uses `read` and `write`, the stm's `data`, constants and locals of its own".to_owned(),
+            false if self.names.file.has_values() => {
+                "a client uses `read` and `write`, the stm's `data`, constants and locals of its own".to_owned()
+            }
+            false => "a client uses `read` and `write`, constants and locals of its own".to_owned(),
         };
         let diagnostic =
             Diagnostic::new(name.span, format!("`{text}` belongs to the stm"), "in a client").with_help(help);
@@ -73,8 +90,10 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Why a file with a client cannot claim this.
-    pub(crate) fn refused_of_client(claim: &Claim) -> Option<String> {
+    pub(crate) fn refused_of_client(claim: &Claim, values: bool) -> Option<String> {
         match claim {
+            Claim::Transactions(_) if !values => None,
+            Claim::Atomicity if !values => Some("without values there is nothing to compare at the end".to_owned()),
             Claim::Transactions(criterion) => {
                 Some(format!("`{}` is about all clients, and this stm has one of its own", criterion.name()))
             }
@@ -98,7 +117,8 @@ impl<'a> Checker<'a, '_> {
             let message = format!("the client has {found} thread{plural}, but `threads` is {threads}");
             self.complain(client, message, "the client", format!("declare `const threads = {found};`"));
         }
-        let data: Vec<_> = self.names.vars.iter().filter(|var| var.data).collect();
+        let named = self.names.file.has_values();
+        let data: Vec<_> = self.names.vars.iter().filter(|var| var.data && named).collect();
         if let Some(var) = data.iter().find(|var| data.len() > 1 || var.shape == Shape::Scalar) {
             let message = "a client needs one array of `data`, for it computes addresses";
             let help = "declare `data g[vars];` and name the addresses by constants";

@@ -1,7 +1,7 @@
 //! Names inside bodies and constants: do they exist, and may they stand here?
 
 use cyrano_ir::suggest::closest;
-use cyrano_ir::{Diagnostic, Span};
+use cyrano_ir::{Diagnostic, Span, origin};
 
 use crate::report::{Reported, Reports};
 use crate::resolve::names::{Names, Shape, Symbol, VarId, declared_twice};
@@ -103,10 +103,10 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// Whether the variable is a constant here: a command is lowered for each value of its parameter, unless a given client calls it.
+    /// Whether the variable is a constant here: a command is lowered for each value of its parameter, unless a given client with values calls it.
     fn is_fixed(&self, var: VarId) -> bool {
         self.mode != (Mode::Constant { in_thread: false })
-            && self.names.file.client.is_none()
+            && (self.names.file.client.is_none() || !self.names.file.has_values())
             && self.names.is_command_param(var)
     }
 
@@ -127,7 +127,9 @@ impl<'a> Checker<'a, '_> {
             Symbol::Const(index) => self.names.file.consts[index].value.span.end,
             Symbol::Var(_) => declared.start,
         };
-        if exists > name.span.start {
+        // What a used file declares is there from the `use` on, though its text stands at the end.
+        let own_end = || origin::own_end(self.names.source) as u32;
+        if exists > name.span.start && !(name.span.start < own_end() && declared.start >= own_end()) {
             let message = format!("`{}` is used before its declaration", name.text);
             let diagnostic = Diagnostic::new(name.span, message, "used here");
             let diagnostic = diagnostic.with_related(declared, "declared here");

@@ -19,7 +19,7 @@ impl<'a> Checker<'a, '_> {
                 self.complain(span, "only the clients of an `algorithm` are chosen by `for`", "not here", help);
             }
             let message = match &check.claim {
-                claim if has_client => match Self::refused_of_client(claim) {
+                claim if has_client => match Self::refused_of_client(claim, file.has_values()) {
                     Some(message) => message,
                     None => continue,
                 },
@@ -39,6 +39,9 @@ impl<'a> Checker<'a, '_> {
                 _ => continue,
             };
             let help = match is_stm {
+                true if has_client && !file.has_values() => {
+                    "check `opacity`, `strict-serializability`, `assertions` or a condition over final states"
+                }
                 true if has_client => "check `atomicity`, `assertions` or a condition over final states",
                 true => "check `opacity`, `strict-serializability`, `progress` or `assertions`",
                 false => "check `assertions`, or a condition over final states",

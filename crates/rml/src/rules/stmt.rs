@@ -52,7 +52,7 @@ impl<'a> Checker<'a, '_> {
             StmtKind::Atomic(body) if self.is_block(body) => self.check_atomic_block(&[], body, stmt.span),
             StmtKind::Atomic(body) => self.check_inside(Unit::Section, body, stmt.span),
             StmtKind::AtomicBlock(block) => self.check_atomic_block(&block.results, &block.body, stmt.span),
-            StmtKind::Tx(body) => self.check_inside(Unit::Transaction, body, stmt.span),
+            StmtKind::Tx(body, otherwise) => self.check_tx(body, otherwise.as_ref(), stmt.span),
             StmtKind::Operation(_, body) => self.check_inside(Unit::Operation, body, stmt.span),
             StmtKind::ChooseValue(place, range) => {
                 self.check_range(range);
@@ -177,7 +177,10 @@ impl<'a> Checker<'a, '_> {
             (Some(kind), _) => kind,
             (None, Rhs::Call(call)) => {
                 let message = format!("procedure `{}` returns no value", call.name.text);
-                let help = "add `return` with a value to it, or call it as a statement";
+                let help = match self.in_client() {
+                    true => "call it as a statement: without values it is enough who conflicts with whom",
+                    false => "add `return` with a value to it, or call it as a statement",
+                };
                 self.complain(call.span, message, "no value", help)
             }
             (None, _) => Kind::Wrong,

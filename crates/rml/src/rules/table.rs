@@ -66,7 +66,7 @@ fn row(stmt: &Stmt, home: Home) -> Option<Refusal> {
             "an atomic section cannot stand in a transaction",
             "a transaction is meant to be atomic; drop the inner one",
         ),
-        (StmtKind::Tx(_), Threads | Stm) => (
+        (StmtKind::Tx(..), Threads | Stm) => (
             "`tx` belongs in a `client`",
             "transactions are what the threads of a `client` run: `client { thread a { tx { … } } }`",
         ),
@@ -111,7 +111,7 @@ fn word(stmt: &Stmt) -> &'static str {
         StmtKind::Continue => "continue",
         StmtKind::Fence(_) => "fence",
         StmtKind::Atomic(_) | StmtKind::AtomicBlock(_) => "atomic",
-        StmtKind::Tx(_) => "tx",
+        StmtKind::Tx(..) => "tx",
         StmtKind::Operation(..) => "operation",
         StmtKind::ChooseValue(..) | StmtKind::ChooseBlock(_) => "choose",
         StmtKind::Assume(_) => "assume",

@@ -20,12 +20,18 @@ pub(crate) struct Name {
 pub(crate) struct File {
     /// The block that is the program: which one, and its name or keyword.
     pub(crate) program: Option<(BlockKind, Span)>,
+    /// The files that it uses.
+    pub(crate) uses: Vec<Use>,
+    /// What stands at the outermost level.
+    pub(crate) items: Vec<Item>,
     pub(crate) consts: Vec<Const>,
     pub(crate) decls: Vec<VarDecl>,
     pub(crate) procs: Vec<Proc>,
     pub(crate) threads: Vec<ThreadDecl>,
     /// The word `client`, if the stm is run with a client of the file's own.
     pub(crate) client: Option<Span>,
+    /// What `data` starts with for the client, until its declarations say it.
+    pub(crate) initial: Vec<(Name, Init)>,
     /// The client's threads, until they are those of the program.
     pub(crate) client_threads: Vec<ThreadDecl>,
     pub(crate) algorithm: Option<Algorithm>,
@@ -57,6 +63,26 @@ impl File {
     pub(crate) fn command(&self, command: Command) -> Option<usize> {
         self.procs.iter().position(|procedure| procedure.command == Some(command))
     }
+}
+
+/// `use name;`.
+#[derive(Debug)]
+pub(crate) struct Use {
+    pub(crate) name: String,
+    /// Where the name stands.
+    pub(crate) path: Span,
+    /// The whole declaration.
+    pub(crate) span: Span,
+}
+
+/// A declaration of the outermost level.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) span: Span,
+    /// Whether it says what is asked about the program: `check`, `observe` or `client`.
+    pub(crate) is_claim: bool,
+    /// The constants that it declares.
+    pub(crate) constants: Vec<String>,
 }
 
 /// The kinds of programs.
@@ -239,8 +265,8 @@ pub(crate) enum StmtKind {
     Fence(FenceSet),
     Atomic(Block),
     AtomicBlock(AtomicBlock),
-    /// `tx { … }`, a transaction of a client.
-    Tx(Block),
+    /// `tx { … }`, a transaction of a client, and what it does instead if that aborts.
+    Tx(Block, Option<Block>),
     Operation(Name, Block),
     ChooseValue(Place, Range),
     ChooseBlock(Vec<Block>),

@@ -1,4 +1,4 @@
-//! `client`: the program that a transactional memory is run with, instead of all programs of a size. That of an stm with values is
+//! `client`: the program that a transactional memory is run with, instead of all programs of a size. That of an stm is
 //! `client { thread a { … tx { … } … } }`; those of an algorithm have names, and transactions only: `client P { thread { tx { … } } }`.
 //!
 //! `client` is a word of the outermost level only and `tx` one in front of a block only; both are names everywhere else.
@@ -27,10 +27,12 @@ impl Parser<'_, '_> {
         self.peek_second() == Token::OpenBrace && self.text(self.span()) == word
     }
 
-    /// `tx { … }`.
+    /// `tx { … }`, perhaps with what is done instead if it aborts: `else { … }`.
     pub(crate) fn tx(&mut self) -> Fallible<StmtKind> {
         self.bump();
-        Ok(StmtKind::Tx(self.block()?))
+        let body = self.block()?;
+        let otherwise = if self.eat(Token::Else) { Some(self.block()?) } else { None };
+        Ok(StmtKind::Tx(body, otherwise))
     }
 
     /// A second client is read, so that its syntax is checked, and dropped.
@@ -55,15 +57,42 @@ impl Parser<'_, '_> {
     fn client_body(&mut self) -> Fallible<()> {
         self.members(&DECLARATIONS, |p| match p.peek() {
             Token::Thread => p.thread(),
-            _ => Err(p.unexpected_word("a thread", &["thread"])),
+            Token::Ident if p.at_word("initially") => p.initially(),
+            _ => Err(p.unexpected_word("a thread or `initially`", &["thread", "initially"])),
         })?;
         Ok(())
+    }
+
+    /// `initially data = value;`: what `data` of the memory starts with for this client.
+    fn initially(&mut self) -> Fallible<()> {
+        self.bump();
+        let name = self.name()?;
+        self.expect(Token::Eq)?;
+        let init = self.initialiser()?;
+        self.expect(Token::Semicolon)?;
+        self.file.initial.push((name, init));
+        Ok(())
+    }
+
+    /// Gives `data` the values that the client starts with.
+    pub(crate) fn adopt_initial(&mut self) {
+        for (name, init) in std::mem::take(&mut self.file.initial) {
+            let declared = self.file.decls.iter_mut().find(|decl| decl.data && decl.name.text == name.text);
+            match declared {
+                Some(declared) => declared.init = Some(init),
+                None if self.file.broken => {}
+                None => {
+                    let message = format!("the memory has no data `{}`", name.text);
+                    self.complain(name.span, message, "unknown", "name what the stm declares as `data`");
+                }
+            }
+        }
     }
 
     /// Makes the client's threads those of the program, if the program can have a client.
     pub(crate) fn adopt_client(&mut self) {
         let Some(client) = self.file.client else { return };
-        if self.file.has_values() {
+        if self.file.stm().is_some() {
             self.file.threads = std::mem::take(&mut self.file.client_threads);
             return;
         }
@@ -79,14 +108,8 @@ impl Parser<'_, '_> {
             self.complain(client, "a client without an `stm`", "has no memory", help);
             return;
         };
-        let (message, help) = match self.file.stm() {
-            Some(_) => (
-                "only an stm with values can be run with a client of its own",
-                "give `write` a second parameter, the value: `write(v, e) { … }`",
-            ),
-            None => ("a client needs an `stm`, not `threads`", "write its threads into `threads`"),
-        };
-        let diagnostic = Diagnostic::new(client, message, "the client").with_help(help);
+        let message = "a client needs an `stm`, not `threads`";
+        let diagnostic = Diagnostic::new(client, message, "the client").with_help("write its threads into `threads`");
         self.reports.add(diagnostic.with_related(program, format!("this is `{}`", kind.word())));
     }
 

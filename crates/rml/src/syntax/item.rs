@@ -3,11 +3,12 @@
 use cyrano_ir::{Diagnostic, Ty};
 
 use crate::report::{Fallible, Reported};
-use crate::syntax::ast::{BlockKind, Const, File, Init, Proc, ThreadDecl, VarDecl, VarKind};
+use crate::syntax::ast::{BlockKind, Const, File, Init, Item, Proc, ThreadDecl, Use, VarDecl, VarKind};
+use crate::syntax::lexer::unquote;
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
 
-const ITEMS: [&str; 6] = ["const", "threads", "stm", "client", "observe", "check"];
+const ITEMS: [&str; 7] = ["const", "threads", "stm", "client", "observe", "check", "use"];
 const ALGORITHM_ITEMS: [&str; 4] = ["const", "algorithm", "client", "check"];
 /// What starts a declaration anywhere but in an algorithm file.
 pub(crate) const DECLARATIONS: [&str; 10] =
@@ -21,12 +22,14 @@ impl Parser<'_, '_> {
         let words = if self.is_algorithm { ALGORITHM_ITEMS.as_slice() } else { &DECLARATIONS };
         while self.peek() != Token::End {
             let (before, first) = (self.span(), self.peek());
+            let (is_claim, consts) = (self.starts_claim(), self.file.consts.len());
             let item = match first {
                 Token::Const => self.constants().map(|found| self.file.consts.extend(found)),
                 Token::Observe => self.observe(),
                 Token::Check => self.check(),
                 Token::Threads => self.program(BlockKind::Threads),
                 Token::Stm => self.program(BlockKind::Stm),
+                Token::Ident if self.at_word("use") => self.uses(),
                 Token::Ident if self.at_word("algorithm") => self.program(BlockKind::Algorithm),
                 Token::Ident if self.starts_client() && !self.is_algorithm => self.given_client(),
                 Token::Ident if self.at_word("client") => self.client().map(|client| self.file.clients.push(client)),
@@ -40,7 +43,37 @@ impl Parser<'_, '_> {
                 self.skip_declaration((before, first), words);
                 self.eat(Token::CloseBrace);
             }
+            let names = self.file.consts.get(consts..).unwrap_or_default();
+            let constants =
+                if first == Token::Const { names.iter().map(|c| c.name.text.clone()).collect() } else { Vec::new() };
+            let item = Item { span: self.since(before), is_claim, constants };
+            self.file.items.push(item);
         }
+    }
+
+    /// Whether something is next that says what is asked about the program.
+    fn starts_claim(&self) -> bool {
+        matches!(self.peek(), Token::Check | Token::Observe) || self.at_word("client")
+    }
+
+    /// `use lib:stm/tl2;`, `use "mine.rml";`.
+    fn uses(&mut self) -> Fallible<()> {
+        let start = self.bump();
+        let first = self.span();
+        while !matches!(self.peek(), Token::Semicolon | Token::End) {
+            self.bump();
+        }
+        if self.span() == first {
+            let help = "write `use lib:stm/mcrt_timestamps;`";
+            return Err(self.complain(first, "`use` without a file", "expected the name of a file", help));
+        }
+        let path = self.since(first);
+        let text = self.text(path);
+        let name = if text.starts_with('"') { unquote(text) } else { text.to_owned() };
+        self.expect(Token::Semicolon)?;
+        let span = self.since(start);
+        self.file.uses.push(Use { name, path, span });
+        Ok(())
     }
 
     fn unexpected_item(&mut self) -> Reported {
@@ -180,7 +213,7 @@ impl Parser<'_, '_> {
         Ok(ty)
     }
 
-    fn initialiser(&mut self) -> Fallible<Init> {
+    pub(crate) fn initialiser(&mut self) -> Fallible<Init> {
         if self.peek() != Token::OpenBrace {
             return Ok(Init::Value(self.expr()?));
         }

@@ -38,8 +38,15 @@ pub(crate) fn parse(source: &str, reports: &mut Reports) -> File {
     let mut parser =
         Parser { source, tokens, is_algorithm, at: 0, nesting: 0, gave_up: false, in_range: false, file, reports };
     parser.items();
+    for used in std::mem::take(&mut parser.file.uses) {
+        // Whoever puts files together has done so before; see `uses`.
+        let help = "give the file to a command by its name";
+        parser.complain(used.span, "nobody has looked for this file", "used here", help);
+        parser.file.uses.push(used);
+    }
     parser.file.broken = !parser.reports.is_empty();
     parser.adopt_client();
+    parser.adopt_initial();
     parser.add_client();
     parser.file
 }

@@ -88,7 +88,7 @@ impl Parser<'_, '_> {
         let whole = self.since(start);
         let span = match &kind {
             StmtKind::If { .. } | StmtKind::While(..) | StmtKind::Loop(_) | StmtKind::Atomic(_) => start,
-            StmtKind::ChooseBlock(_) | StmtKind::Tx(_) => start,
+            StmtKind::ChooseBlock(_) | StmtKind::Tx(..) => start,
             StmtKind::Operation(name, _) => start.to(name.span),
             StmtKind::AtomicBlock(block) => block.name.as_ref().map_or(start, |name| start.to(name.span)),
             StmtKind::Foreach(_, range, _) | StmtKind::Forsome(_, range, _) => start.to(range.span),

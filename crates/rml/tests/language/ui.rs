@@ -12,7 +12,7 @@ use cyrano_rml::{CompileError, algorithm, compile};
 
 #[test]
 fn errors() {
-    check("errors", 108, diagnostics);
+    check("errors", 111, diagnostics);
 }
 
 #[test]

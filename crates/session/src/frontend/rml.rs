@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cyrano_fences::FenceText;
 use cyrano_ir::suggest;
 use cyrano_rml::algorithm::{self, Test};
+use cyrano_rml::uses::{self, Resolver};
 use cyrano_rml::{CompileError, Compiled};
 use cyrano_trace::TestInfo;
 
@@ -23,8 +24,9 @@ impl Frontend for Rml {
         source: &Source,
         set: &[(String, i128)],
         wanted: &Wanted,
-        _: &dyn Files,
+        files: &dyn Files,
     ) -> Result<Vec<Case>, Failure> {
+        let source = &together(source, files)?;
         if algorithm::is_algorithm(&source.text) {
             return self.clients(source, set, wanted);
         }
@@ -59,6 +61,29 @@ impl Rml {
         };
         let cases: Vec<Case> = tests.into_iter().filter(|test| wanted.tests.wants(&test.name)).map(case).collect();
         if cases.is_empty() { Err(fail("no client to check the algorithm with".to_owned())) } else { Ok(cases) }
+    }
+}
+
+/// The source with what it uses of other files behind it.
+pub(super) fn together(source: &Source, files: &dyn Files) -> Result<Source, Failure> {
+    let found = uses::together(source, &Used(files));
+    let text = found.map_err(|unusable| Failure::source(&unusable.source, unusable.errors))?;
+    Ok(text.map_or_else(|| source.clone(), |text| Source { text, ..source.clone() }))
+}
+
+/// Files that RML files use.
+struct Used<'a>(&'a dyn Files);
+
+impl Resolver for Used<'_> {
+    type Source = Source;
+
+    fn text<'s>(&self, source: &'s Source) -> (&'s str, &'s str) {
+        (&source.name, &source.text)
+    }
+
+    fn open(&self, from: &Source, name: &str) -> Result<Source, String> {
+        let found = if name.starts_with("lib:") { self.0.open(name) } else { self.0.beside(from, name) };
+        found.map_err(|failure| failure.to_string().trim_start_matches("error: ").to_owned())
     }
 }
 

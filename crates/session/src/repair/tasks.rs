@@ -7,16 +7,8 @@ use cyrano_memory::Model;
 use super::{Aim, Goal};
 use crate::failure::Failure;
 use crate::run::Runner;
-use crate::select::Selected;
+use crate::select::{Selected, leave_out_nothing};
 use crate::subject::Subject;
-
-/// Clients that a criterion says nothing about do not matter as long as it says something about others.
-fn leave_out_nothing(selected: &mut [Vec<Selected>]) {
-    let nothing = |check: &Selected| matches!(check, Selected::Nothing { .. });
-    if selected.iter().flatten().any(|check| !nothing(check)) {
-        selected.iter_mut().for_each(|checks| checks.retain(|check| !nothing(check)));
-    }
-}
 
 /// What has to hold on each model: of one program, or of one for each test. The observations of tests are mined when they are needed.
 pub fn tasks<'a>(
@@ -24,9 +16,8 @@ pub fn tasks<'a>(
     subjects: &'a [Subject],
     mut selected: Vec<Vec<Selected>>,
 ) -> Result<Vec<(Model, Vec<Aim<'a>>)>, Failure> {
-    if subjects.iter().any(|subject| subject.case.algorithm.is_some()) {
-        leave_out_nothing(&mut selected);
-    }
+    let files: Vec<&str> = subjects.iter().map(|subject| subject.case.source.name.as_str()).collect();
+    leave_out_nothing(&files, &mut selected);
     let mut tasks: Vec<(Model, Vec<Aim<'a>>)> = Vec::new();
     for (Subject { case, specification, .. }, selected) in subjects.iter().zip(selected) {
         let by_commits = selected.iter().any(|check| check.criterion() == Property::CommitAtomicity.criterion());

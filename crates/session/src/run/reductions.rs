@@ -14,8 +14,13 @@ pub struct Reduction {
     pub(crate) off: fn(&mut Explore, &mut Symbolic),
 }
 
+/// One word for all of them.
+pub static ALL: Reduction = row("all", "All of these", |explore, symbolic| {
+    REDUCTIONS.iter().for_each(|reduction| (reduction.off)(explore, symbolic));
+});
+
 /// All of them.
-pub static REDUCTIONS: [Reduction; 19] = [
+pub static REDUCTIONS: [Reduction; 21] = [
     row("dead-registers", "Registers that are not read again are forgotten", |e, _| e.dead_registers = false),
     row("macro-steps", "Threads run on to their next shared access in one step", |e, _| e.macro_steps = false),
     row("timestamps", "Timestamps are renumbered", |e, _| e.timestamps = false),
@@ -59,6 +64,14 @@ pub static REDUCTIONS: [Reduction; 19] = [
     row("ample-sets", "Where the next steps of a thread concern nobody else, only these are taken", |e, _| {
         e.ample_sets = false
     }),
+    row("in-order-first", "Out of order, what goes wrong in the order of the text is looked for first", |e, _| {
+        e.in_order_first = false
+    }),
+    row(
+        "settled-prefixes",
+        "Out of order, a thread leaves behind what is decided up to the first access that is open",
+        |e, _| e.settled_prefixes = false,
+    ),
     row(
         "remembered-steps",
         "Steps are remembered by what they depend on: not fewer states, but less work for each",
@@ -79,6 +92,11 @@ pub static REDUCTIONS: [Reduction; 19] = [
         |_, s| s.sessions = false,
     ),
 ];
+
+/// The reduction of this name, or all of them as one.
+pub fn reduction(name: &str) -> Option<&'static Reduction> {
+    REDUCTIONS.iter().chain([&ALL]).find(|reduction| reduction.name == name)
+}
 
 const fn row(name: &'static str, what: &'static str, off: fn(&mut Explore, &mut Symbolic)) -> Reduction {
     Reduction { name, what, off }

@@ -17,12 +17,8 @@
 //!   axiom 7 ask for a subset of what they asked for. Values: no store is gone, and which stores a load sees depends on the order of the load and of stores only.
 //! - Final memory, final registers that matter, errors, assertions, limits, and threads that wait before a section are the same.
 //!
-//! **Exchanges that find what they write** change nothing, either: a lock that is tried with `exchange(lock, 1)` until it returns 0. Let such an exchange `e` see
-//! the store `s` (or the initial value). All stores before `e` in the memory order are visible to it, and no other is (stores of its own thread to its word are kept before it), so
-//! `s` is the last store to the word before `e`. Whoever saw `e` comes after it in the memory order (a load of another thread because else `e` is not visible; a
-//! later one of the same thread because every model without own orders keeps a read-modify-write before later accesses to its address), and so after `s`; without
-//! `e` the last store that it can see is `s`, with the same value, and is not a forwarded one. Others see what they saw. The rest of the argument is as above but for axiom 7, where the edge from `e` is
-//! replaced by one from `s`. Where that axiom has to be checked, this is used only if all stores to the word have fixed addresses and write constants: nothing leads to them.
+//! **Stores that find what they write** change nothing, either: `exchange(lock, 1)` on a lock that is taken, in one instruction or in two
+//! ([`crate::execute::silent`]).
 //!
 //! So whatever can be asked about is shown by an execution without idle iterations (leaving out one after the other ends, because each has an
 //! instruction), but for threads that never come to an end: in a prefix that shows an
@@ -34,11 +30,11 @@
 //! Range analysis does not use this: under some models its ranges must not rest on which stores are executed.
 
 use cyrano_ir::dataflow::{Liveness, successors, writes};
-use cyrano_ir::{AccessKind, Addr, Change, Expr, InstrId, LocId, Op, Program, Thread, ThreadId};
-use cyrano_memory::Model;
+use cyrano_ir::{AccessKind, InstrId, Op, Thread, ThreadId};
 
 use crate::execute::event::{Event, Run};
 use crate::execute::loops::{LoopId, Loops};
+use crate::execute::silent::{Silent, Words};
 use crate::formula::gates::Gates;
 use crate::formula::lit::Lit;
 
@@ -55,20 +51,24 @@ pub(crate) enum Point {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Idle {
     points: Vec<Option<Point>>,
-    /// The exchanges that change nothing if they find what they write.
-    silent: Vec<bool>,
+    /// The stores that change nothing if they find what they write.
+    silent: Vec<Option<Silent>>,
 }
 
 impl Idle {
     /// Looks at all loops of a thread.
-    pub(crate) fn new(program: &Program, model: &Model, thread: ThreadId, loops: &Loops, live: &Liveness) -> Self {
-        let code = program.thread(thread);
+    pub(crate) fn new(words: &Words<'_>, thread: ThreadId, code: &Thread, loops: &Loops, live: &Liveness) -> Self {
         let mut points = vec![None; code.code.len()];
+        let mut rounds = Vec::new();
         for (id, head) in (0u32..).map(LoopId).zip(&loops.heads) {
-            choose_points(code, loops, live, id, *head, &mut points);
+            let body: Vec<InstrId> =
+                (0..code.code.len()).map(InstrId::new).filter(|pc| loops.contains(id, *pc)).collect();
+            for (pc, point) in choose_points(code, loops, live, id, *head, &body) {
+                points[pc.index()] = Some(point);
+                rounds.push((pc, body.clone()));
+            }
         }
-        let silent = code.code.iter().map(|instr| may_be_silent(program, model, &instr.op)).collect();
-        Self { points, silent }
+        Self { points, silent: words.silent(thread, &rounds) }
     }
 
     /// Whether the thread may be found idle before this instruction.
@@ -76,19 +76,22 @@ impl Idle {
         self.points.get(pc.index()).copied().flatten()
     }
 
-    /// Whether an access changes memory, or is a call or a response.
-    fn changes(&self, gates: &mut Gates, event: &Event) -> Option<Lit> {
+    /// Whether an access changes memory, or is a call or a response; `before` are the accesses before it.
+    fn changes(&self, gates: &mut Gates, event: &Event, before: &[Event]) -> Option<Lit> {
         if event.kind == AccessKind::Mark {
             return Some(event.guard);
         }
         let (value, writes) = event.write.as_ref()?;
-        match &event.read {
-            Some(found) if event.kind == AccessKind::Rmw && self.silent[event.instr.index()] => {
-                let same = gates.equal(found, value);
-                Some(gates.and(*writes, !same))
+        let found = match self.silent[event.instr.index()] {
+            Some(Silent::Exchange) => event.read.as_ref(),
+            Some(Silent::Swap { load }) => {
+                before.iter().rfind(|other| other.instr == load).and_then(|load| load.read.as_ref())
             }
-            _ => Some(*writes),
-        }
+            None => None,
+        };
+        let Some(found) = found else { return Some(*writes) };
+        let same = gates.equal(found, value);
+        Some(gates.and(*writes, !same))
     }
 }
 
@@ -113,8 +116,9 @@ impl Mark {
     /// Blocks are followed in the order of their keys, a point is the start of a block, and each of these literals implies that its instruction is executed.
     /// So if the thread has come from the point back to it, what is new and holds is what it did on its way.
     pub(crate) fn effects(self, idle: &Idle, gates: &mut Gates, run: &Run) -> Lit {
-        let events = run.events[self.events..].iter();
-        let mut effects: Vec<Lit> = events.filter_map(|event| idle.changes(gates, event)).collect();
+        let events = &run.events[self.events..];
+        let changes = (0..events.len()).filter_map(|at| idle.changes(gates, &events[at], &events[..at]));
+        let mut effects: Vec<Lit> = changes.collect();
         effects.extend(run.errors[self.errors..].iter().chain(&run.asserted[self.asserted..]));
         gates.any(effects)
     }
@@ -127,12 +131,11 @@ fn choose_points(
     live: &Liveness,
     id: LoopId,
     head: InstrId,
-    points: &mut [Option<Point>],
-) {
-    let body: Vec<InstrId> = (0..thread.code.len()).map(InstrId::new).filter(|pc| loops.contains(id, *pc)).collect();
+    body: &[InstrId],
+) -> Vec<(InstrId, Point)> {
     let op = |pc: &InstrId| &thread.code[pc.index()].op;
     if body.iter().any(|pc| matches!(op(pc), Op::OperationBegin(_) | Op::OperationEnd | Op::Transaction(_))) {
-        return;
+        return Vec::new();
     }
     let written = || body.iter().filter_map(|pc| writes(op(pc))).flat_map(|write| write.registers());
     let fits = |pc: InstrId| {
@@ -141,17 +144,16 @@ fn choose_points(
     };
     let others = body.iter().copied().filter(|pc| *pc != head);
     let fitting: Vec<InstrId> = std::iter::once(head).chain(others).filter(|pc| fits(*pc)).collect();
-    if let Some(always) = fitting.iter().find(|pc| !Round::without(thread, &body, head, &[**pc]).closes) {
-        points[always.index()] = Some(Point::Always);
-        return;
+    if let Some(always) = fitting.iter().find(|pc| !Round::without(thread, body, head, &[**pc]).closes) {
+        return vec![(*always, Point::Always)];
     }
     let mut chosen = Vec::new();
     for pc in fitting {
-        if Round::without(thread, &body, head, &chosen).reached.contains(&pc) {
+        if Round::without(thread, body, head, &chosen).reached.contains(&pc) {
             chosen.push(pc);
-            points[pc.index()] = Some(Point::Sometimes);
         }
     }
+    chosen.into_iter().map(|pc| (pc, Point::Sometimes)).collect()
 }
 
 /// What can be reached from the head of a loop in one round.
@@ -178,32 +180,4 @@ impl Round {
         }
         round
     }
-}
-
-/// Whether leaving out an exchange that finds what it writes is allowed.
-fn may_be_silent(program: &Program, model: &Model, op: &Op) -> bool {
-    let Some(access) = op.access().filter(|access| access.kind == AccessKind::Rmw && access.set().is_some()) else {
-        return false;
-    };
-    let constants = || matches!(access.addr, Addr::Fixed(loc) if holds_constants(program, loc));
-    !model.reordering().own_order && (!model.reordering().may_invent_values() || constants())
-}
-
-/// Whether all stores to a word have a fixed address and write constants.
-fn holds_constants(program: &Program, loc: LocId) -> bool {
-    let code = program.threads.iter().flat_map(|thread| &thread.code);
-    code.into_iter().filter(|instr| instr.op.access_kind().is_some_and(AccessKind::writes)).all(|instr| {
-        match instr.op.addr() {
-            Some(Addr::Fixed(other)) => *other != loc || stores_a_constant(&instr.op),
-            Some(Addr::Indexed { array, .. }) => {
-                let array = &program.arrays[array.index()];
-                !(array.base.0..array.base.0 + array.len).contains(&loc.0)
-            }
-            None => true,
-        }
-    })
-}
-
-fn stores_a_constant(op: &Op) -> bool {
-    matches!(op.change(), Some(Change::Set(Expr::Const(_)) | Change::Cas { new: Expr::Const(_), .. }))
 }

@@ -14,6 +14,7 @@ use crate::execute::event::{Address, Event, LoopKey, Run, Sources, Unit};
 use crate::execute::idle::Idle;
 use crate::execute::loops::Loops;
 use crate::execute::range::Range;
+use crate::execute::silent::Words;
 use crate::execute::value::Value;
 use crate::execute::walk::{Setting, ThreadWalk};
 use crate::formula::gates::{Formula, Gates};
@@ -63,6 +64,8 @@ pub(crate) struct Encoding {
     /// The condition of the question has no value.
     pub(crate) undefined: Lit,
     pub(crate) observed: Vec<Value>,
+    /// What the question is about in final states.
+    pub(crate) asked: Vec<(FinalVar, Value)>,
     /// For each loop that a bound cut off, the literal that says so.
     pub(crate) exceeded: Vec<(LoopKey, Lit)>,
     /// Pairs of threads that were put in order.
@@ -85,8 +88,10 @@ impl<'a> Problem<'a> {
         });
         let live: Vec<Liveness> = live.collect();
         let loops: Vec<Loops> = program.threads.iter().map(Loops::new).collect();
+        let words = Words::new(program, model);
         let idle = program.thread_ids().zip(&loops).zip(&live).map(|((thread, loops), live)| {
-            if engine.idle_iterations { Idle::new(program, model, thread, loops, live) } else { Idle::default() }
+            let code = program.thread(thread);
+            if engine.idle_iterations { Idle::new(&words, thread, code, loops, live) } else { Idle::default() }
         });
         let idle = idle.collect();
         let swaps = if engine.thread_symmetry { symmetry::candidates(program, model, question) } else { Vec::new() };
@@ -243,6 +248,7 @@ impl<'a> Problem<'a> {
             FinalVar::Reg(thread, register) => run.threads[thread.index()].registers.values[register.index()].clone(),
         };
         let observed: Vec<Value> = shown(self.program, self.question).iter().map(lookup).collect();
+        let asked = asked(self.program, self.question).into_iter().map(|var| (var, lookup(&var))).collect();
         let mut undefined = FALSE;
         let target = match self.question {
             Question::Outcomes
@@ -282,6 +288,7 @@ impl<'a> Problem<'a> {
             target,
             undefined,
             observed,
+            asked,
             exceeded,
             ordered_threads: 0,
             optional,

@@ -121,7 +121,7 @@ fn check(source: Source, test: &str, model: &str, setup: &Setup<'_>) -> Result<C
     let subject = Subject::new(source, test, setup)?;
     let mined = subject.mine()?;
     let mut checked = subject.check(&mined, model)?;
-    checked.stats.seconds += mined.stats.seconds;
+    checked.stats.seconds += mined.seconds;
     Ok(checked)
 }
 

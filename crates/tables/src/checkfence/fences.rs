@@ -71,7 +71,7 @@ fn synthesise(setup: &Setup<'_>, broken: &Broken) -> Result<Rows, Failure> {
     let specifications: Vec<Specification> = cases.iter().map(|_| Specification::default()).collect();
     let aim = |(case, specification)| Aim { case, goals: vec![Goal::Observations(specification)] };
     let aims: Vec<Aim<'_>> = cases.iter().zip(&specifications).map(aim).collect();
-    let task = Task { aims: &aims, model: &model("relaxed"), all: false };
+    let task = Task { aims: &aims, model: &model("relaxed"), all: false, weights: &[] };
     let report = repair(&task, &setup.runner(), &())?.report;
     let complete = report.verdict != "unknown";
     let set = report.sets.first().map_or(&[][..], Vec::as_slice);

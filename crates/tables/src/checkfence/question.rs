@@ -1,14 +1,18 @@
 //! One test of one file: its serial observations, and whether a model shows others (CheckFence, section 3.2).
 //!
+//! Serial observations are mined as `cyrano check` does it, by the explorer where that is cheap; or by formulas alone, as the paper does.
+//!
 //! **Invariant:** as for `cyrano check`: an observation counts as wrong only if all serial ones are known, and a violation leaves this file only after
 //! the reference interpreter has agreed to it.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
-use cyrano_engine::{Limits, Question, Verdict, Violation};
+use cyrano_engine::{Answer, Limits, Question, Verdict, Violation};
 use cyrano_ir::Property;
+use cyrano_report::CheckReport;
 use cyrano_session::frontend::{self, Tests, Wanted};
-use cyrano_session::{Case, Failure, Source, bug, pool, proof};
+use cyrano_session::{Answered, Case, Failure, Runner, Source, bug, pool, proof};
 use cyrano_symbolic::{Symbolic, SymbolicStats};
 use cyrano_trace::Trace;
 
@@ -16,9 +20,11 @@ use super::Setup;
 use crate::model;
 
 /// A test as a program, and the limits of whatever is asked about it.
+#[derive(Clone)]
 pub struct Subject {
     case: Case,
     limits: Limits,
+    runner: Runner,
     /// The engine.
     pub engine: Symbolic,
 }
@@ -29,8 +35,10 @@ pub struct Mined {
     pub observations: BTreeSet<Vec<i128>>,
     /// Why there may be more.
     pub incomplete: Option<String>,
-    /// What it cost.
-    pub stats: SymbolicStats,
+    /// How long it took.
+    pub seconds: f64,
+    /// How many clauses the formula had, if there was one.
+    pub clauses: Option<u64>,
 }
 
 /// What came of a check.
@@ -43,6 +51,16 @@ pub struct Checked {
     pub trace: Option<Trace>,
     /// What it cost, without mining.
     pub stats: SymbolicStats,
+}
+
+impl Mined {
+    fn of(answer: Answer, clauses: Option<u64>, started: Instant) -> Self {
+        let incomplete = (answer.verdict != Verdict::Verified).then(|| {
+            let reason = answer.reason.map_or_else(|| answer.verdict.name().to_owned(), |cause| cause.to_string());
+            format!("not all serial observations are known: {reason}")
+        });
+        Self { observations: answer.outcomes, incomplete, seconds: started.elapsed().as_secs_f64(), clauses }
+    }
 }
 
 impl Checked {
@@ -73,24 +91,35 @@ impl Subject {
         let limits = Limits { cancel: setup.options.cancel.clone(), ..Limits::default() };
         let memory = limits.memory / pool::processors() as u64;
         let limits = Limits { memory, ..limits }.with_timeout(Some(setup.timeout));
-        Ok(Self { case, limits, engine: Symbolic::default() })
+        Ok(Self { case, limits, runner: setup.runner(), engine: Symbolic::default() })
     }
 
-    /// Gives what is asked from now on the time of another cell.
-    pub fn renew(&mut self, setup: &Setup<'_>) {
-        self.limits = self.limits.clone().with_timeout(Some(setup.timeout));
+    /// The same with the time of another cell.
+    pub fn renewed(&self, setup: &Setup<'_>) -> Self {
+        let limits = self.limits.clone().with_timeout(Some(setup.timeout));
+        Self { limits, runner: setup.runner(), ..self.clone() }
     }
 
     /// The observations of serial executions.
     pub fn mine(&self) -> Result<Mined, Failure> {
+        let started = Instant::now();
+        let serial = model("serial");
+        let Answered { answer, clauses, .. } = self.runner.mine(self.case.query(&serial, Question::Outcomes)?, &());
+        Ok(Mined::of(answer, clauses, started))
+    }
+
+    /// The same by formulas alone (CheckFence, section 3.2).
+    pub fn mine_by_formula(&self) -> Result<Mined, Failure> {
+        let started = Instant::now();
         let serial = model("serial");
         let query = self.case.query(&serial, Question::Outcomes)?;
         let (answer, stats) = self.engine.ask_with_stats(query, &self.limits, &());
-        let incomplete = (answer.verdict != Verdict::Verified).then(|| {
-            let reason = answer.reason.map_or_else(|| answer.verdict.name().to_owned(), |cause| cause.to_string());
-            format!("not all serial observations are known: {reason}")
-        });
-        Ok(Mined { observations: answer.outcomes, incomplete, stats })
+        Ok(Mined::of(answer, Some(stats.clauses), started))
+    }
+
+    /// A check by the engine of choice, as `cyrano check` does it.
+    pub fn ask(&self, property: &Property, name: &str) -> Result<CheckReport, Failure> {
+        self.runner.check(&self.case, property, &model(name), &())
     }
 
     /// Whether a model shows an observation that is not among these, or an error.

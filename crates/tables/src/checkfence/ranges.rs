@@ -35,11 +35,11 @@ pub fn compared(setup: &Setup<'_>, title: &'static str) -> Result<Made, Failure>
 }
 
 fn compare(setup: &Setup<'_>, file: &str, test: &str) -> Result<Rows, Failure> {
-    let mut subject = Subject::new(library(setup, file)?, test, setup)?;
+    let subject = Subject::new(library(setup, file)?, test, setup)?;
     let mined = subject.mine()?;
     let with = subject.check(&mined, "relaxed")?;
+    let mut subject = subject.renewed(setup);
     subject.engine.ranges = false;
-    subject.renew(setup);
     let without = subject.check(&mined, "relaxed")?;
     let mut cells = strings(&[file, test]);
     for checked in [&with, &without] {

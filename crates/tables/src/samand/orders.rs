@@ -53,7 +53,7 @@ fn row(setup: &Setup<'_>, subject: &Subject, mode: &str) -> Result<Rows, Failure
     let cases = setup.cases(file, &[], clients)?;
     let goals = |case: &Case| case.program.checks.iter().map(|check| Goal::Property(check.property.clone())).collect();
     let aims: Vec<Aim<'_>> = cases.iter().map(|case| Aim { case, goals: goals(case) }).collect();
-    let task = Task { aims: &aims, model: &model(mode), all: false };
+    let task = Task { aims: &aims, model: &model(mode), all: false, weights: &[] };
     let report = repair(&task, &setup.runner(), &())?.report;
     let known = report.verdict != "unknown" && report.orders.as_ref().is_none_or(|orders| orders.droppable.is_some());
     let cells = vec![

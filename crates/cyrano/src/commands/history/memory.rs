@@ -1,10 +1,11 @@
 //! Histories of memory events, judged by conflicts.
 
 use cyrano_criteria::history::parse;
+use cyrano_criteria::spec::named::named;
 use cyrano_ir::TxCriterion;
 use cyrano_report::{HistoryReport, Reason};
 use cyrano_session::{Failure, Source};
-use cyrano_trace::explain_history;
+use cyrano_trace::{explain_history, size_of};
 
 use super::rejected;
 
@@ -12,6 +13,11 @@ use super::rejected;
 pub fn judge(source: &Source, criteria: &[TxCriterion]) -> Result<(usize, Vec<HistoryReport>), Failure> {
     let parsed = parse(&source.text).map_err(|errors| Failure::source(source, errors))?;
     let wanted = wanted(criteria)?;
+    for criterion in &wanted {
+        if let TxCriterion::Spec(spec) = criterion {
+            named(spec.name(), size_of(&parsed.history)).map_err(Failure::input)?;
+        }
+    }
     let report = |criterion: &TxCriterion| {
         let wrong = explain_history(*criterion, &parsed.history, &parsed.names, &|event| event + 1);
         let rejected = wrong
@@ -26,7 +32,7 @@ fn wanted(criteria: &[TxCriterion]) -> Result<Vec<TxCriterion>, Failure> {
         return Ok(TxCriterion::BY_CONFLICTS.to_vec());
     }
     let unknown: Vec<&str> =
-        criteria.iter().filter(|criterion| !criterion.is_by_conflicts()).map(|criterion| criterion.name()).collect();
+        criteria.iter().filter(|criterion| !criterion.is_about_memory()).map(|criterion| criterion.name()).collect();
     if unknown.is_empty() {
         return Ok(criteria.to_vec());
     }

@@ -120,20 +120,20 @@ impl<const W: usize> Way<W> {
         }
     }
 
-    /// The locations that an address may denote: from the first to before the second.
-    pub fn reach(&self, program: &Program, addr: &Addr) -> (u32, u32) {
-        match (location(program, addr, &self.regs), addr) {
-            (Some(Ok(loc)), _) => (loc, loc + 1),
-            (None, Addr::Indexed { array, .. }) => {
-                let array = &program.arrays[array.index()];
-                (array.base.0, array.base.0 + array.len)
-            }
-            (Some(Err(_)) | None, _) => (0, 0),
-        }
-    }
-
     /// The value of an expression, if it is known.
     pub fn eval(&self, expr: &LocalExpr) -> Option<Result<i128, cyrano_ir::EvalError>> {
         eval(expr, &self.regs)
+    }
+}
+
+/// The locations that an address may denote: from the first to before the second.
+pub(crate) fn reach(program: &Program, addr: &Addr, regs: &[Option<i128>]) -> (u32, u32) {
+    match (location(program, addr, regs), addr) {
+        (Some(Ok(loc)), _) => (loc, loc + 1),
+        (None, Addr::Indexed { array, .. }) => {
+            let array = &program.arrays[array.index()];
+            (array.base.0, array.base.0 + array.len)
+        }
+        (Some(Err(_)) | None, _) => (0, 0),
     }
 }

@@ -7,9 +7,12 @@
 //! hold exactly for as many open branches in a row as a region can have (`MOST_OPEN`).
 //! On the way it is found out what each access follows, see `follow`.
 
+use std::ops::Range;
+
+use cyrano_ir::dataflow::{reads, writes};
 use cyrano_ir::{EvalError, LocalExpr, Op, Place, Program};
 
-use crate::semantics::declared::follow::{Follows, Way};
+use crate::semantics::declared::follow::{Follows, Way, reach};
 use crate::semantics::declared::partial::{eval, location, set};
 use crate::semantics::declared::region::{Region, Units, WIDE, is_barrier};
 use crate::semantics::state::{Data, Entry, What};
@@ -40,6 +43,18 @@ pub(crate) struct Look {
     pub dropped: bool,
     /// What was performed: its first access, and the units that it may have to follow.
     pub performed: Vec<(u32, Units)>,
+    /// Whether something could be performed now if more was known.
+    pub waits: bool,
+    /// Whether an access was met that has not been performed.
+    pub accesses_left: bool,
+}
+
+impl Look {
+    /// Whether a unit that was performed, by its first access, may have to follow another one.
+    pub fn may_follow(&self, region: &Region, first: u32, late: u32) -> bool {
+        let unit = region.unit(late);
+        self.performed.iter().any(|(pc, may)| *pc == first && unit.is_some_and(|unit| may.contains(unit)))
+    }
 }
 
 /// An access or an atomic section that can be performed.
@@ -89,15 +104,15 @@ struct Lookahead<'a, const W: usize> {
     exits: Vec<(u32, f64, Way<W>)>,
 }
 
-/// Looks at a region with these registers of the thread at its start.
-pub(crate) fn look(program: &Program, region: &Region, queue: &[Entry], regs: &[i128]) -> Look {
-    match region.size() {
-        0..=64 => look_in::<1>(program, region, queue, regs),
-        _ => look_in::<WIDE>(program, region, queue, regs),
+/// Looks at a region from an instruction of it, with these registers of the thread there.
+pub(crate) fn look(program: &Program, region: &Region, from: u32, queue: &[Entry], regs: &[i128]) -> Look {
+    match region.size {
+        0..=64 => look_in::<1>(program, region, from, queue, regs),
+        _ => look_in::<WIDE>(program, region, from, queue, regs),
     }
 }
 
-fn look_in<const W: usize>(program: &Program, region: &Region, queue: &[Entry], regs: &[i128]) -> Look {
+fn look_in<const W: usize>(program: &Program, region: &Region, from: u32, queue: &[Entry], regs: &[i128]) -> Look {
     let (done, inverted) = queue.split_at(queue.partition_point(|entry| entry.what == What::Assign));
     let regs = region.registers.iter().map(|register| Some(regs[*register as usize])).collect();
     let mut performed = Units::<W>::default();
@@ -109,7 +124,7 @@ fn look_in<const W: usize>(program: &Program, region: &Region, queue: &[Entry], 
         inverted,
         performed,
         look: Look::default(),
-        arrivals: vec![Arrival { pc: region.start, weight: 1.0, way: Way::new(regs, region.code.len()) }],
+        arrivals: vec![Arrival { pc: from, weight: 1.0, way: Way::new(regs, region.code.len()) }],
         seen: Units::default(),
         handed: vec![None; region.code.len()],
         located: Vec::new(),
@@ -241,7 +256,7 @@ impl<const W: usize> Lookahead<'_, W> {
     fn access_follows(&mut self, pc: u32, op: &Op, way: &mut Way<W>) -> Follows<W> {
         let unit = self.region.unit(pc).unwrap_or_default();
         let mut follows = self.listed(pc, way) | way.of_op(op);
-        let (first, end) = op.addr().map_or((0, 0), |addr| way.reach(self.program, addr));
+        let (first, end) = op.addr().map_or((0, 0), |addr| reach(self.program, addr, &way.regs));
         for (other, (other_first, other_end)) in self.located.iter().filter(|_| self.region.same) {
             if first.max(*other_first) >= end.min(*other_end) {
                 continue;
@@ -341,6 +356,7 @@ impl<const W: usize> Lookahead<'_, W> {
         let done = self.done_at(pc);
         let unit = self.region.unit(pc).unwrap_or_default();
         self.meet(done.is_some());
+        self.look.accesses_left |= done.is_none();
         let follows = self.access_follows(pc, op, way);
         if self.judge(unit, pc, done.is_some(), follows) {
             self.offer(pc, op, weight, &way.regs);
@@ -372,6 +388,7 @@ impl<const W: usize> Lookahead<'_, W> {
                 value => known &= value.is_some(),
             }
         }
+        self.look.waits |= !known;
         if known {
             self.look.ready.push(Ready { pc, regs: regs.to_vec() });
         }
@@ -402,6 +419,7 @@ impl<const W: usize> Lookahead<'_, W> {
                 _ if op.access_kind().is_some() => {
                     let done = self.done_at(pc);
                     self.meet(done.is_some());
+                    self.look.accesses_left |= done.is_none();
                     first = first.or(Some((pc, done.is_some())));
                     follows = follows | self.access_follows(pc, op, way);
                     self.deliver(pc, op, done, weight, way);
@@ -412,6 +430,7 @@ impl<const W: usize> Lookahead<'_, W> {
         if let Some((pc, done)) = first
             && self.judge(region.unit(pc).unwrap_or_default(), pc, done, follows)
         {
+            self.look.waits |= needs_more(region, begin..end, &regs);
             self.look.ready.push(Ready { pc: begin, regs });
         }
         end
@@ -427,6 +446,19 @@ impl<const W: usize> Lookahead<'_, W> {
         }
         self.look
     }
+}
+
+/// Whether a section reads registers that are unknown and that it does not write before.
+fn needs_more(region: &Region, section: Range<u32>, regs: &[Option<i128>]) -> bool {
+    let mut known: Vec<bool> = regs.iter().map(Option::is_some).collect();
+    section.map(|pc| region.op(pc)).any(|op| {
+        let mut unknown = false;
+        reads(op, &mut |register| unknown |= !known[register.index()]);
+        if let Some(write) = writes(op).filter(|write| write.is_definite()) {
+            write.registers().for_each(|register| known[register.index()] = true);
+        }
+        unknown
+    })
 }
 
 /// The access of a pair that was performed later.

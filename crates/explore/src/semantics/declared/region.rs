@@ -1,9 +1,16 @@
 //! The code between two barriers, prepared: registers renumbered so that there are few, accesses numbered.
 
 use std::ops::{BitAnd, BitOr};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cyrano_ir::dataflow::successors;
-use cyrano_ir::{Addr, FenceSet, InstrId, Leaf, LocalExpr, Op, OwnOrder, Place, Program, RegId, ThreadId};
+use cyrano_ir::{AccessKind, Addr, FenceSet, InstrId, Leaf, LocalExpr, Op, OwnOrder, Place, Program, RegId, ThreadId};
+use rustc_hash::FxHashMap;
+
+use crate::semantics::declared::follow::reach;
+use crate::semantics::declared::look::Ready;
+use crate::semantics::declared::partial::set;
+use crate::semantics::machine::Machine;
 
 /// How many accesses and sections a region may have.
 pub(crate) const MOST_UNITS: usize = 256;
@@ -76,8 +83,49 @@ pub(crate) struct Region {
     pub units: Vec<Option<u16>>,
     /// For each instruction the units, and the instructions that are no accesses, that it follows if they are executed (axiom 9).
     pub listed: Vec<(Units, Vec<u32>)>,
+    /// How many units it has.
+    pub size: usize,
     /// Whether the model keeps accesses of one address in order.
     pub same: bool,
+}
+
+/// The regions of all threads, made when they are met.
+#[derive(Default)]
+pub(crate) struct Regions {
+    /// For each thread and instruction the start of a region that it belongs to.
+    starts: Vec<Vec<u32>>,
+    known: Mutex<FxHashMap<(usize, u32), Arc<Region>>>,
+}
+
+impl Regions {
+    pub fn new(program: &Program) -> Self {
+        Self { starts: program.thread_ids().map(|thread| starts(program, thread)).collect(), known: Mutex::default() }
+    }
+
+    /// A region that an instruction belongs to, which `make` makes from its start.
+    pub fn of(&self, thread: usize, pc: u32, make: impl FnOnce(u32) -> Region) -> Arc<Region> {
+        let start = self.starts[thread][pc as usize];
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry((thread, start)).or_insert_with(|| Arc::new(make(start))).clone()
+    }
+}
+
+/// For each instruction of a thread the start of a region that it belongs to.
+fn starts(program: &Program, thread: ThreadId) -> Vec<u32> {
+    let mut found = vec![None; program.thread(thread).code.len()];
+    for start in first_instructions(program, thread) {
+        for pc in reached(program, thread, start as u32) {
+            found[pc].get_or_insert(start as u32);
+        }
+    }
+    found.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// Where regions of a thread start.
+fn first_instructions(program: &Program, thread: ThreadId) -> impl Iterator<Item = usize> {
+    let code = &program.thread(thread).code;
+    let behind = (0..code.len()).filter(|pc| is_barrier(&code[*pc].op)).map(|pc| pc + 1);
+    std::iter::once(0).chain(behind).filter(|start| *start < code.len())
 }
 
 /// Whether a region ends at this instruction.
@@ -94,17 +142,31 @@ impl Region {
         &self.code[(pc - self.start) as usize]
     }
 
-    /// How many units it has.
-    pub fn size(&self) -> usize {
-        self.units.iter().flatten().max().map_or(0, |last| usize::from(*last) + 1)
-    }
-
     pub fn unit(&self, pc: u32) -> Option<usize> {
         self.units[(pc - self.start) as usize].map(usize::from)
     }
 
+    /// The locations that an access or a section that is ready may touch, whatever they hold.
+    pub fn touches(&self, program: &Program, ready: &Ready, touched: &mut Vec<(u32, AccessKind)>) {
+        let mut regs = ready.regs.clone();
+        for pc in ready.pc.. {
+            let op = self.op(pc);
+            if let (Some(kind), Some(addr)) = (op.access_kind(), op.addr()) {
+                let (first, end) = reach(program, addr, &regs);
+                touched.extend((first..end).map(|loc| (loc, kind)));
+            }
+            // A place whose index goes wrong ends the section.
+            let _ = op.dst().map(|dst| set(dst, &mut regs, None));
+            if pc == ready.pc && !matches!(op, Op::AtomicBegin) || matches!(op, Op::AtomicEnd) {
+                break;
+            }
+        }
+    }
+
     /// The region of a thread that starts here.
-    pub fn new(program: &Program, thread: ThreadId, start: u32, order: &OwnOrder, same: bool) -> Self {
+    pub fn new(m: &Machine<'_>, thread: ThreadId, start: u32, order: &OwnOrder) -> Self {
+        let program = m.program;
+        let same = m.model.reordering().keeps(AccessKind::Store, AccessKind::Store, true);
         let code = &program.thread(thread).code;
         let end = end(program, thread, start);
         let ops = || code[start as usize..=end].iter().map(|instr| &instr.op);
@@ -126,38 +188,44 @@ impl Region {
             (accesses, others)
         };
         let listed = (start as usize..start as usize + units.len()).map(earlier).collect();
-        Self { start, code: ops().map(rename).collect(), registers, units, listed, same }
+        Self { start, code: ops().map(rename).collect(), registers, size: size(&units), units, listed, same }
     }
 }
 
-/// The last instruction of a region.
-fn end(program: &Program, thread: ThreadId, start: u32) -> usize {
+/// The instructions of a region, with the barriers that it ends at.
+fn reached(program: &Program, thread: ThreadId, start: u32) -> Vec<usize> {
     let code = &program.thread(thread).code;
-    let mut reached = vec![false; code.len()];
-    let mut work = vec![start as usize];
-    let mut end = start as usize;
+    let mut met = vec![false; code.len()];
+    let (mut work, mut all) = (vec![start as usize], Vec::new());
     while let Some(pc) = work.pop() {
-        if std::mem::replace(&mut reached[pc], true) {
+        if std::mem::replace(&mut met[pc], true) {
             continue;
         }
-        end = end.max(pc);
+        all.push(pc);
         if !is_barrier(&code[pc].op) {
             work.extend(successors(&code[pc].op, InstrId::new(pc)).map(InstrId::index));
         }
     }
-    end
+    all
+}
+
+/// The last instruction of a region.
+fn end(program: &Program, thread: ThreadId, start: u32) -> usize {
+    reached(program, thread, start).into_iter().max().unwrap_or(start as usize)
 }
 
 /// The most units that a region of a thread has.
 pub(crate) fn largest(program: &Program, thread: ThreadId) -> usize {
     let code = &program.thread(thread).code;
-    let starts = std::iter::once(0).chain((0..code.len()).filter(|pc| is_barrier(&code[*pc].op)).map(|pc| pc + 1));
-    let size = |start: usize| {
+    let of = |start: usize| {
         let end = end(program, thread, start as u32);
-        let ops = code[start..=end].iter().map(|instr| &instr.op);
-        units(ops).iter().flatten().max().map_or(0, |last| usize::from(*last) + 1)
+        size(&units(code[start..=end].iter().map(|instr| &instr.op)))
     };
-    starts.filter(|start| *start < code.len()).map(size).max().unwrap_or(0)
+    first_instructions(program, thread).map(of).max().unwrap_or(0)
+}
+
+fn size(units: &[Option<u16>]) -> usize {
+    units.iter().flatten().max().map_or(0, |last| usize::from(*last) + 1)
 }
 
 fn units<'a>(ops: impl Iterator<Item = &'a Op>) -> Vec<Option<u16>> {

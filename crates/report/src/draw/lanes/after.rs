@@ -2,10 +2,11 @@
 
 use cyrano_trace::{Conflict, End, Explanation, NamedValue, Step, Trace, join, shown};
 
-use cyrano_ir::UNDEFINED;
+use cyrano_ir::{UNDEFINED, origin};
 
 use crate::draw::rows::Drawing;
 use crate::style::{Paint, Style, hang};
+use crate::visible;
 
 /// Between the two accesses of a sentence about a reordering.
 const BEFORE: &str = " was performed before ";
@@ -93,6 +94,19 @@ pub(super) fn ends(out: &mut String, trace: &Trace, style: Style) {
     let memory: Vec<NamedValue> = trace.memory.iter().filter(written).cloned().collect();
     if !memory.is_empty() {
         hang(out, "  memory: ", &values(&memory), style);
+    }
+    for (file, lines) in origin::lines(&trace.program.source) {
+        let (first, last) = (lines.start, lines.end - 1);
+        let text = format!("lines {first} to {last} are lines 1 to {} of {}", last + 1 - first, visible(&file));
+        hang(out, "  used: ", &text, style);
+    }
+}
+
+/// The events of transactions alone: a file for `cyrano history`, in one line.
+pub(super) fn history(out: &mut String, trace: &Trace, style: Style) {
+    if !trace.history.is_empty() {
+        out.push_str("\nThe history alone, for `cyrano history`:\n");
+        hang(out, "  ", &trace.history.join("; "), style);
     }
 }
 

@@ -11,14 +11,17 @@
 //! Threads and variables are only tried in a circle, which for two of them is everything: memories go through the others beginning with
 //! the next one. Of executions that differ by names one is looked at (`client-symmetry` in `crates/explore/src/criteria/values.rs`).
 
-use cyrano_ir::{AccessKind, Addr, Change, Expr, Interchangeable, LocalExpr, Op, Place, Program};
+use crate::access::{AccessKind, Addr, Change};
+use crate::expr::Expr;
+use crate::op::Op;
+use crate::{Interchangeable, LocalExpr, Place, Program};
 
 use walk::is_automorphism;
 
 mod walk;
 
 /// What may be exchanged in a program with this many values.
-pub(crate) fn interchangeable(program: &Program, values: i128) -> Interchangeable {
+pub fn interchangeable(program: &Program, values: i128) -> Interchangeable {
     let Some(calls) = Calls::of(program) else { return Interchangeable::default() };
     let (threads, variables) = (program.threads.len(), program.transactional.len());
     let same = |value: i128| value;
