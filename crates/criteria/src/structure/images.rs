@@ -99,7 +99,7 @@ fn threads(history: &[Event], number: u8, weak: bool) -> Vec<History> {
     let apart = |one: u8, other: u8| {
         let of_thread = |thread: u8| parts.iter().filter(move |part| part.thread == thread);
         of_thread(one)
-            .all(|x| of_thread(other).all(|y| !overlap(x, y) && !(unfinished_before(x, y) || unfinished_before(y, x))))
+            .all(|x| of_thread(other).all(|y| !(overlap(x, y) || unfinished_before(x, y) || unfinished_before(y, x))))
     };
     let (row, row_and_step) = is_row(history);
     if some_aborted(&parts) || weak && !row_and_step {

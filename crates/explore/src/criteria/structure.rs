@@ -177,7 +177,7 @@ impl Asked<'_> {
     fn goes_on(&self, done: usize, most: usize) -> bool {
         let calls = self.calls.get() + 1;
         self.calls.set(calls);
-        done <= most && (calls % 4096 != 0 || self.limits.exceeded(self.graph.size()).is_none())
+        done <= most && (!calls.is_multiple_of(4096) || self.limits.exceeded(self.graph.size()).is_none())
     }
 
     fn stop(&self) -> Stop {
@@ -202,10 +202,13 @@ impl Asked<'_> {
     }
 }
 
+/// Steps, each with the node that it starts from.
+type Path = Vec<(u32, Edge)>;
+
 /// What came of it: a path that shows a violation, with the history that is missing; how long histories were looked at, if not all were.
 #[derive(Default)]
 struct Found {
-    path: Option<Vec<(u32, Edge)>>,
+    path: Option<Path>,
     missing: Option<cyrano_criteria::history::History>,
     events: Option<usize>,
 }

@@ -54,6 +54,9 @@ impl Row {
     }
 }
 
+/// A state, how much of a history was read, and how it was found: from which one, and by which step of the graph.
+type Found = (u32, usize, usize, Option<(u32, Edge)>);
+
 /// The automaton, and which steps of the graph its own ones are.
 pub(super) struct Automaton {
     pub nfa: Nfa,
@@ -117,8 +120,7 @@ impl Automaton {
     pub fn path(&self, history: &History, letters: &Letters) -> Vec<(u32, Edge)> {
         let wanted: Vec<Letter> = history.iter().map(|event| letters.number(*event)).collect();
         let events = letters.events().len() as Letter;
-        let mut found: Vec<(u32, usize, usize, Option<(u32, Edge)>)> =
-            self.nfa.initial.iter().map(|state| (*state, 0, usize::MAX, None)).collect();
+        let mut found: Vec<Found> = self.nfa.initial.iter().map(|state| (*state, 0, usize::MAX, None)).collect();
         let mut known: FxHashSet<(u32, usize)> = found.iter().map(|(state, read, ..)| (*state, *read)).collect();
         let mut next = 0;
         // All of the last step has to be taken, so the end has to be a node.

@@ -7,6 +7,9 @@ use rustc_hash::FxHashSet;
 use crate::criteria::progress::graph::{Edge, Graph};
 use crate::semantics::machine::Machine;
 
+/// A node, what has to be remembered there, and how it was found: from which one, and by which step.
+type Found = (u32, Isolation, usize, Option<(u32, Edge)>);
+
 /// A shortest path of steps whose last one breaks isolation, if there is one.
 pub(super) fn search(
     m: &Machine<'_>,
@@ -15,8 +18,7 @@ pub(super) fn search(
     limits: &Limits,
 ) -> Result<Option<Vec<(u32, Edge)>>, Stop> {
     let start = Isolation::new(m.threads.len() as u8, m.program.locations.len());
-    let mut found: Vec<(u32, Isolation, usize, Option<(u32, Edge)>)> =
-        graph.starts().iter().map(|node| (*node, start.clone(), usize::MAX, None)).collect();
+    let mut found: Vec<Found> = graph.starts().iter().map(|node| (*node, start.clone(), usize::MAX, None)).collect();
     let mut known: FxHashSet<(u32, Isolation)> = found.iter().map(|(node, seen, ..)| (*node, seen.clone())).collect();
     let mut next = 0;
     while next < found.len() {
@@ -28,7 +30,7 @@ pub(super) fn search(
         let (node, before) = (found[next].0, found[next].1.clone());
         for edge in graph.edges(node) {
             let mut seen = before.clone();
-            let breach = graph.deeds(edge).iter().fold(false, |breach, deed| seen.step(kind, deed) || breach);
+            let breach = graph.deeds(edge).iter().any(|deed| seen.step(kind, deed));
             if breach {
                 let mut path = vec![(node, *edge)];
                 let mut at = next;
