@@ -144,6 +144,61 @@ impl Progress {
     }
 }
 
+/// What FOIL, section 8, asks of a memory so that two threads and two variables stand for any number of them; see [`crate::structure`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Structure {
+    /// Who sees what a transaction changed that aborts later aborts at once.
+    AbortIsolation,
+    /// The same of a transaction that is under way.
+    PendingIsolation,
+    /// Neighbouring events of overlapping commands can be exchanged, so that the commands come in the order of their conflict.
+    ConflictCommutativity,
+    /// P1: without its aborted transactions, and without some that are under way, a history is one of the memory.
+    TransactionProjection,
+    /// P2: one thread can do what two threads do whose transactions do not overlap.
+    ThreadSymmetry,
+    /// P2 where the proof needs it: only in histories that are sequential up to their last event, and not about the thread of that event.
+    SequentialRenaming,
+    /// P3: without the events of some variables, a history without aborts is one of the memory.
+    VariableProjection,
+    /// P4: what can be done after overlapping transactions can be done after the same transactions one after the other.
+    Monotonicity,
+    /// What the proof needs beside them: a transaction that only read could have committed after its last read.
+    Completion,
+    /// All that the reduction theorem needs, and opacity for two threads and two variables.
+    Reduction,
+}
+
+impl Structure {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::AbortIsolation,
+        Self::PendingIsolation,
+        Self::ConflictCommutativity,
+        Self::TransactionProjection,
+        Self::ThreadSymmetry,
+        Self::SequentialRenaming,
+        Self::VariableProjection,
+        Self::Monotonicity,
+        Self::Completion,
+        Self::Reduction,
+    ];
+
+    /// The premises of the theorem as the paper has them: P1 to P4.
+    pub const PREMISES: [Self; 4] =
+        [Self::TransactionProjection, Self::ThreadSymmetry, Self::VariableProjection, Self::Monotonicity];
+
+    /// Its name, everywhere.
+    pub fn name(self) -> &'static str {
+        Claim::<()>::Structure(self).name()
+    }
+
+    /// The property with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|structure| structure.name() == name)
+    }
+}
+
 const PREFIX: &str = "serializability-by-";
 
 /// The name of an order, in the name of its criterion: `serializability-by-NAME`.

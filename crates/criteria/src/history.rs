@@ -117,6 +117,18 @@ impl Size {
 }
 
 impl Action {
+    /// The same about another variable.
+    #[must_use]
+    pub fn with_variable(self, rename: impl FnOnce(u8) -> u8) -> Self {
+        match self {
+            Self::Load(v) => Self::Load(rename(v)),
+            Self::Store(v) => Self::Store(rename(v)),
+            Self::Cas(v) => Self::Cas(rename(v)),
+            Self::Rollback(v) => Self::Rollback(rename(v)),
+            Self::ReadFinish | Self::Commit | Self::Abort | Self::Begin => self,
+        }
+    }
+
     /// The variable that it is about.
     pub const fn variable(self) -> Option<u8> {
         match self {

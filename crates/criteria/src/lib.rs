@@ -6,6 +6,7 @@
 //! - [`monitor`]: the same criteria as small deterministic automata for n threads and k variables, for exploration.
 //! - [`values`]: histories of calls and replies with values (Guerraoui and Kapalka), judged by what the reads returned.
 //! - [`table`]: the criteria with their names and words, for everybody who offers or describes them.
+//! - [`structure`]: FOIL's structural properties of a memory's language, for the reduction to two threads and two variables.
 //! - [`spec`]: specifications as automata, the paper's two among them, and the comparison of their languages.
 //!
 //! This crate knows neither programs nor how histories come about.
@@ -15,5 +16,6 @@ pub mod history;
 pub mod monitor;
 pub mod oracle;
 pub mod spec;
+pub mod structure;
 pub mod table;
 pub mod values;

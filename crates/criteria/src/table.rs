@@ -5,7 +5,7 @@
 
 use std::convert::Infallible;
 
-use crate::criterion::{Progress, Quantifier, TxCriterion};
+use crate::criterion::{Progress, Quantifier, Structure, TxCriterion};
 
 /// What is claimed of a program. `C` is what a condition over final states is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +24,8 @@ pub enum Claim<C = ()> {
     Transactions(TxCriterion),
     /// These properties, each with a verdict of its own (Samand, section 6).
     Progress(&'static [Progress]),
+    /// What the memory's set of histories is like (FOIL, section 8).
+    Structure(Structure),
 }
 
 impl<C> Claim<C> {
@@ -49,6 +51,7 @@ impl<C> Claim<C> {
             Self::Final(quantifier, old) => Claim::Final(*quantifier, condition(old)?),
             Self::Transactions(criterion) => Claim::Transactions(*criterion),
             Self::Progress(parts) => Claim::Progress(parts),
+            Self::Structure(structure) => Claim::Structure(*structure),
         })
     }
 
@@ -90,6 +93,8 @@ pub enum Alphabet {
     Values,
     /// Executions that go on for ever.
     Runs,
+    /// The set of all histories.
+    Languages,
 }
 
 /// What a program must have for a criterion to say something.
@@ -136,7 +141,7 @@ pub struct Criterion {
 }
 
 /// All of them.
-pub const CRITERIA: [Criterion; 16] = [
+pub const CRITERIA: [Criterion; 26] = [
     Criterion {
         name: "assertions",
         holds: "No assertion fails, nothing deadlocks, no computation goes wrong",
@@ -327,6 +332,126 @@ pub const CRITERIA: [Criterion; 16] = [
             name: "NoProgress",
             short: "A thread never commits.",
             full: "Some endless execution lets a thread go on without committing.",
+        },
+    },
+    Criterion {
+        name: "abort-isolation",
+        holds: "Whoever sees what a transaction changed that aborts later aborts at once",
+        claim: Claim::Structure(Structure::AbortIsolation),
+        alphabet: Alphabet::Executions,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "AbortIsVisible",
+            short: "A transaction that aborts is seen by one that goes on.",
+            full: "Some execution lets a transaction read what another changed that aborts later, and do something else than abort next.",
+        },
+    },
+    Criterion {
+        name: "pending-isolation",
+        holds: "Whoever sees what a transaction changed that is under way aborts at once",
+        claim: Claim::Structure(Structure::PendingIsolation),
+        alphabet: Alphabet::Executions,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "PendingIsVisible",
+            short: "A transaction that is under way is seen by one that goes on.",
+            full: "Some execution lets a transaction read what another changed that is still under way, and do something else than abort next.",
+        },
+    },
+    Criterion {
+        name: "conflict-commutativity",
+        holds: "Commands that overlap can be moved apart, in the order of their conflict",
+        claim: Claim::Structure(Structure::ConflictCommutativity),
+        alphabet: Alphabet::Languages,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "NotConflictCommutative",
+            short: "Two commands that overlap and conflict cannot be moved apart.",
+            full: "Some history has neighbouring events of two overlapping commands whose exchange, in the order of the conflict, gives no history of the memory.",
+        },
+    },
+    Criterion {
+        name: "transaction-projection",
+        holds: "Without aborted transactions and some unfinished ones, every history is one of the memory (P1)",
+        claim: Claim::Structure(Structure::TransactionProjection),
+        alphabet: Alphabet::Languages,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "NoTransactionProjection",
+            short: "A history is none without its aborted or unfinished transactions.",
+            full: "Some history has aborted or unfinished transactions without which the memory cannot show the rest.",
+        },
+    },
+    Criterion {
+        name: "thread-symmetry",
+        holds: "One thread can do what two do whose transactions do not overlap (P2)",
+        claim: Claim::Structure(Structure::ThreadSymmetry),
+        alphabet: Alphabet::Languages,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "ThreadsMatter",
+            short: "Transactions of two threads, none overlapping, cannot be those of one.",
+            full: "Some history has two threads whose transactions do not overlap, and the memory cannot show it with all of them in one thread.",
+        },
+    },
+    Criterion {
+        name: "sequential-renaming",
+        holds: "The same for histories that are sequential up to their last event and not about its thread (P2 as the proof uses it)",
+        claim: Claim::Structure(Structure::SequentialRenaming),
+        alphabet: Alphabet::Languages,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "ThreadsMatterInRows",
+            short: "Transactions in a row cannot be those of one thread.",
+            full: "Some history is a row of transactions and one more event, and the memory cannot show it with two of the other threads as one.",
+        },
+    },
+    Criterion {
+        name: "variable-projection",
+        holds: "Without the events of some variables, every history without aborts is one of the memory (P3)",
+        claim: Claim::Structure(Structure::VariableProjection),
+        alphabet: Alphabet::Languages,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "NoVariableProjection",
+            short: "A history is none without the events of a variable.",
+            full: "Some history without aborts has a variable without whose events the memory cannot show the rest.",
+        },
+    },
+    Criterion {
+        name: "monotonicity",
+        holds: "What can come after overlapping transactions can come after the same ones in a row (P4)",
+        claim: Claim::Structure(Structure::Monotonicity),
+        alphabet: Alphabet::Languages,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "NotMonotone",
+            short: "What follows overlapping transactions cannot follow them in a row.",
+            full: "Some history ends with a step that the memory does not allow after the same transactions one after the other.",
+        },
+    },
+    Criterion {
+        name: "completion",
+        holds: "A transaction that only read could have committed after its last read",
+        claim: Claim::Structure(Structure::Completion),
+        alphabet: Alphabet::Languages,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "ReaderCannotCommit",
+            short: "A transaction that only read could not have committed.",
+            full: "Some history has a transaction without stores whose last read the memory cannot let a commit follow.",
+        },
+    },
+    Criterion {
+        name: "reduction",
+        holds: "Opacity for two threads and two variables, and all that carries it to any number of them (FOIL, section 8)",
+        claim: Claim::Structure(Structure::Reduction),
+        alphabet: Alphabet::Languages,
+        needs: Needs::Transactions,
+        violated: Violated {
+            name: "NoReduction",
+            short: "A premise of the reduction theorem does not hold.",
+            full: "Some premise of the theorem that carries opacity from two threads and two variables to any number of them does not hold.",
         },
     },
 ];

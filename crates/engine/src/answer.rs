@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use cyrano_criteria::history::History;
 use cyrano_ir::{EvalError, InstrId, ThreadId};
 
 use crate::cause::Cause;
@@ -90,6 +91,12 @@ pub enum Violation {
     Transactions,
     /// A thread never commits again, for ever.
     Lasso(Lasso),
+    /// The history of the execution asks for another one, which the memory does not have; or, where nothing is missing, an access of it sees what it
+    /// should not (FOIL, section 8).
+    Structure {
+        /// The history that is missing.
+        missing: Option<History>,
+    },
     /// Atomic blocks did not do what they would have done one at a time, in the order of their commits. The replay says what differs.
     Blocks,
     /// No thread can go on and some wait at an atomic section.
@@ -127,6 +134,7 @@ impl Violation {
             Self::AtomicDiverges { .. } => "divergence",
             Self::Transactions => "cycle",
             Self::Lasso(_) => "lasso",
+            Self::Structure { .. } => "structure",
             Self::Blocks => "atomicity",
             Self::Deadlock { .. } => "deadlock",
             Self::Observation { .. } => "observation",

@@ -31,6 +31,8 @@ pub enum Cause {
         /// Whether something depends on the data; else the store does not always store the initial value.
         decides: bool,
     },
+    /// Only histories with at most this many events were looked at.
+    Events(usize),
     /// More aborted transactions matter than an engine can remember.
     Crowded,
     /// Loops go on after so many iterations.
@@ -129,6 +131,7 @@ impl fmt::Display for Cause {
                 let advice = "the criterion does not look at values, so store one constant, the initial value";
                 write!(f, "{}; {why}: {advice}", Self::Deferred(*bound))
             }
+            Self::Events(most) => write!(f, "histories of more than {most} events were left out"),
             Self::Crowded => f.write_str("executions with too many aborted transactions that matter were left out"),
             Self::Unrolled { threads, times } if threads.is_empty() => write!(f, "loops were unrolled {times} times"),
             Self::Unrolled { threads, times } => {

@@ -1,6 +1,7 @@
 //! The history of transactions that an execution performs.
 
 use cyrano_criteria::history::{Action, Event, History, Size};
+use cyrano_criteria::structure::isolation::Deed;
 use cyrano_ir::{AccessKind, Op, Program, Tags, TxEvent};
 
 use crate::execution::{Replayed, StepFacts};
@@ -29,6 +30,35 @@ pub fn history(program: &Program, replayed: &Replayed) -> (History, Vec<usize>) 
         steps.push(step);
     }
     (history, steps)
+}
+
+/// Every step as abort and pending isolation see it (FOIL, section 8.1).
+pub fn deeds(program: &Program, replayed: &Replayed) -> Vec<Deed> {
+    let mut ended = vec![0; program.threads.len()];
+    let mut memory = program.initial_memory();
+    let deed = |facts: &StepFacts| {
+        let thread = facts.access.thread;
+        let event = event(program, facts).map(|event| event.action);
+        let stale = facts.access.index < ended[thread.index()];
+        if matches!(event, Some(Action::Commit | Action::Abort)) {
+            ended[thread.index()] = facts.access.index;
+        }
+        let is_access = facts.kind != AccessKind::Mark;
+        let old = is_access.then(|| memory[facts.loc.index()]);
+        let written = facts.access.written.filter(|_| is_access);
+        written.iter().for_each(|value| memory[facts.loc.index()] = *value);
+        let data = program.transactional.contains(&facts.loc);
+        Deed {
+            thread: thread.index() as u8,
+            event,
+            location: is_access.then_some(facts.loc.0),
+            reads: is_access && facts.access.read.is_some(),
+            writes: written.is_some(),
+            changes: written.is_some() && (data || written != old),
+            stale,
+        }
+    };
+    replayed.steps.iter().map(deed).collect()
 }
 
 /// How many threads and transactional variables a program has.

@@ -99,7 +99,9 @@ pub fn lacks(program: &Program, property: &Property) -> Option<Lack> {
         Property::Assertions | Property::Final { .. } | Property::Observations(_) => return None,
         Property::CommitAtomicity => (program.has_blocks(), Lack::Blocks),
         // Clients that go on for ever say where transactions end, those of algorithms as well; others call and come to an end.
-        Property::Progress(_) => (!calls && has_endless_clients(program), Lack::EndlessTransactions),
+        Property::Progress(_) | Property::Structure(_) => {
+            (!calls && has_endless_clients(program), Lack::EndlessTransactions)
+        }
         Property::Transactions(TxCriterion::InOrder(order)) => {
             let known = order.name() == COMMIT_ORDER || program.serial_order(order.name()).is_some();
             (program.restarts() && known, Lack::Order)

@@ -70,6 +70,8 @@ pub enum Subject {
     Histories,
     /// Progress.
     Progress,
+    /// Sets of histories.
+    Languages,
     /// Atomic blocks with commit points.
     CommitPoints,
     /// Programs that have histories, whatever is asked.
@@ -167,6 +169,7 @@ impl fmt::Display for Subject {
         f.write_str(match self {
             Self::Histories => "this engine does not judge histories of transactions",
             Self::Progress => "this engine does not judge progress",
+            Self::Languages => "this engine does not judge sets of histories",
             Self::CommitPoints => "this engine does not judge commit points",
             Self::Transactional => "transactions are judged by their histories, which this engine does not enumerate",
             Self::Levels => "this property is not for a cluster: leave --cluster out",

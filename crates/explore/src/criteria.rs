@@ -6,4 +6,5 @@ pub(crate) mod judge;
 pub(crate) mod progress;
 pub(crate) mod serial;
 pub(crate) mod shadow;
+pub(crate) mod structure;
 pub(crate) mod values;

@@ -34,7 +34,7 @@ use cyrano_engine::{
 };
 use cyrano_ir::{InstrId, Interchangeable, Progress, Property, Quantifier, ThreadId};
 
-use criteria::progress;
+use criteria::{progress, structure};
 use reductions::{data, movers, timestamps};
 use search::{Found, witness};
 use semantics::machine::Machine;
@@ -167,6 +167,7 @@ impl Engine for Explore {
         supports::supports(query)?;
         match query.property() {
             Some(property @ Property::Progress(_)) => progress::supports(self, query, property).map(|_| ()),
+            Some(Property::Structure(structure)) => structure::supports(*structure, query),
             Some(Property::CommitAtomicity) if query.program().has_headers() => {
                 Err(Refusal::Inexact(Inexact::FreedInBlocks))
             }
@@ -179,6 +180,9 @@ impl Engine for Explore {
         if let Some(Property::Progress(progress)) = property {
             let answers = progress::ask(self, query, &[*progress], limits, watch);
             return answers.into_iter().next().expect("one question, one answer");
+        }
+        if let Some(Property::Structure(structure)) = property {
+            return structure::ask(self, query, *structure, limits, watch);
         }
         if property == Some(&Property::CommitAtomicity) {
             return self.atomicity(query, limits, watch);

@@ -30,6 +30,7 @@ impl Engine for Interp {
         let subject = match query.property() {
             Some(Property::Transactions(_)) => Subject::Histories,
             Some(Property::Progress(_)) => Subject::Progress,
+            Some(Property::Structure(_)) => Subject::Languages,
             Some(Property::CommitAtomicity) => Subject::CommitPoints,
             _ => return Ok(()),
         };
@@ -44,9 +45,9 @@ impl Engine for Interp {
             Question::Outcomes => run.outcomes(&mut meter),
             Question::Holds(Property::Assertions) => run.assertions(&mut meter),
             // These are replayed, not enumerated.
-            Question::Holds(Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity) => {
-                answer(Verdict::Unknown, self.supports(&query).err().map(Cause::Refused))
-            }
+            Question::Holds(
+                Property::Transactions(_) | Property::Progress(_) | Property::Structure(_) | Property::CommitAtomicity,
+            ) => answer(Verdict::Unknown, self.supports(&query).err().map(Cause::Refused)),
             Question::Holds(Property::Observations(allowed)) => run.observations(allowed, &mut meter),
             Question::Holds(Property::Final { quantifier, cond, .. }) => run.condition(*quantifier, cond, &mut meter),
         };

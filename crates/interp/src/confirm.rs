@@ -1,10 +1,15 @@
 //! Does a recorded execution show what is claimed?
 
+use cyrano_criteria::history::{Event, Size};
 use cyrano_criteria::spec::named::named;
 use cyrano_criteria::spec::walk::rejection;
+use cyrano_criteria::structure::images::{images, without_idle};
+use cyrano_criteria::structure::isolation;
 use cyrano_criteria::values;
 use cyrano_engine::{Blocked, Execution, Query, Question, Replayed, Violation};
-use cyrano_ir::{EvalError, FinalExpr, FinalVar, LocId, Program, Property, Quantifier, ThreadId, TxCriterion};
+use cyrano_ir::{
+    EvalError, FinalExpr, FinalVar, LocId, Program, Property, Quantifier, Structure, ThreadId, TxCriterion,
+};
 use cyrano_memory::Model;
 
 use crate::blocks;
@@ -52,6 +57,9 @@ pub fn confirm(
         (Property::Progress(progress), Some(Violation::Lasso(lasso))) => {
             lasso::confirm(program, model, *progress, lasso, execution, &replayed.steps)?;
         }
+        (Property::Structure(structure), Some(Violation::Structure { missing })) => {
+            claim.asks_in_vain(*structure, missing.as_deref())?;
+        }
         (Property::CommitAtomicity, Some(Violation::Blocks)) => {
             let serial = blocks::part(program, &replay, &placing)?;
             return Ok(Replayed { serial: Some(serial), ..replayed });
@@ -61,6 +69,7 @@ pub fn confirm(
             | Property::Observations(_)
             | Property::Transactions(_)
             | Property::Progress(_)
+            | Property::Structure(_)
             | Property::CommitAtomicity,
             Some(violation),
         ) => {
@@ -99,6 +108,7 @@ fn subject(violation: &Violation) -> Option<ThreadId> {
         Violation::Deadlock { .. }
         | Violation::Transactions
         | Violation::Lasso(_)
+        | Violation::Structure { .. }
         | Violation::Blocks
         | Violation::Observation { .. }
         | Violation::FinalState
@@ -143,6 +153,22 @@ impl<'p> Claim<'_, 'p> {
             _ => !cyrano_criteria::oracle::accepts(criterion, &history),
         };
         holds(rejected, format_args!("the history of transactions satisfies {}", criterion.name()))
+    }
+
+    /// A transaction sees what it should not; or the history asks for the missing one. That the memory does not have that one is not for one
+    /// execution to show.
+    fn asks_in_vain(&self, structure: Structure, missing: Option<&[Event]>) -> Result<(), ReplayError> {
+        let seen =
+            |kind| isolation::breach(kind, &cyrano_engine::history::deeds(self.program, self.replayed)).is_some();
+        let size = Size { threads: self.program.threads.len() as u8, vars: self.program.transactional.len() as u8 };
+        let history = without_idle(&cyrano_engine::history::history(self.program, self.replayed).0);
+        let asks = match (structure, missing) {
+            (Structure::AbortIsolation, None) => seen(isolation::Kind::Abort),
+            (Structure::PendingIsolation, None) => seen(isolation::Kind::Pending),
+            (_, Some(missing)) => images(structure, size, &history).iter().any(|image| image == missing),
+            _ => return Err(other_property()),
+        };
+        holds(asks, format_args!("the execution does not ask {} for that", structure.name()))
     }
 
     /// The same for a history with values.
@@ -197,6 +223,7 @@ impl<'p> Claim<'_, 'p> {
             | Violation::Observation { .. }
             | Violation::Transactions
             | Violation::Lasso(_)
+            | Violation::Structure { .. }
             | Violation::Blocks => Err(other_property()),
             Violation::NoWitness => nothing_to_replay(),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cyrano_criteria::criterion::{Progress, Quantifier, TxCriterion};
+use cyrano_criteria::criterion::{Progress, Quantifier, Structure, TxCriterion};
 use cyrano_criteria::table::Claim;
 
 use crate::expr::Expr;
@@ -38,6 +38,8 @@ pub enum Property {
     Transactions(TxCriterion),
     /// Transactions get done.
     Progress(Progress),
+    /// The set of all histories is like this (FOIL, section 8).
+    Structure(Structure),
     /// Whenever no thread is in an atomic block, memory is as if the blocks had been executed one at a time in the order of their commits,
     /// and every block handed on what it would have then (Flanagan, section 4).
     CommitAtomicity,
@@ -64,6 +66,7 @@ impl Property {
             Self::Assertions => Claim::Assertions,
             Self::Transactions(criterion) => Claim::Transactions(*criterion),
             Self::Progress(progress) => Claim::Progress(progress.alone()),
+            Self::Structure(structure) => Claim::Structure(*structure),
             Self::CommitAtomicity => Claim::CommitAtomicity,
             Self::Observations(_) => Claim::Observations,
             Self::Final { quantifier, cond, text } => Claim::Final(*quantifier, (cond.clone(), text.clone())),
@@ -76,6 +79,7 @@ impl Property {
             Claim::Assertions => vec![Self::Assertions],
             Claim::Transactions(criterion) => vec![Self::Transactions(*criterion)],
             Claim::Progress(parts) => parts.iter().copied().map(Self::Progress).collect(),
+            Claim::Structure(structure) => vec![Self::Structure(*structure)],
             Claim::CommitAtomicity => vec![Self::CommitAtomicity],
             Claim::Final(quantifier, (cond, text)) => {
                 vec![Self::Final { quantifier: *quantifier, cond: cond.clone(), text: text.clone() }]

@@ -31,7 +31,7 @@ mod words;
 pub use access::{Access, AccessKind, Addr, Change, Tags};
 pub use blocks::{BlockProblem, Blocks};
 pub use cond::{Check, FinalExpr, FinalVar, Observable, ProgramClaim, Property};
-pub use cyrano_criteria::criterion::{OrderName, Progress, Quantifier, TxCriterion};
+pub use cyrano_criteria::criterion::{OrderName, Progress, Quantifier, Structure, TxCriterion};
 pub use cyrano_diagnostic::{Diagnostic, origin, suggest};
 pub use expr::{BinOp, EvalError, Expr, IntType, UNDEFINED, UnOp, WORD};
 pub use fence::{Fence, FenceSet};

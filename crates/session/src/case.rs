@@ -123,6 +123,16 @@ impl Case {
         self.frontend.cases(&source, &self.set, &Wanted { tests, no_reuse: false }, &saved)
     }
 
+    /// The same stm for this many threads and variables.
+    pub(crate) fn sized(&self, (threads, vars): (i128, i128)) -> Result<Self, Failure> {
+        let size = [("threads".to_owned(), threads), ("vars".to_owned(), vars)];
+        let others = self.set.iter().filter(|(name, _)| !["threads", "vars"].contains(&name.as_str())).cloned();
+        let set: Vec<(String, i128)> = others.chain(size).collect();
+        let wanted = Wanted { tests: Tests::Declared, no_reuse: false };
+        let mut cases = self.frontend.cases(&self.source, &set, &wanted, &Saved(&BTreeMap::new()))?;
+        cases.pop().ok_or_else(|| self.refused("there is no program in it"))
+    }
+
     /// Another program that has what this one observes; of a file with tests, with the test of this one.
     pub fn reference(&self, name: &str, files: &dyn Files) -> Result<Self, Failure> {
         let source = files.open(name)?;

@@ -4,13 +4,14 @@ use std::sync::OnceLock;
 
 use cyrano_criteria::table::Claim;
 use cyrano_engine::Watch;
-use cyrano_ir::Property;
+use cyrano_ir::{Property, Structure};
 use cyrano_report::CheckReport;
 
 use crate::atomicity::Atomicity;
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::frontend::{self, Wanted};
+use crate::reduction;
 use crate::run::Runner;
 use crate::select::Selected;
 use crate::source::Files;
@@ -47,6 +48,9 @@ impl Subject {
             Selected::Run(Claim::Observations, model) => self.specification.check(runner, &self.case, model, watch),
             Selected::Run(Claim::Atomicity, model) => {
                 self.atomicity.get_or_init(|| Atomicity::new(&self.case)).check(runner, model, watch)
+            }
+            Selected::Run(Claim::Structure(Structure::Reduction), model) => {
+                reduction::check(runner, &self.case, model, watch)
             }
             Selected::Run(claim, model) => {
                 let property = Property::all_of(claim).pop().expect("all that is claimed is known");

@@ -156,6 +156,7 @@ impl Engine for Symbolic {
             Some(Property::Transactions(TxCriterion::InOrder(_))) => Some(Subject::Histories),
             Some(Property::Transactions(_)) if !program.has_calls() => Some(Subject::Histories),
             Some(Property::Progress(_)) => Some(Subject::Progress),
+            Some(Property::Structure(_)) => Some(Subject::Languages),
             Some(Property::CommitAtomicity) => Some(Subject::CommitPoints),
             _ => None,
         };

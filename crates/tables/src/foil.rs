@@ -1,6 +1,7 @@
-//! The experiments of FOIL (Guerraoui, Henzinger, Singh), sections 3, 4.2 and 6.
+//! The experiments of FOIL (Guerraoui, Henzinger, Singh), sections 3, 4.2, 6 and 8.
 
 mod paper;
+mod structure;
 
 use std::collections::BTreeSet;
 
@@ -19,6 +20,7 @@ pub const RECIPES: &[Recipe] = &[
     Recipe { title: "Section 4.2: the outcomes of Fig. 4", make: outcomes },
     Recipe { title: "Table 2: opacity under sc, 2 threads and 2 variables", make: table2 },
     Recipe { title: "Table 3: minimal fences for opacity, 2 threads and 2 variables", make: table3 },
+    Recipe { title: "Section 8: from 2 threads and 2 variables to any number", make: structure::section8 },
 ];
 
 fn seconds(number: f64) -> String {

@@ -14,7 +14,7 @@ use crate::record::Parts;
 use crate::rerun::{self, Registers};
 use crate::schema::{Explanation, NamedValue, Trace};
 use crate::transactions;
-use crate::{atomicity, lasso, observation, pointers};
+use crate::{atomicity, lasso, observation, pointers, structure};
 
 /// The kind of the explanation of an execution that claims nothing.
 const STEPS: &str = "steps";
@@ -74,11 +74,17 @@ pub(crate) fn explain(parts: &Parts<'_>, lines: &Lines<'_>) -> Explanation {
             observation::explain(parts.program, outcome, allowed)
         }
         (Some(Violation::Lasso(lasso)), Property::Progress(progress)) => lasso::explain(parts, *progress, lasso),
+        (Some(Violation::Structure { missing }), _) => structure::explain(parts, lines, missing.as_deref()),
         (Some(Violation::Blocks), _) => atomicity::explain(parts, lines),
         (None, Property::Assertions) => told.so_far(),
-        (_, Property::Assertions | Property::Observations(_) | Property::Progress(_) | Property::CommitAtomicity) => {
-            told.plain("witness", "The execution is as claimed.".to_owned())
-        }
+        (
+            _,
+            Property::Assertions
+            | Property::Observations(_)
+            | Property::Progress(_)
+            | Property::Structure(_)
+            | Property::CommitAtomicity,
+        ) => told.plain("witness", "The execution is as claimed.".to_owned()),
     }
 }
 

@@ -28,6 +28,7 @@ mod rerun;
 mod restore;
 mod schema;
 mod shape;
+mod structure;
 mod timeline;
 mod told;
 mod transactions;

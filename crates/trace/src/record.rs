@@ -93,6 +93,7 @@ impl From<&Property> for PropertyInfo {
             Property::Assertions
             | Property::Transactions(_)
             | Property::Progress(_)
+            | Property::Structure(_)
             | Property::CommitAtomicity
             | Property::Observations(_) => None,
             Property::Final { text, .. } => Some(text.clone()),
@@ -304,6 +305,9 @@ impl Recorder<'_> {
                 blocked: blocked.iter().map(|b| BlockedInfo { thread: name(b.thread), instr: b.instr.0 }).collect(),
             },
             Violation::Transactions => ViolationInfo::Cycle,
+            Violation::Structure { missing } => ViolationInfo::Structure {
+                missing: missing.as_ref().map(|events| events.iter().map(ToString::to_string).collect()),
+            },
             Violation::Blocks => ViolationInfo::Atomicity,
             Violation::Lasso(lasso) => ViolationInfo::Lasso(crate::lasso::record(self.parts.program, lasso)),
             Violation::Observation { outcome } => ViolationInfo::Observation { outcome: outcome.clone() },

@@ -5,9 +5,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use cyrano_criteria::history::{History, Names, parse};
 use cyrano_criteria::spec::own;
 use cyrano_engine::{Access, Blocked, Execution, Violation};
-use cyrano_ir::{InstrId, Program, Progress, Property, ThreadId, TxCriterion};
+use cyrano_ir::{InstrId, Program, Progress, Property, Structure, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::schema::{End, Relations, SCHEMA, SCHEMAS, Trace, ViolationInfo};
@@ -162,6 +163,9 @@ impl Trace {
         if let Some(progress) = Progress::from_name(&wanted.criterion) {
             return Ok(Property::Progress(progress));
         }
+        if let Some(structure) = Structure::from_name(&wanted.criterion) {
+            return Ok(Property::Structure(structure));
+        }
         if [OBSERVATIONS, ATOMICITY].contains(&wanted.criterion.as_str()) {
             return self.allowed_outcomes(program).map(Property::Observations);
         }
@@ -170,6 +174,7 @@ impl Trace {
             Property::Assertions
             | Property::Transactions(_)
             | Property::Progress(_)
+            | Property::Structure(_)
             | Property::CommitAtomicity
             | Property::Observations(_) => false,
             Property::Final { text, .. } => {
@@ -222,6 +227,9 @@ impl Trace {
                 Violation::Deadlock { blocked: waits.collect::<Result<_, TraceError>>()? }
             }
             ViolationInfo::Cycle => Violation::Transactions,
+            ViolationInfo::Structure { missing } => {
+                Violation::Structure { missing: missing.as_deref().map(restored).transpose()? }
+            }
             ViolationInfo::Atomicity => Violation::Blocks,
             ViolationInfo::Lasso(info) => Violation::Lasso(crate::lasso::restore(info, self.thread_id(&info.thread)?)?),
             ViolationInfo::Observation { outcome } => Violation::Observation { outcome: outcome.clone() },
@@ -242,4 +250,21 @@ impl Trace {
         let id = position.and_then(|position| u16::try_from(position).ok()).map(ThreadId);
         id.ok_or_else(|| TraceError::new(format!("it has no thread `{name}`")))
     }
+}
+
+/// A history from the words of its events; threads are numbers from 1 and variables have their usual names.
+fn restored(events: &[String]) -> Result<History, TraceError> {
+    let wrong = || TraceError::new("the missing history cannot be read");
+    let text = format!("history memory\n{}\n", events.join("\n"));
+    let mut parsed = parse(&text).map_err(|_| wrong())?;
+    let variable = |name: &String| (0..=u8::MAX).find(|v| Names::default().variable(*v) == *name);
+    let thread = |name: &String| name.parse::<u8>().ok()?.checked_sub(1);
+    let variables: Option<Vec<u8>> = parsed.names.variables.iter().map(variable).collect();
+    let threads: Option<Vec<u8>> = parsed.names.threads.iter().map(thread).collect();
+    let (Some(variables), Some(threads)) = (variables, threads) else { return Err(wrong()) };
+    for event in &mut parsed.history {
+        event.thread = threads[usize::from(event.thread)];
+        event.action = event.action.with_variable(|v| variables[usize::from(v)]);
+    }
+    Ok(parsed.history)
 }

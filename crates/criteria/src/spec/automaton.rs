@@ -86,14 +86,13 @@ const UNKNOWN: Stretch = Stretch { start: u32::MAX, len: u32::MAX };
 impl<S: Specification> Numbered<S> {
     /// Over all events of the specification's size.
     pub fn new(spec: S) -> Self {
-        Self {
-            alphabet: spec.size().alphabet(),
-            spec,
-            numbers: FxHashMap::default(),
-            states: Vec::new(),
-            known: Vec::new(),
-            lists: Vec::new(),
-        }
+        let alphabet = spec.size().alphabet();
+        Self::over(spec, alphabet)
+    }
+
+    /// Over these events.
+    pub fn over(spec: S, alphabet: Vec<Event>) -> Self {
+        Self { alphabet, spec, numbers: FxHashMap::default(), states: Vec::new(), known: Vec::new(), lists: Vec::new() }
     }
 
     fn number(&mut self, state: S::State) -> StateId {

@@ -4,5 +4,6 @@ mod history;
 mod monitor;
 mod oracle;
 mod spec;
+mod structure;
 mod table;
 mod values;

@@ -134,13 +134,17 @@ impl Explore {
                 vacuous(vacuity::NO_END)
             }
             Property::Transactions(_) => self.idle_transactions(machine, found.notes, limits),
-            Property::Progress(_) if !found.notes.committed => vacuous("no transaction ever commits"),
+            Property::Progress(_) | Property::Structure(_) if !found.notes.committed => {
+                vacuous("no transaction ever commits")
+            }
             Property::CommitAtomicity if !found.notes.committed => vacuous("no atomic block ever commits"),
             Property::Final { .. } | Property::Observations(_) if !found.judge.ended => vacuous(vacuity::NO_END),
             Property::Observations(_) if program.observed.is_empty() => vacuous(vacuity::NOTHING_OBSERVED),
-            Property::Progress(_) | Property::CommitAtomicity | Property::Final { .. } | Property::Observations(_) => {
-                None
-            }
+            Property::Progress(_)
+            | Property::Structure(_)
+            | Property::CommitAtomicity
+            | Property::Final { .. }
+            | Property::Observations(_) => None,
         }
     }
 

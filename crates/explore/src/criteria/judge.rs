@@ -129,7 +129,8 @@ impl<'m, 'a> Judge<'m, 'a> {
                     self.found(record, Some(Violation::Transactions), false);
                 }
             }
-            Some(Property::Assertions | Property::Progress(_) | Property::CommitAtomicity) => {}
+            Some(Property::Assertions | Property::Progress(_) | Property::Structure(_) | Property::CommitAtomicity) => {
+            }
             Some(Property::Observations(allowed)) => {
                 let outcome = outcome();
                 if !allowed.contains(&outcome) {

@@ -24,7 +24,7 @@
 //! states may exchange the threads. Neither are `lazy-choices` and `repeated-stores`, which are made for safety.
 
 mod cycles;
-mod graph;
+pub(crate) mod graph;
 mod names;
 mod walk;
 

@@ -133,6 +133,7 @@ pub(crate) fn observed(program: &Program, property: Option<&Property>) -> bool {
             Property::Assertions
             | Property::Transactions(_)
             | Property::Progress(_)
+            | Property::Structure(_)
             // They are compared with those of the serial run, which are renumbered as well.
             | Property::CommitAtomicity,
         ) => false,

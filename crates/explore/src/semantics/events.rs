@@ -7,6 +7,7 @@
 //! and of the reductions only those are used that keep the order of events as it is.
 
 use cyrano_criteria::history::{Action, Event};
+use cyrano_criteria::structure::isolation::Deed;
 use cyrano_engine::{Access, Violation};
 use cyrano_ir::{AccessKind, ThreadId, TxEvent};
 
@@ -50,6 +51,12 @@ impl Stepper<'_> {
             successor.told.push(Told { access: None, action: Some(action) });
         }
         self.observe(successor, action);
+        if self.m.notes_deeds {
+            let (thread, event) = (thread as u8, Some(action));
+            let none =
+                Deed { thread, event, location: None, reads: false, writes: false, changes: false, stale: false };
+            successor.deeds.push(none);
+        }
         if event != TxEvent::ReadFinish {
             successor.ended = Some(event);
             successor.state.threads[thread].queue.iter_mut().for_each(|entry| entry.stale = true);
@@ -71,6 +78,9 @@ impl Stepper<'_> {
             self.notes.stored = true;
             self.note_store(successor);
         }
+        if self.m.notes_deeds {
+            self.note_deed(successor, kind, pc, loc, stale);
+        }
         if self.m.monitor.is_none() && self.m.spec.is_none() && !self.m.tells {
             return;
         }
@@ -89,6 +99,23 @@ impl Stepper<'_> {
         if let Some(action) = action {
             self.observe(successor, action);
         }
+    }
+
+    /// Notes the access that was performed last. Whether it changes memory is found out by whoever knows what was there before.
+    fn note_deed(&self, successor: &mut Successor, kind: AccessKind, pc: u32, loc: u32, stale: bool) {
+        let access = successor.accesses.last().expect("an access was performed");
+        let variable = self.m.variables[loc as usize];
+        let op = self.m.op(successor.thread, pc);
+        let event = variable.and_then(|v| cyrano_engine::history::access(kind, op, access.written.is_some(), v));
+        successor.deeds.push(Deed {
+            thread: successor.thread as u8,
+            event,
+            location: Some(loc),
+            reads: access.read.is_some(),
+            writes: access.written.is_some(),
+            changes: access.written.is_some(),
+            stale,
+        });
     }
 
     fn observe(&mut self, successor: &mut Successor, action: Action) {

@@ -84,6 +84,8 @@ pub(crate) struct Machine<'a> {
     pub pursuit: Option<Pursuit>,
     /// The names that threads choose, if progress is asked for; see `progress`.
     pub names: Option<&'a Names>,
+    /// Whether the set of all histories is asked about: what happens is noted, and events of transactions are steps of their own.
+    pub notes_deeds: bool,
     /// Whether commits return in steps of their own; see [`Machine::waits_to_respond`].
     pub returns_wait: bool,
 }
@@ -140,7 +142,7 @@ impl<'a> Machine<'a> {
             asks_for_assertions: matches!(property, Some(Property::Assertions)),
             judge_assertions: property.is_some_and(|property| !matches!(property, Property::Final { .. })),
             monitor: property.filter(|_| values.is_none()).and_then(|property| monitor(program, property)),
-            events_wait: spec.is_some(),
+            events_wait: spec.is_some() || matches!(property, Some(Property::Structure(_))),
             tells: false,
             spec,
             values,
@@ -171,6 +173,7 @@ impl<'a> Machine<'a> {
             constant: constant_variables(program),
             pursuit: None,
             names: None,
+            notes_deeds: matches!(property, Some(Property::Structure(_))),
             returns_wait: matches!(property, Some(Property::Transactions(TxCriterion::InOrder(order)))
                 if order.name() == COMMIT_ORDER),
             sorts: config.sorted_stores
@@ -313,7 +316,7 @@ fn exit_live(program: &Program, thread: ThreadId, property: Option<&Property>) -
             let keys = program.serial_order(order.name()).and_then(|order| order.keys.get(thread.index()));
             live.extend(keys.into_iter().flatten().flatten());
         }
-        Some(Property::Assertions | Property::Transactions(_) | Property::Progress(_)) => {}
+        Some(Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::Structure(_)) => {}
         // What is observed at the end is handed on by the last blocks.
         Some(Property::CommitAtomicity) => live.extend(exit_registers(program, thread)),
         None | Some(Property::Observations(_)) => program.observed.iter().for_each(|o| add(&o.var)),

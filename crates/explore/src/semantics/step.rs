@@ -12,6 +12,7 @@
 //! - a deferred access when the queue is as long as it may get (the result is then `bounded`);
 //! - an `assume` or `limit` that failed: this execution is dropped, but what others do in it still counts;
 //! - its end;
+//! - an event of a transaction, where the set of all histories is asked about;
 //! - any local instruction, once it has run for [`PATIENCE`] instructions without a rest, so that a loop without shared
 //!   accesses becomes a cycle of states instead of a hang.
 

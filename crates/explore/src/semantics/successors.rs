@@ -1,6 +1,7 @@
 //! States under construction: the successors of a state, with their buffers kept for the next one.
 
 use cyrano_criteria::history::Action;
+use cyrano_criteria::structure::isolation::Deed;
 use cyrano_engine::{Access, Execution, Violation};
 use cyrano_ir::{AccessKind, TxEvent};
 
@@ -34,6 +35,8 @@ pub(crate) struct Successor {
     pub thread: usize,
     /// How a transaction ended in it, if one did.
     pub ended: Option<TxEvent>,
+    /// What abort isolation and languages see of it, if they are asked about; see `structure`.
+    pub deeds: Vec<Deed>,
     /// Whether an atomic block committed in it.
     pub block_committed: bool,
     /// Where units ended in it and what they handed on, if that is noted without a shadow to compare it with; see `movers`.
@@ -87,6 +90,7 @@ impl Successors {
         new.own_choices.clear();
         new.thread = thread;
         new.ended = None;
+        new.deeds.clear();
         new.block_committed = false;
         new.handed_on.clear();
         new.dropped = false;

@@ -14,7 +14,7 @@ use crate::cond::{Check, FinalVar, Observable, Property};
 use crate::ids::{LocId, RegId, ThreadId};
 use crate::program::{Instr, Location, OwnOrder, Program, Register, Routine, SharedArray, Thread};
 use crate::serial::SerialOrder;
-use crate::{Progress, Quantifier, TxCriterion};
+use crate::{Progress, Quantifier, Structure, TxCriterion};
 
 /// Reads a program.
 pub fn parse(text: &str) -> std::result::Result<Program, TextError> {
@@ -217,6 +217,11 @@ impl Reader {
                 let name = line.name()?;
                 let progress = Progress::from_name(&name);
                 Property::Progress(progress.ok_or(format!("`{name}` is no progress property"))?)
+            }
+            "structure" => {
+                let name = line.name()?;
+                let structure = Structure::from_name(&name);
+                Property::Structure(structure.ok_or(format!("`{name}` is no structural property"))?)
             }
             "commit_atomicity" => Property::CommitAtomicity,
             "observations" => Property::Observations(rows(line)?),

@@ -142,6 +142,7 @@ impl Printer {
         let mut out = match &check.property {
             Property::Transactions(criterion) => format!("transactions {}", written(criterion.name())),
             Property::Progress(progress) => format!("progress {}", written(progress.name())),
+            Property::Structure(structure) => format!("structure {}", written(structure.name())),
             Property::CommitAtomicity => "commit_atomicity".to_owned(),
             property => property.criterion().to_owned(),
         };
@@ -153,7 +154,11 @@ impl Printer {
             Property::Observations(allowed) => {
                 allowed.iter().for_each(|row| out.push_str(&format!(" ({})", numbers(row))));
             }
-            Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity => {}
+            Property::Assertions
+            | Property::Transactions(_)
+            | Property::Progress(_)
+            | Property::Structure(_)
+            | Property::CommitAtomicity => {}
         }
         if !check.models.is_empty() {
             let models: Vec<_> = check.models.iter().map(|m| written(m)).collect();

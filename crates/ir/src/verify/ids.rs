@@ -95,7 +95,11 @@ fn check_property(program: &Program, property: &Property, errors: &mut Errors) {
                 errors.push(format!("check observations: an outcome of {} values for {columns} columns", row.len()));
             }
         }
-        Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::CommitAtomicity => {}
+        Property::Assertions
+        | Property::Transactions(_)
+        | Property::Progress(_)
+        | Property::Structure(_)
+        | Property::CommitAtomicity => {}
     }
 }
 

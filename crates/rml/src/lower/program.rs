@@ -234,6 +234,7 @@ pub(crate) fn properties<'a>(
         Claim::CommitAtomicity => vec![Property::CommitAtomicity],
         // Which observations are serial is found out by whoever checks it.
         Claim::Atomicity | Claim::Observations => vec![Property::Observations(Default::default())],
+        Claim::Structure(structure) => vec![Property::Structure(*structure)],
         Claim::Progress(all) => all.iter().copied().map(Property::Progress).collect(),
         Claim::Final(quantifier, (written, text)) => {
             let cond = condition(written)?;

@@ -98,6 +98,9 @@ impl<'a> Checker<'a, '_> {
             }
             Claim::Transactions(_) => None,
             Claim::Progress(_) => Some("progress is about all clients, and this stm has one of its own".to_owned()),
+            Claim::Structure(structure) => {
+                Some(format!("`{}` is about all clients, and this stm has one of its own", structure.name()))
+            }
             Claim::CommitAtomicity => Some("a client has no commit points".to_owned()),
             Claim::Atomicity | Claim::Assertions | Claim::Observations | Claim::Final(..) => None,
         }

@@ -178,7 +178,11 @@ fn no_sets(expr: &Expr, at_the_end: bool, checker: &mut Checker<'_, '_>) {
 }
 
 fn one_check(check: &CheckDecl, file: &File, checker: &mut Checker<'_, '_>) {
-    if let Claim::CommitAtomicity | Claim::Atomicity | Claim::Transactions(TxCriterion::InOrder(_)) = check.claim {
+    if let Claim::CommitAtomicity
+    | Claim::Atomicity
+    | Claim::Structure(_)
+    | Claim::Transactions(TxCriterion::InOrder(_)) = check.claim
+    {
         let help = "check `opacity`, another criterion, `assertions` or a condition over results";
         checker.complain(check.span, "this cannot be claimed of an algorithm", "not here", help);
     }

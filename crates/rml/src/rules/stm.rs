@@ -30,6 +30,9 @@ impl<'a> Checker<'a, '_> {
                     format!("`{}` is a property of an `stm`, not of `threads`", criterion.name())
                 }
                 Claim::Progress(_) if !is_stm => "progress is a property of an `stm`, not of `threads`".to_owned(),
+                Claim::Structure(structure) if !is_stm => {
+                    format!("`{}` is a property of an `stm`, not of `threads`", structure.name())
+                }
                 Claim::CommitAtomicity | Claim::Atomicity if is_stm => {
                     "the atomic blocks of an stm are its transactions, which have criteria of their own".to_owned()
                 }

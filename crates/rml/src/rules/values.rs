@@ -78,6 +78,10 @@ impl<'a> Checker<'a, '_> {
                 let message = format!("`{}` is a property of an stm with values", criterion.name());
                 (message, "give `write` a second parameter, or check `opacity` or `strict-serializability`".to_owned())
             }
+            Claim::Structure(structure) if file.has_values() => {
+                let message = format!("`{}` is a property of an stm without values", structure.name());
+                (message, "take the second parameter of `write` away: its histories are judged by conflicts".to_owned())
+            }
             Claim::Progress(_) if file.has_values() && file.client.is_none() => {
                 let message = "progress is a property of an stm without values".to_owned();
                 (message, "the clients of an stm with values run until each transaction has committed".to_owned())

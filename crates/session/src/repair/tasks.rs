@@ -29,6 +29,10 @@ pub fn tasks<'a>(
             let goal = match claim {
                 // A fence forbids executions and adds none; that nobody gets done is not a matter of reordering.
                 Claim::Progress(_) => continue,
+                Claim::Structure(structure) => {
+                    let why = format!("fences are not sought for `{}`; ask for `opacity`", structure.name());
+                    return Err(case.refused(why));
+                }
                 // A file may claim both; the commit points say more.
                 Claim::Atomicity if by_commits => continue,
                 Claim::Atomicity => {

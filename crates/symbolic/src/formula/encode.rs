@@ -251,7 +251,8 @@ impl<'a> Problem<'a> {
         let asked = asked(self.program, self.question).into_iter().map(|var| (var, lookup(&var))).collect();
         let mut undefined = FALSE;
         let target = match self.question {
-            Question::Outcomes | Question::Holds(Property::Progress(_) | Property::CommitAtomicity) => complete,
+            Question::Outcomes
+            | Question::Holds(Property::Progress(_) | Property::Structure(_) | Property::CommitAtomicity) => complete,
             // No formula tells a wrong history; histories are judged as they are found.
             Question::Holds(Property::Transactions(_)) => FALSE,
             Question::Holds(Property::Assertions) => gates.or(wrong, deadlock),

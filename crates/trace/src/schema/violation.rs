@@ -41,6 +41,11 @@ pub enum ViolationInfo {
     Cycle,
     /// A thread never commits again, for ever: the steps have a stem and then the same round several times.
     Lasso(LassoInfo),
+    /// The history asks for another one that the memory does not have, or sees what it should not.
+    Structure {
+        /// The events of the history that is missing.
+        missing: Option<Vec<String>>,
+    },
     /// Atomic blocks did not do what they would have done one at a time.
     Atomicity,
     /// The final state shows an outcome that no serial execution has.

@@ -9,6 +9,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use cyrano_criteria::structure::isolation::Deed;
 use cyrano_engine::{Limits, Stats, Stop, Violation, Watch, client_choices};
 use cyrano_ir::{InstrId, Op, Property, TxEvent};
 
@@ -17,7 +18,7 @@ use crate::search::plain::{Bytes, Plain};
 use crate::search::{Found, Search};
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
-use crate::semantics::step::{Notes, Stepper, Successors};
+use crate::semantics::step::{Notes, Stepper, Successor, Successors};
 use crate::store::{Address, Store};
 
 /// A set of threads, one bit each.
@@ -38,6 +39,8 @@ pub(crate) struct Edge {
     pub choice: bool,
     /// How a transaction ends in it.
     pub ended: Option<TxEvent>,
+    /// What happens in it, if that is noted: where it starts in the list, and how much it is.
+    deeds: (u32, u32),
 }
 
 /// The reachable states and the steps between them.
@@ -62,6 +65,9 @@ struct Nodes {
     blocked: Vec<Threads>,
     firsts: Vec<usize>,
     edges: Vec<Edge>,
+    deeds: Vec<Deed>,
+    /// The nodes that a search starts from.
+    starts: Vec<u32>,
     /// How many states have been stored, initial ones among them: each but those is the end of the next edge.
     initial: usize,
     stored: usize,
@@ -75,7 +81,8 @@ impl Nodes {
     /// How many bytes it takes, with what the search for cycles adds for each node.
     fn size(&self) -> u64 {
         let node = size_of::<Address>() + size_of::<usize>() + size_of::<Threads>() * 2 + super::cycles::PER_NODE;
-        (self.records.len() * node + self.edges.capacity() * size_of::<Edge>()) as u64
+        let deeds = self.deeds.capacity() * size_of::<Deed>();
+        (self.records.len() * node + self.edges.capacity() * size_of::<Edge>() + deeds) as u64
     }
 }
 
@@ -126,6 +133,16 @@ impl Graph {
         &self.nodes.edges[self.nodes.firsts[at]..self.nodes.firsts[at + 1]]
     }
 
+    /// What happens in a step.
+    pub fn deeds(&self, edge: &Edge) -> &[Deed] {
+        &self.nodes.deeds[edge.deeds.0 as usize..][..edge.deeds.1 as usize]
+    }
+
+    /// The nodes that the search started from.
+    pub fn starts(&self) -> &[u32] {
+        &self.nodes.starts
+    }
+
     /// The nodes on the way to this one, from an initial one on, both included.
     pub fn path(&self, node: u32) -> Vec<u32> {
         let path = self.store.path(self.nodes.records[node as usize]);
@@ -136,6 +153,19 @@ impl Graph {
     pub fn size(&self) -> u64 {
         self.store.bytes() + self.nodes.size()
     }
+}
+
+/// What happens in a step, told whether a write changes what was in memory before. There is one deed for each access.
+fn with_changes(memory: &[i128], step: &Successor) -> Vec<Deed> {
+    let mut written: Vec<(u32, i128)> = Vec::new();
+    let mut deeds = step.deeds.clone();
+    for (deed, access) in deeds.iter_mut().zip(&step.accesses) {
+        let (Some(location), Some(value)) = (deed.location, access.written) else { continue };
+        let earlier = written.iter().rfind(|(other, _)| *other == location).map(|(_, value)| *value);
+        deed.changes = deed.event.is_some() || earlier.unwrap_or(memory[location as usize]) != value;
+        written.push((location, value));
+    }
+    deeds
 }
 
 /// Keeps the edges that a search comes along.
@@ -172,11 +202,13 @@ impl<'m> Observer<'m> for &Edges<'m> {
             moves |= 1 << step.thread;
             if step.event.is_none() && !step.dropped {
                 let choice = self.clients[step.thread].contains(&InstrId(state.threads[step.thread].pc));
-                nodes.edges.push(Edge { to: u32::MAX, thread: step.thread as u8, choice, ended: step.ended });
+                let deeds = (nodes.deeds.len() as u32, step.deeds.len() as u32);
+                nodes.deeds.extend(with_changes(&state.memory, step));
+                nodes.edges.push(Edge { to: u32::MAX, thread: step.thread as u8, choice, ended: step.ended, deeds });
             }
         }
         nodes.blocked.push(self.waiting(state) & !moves);
-        stepper.notes.too_large |= nodes.records.len() >= MOST_NODES;
+        stepper.notes.too_large |= nodes.records.len() >= MOST_NODES || nodes.deeds.len() >= MOST_NODES;
     }
 
     fn stored(&mut self, record: Address) {
@@ -185,8 +217,9 @@ impl<'m> Observer<'m> for &Edges<'m> {
             nodes.records.push(record);
         }
         let to = nodes.number(record);
-        if let Some(edge) = nodes.stored.checked_sub(nodes.initial) {
-            nodes.edges[edge].to = to;
+        match nodes.stored.checked_sub(nodes.initial) {
+            Some(edge) => nodes.edges[edge].to = to,
+            None => nodes.starts.push(to),
         }
         nodes.stored += 1;
     }

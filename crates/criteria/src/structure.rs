@@ -1,0 +1,39 @@
+//! Structural properties of a memory's language, which carry opacity from two threads and two variables to any number (FOIL, section 8).
+//!
+//! The paper is loose here; these are the definitions that are decided. The *language* Γ of a memory is the set of its histories for all clients, over
+//! loads, stores, successful compare-and-swaps, rollbacks, read-finishes, commits and aborts, and the beginnings of transactions (their first
+//! access, to whatever location). Read-finishes without a load say nothing and are left out. A transaction
+//! that has begun to roll back counts as aborted. An image is *in* Γ if Γ has it with some transactions
+//! shorter: they begin later, finish reads or commit earlier. That adds real time and takes nothing away, so what is not opaque stays so.
+//!
+//! - **P1, `transaction-projection`**: a history without its aborted transactions, and without any choice of its unfinished ones, is in Γ.
+//! - **`completion`**: the same, and an unfinished transaction that has rolled nothing back, or an aborted one that has stored nothing, may also end
+//!   with a commit right behind its last read-finish or store. The paper does not have it; without it the theorem is wrong.
+//! - **P2, `thread-symmetry`**: if nothing aborts and no transactions of threads t and u overlap, the history with all of u's transactions in t is in Γ.
+//!   (The paper asks this of committed transactions only; two unfinished ones in one thread would be one transaction.)
+//! - **`sequential-renaming`**: the same for histories whose transactions follow one another, perhaps with one more step of a third thread: an event, or a
+//!   load and its read-finish. It is what the proof uses, and all that the theorem needs.
+//! - **P3, `variable-projection`**: if nothing aborts, the history without the events of a variable, and without transactions that have nothing left, is
+//!   in Γ.
+//! - **P4, `monotonicity`**: let h·s be in Γ, where in h nothing aborted and exactly one transaction is unfinished, and s is a step of that one: an event
+//!   that is no abort, or a load and its read-finish if nobody stores in between. Put the transactions of h one after the other, keeping
+//!   conflicts (of all loads) and real time: if there is such a row, there is one, r, with r·s in Γ. (The paper asks for every row. The proof needs one,
+//!   and TL2 does not have every one.)
+//! - **`conflict-commutativity`**: two neighbouring events a b of different threads, of commands such that an event of b's command stands before a
+//!   conflicting one of a's command, can be exchanged. An event counts to the command that its thread has reached.
+//! - **`abort-isolation`, `pending-isolation`**: in [`isolation`].
+//!
+//! **The theorem.** If a memory has completion, sequential renaming, variable projection and monotonicity for all sizes and is opaque for two threads
+//! and two variables, it is opaque. *Idea:* take a shortest history that is not opaque. Completion makes every transaction of the cycle but that of the
+//! last step committed; monotonicity puts them in a row, which keeps all their conflicts; then all but the last step's thread can be one thread;
+//! and two variables are enough for the first and last edge of a cycle of two transactions in a row. `tests/definitions/structure/theorem.rs` checks it by brute
+//! force for histories of limited length, and shows that P1 to P4 as printed are not enough.
+//!
+//! - [`images`]: what each property asks for, by definition, one history at a time.
+//! - [`language`]: Γ as an automaton; [`transform`]: the images of all of Γ, decided by antichains; [`monotone`]: P4, up to a length.
+
+pub mod images;
+pub mod isolation;
+pub mod language;
+pub mod monotone;
+pub mod transform;

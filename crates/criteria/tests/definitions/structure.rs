@@ -1,0 +1,4 @@
+//! Structural properties of languages (FOIL, section 8).
+
+mod theorem;
+mod transducers;

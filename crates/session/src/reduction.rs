@@ -1,0 +1,153 @@
+//! `reduction`: all that carries opacity from two threads and two variables to any number of them (FOIL, section 8), and what follows in words.
+//!
+//! The theorem and its premises are in [`cyrano_criteria::structure`] and `docs/reduction.md`. Each premise is a check of its own, at the instance that can
+//! show a flaw and is small enough: projections of variables need two of them, renamings three threads. None of them is proven for every size, so the
+//! verdict is `bounded` at best, and its reason says what was checked where and what is assumed.
+
+use cyrano_engine::{Stats, Verdict, Watch};
+use cyrano_ir::automorphisms::{Identities, variables};
+use cyrano_ir::{Property, Structure, TxCriterion};
+use cyrano_memory::Model;
+use cyrano_report::CheckReport;
+
+use crate::case::Case;
+use crate::failure::Failure;
+use crate::run::Runner;
+
+/// A premise, with the instances at which it is checked: threads and variables. The first one that is too large is left out.
+struct Premise {
+    structure: Structure,
+    instances: &'static [(i128, i128)],
+    words: &'static str,
+}
+
+/// What the theorem needs.
+const PREMISES: [Premise; 4] = [
+    Premise {
+        structure: Structure::Completion,
+        instances: &[(2, 1)],
+        words: "projection and completion of transactions (P1)",
+    },
+    Premise {
+        structure: Structure::SequentialRenaming,
+        instances: &[(3, 1)],
+        words: "renaming of threads in rows (P2)",
+    },
+    Premise { structure: Structure::VariableProjection, instances: &[(2, 2)], words: "projection of variables (P3)" },
+    Premise { structure: Structure::Monotonicity, instances: &[(2, 1)], words: "monotonicity (P4)" },
+];
+
+/// What the paper would show the premises by, and P2 as it has it: told, but no premise.
+const TOLD: [Premise; 4] = [
+    Premise { structure: Structure::AbortIsolation, instances: &[(2, 1)], words: "" },
+    Premise { structure: Structure::PendingIsolation, instances: &[(2, 1)], words: "" },
+    Premise { structure: Structure::ConflictCommutativity, instances: &[(2, 1)], words: "" },
+    Premise { structure: Structure::ThreadSymmetry, instances: &[(3, 1)], words: "" },
+];
+
+/// Opacity is checked for this many threads and variables.
+const BASE: (i128, i128) = (2, 2);
+
+/// Checks the premises one after the other and says what follows.
+pub fn check(runner: &Runner, case: &Case, model: &Model, watch: &dyn Watch) -> Result<CheckReport, Failure> {
+    let opacity = Property::Transactions(TxCriterion::Opacity);
+    let base = runner.check(&case.sized(BASE)?, &opacity, model, watch)?;
+    if base.verdict != Verdict::Verified {
+        let so = format!("the reduction theorem says nothing: for {} opacity is {}", at(BASE), base.verdict.name());
+        return Ok(named(base, so));
+    }
+    let mut shown = vec![format!("opacity for {}", at(BASE))];
+    let (instance, mut stats) = (base.instance.clone(), base.stats);
+    let mut report = base;
+    for premise in &PREMISES {
+        for instance in premise.instances {
+            let found = runner.check(&case.sized(*instance)?, &Property::Structure(premise.structure), model, watch)?;
+            let name = premise.structure.name();
+            match found.verdict {
+                Verdict::Verified => shown.push(format!("{} for {}", premise.words, at(*instance))),
+                Verdict::Bounded => {
+                    let bound = found.reason.clone().unwrap_or_default();
+                    shown.push(format!("{} for {} ({bound})", premise.words, at(*instance)));
+                }
+                Verdict::Violated => {
+                    let so = format!(
+                        "the reduction theorem says nothing: `{name}`, {}, does not hold for {}; checked before: {}",
+                        premise.words,
+                        at(*instance),
+                        shown.join(", ")
+                    );
+                    return Ok(named(found, so));
+                }
+                Verdict::Unknown | Verdict::Vacuous => {
+                    let why = found.reason.clone().unwrap_or_else(|| found.verdict.name().to_owned());
+                    let so = format!(
+                        "the reduction theorem says nothing: `{name}` for {} is not known: {why}",
+                        at(*instance)
+                    );
+                    return Ok(named(CheckReport { verdict: Verdict::Unknown, ..found }, so));
+                }
+            }
+            stats = sum(stats, found.stats);
+            report = found;
+        }
+    }
+    let so = format!(
+        "opaque for every number of threads and variables by the reduction theorem, given that what was checked holds for all sizes; checked: {}; \
+         for all sizes: {}; assumed: the premises for larger sizes and longer histories, and the theorem itself, which is checked for histories of \
+         five reads, stores and ends",
+        shown.join(", "),
+        for_all(case)?,
+    );
+    let caveats = told(runner, case, model, watch)?;
+    Ok(named(CheckReport { verdict: Verdict::Bounded, caveats, instance, stats, ..report }, so))
+}
+
+/// What the paper shows the premises by.
+fn told(runner: &Runner, case: &Case, model: &Model, watch: &dyn Watch) -> Result<Vec<String>, Failure> {
+    let mut words = Vec::new();
+    for Premise { structure, instances, .. } in &TOLD {
+        for instance in *instances {
+            let found = runner.check(&case.sized(*instance)?, &Property::Structure(*structure), model, watch)?;
+            words.push(format!("{} for {}: {}", structure.name(), at(*instance), found.verdict.name()));
+        }
+    }
+    Ok(words)
+}
+
+/// What the text of the program shows, whatever the size: that names do not matter.
+fn for_all(case: &Case) -> Result<String, Failure> {
+    let sized = case.sized((3, 2))?;
+    let mut known = Vec::new();
+    if Identities::of(&sized.program).is_some() {
+        known.push("threads run the same code and can exchange their names");
+    }
+    if !variables(&sized.program, 4).is_empty() {
+        known.push("variables are treated alike and can exchange their names");
+    }
+    Ok(if known.is_empty() { "nothing".to_owned() } else { known.join(", ") })
+}
+
+/// What several checks cost.
+fn sum(one: Option<Stats>, other: Option<Stats>) -> Option<Stats> {
+    let (one, other) = (one?, other?);
+    Some(Stats {
+        states: one.states + other.states,
+        transitions: one.transitions + other.transitions,
+        depth: one.depth.max(other.depth),
+        seconds: one.seconds + other.seconds,
+        peak_bytes: one.peak_bytes.max(other.peak_bytes),
+    })
+}
+
+fn at((threads, vars): (i128, i128)) -> String {
+    format!("{threads} × {vars}")
+}
+
+fn named(report: CheckReport, so: String) -> CheckReport {
+    let reason = report.reason.filter(|_| report.verdict == Verdict::Unknown).map(|why| format!(" ({why})"));
+    CheckReport {
+        criterion: Structure::Reduction.name().to_owned(),
+        reason: Some(format!("{so}{}", reason.unwrap_or_default())),
+        ..report
+    }
+}
