@@ -1,4 +1,5 @@
 //! Histories of memories without values, against those that brute force finds.
 
 mod given_clients;
+mod languages;
 mod systems;

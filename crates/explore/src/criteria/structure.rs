@@ -25,7 +25,8 @@ use cyrano_criteria::structure::transform::{Flaw, MOST_THREADS, flaw};
 use cyrano_engine::{
     Answer, Cause, Inexact, Limits, Query, Refusal, Stats, Stop, Verdict, Violation, Watch, limit_reason,
 };
-use cyrano_ir::{InstrId, Property, Structure, ThreadId};
+use cyrano_ir::{InstrId, Program, Property, Structure, ThreadId};
+use cyrano_memory::Model;
 
 use crate::criteria::judge::Hit;
 use crate::criteria::progress::graph::{Edge, Graph};
@@ -70,6 +71,24 @@ pub(crate) fn ask(
     if let Err(why) = supports(structure, &query) {
         return Answer::new(Verdict::Unknown, Some(Cause::Refused(why)));
     }
+    let judge = |asked: &Asked<'_>| {
+        let started = std::time::Instant::now();
+        let mut answer = asked.judge(structure);
+        answer.stats.seconds += started.elapsed().as_secs_f64();
+        answer
+    };
+    on_graph(config, (program, model), structure, limits, watch, judge)
+}
+
+/// Builds the graph of all states and asks about it.
+fn on_graph<T>(
+    config: &Explore,
+    (program, model): (&Program, &Model),
+    structure: Structure,
+    limits: &Limits,
+    watch: &dyn Watch,
+    judge: impl FnOnce(&Asked<'_>) -> T,
+) -> T {
     let config = Explore { dead_loads: false, ..config.clone() };
     let property = Property::Structure(structure);
     let mut gap = (config.timestamps && program.has_timestamps()).then_some(1);
@@ -80,11 +99,19 @@ pub(crate) fn ask(
             gap = larger(gap);
             continue;
         }
-        let started = std::time::Instant::now();
-        let asked = Asked { machine: &machine, graph: &graph, limits, calls: Cell::new(0) };
-        let mut answer = asked.judge(structure);
-        answer.stats.seconds += started.elapsed().as_secs_f64();
-        return answer;
+        return judge(&Asked { machine: &machine, graph: &graph, limits, calls: Cell::new(0) });
+    }
+}
+
+impl Explore {
+    /// All histories of a memory, as the structural properties see them; none if there is too much to do.
+    pub fn language(&self, program: &Program, model: &Model, limits: &Limits) -> Option<Language> {
+        on_graph(self, (program, model), Structure::TransactionProjection, limits, &(), |asked| {
+            let letters = asked.letters();
+            let automaton = Automaton::new(asked.graph, &letters, Part::All);
+            let language = Language::new(&automaton.nfa, &letters, false, |work| asked.goes_on(work, MOST_WORK));
+            language.ok().filter(|_| asked.graph.stop.is_none() && !asked.graph.notes.bounded)
+        })
     }
 }
 
@@ -142,10 +169,13 @@ impl Asked<'_> {
         Ok(Found { path, ..Found::default() })
     }
 
+    fn letters(&self) -> Letters {
+        let machine = self.machine;
+        Letters::new(Size { threads: machine.threads.len() as u8, vars: machine.program.transactional.len() as u8 })
+    }
+
     fn language(&self, structure: Structure) -> Result<Found, Stop> {
-        let size =
-            Size { threads: self.machine.threads.len() as u8, vars: self.machine.program.transactional.len() as u8 };
-        let letters = Letters::new(size);
+        let letters = self.letters();
         let part = match structure {
             Structure::SequentialRenaming => Part::Rows,
             Structure::ThreadSymmetry | Structure::VariableProjection | Structure::Monotonicity => Part::Unaborted,
