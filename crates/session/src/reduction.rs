@@ -93,10 +93,12 @@ pub fn check(runner: &Runner, case: &Case, model: &Model, watch: &dyn Watch) -> 
     }
     let so = format!(
         "opaque for every number of threads and variables by the reduction theorem, given that what was checked holds for all sizes; checked: {}; \
-         for all sizes: {}; assumed: the premises for larger sizes and longer histories, and the theorem itself, which is checked for histories of \
-         five reads, stores and ends",
+         for all sizes: {}; assumed: the premises for larger sizes and longer histories; for larger sizes, too, that who aborts has undone its \
+         stores before others used or overwrote them, which opacity for {} shows there only and no premise carries over; and the theorem itself, which is \
+         not proven but searched for counterexamples with four loads, stores and ends of three threads, and five on three variables",
         shown.join(", "),
         for_all(case)?,
+        at(BASE),
     );
     let caveats = told(runner, case, model, watch)?;
     Ok(named(CheckReport { verdict: Verdict::Bounded, caveats, instance, stats, ..report }, so))

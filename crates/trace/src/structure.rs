@@ -26,7 +26,7 @@ fn asked(parts: &Parts<'_>, missing: &[Event]) -> String {
     let why = match parts.property {
         Property::Structure(Structure::TransactionProjection) => "without its aborted and some unfinished transactions",
         Property::Structure(Structure::Completion) => {
-            "with transactions left out, or ended by a commit behind their last read or store"
+            "with transactions left out, or ended by a commit behind their last read or store, or with a read finished at once"
         }
         Property::Structure(Structure::ThreadSymmetry | Structure::SequentialRenaming) => {
             "with the transactions of one thread in another"

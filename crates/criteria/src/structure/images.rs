@@ -53,7 +53,7 @@ pub fn images(property: Structure, size: Size, history: &[Event]) -> Vec<History
         Structure::SequentialRenaming => threads(history, size.threads, true),
         Structure::VariableProjection => variables(history, size.vars),
         Structure::Monotonicity => sequential(history),
-        Structure::Completion => completions(history),
+        Structure::Completion => [completions(history), prompt(history)].concat(),
         Structure::Reduction => Structure::PREMISES.into_iter().flat_map(|part| images(part, size, history)).collect(),
         Structure::ConflictCommutativity => exchanges(history, None),
         Structure::AbortIsolation | Structure::PendingIsolation => Vec::new(),
@@ -255,8 +255,8 @@ pub fn exchanges(history: &[Event], firsts: Option<&[bool]>) -> Vec<History> {
     (0..history.len().saturating_sub(1)).filter(|at| earlier(*at)).map(exchange).collect()
 }
 
-/// P5: every unfinished or aborted transaction is left out or, if it has stored nothing, commits after its last read; an unfinished one may
-/// also stay as it is.
+/// Completion: a transaction that has not committed may be left out, or only read and perhaps commit after its last read; one that has rolled
+/// nothing back may also stay as it is, or commit after its last read or store.
 fn completions(history: &[Event]) -> Vec<History> {
     let parts = parts(history);
     let mut choices = vec![Vec::new()];
@@ -268,25 +268,44 @@ fn completions(history: &[Event]) -> Vec<History> {
     choices.iter().map(|fates| with(history, &parts, fates)).collect()
 }
 
+/// Completion, too: a read that has finished has done so right behind its load.
+fn prompt(history: &[Event]) -> Vec<History> {
+    let load = |at: usize| (0..at).rfind(|before| history[*before].thread == history[at].thread);
+    let finishes = (0..history.len()).filter(|at| history[*at].action == Action::ReadFinish);
+    let reads = finishes.filter_map(|at| Some((load(at)?, at)));
+    let image = |(load, at): (usize, usize)| {
+        let mut image = history.to_vec();
+        image[load + 1..=at].rotate_right(1);
+        image
+    };
+    reads.filter(|(load, _)| matches!(history[*load].action, Action::Load(_))).map(image).collect()
+}
+
 /// What becomes of a transaction in an image.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    Stays,
     IsLeftOut,
-    /// It commits behind this event.
-    Commits(usize),
+    /// It stays, perhaps without its stores, and perhaps commits behind this event.
+    Stays {
+        reads: bool,
+        last: Option<usize>,
+    },
 }
 
 fn fates(history: &[Event], part: &Part) -> Vec<Fate> {
-    let action = |at: &usize| history[*at].action;
-    let stored = part.events.iter().any(|at| matches!(action(at), Action::Store(_) | Action::Cas(_)));
-    let last =
-        part.events.iter().rfind(|at| matches!(action(at), Action::ReadFinish | Action::Store(_) | Action::Cas(_)));
-    let commits = last.map(|at| Fate::Commits(*at));
+    let last = |counts: fn(Action) -> bool| part.events.iter().rfind(|at| counts(history[**at].action)).copied();
+    let stays = |reads: bool, last: Option<usize>| {
+        let commits = last.map(|_| Fate::Stays { reads, last });
+        [Fate::Stays { reads, last: None }].into_iter().chain(commits)
+    };
+    let all = stays(false, last(|a| matches!(a, Action::ReadFinish | Action::Store(_) | Action::Cas(_))));
+    let reads = stays(true, last(|a| matches!(a, Action::ReadFinish | Action::Cas(_))));
+    // What follows an aborted transaction must not become a part of it.
+    let reads = reads.skip(usize::from(part.ended)).chain([Fate::IsLeftOut]);
     match part.outcome {
-        Outcome::Committed => vec![Fate::Stays],
-        Outcome::Aborted => [Fate::IsLeftOut].into_iter().chain(commits.filter(|_| !stored)).collect(),
-        Outcome::Unfinished => [Fate::Stays, Fate::IsLeftOut].into_iter().chain(commits).collect(),
+        Outcome::Committed => vec![Fate::Stays { reads: false, last: None }],
+        Outcome::Aborted => reads.collect(),
+        Outcome::Unfinished => all.chain(reads).collect(),
     }
 }
 
@@ -294,14 +313,17 @@ fn with(history: &[Event], parts: &[Part], fates: &[Fate]) -> History {
     let mut image = History::new();
     for (at, event) in history.iter().enumerate() {
         let number = parts.iter().position(|part| part.events.contains(&at)).expect("every event is of a transaction");
-        match fates[number] {
-            Fate::Stays => image.push(*event),
-            Fate::Commits(last) if at <= last => {
-                image.push(*event);
-                image.extend((at == last).then_some(Event { action: Action::Commit, ..*event }));
-            }
-            Fate::Commits(_) | Fate::IsLeftOut => {}
+        let Fate::Stays { reads, last } = fates[number] else { continue };
+        if last.is_some_and(|last| last < at) {
+            continue;
         }
+        let own = |action: Action| Event { action, ..*event };
+        match event.action {
+            Action::Cas(v) if reads => image.extend([own(Action::Load(v)), own(Action::ReadFinish)]),
+            Action::Store(_) | Action::Rollback(_) if reads => {}
+            _ => image.push(*event),
+        }
+        image.extend((last == Some(at)).then_some(own(Action::Commit)));
     }
     image
 }

@@ -1,6 +1,6 @@
 //! The images of all histories of a language at once: P1 to P3, completion and conflict-commutativity as transducers, decided by antichains.
 //!
-//! A transducer reads a history of the language and writes one that has to be in the language as well: none, one or two events for each one read.
+//! A transducer reads a history of the language and writes one that has to be in the language as well: at most three events for each one read.
 //! Its guesses are nondeterministic, and a guess that turns out wrong ends the run. Every prefix of a run is a run, for the history so far; so
 //! all states accept, and the images are the language of the product of both automata with what is written as letters.
 //! [`images`](super::images) says the same for one history, and is compared with this.
@@ -36,7 +36,7 @@ pub fn flaw(
 ) -> Result<Option<Flaw>, GivenUp> {
     for rule in rules(property, language.letters().size()) {
         let events = language.letters().events().to_vec();
-        let mut left = Numbered::over(Image { language, rule }, events.clone());
+        let mut left = Numbered::over(Image::new(language, rule), events.clone());
         let mut right = Numbered::over(Longer(unmarked), events);
         let found = match inclusion(&mut left, &mut right, &mut *go_on) {
             Ok(found) => found.outside,
@@ -44,7 +44,7 @@ pub fn flaw(
             Err(CompareError::Alphabets) => unreachable!("both are over the letters of the language"),
         };
         if let Some(image) = found {
-            return Ok(Some(Image { language, rule }.source(image)));
+            return Ok(Some(Image::new(language, rule).source(image)));
         }
     }
     Ok(None)
@@ -69,6 +69,8 @@ pub enum Rule {
     },
     /// A variable is left out.
     Forget(u8),
+    /// A read of this thread finishes right behind its load.
+    Prompt(u8),
     /// Two neighbouring events are exchanged.
     Exchange,
 }
@@ -81,7 +83,9 @@ pub fn rules(property: Structure, Size { threads, vars }: Size) -> Vec<Rule> {
     };
     match property {
         Structure::TransactionProjection => vec![Rule::Project { completes: false }],
-        Structure::Completion => vec![Rule::Project { completes: true }],
+        Structure::Completion => {
+            [Rule::Project { completes: true }].into_iter().chain((0..threads).map(Rule::Prompt)).collect()
+        }
         Structure::ThreadSymmetry => renames(false),
         Structure::SequentialRenaming => renames(true),
         Structure::VariableProjection => (0..vars).map(Rule::Forget).collect(),
@@ -98,8 +102,18 @@ pub struct Memory {
     last: u8,
     /// What is left of a row: after a step out of the row nothing may follow, after a load only its read-finish.
     tail: Tail,
+    /// What has become of the read that finishes early; for that only.
+    read: Read,
     /// What may be exchanged; for exchanges only.
     commands: Commands,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+enum Read {
+    #[default]
+    IsToCome,
+    HasFinishedEarly,
+    IsOver,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -117,8 +131,7 @@ struct Lane {
     open: bool,
     /// What becomes of it.
     fate: Fate,
-    /// Whether it stored, began and did something that is kept; whether its last event was a load that is left out.
-    stored: bool,
+    /// Whether it began and did something that is kept; whether its last event was a load that is left out.
     begun: bool,
     kept: bool,
     lost: bool,
@@ -130,10 +143,13 @@ enum Fate {
     Stays,
     IsLeftOut,
     HasCommitted,
+    /// It only reads, what it stores is left out.
+    Reads,
+    HasReadAndCommitted,
 }
 
-/// What is written: at most two events.
-type Written = ([Option<Event>; 2], Memory);
+/// What is written: at most three events.
+type Written = ([Option<Event>; 3], Memory);
 
 impl Rule {
     /// Reads an event.
@@ -142,6 +158,7 @@ impl Rule {
             Self::Project { completes } => project(completes, memory, event, out),
             Self::Rename { from, to, sequential } => out.extend(rename((from, to), sequential, memory, event)),
             Self::Forget(variable) => forget(variable, memory, event, out),
+            Self::Prompt(thread) => prompt(thread, memory, event, out),
             Self::Exchange => exchange(memory, event, first, out),
         }
     }
@@ -159,30 +176,43 @@ fn aborts(action: Action) -> bool {
 fn project(completes: bool, memory: Memory, event: Event, out: &mut Vec<Written>) {
     let thread = usize::from(event.thread);
     let lane = memory.threads[thread];
-    let fates = if lane.open { &[lane.fate][..] } else { &[Fate::Stays, Fate::IsLeftOut][..] };
-    for fate in fates {
-        let mut next = Lane { open: true, fate: *fate, ..lane };
-        next.stored |= matches!(event.action, Action::Store(_) | Action::Cas(_));
-        let mut write = |written: [Option<Event>; 2], next: Lane| {
+    let fates = if lane.open { &[lane.fate][..] } else { &[Fate::Stays, Fate::Reads, Fate::IsLeftOut][..] };
+    for fate in fates.iter().filter(|fate| completes || **fate != Fate::Reads) {
+        let mut write = |written: [Option<Action>; 3], fate: Fate| {
             let mut after = memory;
-            after.threads[thread] = if is_end(event.action) { Lane::default() } else { next };
-            out.push((written, after));
+            let ended = is_end(event.action);
+            after.threads[thread] = if ended { Lane::default() } else { Lane { open: true, fate, ..lane } };
+            out.push((written.map(|action| action.map(|action| Event { action, ..event })), after));
         };
+        let (own, commit) = (Some(event.action), Some(Action::Commit));
         match (fate, event.action) {
-            (Fate::Stays, Action::Abort | Action::Rollback(_)) | (Fate::IsLeftOut, Action::Commit) => {}
-            (Fate::IsLeftOut, _) => write([None, None], next),
+            (Fate::Stays | Fate::Reads, Action::Abort) => {}
+            (Fate::Stays, Action::Rollback(_)) | (Fate::Reads | Fate::IsLeftOut, Action::Commit) => {}
+            (Fate::IsLeftOut, _) => write([None; 3], *fate),
             (Fate::Stays, action) => {
-                write([Some(event), None], next);
-                let counts = matches!(action, Action::ReadFinish | Action::Store(_) | Action::Cas(_));
-                if completes && counts {
-                    let commit = Event { action: Action::Commit, ..event };
-                    write([Some(event), Some(commit)], Lane { fate: Fate::HasCommitted, ..next });
+                write([own, None, None], *fate);
+                if completes && matches!(action, Action::ReadFinish | Action::Store(_) | Action::Cas(_)) {
+                    write([own, commit, None], Fate::HasCommitted);
                 }
             }
-            // Only what does not count may follow: a load that is never used, and an abort of a reader.
-            (Fate::HasCommitted, Action::Load(_)) => write([None, None], next),
-            (Fate::HasCommitted, Action::Abort) if !next.stored => write([None, None], next),
-            (Fate::HasCommitted, _) => {}
+            (Fate::Reads, Action::Store(_) | Action::Rollback(_)) => write([None; 3], *fate),
+            (Fate::Reads, Action::Cas(v)) => {
+                let (load, finish) = (Some(Action::Load(v)), Some(Action::ReadFinish));
+                write([load, finish, None], *fate);
+                write([load, finish, commit], Fate::HasReadAndCommitted);
+            }
+            (Fate::Reads, action) => {
+                write([own, None, None], *fate);
+                if action == Action::ReadFinish {
+                    write([own, commit, None], Fate::HasReadAndCommitted);
+                }
+            }
+            // Only what does not count may follow: a load that is never used and, for who only reads, stores and an abort.
+            (Fate::HasCommitted | Fate::HasReadAndCommitted, Action::Load(_)) => write([None; 3], *fate),
+            (Fate::HasReadAndCommitted, Action::Store(_) | Action::Rollback(_) | Action::Abort) => {
+                write([None; 3], *fate);
+            }
+            (Fate::HasCommitted | Fate::HasReadAndCommitted, _) => {}
         }
     }
 }
@@ -209,7 +239,24 @@ fn rename((from, to): (u8, u8), sequential: bool, mut memory: Memory, event: Eve
     }
     memory.threads[usize::from(event.thread)].open = !is_end(event.action);
     let thread = if event.thread == from { to } else { event.thread };
-    Some(([Some(Event { thread, ..event }), None], memory))
+    Some(([Some(Event { thread, ..event }), None, None], memory))
+}
+
+/// Only loads that can still be finished may be chosen; [`Image::moves`] sees to that.
+fn prompt(thread: u8, memory: Memory, event: Event, out: &mut Vec<Written>) {
+    let own = event.thread == thread;
+    match (memory.read, event.action) {
+        (Read::HasFinishedEarly, Action::ReadFinish) if own => {
+            out.push(([None; 3], Memory { read: Read::IsOver, ..memory }))
+        }
+        (Read::HasFinishedEarly, _) if own => {}
+        (Read::IsToCome, Action::Load(_)) if own => {
+            out.push(([Some(event), None, None], memory));
+            let finish = Event { action: Action::ReadFinish, ..event };
+            out.push(([Some(event), Some(finish), None], Memory { read: Read::HasFinishedEarly, ..memory }));
+        }
+        _ => out.push(([Some(event), None, None], memory)),
+    }
 }
 
 fn forget(variable: u8, memory: Memory, event: Event, out: &mut Vec<Written>) {
@@ -218,7 +265,7 @@ fn forget(variable: u8, memory: Memory, event: Event, out: &mut Vec<Written>) {
     let mut write = |written: Option<Event>, next: Lane| {
         let mut after = memory;
         after.threads[thread] = if is_end(event.action) { Lane::default() } else { next };
-        out.push(([written, None], after));
+        out.push(([written, None, None], after));
     };
     let next = Lane { lost: event.action == Action::Load(variable), ..lane };
     let gone = event.action.variable() == Some(variable) || event.action == Action::ReadFinish && lane.lost;
@@ -281,43 +328,64 @@ impl Commands {
 fn exchange(mut memory: Memory, event: Event, first: bool, out: &mut Vec<Written>) {
     let commands = &mut memory.commands;
     if commands.made {
-        return out.push(([Some(event), None], memory));
+        return out.push(([Some(event), None, None], memory));
     }
     if let Some(held) = commands.held {
         let overlap = !first && commands.before[usize::from(event.thread)] >> held.thread & 1 == 1;
         if overlap && held.thread != event.thread {
             memory.commands = Commands { made: true, ..Commands::default() };
-            out.push(([Some(event), Some(held)], memory));
+            out.push(([Some(event), Some(held), None], memory));
         }
         return;
     }
     commands.take(event, first);
-    out.push(([Some(event), None], memory));
+    out.push(([Some(event), None, None], memory));
     memory.commands.held = Some(event);
-    out.push(([None, None], memory));
+    out.push(([None; 3], memory));
 }
 
 /// The images of a language under a rule.
 struct Image<'a> {
     language: &'a Language,
     rule: Rule,
+    /// The states in which the read of [`Rule::Prompt`] may still finish.
+    finishes: Vec<bool>,
 }
 
 /// Where the language is, what the transducer knows, and what it has yet to write.
-type State = (u32, Memory, Option<Event>);
+type State = (u32, Memory, [Option<Event>; 2]);
 
-impl Image<'_> {
+impl<'a> Image<'a> {
+    fn new(language: &'a Language, rule: Rule) -> Self {
+        let mut finishes = vec![false; language.len()];
+        let Rule::Prompt(thread) = rule else { return Self { language, rule, finishes } };
+        loop {
+            let may = |state: u32| {
+                language.steps(state).any(|(letter, to)| match language.letters().event(letter).0 {
+                    event if event.thread == thread => event.action == Action::ReadFinish,
+                    _ => finishes[to as usize],
+                })
+            };
+            let more: Vec<u32> = (0..language.len() as u32).filter(|at| !finishes[*at as usize] && may(*at)).collect();
+            if more.is_empty() {
+                return Self { language, rule, finishes };
+            }
+            more.into_iter().for_each(|state| finishes[state as usize] = true);
+        }
+    }
+
     /// Everything that can be done next: what is read, what is written first, and where that leads.
     fn moves(&self, (at, memory, owed): &State) -> Vec<(Option<Event>, Option<Event>, State)> {
-        if owed.is_some() {
-            return vec![(None, *owed, (*at, *memory, None))];
+        if let [Some(first), then] = *owed {
+            return vec![(None, Some(first), (*at, *memory, [then, None]))];
         }
         let mut moves = Vec::new();
         let mut written = Vec::new();
         for (letter, to) in self.language.steps(*at) {
             let (event, first) = self.language.letters().event(letter);
             self.rule.read(*memory, (event, first), &mut written);
-            moves.extend(written.drain(..).map(|([first, second], memory)| (Some(event), first, (to, memory, second))));
+            written.retain(|(_, memory)| memory.read != Read::HasFinishedEarly || self.finishes[to as usize]);
+            moves.extend(written.drain(..).map(|([now, owed @ ..], memory)| (Some(event), now, (to, memory, owed))));
         }
         moves
     }
@@ -325,7 +393,7 @@ impl Image<'_> {
     /// A history of the language with this image. The image may lack its last event.
     fn source(&self, mut image: History) -> Flaw {
         // Breadth-first over the state and how much of the image is written.
-        let start = ((0, Memory::default(), None), 0);
+        let start = ((0, Memory::default(), [None; 2]), 0);
         let mut known = FxHashSet::from_iter([start]);
         let mut found: Vec<((State, usize), usize, Option<Event>)> = vec![(start, 0, None)];
         let mut next = 0;
@@ -344,7 +412,7 @@ impl Image<'_> {
             next += 1;
             assert!(next < found.len(), "an image is the image of something");
         }
-        image.extend(found[next].0.0.2);
+        image.extend(found[next].0.0.2.into_iter().flatten());
         let mut history = History::new();
         while next > 0 {
             history.extend(found[next].2);
@@ -367,7 +435,7 @@ impl Specification for Image<'_> {
     }
 
     fn initial(&self) -> Vec<State> {
-        vec![(0, Memory::default(), None)]
+        vec![(0, Memory::default(), [None; 2])]
     }
 
     fn step(&self, state: &State, event: Event) -> Vec<State> {

@@ -1,4 +1,5 @@
 //! Structural properties of languages (FOIL, section 8).
 
+mod memories;
 mod theorem;
 mod transducers;

@@ -2,7 +2,8 @@
 //!
 //! A state is a node together with the threads whose transaction has begun and those that have chosen a command since their last event; so
 //! that a transaction begins with its first access, to whatever location, and the first event of each command is marked; and the threads whose last
-//! event was a load, because a read-finish without one (a transaction that reads what it wrote) is silent. A step with several events, an atomic
+//! event was a load, because a read-finish without one (a transaction that reads what it wrote) is silent. So is the end of a transaction that has
+//! accessed nothing, so that every transaction of the language begins with its beginning. A step with several events, an atomic
 //! section, has states between them.
 
 use cyrano_criteria::history::{Action, Event, History};
@@ -166,7 +167,11 @@ fn read(graph: &Graph, edge: &Edge, place: Place, letters: &Letters, part: Part)
             begun |= me;
             write(Action::Begin, &mut fresh);
         }
-        let idle = deed.event == Some(Action::ReadFinish) && loading & me == 0;
+        let idle = match deed.event {
+            Some(Action::ReadFinish) => loading & me == 0,
+            Some(Action::Commit | Action::Abort) => begun & me == 0,
+            _ => false,
+        };
         if let Some(action) = deed.event.filter(|_| !idle) {
             if part != Part::All && matches!(action, Action::Abort | Action::Rollback(_)) {
                 return None;
