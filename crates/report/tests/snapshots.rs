@@ -314,10 +314,10 @@ fn models() {
               tso    LL LS SS       LL LS SS      yes       none
 
               A pair XY, listed for accesses to other addresses and to the same one, is
-              kept: an access of kind X (L load, S store) is performed before every later
-              one of kind Y of its thread. A model that forwards lets a load see its own
-              thread's stores before they are performed. Dependencies say which of a load's
-              consequences stay behind it.
+              kept: an access of kind X (L load, S store, C compare-and-swap) is performed
+              before every later one of kind Y of its thread. A model that forwards lets a
+              load see its own thread's stores before they are performed. Dependencies say
+              which of a load's consequences stay behind it.
 
             tso
               Total store order: each thread has a first-in first-out store buffer.
@@ -359,26 +359,27 @@ fn tables_on_a_narrow_terminal() {
         &models_text(&[report], style(60)),
         60,
         expect![[r#"
-          model  other address  same address  forwards  dependencies
-          tso    LL LS SS       LL LS SS      yes       data,
-                                                        address,
-                                                        control to
-                                                        stores;
-                                                        whole
-                                                        operations
+              model  other address  same address  forwards  dependencies
+              tso    LL LS SS       LL LS SS      yes       data,
+                                                            address,
+                                                            control to
+                                                            stores;
+                                                            whole
+                                                            operations
 
-          A pair XY, listed for accesses to other addresses and to
-          the same one, is kept: an access of kind X (L load, S
-          store) is performed before every later one of kind Y of
-          its thread. A model that forwards lets a load see its own
-          thread's stores before they are performed. Dependencies
-          say which of a load's consequences stay behind it.
+              A pair XY, listed for accesses to other addresses and to
+              the same one, is kept: an access of kind X (L load, S
+              store, C compare-and-swap) is performed before every later
+              one of kind Y of its thread. A model that forwards lets a
+              load see its own thread's stores before they are
+              performed. Dependencies say which of a load's consequences
+              stay behind it.
 
-        tso
-          Total store order: each thread has a first-in first-out
-          store buffer.
-          Engines: interp.
-    "#]],
+            tso
+              Total store order: each thread has a first-in first-out
+              store buffer.
+              Engines: interp.
+        "#]],
     );
 }
 

@@ -3,7 +3,7 @@
 //! A [`Case`] is a program with the source that it came from; a [`Runner`] decides which engine is asked what, in which order and within which
 //! limits, and has every execution confirmed before anybody sees it. What a check needs beside its program is found out here, too: the
 //! observations of serial executions ([`specification`]), atomic blocks one at a time ([`atomicity`]), how many clients of a size are wrong
-//! ([`clients`]), and what carries opacity to every number of threads and variables ([`reduction`]).
+//! ([`clients`]), and what carries opacity to every number of threads and variables ([`mod@reduction`]).
 //!
 //! **Invariants:** an execution leaves this crate only after the reference interpreter has agreed to it; nothing here reads files, prints or
 //! parses arguments. What has to be read or kept goes through [`Files`] and [`Store`].

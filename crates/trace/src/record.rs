@@ -6,15 +6,15 @@ use cyrano_ir::{AccessKind, Instr, InstrId, LocId, Op, Program, Property, Tags, 
 use cyrano_memory::Model;
 
 use crate::lines::Lines;
-use crate::objects::Bases;
 use crate::pointers;
 use crate::schema::{
     BlockedInfo, End, ModelInfo, NamedValue, OperationInfo, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA,
     Step, TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
 };
+use crate::told::objects::Bases;
 use crate::told::{self, ToldThread};
 use crate::transactions::{self, Blocks};
-use crate::{calls, explain, locals, shape, timeline};
+use crate::{calls, explain, shape, timeline};
 
 /// What a trace is made of.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ impl Trace {
             operations,
             initial: recorder.initial(),
             changes: timeline::registers(parts.program, &changes),
-            locals: locals::locals(parts.program, &changes),
+            locals: told::locals::locals(parts.program, &changes),
             helpers: recorder.helpers(),
             memory: recorder.memory(),
             explanation: explain::explain(parts, &lines),

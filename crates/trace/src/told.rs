@@ -5,6 +5,9 @@
 //!
 //! **Invariant:** the parts of a thread are told by the numbers of its accesses in program order, as in `timeline`.
 
+pub(crate) mod locals;
+pub(crate) mod objects;
+
 use std::collections::BTreeMap;
 
 use cyrano_ir::told::{Answer, Part, What};

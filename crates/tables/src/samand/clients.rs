@@ -62,7 +62,8 @@ pub fn out_of_order(setup: &Setup<'_>, title: &'static str) -> Result<Made, Fail
             ["declared", "literal"].map(|mode| Job { algorithm, criterion: "opacity", mode, operations: 2 })
         })
         .collect();
-    Ok(made(title, &HEADER, each(pool::processors(), &jobs, |job| row(setup, job))?, &NOTES))
+    let notes = [NOTES[0], NOTES[1], "`literal` gets a fifth of the limit of a cell."];
+    Ok(made(title, &HEADER, each(pool::processors(), &jobs, |job| row(setup, job))?, &notes))
 }
 
 fn row(setup: &Setup<'_>, job: &Job) -> Result<Rows, Failure> {
@@ -72,7 +73,9 @@ fn row(setup: &Setup<'_>, job: &Job) -> Result<Rows, Failure> {
     let cases = setup.cases(file, &set, &["clients-*"])?;
     let case = cases.iter().find(|case| case.clients().is_some());
     let case = case.ok_or_else(|| Failure::input(format!("{file}: no check is about all clients of a size")))?;
-    let report = setup.runner().check(case, &transactions(job.criterion), &model(job.mode), &())?;
+    // Where hardly anything is kept in order, some sweeps have no end in sight.
+    let times = if job.mode == "literal" { 0.2 } else { 1.0 };
+    let report = setup.runner_with(times).check(case, &transactions(job.criterion), &model(job.mode), &())?;
     let claim = paper::claim(file, job.criterion);
     let stats = report.stats.unwrap_or_default();
     let cells = vec![

@@ -14,10 +14,11 @@ use cyrano_criteria::monitor::{Monitor, MonitorState};
 use cyrano_criteria::structure::images::images;
 use std::collections::BTreeSet;
 
-type Verb = &'static [fn(u8) -> Action];
+/// An event about a variable.
+type Verb = fn(u8) -> Action;
 
 /// What a thread does in one go: reads are not interrupted here.
-const VERBS: [Verb; 4] =
+const VERBS: [&[Verb]; 4] =
     [&[Action::Load, |_| Action::ReadFinish], &[Action::Store], &[|_| Action::Commit], &[|_| Action::Abort]];
 
 /// Calls `found` on every shortest history over this many threads and variables that is not opaque, up to renaming, of at most so many letters.
