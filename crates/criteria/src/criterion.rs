@@ -163,7 +163,7 @@ pub enum Structure {
     VariableProjection,
     /// P4: what can be done after overlapping transactions can be done after the same transactions one after the other.
     Monotonicity,
-    /// What the proof needs beside them: a transaction that only read could have committed after its last read.
+    /// What the proof needs beside them: an unfinished transaction could have committed after its last access, or without its stores after its last read.
     Completion,
     /// All that the reduction theorem needs, and opacity for two threads and two variables.
     Reduction,

@@ -432,14 +432,14 @@ pub const CRITERIA: [Criterion; 26] = [
     },
     Criterion {
         name: "completion",
-        holds: "A transaction that only read could have committed after its last read",
+        holds: "An unfinished transaction could have committed after its last access, or without its stores after its last read",
         claim: Claim::Structure(Structure::Completion),
         alphabet: Alphabet::Languages,
         needs: Needs::Transactions,
         violated: Violated {
-            name: "ReaderCannotCommit",
-            short: "A transaction that only read could not have committed.",
-            full: "Some history has a transaction without stores whose last read the memory cannot let a commit follow.",
+            name: "CannotBeCompleted",
+            short: "An unfinished transaction could not have committed.",
+            full: "Some history has an unfinished transaction, and the memory has no history in which it commits after its last access, or without its stores after its last read.",
         },
     },
     Criterion {
