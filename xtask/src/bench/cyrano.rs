@@ -108,12 +108,13 @@ fn build() -> anyhow::Result<PathBuf> {
     Ok(crate::root().join(target).join("dist").join("cyrano"))
 }
 
-/// The values of `--no-reduction`, as the help lists them: `- NAME: …` up to the next empty line.
+/// The values of `--no-reduction`, as the help lists them: `- NAME: …` up to the next empty line; but for `all`, which would take away the grain, too.
 fn listed(help: &str) -> Vec<String> {
     let lines = help.lines().map(str::trim).skip_while(|line| !line.starts_with("--no-reduction"));
     let values =
         lines.skip_while(|line| !line.starts_with("Possible values:")).skip(1).take_while(|line| !line.is_empty());
-    values.filter_map(|line| Some(line.strip_prefix("- ")?.split(':').next()?.to_owned())).collect()
+    let names = values.filter_map(|line| line.strip_prefix("- ")?.split(':').next());
+    names.filter(|name| *name != "all").map(str::to_owned).collect()
 }
 
 fn read(done: Finished, asked: Asked) -> anyhow::Result<Option<Run>> {
@@ -145,7 +146,7 @@ mod tests {
     fn reductions_are_read_from_the_help() {
         let help = "      --engine <E>\n\n          Possible values:\n          - auto: takes one\n\n      --no-reduction <NAME>\n          \
                     Off\n\n          Possible values:\n          - movers:   Atomic blocks whose steps\n            move\n          \
-                    - ample: Some\n\n      --other\n          - nothing: here\n";
+                    - ample: Some\n          - all: All of these\n\n      --other\n          - nothing: here\n";
         assert_eq!(listed(help), ["movers", "ample"]);
         assert!(listed("--quiet").is_empty());
     }
