@@ -22,7 +22,7 @@ pub enum Quantifier {
 impl Quantifier {
     /// The keyword.
     pub fn name(self) -> &'static str {
-        Claim::Final(self, ()).name()
+        Claim::<()>::Final(self, ()).name()
     }
 }
 
@@ -144,6 +144,51 @@ impl Progress {
     }
 }
 
+/// What is asked of executions that go on for ever, of threads and of operations; see `docs/termination.md`. In each the scheduler is fair: a
+/// thread that can always go on does, and what is deferred is performed some day.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Liveness {
+    /// Every thread comes to its end, or passes its `progress` marks again and again.
+    Termination,
+    /// The same with the statements of a label as marks.
+    Passes(LabelName),
+    /// Some operation gets done, whoever is stopped.
+    LockFree,
+    /// An operation that runs alone gets done.
+    ObstructionFree,
+    /// Every operation gets done, whoever is stopped.
+    WaitFree,
+}
+
+impl Liveness {
+    /// Those that need no further name.
+    pub const ALL: [Self; 4] = [Self::Termination, Self::LockFree, Self::ObstructionFree, Self::WaitFree];
+
+    /// Its name, everywhere.
+    pub fn name(self) -> &'static str {
+        Claim::<()>::Live(self).name()
+    }
+
+    /// The property with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let known = Self::ALL.into_iter().find(|liveness| liveness.name() == name);
+        known.or_else(|| LabelName::from_criterion(name).map(Self::Passes))
+    }
+
+    /// Whether it is about operations that have to get done while threads may be stopped for ever.
+    pub fn stops_threads(self) -> bool {
+        matches!(self, Self::LockFree | Self::ObstructionFree | Self::WaitFree)
+    }
+
+    /// The label whose statements are the marks that threads have to pass; none for plain `progress` marks.
+    pub fn label(self) -> Option<LabelName> {
+        match self {
+            Self::Passes(label) => Some(label),
+            _ => None,
+        }
+    }
+}
+
 /// What FOIL, section 8, asks of a memory so that two threads and two variables stand for any number of them; see [`crate::structure`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Structure {
@@ -161,6 +206,8 @@ pub enum Structure {
     SequentialRenaming,
     /// P3: without the events of some variables, a history without aborts is one of the memory.
     VariableProjection,
+    /// P3 where the proof needs it: only if all transactions but that of the last event have committed, and that event is not left out.
+    SettledProjection,
     /// P4: what can be done after overlapping transactions can be done after the same transactions one after the other.
     Monotonicity,
     /// What the proof needs beside them: an unfinished transaction could have committed after its last access, or without its stores after its last read.
@@ -171,7 +218,7 @@ pub enum Structure {
 
 impl Structure {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::AbortIsolation,
         Self::PendingIsolation,
         Self::ConflictCommutativity,
@@ -179,6 +226,7 @@ impl Structure {
         Self::ThreadSymmetry,
         Self::SequentialRenaming,
         Self::VariableProjection,
+        Self::SettledProjection,
         Self::Monotonicity,
         Self::Completion,
         Self::Reduction,
@@ -252,6 +300,34 @@ impl SpecName {
     /// Its name.
     pub fn name(self) -> &'static str {
         &self.0[SPEC.len()..]
+    }
+
+    /// The name of the criterion.
+    pub fn criterion(self) -> &'static str {
+        self.0
+    }
+}
+
+const LABEL: &str = "progress:";
+
+/// The label of statements that threads have to pass again and again, in the name of its criterion: `progress:LABEL`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LabelName(&'static str);
+
+impl LabelName {
+    /// The label of this name, which no statement need have.
+    pub fn new(name: &str) -> Self {
+        Self(kept(&format!("{LABEL}{name}")))
+    }
+
+    /// The label in a criterion's name.
+    pub fn from_criterion(criterion: &str) -> Option<Self> {
+        criterion.strip_prefix(LABEL).filter(|name| !name.is_empty()).map(Self::new)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        &self.0[LABEL.len()..]
     }
 
     /// The name of the criterion.

@@ -17,6 +17,8 @@
 //!   load and its read-finish. It is what the proof uses, and all that the theorem needs.
 //! - **P3, `variable-projection`**: if nothing aborts, the history without the events of a variable, and without transactions that have nothing left, is
 //!   in Γ.
+//! - **`settled-projection`**: the same for histories in which every transaction but perhaps that of the last event has committed, and only if that
+//!   event is one that stays and no beginning. It is what the proof uses, and all that the theorem needs.
 //! - **P4, `monotonicity`**: let h·s be in Γ, where in h nothing aborted and exactly one transaction is unfinished, and s is a step of that one: an event
 //!   that is no abort, or a load and its read-finish if nobody stores in between. Put the transactions of h one after the other, keeping
 //!   conflicts (of all loads) and real time: if there is such a row, there is one, r, with r·s in Γ. (The paper asks for every row. The proof needs one,
@@ -25,7 +27,7 @@
 //!   conflicting one of a's command, can be exchanged. An event counts to the command that its thread has reached.
 //! - **`abort-isolation`, `pending-isolation`**: in [`isolation`].
 //!
-//! **The theorem.** If a memory has completion, sequential renaming, variable projection and monotonicity for all sizes, if its rollbacks are in order
+//! **The theorem.** If a memory has completion, sequential renaming, settled projection and monotonicity for all sizes, if its rollbacks are in order
 //! for all sizes (rules 1 to 3 of [`oracle`](crate::oracle)) and if it is opaque for two threads and two variables, it is opaque. *Idea:* take a shortest
 //! history that is not opaque. Completion makes its reads uninterrupted and every transaction of the cycle but that of the
 //! last step committed; monotonicity puts them in a row, which keeps all their conflicts; then all but the last step's thread can be one thread;
@@ -33,10 +35,11 @@
 //! checks it by brute force, with exactly these premises, for histories of limited length; `theorem.rs` there shows that P1 to P4 as printed are not enough.
 //!
 //! - [`images`]: what each property asks for, by definition, one history at a time.
-//! - [`language`]: Γ as an automaton; [`transform`]: the images of all of Γ, decided by antichains; [`monotone`]: P4, up to a length.
+//! - [`language`]: Γ as an automaton; [`transform`]: the images of all of Γ, decided by antichains, with the transducers of [`rules`]; [`monotone`]: P4, up to a length.
 
 pub mod images;
 pub mod isolation;
 pub mod language;
 pub mod monotone;
+pub mod rules;
 pub mod transform;

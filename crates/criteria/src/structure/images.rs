@@ -52,6 +52,7 @@ pub fn images(property: Structure, size: Size, history: &[Event]) -> Vec<History
         Structure::ThreadSymmetry => threads(history, size.threads, false),
         Structure::SequentialRenaming => threads(history, size.threads, true),
         Structure::VariableProjection => variables(history, size.vars),
+        Structure::SettledProjection => settled(history, size.vars),
         Structure::Monotonicity => sequential(history),
         Structure::Completion => [completions(history), prompt(history)].concat(),
         Structure::Reduction => Structure::PREMISES.into_iter().flat_map(|part| images(part, size, history)).collect(),
@@ -152,14 +153,32 @@ fn variables(history: &[Event], number: u8) -> Vec<History> {
     (0..number).flat_map(|variable| without(history, &parts, variable)).collect()
 }
 
-fn without(history: &[Event], parts: &[Part], variable: u8) -> Vec<History> {
-    let gone = |part: &Part, at: usize| match history[at].action {
+/// P3 in the weak form: whoever is not the last one has committed, and the last event is one that stays.
+fn settled(history: &[Event], number: u8) -> Vec<History> {
+    let parts = parts(history);
+    let Some(end) = history.len().checked_sub(1) else { return Vec::new() };
+    let open = |part: &Part| part.outcome != Outcome::Committed && *last(part) != end;
+    if some_aborted(&parts) || parts.iter().any(open) || history[end].action == Action::Begin {
+        return Vec::new();
+    }
+    let stays =
+        |variable: &u8| !parts.iter().any(|part| part.events.contains(&end) && gone(history, part, end, *variable));
+    (0..number).filter(stays).flat_map(|variable| without(history, &parts, variable)).collect()
+}
+
+/// Whether an event is about a variable; a read-finish is about what was loaded.
+fn gone(history: &[Event], part: &Part, at: usize, variable: u8) -> bool {
+    match history[at].action {
         Action::ReadFinish => {
             let before = part.events.iter().rfind(|own| **own < at);
             before.is_some_and(|own| history[*own].action == Action::Load(variable))
         }
         action => action.variable() == Some(variable),
-    };
+    }
+}
+
+fn without(history: &[Event], parts: &[Part], variable: u8) -> Vec<History> {
+    let gone = |part: &Part, at: usize| gone(history, part, at, variable);
     let is_end = |at: &usize| matches!(history[*at].action, Action::Begin | Action::Commit);
     let empty = |part: &Part| part.events.iter().all(|at| is_end(at) || gone(part, *at));
     let open: Vec<usize> = (0..parts.len()).filter(|at| empty(&parts[*at]) && !parts[*at].ended).collect();

@@ -1,6 +1,6 @@
 //! The table of criteria and their names.
 
-use cyrano_criteria::criterion::{OrderName, Progress, TxCriterion};
+use cyrano_criteria::criterion::{LabelName, Liveness, OrderName, Progress, TxCriterion};
 use cyrano_criteria::table::{CRITERIA, Criterion};
 
 /// Every criterion has a row, and no two rows have one name.
@@ -11,6 +11,9 @@ fn every_criterion_has_a_row() {
     }
     for progress in Progress::ALL {
         assert_eq!(Progress::from_name(progress.name()), Some(progress));
+    }
+    for liveness in Liveness::ALL {
+        assert_eq!(Liveness::from_name(liveness.name()), Some(liveness));
     }
     for row in CRITERIA {
         assert_eq!(Criterion::named(row.name), Some(&row));
@@ -25,4 +28,8 @@ fn names_survive() {
     assert_eq!(OrderName::from_criterion(order.criterion()), Some(order));
     assert_eq!(OrderName::new("two words"), None);
     assert_eq!(OrderName::from_criterion("serializability"), None);
+    let label = Liveness::Passes(LabelName::new("L1"));
+    assert_eq!((label.name(), label.label().map(LabelName::name)), ("progress:L1", Some("L1")));
+    assert_eq!(Liveness::from_name("progress:L1"), Some(label));
+    assert_eq!(Liveness::from_name("progress"), None);
 }

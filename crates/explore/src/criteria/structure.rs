@@ -21,19 +21,18 @@ use cyrano_criteria::history::Size;
 use cyrano_criteria::structure::isolation::Kind;
 use cyrano_criteria::structure::language::{GivenUp, Language, Letters};
 use cyrano_criteria::structure::monotone::monotone;
-use cyrano_criteria::structure::transform::{Flaw, MOST_THREADS, flaw};
+use cyrano_criteria::structure::rules::MOST_THREADS;
+use cyrano_criteria::structure::transform::{Flaw, flaw};
 use cyrano_engine::{
     Answer, Cause, Inexact, Limits, Query, Refusal, Stats, Stop, Verdict, Violation, Watch, limit_reason,
 };
 use cyrano_ir::{InstrId, Program, Property, Structure, ThreadId};
 use cyrano_memory::Model;
 
-use crate::criteria::judge::Hit;
-use crate::criteria::progress::graph::{Edge, Graph};
+use crate::criteria::runs::graph::{Edge, Graph};
 use crate::search::witness::{self, PathReplay};
 use crate::semantics::machine::Machine;
 use crate::semantics::step::Notes;
-use crate::store::Address;
 use crate::{Explore, larger};
 use automaton::{Automaton, Part};
 
@@ -51,7 +50,7 @@ pub(crate) fn supports(structure: Structure, query: &Query<'_>) -> Result<(), Re
         return Err(Refusal::TooLarge("`reduction` is several questions, about several instances".to_owned()));
     }
     if model.reordering().serial || model.own_order(program).is_some() {
-        return Err(Refusal::Inexact(Inexact::DeferredProgress { model: model.name.clone() }));
+        return Err(Refusal::Inexact(Inexact::EndlessRuns { model: model.name.clone() }));
     }
     if program.threads.len() > MOST_THREADS || program.transactional.len() > 8 {
         return Err(Refusal::TooLarge(format!("sets of histories are compared for up to {MOST_THREADS} threads")));
@@ -131,9 +130,8 @@ impl Asked<'_> {
             stats: Stats { ..graph.stats },
             ..Answer::new(verdict, reason)
         };
-        if let Some((path, violation)) = &graph.wrong {
-            let hit = Hit { record: Address::NONE, violation: Some(violation.clone()), in_step: true };
-            let (execution, violation) = witness::execution(machine, &hit, path);
+        if let Some((path, hit)) = &graph.wrong {
+            let (execution, violation) = witness::execution(machine, hit, path);
             return Answer { violation, execution: Some(execution), ..base(Verdict::Violated, None) };
         }
         if let Some(stop) = graph.stop {
@@ -178,7 +176,10 @@ impl Asked<'_> {
         let letters = self.letters();
         let part = match structure {
             Structure::SequentialRenaming => Part::Rows,
-            Structure::ThreadSymmetry | Structure::VariableProjection | Structure::Monotonicity => Part::Unaborted,
+            Structure::ThreadSymmetry
+            | Structure::VariableProjection
+            | Structure::SettledProjection
+            | Structure::Monotonicity => Part::Unaborted,
             _ => Part::All,
         };
         let automaton = Automaton::new(self.graph, &letters, part);

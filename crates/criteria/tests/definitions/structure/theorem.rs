@@ -120,7 +120,7 @@ pub fn told(history: &[Event]) -> String {
 
 /// All that the theorem needs.
 pub const REPAIRED: [Structure; 4] =
-    [Structure::Completion, Structure::SequentialRenaming, Structure::VariableProjection, Structure::Monotonicity];
+    [Structure::Completion, Structure::SequentialRenaming, Structure::SettledProjection, Structure::Monotonicity];
 
 /// The shortest bad histories of exactly this size, of at most so many letters, of which some language escapes; no more of them than wanted.
 fn escaping(size: Size, letters: usize, properties: &[Structure], wanted: usize) -> Vec<History> {

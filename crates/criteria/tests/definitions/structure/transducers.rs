@@ -41,9 +41,10 @@ fn automata_find_what_the_definitions_ask_for() {
         Structure::ThreadSymmetry,
         Structure::SequentialRenaming,
         Structure::VariableProjection,
+        Structure::SettledProjection,
     ];
     let mut dice = Dice(1);
-    let mut seen = [[0; 2]; 5];
+    let mut seen = [[0; 2]; 6];
     for round in 0..120 {
         let size = if round % 2 == 0 { Size { threads: 2, vars: 2 } } else { Size { threads: 3, vars: 1 } };
         let letters = Letters::new(size);

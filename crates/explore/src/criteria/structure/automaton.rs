@@ -10,7 +10,7 @@ use cyrano_criteria::history::{Action, Event, History};
 use cyrano_criteria::structure::language::{Letter, Letters, Nfa};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::criteria::progress::graph::{Edge, Graph, Threads};
+use crate::criteria::runs::graph::{Edge, Graph, Threads};
 
 /// A node, the threads whose transaction has begun, those that have chosen a command, and those whose last event was a load.
 type Place = (u32, Threads, Threads, Threads, Row);

@@ -4,7 +4,7 @@ use cyrano_criteria::structure::isolation::{Isolation, Kind};
 use cyrano_engine::{Limits, Stop};
 use rustc_hash::FxHashSet;
 
-use crate::criteria::progress::graph::{Edge, Graph};
+use crate::criteria::runs::graph::{Edge, Graph};
 use crate::semantics::machine::Machine;
 
 /// A node, what has to be remembered there, and how it was found: from which one, and by which step.
