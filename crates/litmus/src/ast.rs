@@ -9,17 +9,41 @@ pub enum Arch {
     X86,
     /// 64-bit x86, operands in AT&T's order as herd has it.
     X86_64,
-    /// C.
+    /// Arm, 64 bits.
+    AArch64,
+    /// RISC-V, 64 bits.
+    Riscv,
+    /// Power, 32 bits unless an instruction has 64.
+    Ppc,
+    /// C: the language's atomics, or the Linux kernel's functions.
     C,
 }
 
 impl Arch {
     /// All of them with the word in a test's first line.
-    pub const ALL: [(Self, &'static str); 3] = [(Self::X86, "X86"), (Self::X86_64, "X86_64"), (Self::C, "C")];
+    pub const ALL: [(Self, &'static str); 6] = [
+        (Self::X86, "X86"),
+        (Self::X86_64, "X86_64"),
+        (Self::AArch64, "AArch64"),
+        (Self::Riscv, "RISCV"),
+        (Self::Ppc, "PPC"),
+        (Self::C, "C"),
+    ];
 
     /// The word in a test's first line.
     pub fn name(self) -> &'static str {
         Self::ALL[self as usize].1
+    }
+
+    /// The words for all of them: `X86, …, PPC and C`.
+    pub fn list() -> String {
+        let names = Self::ALL.map(|(_, name)| name);
+        let (last, others) = names.split_last().expect("there are some");
+        format!("{} and {last}", others.join(", "))
+    }
+
+    pub(crate) fn is_x86(self) -> bool {
+        matches!(self, Self::X86 | Self::X86_64)
     }
 }
 
@@ -86,6 +110,17 @@ pub struct Init {
     pub ty: Option<TypeName>,
     /// The value, if one is given.
     pub value: Option<Value>,
+    /// How many elements it has, if it is an array.
+    pub len: Option<usize>,
+    /// The values of the first elements of an array.
+    pub elements: Vec<Value>,
+}
+
+impl Init {
+    /// All values that are given: its own, or those of its elements.
+    pub fn values(&self) -> Vec<&Value> {
+        self.value.iter().chain(&self.elements).collect()
+    }
 }
 
 /// How a condition is quantified.

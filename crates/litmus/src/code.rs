@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use cyrano_ir::{
-    Addr, BinOp, Change, Expr, FenceSet, Instr, InstrId, IntType, LocalExpr, Op, Place, RegId, Register, Span, Thread,
-    Ty, UnOp,
+    Addr, BinOp, Expr, Fence, Instr, InstrId, IntType, LocalExpr, Op, Place, RegId, Register, Span, Tags, Thread, Ty,
+    UnOp,
 };
 
 /// A place to jump to that may not be known yet.
@@ -50,7 +50,7 @@ impl Code {
         self.labels[label.0] = Some(InstrId::new(self.code.len()));
     }
 
-    fn push(&mut self, op: Op) {
+    pub(crate) fn push(&mut self, op: Op) {
         self.code.push(Instr { op, span: self.span });
     }
 
@@ -60,27 +60,19 @@ impl Code {
         }
     }
 
-    pub(crate) fn load(&mut self, dst: RegId, addr: Addr) {
-        self.push(Op::load(Place::Reg(dst), addr));
+    /// The fence of this name, which the IR knows.
+    pub(crate) fn named_fence(&mut self, name: &str) {
+        let fence = Fence::named(name).expect("it is a fence of the IR's");
+        self.push(Op::Fence(fence));
     }
 
-    pub(crate) fn store(&mut self, addr: Addr, value: LocalExpr) {
-        self.push(Op::store(addr, value));
-    }
-
-    pub(crate) fn rmw(&mut self, dst: RegId, addr: Addr, op: Change) {
-        self.push(Op::rmw(Some(Place::Reg(dst)), addr, op));
-    }
-
-    pub(crate) fn fence(&mut self, kinds: FenceSet) {
-        self.push(Op::fence(kinds));
-    }
-
-    /// Reads and writes at one point of the memory order: `dst` receives the old value, `value` may use it.
-    pub(crate) fn atomic_update(&mut self, dst: RegId, addr: Addr, value: LocalExpr) {
+    /// Reads and writes at one point of the memory order: `old` receives the old value, `new` may use it. Of the tags each half has
+    /// those that fit it.
+    pub(crate) fn update(&mut self, old: RegId, addr: Addr, new: LocalExpr, tags: Tags) {
         self.push(Op::AtomicBegin);
-        self.load(dst, addr.clone());
-        self.store(addr, value);
+        self.push(Op::load(Place::Reg(old), addr.clone()).tagged(tags.without(Tags::RELEASE)));
+        let reads = Tags::ACQUIRE | Tags::ACQUIRE_PC | Tags::CONSUME;
+        self.push(Op::store(addr, new).tagged(tags.without(reads)));
         self.push(Op::AtomicEnd);
     }
 

@@ -29,16 +29,33 @@ pub(crate) fn read(cursor: &mut Cursor<'_>, source: &str) -> Parse<Condition> {
     let (quantifier, prop) = quantified(cursor)?;
     let end = cursor.at();
     cursor.eat(";")?;
-    if cursor.is_word("with") {
-        return Err(cursor.unexpected("the end of the file (`with` is not supported)"));
-    }
-    if !cursor.is_end() {
+    configurations(cursor)?;
+    let blocks = source.get(cursor.at()..).is_some_and(|rest| rest.starts_with("<<"));
+    if !blocks && !cursor.is_end() {
         return Err(cursor.unexpected("the end of the file, `/\\` or `\\/`"));
     }
     let written = source.get(start..end).unwrap_or_default();
     let text = squeeze(written);
     let span = Span::new(start, start + written.trim_end().len());
     Ok(Condition { locations, filter, quantifier, prop, text, span })
+}
+
+/// `with tso: ~exists; default: exists;`, what the author expects of configurations. It asks nothing. Blocks `<< … >>` behind it are
+/// for other tools.
+fn configurations(cursor: &mut Cursor<'_>) -> Parse<()> {
+    if !cursor.eat("with")? {
+        return Ok(());
+    }
+    while cursor.peek().kind == Kind::Word {
+        cursor.take()?;
+        cursor.expect(":")?;
+        cursor.eat("~")?;
+        if !(cursor.eat("exists")? || cursor.eat("forall")?) {
+            return Err(cursor.unexpected("`exists`, `~exists` or `forall`"));
+        }
+        cursor.eat(";")?;
+    }
+    Ok(())
 }
 
 /// The text with comments dropped and blanks squeezed.
@@ -86,7 +103,7 @@ fn list(cursor: &mut Cursor<'_>) -> Parse<Vec<Var>> {
         if cursor.eat(";")? {
             continue;
         }
-        vars.push(init::var(cursor)?);
+        vars.push(variable(cursor)?);
         while cursor.peek().kind == Kind::Word || cursor.is("*") {
             cursor.take()?;
         }
@@ -165,9 +182,17 @@ fn unary(cursor: &mut Cursor<'_>) -> Parse<Prop> {
     })
 }
 
+/// A register, a location or an element of an array.
+fn variable(cursor: &mut Cursor<'_>) -> Parse<Var> {
+    Ok(match init::var(cursor)? {
+        Var::Loc(name) => Var::Loc(init::element(cursor, name)?),
+        register => register,
+    })
+}
+
 fn equation(cursor: &mut Cursor<'_>) -> Parse<Prop> {
     cursor.eat("*")?;
-    let left = init::var(cursor)?;
+    let left = variable(cursor)?;
     if cursor.is("(") {
         let message = "only registers and locations can be compared";
         return Err(Diagnostic::new(left.span(), message, "not supported"));
@@ -187,12 +212,12 @@ fn equation(cursor: &mut Cursor<'_>) -> Parse<Prop> {
 /// A bare name is an address; `*x`, `[x]` and `1:EAX` are contents.
 fn right(cursor: &mut Cursor<'_>) -> Parse<Right> {
     if cursor.eat("*")? || cursor.is("[") {
-        return init::var(cursor).map(Right::Var);
+        return variable(cursor).map(Right::Var);
     }
     let token = cursor.peek();
     let register = cursor.second().is_some_and(|next| next.text == ":");
     if register && matches!(token.kind, Kind::Number | Kind::Word) {
-        return init::var(cursor).map(Right::Var);
+        return variable(cursor).map(Right::Var);
     }
     init::value(cursor).map(Right::Value)
 }

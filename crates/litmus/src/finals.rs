@@ -1,7 +1,8 @@
 //! Conditions over final states, and what a final state shows.
 
 use cyrano_ir::{
-    BinOp, Check, Diagnostic, Expr, FinalExpr, FinalVar, IntType, Observable, Program, Property, ThreadId, UnOp,
+    Access, Addr, BinOp, Check, Diagnostic, Expr, Fence, FinalExpr, FinalVar, IntType, Observable, Op, Program,
+    Property, ThreadId, UnOp,
 };
 
 use crate::Column;
@@ -198,8 +199,11 @@ fn unwrapped(text: &str) -> Option<&str> {
 /// Renumbers locations once it is known whether there is a gap before them.
 pub(crate) fn settle(program: &mut Program, layout: &Layout) {
     for instr in program.threads.iter_mut().flat_map(|thread| &mut thread.code) {
-        if let Some(cyrano_ir::Addr::Fixed(loc)) = instr.op.access_mut().map(|access| &mut access.addr) {
-            *loc = layout.id(loc.index());
+        match &mut instr.op {
+            Op::Access(Access { addr: Addr::Fixed(loc), .. }) | Op::Fence(Fence::Named { at: Some(loc), .. }) => {
+                *loc = layout.id(loc.index());
+            }
+            _ => {}
         }
     }
 }

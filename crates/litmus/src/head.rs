@@ -7,8 +7,7 @@ use crate::cursor::Parse;
 use crate::token::comment_end;
 
 /// Architectures of herd that are not read; their name alone says why a test is refused.
-const OTHERS: [&str; 12] =
-    ["AArch64", "ARM", "PPC", "RISCV", "MIPS", "LISA", "Bell", "BPF", "ASL", "JAVA", "CPP11", "OpenCL"];
+const OTHERS: [&str; 9] = ["ARM", "MIPS", "LISA", "Bell", "BPF", "ASL", "JAVA", "CPP11", "OpenCL"];
 
 /// Reads the head; the offset is that of the `{` of the initial state.
 pub(crate) fn read(source: &str) -> Parse<(Head, usize)> {
@@ -33,10 +32,10 @@ fn arch(word: &str, span: Span) -> Parse<Arch> {
     if let Some((arch, _)) = Arch::ALL.iter().find(|(_, name)| *name == word) {
         return Ok(*arch);
     }
-    let known = "the architectures are X86, X86_64 and C";
+    let known = format!("the architectures are {}", Arch::list());
     let other = OTHERS.iter().any(|other| other.eq_ignore_ascii_case(word));
     let (message, label) = match word {
-        "" => ("head: the file is empty; expected `X86 NAME`, `X86_64 NAME` or `C NAME`".to_owned(), "here"),
+        "" => ("head: the file is empty; expected an architecture and a name: `X86 NAME`".to_owned(), "here"),
         _ if other => (format!("head: tests for {word} are not supported"), "this architecture"),
         _ => (format!("head: there is no architecture `{word}`"), "expected an architecture"),
     };
@@ -61,6 +60,9 @@ fn info(source: &str, mut at: usize, head: &mut Head) -> Parse<usize> {
         } else if let Some((key, value)) = line.split_once('=') {
             head.info.push((key.trim().to_owned(), value.trim().to_owned()));
             at += line.len();
+        } else if has_state(rest) {
+            // A remark.
+            at += line.len();
         } else {
             let what = match rest.is_empty() {
                 true => "head: the test has no initial state".to_owned(),
@@ -72,6 +74,11 @@ fn info(source: &str, mut at: usize, head: &mut Head) -> Parse<usize> {
     }
 }
 
+/// Whether an initial state opens one of the lines to come.
+fn has_state(rest: &str) -> bool {
+    rest.lines().skip(1).any(|line| line.trim_start().starts_with('{'))
+}
+
 fn skip_comments(source: &str, mut at: usize) -> Parse<usize> {
     loop {
         let rest = &source[at..];
@@ -81,6 +88,8 @@ fn skip_comments(source: &str, mut at: usize) -> Parse<usize> {
             at = comment_end(source, at)?;
         } else if rest.starts_with("//") || rest.starts_with('#') {
             at += rest.find('\n').unwrap_or(rest.len());
+        } else if let Some(end) = rest.strip_prefix("/*").and_then(|rest| rest.find("*/")) {
+            at += end + 4;
         } else {
             return Ok(at);
         }

@@ -30,21 +30,50 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Parse<Vec<Init>> {
     }
 }
 
+/// More elements than this are not a litmus test.
+const MAX_ELEMENTS: i128 = 64;
+
 fn entry(cursor: &mut Cursor<'_>) -> Parse<Init> {
     let ty = type_name(cursor)?;
     let var = var(cursor)?;
-    if cursor.is("[") {
-        let message = format!("initial state: `{}` is an array; arrays are not supported", text(&var));
-        return Err(Diagnostic::new(var.span().to(cursor.peek().span), message, "an array"));
+    let len = if cursor.is("[") && matches!(var, Var::Loc(_)) { Some(length(cursor)?) } else { None };
+    let mut init = Init { var, ty, value: None, len, elements: Vec::new() };
+    if cursor.eat("=")? {
+        match init.len {
+            Some(len) => init.elements = elements(cursor, len)?,
+            None => init.value = Some(value(cursor)?),
+        }
     }
-    let value = if cursor.eat("=")? { Some(value(cursor)?) } else { None };
-    Ok(Init { var, ty, value })
+    Ok(init)
 }
 
-fn text(var: &Var) -> &str {
-    match var {
-        Var::Reg { name, .. } | Var::Loc(name) => &name.text,
+/// `[3]`.
+fn length(cursor: &mut Cursor<'_>) -> Parse<usize> {
+    cursor.expect("[")?;
+    let (len, span) = cursor.integer("the number of elements")?;
+    cursor.expect("]")?;
+    let fits = usize::try_from(len).ok().filter(|_| (1..=MAX_ELEMENTS).contains(&len));
+    fits.ok_or_else(|| {
+        let message = format!("initial state: an array has 1 to {MAX_ELEMENTS} elements, not {len}");
+        Diagnostic::new(span, message, "this length")
+    })
+}
+
+/// `{1, 2}`; elements that have no value are 0.
+fn elements(cursor: &mut Cursor<'_>, len: usize) -> Parse<Vec<Value>> {
+    let open = cursor.expect("{")?;
+    let mut list = Vec::new();
+    while !cursor.eat("}")? {
+        list.push(value(cursor)?);
+        if !cursor.is("}") {
+            cursor.expect(",")?;
+        }
     }
+    if list.len() > len {
+        let message = format!("initial state: {} values for {len} elements", list.len());
+        return Err(Diagnostic::new(open.span, message, "these values"));
+    }
+    Ok(list)
 }
 
 /// A type, if there is one: words in front of a name, and stars.
@@ -109,8 +138,9 @@ pub(crate) fn var(cursor: &mut Cursor<'_>) -> Parse<Var> {
         _ if cursor.is("[") => {
             let open = cursor.take()?;
             let name = cursor.word("the name of a location")?;
+            let name = element(cursor, Name { text: name.text.to_owned(), span: name.span })?;
             let close = cursor.expect("]")?;
-            Ok(Var::Loc(Name { text: name.text.to_owned(), span: open.span.to(close.span) }))
+            Ok(Var::Loc(Name { text: name.text, span: open.span.to(close.span) }))
         }
         _ if cursor.is("%") => Err(Diagnostic::new(
             token.span,
@@ -126,6 +156,16 @@ fn register(cursor: &mut Cursor<'_>, thread: i128, start: Span) -> Parse<Var> {
     let name = cursor.word("a register")?;
     let text = if mark { format!("%{}", name.text) } else { name.text.to_owned() };
     Ok(Var::Reg { thread, name: Name { text, span: start.to(name.span) } })
+}
+
+/// `x`, or `x[1]` where an index follows.
+pub(crate) fn element(cursor: &mut Cursor<'_>, name: Name) -> Parse<Name> {
+    if !cursor.eat("[")? {
+        return Ok(name);
+    }
+    let (index, _) = cursor.integer("the number of an element")?;
+    let close = cursor.expect("]")?;
+    Ok(Name { text: format!("{}[{index}]", name.text), span: name.span.to(close.span) })
 }
 
 /// A number, or the address of a location.
@@ -148,7 +188,10 @@ pub(crate) fn value(cursor: &mut Cursor<'_>) -> Parse<Value> {
             }
             Ok(Value::Address(Name { text: token.text.to_owned(), span: token.span }))
         }
-        _ if cursor.is("{") => Err(Diagnostic::new(token.span, "arrays are not supported", "the values of an array")),
+        _ if cursor.is("{") => {
+            let message = "initial state: only an array has several values";
+            Err(Diagnostic::new(token.span, message, "several values").with_help("`int x[2] = {1, 2}`"))
+        }
         _ => Ok(Value::Int(cursor.integer("a number or the name of a location")?.0)),
     }
 }

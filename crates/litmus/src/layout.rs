@@ -18,6 +18,10 @@ pub(crate) struct Layout {
     /// In the order in which they were first named.
     pub(crate) cells: Vec<Cell>,
     numbers: BTreeMap<String, usize>,
+    /// The arrays: the number of the first element, and how many there are.
+    lens: BTreeMap<usize, usize>,
+    /// Objects that are indexed on their own, by their first cell.
+    indexed: Vec<usize>,
     /// Whether any address is a value or is computed.
     pub(crate) pointers: bool,
 }
@@ -49,6 +53,41 @@ impl Layout {
         number
     }
 
+    /// The number of the first element of an array, which is made if need be.
+    pub(crate) fn array(&mut self, name: &Name, len: usize) -> usize {
+        if let Some(number) = self.numbers.get(&name.text) {
+            return *number;
+        }
+        let first = self.cells.len();
+        for at in 0..len {
+            self.number(&Name { text: format!("{}[{at}]", name.text), span: name.span });
+        }
+        self.numbers.insert(name.text.clone(), first);
+        self.lens.insert(first, len);
+        first
+    }
+
+    /// The cells of the object whose first cell this is.
+    pub(crate) fn extent(&self, first: usize) -> std::ops::Range<usize> {
+        first..first + self.lens.get(&first).copied().unwrap_or(1)
+    }
+
+    /// The name of the object whose first cell this is.
+    pub(crate) fn name(&self, first: usize) -> &str {
+        let name = self.cells[first].name.as_str();
+        if self.lens.contains_key(&first) { name.trim_end_matches("[0]") } else { name }
+    }
+
+    /// The object whose first cell this is as an array of its own.
+    pub(crate) fn object(&mut self, first: usize) -> ArrayId {
+        self.pointers = true;
+        let at = self.indexed.iter().position(|known| *known == first).unwrap_or_else(|| {
+            self.indexed.push(first);
+            self.indexed.len() - 1
+        });
+        ArrayId::new(at + 1)
+    }
+
     /// The number of a location that is there already.
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
         self.numbers.get(name).copied()
@@ -58,7 +97,9 @@ impl Layout {
     pub(crate) fn address(&mut self, name: &Name) -> i128 {
         let number = self.number(name);
         self.pointers = true;
-        self.cells[number].taken = true;
+        for cell in self.extent(number) {
+            self.cells[cell].taken = true;
+        }
         address(number)
     }
 
@@ -70,10 +111,10 @@ impl Layout {
         }
     }
 
-    /// Gives a location its initial value.
-    pub(crate) fn initialise(&mut self, name: &Name, value: &Value) {
+    /// Gives a location, or an element of an array, its initial value.
+    pub(crate) fn initialise(&mut self, name: &Name, element: usize, value: &Value) {
         let (value, _) = self.value(value);
-        let number = self.number(name);
+        let number = self.number(name) + element;
         let ty = self.cells[number].ty.unwrap_or(WORD);
         self.cells[number].init = constant(ty, value);
     }
@@ -113,7 +154,13 @@ impl Layout {
         let gap = Location { name: "%null".to_owned(), init: 0, ty: Ty::Gap, span: Span::default() };
         let locations: Vec<Location> = std::iter::once(gap).chain(cells).collect();
         let len = u32::try_from(locations.len()).unwrap_or(u32::MAX);
-        (locations, vec![SharedArray { name: "memory".to_owned(), base: LocId(0), len, headers: false }])
+        let mut arrays = vec![SharedArray { name: "memory".to_owned(), base: LocId(0), len, headers: false }];
+        for first in &self.indexed {
+            let len = u32::try_from(self.extent(*first).len()).unwrap_or(u32::MAX);
+            let name = self.name(*first).to_owned();
+            arrays.push(SharedArray { name, base: self.id(*first), len, headers: false });
+        }
+        (locations, arrays)
     }
 }
 

@@ -1,18 +1,22 @@
-//! Litmus tests in herd's format: X86, X86_64 and C, from text to the IR; and tests made from cycles of relations.
+//! Litmus tests in herd's format, from text to the IR: for X86, X86_64, AArch64, RISCV, PPC and C; and tests made from cycles of relations.
 //!
-//! A test is a head (`head`), an initial state (`init`), threads (`x86`, `c`) and a quantified condition over final states (`condition`,
-//! `finals`). [`compile`] makes an [`cyrano_ir::Program`] of it; [`Test::judge`] says what a set of outcomes means for the condition.
-//! `docs/litmus.md` is the reference.
+//! A test is a head (`head`), an initial state (`init`), threads (`asm` and one module for each machine; `c`) and a quantified condition over
+//! final states (`condition`, `finals`). [`compile`] makes an [`cyrano_ir::Program`] of it; [`Test::judge`] says what a set of outcomes means
+//! for the condition. `docs/litmus.md` is the reference.
 //!
 //! **Invariants:** everything that is wrong with or unsupported in a file is reported with its place, never guessed; no input makes
 //! a pass panic or run on; every program that comes out passes [`cyrano_ir::verify()`].
-//! This crate knows neither memory models nor engines: an instruction that is a fence on the machine is a fence in the program.
+//! This crate knows neither memory models nor engines: what the text says about an access is its tags, a fence has the name that the text gives
+//! it, and what an address, a value or a branch depends on is what the text says ([`fenced()`] is for models without a word for some tags).
 
+pub mod aarch64;
+pub mod asm;
 pub mod ast;
 pub mod c;
 mod code;
 mod condition;
 mod cursor;
+mod fenced;
 mod finals;
 pub mod generate;
 mod head;
@@ -20,6 +24,8 @@ mod init;
 mod judge;
 mod layout;
 mod pointers;
+pub mod ppc;
+pub mod riscv;
 mod token;
 pub mod x86;
 
@@ -27,6 +33,7 @@ use cyrano_ir::{Diagnostic, FinalExpr, IntType, Program, Span};
 
 use ast::{Arch, Condition, Head, Init};
 use cursor::Cursor;
+pub use fenced::{fenced, needs_fences};
 pub use judge::{FinalState, Judgement, Observation, Shown};
 use layout::Layout;
 use token::Mode;
@@ -56,8 +63,10 @@ pub struct Test {
 /// The threads of a test, as written.
 #[derive(Clone, Debug)]
 pub enum Code {
-    /// In assembly.
+    /// In x86's assembly.
     X86(Vec<x86::ast::Thread>),
+    /// In another machine's assembly, as what its instructions do.
+    Asm(Vec<asm::instr::Thread>),
     /// In C.
     C(Vec<c::Function>),
 }
@@ -88,16 +97,30 @@ pub fn compile(source: &str) -> Result<Test, Vec<Diagnostic>> {
     cursor.enter("code");
     match head.arch {
         Arch::C => compile_c(source, head, inits, cursor.at()),
-        Arch::X86 | Arch::X86_64 => compile_x86(source, head, inits, cursor),
+        _ => compile_asm(source, head, inits, cursor),
     }
 }
 
-fn compile_x86(source: &str, head: Head, inits: Vec<Init>, mut cursor: Cursor<'_>) -> Result<Test, Vec<Diagnostic>> {
-    let mut threads = x86::read(&mut cursor, head.arch)?;
+fn compile_asm(source: &str, head: Head, inits: Vec<Init>, mut cursor: Cursor<'_>) -> Result<Test, Vec<Diagnostic>> {
+    let mut code = match head.arch {
+        Arch::AArch64 => Code::Asm(aarch64::read(&mut cursor)?),
+        Arch::Riscv => Code::Asm(riscv::read(&mut cursor)?),
+        Arch::Ppc => Code::Asm(ppc::read(&mut cursor)?),
+        arch => Code::X86(x86::read(&mut cursor, arch)?),
+    };
     let condition = condition::read(&mut cursor, source).map_err(|error| vec![error])?;
     let mut layout = Layout::default();
-    let (lowered, finals) = x86::lower(head.arch, &inits, &mut threads, &condition, &mut layout)?;
-    finish(head, inits, Code::X86(threads), condition, lowered, finals, &layout)
+    let of_x86;
+    let threads = match &mut code {
+        Code::X86(threads) => {
+            of_x86 = x86::steps(head.arch, &inits, threads);
+            &of_x86
+        }
+        Code::Asm(threads) => threads,
+        Code::C(_) => unreachable!("this is assembly"),
+    };
+    let (lowered, finals) = asm::lower(head.arch, &inits, threads, &condition, &mut layout)?;
+    finish(head, inits, code, condition, lowered, finals, &layout)
 }
 
 fn compile_c(source: &str, head: Head, inits: Vec<Init>, at: usize) -> Result<Test, Vec<Diagnostic>> {
@@ -142,6 +165,7 @@ fn finish(
     let check = finals::check(&condition, &finals);
     let mut program = Program {
         name: head.name.clone(),
+        scoped: head.arch == Arch::C,
         locations,
         arrays,
         threads,

@@ -1,8 +1,42 @@
 //! Which registers and locations may hold an address: people see names and not numbers, and computing with one is refused.
 
 use cyrano_ir::{
-    Access, Addr, Change, Expr, FinalVar, LocId, LocalExpr, Op, Place, Program, RegId, Span, ThreadId, Ty, UnOp,
+    Access, Addr, BinOp, Change, Expr, FinalVar, LocId, LocalExpr, Op, Place, Program, RegId, Span, ThreadId, Ty, UnOp,
+    WORD,
 };
+
+use crate::code::binary;
+
+/// What an offset is multiplied with where only 0 leads to a location: no test has that much memory.
+const AWAY: i128 = WORD << 40;
+
+/// An address and an offset that is 0 whatever is executed. The offset is there for its dependency.
+pub(crate) fn moved_nowhere(address: LocalExpr, offset: LocalExpr) -> LocalExpr {
+    binary(BinOp::BitOr, address, Expr::binary(BinOp::BitAnd, offset, Expr::Const(0)))
+}
+
+/// An address and an offset that has to be 0: with every other the sum is the address of nothing, and an access goes wrong.
+pub(crate) fn moved_away(address: LocalExpr, offset: LocalExpr) -> LocalExpr {
+    binary(BinOp::Add, address, Expr::binary(BinOp::Mul, offset, Expr::Const(AWAY)))
+}
+
+/// The element of an array that lies `offset` bytes behind element `first`, if an element has `size` bytes. Between two elements there is
+/// nothing.
+pub(crate) fn element(first: usize, offset: LocalExpr, size: i128) -> LocalExpr {
+    let start = Expr::Const((first as i128 + 1) * WORD);
+    let distance = binary(BinOp::Mul, offset, Expr::Const(WORD / size));
+    let target = Expr::unary(UnOp::Target, binary(BinOp::Add, start, distance));
+    binary(BinOp::Sub, target, Expr::Const(1))
+}
+
+/// Whether something is an offset that [`moved_nowhere`] or [`moved_away`] added.
+fn is_offset(value: &LocalExpr) -> bool {
+    match value {
+        Expr::Binary(BinOp::BitAnd, _, mask) => **mask == Expr::Const(0),
+        Expr::Binary(BinOp::Mul, _, factor) => **factor == Expr::Const(AWAY),
+        _ => false,
+    }
+}
 
 /// Marks everything that an address may flow to, starting from what is marked already. Only the locations in `taken` have an
 /// address that is a value.
@@ -39,6 +73,9 @@ fn computes(program: &Program, thread: ThreadId, value: &LocalExpr) -> bool {
         Expr::Unary(UnOp::Neg, inner) => carries(program, thread, inner) || computes(program, thread, inner),
         Expr::Unary(_, inner) => computes(program, thread, inner),
         Expr::Binary(_, left, right) if left == right => computes(program, thread, left),
+        Expr::Binary(_, left, right) if is_offset(right) && carries(program, thread, left) => {
+            computes(program, thread, left) || carries(program, thread, right) || computes(program, thread, right)
+        }
         Expr::Binary(op, left, right) => {
             let addresses = carries(program, thread, left) || carries(program, thread, right);
             let inside = computes(program, thread, left) || computes(program, thread, right);
@@ -93,7 +130,7 @@ fn flows(program: &Program, thread: ThreadId, op: &Op, taken: &[LocId], found: &
             if let Some(Change::Cas { new: value, .. } | Change::Set(value) | Change::Add(value)) = change
                 && holds(value)
             {
-                stored(addr, taken, found);
+                stored(program, addr, taken, found);
             }
         }
         _ => {}
@@ -103,15 +140,21 @@ fn flows(program: &Program, thread: ThreadId, op: &Op, taken: &[LocId], found: &
 fn loaded(program: &Program, addr: &Addr, taken: &[LocId]) -> bool {
     match addr {
         Addr::Fixed(loc) => program.location(*loc).ty == Ty::Pointer,
-        Addr::Indexed { .. } => taken.iter().any(|loc| program.location(*loc).ty == Ty::Pointer),
+        Addr::Indexed { .. } => reached(program, addr, taken).any(|loc| program.location(loc).ty == Ty::Pointer),
     }
 }
 
-fn stored(addr: &Addr, taken: &[LocId], found: &mut Vec<FinalVar>) {
+fn stored(program: &Program, addr: &Addr, taken: &[LocId], found: &mut Vec<FinalVar>) {
     match addr {
         Addr::Fixed(loc) => found.push(FinalVar::Loc(*loc)),
-        Addr::Indexed { .. } => found.extend(taken.iter().map(|loc| FinalVar::Loc(*loc))),
+        Addr::Indexed { .. } => found.extend(reached(program, addr, taken).map(FinalVar::Loc)),
     }
+}
+
+/// The locations whose address is a value, of those that an access may be to.
+fn reached(program: &Program, addr: &Addr, taken: &[LocId]) -> impl Iterator<Item = LocId> {
+    let cells = program.cells(addr);
+    taken.iter().copied().filter(move |loc| cells.contains(&loc.index()))
 }
 
 /// Whether a value may be an address: a copy of one, or arithmetic with one.

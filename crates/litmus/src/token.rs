@@ -109,7 +109,7 @@ impl<'s> Scanner<'s> {
             let rest = self.rest();
             if rest.starts_with("(*") && self.mode == Mode::Litmus {
                 self.at = comment_end(self.source, self.at)?;
-            } else if rest.starts_with("//") || rest.starts_with('#') && self.mode == Mode::Litmus {
+            } else if rest.starts_with("//") || self.mode == Mode::Litmus && opens_line(rest) {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if rest.starts_with("/*") {
                 let end = rest.find("*/").map(|end| self.at + end + 2);
@@ -119,6 +119,12 @@ impl<'s> Scanner<'s> {
             }
         }
     }
+}
+
+/// Whether a `#` opens a comment: `#1` is a constant of Arm's.
+fn opens_line(rest: &str) -> bool {
+    let next = rest.strip_prefix('#').map(|rest| rest.chars().next());
+    next.is_some_and(|next| !next.is_some_and(|next| next.is_ascii_digit() || next == '-'))
 }
 
 fn unclosed(at: usize) -> Diagnostic {

@@ -1,8 +1,9 @@
 //! Memory models as data.
 //!
-//! Every model is one [`Model`]: a choice of parameters for one axiomatic form, which generalises section 2.3.2 of CheckFence.
+//! Every model is one [`Model`], of one of two families. Most of this page is about the first one, of models that reorder pairs: a choice of parameters for one
+//! axiomatic form, which generalises section 2.3.2 of CheckFence. A model of the other one is a text in [cat](mod@cat).
 //!
-//! # The axioms
+//! # The axioms of models that reorder pairs
 //!
 //! An execution gives each thread a sequence of accesses in program order (`po`), as its code says for the values that its
 //! loads returned. A read-modify-write is *one* access that is both a load and a store; it counts as both whether or not
@@ -56,17 +57,21 @@
 //! This crate knows neither source languages nor the data structures of engines.
 
 mod cas;
+pub mod cat;
 pub mod file;
 mod machines;
 mod model;
 mod own;
+mod relational;
 
 pub use cas::CasPairs;
 pub use machines::all;
-pub use model::{Control, Definition, Dependencies, Model, Relational, Reordering};
+pub use model::{Control, Definition, Dependencies, Model, Reordering};
 pub use own::for_algorithms;
+pub use relational::relational;
 
 /// The model with this name.
 pub fn named(name: &str) -> Option<Model> {
-    all().into_iter().chain(for_algorithms()).find(|model| model.name == name)
+    let found = all().into_iter().chain(for_algorithms()).find(|model| model.name == name);
+    found.or_else(|| relational::named(name))
 }

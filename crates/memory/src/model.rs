@@ -1,12 +1,13 @@
 //! What a model is: its name, the family that it belongs to, and that family's parameters.
 //!
-//! There are models of one family so far. The other one, of models that constrain relations between the events of an execution instead of pairs
-//! in one total order, has a place and nobody in it ([`Relational`]). With its first model [`Model::reordering`] has no answer for some models,
-//! and the compiler leads from there to every engine that has to say what it does with them.
+//! There are two families: models that reorder pairs of accesses in one total order ([`Reordering`]), and models that constrain relations between the events
+//! of an execution, written in cat ([`Cat`]). Whoever asks for the parameters of one family has asked before whether the model belongs to it: questions are
+//! made by `cyrano_engine::Query::new`, and engines say in `supports` which family they take.
 
-use cyrano_ir::{AccessKind, FenceSet, OwnOrder, Program};
+use cyrano_ir::{AccessKind, Fence, FenceSet, OwnOrder, Program, Tags};
 
 use crate::cas::CasPairs;
+use crate::cat::Cat;
 
 /// The kinds of accesses.
 const KINDS: [AccessKind; 3] = [AccessKind::Load, AccessKind::Store, AccessKind::Rmw];
@@ -28,12 +29,8 @@ pub enum Definition {
     /// By a total order of all accesses that keeps some pairs of the program order.
     Reordering(Reordering),
     /// By axioms about relations between the events of an execution.
-    Relational(Relational),
+    Relational(Cat),
 }
-
-/// The axioms of a model about relations. There is no such model yet, and none can be made.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Relational {}
 
 /// The parameters of the axioms in the crate's documentation.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,18 +87,54 @@ impl Model {
         Self { name: name.into(), summary: summary.into(), definition: Definition::Reordering(parameters) }
     }
 
-    /// Its parameters as a model that reorders pairs.
+    /// A model about relations.
+    pub fn from_cat(name: impl Into<String>, summary: impl Into<String>, cat: Cat) -> Self {
+        Self { name: name.into(), summary: summary.into(), definition: Definition::Relational(cat) }
+    }
+
+    /// Its parameters as a model that reorders pairs. Of a model about relations nobody asks for them.
     #[inline]
     pub fn reordering(&self) -> &Reordering {
         match &self.definition {
             Definition::Reordering(parameters) => parameters,
-            Definition::Relational(none) => match *none {},
+            Definition::Relational(_) => panic!("`{}` is a model about relations", self.name),
+        }
+    }
+
+    /// Its axioms, if it is a model about relations.
+    #[inline]
+    pub fn cat(&self) -> Option<&Cat> {
+        match &self.definition {
+            Definition::Reordering(_) => None,
+            Definition::Relational(cat) => Some(cat),
+        }
+    }
+
+    /// Whether the program says itself which of its accesses stay in order, and nothing else does.
+    #[inline]
+    pub fn has_own_order(&self) -> bool {
+        matches!(&self.definition, Definition::Reordering(parameters) if parameters.own_order)
+    }
+
+    /// The tags that mean something under it.
+    pub fn known_tags(&self) -> Tags {
+        match &self.definition {
+            Definition::Reordering(parameters) => parameters.known_tags(),
+            Definition::Relational(cat) => cat.plan().tags,
+        }
+    }
+
+    /// Whether a fence means something under it.
+    pub fn knows(&self, fence: Fence) -> bool {
+        match &self.definition {
+            Definition::Reordering(_) => fence.kinds().is_some(),
+            Definition::Relational(cat) => cat.plan().knows(fence),
         }
     }
 
     /// The program's own order, if this is a model that follows it (axiom 9).
     pub fn own_order<'p>(&self, program: &'p Program) -> Option<&'p OwnOrder> {
-        program.own_order(&self.name).filter(|_| self.reordering().own_order)
+        program.own_order(&self.name).filter(|_| self.has_own_order())
     }
 }
 
@@ -162,6 +195,32 @@ impl Reordering {
     #[inline]
     pub fn keeps_all_after(&self, first: AccessKind) -> bool {
         KINDS.into_iter().all(|second| self.keeps(first, second, true) && self.keeps(first, second, false))
+    }
+
+    /// The tags that ask for no more order than the model gives to every access, so that they mean nothing beyond it.
+    pub fn known_tags(&self) -> Tags {
+        let both = |first, second| self.keeps(first, second, true) && self.keeps(first, second, false);
+        let every = |test: fn(AccessKind) -> bool| KINDS.into_iter().filter(move |kind| test(*kind));
+        let after_reads = every(AccessKind::reads).all(|first| self.keeps_all_after(first));
+        let before_writes = every(AccessKind::writes).all(|second| KINDS.into_iter().all(|first| both(first, second)));
+        let mut known = Tags::ATOMIC | Tags::NORETURN | Tags::LOCK;
+        if after_reads {
+            known |= Tags::ACQUIRE | Tags::ACQUIRE_PC | Tags::CONSUME;
+        }
+        if before_writes {
+            known |= Tags::RELEASE;
+        }
+        if KINDS.into_iter().all(|first| self.keeps_all_after(first)) {
+            known |= Tags::SEQ_CST | Tags::FULL;
+        }
+        known
+    }
+
+    /// Whether a thread may be past these fences with an access of this kind before them that is not performed: some later access might overtake it.
+    #[inline]
+    pub fn may_be_outstanding(&self, first: AccessKind, fences: FenceSet) -> bool {
+        let kept = |second| self.keeps(first, second, true) && self.keeps(first, second, false);
+        KINDS.into_iter().any(|second| !kept(second) && !fences.orders(first, second))
     }
 
     /// Whether a control dependency orders an access of this kind.

@@ -8,29 +8,26 @@ use cyrano_ir::{BinOp, Expr, LocalExpr};
 use super::lower::Value;
 use super::types::{BOOL, Type};
 use crate::code::{binary, signed, wrap};
+use crate::pointers;
 
 /// A constant of type `int`.
 pub(crate) fn int(value: i32) -> Value {
     Value { expr: Expr::Const(value.into()), ty: Type::INT }
 }
 
-/// A value as one of another type.
-pub(crate) fn convert(value: &Value, ty: Type) -> Result<LocalExpr, String> {
+/// A value as one of another type. Addresses stay what they are, whatever holds them.
+pub(crate) fn convert(value: &Value, ty: Type) -> LocalExpr {
     let (from, to) = (value.ty, ty);
-    let null = value.expr == Expr::Const(0);
-    if (from.pointers > 0) != (to.pointers > 0) && !null {
-        return Err("a pointer and a number are not the same".to_owned());
+    let expr = value.expr.clone();
+    if from.pointers > 0 || to.pointers > 0 {
+        return expr;
     }
-    if to.pointers > 0 {
-        return Ok(value.expr.clone());
-    }
-    let value = value.expr.clone();
-    Ok(match to.int {
-        int if fits(from.int, int) => value,
+    match to.int {
+        int if fits(from.int, int) => expr,
         // Whatever is not 0 is true.
-        BOOL => binary(BinOp::Ne, value, Expr::Const(0)),
-        int => wrap(int, value),
-    })
+        BOOL => binary(BinOp::Ne, expr, Expr::Const(0)),
+        int => wrap(int, expr),
+    }
 }
 
 /// A binary operation.
@@ -40,6 +37,13 @@ pub(crate) fn arithmetic(op: BinOp, left: Value, right: Value) -> Result<Value, 
     if left.ty.pointers > 0 || right.ty.pointers > 0 {
         return match op {
             Eq | Ne => Ok(Value { expr: binary(op, left.expr, right.expr), ty: Type::INT }),
+            // Locations are apart from each other: only 0 can be added.
+            BinOp::Add if right.ty.pointers == 0 => {
+                Ok(Value { expr: pointers::moved_away(left.expr, right.expr), ty: left.ty })
+            }
+            BinOp::Add if left.ty.pointers == 0 => {
+                Ok(Value { expr: pointers::moved_away(right.expr, left.expr), ty: right.ty })
+            }
             _ => Err("arithmetic with pointers is not supported".to_owned()),
         };
     }
@@ -49,8 +53,8 @@ pub(crate) fn arithmetic(op: BinOp, left: Value, right: Value) -> Result<Value, 
     let ty = Type { int, ..Type::INT };
     // Products are the same modulo 2 to the power of 64 with signed factors, and stay within the integers of the IR.
     let ty = if op == BinOp::Mul { Type { int: signed(int.bits), ..ty } } else { ty };
-    let a = convert(&left, ty)?;
-    let b = if shifts { right.expr } else { convert(&right, ty)? };
+    let a = convert(&left, ty);
+    let b = if shifts { right.expr } else { convert(&right, ty) };
     let result = binary(op, a, b);
     if compares {
         return Ok(Value { expr: result, ty: Type::INT });

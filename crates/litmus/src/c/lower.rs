@@ -1,14 +1,14 @@
 //! From C to the IR.
 //!
-//! A sequentially consistent access stands between two full fences, as the most careful plain compilation would put them; every other
-//! access is a plain load or store. C leaves the order of most operands open, so an expression that accesses memory in two of them
-//! is refused. `&&` and `||` are branches.
+//! What an access orders is said by its tags. C leaves the order of most operands open, so an expression that accesses memory in two of
+//! them is refused. `&&` and `||` are branches. Types are not held against a test: in herd's C a variable holds a number or an address,
+//! whatever it is declared as, and one that is not declared at all is as good.
 
 use std::collections::BTreeMap;
 
 use cyrano_cfront::ast::{self, ExprKind, Unary};
 use cyrano_cfront::integers::of_constant;
-use cyrano_ir::{Addr, BinOp, Change, Diagnostic, Expr, FenceSet, LocalExpr, RegId, Span, UnOp};
+use cyrano_ir::{Addr, BinOp, Diagnostic, Expr, IntType, LocalExpr, Op, Place, RegId, Span, Tags, UnOp};
 
 use super::calls::{Called, Order, resolve};
 use super::convert::{arithmetic, convert, int};
@@ -31,8 +31,12 @@ pub(crate) struct Lowered {
     pub(crate) locals: BTreeMap<String, (RegId, Type)>,
 }
 
-/// Lowers one function.
-pub(crate) fn lower(function: &Function, layout: &mut Layout) -> Result<Lowered, Vec<Diagnostic>> {
+/// Lowers one function; `initial` are the variables that the initial state gives a value.
+pub(crate) fn lower(
+    function: &Function,
+    initial: BTreeMap<String, Type>,
+    layout: &mut Layout,
+) -> Result<Lowered, Vec<Diagnostic>> {
     let mut params = BTreeMap::new();
     let mut errors = Vec::new();
     for (name, ty) in &function.params {
@@ -41,6 +45,10 @@ pub(crate) fn lower(function: &Function, layout: &mut Layout) -> Result<Lowered,
         let cell = &mut layout.cells[number];
         cell.pointer |= ty.pointers > 0;
         match cell.ty {
+            // A location that holds an address is one whatever a parameter says.
+            Some(known) if known != word && known.bits >= 32 && word.bits >= 32 => {
+                cell.ty = Some(IntType { bits: known.bits.max(word.bits), signed: true });
+            }
             Some(known) if known != word => {
                 let message = format!("`{}` is a {} here and a {} elsewhere", name.text, word, known);
                 errors.push(Diagnostic::new(name.span, message, "another type than before"));
@@ -49,7 +57,8 @@ pub(crate) fn lower(function: &Function, layout: &mut Layout) -> Result<Lowered,
         }
         params.insert(name.text.clone(), (number, *ty));
     }
-    let mut lower = Lower { layout, code: Code::default(), params, locals: BTreeMap::new(), temporaries: 0, errors };
+    let (code, locals) = (Code::default(), BTreeMap::new());
+    let mut lower = Lower { layout, code, params, initial, locals, temporaries: 0, errors };
     lower.stmt(&function.body);
     if lower.errors.is_empty() { Ok(Lowered { code: lower.code, locals: lower.locals }) } else { Err(lower.errors) }
 }
@@ -59,6 +68,8 @@ pub(super) struct Lower<'l> {
     pub(super) code: Code,
     /// The parameters: the location that each points to, and its type.
     pub(super) params: BTreeMap<String, (usize, Type)>,
+    /// Variables that are as good as declared.
+    initial: BTreeMap<String, Type>,
     pub(super) locals: BTreeMap<String, (RegId, Type)>,
     /// How many temporaries the statement has used.
     pub(super) temporaries: usize,
@@ -85,27 +96,12 @@ impl Lower<'_> {
         self.code.temporary(self.temporaries - 1)
     }
 
-    /// A value as one of another type.
-    pub(super) fn converted(&mut self, value: Value, ty: Type, span: Span) -> Option<LocalExpr> {
-        match convert(&value, ty) {
-            Ok(expr) => Some(expr),
-            Err(message) => {
-                self.wrong(span, message, "in this assignment");
-                None
-            }
-        }
-    }
-
-    /// Puts the fence before an access; whether one has to follow.
-    pub(super) fn open(&mut self, order: Order, ty: Type) -> bool {
-        let full = order == Order::SeqCst || order == Order::Plain && ty.atomic && ty.pointers == 0;
-        self.close(full);
-        full
-    }
-
-    pub(super) fn close(&mut self, full: bool) {
-        if full {
-            self.code.fence(FenceSet::FULL);
+    /// The tags of an access to something of this type.
+    pub(super) fn tags(order: Order, ty: Type) -> Tags {
+        match order {
+            Order::Tags(tags) => tags,
+            Order::Plain if ty.atomic && ty.pointers == 0 => Tags::ATOMIC | Tags::SEQ_CST,
+            Order::Plain => Tags::default(),
         }
     }
 
@@ -120,19 +116,40 @@ impl Lower<'_> {
 
     /// What a pointer points to.
     pub(super) fn target(&mut self, pointer: &ast::Expr) -> Option<Target> {
-        if let ExprKind::Name(name) = &pointer.kind
+        let (inner, seen) = self.uncast(pointer)?;
+        let seen = seen.and_then(Type::target);
+        if let ExprKind::Name(name) = &inner.kind
             && let Some((number, ty)) = self.params.get(name)
         {
-            return Some(Target { addr: Layout::fixed(*number), ty: *ty });
+            return Some(Target { addr: Layout::fixed(*number), ty: seen.unwrap_or(*ty) });
         }
-        let value = self.value(pointer, None)?;
-        match value.ty.target() {
-            Some(ty) => Some(Target { addr: self.layout.through(value.expr), ty }),
-            None => {
+        let value = self.value(inner, None)?;
+        // A number may hold an address.
+        let ty = match value.ty.target() {
+            Some(ty) => ty,
+            None if matches!(inner.kind, ExprKind::Int { .. }) => {
                 self.wrong(pointer.loc.span, "this is no pointer", "expected a pointer");
-                None
+                return None;
             }
+            None => Type::INT,
+        };
+        Some(Target { addr: self.layout.through(value.expr), ty: seen.unwrap_or(ty) })
+    }
+
+    /// What is under casts, and the type of the outermost.
+    fn uncast<'e>(&mut self, expr: &'e ast::Expr) -> Option<(&'e ast::Expr, Option<Type>)> {
+        let (mut inner, mut seen) = (expr, None);
+        while let ExprKind::Cast(ty, under) = &inner.kind {
+            match types::of(ty, inner.loc.span) {
+                Ok(ty) => seen = seen.or(Some(ty)),
+                Err(error) => {
+                    self.errors.push(error);
+                    return None;
+                }
+            }
+            inner = under;
         }
+        Some((inner, seen))
     }
 
     /// Branches on a condition.
@@ -186,6 +203,11 @@ impl Lower<'_> {
                     Unary::Plus | Unary::Not => self.computed(BinOp::Add, int(0), inner, span),
                 }
             }
+            ExprKind::Binary(op @ (BinOp::And | BinOp::Or), left, right) if !accesses(right) => {
+                // Without an access on the right it depends on both.
+                let (left, right) = (self.value(left, None)?, self.value(right, None)?);
+                Some(Value { expr: Expr::binary(*op, left.expr, right.expr), ty: Type::INT })
+            }
             ExprKind::Binary(BinOp::And | BinOp::Or, ..) => Some(self.truth(expr)),
             ExprKind::Binary(op, left, right) => {
                 self.sequenced(&[left, right]);
@@ -201,20 +223,17 @@ impl Lower<'_> {
         }
     }
 
-    /// Casts are left to conversions where they change nothing.
     fn cast(&mut self, ty: &ast::TypeExpr, inner: &ast::Expr, span: Span) -> Option<Value> {
-        let ty = match types::of(ty, span) {
-            Ok(ty) => ty,
+        match types::of(ty, span) {
+            Ok(ty) => {
+                let value = self.value(inner, None)?;
+                Some(Value { expr: convert(&value, ty), ty })
+            }
             Err(error) => {
                 self.errors.push(error);
-                return None;
+                None
             }
-        };
-        if !matches!(inner.kind, ExprKind::Int { value, .. } if ty.pointers > 0 || ty.int.wrap(value) == value) {
-            self.wrong(span, "casts are supported on constants that fit only", "this cast");
-            return None;
         }
-        self.value(inner, None)
     }
 
     /// `&&` and `||` as a value.
@@ -231,12 +250,11 @@ impl Lower<'_> {
         Value { expr: var(result), ty: Type::INT }
     }
 
-    fn load(&mut self, from: &ast::Expr, order: Order, into: Option<(RegId, Type)>) -> Option<Value> {
+    pub(super) fn load(&mut self, from: &ast::Expr, order: Order, into: Option<(RegId, Type)>) -> Option<Value> {
         let target = self.target(from)?;
         let dst = self.destination(into, target.ty);
-        let full = self.open(order, target.ty);
-        self.code.load(dst, target.addr);
-        self.close(full);
+        let tags = Self::tags(order, target.ty);
+        self.code.push(Op::load(Place::Reg(dst), target.addr).tagged(tags));
         Some(Value { expr: var(dst), ty: plain(target.ty) })
     }
 
@@ -247,34 +265,13 @@ impl Lower<'_> {
         into: Option<(RegId, Type)>,
         callee: &ast::Name,
     ) -> Option<Value> {
-        let span = callee.loc.span;
+        if !called.has_value() {
+            self.wrong(callee.loc.span, format!("`{}` has no value", callee.text), "used as a value");
+            return None;
+        }
         match called {
-            Called::Load { from, order } => self.load(from, order, into),
-            Called::Exchange { at, value, order } => {
-                self.sequenced(&[at, value]);
-                let target = self.target(at)?;
-                let value = self.value(value, None)?;
-                let value = self.converted(value, target.ty, span)?;
-                let dst = self.temporary();
-                let full = self.open(order, target.ty);
-                self.code.rmw(dst, target.addr, Change::Set(value));
-                self.close(full);
-                Some(Value { expr: var(dst), ty: plain(target.ty) })
-            }
-            Called::Cas { at, expected, new, order } => {
-                self.sequenced(&[at, expected, new]);
-                let target = self.target(at)?;
-                let expected = self.value(expected, None)?;
-                let ty = plain(target.ty);
-                let expected = self.converted(expected, ty, span)?;
-                Some(Value { expr: var(self.cas(target, expected, new, order, span)?), ty })
-            }
-            Called::CasStrong { at, expected, new, order } => self.cas_strong(at, expected, new, order, span),
-            Called::Fetch { at, op, value, order, new } => self.fetch(at, op, value, (order, new), span),
-            Called::Store { .. } | Called::Fence(_) | Called::Nothing => {
-                self.wrong(span, format!("`{}` has no value", callee.text), "used as a value");
-                None
-            }
+            Called::Load { from, tags } => self.load(from, Order::Tags(tags), into),
+            called => self.update(called),
         }
     }
 
@@ -286,6 +283,9 @@ impl Lower<'_> {
     }
 
     pub(super) fn named(&mut self, name: &str, span: Span) -> Option<Value> {
+        if let Some(ty) = self.initial.get(name).copied().filter(|_| !self.locals.contains_key(name)) {
+            self.declare(name, span, ty);
+        }
         if let Some((reg, ty)) = self.locals.get(name) {
             return Some(Value { expr: var(*reg), ty: plain(*ty) });
         }
@@ -293,8 +293,8 @@ impl Lower<'_> {
             let address = self.layout.address(&Name { text: name.to_owned(), span });
             return Some(Value { expr: Expr::Const(address), ty: ty.pointer() });
         }
-        if name == "NULL" {
-            return Some(int(0));
+        if let "NULL" | "false" | "true" = name {
+            return Some(int((name == "true").into()));
         }
         self.wrong(span, format!("there is no variable or parameter `{name}` in this thread"), "not declared");
         None

@@ -1,13 +1,17 @@
 //! Tests in C. `cfront` reads the bodies of the functions; what they mean is said here, for C's atomics and the kernel's have an order
 //! in a litmus test, signed arithmetic wraps, and a variable that nobody has written is 0.
 
+mod c11;
 mod calls;
 mod convert;
+mod kernel;
 mod lower;
 mod parse;
 mod rmw;
 mod stmt;
 mod types;
+
+use std::collections::BTreeMap;
 
 use cyrano_ir::{Diagnostic, FinalVar, Thread, ThreadId, Ty};
 
@@ -34,8 +38,8 @@ pub(crate) fn lower(
         }
     }
     let mut lowered = Vec::new();
-    for function in functions {
-        match lower::lower(function, layout) {
+    for (number, function) in functions.iter().enumerate() {
+        match lower::lower(function, initial(inits, number), layout) {
             Ok(thread) => lowered.push(thread),
             Err(mut more) => errors.append(&mut more),
         }
@@ -58,6 +62,20 @@ pub(crate) fn lower(
     Ok((finished.collect(), finals))
 }
 
+/// The variables of a thread that the initial state gives a value.
+fn initial(inits: &[Init], number: usize) -> BTreeMap<String, Type> {
+    let own = inits.iter().filter_map(|init| match &init.var {
+        Var::Reg { thread, name } if usize::try_from(*thread) == Ok(number) => Some((init, name)),
+        _ => None,
+    });
+    let ty = |init: &Init| {
+        let pointer = matches!(init.value, Some(Value::Address(_)));
+        let plain = if pointer { Type::INT.pointer() } else { Type::INT };
+        init.ty.as_ref().and_then(|ty| declared(ty).ok()).unwrap_or(plain)
+    };
+    own.map(|(init, name)| (name.text.clone(), ty(init))).collect()
+}
+
 fn declared(ty: &TypeName) -> Result<Type, Diagnostic> {
     let words: Vec<&str> = ty.base.split_whitespace().collect();
     // `int * p` and a bare `* p` both point to an integer.
@@ -73,6 +91,10 @@ fn declare(init: &Init, layout: &mut Layout) -> Result<(), Diagnostic> {
         layout.address(name);
     }
     let Var::Loc(name) = &init.var else { return Ok(()) };
+    if init.len.is_some() {
+        let message = format!("initial state: `{}` is an array; arrays are not supported in C", name.text);
+        return Err(Diagnostic::new(name.span, message, "an array"));
+    }
     let number = layout.number(name);
     let cell = &mut layout.cells[number];
     let pointer = matches!(init.value, Some(Value::Address(_)));
@@ -92,7 +114,7 @@ fn declare(init: &Init, layout: &mut Layout) -> Result<(), Diagnostic> {
 fn initialise(init: &Init, layout: &mut Layout, threads: &mut [Lowered]) -> Result<(), Diagnostic> {
     let Some(value) = &init.value else { return Ok(()) };
     match &init.var {
-        Var::Loc(name) => layout.initialise(name, value),
+        Var::Loc(name) => layout.initialise(name, 0, value),
         Var::Reg { thread, name } => {
             let found = usize::try_from(*thread).ok().and_then(|at| threads.get_mut(at));
             let known = found.and_then(|found| found.locals.get(&name.text).copied().map(|local| (found, local)));

@@ -1,9 +1,10 @@
 //! Statements.
 
-use cyrano_cfront::ast::{Decl, Expr, ExprKind, Init, Stmt, StmtKind, Storage};
-use cyrano_ir::{Span, Ty};
+use cyrano_cfront::ast::{self, Decl, ExprKind, Init, Stmt, StmtKind, Storage};
+use cyrano_ir::{Addr, Expr, Fence, FenceName, Op, Span, Tags, Ty};
 
 use super::calls::{Called, Order, resolve};
+use super::convert::convert;
 use super::lower::Lower;
 use super::types::{self, Type};
 
@@ -52,7 +53,7 @@ impl Lower<'_> {
         self.stmt(body);
     }
 
-    fn branches(&mut self, cond: &Expr, then: &Stmt, other: Option<&Stmt>) {
+    fn branches(&mut self, cond: &ast::Expr, then: &Stmt, other: Option<&Stmt>) {
         let (yes, no, end) = (self.code.label(), self.code.label(), self.code.label());
         self.condition(cond, yes, no);
         self.code.place(yes);
@@ -68,7 +69,7 @@ impl Lower<'_> {
     }
 
     /// An assignment or a call.
-    fn expression(&mut self, expr: &Expr, span: Span) {
+    fn expression(&mut self, expr: &ast::Expr, span: Span) {
         match &expr.kind {
             ExprKind::Assign(None, target, value) => match &target.kind {
                 ExprKind::Name(name) => self.assign(name, target.loc.span, value),
@@ -81,15 +82,9 @@ impl Lower<'_> {
             ExprKind::Assign(Some(op), ..) => self.written_out(expr, &format!("{}=", op.symbol())),
             ExprKind::Step { by, .. } => self.written_out(expr, if *by > 0 { "++" } else { "--" }),
             ExprKind::Call { callee, args } => match resolve(callee, args, expr.loc.span) {
-                Ok(Called::Store { to, value, order }) => self.store(to, value, order, expr.loc.span),
-                Ok(Called::Fence(kinds)) => {
-                    self.code.span = expr.loc.span;
-                    self.code.fence(kinds);
-                }
-                Ok(Called::Nothing) => {}
                 Ok(called) => {
-                    self.code.span = callee.loc.span;
-                    _ = self.called(called, None, callee);
+                    self.code.span = expr.loc.span;
+                    self.call(called);
                 }
                 Err(error) => self.errors.push(error),
             },
@@ -97,7 +92,42 @@ impl Lower<'_> {
         }
     }
 
-    fn written_out(&mut self, expr: &Expr, operator: &str) {
+    /// A call whose value nobody wants.
+    fn call(&mut self, called: Called<'_>) {
+        match called {
+            Called::Nothing => {}
+            Called::Store { to, value, tags, fence } => {
+                self.store(to, value, Order::Tags(tags), self.code.span);
+                if let Some(fence) = fence {
+                    self.code.named_fence(fence);
+                }
+            }
+            Called::Unlock(at) => {
+                if let Some(target) = self.target(at) {
+                    let tags = Tags::ATOMIC | Tags::RELEASE | Tags::LOCK;
+                    self.code.push(Op::store(target.addr, Expr::Const(0)).tagged(tags));
+                }
+            }
+            Called::Fence(name) => self.code.named_fence(name),
+            Called::Synchronize(domain) => self.synchronize(domain),
+            Called::Load { from, tags } => _ = self.load(from, Order::Tags(tags), None),
+            called => _ = self.update(called),
+        }
+    }
+
+    /// The domain is a parameter: a grace period is about the readers of one.
+    fn synchronize(&mut self, domain: &ast::Expr) {
+        let Some(target) = self.target(domain) else { return };
+        match target.addr {
+            Addr::Fixed(loc) => {
+                let name = FenceName::from_name("synchronize_srcu").expect("it is a fence of the IR's");
+                self.code.push(Op::Fence(Fence::Named { name, at: Some(loc) }));
+            }
+            Addr::Indexed { .. } => self.refuse(domain.loc.span, "a domain that only an execution knows"),
+        }
+    }
+
+    fn written_out(&mut self, expr: &ast::Expr, operator: &str) {
         let message = format!("`{operator}` is not supported; write the assignment out");
         self.wrong(expr.loc.span, message, "not supported");
     }
@@ -124,7 +154,7 @@ impl Lower<'_> {
     }
 
     /// Variables live in one name space per thread, as conditions see them.
-    fn declare(&mut self, name: &str, span: Span, ty: Type) {
+    pub(super) fn declare(&mut self, name: &str, span: Span, ty: Type) {
         if self.params.contains_key(name) {
             return self.wrong(span, format!("`{name}` is a parameter already"), "declared again");
         }
@@ -143,27 +173,30 @@ impl Lower<'_> {
         }
     }
 
-    fn assign(&mut self, name: &str, span: Span, value: &Expr) {
+    fn assign(&mut self, name: &str, span: Span, value: &ast::Expr) {
         self.code.span = span.to(value.loc.span);
+        if self.params.contains_key(name) {
+            return self.wrong(span, format!("`{name}` is a parameter"), "cannot be assigned to");
+        }
         let Some((reg, ty)) = self.locals.get(name).copied() else {
-            let what = if self.params.contains_key(name) { "a parameter" } else { "no variable of this thread" };
-            return self.wrong(span, format!("`{name}` is {what}"), "cannot be assigned to");
+            // The first assignment declares it.
+            let Some(value) = self.value(value, None) else { return };
+            let ty = if value.ty.pointers > 0 { value.ty } else { Type::INT };
+            self.declare(name, span, ty);
+            let (reg, _) = self.locals[name];
+            return self.code.assign(reg, convert(&value, ty));
         };
-        if let Some(value) = self.value(value, Some((reg, ty)))
-            && let Some(value) = self.converted(value, ty, span)
-        {
-            self.code.assign(reg, value);
+        if let Some(value) = self.value(value, Some((reg, ty))) {
+            self.code.assign(reg, convert(&value, ty));
         }
     }
 
-    fn store(&mut self, to: &Expr, value: &Expr, order: Order, span: Span) {
+    fn store(&mut self, to: &ast::Expr, value: &ast::Expr, order: Order, span: Span) {
         self.code.span = span;
         self.sequenced(&[to, value]);
         let Some(target) = self.target(to) else { return };
-        let Some(value) = self.value(value, None) else { return };
-        let Some(value) = self.converted(value, target.ty, span) else { return };
-        let full = self.open(order, target.ty);
-        self.code.store(target.addr, value);
-        self.close(full);
+        let Some(value) = self.converted(value, target.ty) else { return };
+        let tags = Self::tags(order, target.ty);
+        self.code.push(Op::store(target.addr, value).tagged(tags));
     }
 }

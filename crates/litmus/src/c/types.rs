@@ -43,9 +43,9 @@ impl Type {
 
 /// The names of integer types: their width, whether they have a sign, whether they are atomic.
 const NAMES: [(u8, bool, bool, &[&str]); 16] = [
-    (32, true, false, &["int", "int32_t", "s32", "atomic_t"]),
+    (32, true, false, &["int", "int32_t", "s32", "atomic_t", "spinlock_t", "srcu_struct"]),
     (32, false, false, &["uint32_t", "u32"]),
-    (64, true, false, &["long", "int64_t", "s64", "intptr_t", "ssize_t"]),
+    (64, true, false, &["long", "int64_t", "s64", "intptr_t", "ssize_t", "atomic64_t", "atomic_long_t"]),
     (64, false, false, &["uint64_t", "u64", "uintptr_t", "size_t"]),
     (16, true, false, &["short", "int16_t"]),
     (16, false, false, &["uint16_t"]),
@@ -70,7 +70,7 @@ const KEYWORDS: [&str; 21] = [
 /// The names that stand for types: those that are known, and others that are used as such. No keyword is one.
 pub(crate) fn names<'s>(used: &[&'s str]) -> Vec<&'s str> {
     let known = NAMES.iter().flat_map(|(.., names)| names.iter().copied());
-    let all: BTreeSet<&str> = known.chain(["atomic64_t"]).chain(used.iter().copied()).collect();
+    let all: BTreeSet<&str> = known.chain(used.iter().copied()).collect();
     all.into_iter().filter(|name| !KEYWORDS.contains(name)).collect()
 }
 
@@ -86,6 +86,10 @@ pub(crate) fn of(ty: &TypeExpr, span: Span) -> Result<Type, Diagnostic> {
         TypeExpr::Pointer(target) => return Ok(of(target, span)?.pointer()),
         TypeExpr::Atomic(inner) => return Ok(Type { atomic: true, ..of(inner, span)? }),
         TypeExpr::Array(..) => "arrays are not supported",
+        // What is in a domain of sleepable RCU nobody looks at.
+        TypeExpr::Struct(spec) if spec.tag.as_ref().is_some_and(|tag| tag.text == "srcu_struct") => {
+            return Ok(Type::INT);
+        }
         TypeExpr::Struct(_) => "structures are not supported",
         TypeExpr::Enum(_) => "enumerations are not supported",
         TypeExpr::Void => "the type `void` is not supported",

@@ -6,12 +6,13 @@
 //! a read that leads to a write sees the one before. The test asks whether an execution with these values exists: if it does, the
 //! model allows the cycle.
 
-use super::relation::{Dir, Link, Relation};
+use super::relation::{Dir, Edge, Link, Relation};
+use super::target::Note;
 
 /// A cycle that stands for a test.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Cycle {
-    relations: Vec<Relation>,
+    edges: Vec<Edge>,
 }
 
 /// One access of a test.
@@ -25,6 +26,8 @@ pub struct Event {
     pub value: Option<i128>,
     /// What stands between it and the access of its thread before it.
     pub link: Link,
+    /// What is said about it.
+    pub note: Note,
 }
 
 /// The test of a cycle.
@@ -38,14 +41,21 @@ pub struct Shape {
 
 impl Cycle {
     /// A cycle from its relations; an error says why they make no test.
-    pub fn new(relations: Vec<Relation>) -> Result<Self, String> {
-        let count = relations.len();
+    pub fn new(edges: Vec<Edge>) -> Result<Self, String> {
+        let count = edges.len();
         for at in 0..count {
-            let (here, next) = (relations[at], relations[(at + 1) % count]);
-            if here.to() != next.from() {
-                return Err(format!("{here} leads to a {:?} and {next} starts from a {:?}", here.to(), next.from()));
+            let (here, next) = (edges[at], edges[(at + 1) % count]);
+            let (to, from) = (here.relation.to(), next.relation.from());
+            if to != from {
+                return Err(format!("{here} leads to a {to:?} and {next} starts from a {from:?}"));
+            }
+            if let (Some([_, to]), Some([from, _])) = (here.notes, next.notes)
+                && to != from
+            {
+                return Err(format!("{here} leads to a `{}` and {next} starts from a `{}`", to.name(), from.name()));
             }
         }
+        let relations: Vec<Relation> = edges.iter().map(|edge| edge.relation).collect();
         let external = relations.iter().filter(|relation| relation.is_external()).count();
         if external < 2 {
             return Err("a cycle has at least two relations between threads".to_owned());
@@ -53,64 +63,76 @@ impl Cycle {
         if relations.iter().filter(|relation| relation.changes_location()).count() == 1 {
             return Err("a cycle that leaves a location comes back to it".to_owned());
         }
-        let cycle = Self { relations };
+        let cycle = Self { edges };
         let start = (0..count).map(|start| cycle.rotated(start)).filter(|rotation| rotation.shape().is_ok()).min();
         start.ok_or_else(|| "the order of the writes to a location cannot be seen from a final state".to_owned())
     }
 
     /// Reads names of relations, separated by blanks.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let relation = |name: &str| Relation::parse(name).ok_or_else(|| format!("there is no relation `{name}`"));
-        let relations: Vec<Relation> = text.split_whitespace().map(relation).collect::<Result<_, _>>()?;
-        if relations.is_empty() {
+        let edge = |name: &str| Edge::parse(name).ok_or_else(|| format!("there is no relation `{name}`"));
+        let edges: Vec<Edge> = text.split_whitespace().map(edge).collect::<Result<_, _>>()?;
+        if edges.is_empty() {
             return Err("a cycle has at least two relations".to_owned());
         }
-        Self::new(relations)
+        Self::new(edges)
     }
 
     /// All cycles of at most this many relations and threads, each once, shortest first.
-    pub fn all(relations: &[Relation], length: usize, threads: usize) -> Vec<Self> {
+    pub fn all<E: Copy + Into<Edge>>(edges: &[E], length: usize, threads: usize) -> Vec<Self> {
+        let edges: Vec<Edge> = edges.iter().map(|edge| (*edge).into()).collect();
         let mut found = std::collections::BTreeSet::new();
         let mut path = Vec::new();
-        extend(relations, length, threads, &mut path, &mut found);
+        extend(&edges, length, threads, &mut path, &mut found);
         let mut list: Vec<Self> = found.into_iter().collect();
-        list.sort_by_key(|cycle| cycle.relations.len());
+        list.sort_by_key(|cycle| cycle.edges.len());
         list
     }
 
     /// Its relations, in the canonical rotation.
-    pub fn relations(&self) -> &[Relation] {
-        &self.relations
+    pub fn relations(&self) -> Vec<Relation> {
+        self.edges.iter().map(|edge| edge.relation).collect()
+    }
+
+    /// What is said about the access that this relation starts from, or about the one that the relation before leads to.
+    pub(crate) fn note(&self, at: usize) -> Note {
+        let count = self.edges.len();
+        let (before, here) = (self.edges[(at + count - 1) % count], self.edges[at % count]);
+        here.notes.map(|[from, _]| from).or(before.notes.map(|[_, to]| to)).unwrap_or(Note::PLAIN)
+    }
+
+    fn relation(&self, at: usize) -> Relation {
+        self.edges[at % self.edges.len()].relation
     }
 
     /// The same cycle from another start.
     pub(crate) fn rotated(&self, start: usize) -> Self {
-        let mut relations = self.relations.clone();
-        relations.rotate_left(start);
-        Self { relations }
+        let mut edges = self.edges.clone();
+        edges.rotate_left(start);
+        Self { edges }
     }
 
     /// The test. A cycle starts at the first access of a thread; the error is for rotations that do not.
     pub fn shape(&self) -> Result<Shape, String> {
-        let count = self.relations.len();
-        let last = self.relations[count - 1];
+        let count = self.edges.len();
+        let last = self.relation(count - 1);
         if !last.is_external() {
             return Err("this rotation starts within a thread".to_owned());
         }
-        let places = self.relations.iter().filter(|relation| relation.changes_location()).count();
+        let places = self.edges.iter().filter(|edge| edge.relation.changes_location()).count();
         let places_or_one = places.max(1);
         if places == 0 && last == Relation::Wse {
             return Err("all writes are to one location, in a circle".to_owned());
         }
         let mut events: Vec<Event> = Vec::new();
         let mut location = 0;
-        for (at, relation) in self.relations.iter().enumerate() {
-            let before = self.relations[(at + count - 1) % count];
+        for at in 0..count {
+            let (relation, before) = (self.relation(at), self.relation(at + count - 1));
             let link = match before {
                 Relation::Po { link, .. } => link,
                 _ => Link::None,
             };
-            events.push(Event { dir: relation.from(), location, value: None, link });
+            events.push(Event { dir: relation.from(), location, value: None, link, note: self.note(at) });
             location = (location + usize::from(relation.changes_location())) % places_or_one;
         }
         let finals = self.values(&mut events, places_or_one)?;
@@ -119,7 +141,7 @@ impl Cycle {
             if let Some(thread) = threads.last_mut() {
                 thread.push(event);
             }
-            if self.relations[at].is_external() && at + 1 < count {
+            if self.relation(at).is_external() && at + 1 < count {
                 threads.push(Vec::new());
             }
         }
@@ -149,8 +171,8 @@ impl Cycle {
                 }
                 let before = (at + count - 1) % count;
                 let after = (at + 1) % count;
-                let read = (self.relations[before] == Relation::Rfe).then_some(events[before].value).flatten();
-                let missed = (self.relations[at] == Relation::Fre).then_some(events[after].value).flatten();
+                let read = (self.relation(before) == Relation::Rfe).then_some(events[before].value).flatten();
+                let missed = (self.relation(at) == Relation::Fre).then_some(events[after].value).flatten();
                 let older = missed.map(|value| value - 1);
                 if read.is_some() && older.is_some() && read != older {
                     return Err("a read would have to see two values".to_owned());
@@ -166,7 +188,7 @@ impl Cycle {
         let count = events.len();
         let own = |at: usize| events[at].location == location;
         // The row may go over the end of the list; it starts where the location before it is left.
-        let starts = (0..count).find(|at| own(*at) && self.relations[(at + count - 1) % count].changes_location());
+        let starts = (0..count).find(|at| own(*at) && self.relation(at + count - 1).changes_location());
         let start = starts.unwrap_or(0);
         (0..count).map(|step| (start + step) % count).filter(|at| own(*at)).collect()
     }
@@ -174,18 +196,18 @@ impl Cycle {
 
 /// All cycles that go on like this path.
 fn extend(
-    relations: &[Relation],
+    edges: &[Edge],
     length: usize,
     threads: usize,
-    path: &mut Vec<Relation>,
+    path: &mut Vec<Edge>,
     found: &mut std::collections::BTreeSet<Cycle>,
 ) {
-    let external = path.iter().filter(|relation| relation.is_external()).count();
+    let external = path.iter().filter(|edge| edge.relation.is_external()).count();
     if external > threads {
         return;
     }
     // Every cycle has a rotation that ends with a communication.
-    if path.last().is_some_and(|last| last.is_external())
+    if path.last().is_some_and(|last| last.relation.is_external())
         && let Ok(cycle) = Cycle::new(path.clone())
     {
         found.insert(cycle);
@@ -193,10 +215,10 @@ fn extend(
     if path.len() == length {
         return;
     }
-    for relation in relations {
-        if path.last().is_none_or(|last| last.to() == relation.from()) {
-            path.push(*relation);
-            extend(relations, length, threads, path, found);
+    for edge in edges {
+        if path.last().is_none_or(|last| last.relation.to() == edge.relation.from()) {
+            path.push(*edge);
+            extend(edges, length, threads, path, found);
             path.pop();
         }
     }
@@ -204,7 +226,7 @@ fn extend(
 
 impl std::fmt::Display for Cycle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<String> = self.relations.iter().map(ToString::to_string).collect();
+        let names: Vec<String> = self.edges.iter().map(ToString::to_string).collect();
         f.write_str(&names.join(" "))
     }
 }

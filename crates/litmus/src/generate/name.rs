@@ -2,6 +2,7 @@
 
 use super::cycle::Cycle;
 use super::relation::{Link, Relation};
+use super::target::Note;
 
 /// Shapes with their names, as cycles of plain program order.
 const SHAPES: [(&str, &str); 28] = [
@@ -41,7 +42,8 @@ impl Cycle {
         let rotations: Vec<Self> = (0..self.relations().len()).map(|start| self.rotated(start)).collect();
         let mut best: Option<String> = None;
         for rotation in &rotations {
-            let plain: Vec<String> = rotation.relations().iter().map(|relation| plain(*relation).to_string()).collect();
+            let plain: Vec<String> =
+                rotation.relations().into_iter().map(|relation| plain(relation).to_string()).collect();
             let plain = plain.join(" ");
             let Some((shape, _)) = SHAPES.iter().find(|(_, relations)| *relations == plain) else { continue };
             let name = decorated(shape, rotation);
@@ -61,11 +63,11 @@ fn plain(relation: Relation) -> Relation {
 }
 
 fn decorated(shape: &str, cycle: &Cycle) -> String {
-    let links = cycle.relations().iter().filter_map(|relation| match relation {
-        Relation::Po { link, .. } => Some(link.word()),
+    let links = cycle.relations().into_iter().enumerate().filter_map(|(at, relation)| match relation {
+        Relation::Po { link, .. } => Some(word(link, [cycle.note(at), cycle.note(at + 1)])),
         _ => None,
     });
-    let words: Vec<&str> = links.collect();
+    let words: Vec<String> = links.collect();
     if words.iter().all(|word| *word == Link::None.word()) {
         return shape.to_owned();
     }
@@ -73,6 +75,14 @@ fn decorated(shape: &str, cycle: &Cycle) -> String {
         [first, rest @ ..] if !rest.is_empty() && rest.iter().all(|word| word == first) => format!("{shape}+{first}s"),
         words => format!("{shape}+{}", words.join("+")),
     }
+}
+
+/// What stands on a step, and what is said about its ends: `po`, `popl`, `dmb.sy`.
+fn word(link: Link, notes: [Note; 2]) -> String {
+    let plain = notes.iter().all(|note| *note == Note::PLAIN);
+    let notes: String =
+        if plain { String::new() } else { notes.iter().map(|note| note.name().to_lowercase()).collect() };
+    format!("{}{notes}", link.word())
 }
 
 #[cfg(test)]
@@ -90,6 +100,8 @@ mod tests {
         check("Fre PodWW Rfe PodRR", "MP");
         check("MFencedWR Fre MFencedWR Fre", "SB+mfences");
         check("SSdWW Rfe DpAddrdR Fre", "MP+ss+addr");
+        check("PodWWPL RfeLA PodRRAP Fre", "MP+popl+poap");
+        check("DMB.SYdWW Rfe DpCtrlIsbdR Fre", "MP+dmb.sy+ctrlisb");
         check("PodWR Fre MFencedWR Fre", "SB+mfence+po");
         check("MFencedWR Fre PodWR Fre", "SB+mfence+po");
         check("PosWR Fre PodWR Fre PodWR Fre", "podwr-fre-podwr-fre-poswr-fre");

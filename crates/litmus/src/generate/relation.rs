@@ -2,6 +2,8 @@
 
 use cyrano_ir::FenceSet;
 
+use super::target::{Barrier, Note, Target};
+
 /// Whether an access reads or writes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Dir {
@@ -58,10 +60,14 @@ pub enum Link {
     Data,
     /// Whether the second access happens depends on the first.
     Ctrl,
+    /// The same, with a machine's instruction in between that waits for the branch: `ISB`, `isync`, `fence.i`.
+    CtrlFence(Target),
+    /// A barrier of a machine or a language.
+    Barrier(Barrier),
 }
 
-/// The links with the start of a relation's name and the word in a test's name.
-const LINKS: [(Link, &str, &str); 11] = [
+/// The links with the start of a relation's name and the word in a test's name; barriers have a table of their own.
+const LINKS: [(Link, &str, &str); 14] = [
     (Link::None, "Po", "po"),
     (Link::MFence, "MFence", "mfence"),
     (Link::SFence, "SFence", "sfence"),
@@ -73,12 +79,23 @@ const LINKS: [(Link, &str, &str); 11] = [
     (Link::Addr, "DpAddr", "addr"),
     (Link::Data, "DpData", "data"),
     (Link::Ctrl, "DpCtrl", "ctrl"),
+    (Link::CtrlFence(Target::AArch64), "DpCtrlIsb", "ctrlisb"),
+    (Link::CtrlFence(Target::Ppc), "DpCtrlIsync", "ctrlisync"),
+    (Link::CtrlFence(Target::Riscv), "DpCtrlFencei", "ctrlfencei"),
 ];
 
 impl Link {
+    fn row(self) -> (&'static str, &'static str) {
+        if let Self::Barrier(barrier) = self {
+            return (barrier.start(), barrier.word());
+        }
+        let row = LINKS.iter().find(|(link, ..)| *link == self);
+        row.map_or(("", ""), |(_, start, word)| (*start, *word))
+    }
+
     /// The word in a test's name.
     pub fn word(self) -> &'static str {
-        LINKS[self as usize].2
+        self.row().1
     }
 
     /// The fence that it is, if it is one.
@@ -90,19 +107,19 @@ impl Link {
             Self::LoadLoad => FenceSet::LL,
             Self::LoadStore => FenceSet::LS,
             Self::StoreLoad => FenceSet::SL,
-            Self::None | Self::Addr | Self::Data | Self::Ctrl => return None,
+            Self::None | Self::Addr | Self::Data | Self::Ctrl | Self::CtrlFence(_) | Self::Barrier(_) => return None,
         })
     }
 
     /// Whether it is a dependency.
     pub fn is_dependency(self) -> bool {
-        matches!(self, Self::Addr | Self::Data | Self::Ctrl)
+        matches!(self, Self::Addr | Self::Data | Self::Ctrl | Self::CtrlFence(_))
     }
 
     /// Whether it can stand between two such accesses.
     fn fits(self, from: Dir, to: Dir) -> bool {
         match self {
-            Self::Addr | Self::Ctrl => from == Dir::R,
+            Self::Addr | Self::Ctrl | Self::CtrlFence(_) => from == Dir::R,
             Self::Data => from == Dir::R && to == Dir::W,
             _ => true,
         }
@@ -150,18 +167,23 @@ impl Relation {
         Self::links(&[Link::None], true)
     }
 
-    /// The fences of x86, or of the native language.
-    pub fn fences(x86: bool) -> Vec<Self> {
-        let links: &[Link] = match x86 {
-            true => &[Link::MFence, Link::SFence, Link::LFence],
-            false => &[Link::MFence, Link::LoadLoad, Link::LoadStore, Link::StoreLoad, Link::StoreStore],
+    /// The fences of a language.
+    pub fn fences(target: Target) -> Vec<Self> {
+        let links: Vec<Link> = match target {
+            Target::X86 => vec![Link::MFence, Link::SFence, Link::LFence],
+            Target::Rml => vec![Link::MFence, Link::LoadLoad, Link::LoadStore, Link::StoreLoad, Link::StoreStore],
+            _ => Barrier::all().filter(|barrier| barrier.target() == target).map(Link::Barrier).collect(),
         };
-        Self::links(links, false)
+        Self::links(&links, false)
     }
 
-    /// Dependencies.
-    pub fn dependencies() -> Vec<Self> {
-        Self::links(&[Link::Addr, Link::Data, Link::Ctrl], false)
+    /// The dependencies of a language.
+    pub fn dependencies(target: Target) -> Vec<Self> {
+        let mut links = vec![Link::Addr, Link::Data, Link::Ctrl];
+        if matches!(target, Target::AArch64 | Target::Riscv | Target::Ppc) {
+            links.push(Link::CtrlFence(target));
+        }
+        Self::links(&links, false)
     }
 
     fn links(links: &[Link], same: bool) -> Vec<Self> {
@@ -183,10 +205,12 @@ impl Relation {
             "Wse" | "Coe" => return Some(Self::Wse),
             _ => {}
         }
+        let barriers = Barrier::all().map(|barrier| (Link::Barrier(barrier), barrier.start()));
+        let mut links: Vec<(Link, &str)> =
+            LINKS.iter().map(|(link, start, _)| (*link, *start)).chain(barriers).collect();
         // The longest name first, so that `Po` does not hide another.
-        let mut links = LINKS;
-        links.sort_by_key(|(_, start, _)| std::cmp::Reverse(start.len()));
-        let (link, rest) = links.iter().find_map(|(link, start, _)| Some((*link, name.strip_prefix(start)?)))?;
+        links.sort_by_key(|(_, start)| std::cmp::Reverse(start.len()));
+        let (link, rest) = links.iter().find_map(|(link, start)| Some((*link, name.strip_prefix(start)?)))?;
         let same = match rest.chars().next()? {
             'd' => false,
             's' => true,
@@ -215,13 +239,48 @@ impl std::fmt::Display for Relation {
             Self::Wse => f.write_str("Wse"),
             Self::Po { link, same, from, to } => {
                 let place = if *same { 's' } else { 'd' };
-                let start = LINKS[*link as usize].1;
+                let start = link.row().0;
                 match link.is_dependency() {
                     true => write!(f, "{start}{place}{to:?}"),
                     false => write!(f, "{start}{place}{from:?}{to:?}"),
                 }
             }
         }
+    }
+}
+
+/// A relation with notes on its ends; an end without one takes that of the relation beside it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Edge {
+    /// The relation.
+    pub relation: Relation,
+    /// What is said about the accesses at its ends.
+    pub notes: Option<[Note; 2]>,
+}
+
+impl From<Relation> for Edge {
+    fn from(relation: Relation) -> Self {
+        Self { relation, notes: None }
+    }
+}
+
+impl Edge {
+    /// The relation with this name, behind which notes may stand: `PodRRAP`, `RfeLA`.
+    pub fn parse(name: &str) -> Option<Self> {
+        if let Some(relation) = Relation::parse(name) {
+            return Some(relation.into());
+        }
+        (1..name.len()).rev().find_map(|at| {
+            let relation = Relation::parse(name.get(..at)?)?;
+            Some(Self { relation, notes: Some(Note::pair(&name[at..])?) })
+        })
+    }
+}
+
+impl std::fmt::Display for Edge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.relation.fmt(f)?;
+        self.notes.into_iter().flatten().try_for_each(|note| f.write_str(note.name()))
     }
 }
 
@@ -233,10 +292,12 @@ mod tests {
     fn names_are_read_back() {
         let mut all = Relation::basic();
         all.extend(Relation::same());
-        all.extend(Relation::fences(true));
-        all.extend(Relation::fences(false));
-        all.extend(Relation::dependencies());
-        assert_eq!(all.len(), 7 + 4 + 12 + 20 + 5);
+        for target in [Target::X86, Target::AArch64, Target::Riscv, Target::Ppc, Target::C, Target::Kernel, Target::Rml]
+        {
+            all.extend(Relation::fences(target));
+        }
+        all.extend(Relation::dependencies(Target::Ppc));
+        assert_eq!(all.len(), 7 + 4 + 12 + 31 * 4 + 20 + 7);
         for relation in all {
             assert_eq!(Relation::parse(&relation.to_string()), Some(relation), "{relation}");
         }
@@ -244,5 +305,11 @@ mod tests {
             assert_eq!(Relation::parse(wrong), None, "{wrong}");
         }
         assert_eq!(Relation::parse("Coe"), Some(Relation::Wse));
+        for name in ["PodRRAP", "RfeLA", "FreAL", "DMB.SYdWWPL", "DpAddrdRPQ", "PodWWRlxRel", "PodWRRlAq", "Rfe"] {
+            assert_eq!(Edge::parse(name).map(|edge| edge.to_string()).as_deref(), Some(name));
+        }
+        for wrong in ["PodRRA", "RfeXX", "AP"] {
+            assert_eq!(Edge::parse(wrong), None, "{wrong}");
+        }
     }
 }

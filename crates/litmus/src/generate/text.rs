@@ -1,107 +1,74 @@
-//! Tests as text: herd's format for X86, and the native language.
+//! Tests as text in herd's format, and what all languages share.
 
+use super::c;
 use super::cycle::{Cycle, Event, Shape};
-use super::relation::{Dir, Link};
-
-const REGISTERS: [&str; 6] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI"];
+use super::machine::{self, Thread};
+use super::target::Target;
 
 impl Cycle {
-    /// The test in herd's format for X86; an error if the architecture does not have all of its relations.
-    pub fn x86(&self) -> Result<String, String> {
-        let shape = self.shape()?;
-        let mut columns: Vec<Vec<String>> = Vec::new();
-        let mut condition = Vec::new();
-        for (number, thread) in shape.threads.iter().enumerate() {
-            let mut lines = vec![format!("P{number}")];
-            let mut registers = REGISTERS.iter();
-            for event in thread {
-                lines.extend(x86_fence(event.link)?.map(str::to_owned));
-                let place = location(event.location);
-                if event.dir == Dir::W {
-                    lines.push(format!("MOV [{place}],${}", event.value.unwrap_or(1)));
-                    continue;
-                }
-                let register = registers.next().ok_or("more reads in a thread than registers")?;
-                lines.push(format!("MOV {register},[{place}]"));
-                condition.extend(event.value.map(|value| format!("{number}:{register}={value}")));
-            }
-            columns.push(lines);
+    /// The test in a language; an error if it does not have all of the cycle's relations.
+    pub fn text(&self, target: Target) -> Result<String, String> {
+        match target {
+            Target::Rml => self.rml(),
+            Target::C | Target::Kernel => c::test(self, target),
+            Target::X86 | Target::AArch64 | Target::Riscv | Target::Ppc => self.assembly(target),
         }
-        let mut out = format!("X86 {}\n\"{self}\"\nCycle={self}\n{{\n}}\n", self.name());
-        out.push_str(&table(&columns));
-        condition.extend(finals(&shape).map(|(place, value)| format!("{place}={value}")));
-        out.push_str(&format!("exists ({})\n", conjunction(&condition, " /\\ ", "true")));
-        Ok(out)
     }
 
-    /// The test in the native language. Its check claims that the cycle does not occur.
-    pub fn rml(&self) -> Result<String, String> {
+    /// The test in herd's format for X86; an error if the architecture does not have all of its relations.
+    pub fn x86(&self) -> Result<String, String> {
+        self.text(Target::X86)
+    }
+
+    fn assembly(&self, target: Target) -> Result<String, String> {
         let shape = self.shape()?;
-        let array = |place: usize| {
-            let by_address = |event: &&Event| event.location == place && event.link == Link::Addr;
-            shape.threads.iter().flatten().any(|event| by_address(&event))
-        };
-        let arrays: Vec<bool> = (0..shape.finals.len()).map(array).collect();
-        let places: Vec<String> = arrays
-            .iter()
-            .enumerate()
-            .map(|(place, array)| format!("{}{}", location(place), if *array { "[1]" } else { "" }))
-            .collect();
-        let mut code = String::new();
-        let (mut registers, mut condition) = (Vec::new(), Vec::new());
-        for (number, thread) in shape.threads.iter().enumerate() {
-            code.push_str(&format!("\n    thread p{number} {{\n"));
-            let mut last = String::new();
-            for event in thread {
-                let line = rml_access(event, &last, &arrays, &mut registers, &mut condition);
-                last = if event.dir == Dir::R { registers[registers.len() - 1].clone() } else { String::new() };
-                code.push_str(&line);
+        let mut columns: Vec<Vec<String>> = Vec::new();
+        let (mut condition, mut inits) = (Vec::new(), String::new());
+        for (number, events) in shape.threads.iter().enumerate() {
+            let mut thread: Thread = machine::thread(target, events)?;
+            let registers = thread.inits.iter().map(|(register, place)| format!("{number}:{register}={place};"));
+            let registers: Vec<String> = registers.collect();
+            if !registers.is_empty() {
+                inits.push_str(&format!("{}\n", registers.join(" ")));
             }
-            code.push_str("    }\n");
+            condition.extend(thread.seen.iter().map(|(register, value)| format!("{number}:{register}={value}")));
+            thread.lines.insert(0, format!("P{number}"));
+            columns.push(thread.lines);
         }
-        let seen = finals(&shape).map(|(place, value)| (place_text(&place, &arrays), value));
-        let mut observed = registers.clone();
-        for (place, value) in seen {
-            condition.push(format!("{place} = {value}"));
-            observed.push(place);
-        }
-        let mut out = format!("// {}: the cycle {self}.\n\nthreads {{\n", self.name());
-        out.push_str(&format!("    shared {};\n", places.join(", ")));
-        if !registers.is_empty() {
-            out.push_str(&format!("    local {};\n", registers.join(", ")));
-        }
-        out.push_str(&format!("{code}}}\n\nobserve {};\n", observed.join(", ")));
-        out.push_str(&format!("check never ({});\n", conjunction(&condition, " && ", "1 = 1")));
+        let mut out = head(self, target.name(), &inits);
+        out.push_str(&table(&columns));
+        out.push_str(&exists(condition, &shape));
         Ok(out)
     }
 }
 
-fn conjunction(parts: &[String], and: &str, none: &str) -> String {
+/// The head of a test and its initial state.
+pub(super) fn head(cycle: &Cycle, arch: &str, inits: &str) -> String {
+    format!("{arch} {}\n\"{cycle}\"\nCycle={cycle}\n{{\n{inits}}}\n", cycle.name())
+}
+
+/// The condition: what registers hold, and the final values that matter.
+pub(super) fn exists(mut condition: Vec<String>, shape: &Shape) -> String {
+    condition.extend(finals(shape).map(|(place, value)| format!("{place}={value}")));
+    format!("exists ({})\n", conjunction(&condition, " /\\ ", "true"))
+}
+
+pub(super) fn conjunction(parts: &[String], and: &str, none: &str) -> String {
     if parts.is_empty() { none.to_owned() } else { parts.join(and) }
 }
 
-fn location(number: usize) -> String {
+pub(super) fn location(number: usize) -> String {
     ["x", "y", "z", "a", "b", "c", "d", "e"].get(number).map_or_else(|| format!("v{number}"), |name| (*name).to_owned())
 }
 
 /// The final values that matter.
-fn finals(shape: &Shape) -> impl Iterator<Item = (String, i128)> {
+pub(super) fn finals(shape: &Shape) -> impl Iterator<Item = (String, i128)> {
     shape.finals.iter().enumerate().filter_map(|(place, value)| Some((location(place), (*value)?)))
 }
 
-fn place_text(place: &str, arrays: &[bool]) -> String {
-    let array = (0..arrays.len()).any(|number| arrays[number] && location(number) == place);
-    if array { format!("{place}[0]") } else { place.to_owned() }
-}
-
-fn x86_fence(link: Link) -> Result<Option<&'static str>, String> {
-    Ok(match link {
-        Link::None => None,
-        Link::MFence => Some("MFENCE"),
-        Link::SFence => Some("SFENCE"),
-        Link::LFence => Some("LFENCE"),
-        other => return Err(format!("X86 tests have no `{}`", other.word())),
-    })
+/// What a write writes.
+pub(super) fn written(event: &Event) -> i128 {
+    event.value.unwrap_or(1)
 }
 
 /// Columns side by side.
@@ -119,48 +86,4 @@ fn table(columns: &[Vec<String>]) -> String {
         out.push_str(";\n");
     }
     out
-}
-
-/// One access, with the fence or dependency before it; `last` is the register that the access before it read.
-fn rml_access(
-    event: &Event,
-    last: &str,
-    arrays: &[bool],
-    registers: &mut Vec<String>,
-    condition: &mut Vec<String>,
-) -> String {
-    let name = location(event.location);
-    let place = match (event.link, arrays.get(event.location)) {
-        (Link::Addr, _) => format!("{name}[{last} - {last}]"),
-        (_, Some(true)) => format!("{name}[0]"),
-        _ => name,
-    };
-    let access = if event.dir == Dir::W {
-        let value = event.value.unwrap_or(1);
-        match event.link {
-            Link::Data => format!("{place} := {last} - {last} + {value};"),
-            _ => format!("{place} := {value};"),
-        }
-    } else {
-        registers.push(format!("r{}", registers.len() + 1));
-        let register = &registers[registers.len() - 1];
-        condition.extend(event.value.map(|value| format!("{register} = {value}")));
-        format!("{register} := {place};")
-    };
-    match event.link {
-        Link::Ctrl => format!("        if {last} >= 0 {{\n            {access}\n        }}\n"),
-        link => {
-            let fence = match link {
-                Link::MFence => Some("mfence"),
-                Link::SFence | Link::StoreStore => Some("fence(store-store)"),
-                Link::LFence => Some("fence(load-load, load-store)"),
-                Link::LoadLoad => Some("fence(load-load)"),
-                Link::LoadStore => Some("fence(load-store)"),
-                Link::StoreLoad => Some("fence(store-load)"),
-                _ => None,
-            };
-            let fence = fence.map(|fence| format!("        {fence};\n")).unwrap_or_default();
-            format!("{fence}        {access}\n")
-        }
-    }
 }

@@ -2,6 +2,8 @@
 
 use cyrano_ir::{FenceSet, Span};
 
+pub use crate::asm::flags::{Cc, Flag};
+pub use crate::asm::instr::Register;
 use crate::ast::Name;
 
 /// One thread: its lines from top to bottom.
@@ -73,15 +75,6 @@ pub enum Unary {
     Not,
 }
 
-/// A register as an instruction names it.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Register {
-    /// The machine's register (`AX` for `EAX` and `RAX`, `R8`), or `%` and a name of the test's own.
-    pub name: String,
-    /// How many of its bits, 32 or 64.
-    pub bits: u8,
-}
-
 /// An operand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Operand {
@@ -108,86 +101,5 @@ impl Operand {
     /// Whether it is in memory.
     pub fn is_mem(&self) -> bool {
         matches!(self, Self::Mem(_))
-    }
-}
-
-/// The conditions of jumps and conditional moves.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Cc {
-    E,
-    Ne,
-    L,
-    Le,
-    G,
-    Ge,
-    B,
-    Be,
-    A,
-    Ae,
-    S,
-    Ns,
-    O,
-    No,
-}
-
-/// The flags.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Flag {
-    Zf,
-    Sf,
-    Cf,
-    Of,
-}
-
-impl Cc {
-    const NAMES: [(&'static str, Self); 28] = [
-        ("E", Self::E),
-        ("Z", Self::E),
-        ("NE", Self::Ne),
-        ("NZ", Self::Ne),
-        ("L", Self::L),
-        ("LT", Self::L),
-        ("NGE", Self::L),
-        ("LE", Self::Le),
-        ("NG", Self::Le),
-        ("G", Self::G),
-        ("GT", Self::G),
-        ("NLE", Self::G),
-        ("GE", Self::Ge),
-        ("NL", Self::Ge),
-        ("B", Self::B),
-        ("C", Self::B),
-        ("NAE", Self::B),
-        ("BE", Self::Be),
-        ("NA", Self::Be),
-        ("A", Self::A),
-        ("NBE", Self::A),
-        ("AE", Self::Ae),
-        ("NB", Self::Ae),
-        ("NC", Self::Ae),
-        ("S", Self::S),
-        ("NS", Self::Ns),
-        ("O", Self::O),
-        ("NO", Self::No),
-    ];
-
-    /// The condition with this name, in capitals.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, cc)| cc)
-    }
-
-    /// The flags that it depends on.
-    pub fn flags(self) -> &'static [Flag] {
-        match self {
-            Self::E | Self::Ne => &[Flag::Zf],
-            Self::L | Self::Ge => &[Flag::Sf, Flag::Of],
-            Self::Le | Self::G => &[Flag::Zf, Flag::Sf, Flag::Of],
-            Self::B | Self::Ae => &[Flag::Cf],
-            Self::Be | Self::A => &[Flag::Zf, Flag::Cf],
-            Self::S | Self::Ns => &[Flag::Sf],
-            Self::O | Self::No => &[Flag::Of],
-        }
     }
 }

@@ -4,47 +4,12 @@ use cyrano_ir::{Diagnostic, Span};
 
 use super::ast::{Mem, Operand, Register};
 use super::registers::{Word, lookup};
+use crate::asm::cell::Cell;
 use crate::ast::{Arch, Name};
 use crate::cursor::Parse;
-use crate::token::{Kind, Token, number};
+use crate::token::{Kind, Token};
 
-/// The tokens of one cell, from left to right.
-pub(crate) struct Cell<'c, 's> {
-    pub(crate) tokens: &'c [Token<'s>],
-    pub(crate) at: usize,
-    pub(crate) arch: Arch,
-}
-
-impl<'s> Cell<'_, 's> {
-    pub(crate) fn peek(&self) -> Option<Token<'s>> {
-        self.tokens.get(self.at).copied()
-    }
-
-    pub(crate) fn take(&mut self) -> Option<Token<'s>> {
-        let token = self.peek();
-        self.at += usize::from(token.is_some());
-        token
-    }
-
-    pub(crate) fn is(&self, text: &str) -> bool {
-        self.peek().is_some_and(|token| token.text == text)
-    }
-
-    pub(crate) fn eat(&mut self, text: &str) -> bool {
-        let found = self.is(text);
-        self.at += usize::from(found);
-        found
-    }
-
-    /// Where something is missing.
-    pub(crate) fn span(&self) -> Span {
-        self.peek().or(self.tokens.last().copied()).map_or(Span::default(), |token| token.span)
-    }
-
-    pub(crate) fn wrong(&self, message: impl Into<String>, label: &str) -> Diagnostic {
-        Diagnostic::new(self.span(), message, label)
-    }
-
+impl Cell<'_, '_> {
     /// Every operand, separated by commas, with its place.
     pub(crate) fn operands(&mut self) -> Parse<Vec<(Operand, Span)>> {
         let mut list = Vec::new();
@@ -103,16 +68,6 @@ impl<'s> Cell<'_, 's> {
                 Err(Diagnostic::new(token.span, message, "not an operand").with_help(help))
             }
         }
-    }
-
-    fn integer(&mut self) -> Parse<i128> {
-        let negative = self.eat("-");
-        let token = self.peek().filter(|token| token.kind == Kind::Number);
-        let Some(token) = token else { return Err(self.wrong("expected a number", "here")) };
-        self.take();
-        let value = number(token.text).and_then(|value| if negative { value.checked_neg() } else { Some(value) });
-        let message = || format!("`{}` is not a number of 64 bits", token.text);
-        value.ok_or_else(|| Diagnostic::new(token.span, message(), "this number"))
     }
 
     fn register(&mut self) -> Parse<Register> {

@@ -1,11 +1,11 @@
-//! The threads of an assembly test: one column each, rows ended by `;`.
+//! Instructions and their operands.
 
 use cyrano_ir::{Diagnostic, FenceSet, Span};
 
 use super::ast::{Alu, Cc, Instr, Line, Op, Operand, Register, Thread, Unary};
-use super::operand::Cell;
+use crate::asm::cell::Cell;
+use crate::asm::table;
 use crate::ast::{Arch, Name};
-use crate::condition;
 use crate::cursor::{Cursor, Parse};
 use crate::token::{Kind, Token};
 
@@ -30,25 +30,7 @@ struct Raw {
 
 /// Reads the columns up to the condition. Everything that is wrong with any cell is said at once.
 pub(crate) fn read(cursor: &mut Cursor<'_>, arch: Arch) -> Result<Vec<Thread>, Vec<Diagnostic>> {
-    let one = |error| vec![error];
-    let count = heads(cursor).map_err(one)?;
-    let mut errors = Vec::new();
-    let mut columns: Vec<Vec<(Vec<Name>, Option<Raw>)>> = (0..count).map(|_| Vec::new()).collect();
-    while !cursor.is_end() && !condition::starts(cursor) {
-        let row = row(cursor).map_err(one)?;
-        if row.len() != count {
-            let span = row.iter().flatten().map(|token| token.span).reduce(Span::to).unwrap_or(cursor.peek().span);
-            let message = format!("code: this row has {} columns, the first one {count}", row.len());
-            errors.push(Diagnostic::new(span, message, "this row"));
-            continue;
-        }
-        for (column, tokens) in columns.iter_mut().zip(&row) {
-            match cell(&mut Cell { tokens, at: 0, arch }) {
-                Ok(line) => column.push(line),
-                Err(error) => errors.push(error),
-            }
-        }
-    }
+    let (columns, mut errors) = table::read(cursor, arch, cell)?;
     let raws = columns.iter().flatten().filter_map(|(_, raw)| raw.as_ref());
     let order = order(arch, raws);
     let mut threads = Vec::new();
@@ -66,56 +48,9 @@ pub(crate) fn read(cursor: &mut Cursor<'_>, arch: Arch) -> Result<Vec<Thread>, V
     if errors.is_empty() { Ok(threads) } else { Err(errors) }
 }
 
-/// The first row: `P0 | P1 ;`.
-fn heads(cursor: &mut Cursor<'_>) -> Parse<usize> {
-    cursor.eat(";")?;
-    let mut count = 0;
-    loop {
-        let token = cursor.peek();
-        let number = token.text.strip_prefix('P').and_then(|digits| digits.parse::<usize>().ok());
-        if number != Some(count) {
-            return Err(cursor.unexpected(&format!("`P{count}`, the head of column {}", count + 1)));
-        }
-        cursor.take()?;
-        count += 1;
-        if cursor.eat(";")? {
-            return Ok(count);
-        }
-        if cursor.is(":") {
-            return Err(cursor.unexpected("`|` or `;` (handlers and scopes are not supported)"));
-        }
-        cursor.expect("|")?;
-    }
-}
-
-/// The cells of the next row.
-fn row<'s>(cursor: &mut Cursor<'s>) -> Parse<Vec<Vec<Token<'s>>>> {
-    let mut cells = vec![Vec::new()];
-    loop {
-        if cursor.is_end() {
-            return Err(cursor.unexpected("`;` at the end of a row"));
-        }
-        let token = cursor.take()?;
-        match token.text {
-            ";" => return Ok(cells),
-            "|" => cells.push(Vec::new()),
-            _ => cells.last_mut().expect("there is always a cell").push(token),
-        }
-    }
-}
-
-fn cell(cell: &mut Cell<'_, '_>) -> Parse<(Vec<Name>, Option<Raw>)> {
-    let mut labels = Vec::new();
-    while let [name, colon, ..] = &cell.tokens[cell.at..]
-        && name.kind == Kind::Word
-        && colon.text == ":"
-    {
-        labels.push(Name { text: name.text.to_owned(), span: name.span });
-        cell.at += 2;
-    }
-    let Some(first) = cell.peek() else { return Ok((labels, None)) };
+fn cell(cell: &mut Cell<'_, '_>) -> Parse<Raw> {
     let mut lock = None;
-    if first.text.eq_ignore_ascii_case("lock") {
+    if let Some(first) = cell.peek().filter(|first| first.text.eq_ignore_ascii_case("lock")) {
         lock = Some(first.span);
         cell.take();
         if cell.peek().is_none() {
@@ -125,23 +60,17 @@ fn cell(cell: &mut Cell<'_, '_>) -> Parse<(Vec<Name>, Option<Raw>)> {
     let Some(token) = cell.take().filter(|token| token.kind == Kind::Word) else {
         return Err(cell.wrong("expected an instruction", "here"));
     };
-    let whole = cell.tokens.iter().map(|token| token.span).reduce(Span::to).unwrap_or(token.span);
-    let span = Span { start: lock.unwrap_or(token.span).start, end: whole.end };
+    let span = Span { start: lock.unwrap_or(token.span).start, ..cell.whole(token) };
     let mnemonic = token.text.to_ascii_uppercase();
     refuse_early(&mnemonic, token)?;
     let mut raw = Raw { lock, mnemonic, span, operands: Vec::new(), target: None };
     if raw.mnemonic.starts_with('J') {
-        match cell.take() {
-            Some(to) if to.kind == Kind::Word => raw.target = Some(Name { text: to.text.to_owned(), span: to.span }),
-            _ => return Err(Diagnostic::new(token.span, "a jump needs a label", "jumps nowhere")),
-        }
-        if cell.peek().is_some() {
-            return Err(cell.wrong("expected nothing behind the label", "unexpected"));
-        }
+        raw.target = Some(cell.label()?);
+        cell.end()?;
     } else {
         raw.operands = cell.operands()?;
     }
-    Ok((labels, Some(raw)))
+    Ok(raw)
 }
 
 /// Instructions that are known and not supported, and those that nobody knows, so that bad operands do not hide them.
@@ -218,6 +147,43 @@ const BASES: [(&str, Base); 15] = [
     ("XADD", Base::Xadd),
 ];
 
+/// The names of conditions.
+const CONDITIONS: [(&str, Cc); 28] = [
+    ("E", Cc::E),
+    ("Z", Cc::E),
+    ("NE", Cc::Ne),
+    ("NZ", Cc::Ne),
+    ("L", Cc::L),
+    ("LT", Cc::L),
+    ("NGE", Cc::L),
+    ("LE", Cc::Le),
+    ("NG", Cc::Le),
+    ("G", Cc::G),
+    ("GT", Cc::G),
+    ("NLE", Cc::G),
+    ("GE", Cc::Ge),
+    ("NL", Cc::Ge),
+    ("B", Cc::B),
+    ("C", Cc::B),
+    ("NAE", Cc::B),
+    ("BE", Cc::Be),
+    ("NA", Cc::Be),
+    ("A", Cc::A),
+    ("NBE", Cc::A),
+    ("AE", Cc::Ae),
+    ("NB", Cc::Ae),
+    ("NC", Cc::Ae),
+    ("S", Cc::S),
+    ("NS", Cc::Ns),
+    ("O", Cc::O),
+    ("NO", Cc::No),
+];
+
+/// The condition with this name, in capitals.
+fn condition(name: &str) -> Option<Cc> {
+    CONDITIONS.into_iter().find(|(known, _)| *known == name).map(|(_, cc)| cc)
+}
+
 /// The meaning of a mnemonic and the width that its suffix gives.
 fn decode(mnemonic: &str) -> Option<(Base, Option<u8>)> {
     let unsized_ = match mnemonic {
@@ -226,14 +192,14 @@ fn decode(mnemonic: &str) -> Option<(Base, Option<u8>)> {
         "LFENCE" => Some(Base::Fence(FenceSet::LL | FenceSet::LS)),
         "NOP" | "PAUSE" | "ENDBR64" => Some(Base::Nop),
         "JMP" => Some(Base::Jmp),
-        _ => mnemonic.strip_prefix('J').and_then(Cc::from_name).map(Base::Jcc),
+        _ => mnemonic.strip_prefix('J').and_then(condition).map(Base::Jcc),
     };
     if let Some(base) = unsized_ {
         return Some((base, None));
     }
     let named = |name: &str| {
         let listed = BASES.iter().find(|(known, _)| *known == name).map(|(_, base)| *base);
-        listed.or_else(|| name.strip_prefix("CMOV").and_then(Cc::from_name).map(Base::Cmov))
+        listed.or_else(|| name.strip_prefix("CMOV").and_then(condition).map(Base::Cmov))
     };
     if let Some(base) = named(mnemonic) {
         return Some((base, None));

@@ -1,7 +1,10 @@
 //! Whole tests in, programs or complaints out.
 
+mod calls;
 mod complaints;
+mod generated;
 mod lowering;
+mod machines;
 mod soup;
 
 use cyrano_litmus::{Test, compile, line_column};

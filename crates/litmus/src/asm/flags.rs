@@ -1,10 +1,13 @@
 //! Flags: those that some instruction of the thread looks at are kept in registers of their own.
+//!
+//! Carry is kept as x86 has it: a subtraction sets it if it borrows. On Arm it is the other way round, for subtractions and
+//! for everything else, so that the conditions are the same ([`Kind::AddNoCarry`], [`Kind::LogicNoCarry`]).
 
 use std::collections::BTreeSet;
 
 use cyrano_ir::{BinOp, Expr, IntType, LocalExpr, RegId, UnOp};
 
-use super::ast::{Cc, Flag, Op, Thread};
+use super::instr::Thread;
 use crate::code::{Code, binary, var, wrap};
 
 /// What the flags are computed from.
@@ -21,44 +24,50 @@ pub(crate) struct Result<'e> {
 
 /// How carry and overflow come about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// An addition.
     Add,
+    /// An addition whose carry is kept the other way round.
+    AddNoCarry,
+    /// A subtraction.
     Sub,
     /// Both are cleared.
     Logic,
+    /// Overflow is cleared and carry, the other way round, set.
+    LogicNoCarry,
     /// Carry stays as it is.
     Inc,
     /// Carry stays as it is.
     Dec,
 }
 
-/// The flags that the thread looks at.
-pub(crate) fn used(thread: &Thread) -> BTreeSet<Flag> {
-    let ops = thread.lines.iter().filter_map(|line| line.instr.as_ref()).map(|instr| &instr.op);
-    let conditions = ops.filter_map(|op| match op {
-        Op::Jcc { cc, .. } | Op::Cmov { cc, .. } => Some(cc.flags()),
-        _ => None,
-    });
-    conditions.flatten().copied().collect()
+/// The flags that the thread looks at, with their bank.
+pub(crate) fn used(thread: &Thread) -> BTreeSet<(Flag, u8)> {
+    let mut used = BTreeSet::new();
+    for value in thread.steps().into_iter().flat_map(|(step, _)| step.values()) {
+        value.conditions(&mut |cc, bank| used.extend(cc.flags().iter().map(|flag| (*flag, bank))));
+    }
+    used
 }
 
 /// The register of a flag.
-pub(crate) fn register(code: &mut Code, flag: Flag) -> RegId {
-    code.register(match flag {
+pub(crate) fn register(code: &mut Code, flag: Flag, bank: u8) -> RegId {
+    let name = match flag {
         Flag::Zf => "ZF",
         Flag::Sf => "SF",
         Flag::Cf => "CF",
         Flag::Of => "OF",
-    })
+    };
+    if bank == 0 { code.register(name) } else { code.register(&format!("{name}{bank}")) }
 }
 
 /// Sets the flags after an operation.
-pub(crate) fn set(code: &mut Code, used: &BTreeSet<Flag>, result: &Result<'_>) {
-    for flag in used {
+pub(crate) fn set(code: &mut Code, used: &BTreeSet<(Flag, u8)>, result: &Result<'_>, bank: u8) {
+    for (flag, _) in used.iter().filter(|(_, own)| *own == bank) {
         if *flag == Flag::Cf && matches!(result.kind, Kind::Inc | Kind::Dec) {
             continue;
         }
-        let register = register(code, *flag);
+        let register = register(code, *flag, bank);
         code.assign(register, value(*flag, result));
     }
 }
@@ -71,11 +80,13 @@ fn value(flag: Flag, result: &Result<'_>) -> LocalExpr {
         (Flag::Zf, Kind::Sub) => binary(BinOp::Eq, a, b),
         (Flag::Zf, _) => binary(BinOp::Eq, value, zero),
         (Flag::Sf, _) => binary(BinOp::Lt, value, zero),
-        (Flag::Cf | Flag::Of, Kind::Logic) => zero,
+        (Flag::Cf | Flag::Of, Kind::Logic) | (Flag::Of, Kind::LogicNoCarry) => zero,
+        (Flag::Cf, Kind::LogicNoCarry) => Expr::Const(1),
         (Flag::Cf, Kind::Add) => below(*bits, value, a),
+        (Flag::Cf, Kind::AddNoCarry) => Expr::unary(UnOp::Not, below(*bits, value, a)),
         (Flag::Cf, _) => below(*bits, a, b),
         // Overflow: the operands' signs agree (or, subtracting, differ) and the result's sign is another.
-        (Flag::Of, Kind::Add | Kind::Inc) => {
+        (Flag::Of, Kind::Add | Kind::AddNoCarry | Kind::Inc) => {
             let changed = binary(BinOp::BitAnd, xor(a, value.clone()), xor(b, value));
             binary(BinOp::Lt, changed, zero)
         }
@@ -97,8 +108,8 @@ fn below(bits: u8, a: LocalExpr, b: LocalExpr) -> LocalExpr {
 }
 
 /// A condition over the flags, 0 or 1.
-pub(crate) fn condition(code: &mut Code, cc: Cc) -> LocalExpr {
-    let mut flag = |flag| var(register(code, flag));
+pub(crate) fn condition(code: &mut Code, cc: Cc, bank: u8) -> LocalExpr {
+    let mut flag = |flag| var(register(code, flag, bank));
     let not = |value| Expr::unary(UnOp::Not, value);
     match cc {
         Cc::E => flag(Flag::Zf),
@@ -120,6 +131,51 @@ pub(crate) fn condition(code: &mut Code, cc: Cc) -> LocalExpr {
         Cc::G => {
             let less = xor(flag(Flag::Sf), flag(Flag::Of));
             not(binary(BinOp::BitOr, flag(Flag::Zf), less))
+        }
+    }
+}
+
+/// The conditions of jumps and conditional moves.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Cc {
+    E,
+    Ne,
+    L,
+    Le,
+    G,
+    Ge,
+    B,
+    Be,
+    A,
+    Ae,
+    S,
+    Ns,
+    O,
+    No,
+}
+
+/// The flags.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Flag {
+    Zf,
+    Sf,
+    Cf,
+    Of,
+}
+
+impl Cc {
+    /// The flags that it depends on.
+    pub fn flags(self) -> &'static [Flag] {
+        match self {
+            Self::E | Self::Ne => &[Flag::Zf],
+            Self::L | Self::Ge => &[Flag::Sf, Flag::Of],
+            Self::Le | Self::G => &[Flag::Zf, Flag::Sf, Flag::Of],
+            Self::B | Self::Ae => &[Flag::Cf],
+            Self::Be | Self::A => &[Flag::Zf, Flag::Cf],
+            Self::S | Self::Ns => &[Flag::Sf],
+            Self::O | Self::No => &[Flag::Of],
         }
     }
 }

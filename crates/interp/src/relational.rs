@@ -1,0 +1,164 @@
+//! The reference for models about relations: executions as herd enumerates them.
+//!
+//! Each thread is run alone (`thread`), for every value that its reads may return (`values`, `traces`). One trace per thread gives events with program order and
+//! dependencies (`graph`); to these every reads-from relation that fits the values is tried, and every order of the writes to each location (`search`); the model
+//! decides (`cyrano_memory::cat::Judge`). What is asked is a goal that looks at the executions which are allowed (`goals`). Recorded executions are checked in the
+//! same way (`confirm`).
+//!
+//! **Invariant:** nothing is approximated quietly: a loop that is cut off makes the verdict `bounded`, too many events make it `unknown`, and what is about one
+//! order of all accesses is refused (`supports`). Deadlocks are not looked for, so that a program that may wait is `bounded` at best.
+//!
+//! An execution in which a thread stops at an `assume` that does not hold, or goes wrong, is a beginning of others; what is claimed of all executions is claimed
+//! of these, too, for assertions. This is right where a model allows every beginning of what it allows, as all the built-in ones do.
+
+mod confirm;
+mod goals;
+mod graph;
+mod search;
+mod supports;
+#[cfg(test)]
+mod tests;
+mod thread;
+mod traces;
+mod values;
+
+use std::collections::BTreeSet;
+
+use cyrano_engine::{Answer, Cause, Query, Question, Refusal, Stop, Verdict, Violation, limit_reason, vacuity};
+use cyrano_ir::{FinalExpr, Program, Property, Quantifier};
+use cyrano_memory::cat::Cat;
+
+use crate::goals::Cut;
+use crate::meter::Meter;
+pub(crate) use confirm::confirm;
+use goals::{Final, Notes, Outcomes, Races, Wrong};
+use search::Goal;
+
+/// Refuses what is about one order of all accesses.
+pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
+    supports::supports(query)
+}
+
+/// Answers a question about a program under a model about relations.
+pub(crate) fn ask<'p>(query: &Query<'p>, cat: &'p Cat, meter: &mut Meter<'p>) -> Answer {
+    let asked = Asked { program: query.program(), model: &query.model().name, cat };
+    match query.question() {
+        Question::Outcomes => asked.outcomes(meter),
+        Question::Holds(Property::Final { quantifier, cond, .. }) => asked.condition(*quantifier, cond, meter),
+        Question::Holds(Property::Observations(allowed)) => asked.wrong(Some(allowed), meter),
+        Question::Holds(Property::Races) => asked.races(meter),
+        Question::Holds(_) => asked.wrong(None, meter),
+    }
+}
+
+struct Asked<'p> {
+    program: &'p Program,
+    model: &'p str,
+    cat: &'p Cat,
+}
+
+impl<'p> Asked<'p> {
+    fn notes(&self) -> Notes {
+        Notes { has_flags: self.cat.plan().axioms.iter().any(|axiom| axiom.flag), ..Notes::default() }
+    }
+
+    fn pursue(&self, goal: &mut impl Goal, meter: &mut Meter<'p>) -> Result<(), Stop> {
+        let threads = traces::traces(self.program, meter)?;
+        search::pursue(self.program, self.cat, threads, goal, meter)
+    }
+
+    /// `Verified`, unless a limit or a bound stood in the way.
+    fn settled(&self, stopped: Result<(), Stop>, notes: &Notes, meter: &Meter<'_>) -> Answer {
+        let (verdict, reason) = match (stopped, notes.cut) {
+            (Err(stop), _) => (Verdict::Unknown, Some(stop.into())),
+            (Ok(()), Some(Cut::Loops)) => {
+                let (threads, times) = (Vec::new(), meter.limits.iterations);
+                (Verdict::Bounded, Some(Cause::Unrolled { threads, times }))
+            }
+            (Ok(()), Some(Cut::Limit(thread, instr))) => {
+                (Verdict::Bounded, Some(limit_reason(self.program, thread, instr)))
+            }
+            (Ok(()), None) => (Verdict::Verified, None),
+        };
+        Answer { flags: notes.flags.clone(), ..Answer::new(verdict, reason) }
+    }
+
+    /// Nothing can be claimed of a program whose executions raise a flag.
+    fn unflagged(&self, answer: Answer) -> Answer {
+        if answer.flags.is_empty() || answer.verdict == Verdict::Unknown {
+            return answer;
+        }
+        let reason = Cause::Flagged(answer.flags.iter().cloned().collect());
+        Answer { flags: answer.flags, ..Answer::new(Verdict::Unknown, Some(reason)) }
+    }
+
+    fn outcomes(&self, meter: &mut Meter<'p>) -> Answer {
+        let observed = &self.program.observed;
+        let mut goal = Outcomes { observed, outcomes: BTreeSet::new(), notes: self.notes() };
+        let stopped = self.pursue(&mut goal, meter);
+        let answer = self.settled(stopped, &goal.notes, meter);
+        Answer { outcomes: goal.outcomes, ..answer }
+    }
+
+    fn condition(&self, quantifier: Quantifier, cond: &'p FinalExpr, meter: &mut Meter<'p>) -> Answer {
+        let mut goal = Final { quantifier, cond, decision: None, notes: self.notes() };
+        let stopped = self.pursue(&mut goal, meter);
+        let exists = quantifier == Quantifier::Exists;
+        if let Some((execution, undefined)) = goal.decision {
+            let verdict = if exists { Verdict::Verified } else { Verdict::Violated };
+            let reason = undefined.map(|error| Cause::NoValue(Some(error)));
+            let violation = (!exists).then_some(Violation::FinalState);
+            return Answer { violation, execution: Some(execution), ..Answer::new(verdict, reason) };
+        }
+        let settled = self.unflagged(self.settled(stopped, &goal.notes, meter));
+        match settled.verdict {
+            Verdict::Verified if !goal.notes.ended => nothing(vacuity::NO_END),
+            Verdict::Verified if exists => {
+                Answer { violation: Some(Violation::NoWitness), ..Answer::new(Verdict::Violated, None) }
+            }
+            _ => settled,
+        }
+    }
+
+    fn races(&self, meter: &mut Meter<'p>) -> Answer {
+        let mut goal = Races { violation: None, notes: Notes::default() };
+        let stopped = self.pursue(&mut goal, meter);
+        if let Some((violation, execution)) = goal.violation {
+            let answer = Answer::new(Verdict::Violated, None);
+            return Answer { violation: Some(violation), execution: Some(execution), ..answer };
+        }
+        let settled = self.settled(stopped, &goal.notes, meter);
+        if settled.verdict == Verdict::Verified && !goal.notes.ended { nothing(vacuity::NO_END) } else { settled }
+    }
+
+    fn wrong(&self, allowed: Option<&'p BTreeSet<Vec<i128>>>, meter: &mut Meter<'p>) -> Answer {
+        let mut goal = Wrong { observed: &self.program.observed, allowed, violation: None, notes: self.notes() };
+        let stopped = self.pursue(&mut goal, meter);
+        if let Some((violation, execution)) = goal.violation {
+            let answer = Answer::new(Verdict::Violated, None);
+            return Answer { violation: Some(violation), execution: Some(execution), ..answer };
+        }
+        let settled = self.unflagged(self.settled(stopped, &goal.notes, meter));
+        if settled.verdict != Verdict::Verified {
+            return settled;
+        }
+        let (ended, asserted) = (goal.notes.ended, goal.notes.asserted);
+        let can_go_wrong = vacuity::can_go_wrong(self.program);
+        match allowed {
+            Some(_) if !ended => return nothing(vacuity::NO_END),
+            Some(_) if self.program.observed.is_empty() => return nothing(vacuity::NOTHING_OBSERVED),
+            None if self.program.may_wait() => {}
+            None if !can_go_wrong => return nothing(vacuity::NO_ASSERTION),
+            None if !asserted && !ended => return nothing(vacuity::NO_ASSERTION_REACHED),
+            _ => {}
+        }
+        if self.program.may_wait() {
+            return Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(self.model.to_owned())));
+        }
+        settled
+    }
+}
+
+fn nothing(what: &'static str) -> Answer {
+    Answer::new(Verdict::Vacuous, Some(Cause::Nothing(what)))
+}

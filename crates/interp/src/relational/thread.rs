@@ -1,0 +1,487 @@
+//! One thread alone: what it does when its reads return certain values.
+//!
+//! **Invariant:** dependencies are those of the text. A register depends on the reads that its value was computed from, whatever the value; a branch, an `assume`
+//! and a `limit` make everything after them depend on what they look at. In a program whose branches are scoped a branch does so until its ways meet.
+//!
+//! A section of one load and one store to one address is one instruction to the model: its write does not depend on its read.
+
+use std::rc::Rc;
+
+use cyrano_ir::dataflow::joins;
+use cyrano_ir::{
+    Access, AccessKind, Addr, Change, EvalError, Fence, InstrId, LocId, LocalExpr, Op, Place, Program, RegId, Tags,
+    ThreadId,
+};
+use cyrano_memory::cat::What;
+
+use crate::set::EventSet;
+
+/// Why a thread does not go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Status {
+    /// It ran to its end.
+    Done,
+    /// An `assume` did not hold; in a section the thread waits at its beginning.
+    Dropped,
+    /// It jumped back too often, or ran for too long.
+    Stopped,
+    /// The `limit` at this instruction does not hold.
+    Limited(InstrId),
+    /// A computation went wrong at this instruction.
+    Failed(InstrId, EvalError),
+}
+
+/// The event of a read-modify-write that a write belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Half {
+    /// The read is part of the same instruction.
+    Amo(usize),
+    /// The read is a load-exclusive.
+    Exclusive(usize),
+}
+
+/// An event of a thread; other events are given by their numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    /// The access that it belongs to, by its number; of a fence none.
+    pub(super) access: Option<usize>,
+    pub(super) what: What,
+    pub(super) loc: Option<LocId>,
+    pub(super) value: i128,
+    pub(super) tags: Tags,
+    pub(super) rmw: bool,
+    pub(super) half: Option<Half>,
+    pub(super) addr: EventSet,
+    pub(super) data: EventSet,
+    pub(super) ctrl: EventSet,
+    pub(super) compared: EventSet,
+}
+
+/// An access of a thread: its events have the numbers of its read and of its write.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Performed {
+    pub(super) instr: InstrId,
+    pub(super) kind: AccessKind,
+    pub(super) loc: LocId,
+    pub(super) read: Option<usize>,
+    pub(super) write: Option<usize>,
+}
+
+/// A thread on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Run<'p> {
+    program: &'p Program,
+    pub(super) thread: ThreadId,
+    pub(super) pc: InstrId,
+    pub(super) registers: Vec<i128>,
+    taints: Vec<EventSet>,
+    ctrl: EventSet,
+    /// The branches that it is in: where the ways of each meet, and what everything depended on before it.
+    scopes: Vec<(InstrId, EventSet)>,
+    /// Where the ways of a branch meet, if branches have an end.
+    joins: Option<Rc<Vec<Option<InstrId>>>>,
+    pub(super) events: Vec<Event>,
+    pub(super) accesses: Vec<Performed>,
+    pub(super) choices: Vec<i128>,
+    /// The load-exclusive that a store-exclusive would belong to.
+    exclusive: Option<usize>,
+    section: Option<Section>,
+    /// How often each instruction has jumped back.
+    jumps: Vec<(InstrId, usize)>,
+    iterations: usize,
+    instructions: usize,
+    /// The first assertion that failed.
+    pub(super) failed: Option<InstrId>,
+    /// Whether an assertion was evaluated.
+    pub(super) asserted: bool,
+}
+
+/// The atomic section that a thread is in.
+#[derive(Clone, Debug)]
+struct Section {
+    /// How many events and accesses there were before it.
+    events: usize,
+    accesses: usize,
+    /// Whether it may write as well as read.
+    updates: bool,
+    read: Option<usize>,
+}
+
+/// What a thread needs in order to go on.
+#[derive(Clone, Debug)]
+pub(super) enum Need<'p> {
+    /// One of these values.
+    Choice(&'p [i128]),
+    /// What this access reads.
+    Read(&'p Access, LocId),
+    /// Whether this store succeeds.
+    Success(&'p Access, LocId),
+    /// To be told which way to go, if that is not for its condition to say.
+    Way(&'p Op),
+    /// Nothing: it does not go on.
+    End(Status),
+}
+
+/// No thread runs longer.
+const INSTRUCTION_LIMIT: usize = 100_000;
+
+impl<'p> Run<'p> {
+    /// A thread at its start.
+    pub(super) fn new(program: &'p Program, thread: ThreadId, iterations: usize) -> Self {
+        let registers: Vec<i128> = program.thread(thread).registers.iter().map(|register| register.init).collect();
+        Self {
+            program,
+            thread,
+            pc: InstrId(0),
+            taints: vec![EventSet::default(); registers.len()],
+            registers,
+            ctrl: EventSet::default(),
+            scopes: Vec::new(),
+            joins: program.scoped.then(|| Rc::new(joins(program.thread(thread)))),
+            events: Vec::new(),
+            accesses: Vec::new(),
+            choices: Vec::new(),
+            exclusive: None,
+            section: None,
+            jumps: Vec::new(),
+            iterations,
+            instructions: 0,
+            failed: None,
+            asserted: false,
+        }
+    }
+
+    /// How often each instruction has jumped back.
+    pub(super) fn jumps(&self) -> &[(InstrId, usize)] {
+        &self.jumps
+    }
+
+    /// Forgets what it has done so far, if only what it writes from now on matters.
+    pub(super) fn forget(&mut self) {
+        self.events.clear();
+        self.accesses.clear();
+        self.taints.iter_mut().for_each(|taint| *taint = EventSet::default());
+        (self.ctrl, self.section, self.exclusive) = (EventSet::default(), None, None);
+        self.scopes.clear();
+    }
+
+    pub(super) fn op(&self) -> &'p Op {
+        &self.program.instr(self.thread, self.pc).op
+    }
+
+    /// Goes on until something is needed. With `ways` it stops at every condition.
+    pub(super) fn proceed(&mut self, ways: bool) -> Need<'p> {
+        loop {
+            self.instructions += 1;
+            if self.instructions > INSTRUCTION_LIMIT {
+                return Need::End(Status::Stopped);
+            }
+            match self.step(ways) {
+                Ok(None) => {}
+                Ok(Some(need)) => return need,
+                Err(error) => return Need::End(Status::Failed(self.pc, error)),
+            }
+        }
+    }
+
+    fn step(&mut self, ways: bool) -> Result<Option<Need<'p>>, EvalError> {
+        while let Some((_, before)) = self.scopes.pop_if(|(join, _)| *join == self.pc) {
+            self.ctrl = before;
+        }
+        let op = self.op();
+        match op {
+            Op::Assign { dst, value } => {
+                let mut sources = self.taint(value);
+                let register = self.destination(dst, &mut sources)?;
+                let value = value.value(&*self.registers)?;
+                self.set(register, value, sources);
+            }
+            Op::Access(access) => return self.access(access),
+            Op::Fence(fence) => self.fence(*fence),
+            Op::Choose { from, .. } => return Ok(Some(Need::Choice(from))),
+            Op::Assume(_) | Op::Limit { .. } | Op::Branch { .. } if ways => return Ok(Some(Need::Way(op))),
+            Op::Assume(cond) => {
+                if !self.decide(cond)? {
+                    self.leave_section();
+                    return Ok(Some(Need::End(Status::Dropped)));
+                }
+            }
+            Op::Limit { cond, .. } => {
+                if !self.decide(cond)? {
+                    return Ok(Some(Need::End(Status::Limited(self.pc))));
+                }
+            }
+            Op::Assert { cond, .. } => {
+                self.asserted = true;
+                if cond.value(&*self.registers)? == 0 {
+                    self.failed.get_or_insert(self.pc);
+                }
+            }
+            Op::Branch { cond, then_to, else_to } => {
+                if let Some(join) = self.joins.as_ref().and_then(|joins| joins[self.pc.index()]) {
+                    self.scopes.push((join, self.ctrl.clone()));
+                }
+                let to = if self.decide(cond)? { *then_to } else { *else_to };
+                return Ok(self.jump(to));
+            }
+            Op::Jump(to) => return Ok(self.jump(*to)),
+            Op::Halt => return Ok(Some(Need::End(Status::Done))),
+            Op::AtomicBegin => self.enter_section(),
+            Op::AtomicEnd => self.section = None,
+            // What these mean is asked of other models (`supports`).
+            Op::OperationBegin(_) | Op::OperationEnd | Op::Progress(_) => {}
+            Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) => {}
+            Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => unreachable!("such programs are refused"),
+        }
+        self.pc = InstrId(self.pc.0 + 1);
+        Ok(None)
+    }
+
+    /// Goes on there, unless the thread has jumped back too often.
+    fn jump(&mut self, to: InstrId) -> Option<Need<'p>> {
+        let from = std::mem::replace(&mut self.pc, to);
+        if to > from {
+            return None;
+        }
+        let found = self.jumps.iter().position(|(instr, _)| *instr == from);
+        let at = found.unwrap_or_else(|| {
+            self.jumps.push((from, 0));
+            self.jumps.len() - 1
+        });
+        self.jumps[at].1 += 1;
+        (self.jumps[at].1 > self.iterations).then_some(Need::End(Status::Stopped))
+    }
+
+    fn enter_section(&mut self) {
+        let stores = |_, op: &Op| op.access_kind().is_some_and(AccessKind::writes);
+        let updates = self.program.thread(self.thread).section_has(self.pc, stores);
+        let (events, accesses) = (self.events.len(), self.accesses.len());
+        self.section = Some(Section { events, accesses, updates, read: None });
+    }
+
+    /// A section that waits has done nothing.
+    fn leave_section(&mut self) {
+        if let Some(section) = self.section.take() {
+            self.events.truncate(section.events);
+            self.accesses.truncate(section.accesses);
+        }
+    }
+
+    fn decide(&mut self, cond: &LocalExpr) -> Result<bool, EvalError> {
+        let sources = self.taint(cond);
+        self.ctrl.absorb(&sources);
+        Ok(cond.value(&*self.registers)? != 0)
+    }
+
+    /// Goes a way that its condition may not be for; not too often back.
+    pub(super) fn go(&mut self, way: bool) -> bool {
+        let to = match self.op() {
+            Op::Branch { then_to, else_to, .. } => {
+                if way {
+                    *then_to
+                } else {
+                    *else_to
+                }
+            }
+            _ => InstrId(self.pc.0 + 1),
+        };
+        self.jump(to).is_none()
+    }
+
+    fn taint(&self, expr: &LocalExpr) -> EventSet {
+        let mut sources = EventSet::default();
+        expr.for_each_var(&mut |place| {
+            if let Place::Elem { index, .. } = place {
+                sources.absorb(&self.taint(index));
+            }
+            if let Ok(register) = place.register(&*self.registers) {
+                sources.absorb(&self.taints[register.index()]);
+            }
+        });
+        sources
+    }
+
+    fn destination(&self, dst: &Place, sources: &mut EventSet) -> Result<RegId, EvalError> {
+        if let Place::Elem { index, .. } = dst {
+            sources.absorb(&self.taint(index));
+        }
+        dst.register(&*self.registers)
+    }
+
+    fn set(&mut self, register: RegId, value: i128, sources: EventSet) {
+        self.registers[register.index()] = value;
+        self.taints[register.index()] = sources;
+    }
+
+    fn fence(&mut self, fence: Fence) {
+        let at = if let Fence::Named { at, .. } = fence { at } else { None };
+        let event = self.event(What::Fence(fence), at, tags_of(fence));
+        self.events.push(event);
+    }
+
+    fn event(&self, what: What, loc: Option<LocId>, tags: Tags) -> Event {
+        Event {
+            access: None,
+            what,
+            loc,
+            value: 0,
+            tags,
+            rmw: false,
+            half: None,
+            addr: EventSet::default(),
+            data: EventSet::default(),
+            ctrl: self.ctrl.clone(),
+            compared: EventSet::default(),
+        }
+    }
+
+    /// Performs a plain store; everything else needs something.
+    fn access(&mut self, access: &'p Access) -> Result<Option<Need<'p>>, EvalError> {
+        let loc = access.addr.location(self.program, &*self.registers)?;
+        let exclusive = access.tags.contains(Tags::EXCLUSIVE);
+        if access.kind != AccessKind::Store {
+            return Ok(Some(Need::Read(access, loc)));
+        }
+        if exclusive {
+            return Ok(Some(Need::Success(access, loc)));
+        }
+        self.write(access, loc, None)?;
+        Ok(None)
+    }
+
+    /// The write of a store, which may be the second half of a read-modify-write; goes on with the next instruction.
+    fn write(&mut self, access: &Access, loc: LocId, exclusive: Option<usize>) -> Result<(), EvalError> {
+        let (value, data) = match access.set() {
+            Some(set) => (set.value(&*self.registers)?, self.taint(set)),
+            None => unreachable!("a store sets a value"),
+        };
+        let amo = self.section.as_ref().and_then(|section| section.read);
+        let mut event = self.event(What::Write, Some(loc), access.tags);
+        event.value = value;
+        event.addr = self.address(access);
+        event.data = data;
+        event.rmw = amo.is_some();
+        event.half = exclusive.map(Half::Exclusive).or(amo.map(Half::Amo));
+        self.forget_amo(&mut event, amo);
+        let number = self.push(event);
+        let kind = AccessKind::Store;
+        self.accesses.push(Performed { instr: self.pc, kind, loc, read: None, write: Some(number) });
+        self.pc = InstrId(self.pc.0 + 1);
+        Ok(())
+    }
+
+    /// Within one instruction nothing depends on anything.
+    fn forget_amo(&self, event: &mut Event, read: Option<usize>) {
+        if let Some(read) = read {
+            [&mut event.addr, &mut event.data, &mut event.ctrl].into_iter().for_each(|set| set.remove(read));
+        }
+    }
+
+    fn push(&mut self, mut event: Event) -> usize {
+        event.access = Some(self.accesses.len());
+        self.events.push(event);
+        self.events.len() - 1
+    }
+
+    fn address(&self, access: &Access) -> EventSet {
+        match &access.addr {
+            Addr::Fixed(_) => EventSet::default(),
+            Addr::Indexed { index, .. } => self.taint(index),
+        }
+    }
+
+    /// Completes a read: of a load, or of a read-modify-write together with its write. If that is `forced`, a compare-and-swap succeeds whatever it finds.
+    pub(super) fn read(&mut self, access: &'p Access, loc: LocId, value: i128, forced: bool) -> Result<(), EvalError> {
+        let mut sources = EventSet::default();
+        let register = access.dst.as_ref().map(|dst| self.destination(dst, &mut sources)).transpose()?;
+        let written = match &access.change {
+            Some(Change::Cas { new, .. }) if forced => Some(new.value(&*self.registers)?),
+            Some(change) => change.apply(value, |operand| operand.value(&*self.registers))?,
+            None => None,
+        };
+        let failed = access.failed.filter(|_| written.is_none());
+        let mut event = self.event(What::Read, Some(loc), failed.unwrap_or(access.tags));
+        event.value = value;
+        event.addr = self.address(access);
+        event.rmw = access.kind == AccessKind::Rmw || self.section.as_ref().is_some_and(|section| section.updates);
+        if let Some(Change::Cas { expected, .. }) = &access.change {
+            event.compared = self.taint(expected);
+        }
+        let read = self.push(event);
+        let write = written.map(|written| self.write_half(access, loc, written, read));
+        let kind = access.kind;
+        self.accesses.push(Performed { instr: self.pc, kind, loc, read: Some(read), write });
+        if let Some(register) = register {
+            sources.insert(read);
+            self.set(register, value, sources);
+        }
+        if let Some(section) = &mut self.section {
+            section.read = Some(read);
+        }
+        if access.tags.contains(Tags::EXCLUSIVE) {
+            self.exclusive = Some(read);
+        }
+        self.pc = InstrId(self.pc.0 + 1);
+        Ok(())
+    }
+
+    fn write_half(&mut self, access: &Access, loc: LocId, value: i128, read: usize) -> usize {
+        let mut event = self.event(What::Write, Some(loc), access.tags);
+        event.value = value;
+        event.addr = self.address(access);
+        event.data = match &access.change {
+            Some(Change::Set(operand) | Change::Add(operand) | Change::Cas { new: operand, .. }) => self.taint(operand),
+            None => EventSet::default(),
+        };
+        event.rmw = true;
+        event.half = Some(Half::Amo(read));
+        self.push(event)
+    }
+
+    /// Whether a store-exclusive to this location can succeed: the last exclusive access was a load of it.
+    pub(super) fn is_reserved(&self, loc: LocId) -> bool {
+        self.exclusive.is_some_and(|read| self.events[read].loc == Some(loc))
+    }
+
+    /// Completes a store-exclusive.
+    pub(super) fn store_exclusive(&mut self, access: &Access, loc: LocId, succeeds: bool) -> Result<(), EvalError> {
+        let mut sources = EventSet::default();
+        let register = access.dst.as_ref().map(|dst| self.destination(dst, &mut sources)).transpose()?;
+        let reserved = self.exclusive.take();
+        if succeeds {
+            let number = self.events.len();
+            self.write(access, loc, reserved)?;
+            sources.insert(number);
+        } else {
+            let kind = AccessKind::Store;
+            self.accesses.push(Performed { instr: self.pc, kind, loc, read: None, write: None });
+            self.pc = InstrId(self.pc.0 + 1);
+        }
+        if let Some(register) = register {
+            self.set(register, i128::from(!succeeds), sources);
+        }
+        Ok(())
+    }
+
+    /// Completes a choice.
+    pub(super) fn choose(&mut self, value: i128) -> Result<(), EvalError> {
+        let Op::Choose { dst, .. } = self.op() else { unreachable!("asked for a choice at another instruction") };
+        let mut sources = EventSet::default();
+        let register = self.destination(dst, &mut sources)?;
+        self.choices.push(value);
+        self.set(register, value, sources);
+        self.pc = InstrId(self.pc.0 + 1);
+        Ok(())
+    }
+}
+
+/// What the name of a fence of C11 says about it, as of an access.
+fn tags_of(fence: Fence) -> Tags {
+    let Fence::Named { name, .. } = fence else { return Tags::default() };
+    let Some(order) = name.name().strip_prefix("thread_fence.") else { return Tags::default() };
+    Tags::ATOMIC
+        | match order {
+            "acq_rel" => Tags::ACQUIRE | Tags::RELEASE,
+            order => Tags::from_name(order).unwrap_or_default(),
+        }
+}
