@@ -1,0 +1,170 @@
+//! The check: a set of states is closed under single steps, and nothing in it contradicts the claim.
+//!
+//! The states are looked at in the order in which steps from the initial ones come to them, so that what is exercised is known of reachable states only; those that
+//! are left over are looked at afterwards, for a set with a wrong state in it is not accepted even if nobody comes there.
+
+use cyrano_engine::configuration::Product;
+use cyrano_engine::{Limits, Query, Question, Stop};
+use cyrano_interp::steps::{Beyond, Step, Steps};
+use cyrano_ir::Property;
+
+use crate::judge::{self, Judge, Seen, Wrong};
+use crate::show::{self, Shown};
+use crate::{Certificate, serial, state};
+
+/// What was checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Checked {
+    /// The states of the set.
+    pub states: usize,
+    /// Those that steps lead to.
+    pub reached: usize,
+    /// The steps that were taken.
+    pub steps: u64,
+    /// How many of the reached states are final.
+    pub ended: u64,
+}
+
+/// Why a certificate is not accepted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Refused {
+    /// The reason, a sentence.
+    pub reason: String,
+    /// The state where it shows.
+    pub state: Option<Shown>,
+    /// The step from it.
+    pub step: Option<String>,
+    /// Where the step leads.
+    pub leads_to: Option<Shown>,
+    /// The limit that stopped the check, if one did: then nothing is known.
+    pub stopped: Option<Stop>,
+}
+
+impl Refused {
+    fn because(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), ..Self::default() }
+    }
+}
+
+/// Checks a certificate within limits of time.
+pub fn check(certificate: &Certificate, limits: &Limits) -> Result<Checked, Box<Refused>> {
+    let refused = |why: String| Box::new(Refused::because(why));
+    let property = certificate.property().ok_or_else(|| refused("it claims nothing".into()))?;
+    let (program, model) = (&certificate.program, &certificate.model);
+    Query::new(program, model, Question::Holds(property)).map_err(|why| refused(why.to_string()))?;
+    let judge = Judge::new(program, property).map_err(refused)?;
+    let steps = Steps::new(program, model).map_err(|why| refused(format!("the checker is not exact here: {why}")))?;
+    if let Property::Observations(allowed) = property {
+        let reference = certificate.reference.as_ref().unwrap_or(program);
+        let serial = serial::outcomes(reference, limits).map_err(refused)?;
+        if let Some(other) = allowed.iter().find(|outcome| !serial.contains(*outcome)) {
+            let what = format!("the outcome {} is allowed, but no serial execution has it", judge::shown(other));
+            return Err(refused(what));
+        }
+    }
+    let (seen, reached) = (Seen::default(), vec![false; certificate.states.len()]);
+    let mut closure = Closure { certificate, judge, steps, limits, seen, reached, todo: Vec::new(), taken: 0 };
+    closure.run()?;
+    match closure.judge.unexercised(&closure.seen) {
+        Some(nothing) => Err(refused(format!("nothing is wrong, but nothing was exercised either: {nothing}"))),
+        None => Ok(Checked {
+            states: certificate.states.len(),
+            reached: closure.reached.iter().filter(|reached| **reached).count(),
+            steps: closure.taken,
+            ended: closure.seen.ended,
+        }),
+    }
+}
+
+struct Closure<'c> {
+    certificate: &'c Certificate,
+    judge: Judge<'c>,
+    steps: Steps<'c>,
+    limits: &'c Limits,
+    seen: Seen,
+    reached: Vec<bool>,
+    todo: Vec<usize>,
+    taken: u64,
+}
+
+impl Closure<'_> {
+    fn run(&mut self) -> Result<(), Box<Refused>> {
+        let initial = self.steps.initial().map_err(|why| self.beyond(None, why))?;
+        self.go(None, &self.judge.initial(), initial)?;
+        while let Some(next) = self.todo.pop() {
+            self.look(next)?;
+        }
+        // What only happens in states that nobody comes to does not count.
+        let (seen, reached) = (self.seen, self.reached.clone());
+        for unreached in (0..reached.len()).filter(|number| !reached[*number]) {
+            self.look(unreached)?;
+        }
+        (self.seen, self.reached) = (seen, reached);
+        Ok(())
+    }
+
+    /// Takes every step from a state of the set.
+    fn look(&mut self, number: usize) -> Result<(), Box<Refused>> {
+        if let Some(stop) = self.limits.exceeded(0) {
+            let reason = format!("it was not checked to its end: {}", stop.reason());
+            return Err(Box::new(Refused { stopped: Some(stop), ..Refused::because(reason) }));
+        }
+        let line = &self.certificate.states[number];
+        let state = state::parse(line).map_err(|why| Box::new(Refused::because(why)))?;
+        self.judge.remembers(&state).map_err(|why| self.refused(why, Some(&state)))?;
+        let steps = self.steps.from(&state.at).map_err(|why| self.beyond(Some(&state), why))?;
+        if steps.is_empty() {
+            let end = self.steps.end(&state.at).map_err(|why| self.beyond(Some(&state), why))?;
+            self.judge.end(&state.at, end, &mut self.seen).map_err(|wrong| self.wrong(Some(&state), None, wrong))?;
+        }
+        self.go(Some(&state), &state.monitor, steps)
+    }
+
+    /// Every one of these steps is right and leads into the set.
+    fn go(&mut self, from: Option<&Product>, monitor: &[u8], steps: Vec<Step>) -> Result<(), Box<Refused>> {
+        for step in steps {
+            self.taken += u64::from(from.is_some());
+            let next = self.judge.take(monitor, &step, &mut self.seen);
+            let Some(mut to) = next.map_err(|wrong| self.wrong(from, Some(&step), wrong))? else { continue };
+            self.certificate.forget(&mut to);
+            let line = state::print(&to);
+            match self.certificate.states.binary_search_by(|other| (**other).cmp(&line)) {
+                Ok(at) => {
+                    if !std::mem::replace(&mut self.reached[at], true) {
+                        self.todo.push(at);
+                    }
+                }
+                Err(_) => return Err(self.leaves(from, &step, &to)),
+            }
+        }
+        Ok(())
+    }
+
+    fn show(&self) -> show::Show<'_> {
+        show::Show { certificate: self.certificate }
+    }
+
+    fn refused(&self, reason: impl Into<String>, state: Option<&Product>) -> Box<Refused> {
+        let state = state.map(|state| self.show().state(state));
+        Box::new(Refused { state, ..Refused::because(reason) })
+    }
+
+    fn leaves(&self, from: Option<&Product>, step: &Step, to: &Product) -> Box<Refused> {
+        let reason = match from {
+            Some(_) => "a step leads out of the set: the state after it is not in the certificate",
+            None => "the initial state is not in the certificate",
+        };
+        let (step, leads_to) = (from.map(|_| self.show().step(step)), Some(self.show().state(to)));
+        Box::new(Refused { step, leads_to, ..*self.refused(reason, from) })
+    }
+
+    fn wrong(&self, from: Option<&Product>, step: Option<&Step>, wrong: Wrong) -> Box<Refused> {
+        let reason = self.show().wrong(&wrong);
+        let step = step.filter(|_| from.is_some()).map(|step| self.show().step(step));
+        Box::new(Refused { step, ..*self.refused(reason, from) })
+    }
+
+    fn beyond(&self, from: Option<&Product>, beyond: Beyond) -> Box<Refused> {
+        self.refused(self.show().beyond(beyond), from)
+    }
+}

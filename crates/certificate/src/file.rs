@@ -1,0 +1,240 @@
+//! The file of a certificate, schema `cyrano.certificate/1`.
+//!
+//! One JSON object in each line: a heading that has everything but the states, then the states ([`mod@crate::state`]), then the sum of all bytes before it.
+//! The sum finds files that were cut off or damaged by accident; against intent the check itself is the protection.
+//!
+//! Fields are added freely; a change of meaning needs a new schema number.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use cyrano_engine::configuration::Forgets;
+use cyrano_ir::{InstrId, Program, RegId, text, verify};
+use cyrano_memory::Model;
+use cyrano_trace::{ModelInfo, TestInfo};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{Certificate, Found, MOST_STATES, Origin, sorted, state};
+
+/// The name of this schema.
+pub const SCHEMA: &str = "cyrano.certificate/1";
+
+/// Why a text is no certificate.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BadFile {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl fmt::Display for BadFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for BadFile {}
+
+#[derive(Serialize, Deserialize)]
+struct Heading {
+    schema: String,
+    tool: Tool,
+    /// What is claimed, in words; the program's text says it exactly.
+    criterion: String,
+    file: String,
+    source: String,
+    #[serde(with = "numbers")]
+    set: BTreeMap<String, i128>,
+    test: Option<TestInfo>,
+    model: ModelInfo,
+    /// The program in its text form; its one check is the claim.
+    program: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reference: Option<String>,
+    /// The sum of `program` and `reference`.
+    hash: String,
+    found: FoundInfo,
+    forgets: Vec<Vec<(u32, Vec<u32>)>>,
+    states: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Tool {
+    name: String,
+    version: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FoundInfo {
+    engine: String,
+    seconds: f64,
+    states: u64,
+    seconds_to_write: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sum {
+    sum: String,
+}
+
+/// The values of constants.
+mod numbers {
+    use std::collections::BTreeMap;
+
+    use cyrano_trace::number;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    struct Value(#[serde(with = "number")] i128);
+
+    pub fn serialize<S: Serializer>(values: &BTreeMap<String, i128>, serializer: S) -> Result<S::Ok, S::Error> {
+        let values: BTreeMap<&String, Value> = values.iter().map(|(name, value)| (name, Value(*value))).collect();
+        values.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, i128>, D::Error> {
+        let values = BTreeMap::<String, Value>::deserialize(deserializer)?;
+        Ok(values.into_iter().map(|(name, value)| (name, value.0)).collect())
+    }
+}
+
+fn sum(texts: &[&str]) -> String {
+    let mut sum = Sha256::new();
+    texts.iter().for_each(|text| sum.update(text.as_bytes()));
+    sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The text of a certificate.
+pub fn print(certificate: &Certificate) -> String {
+    let Certificate { origin, program, reference, model, found, forgets, states } = certificate;
+    let program = text::print(program);
+    let reference = reference.as_ref().map(text::print);
+    let rows = |of: &Vec<(InstrId, Vec<RegId>)>| {
+        of.iter().map(|(pc, registers)| (pc.0, registers.iter().map(|register| register.0).collect())).collect()
+    };
+    let heading = Heading {
+        schema: SCHEMA.into(),
+        tool: Tool { name: "cyrano".into(), version: origin.version.clone() },
+        criterion: certificate.property().map(|property| property.criterion().to_owned()).unwrap_or_default(),
+        file: origin.file.clone(),
+        source: origin.source.clone(),
+        set: origin.set.iter().cloned().collect(),
+        test: origin.test.clone(),
+        model: ModelInfo::from(model),
+        hash: sum(&[&program, reference.as_deref().unwrap_or_default()]),
+        program,
+        reference,
+        found: FoundInfo {
+            engine: found.engine.clone(),
+            seconds: found.seconds,
+            states: found.states,
+            seconds_to_write: found.seconds_to_write,
+        },
+        forgets: forgets.iter().map(rows).collect(),
+        states: states.len(),
+    };
+    let mut text = serde_json::to_string(&heading).expect("a heading has nothing that JSON does not");
+    text.push('\n');
+    for state in states {
+        text.push_str(state);
+        text.push('\n');
+    }
+    let sum = serde_json::to_string(&Sum { sum: sum(&[&text]) }).expect("a sum is a string");
+    text + &sum + "\n"
+}
+
+/// Reads a certificate. Every state in it is one of its program.
+pub fn parse(text: &str) -> Result<Certificate, BadFile> {
+    let bad = |line: usize, message: String| BadFile { line, message };
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    let heading: Heading = serde_json::from_str(first)
+        .map_err(|error| bad(1, format!("this is no certificate: {error}; `cyrano check --certificate` writes one")))?;
+    let last = heading.states.checked_add(2);
+    if heading.schema != SCHEMA {
+        return Err(bad(1, format!("the schema is `{}`; this version reads `{SCHEMA}`", heading.schema)));
+    }
+    if heading.states > MOST_STATES {
+        return Err(bad(1, format!("{} states; at most {MOST_STATES} are read", heading.states)));
+    }
+    let program = read_program(&heading.program, "program").map_err(|why| bad(1, why))?;
+    let reference = heading.reference.as_deref().map(|text| read_program(text, "reference")).transpose();
+    let reference = reference.map_err(|why| bad(1, why))?;
+    if sum(&[&heading.program, heading.reference.as_deref().unwrap_or_default()]) != heading.hash {
+        return Err(bad(1, "the program is not the one that the certificate was written for: its hash differs".into()));
+    }
+    let model = model(&heading).map_err(|why| bad(1, why))?;
+    let ([check], true) = (&program.checks[..], heading.criterion == criterion(&program)) else {
+        return Err(bad(1, "the program has to have one check, the one that `criterion` names".into()));
+    };
+    if check.models != [model.name.clone()] {
+        return Err(bad(1, format!("the check is not about {}", model.name)));
+    }
+    let forgets = forgets(&program, &heading.forgets).map_err(|why| bad(1, why))?;
+    let mut states = Vec::with_capacity(heading.states.min(1 << 16));
+    for (at, line) in lines.by_ref().take(heading.states).enumerate() {
+        let state = state::parse(line).map_err(|why| bad(at + 2, why))?;
+        state.at.fits(&program).map_err(|why| bad(at + 2, why))?;
+        states.push(state::print(&state).into_boxed_str());
+    }
+    let end = lines.next();
+    let expected =
+        || bad(last.unwrap_or(usize::MAX), "the file ends too early, or has other states than its heading says".into());
+    let end = end.filter(|_| lines.next().is_none()).ok_or_else(expected)?;
+    let claimed: Sum = serde_json::from_str(end).map_err(|_| expected())?;
+    // The last line is a part of the text, so its distance from the beginning is how long all before it is.
+    let before = end.as_ptr() as usize - text.as_ptr() as usize;
+    if claimed.sum != sum(&[&text[..before]]) {
+        return Err(bad(states.len() + 2, "the sum is wrong: the file was changed or damaged".into()));
+    }
+    let origin = Origin {
+        file: heading.file,
+        source: heading.source,
+        set: heading.set.into_iter().collect(),
+        test: heading.test,
+        version: heading.tool.version,
+    };
+    let FoundInfo { engine, seconds, states: visited, seconds_to_write } = heading.found;
+    let found = Found { engine, seconds, states: visited, seconds_to_write };
+    Ok(Certificate { origin, program, reference, model, found, forgets, states: sorted(states) })
+}
+
+fn criterion(program: &Program) -> &'static str {
+    program.checks.first().map_or("", |check| check.property.criterion())
+}
+
+fn read_program(source: &str, what: &str) -> Result<Program, String> {
+    let program = text::parse(source).map_err(|error| format!("the {what} cannot be read: {error}"))?;
+    match verify(&program) {
+        Ok(()) => Ok(program),
+        Err(errors) => {
+            let first = errors.first().map(ToString::to_string).unwrap_or_default();
+            Err(format!("the {what} makes no sense: {first}"))
+        }
+    }
+}
+
+/// The model, with the parameters that its name stands for, if it is a built-in one.
+fn model(heading: &Heading) -> Result<Model, String> {
+    let model = Model::try_from(&heading.model).map_err(|error| error.to_string())?;
+    match cyrano_memory::named(&model.name) {
+        Some(named) if named.definition != model.definition => {
+            Err(format!("the model `{}` does not have that model's parameters", model.name))
+        }
+        _ => Ok(model),
+    }
+}
+
+fn forgets(program: &Program, rows: &[Vec<(u32, Vec<u32>)>]) -> Result<Forgets, String> {
+    let ascending = |row: &Vec<(u32, Vec<u32>)>| row.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    if rows.len() != program.threads.len() || !rows.iter().all(ascending) {
+        return Err("what is forgotten is not said for every thread, in the order of its instructions".into());
+    }
+    let row = |row: &Vec<(u32, Vec<u32>)>| {
+        row.iter().map(|(pc, registers)| (InstrId(*pc), registers.iter().copied().map(RegId).collect())).collect()
+    };
+    Ok(rows.iter().map(row).collect())
+}

@@ -1,0 +1,136 @@
+//! Certificates: written for what was verified, and checked from nothing but themselves.
+//!
+//! **Invariant:** what is accepted was found out by `cyrano_certificate::check` alone. Here it is only seen to that the source in the file is the source of the
+//! program in the file.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use cyrano_certificate::{Certificate, Found, MOST_STATES, Origin, Refused, check, parse, print_state, provable};
+use cyrano_engine::configuration::Product;
+use cyrano_engine::{Limits, Question, Verdict, Watch};
+use cyrano_ir::{Program, Property, text};
+use cyrano_memory::Model;
+use cyrano_report::{CertifyReport, CheckReport};
+
+use crate::VERSION;
+use crate::case::Case;
+use crate::failure::Failure;
+use crate::frontend::{self, Saved};
+use crate::run::Runner;
+use crate::select::Selected;
+use crate::source::Source;
+use crate::subject::Subject;
+
+impl Subject {
+    /// The certificate of a verdict, or why there is none; nothing for other verdicts than `verified`.
+    pub fn certificate(
+        &self,
+        runner: &Runner,
+        selected: &Selected,
+        report: &CheckReport,
+        watch: &dyn Watch,
+    ) -> Option<Result<Certificate, String>> {
+        (report.verdict == Verdict::Verified).then(|| {
+            let (property, model) = self.property(runner, selected, watch)?;
+            let reference = self.specification.reference.as_ref().map(|reference| &reference.program);
+            certificate(runner, &self.case, (&property, model), reference, report, watch)
+        })
+    }
+}
+
+fn certificate(
+    runner: &Runner,
+    case: &Case,
+    (property, model): (&Property, &Model),
+    reference: Option<&Program>,
+    report: &CheckReport,
+    watch: &dyn Watch,
+) -> Result<Certificate, String> {
+    let case = &*case.for_question(Some(property), model);
+    provable(&case.program, property)?;
+    let query = case.query(model, Question::Holds(property)).map_err(|_| "the question makes no sense".to_owned())?;
+    let started = Instant::now();
+    let mut states: Vec<Box<str>> = Vec::new();
+    let mut take = |state: &Product| {
+        states.push(print_state(state).into_boxed_str());
+        states.last().map_or(0, |line| line.len()) + size_of::<Box<str>>()
+    };
+    let (forgets, _) = runner.reachable(query, MOST_STATES, watch, &mut take).map_err(|why| why.to_string())?;
+    let stats = report.stats.unwrap_or_default();
+    let found = Found {
+        engine: report.engine.clone().unwrap_or_default(),
+        seconds: stats.seconds,
+        states: stats.states,
+        seconds_to_write: started.elapsed().as_secs_f64(),
+    };
+    let origin = Origin {
+        file: case.source.name.clone(),
+        source: case.source.text.clone(),
+        set: case.set.clone(),
+        test: case.test.clone(),
+        version: VERSION.to_owned(),
+    };
+    let reference = reference.filter(|_| matches!(property, Property::Observations(_)));
+    Ok(Certificate::new(origin, (&case.program, property), reference, model, found, (states, forgets)))
+}
+
+/// Checks the text of a certificate; `Err` if it is none.
+pub fn certify(name: &str, text: &str, limits: &Limits) -> Result<CertifyReport, Failure> {
+    let certificate = parse(text).map_err(|why| Failure::input(format!("{name}: {why}")))?;
+    let started = Instant::now();
+    let checked = own_source(&certificate).and_then(|()| check(&certificate, limits));
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(report(name, &certificate, checked, seconds))
+}
+
+fn report(
+    name: &str,
+    certificate: &Certificate,
+    checked: Result<cyrano_certificate::Checked, Box<Refused>>,
+    seconds: f64,
+) -> CertifyReport {
+    let property = certificate.property();
+    let condition = match property {
+        Some(Property::Final { text, .. }) => Some(text.clone()),
+        _ => None,
+    };
+    CertifyReport {
+        name: name.to_owned(),
+        file: certificate.origin.file.clone(),
+        test: certificate.origin.test.as_ref().map(|test| test.name.clone()),
+        set: certificate.origin.set.clone(),
+        criterion: property.map(|property| property.criterion().to_owned()).unwrap_or_default(),
+        condition,
+        model: certificate.model.name.clone(),
+        built_in: cyrano_memory::named(&certificate.model.name).is_some(),
+        monitored: matches!(property, Some(Property::Transactions(_))),
+        states: certificate.states.len(),
+        found: certificate.found.clone(),
+        checked,
+        seconds,
+    }
+}
+
+/// The source that a certificate has is the source of its program, and what is claimed about final states is claimed there.
+fn own_source(certificate: &Certificate) -> Result<(), Box<Refused>> {
+    let refused = |reason: &str| Err(Box::new(Refused { reason: reason.to_owned(), ..Refused::default() }));
+    let Some(property) = certificate.property() else { return refused("it claims nothing") };
+    let Origin { file, source, set, test, .. } = &certificate.origin;
+    let source = Source { name: file.clone(), text: source.clone(), dir: None };
+    let none = BTreeMap::new();
+    let files = Saved(test.as_ref().map_or(&none, |test| &test.includes));
+    let Ok(case) = frontend::of(&source).again(&source, set, test.as_ref(), &files) else {
+        return refused("the source in the certificate does not compile");
+    };
+    let case = case.for_question(Some(property), &certificate.model);
+    let bare = |program: &Program| text::print(&Program { checks: Vec::new(), ..program.clone().untold() });
+    if bare(&case.program) != bare(&certificate.program) {
+        return refused("the program in the certificate is not what its source says");
+    }
+    let declared = case.program.checks.iter().any(|check| check.property == *property);
+    if matches!(property, Property::Final { .. }) && !declared {
+        return refused("the source does not claim what the certificate proves");
+    }
+    Ok(())
+}
