@@ -6,7 +6,7 @@ function whyPanel(execution, pick) {
     cycle: () => [cycleGraph(explanation.conflicts, pick), conflictList(explanation.conflicts, pick)],
     observation: () => observations(explanation),
     deadlock: () => waits(execution, pick),
-    lasso: () => lasso(violation, threads),
+    lasso: () => ((explanation.rounds || []).length > 0 ? endless(violation, explanation) : lasso(violation, threads)),
   }[explanation.kind];
   const parts = [...(details ? details() : plain(execution, pick)), ...compared(explanation, pick)];
   const words = (explanation.words || []).map((word) => el("p", {}, rich(word)));
@@ -173,6 +173,18 @@ function lasso(info, threads) {
     el("p", {}, `${plural(info.stem.steps, "step")} first, then a round of ${plural(info.round.steps, "step")} again and again.`),
     table("commands", ["thread", "calls first", "calls in every round"], rows),
   ];
+}
+
+/** Threads that never end: what each of them does in a round, and what the one in question looks at. */
+function endless(info, explanation) {
+  const rows = explanation.rounds.map(({ thread, does, line }) => el("tr", { class: thread === info.thread ? "suspect" : null },
+    el("th", { scope: "row" }, thread), el("td", {}, does), el("td", {}, line || "–")));
+  const values = explanation.values || [];
+  return [
+    el("p", {}, `${plural(info.stem.steps, "step")} first, then a round of ${plural(info.round.steps, "step")} again and again.`),
+    table("rounds", ["thread", "in every round", "line"], rows),
+    values.length > 0 ? valueColumns(values) : null,
+  ].filter((part) => part);
 }
 
 /** Blocks that did not do what they would have done one at a time: what differs, and the serial order. */

@@ -33,27 +33,72 @@ const MAP: &[(&str, &[&str])] = &[
     // Its tests read models.
     ("disk", &["ir", "memory", "engine", "explore", "checkpoint", "rml"]),
     ("cluster", &["ir", "memory", "engine", "explore", "checkpoint"]),
+    ("views", &["ir", "engine", "explore"]),
     ("fences", &["ir", "memory", "engine", "rml"]),
     ("trace", &["ir", "memory", "criteria", "engine"]),
-    ("report", &["ir", "memory", "criteria", "engine", "trace"]),
+    ("certificate", &["ir", "memory", "criteria", "engine", "interp", "trace"]),
+    ("report", &["ir", "memory", "criteria", "engine", "trace", "certificate"]),
     (
         "session",
         &[
-            "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "disk", "symbolic",
-            "fences", "trace", "report", "cluster",
+            "ir",
+            "memory",
+            "criteria",
+            "engine",
+            "rml",
+            "cfront",
+            "litmus",
+            "interp",
+            "explore",
+            "disk",
+            "symbolic",
+            "fences",
+            "trace",
+            "certificate",
+            "report",
+            "cluster",
+            "views",
         ],
     ),
     ("tables", &["ir", "memory", "criteria", "engine", "symbolic", "trace", "report", "session"]),
     (
         "cyrano",
         &[
-            "ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "disk", "symbolic",
-            "fences", "trace", "report", "cluster", "session", "tables",
+            "ir",
+            "memory",
+            "criteria",
+            "engine",
+            "rml",
+            "cfront",
+            "litmus",
+            "interp",
+            "explore",
+            "disk",
+            "symbolic",
+            "fences",
+            "trace",
+            "certificate",
+            "report",
+            "cluster",
+            "session",
+            "tables",
         ],
     ),
     (
         "conformance",
-        &["ir", "memory", "criteria", "engine", "rml", "cfront", "litmus", "interp", "explore", "symbolic"],
+        &[
+            "ir",
+            "memory",
+            "criteria",
+            "engine",
+            "rml",
+            "cfront",
+            "litmus",
+            "interp",
+            "explore",
+            "symbolic",
+            "certificate",
+        ],
     ),
 ];
 
@@ -72,14 +117,16 @@ const NO_IO: &[&str] = &[
     "symbolic",
     "fences",
     "trace",
+    "certificate",
     "report",
     "cluster",
+    "views",
     "session",
     "tables",
 ];
 
 /// Those of them that serialise; the others must not.
-const SERIALISE: &[&str] = &["trace", "report", "cluster"];
+const SERIALISE: &[&str] = &["trace", "certificate", "report", "cluster"];
 
 /// The longest a source file may be.
 const LONGEST: usize = 500;

@@ -38,6 +38,10 @@ void atomic_begin(void);
 void commit_point(void);
 void atomic_end(void);
 
+// Something gets done here: where a thread runs for ever, `--criterion termination` asks that it passes such a mark again and again. See
+// docs/termination.md.
+void cyrano_progress(void);
+
 // Before `struct`: the whole struct is one word, read, written and compared at once. Not needed for a struct that cas or exchange takes.
 //   typedef cyrano_word struct { node_t *ptr; unsigned count : 8; } tagged_t;
 #define cyrano_word __attribute__((cyrano_word))

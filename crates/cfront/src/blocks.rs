@@ -17,7 +17,7 @@ pub const BLOCK_WORDS: Words = Words {
 pub(crate) fn check(thread: &Thread, mut marked: Vec<Span>) -> Result<(), Vec<Diagnostic>> {
     marked.sort();
     marked.dedup();
-    let message = "a mark of an atomic block within `atomic { … }`";
+    let message = "a mark within `atomic { … }`";
     let told = marked.into_iter().map(|span| {
         let diagnostic = Diagnostic::new(span, message, "within a section");
         diagnostic.with_help("the accesses of a section happen at one point anyway; put the mark before or behind it")

@@ -141,6 +141,7 @@ pub(crate) enum Intrinsic {
     Realloc(Type),
     Free,
     Mark(BlockMark),
+    Progress,
 }
 
 /// The marks of an atomic block.

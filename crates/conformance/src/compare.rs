@@ -100,6 +100,21 @@ pub fn compare_with(
     Ok(tally.compared)
 }
 
+/// Compares explorers with the interpreter on what a program claims, under every model that both run.
+pub fn compare_checks(
+    program: &Program,
+    explorers: &[&dyn Engine],
+    limits: &dyn Fn() -> Limits,
+) -> Result<Tally, Disagreement> {
+    let mut tally = Tally::default();
+    let effort = Effort { slow: limits, fast: limits, models: &[] };
+    for model in cyrano_memory::all() {
+        let bench = Bench { program, model: &model, engines: explorers, effort: &effort, covers: is_definite };
+        bench.checks_agree(&mut tally)?;
+    }
+    Ok(tally)
+}
+
 /// Compares all engines on one program; says what was settled.
 pub fn agree(program: &Program, effort: &Effort<'_>) -> Result<Tally, Disagreement> {
     let mut tally = Tally::default();
@@ -201,10 +216,21 @@ impl Bench<'_> {
     ) -> Result<Option<BTreeSet<Vec<i128>>>, Disagreement> {
         let wrong = self.verdicts_agree(&Property::Assertions, tally)?;
         let outcomes = self.outcomes_agree(wrong, tally)?;
-        for property in observations.into_iter().chain(self.program.checks.iter().map(|check| &check.property)) {
+        if let Some(property) = observations {
             self.verdicts_agree(property, tally)?;
         }
+        self.checks_agree(tally)?;
         Ok(outcomes)
+    }
+
+    /// What the program claims, as far as it can be asked under the model.
+    fn checks_agree(&self, tally: &mut Tally) -> Result<(), Disagreement> {
+        for property in self.program.checks.iter().map(|check| &check.property) {
+            if Query::new(self.program, self.model, Question::Holds(property)).is_ok() {
+                self.verdicts_agree(property, tally)?;
+            }
+        }
+        Ok(())
     }
 
     /// Outcome sets are equal, or, where an engine had to stop early, its set is part of the others'. Gives the set if it is complete.
@@ -238,7 +264,11 @@ impl Bench<'_> {
         self.replays(property, "interp", &slow)?;
         let mut wrong = slow.verdict == Verdict::Violated;
         tally.violated += usize::from(wrong);
-        for engine in self.engines() {
+        let answers = |engine: &&dyn Engine| {
+            let query = Query::new(self.program, self.model, Question::Holds(property));
+            query.is_ok_and(|query| engine.supports(&query).is_ok())
+        };
+        for engine in self.engines().filter(answers) {
             let fast = self.ask(engine, Question::Holds(property));
             self.replays(property, engine.name(), &fast)?;
             self.certainty_agrees(property.criterion(), &slow, engine, &fast)?;

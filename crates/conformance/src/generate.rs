@@ -303,16 +303,33 @@ impl Random {
     /// The program as RML.
     pub fn source(&self) -> String {
         let mut out = String::from("threads {\n  shared x, y, z, a[2];\n  local r0, r1, r2;\n  index i, j;\n");
-        for (t, stmts) in self.threads.iter().enumerate() {
-            let _ = writeln!(out, "  thread p{t} {{");
-            stmts.iter().for_each(|s| s.render(&mut out, 2).expect("writing to a string"));
-            out.push_str("  }\n");
-        }
+        out.push_str(&self.bodies(false));
         let regs = (0..self.threads.len()).flat_map(|t| (0..3).map(move |r| (t, r)));
         let used = regs.filter(|(t, r)| self.mentions(*t, *r)).map(|(t, r)| format!("p{t}.r{r}"));
         let observed: Vec<_> = used.chain(["x".into(), "y".into()]).collect();
         let _ = writeln!(out, "}}\nobserve {};", observed.join(", "));
         out
+    }
+
+    /// The threads as RML; with labels, statement `s` of thread `t` is `Lts`.
+    pub fn bodies(&self, labelled: bool) -> String {
+        let mut out = String::new();
+        for (t, stmts) in self.threads.iter().enumerate() {
+            let _ = writeln!(out, "  thread p{t} {{");
+            for (s, stmt) in stmts.iter().enumerate() {
+                let mut text = String::new();
+                stmt.render(&mut text, 2).expect("writing to a string");
+                let label = if labelled { format!("L{t}{s}: ") } else { String::new() };
+                let _ = writeln!(out, "    {label}{}", text.trim());
+            }
+            out.push_str("  }\n");
+        }
+        out
+    }
+
+    /// How many accesses it may perform.
+    pub fn accesses(&self) -> usize {
+        self.threads.iter().flatten().map(Stmt::accesses).sum()
     }
 
     fn mentions(&self, thread: usize, reg: u8) -> bool {

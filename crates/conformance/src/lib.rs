@@ -8,7 +8,9 @@
 //! disagreement, shrunk, into `library/litmus/` or, where the native language has no words for it, into this crate's `programs/`;
 //! both are part of the corpus from then on. `random-c 2000` does the same with C programs ([`random_c`]) and all three engines, `units 2000` with programs of
 //! sections and operations under all models and a random one each ([`models`]); both print the first disagreement, shrunk.
+//! `termination 2000` compares the explorer with brute force on programs that may not end ([`mod@termination`]).
 
+pub mod certified;
 pub mod compare;
 pub mod corpus;
 pub mod dress;
@@ -16,7 +18,12 @@ pub mod generate;
 pub mod models;
 pub mod pinned;
 pub mod random_c;
+pub mod states;
 pub mod stream;
+pub mod termination;
+pub mod twins;
 pub mod words;
 
-pub use compare::{Disagreement, Effort, Tally, agree, agree_under, compare, compare_with, limits, outcomes_grow};
+pub use compare::{
+    Disagreement, Effort, Tally, agree, agree_under, compare, compare_checks, compare_with, limits, outcomes_grow,
+};

@@ -9,11 +9,15 @@ use cyrano_conformance::dress::Dress;
 use cyrano_conformance::generate::{Random, program, units};
 use cyrano_conformance::models::model;
 use cyrano_conformance::random_c::random_c;
-use cyrano_conformance::{Disagreement, Effort, Tally, agree, agree_under, compare, corpus, limits, outcomes_grow};
+use cyrano_conformance::{
+    Disagreement, Effort, Tally, agree, agree_under, compare, corpus, limits, outcomes_grow, termination,
+};
+use cyrano_engine::Engine;
+use cyrano_explore::Explore;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
 
-const USAGE: &str = "usage: cyrano-conformance random COUNT [SEED], random-c COUNT [SEED] for C programs, or units COUNT [SEED] for sections and operations under users' models";
+const USAGE: &str = "usage: cyrano-conformance random COUNT [SEED], random-c COUNT [SEED] for C programs, units COUNT [SEED] for sections and operations under users' models, or termination COUNT [SEED] for programs that may not end";
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +30,7 @@ fn main() -> anyhow::Result<()> {
         "random" => random(count, seed),
         "random-c" => c_programs(count, seed),
         "units" => unit_programs(count, seed),
+        "termination" => endless_programs(count, seed),
         _ => bail!("{USAGE}"),
     }
 }
@@ -95,6 +100,36 @@ fn unit_programs(count: u32, seed: u8) -> anyhow::Result<()> {
     run(count, seed, &(units(), model()), test, |(random, model), reason| {
         bail!("{reason}\n{}\n{model:?}", random.shown())
     })
+}
+
+/// Programs that may not end, with the explorer in several shapes, each beside one that is a little smaller; failures are printed, shrunk.
+fn endless_programs(count: u32, seed: u8) -> anyhow::Result<()> {
+    let effort = termination::compare::Effort { states: 5_000, work: 0.5 };
+    let on = Explore::default();
+    let off = Explore { macro_steps: false, dead_registers: false, ..on.clone() };
+    let explorers: [&dyn Engine; 2] = [&on, &off];
+    let (mut all, mut failures) = (termination::compare::Compared::default(), 0);
+    for number in 0..u64::from(count) {
+        let name = u64::from(seed) << 32 | number;
+        let tree = termination::random::tree(name);
+        let smaller = tree.smaller();
+        let less = smaller.get(name as usize % smaller.len().max(1)).filter(|_| number % 2 == 0).cloned();
+        for tree in [Some(tree), less].into_iter().flatten() {
+            match termination::compare::compare_tree(&tree, &explorers[..1 + usize::from(number % 4 == 0)], effort) {
+                Ok(compared) => all.add(compared),
+                Err(why) => {
+                    failures += 1;
+                    println!("program {name}: {why}");
+                }
+            }
+        }
+        if (number + 1).is_multiple_of(100) {
+            eprintln!("{} programs: {all:?}", number + 1);
+        }
+    }
+    anyhow::ensure!(failures == 0, "{failures} programs were judged wrongly");
+    println!("{count} random programs: the explorer agrees with the definition; {all:?}");
+    Ok(())
 }
 
 /// A shrunk failure becomes part of the corpus.

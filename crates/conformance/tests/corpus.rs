@@ -46,6 +46,32 @@ fn headers_tell_the_truth() {
     assert!(decided >= 1040, "only {decided} promises were decided");
 }
 
+/// Invariants and races: what a file's checks give under a model, with reductions on and off; what is shown replays.
+#[test]
+fn headers_of_invariants_tell_the_truth() {
+    let on = Explore::default();
+    let off = Explore { macro_steps: false, ample_sets: false, remembered_steps: false, ..on.clone() };
+    let entries = corpus::in_folder("invariants");
+    assert!(entries.len() >= 10, "the library has shrunk to {} files", entries.len());
+    let decided = corpus::for_each(&entries, |name, entry| {
+        let program = cyrano_rml::compile(&entry.source, name, &[]).map_err(|error| format!("{error:?}"))?;
+        corpus::kept(&entry.expectations, |promise| {
+            let model = model(&promise.model);
+            let default = |models: &[String]| models.is_empty() && model.name == "sc";
+            let claimed = |models: &[String]| default(models) || models.contains(&model.name);
+            let checks = program.checks.iter().filter(|check| claimed(&check.models));
+            let verdicts = checks.map(|check| {
+                let [one, other] = [&on, &off]
+                    .map(|explore| corpus::judge(explore, &program, &model, &check.property, &limits(60.0, 1)).verdict);
+                assert_eq!(one, other, "{name} under {}: {:?}", model.name, check.property);
+                one
+            });
+            verdicts.max_by_key(|verdict| verdict.gravity())
+        })
+    });
+    assert!(decided >= 20, "only {decided} promises were decided");
+}
+
 #[test]
 fn every_header_names_every_model() {
     corpus::for_each_litmus(|entry, _| {

@@ -13,7 +13,7 @@ use cyrano_engine::{Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{AccessKind, Program};
-use cyrano_litmus::generate::{Cycle, Dir, Link, Relation};
+use cyrano_litmus::generate::{Cycle, Dir, Link, Relation, Target};
 use cyrano_memory::{Control, Model};
 use cyrano_symbolic::Symbolic;
 
@@ -114,7 +114,7 @@ fn check(cycle: &Cycle, program: &Program) -> Result<(), String> {
     for model in cyrano_memory::all().into_iter().filter(|model| !model.reordering().serial) {
         let outcomes = agreed(program, &model)?;
         if is_critical(cycle) && DECIDED.contains(&model.name.as_str()) {
-            let allowed = cycle.relations().iter().any(|relation| !kept(&model, *relation));
+            let allowed = cycle.relations().into_iter().any(|relation| !kept(&model, relation));
             if shows(program, &outcomes)? != allowed {
                 return Err(format!("{} should {} it", model.name, if allowed { "allow" } else { "forbid" }));
             }
@@ -137,8 +137,8 @@ fn assembly(cycle: &Cycle) -> Result<Program, String> {
 fn cycles_of_four_relations_in_the_native_language() {
     let mut relations = Relation::basic();
     relations.extend(Relation::same());
-    relations.extend(Relation::fences(false));
-    relations.extend(Relation::dependencies());
+    relations.extend(Relation::fences(Target::Rml));
+    relations.extend(Relation::dependencies(Target::Rml));
     let cycles = Cycle::all(&relations, 4, 4);
     assert!(cycles.len() > 600, "only {} cycles", cycles.len());
     assert!(cycles.iter().filter(|cycle| is_critical(cycle)).count() > 200);
@@ -149,7 +149,7 @@ fn cycles_of_four_relations_in_the_native_language() {
 fn cycles_of_four_relations_in_x86() {
     let mut relations = Relation::basic();
     relations.extend(Relation::same());
-    relations.extend(Relation::fences(true));
+    relations.extend(Relation::fences(Target::X86));
     let cycles = Cycle::all(&relations, 4, 4);
     assert!(cycles.len() > 200, "only {} cycles", cycles.len());
     for_each(&cycles, |cycle| check(cycle, &assembly(cycle)?));
@@ -175,8 +175,8 @@ fn cycles_of_two_to_four_threads() {
 #[test]
 fn names_are_distinct() {
     let mut relations = Relation::basic();
-    relations.extend(Relation::fences(false));
-    relations.extend(Relation::dependencies());
+    relations.extend(Relation::fences(Target::Rml));
+    relations.extend(Relation::dependencies(Target::Rml));
     let cycles = Cycle::all(&relations, 4, 4);
     let names: BTreeSet<String> = cycles.iter().map(Cycle::name).collect();
     assert_eq!(names.len(), cycles.len());

@@ -1,6 +1,7 @@
 //! Every command and option, each defined once: parser, help, man page and completions all come from here.
 
 mod c_tests;
+mod certify;
 mod cluster;
 mod explore;
 mod export;
@@ -19,6 +20,7 @@ use cyrano_criteria::table::Claim;
 use cyrano_session::{EngineName, Reduction, Shard};
 
 pub use c_tests::TestArgs;
+pub use certify::CertifyArgs;
 pub use cluster::{ClusterArgs, ClusterCommand, ClusterCommandArgs, ClusterRunArgs};
 pub use explore::ExploreArgs;
 pub use export::ExportArgs;
@@ -36,6 +38,8 @@ Examples:
   cyrano outcomes lib:litmus/fig4.rml --model sc,tso,pso,rmo
   cyrano check lock.rml --save-trace bug.json    keep the counterexample
   cyrano replay bug.json                         and confirm it again later
+  cyrano check lock.rml --certificate lock.cert  keep the proof of a verified answer
+  cyrano certify lock.cert                       and check it again later, without a search
   cyrano fence lib:stm/tl2.rml --model pso       minimal fences that repair it
   cyrano litmus tests/ --model sc,tso            herd's litmus tests, a whole folder
   cyrano library list                            what is built in
@@ -138,6 +142,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Replay a saved trace in the reference interpreter
     Replay(ReplayArgs),
+    /// Check the certificate of a verified answer
+    Certify(CertifyArgs),
     /// Join the reports of several runs
     Report(ReportArgs),
     /// Say what is in the checkpoint of a large run
@@ -179,6 +185,9 @@ pub struct CheckArgs {
     /// Write the trace of a violation or witness to this file (a second one to NAME-2, and so on)
     #[arg(long, value_name = "FILE")]
     pub save_trace: Option<PathBuf>,
+    /// Write the certificate of a verified answer to this file (a second one to NAME-2, and so on), for `cyrano certify`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cluster", "disk", "fingerprint"])]
+    pub certificate: Option<PathBuf>,
     /// Write everything as one page for a browser to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,

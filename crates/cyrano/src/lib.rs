@@ -106,7 +106,9 @@ impl Session {
     pub fn model(&self, name: &str) -> Result<Model, Failure> {
         match cyrano_memory::named(name) {
             Some(model) => Ok(model),
-            None if self.files.contains_key(name) => models::parse(&Memory(&self.files).open(name)?),
+            None if self.files.contains_key(name) => {
+                models::parse(&Memory(&self.files).open(name)?, &Memory(&self.files))
+            }
             None => Err(Failure::input(format!("there is no memory model `{name}`. {}", models::known(name)))),
         }
     }
@@ -155,7 +157,7 @@ impl Session {
         let subjects = self.subjects(file)?;
         let selected = self.selected(&subjects, &[], std::slice::from_ref(model))?;
         let runner = Runner::new(&self.options, 1);
-        let tasks = tasks(&runner, &subjects, selected)?;
+        let tasks = tasks(&runner, &subjects, selected, false)?;
         let Some((model, aims)) = tasks.first() else { unreachable!("nothing to repair is an error") };
         repair(&Task { aims, model, all: false, weights: &[] }, &runner, &())
     }

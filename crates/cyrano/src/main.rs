@@ -68,6 +68,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Compare(args) => commands::compare::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Replay(args) => commands::replay::run(args),
+        Command::Certify(args) => commands::certify::run(args),
         Command::Report(args) => {
             let ReportCommand::Merge(args) = &args.command;
             commands::merge::run(args)

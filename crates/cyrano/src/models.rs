@@ -26,7 +26,7 @@ pub fn resolve(name: &str) -> Result<Model, Failure> {
     }
     let path = Path::new(name);
     if models::looks_like_path(name) || path.exists() {
-        return models::parse(&source::file(path)?);
+        return models::parse(&source::file(path)?, &source::Disk);
     }
     Err(Failure::input(format!("there is no memory model `{name}`. {}", models::known(name))))
 }

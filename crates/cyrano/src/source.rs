@@ -19,6 +19,9 @@ const MAX_BYTES: u64 = 2 << 20;
 /// Traces carry their program and grow with the execution.
 const MAX_TRACE_BYTES: u64 = 64 << 20;
 
+/// Larger certificates are not read.
+const MAX_CERTIFICATE_BYTES: u64 = 1 << 29;
+
 /// Files of this machine, and the built-in library.
 pub struct Disk;
 
@@ -65,6 +68,11 @@ pub fn file(path: &Path) -> Result<Source, Failure> {
 /// Reads a saved trace.
 pub fn trace(path: &Path) -> Result<Source, Failure> {
     read(path, MAX_TRACE_BYTES)
+}
+
+/// Reads a certificate.
+pub fn certificate(path: &Path) -> Result<Source, Failure> {
+    read(path, MAX_CERTIFICATE_BYTES)
 }
 
 /// Notes that a file is an input, so that no output takes its place.

@@ -44,7 +44,7 @@ pub fn write(outputs: &Outputs, traces: &[&Trace], save: Option<&Path>, drawings
 }
 
 /// `bug.json`, then `bug-2.json`, `bug-3.json`, ….
-fn numbered(path: &Path, number: usize) -> PathBuf {
+pub fn numbered(path: &Path, number: usize) -> PathBuf {
     if number == 1 {
         return path.to_owned();
     }

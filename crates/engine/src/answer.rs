@@ -113,6 +113,29 @@ pub enum Violation {
     FinalState,
     /// No final state satisfies an `exists` condition; there is no execution to show.
     NoWitness,
+    /// At the end of the execution an invariant does not hold.
+    Invariant {
+        /// For each thread how many accesses it has executed then, performed or not, and its next instruction.
+        standing: Vec<(u32, InstrId)>,
+    },
+    /// The last two units of the execution conflict, and nothing orders them.
+    Race {
+        /// The access of the one,
+        first: Racing,
+        /// and that of the other.
+        second: Racing,
+    },
+}
+
+/// An access that takes part in a race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Racing {
+    /// Whose.
+    pub thread: ThreadId,
+    /// At this instruction.
+    pub instr: InstrId,
+    /// Its number in the memory order.
+    pub step: usize,
 }
 
 /// A thread that waits.
@@ -140,6 +163,8 @@ impl Violation {
             Self::Observation { .. } => "observation",
             Self::FinalState => "final-state",
             Self::NoWitness => "no-witness",
+            Self::Invariant { .. } => "invariant",
+            Self::Race { .. } => "race",
         }
     }
 }
@@ -197,6 +222,8 @@ pub struct Answer {
     pub blocks: Vec<BlockProof>,
     /// After a complete search, the instructions that no execution reaches; none if the engine does not say.
     pub unreached: Option<Vec<(ThreadId, InstrId)>>,
+    /// The flags of a model about relations that some allowed execution raises.
+    pub flags: BTreeSet<String>,
     /// The reductions that were used.
     pub reductions: Vec<&'static str>,
     /// What it cost.
@@ -216,6 +243,7 @@ impl Answer {
             clients: BTreeSet::new(),
             blocks: Vec::new(),
             unreached: None,
+            flags: BTreeSet::new(),
             reductions: Vec::new(),
             stats: Stats::default(),
         }

@@ -22,6 +22,8 @@ pub enum Cause {
         /// Its largest value so far.
         value: i128,
     },
+    /// Threads have finitely many operations, so that nobody can be overtaken for ever.
+    FewOperations,
     /// A thread may defer more accesses than this.
     Deferred(usize),
     /// A thread may defer more accesses than this, for a client can repeat a store to transactional data for ever.
@@ -46,6 +48,8 @@ pub enum Cause {
     Limit(String),
     /// Deadlocks were not looked for.
     NoDeadlocks,
+    /// Deadlocks were not looked for, because that is not done under this model.
+    NoDeadlocksUnder(String),
     /// States were told apart by fingerprints, so many of them.
     Fingerprints {
         /// How many.
@@ -60,6 +64,8 @@ pub enum Cause {
     },
     /// There are more things to be named than names (progress).
     OutOfNames,
+    /// Executions raise these flags of the model, which says nothing then about the program.
+    Flagged(Vec<String>),
     /// A condition has no value in the final state that is shown.
     NoValue(Option<EvalError>),
     /// Nothing was exercised; this is what is missing.
@@ -120,6 +126,9 @@ impl fmt::Display for Cause {
             Self::Growing { stop, location, value } => {
                 write!(f, "{}; the values of {location} may have no end ({value} so far)", stop.reason())
             }
+            Self::FewOperations => {
+                f.write_str("every thread has finitely many operations, so that none can be overtaken for ever")
+            }
             Self::Deferred(bound) => {
                 write!(f, "executions in which a thread defers more than {bound} accesses were left out")
             }
@@ -141,6 +150,7 @@ impl fmt::Display for Cause {
             Self::NoDeadlocks => f.write_str(
                 "deadlocks were not looked for: a section that may wait has a choice or a loop, or the setup thread may wait",
             ),
+            Self::NoDeadlocksUnder(model) => write!(f, "deadlocks are not looked for under {model}"),
             Self::Fingerprints { states } => write!(
                 f,
                 "nothing wrong was found, but states were told apart by 64-bit fingerprints; the probability that one was left out is at \
@@ -157,6 +167,9 @@ impl fmt::Display for Cause {
             }
             Self::OutOfNames => {
                 f.write_str("more transactions or records are remembered at once than there are names for")
+            }
+            Self::Flagged(flags) => {
+                write!(f, "some executions raise the flag {} of the model, which says nothing about such programs", flags.join(", "))
             }
             Self::NoValue(None) => f.write_str("the condition has no value in this final state"),
             Self::NoValue(Some(error)) => write!(f, "the condition has no value: {error}"),

@@ -1,6 +1,7 @@
 //! One execution: the memory order and the choices, which together determine everything else.
 
 use crate::blocks::SerialRun;
+use crate::relations::Relations;
 use cyrano_ir::{AccessKind, InstrId, LocId, ThreadId};
 
 /// An execution, or a prefix of one.
@@ -8,12 +9,17 @@ use cyrano_ir::{AccessKind, InstrId, LocId, ThreadId};
 /// Running each thread from its start with its choices and with the values that its loads returned gives the accesses
 /// in program order; `order` says in which memory order they were performed. Accesses that a thread issued and that are
 /// not in `order` are still deferred when the execution stops.
+///
+/// Under a model about relations there is no such order. Then `order` only lists the accesses, thread by thread, and `relations` says who reads from whom and in
+/// which order writes hit each location.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Execution {
     /// The performed accesses in memory order.
     pub order: Vec<Access>,
     /// For each thread the values of its `choose` instructions, in program order.
     pub choices: Vec<Vec<i128>>,
+    /// Under a model about relations, those between the accesses, by their numbers in `order` from 1.
+    pub relations: Option<Box<Relations>>,
 }
 
 /// One performed access.
@@ -42,6 +48,8 @@ pub struct Replayed {
     pub registers: Vec<Vec<Option<i128>>>,
     /// For a claim about atomic blocks, where it parts from the serial run.
     pub serial: Option<SerialRun>,
+    /// Under a model about relations, those between the steps, which then stand in no memory order.
+    pub relations: Option<Box<Relations>>,
 }
 
 /// Facts about one performed access.

@@ -1,15 +1,15 @@
 //! Infinite executions: a stem, and a round that repeats for ever.
 //!
 //! An [`Execution`](crate::Execution) is finite. The one that comes with a lasso has the stem and then the same round several
-//! times; the lasso says where the round starts and ends. Clocks may grow from round to round, so that what repeats are states up to
+//! times; the lasso says where the round starts and ends, and how far each thread has come there: accesses that it has issued by then may still be deferred. Clocks may grow from round to round, so that what repeats are states up to
 //! an order-preserving renumbering of timestamps.
 
 use cyrano_ir::{InstrId, Op, Place, Program, ThreadId};
 
-/// An infinite execution in which one thread never commits again.
+/// An infinite execution in which one thread never gets done: it does not commit again, or comes neither to its end nor to one of its marks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lasso {
-    /// The thread that never commits again.
+    /// The thread that never gets done.
     pub thread: ThreadId,
     /// What happens to it instead.
     pub fate: Fate,
@@ -28,22 +28,30 @@ pub struct Extent {
     pub steps: usize,
     /// For each thread how many choices.
     pub choices: Vec<usize>,
+    /// For each thread how many accesses it issues, whether they are performed in this part or later.
+    pub issued: Vec<usize>,
 }
 
-/// Why a thread never commits again.
+/// What happens to a thread that never gets done.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fate {
     /// It aborts in every round.
     Aborts,
     /// It takes steps in every round, all of them within one command.
     Waits,
-    /// It waits at an atomic section that is closed whenever one looks.
+    /// It waits at an atomic section: one that is closed whenever one looks, if it is a transaction that does not get done, else one that is closed again and
+    /// again.
     Blocked,
+    /// It takes steps in every round, and comes neither to its end nor to one of its marks.
+    Spins,
 }
 
 impl Fate {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Aborts, Self::Waits, Self::Blocked];
+    pub const ALL: [Self; 4] = [Self::Aborts, Self::Waits, Self::Blocked, Self::Spins];
+
+    /// Those of transactions.
+    pub const OF_TRANSACTIONS: [Self; 3] = [Self::Aborts, Self::Waits, Self::Blocked];
 
     /// The word in traces.
     pub fn name(self) -> &'static str {
@@ -51,6 +59,7 @@ impl Fate {
             Self::Aborts => "aborts",
             Self::Waits => "waits",
             Self::Blocked => "blocked",
+            Self::Spins => "spins",
         }
     }
 

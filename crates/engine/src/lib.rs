@@ -9,11 +9,13 @@
 mod answer;
 mod blocks;
 mod cause;
+pub mod configuration;
 mod execution;
 pub mod history;
 mod lasso;
 mod limits;
 pub mod lts;
+pub mod moments;
 mod query;
 mod refusal;
 mod relations;
@@ -21,14 +23,15 @@ pub mod rerun;
 pub mod vacuity;
 pub mod values;
 
-pub use answer::{Answer, BlockProof, Blocked, Stats, Verdict, Violation};
+pub use answer::{Answer, BlockProof, Blocked, Racing, Stats, Verdict, Violation};
 pub use blocks::{Difference, Obstacle, SerialRun, SerialUnit};
 pub use cause::{Cause, limit_reason};
+pub use configuration::Configuration;
 pub use execution::{Access, Execution, Overtaking, Replayed, Source, StepFacts, ThreadEnd};
 pub use lasso::{Extent, Fate, Lasso, client_choices};
 pub use limits::{Counters, Limits, Stop, Watch};
 pub use query::{Query, Question, lacks};
-pub use refusal::{Inexact, Lack, Refusal, Subject};
+pub use refusal::{EveryNumber, Inexact, Lack, Refusal, Subject};
 pub use relations::{Event, Relations};
 
 use cyrano_ir::Program;

@@ -3,11 +3,12 @@
 //! **Invariant:** a [`Query`] makes sense: whatever an engine says about it means what it says. There is no other way to one than
 //! [`Query::new`], so the rules are here and nowhere else.
 
-use cyrano_ir::{AccessKind, COMMIT_ORDER, Op, Program, Property, TxCriterion};
+use cyrano_ir::{Access, AccessKind, COMMIT_ORDER, Op, Program, Property, TxCriterion};
 use cyrano_memory::Model;
 
 use crate::lasso::client_choices;
-use crate::refusal::{Lack, Refusal};
+use crate::moments;
+use crate::refusal::{EveryNumber, Inexact, Lack, Refusal};
 
 /// What is asked: of a program, under a memory model.
 #[derive(Clone, Copy, Debug)]
@@ -32,24 +33,36 @@ impl<'a> Query<'a> {
     /// - Axiom 9: under a model with own orders only a program runs that has an order for it.
     /// - The base objects of an algorithm are linearizable, and it says itself which of its statements stay in order; a model that reorders
     ///   statements on its own is not for it.
-    /// - A tag of an access has to mean something under the model; to none of today's does any.
+    /// - A tag of an access, and the name of a fence, has to mean something under the model.
+    /// - A program whose threads stand for any number of threads is no instance.
     /// - A property has to be about something that the program has.
+    /// - An invariant has to have a value at every moment ([`crate::moments`]); races are defined where all accesses stay in order.
     pub fn new(program: &'a Program, model: &'a Model, question: Question<'a>) -> Result<Self, Refusal> {
-        if model.reordering().own_order && program.own_order(&model.name).is_none() {
+        if model.has_own_order() && program.own_order(&model.name).is_none() {
             let model = model.name.clone();
             return Err(if program.in_order { Refusal::OnlyInOrder { model } } else { Refusal::NoOwnOrder { model } });
         }
+        if let Some(family) = program.families.first() {
+            return Err(Refusal::EveryNumber(EveryNumber::Open { family: family.name.clone() }));
+        }
         let own = program.in_order || !program.orders.is_empty();
-        if own && !model.reordering().own_order && !in_order(model) {
+        if own && !model.has_own_order() && !in_order(model) {
             return Err(Refusal::ForeignModel { model: model.name.clone() });
         }
-        if let Some(tags) = program.accesses().map(|access| access.tags.orders()).find(|tags| !tags.is_empty()) {
-            return Err(Refusal::UnknownTags { model: model.name.clone(), tags });
+        if let Some(refusal) = unknown(program, model) {
+            return Err(refusal);
         }
         if let Question::Holds(property) = question
             && let Some(lack) = lacks(program, property)
         {
             return Err(Refusal::Lacks { criterion: property.criterion(), lack });
+        }
+        match question {
+            Question::Holds(Property::Invariant(invariant)) => moments::supports(program, model, invariant)?,
+            Question::Holds(Property::Races) if !knows_races(model) => {
+                return Err(Refusal::RacesUnder { model: model.name.clone() });
+            }
+            _ => {}
         }
         Ok(Self { program, model, question })
     }
@@ -69,6 +82,12 @@ impl<'a> Query<'a> {
         self.question
     }
 
+    /// Refuses a model about relations: for engines that order all accesses.
+    pub fn reorders(&self) -> Result<(), Refusal> {
+        let refused = || Refusal::Inexact(Inexact::Relational { model: self.model.name.clone() });
+        if self.model.cat().is_some() { Err(refused()) } else { Ok(()) }
+    }
+
     /// The property that is asked about, if it is one.
     pub fn property(&self) -> Option<&'a Property> {
         match self.question {
@@ -80,9 +99,27 @@ impl<'a> Query<'a> {
 
 /// Whether a model keeps the order of all accesses.
 fn in_order(model: &Model) -> bool {
-    [AccessKind::Load, AccessKind::Store, AccessKind::Rmw]
-        .into_iter()
-        .all(|kind| model.reordering().keeps_all_after(kind))
+    let kinds = [AccessKind::Load, AccessKind::Store, AccessKind::Rmw];
+    model.cat().is_none() && kinds.into_iter().all(|kind| model.reordering().keeps_all_after(kind))
+}
+
+/// Whether races are defined under a model: where all accesses stay in order, or by itself.
+fn knows_races(model: &Model) -> bool {
+    match model.cat() {
+        Some(cat) => cat.plan().data_race().is_some(),
+        None => in_order(model) && !model.reordering().serial,
+    }
+}
+
+/// What the program says of its accesses and fences that means nothing under the model.
+fn unknown(program: &Program, model: &Model) -> Option<Refusal> {
+    let known = model.known_tags();
+    let said = |access: &Access| (access.tags | access.failed.unwrap_or_default()).orders().without(known);
+    if let Some(tags) = program.accesses().map(said).find(|tags| !tags.is_empty()) {
+        return Some(Refusal::UnknownTags { model: model.name.clone(), tags });
+    }
+    let fence = program.fences().find(|fence| !model.knows(*fence))?;
+    Some(Refusal::UnknownFence { model: model.name.clone(), fence: fence.to_string() })
 }
 
 /// Whether its threads choose commands for ever, and say where their transactions end.
@@ -96,12 +133,23 @@ fn has_endless_clients(program: &Program) -> bool {
 pub fn lacks(program: &Program, property: &Property) -> Option<Lack> {
     let (calls, variables) = (program.has_calls(), !program.transactional.is_empty());
     let (has, lack) = match property {
-        Property::Assertions | Property::Final { .. } | Property::Observations(_) => return None,
+        Property::Assertions
+        | Property::Final { .. }
+        | Property::Observations(_)
+        | Property::Invariant(_)
+        | Property::Races => return None,
         Property::CommitAtomicity => (program.has_blocks(), Lack::Blocks),
         // Clients that go on for ever say where transactions end, those of algorithms as well; others call and come to an end.
         Property::Progress(_) | Property::Structure(_) => {
             (!calls && has_endless_clients(program), Lack::EndlessTransactions)
         }
+        Property::Live(_) if has_endless_clients(program) => return Some(Lack::OwnThreads),
+        Property::Live(liveness) => match liveness.label() {
+            Some(label) => {
+                (program.threads.iter().any(|thread| thread.marks(Some(label.name())).next().is_some()), Lack::Label)
+            }
+            None => return None,
+        },
         Property::Transactions(TxCriterion::InOrder(order)) => {
             let known = order.name() == COMMIT_ORDER || program.serial_order(order.name()).is_some();
             (program.restarts() && known, Lack::Order)

@@ -32,6 +32,13 @@ pub enum Refusal {
         /// The tags.
         tags: Tags,
     },
+    /// A fence has a name that means nothing under the model.
+    UnknownFence {
+        /// The model's name.
+        model: String,
+        /// The fence.
+        fence: String,
+    },
     /// The program has nothing that the property could be about.
     Lacks {
         /// The property's name on the command line.
@@ -39,6 +46,13 @@ pub enum Refusal {
         /// What it would need.
         lack: Lack,
     },
+    /// Races under a model that does not keep all accesses in order.
+    RacesUnder {
+        /// Its name.
+        model: String,
+    },
+    /// Threads stand for any number of threads, and the question is not answered for every number.
+    EveryNumber(EveryNumber),
     /// The engine never answers such a question.
     NotJudged(Subject),
     /// A limit on the size of programs.
@@ -61,6 +75,36 @@ pub enum Lack {
     EndlessTransactions,
     /// An order of this name.
     Order,
+    /// Threads that end or say where they get something done: what is checked are transactions of clients that go on for ever.
+    OwnThreads,
+    /// A statement with this label.
+    Label,
+}
+
+/// What keeps a question from being answered for every number of threads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum EveryNumber {
+    /// The question is about an instance, and this family has no number.
+    Open {
+        /// Its name.
+        family: String,
+    },
+    /// It is not about assertions, invariants or commit points.
+    Criterion,
+    /// The program has transactions, an order of its own or a setup thread.
+    Program,
+    /// The model's steps name threads.
+    Model {
+        /// Its name.
+        model: String,
+    },
+    /// Timestamps are ranked across all threads.
+    Timestamps,
+    /// An invariant says that somebody is at a statement, who may be anybody.
+    Presence,
+    /// A block makes a choice, so that the serial run is not one.
+    ChoiceInBlock,
 }
 
 /// What only some engines judge.
@@ -70,6 +114,8 @@ pub enum Subject {
     Histories,
     /// Progress.
     Progress,
+    /// Executions that go on for ever.
+    EndlessRuns,
     /// Sets of histories.
     Languages,
     /// Atomic blocks with commit points.
@@ -78,6 +124,10 @@ pub enum Subject {
     Transactional,
     /// What a search by levels cannot tell.
     Levels,
+    /// Moments of executions.
+    Moments,
+    /// Races.
+    Races,
 }
 
 /// What an engine does not represent exactly.
@@ -107,8 +157,18 @@ pub enum Inexact {
     OwnOrder(String),
     /// The setup thread may miss its own stores.
     BlindSetup,
-    /// Progress where accesses are deferred.
+    /// Progress where loads are deferred, of which only violations are found.
     DeferredProgress {
+        /// The model.
+        model: String,
+    },
+    /// Endless executions under a model whose steps are not those of a queue.
+    EndlessRuns {
+        /// The model.
+        model: String,
+    },
+    /// Threads that may be stopped under a model that defers loads.
+    StoppedThreads {
         /// The model.
         model: String,
     },
@@ -116,6 +176,30 @@ pub enum Inexact {
     MixedNames,
     /// Atomic blocks of a program that frees memory.
     FreedInBlocks,
+    /// A model about relations between events, for an engine that reorders pairs.
+    Relational {
+        /// The model.
+        model: String,
+    },
+    /// Under a model about relations, something that is said of one order of all accesses only.
+    OneOrder {
+        /// The model.
+        model: String,
+        /// What the program has.
+        what: &'static str,
+    },
+    /// Invariants where it is not known at every moment what threads have executed.
+    NoMoments {
+        /// The model.
+        model: String,
+    },
+    /// An invariant reads a local whose load may be outstanding.
+    PendingLocal {
+        /// Its name.
+        local: String,
+        /// The model, which defers loads.
+        model: String,
+    },
 }
 
 impl Refusal {
@@ -144,7 +228,17 @@ impl fmt::Display for Refusal {
                 write!(f, "an algorithm is not run under {model}: {why}; use {} or sc", known.join(", "))
             }
             Self::UnknownTags { model, tags } => write!(f, "{model} does not say what `{tags}` means"),
+            Self::UnknownFence { model, fence } => write!(f, "{model} does not say what the fence `{fence}` means"),
             Self::Lacks { criterion, lack } => write!(f, "`{criterion}` says nothing about this program: {lack}"),
+            Self::RacesUnder { model } => {
+                let why =
+                    "a program without races under sc needs no other model if what synchronises is ordered as marked";
+                write!(
+                    f,
+                    "races are looked for under sc and under models that flag them, rc11 and lkmm, not under {model}: {why}"
+                )
+            }
+            Self::EveryNumber(why) => why.fmt(f),
             Self::NotJudged(subject) => subject.fmt(f),
             Self::TooLarge(what) => f.write_str(what),
             Self::Inexact(what) => what.fmt(f),
@@ -160,7 +254,43 @@ impl fmt::Display for Lack {
             Self::Calls => "it has no transactions with values",
             Self::EndlessTransactions => "it has no transactions that go on for ever",
             Self::Order => "it names no such order of its transactions",
+            Self::OwnThreads => "its threads run any transactions for ever; `progress` is about these",
+            Self::Label => "no `check progress` of the file names this label",
         })
+    }
+}
+
+impl fmt::Display for EveryNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const INSTEAD: &str = "`--threads 2` takes two";
+        match self {
+            Self::Open { family } => {
+                write!(f, "`{family}[*]` stands for any number of threads, and this takes so many; {INSTEAD}")
+            }
+            Self::Criterion => {
+                let judged = "`assertions`, `invariant` and `commit-atomicity`";
+                write!(f, "for every number of threads only {judged} are checked; {INSTEAD}")
+            }
+            Self::Program => {
+                write!(f, "only `threads` without transactions are checked for every number of threads; {INSTEAD}")
+            }
+            Self::Model { model } => {
+                write!(f, "{model} runs one thread at a time, and is not for every number of them; {INSTEAD}")
+            }
+            Self::Timestamps => {
+                let what = "timestamps of all threads are compared, however many there are";
+                write!(f, "{what}, which is not done for every number of threads; {INSTEAD}")
+            }
+            Self::Presence => {
+                let what =
+                    "for every number of threads an invariant bounds counts from above, as `count(w@cs) <= 1` does";
+                write!(f, "{what}, and does not say that somebody is there; {INSTEAD}")
+            }
+            Self::ChoiceInBlock => {
+                let what = "an atomic block makes a choice, so that there are several serial runs";
+                write!(f, "{what}; this is not done for every number of threads; {INSTEAD}")
+            }
+        }
     }
 }
 
@@ -169,9 +299,12 @@ impl fmt::Display for Subject {
         f.write_str(match self {
             Self::Histories => "this engine does not judge histories of transactions",
             Self::Progress => "this engine does not judge progress",
+            Self::EndlessRuns => "this engine does not judge executions that go on for ever; use --engine explore",
             Self::Languages => "this engine does not judge sets of histories",
             Self::CommitPoints => "this engine does not judge commit points",
             Self::Transactional => "transactions are judged by their histories, which this engine does not enumerate",
+            Self::Moments => "this engine judges final states, not every moment",
+            Self::Races => "this engine does not look for races",
             Self::Levels => "this property is not for a cluster: leave --cluster out",
         })
     }
@@ -189,12 +322,43 @@ impl fmt::Display for Inexact {
             Self::OwnOrder(what) => f.write_str(what),
             Self::BlindSetup => f.write_str("under this model the setup thread need not see its own stores"),
             Self::DeferredProgress { model } => {
+                let why = "it defers loads, and a thread goes on when its load is performed, so that it is not seen who stops";
                 write!(
                     f,
-                    "progress is decided where nothing is deferred, under sc and inorder; {model} is another model"
+                    "no violation was found, but under {model} some are not looked for: {why}; use sc, tso or pso"
                 )
             }
+            Self::StoppedThreads { model } => {
+                let why = "it defers loads, and a thread goes on when its load is performed, so that it is not seen who is stopped";
+                write!(
+                    f,
+                    "operations of threads that may be stopped are not judged under {model}: {why}; use sc, tso or pso"
+                )
+            }
+            Self::EndlessRuns { model } => {
+                let why =
+                    "its executions are not built from queues of deferred accesses, so that fairness is not decided";
+                write!(f, "termination is not decided under {model}: {why}; use another model")
+            }
             Self::MixedNames => f.write_str("something may hold names of two kinds"),
+            Self::Relational { model } => {
+                write!(f, "{model} is a model about relations between events, and this engine orders all accesses")
+            }
+            Self::OneOrder { model, what } => {
+                write!(f, "{what} is about one order of all accesses, and {model} has none")
+            }
+            Self::NoMoments { model } => {
+                write!(
+                    f,
+                    "invariants are judged under models that perform what is known, sc, tso, pso or rmo; {model} is another one"
+                )
+            }
+            Self::PendingLocal { local, model } => {
+                write!(
+                    f,
+                    "the invariant reads `{local}`, whose load {model} may defer: it has no value then; name shared variables and points"
+                )
+            }
             Self::FreedInBlocks => f.write_str("the serial run of atomic blocks does not know freed memory"),
         }
     }

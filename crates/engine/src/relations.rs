@@ -2,7 +2,7 @@
 //! writes come after what a read saw (`fr`).
 //!
 //! Under a model with one total order of all accesses they follow from it, so that nobody has to note them; this is the one place where they are
-//! computed. An execution under a model without such an order has to come with `rf` and `co` instead of [`Execution::order`](crate::Execution::order).
+//! computed. An execution under a model without such an order comes with them ([`Execution::relations`](crate::Execution::relations)).
 
 use std::collections::BTreeMap;
 
@@ -53,6 +53,9 @@ impl Relations {
 impl Replayed {
     /// The relations between its steps, with locations in the order of their names.
     pub fn relations(&self, program: &Program) -> Relations {
+        if let Some(relations) = &self.relations {
+            return Relations::clone(relations);
+        }
         let step = |source: &Source, thread| match source {
             Source::Initial => Some(0),
             Source::Step(at) => Some(at + 1),

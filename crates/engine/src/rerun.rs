@@ -4,7 +4,7 @@
 //! A value that a deferred load has yet to provide is `None`, and so is everything computed from it.
 //! A computation that goes wrong yields 0 where the reference semantics lets the thread go on.
 
-use cyrano_ir::{EvalError, LocalExpr, Op, Place, Program, ThreadId};
+use cyrano_ir::{AccessKind, EvalError, LocalExpr, Op, Place, Program, ThreadId};
 
 use crate::execution::Execution;
 
@@ -24,6 +24,8 @@ pub struct Run<'p> {
     pub registers: Registers,
     /// What each access of the thread read, by its number in program order, up to the last one that was performed.
     pub reads: Vec<Option<i128>>,
+    /// Whether each of them wrote nothing: what an exclusive store gives.
+    failed: Vec<bool>,
     /// How many accesses it has issued.
     pub accesses: usize,
     choices: std::vec::IntoIter<i128>,
@@ -32,13 +34,15 @@ pub struct Run<'p> {
 impl<'p> Run<'p> {
     /// At its start.
     pub fn new(program: &'p Program, execution: &Execution, thread: ThreadId) -> Self {
-        let mut reads = Vec::new();
+        let (mut reads, mut failed) = (Vec::new(), Vec::new());
         for access in execution.order.iter().filter(|access| access.thread == thread) {
             let index = access.index as usize;
             if reads.len() <= index {
                 reads.resize(index + 1, None);
+                failed.resize(index + 1, true);
             }
             reads[index] = access.read;
+            failed[index] = access.written.is_none();
         }
         let choices = execution.choices.get(thread.index()).cloned().unwrap_or_default();
         let declared = &program.thread(thread).registers;
@@ -48,6 +52,7 @@ impl<'p> Run<'p> {
             pc: 0,
             registers: declared.iter().map(|register| Some(register.init)).collect(),
             reads,
+            failed,
             accesses: 0,
             choices: choices.into_iter(),
         }
@@ -76,7 +81,9 @@ impl<'p> Run<'p> {
             Op::Choose { .. } => Some(self.choices.next()?),
             _ if op.event_kind().is_some() => {
                 self.accesses += 1;
-                self.reads.get(self.accesses - 1).copied().flatten()
+                let read = self.reads.get(self.accesses - 1).copied().flatten();
+                let failed = self.failed.get(self.accesses - 1).copied();
+                if op.access_kind() == Some(AccessKind::Store) { failed.map(i128::from) } else { read }
             }
             _ => None,
         };

@@ -6,8 +6,12 @@
 //!   assertion, all of them may be stuck before it.
 //! - Observations are exercised if something is observed and some execution ends.
 //! - A condition on final states is exercised if some execution ends.
+//! - An invariant that names points is exercised if some thread is seen at one of them.
+//! - Races are looked for if two threads have accesses to one location, and one of them can write.
 //! - Transactions are exercised if some transaction commits after a finished read, and some after a store or a write that is done, not necessarily the same
 //!   ([`idle_transactions`]). Nothing is asked for that no command or client does.
+
+use std::collections::BTreeSet;
 
 use cyrano_ir::{Access, Addr, LocId, Method, Op, Program, Tags, TxEvent, UnOp};
 
@@ -17,6 +21,12 @@ pub const NO_ASSERTION: &str = "nothing to check: there is no assertion and no p
 pub const NO_ASSERTION_REACHED: &str = "no execution ends, and none reaches an assertion";
 /// The operations of a test have no results and no arguments that are observed.
 pub const NOTHING_OBSERVED: &str = "nothing to check: the test observes nothing";
+/// All executions are left out by an `assume`.
+pub const NO_EXECUTION: &str = "an `assume` fails in every execution";
+/// The invariant is about statements that nobody comes to.
+pub const NO_POINT_REACHED: &str = "no execution comes to a statement that the invariant names";
+/// No two threads touch the same.
+pub const NO_CONFLICT: &str = "nothing to check: no two threads access a location that one of them writes";
 /// There is no final state.
 pub const NO_END: &str = "no execution ends";
 
@@ -27,6 +37,20 @@ pub fn can_go_wrong(program: &Program) -> bool {
     !program.settled.is_empty()
         || program.has_headers()
         || code.any(|instr| asserts(&instr.op) || follows_pointer(&instr.op))
+}
+
+/// Whether two threads have accesses to one location of which one can write; the setup thread apart.
+pub fn can_conflict(program: &Program) -> bool {
+    let mut touched = vec![(BTreeSet::new(), BTreeSet::new()); program.locations.len()];
+    for thread in program.thread_ids().filter(|thread| Some(*thread) != program.setup) {
+        for access in program.thread(thread).code.iter().filter_map(|instr| instr.op.access()) {
+            for cell in program.cells(&access.addr) {
+                touched[cell].0.insert(thread);
+                touched[cell].1.extend(access.kind.writes().then_some(thread));
+            }
+        }
+    }
+    touched.iter().any(|(all, writing)| all.len() > 1 && !writing.is_empty())
 }
 
 fn follows_pointer(op: &Op) -> bool {

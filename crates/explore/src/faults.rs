@@ -45,11 +45,35 @@ pub enum Fault {
     AmpleForEver,
     /// Steps are remembered without the values of the locations that they touch.
     ForgetTouched,
+    /// Threads pass statements that an invariant names without a rest.
+    PassPoints,
+    /// The next steps of one thread are taken alone although the invariant sees them.
+    AmpleInSight,
+    /// Synchronising accesses race with each other.
+    RaceAnyway,
+    /// A thread that can go on need not.
+    UnfairToThreads,
+    /// What is deferred may stay so for ever.
+    UnfairToMemory,
+    /// Performing any deferred access of a thread again and again is enough, not the oldest.
+    PerformAny,
+    /// A thread whose deferred accesses are performed counts as one that goes on.
+    PerformingMoves,
+    /// A thread before a closed section counts as one that can go on.
+    ClosedIsReady,
+    /// A thread whose queue is as long as it may get counts as one that cannot go on.
+    FullIsStalled,
+    /// A thread at an `assume` that fails counts as one that waits.
+    RefusedIsStalled,
+    /// A thread that passes its marks again and again has to end nevertheless.
+    IgnoreMarks,
+    /// A mark of one thread is good for all.
+    ShareMarks,
 }
 
 impl Fault {
-    /// All of them.
-    pub const ALL: [Self; 18] = [
+    /// Those that the comparison with the reference notices.
+    pub const ALL: [Self; 21] = [
         Self::NoForwarding,
         Self::ForwardOldest,
         Self::IgnoreStoreLoadFence,
@@ -68,5 +92,21 @@ impl Fault {
         Self::AmpleWithoutAsking,
         Self::AmpleForEver,
         Self::ForgetTouched,
+        Self::PassPoints,
+        Self::AmpleInSight,
+        Self::RaceAnyway,
+    ];
+
+    /// Those about fairness and progress, which the comparison with the definition of termination notices.
+    pub const OF_FAIRNESS: [Self; 9] = [
+        Self::UnfairToThreads,
+        Self::UnfairToMemory,
+        Self::PerformAny,
+        Self::PerformingMoves,
+        Self::ClosedIsReady,
+        Self::FullIsStalled,
+        Self::RefusedIsStalled,
+        Self::IgnoreMarks,
+        Self::ShareMarks,
     ];
 }

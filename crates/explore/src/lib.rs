@@ -24,7 +24,9 @@ mod supports;
 pub use encoding::foreign::Foreign;
 pub use encoding::packing::{Packing, SharedNumbers};
 pub use faults::Fault;
+pub use search::configurations::Unwritten;
 pub use search::deadlocks::Deadlocks;
+pub use search::members;
 pub use search::rounds;
 pub use search::space::{Space, Summary, Walker, Wrong};
 pub use semantics::stepping::{NextStep, Position, Standing, Stepping};
@@ -34,7 +36,7 @@ use cyrano_engine::{
 };
 use cyrano_ir::{InstrId, Interchangeable, Progress, Property, Quantifier, ThreadId};
 
-use criteria::{progress, structure};
+use criteria::{progress, structure, termination};
 use reductions::{data, movers, timestamps};
 use search::{Found, witness};
 use semantics::machine::Machine;
@@ -83,6 +85,8 @@ pub struct Explore {
     pub compressed_from: usize,
     /// Of states only 64-bit fingerprints are kept, which may be equal by accident; verdicts say so.
     pub fingerprints: bool,
+    /// States keep what a certificate needs: deferred accesses their instructions, and events of transactions are steps of their own.
+    pub certifies: bool,
     /// What to make of deadlocks.
     pub deadlocks: Deadlocks,
     /// A deliberate bug, for tests; without the feature `faults` it has no effect.
@@ -112,6 +116,7 @@ impl Default for Explore {
             settled_prefixes: true,
             compressed_from: 32,
             fingerprints: false,
+            certifies: false,
             deadlocks: Deadlocks::Wrong,
             fault: None,
         }
@@ -166,7 +171,8 @@ impl Engine for Explore {
     fn supports(&self, query: &Query<'_>) -> Result<(), Refusal> {
         supports::supports(query)?;
         match query.property() {
-            Some(property @ Property::Progress(_)) => progress::supports(self, query, property).map(|_| ()),
+            Some(Property::Progress(_)) => progress::supports(query).map(|_| ()),
+            Some(Property::Live(liveness)) => termination::supports(*liveness, query),
             Some(Property::Structure(structure)) => structure::supports(*structure, query),
             Some(Property::CommitAtomicity) if query.program().has_headers() => {
                 Err(Refusal::Inexact(Inexact::FreedInBlocks))
@@ -180,6 +186,9 @@ impl Engine for Explore {
         if let Some(Property::Progress(progress)) = property {
             let answers = progress::ask(self, query, &[*progress], limits, watch);
             return answers.into_iter().next().expect("one question, one answer");
+        }
+        if let Some(Property::Live(liveness)) = property {
+            return termination::ask(self, query, *liveness, limits, watch);
         }
         if let Some(Property::Structure(structure)) = property {
             return structure::ask(self, query, *structure, limits, watch);

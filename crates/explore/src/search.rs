@@ -4,8 +4,10 @@
 //! The records of a level lie in spans, and the records that workers find make the next level. One worker takes spans and records in the order in which they
 //! were found, so that its search is always the same; several find the same states and levels in another order.
 
+pub(crate) mod configurations;
 pub(crate) mod deadlocks;
 mod lts;
+pub mod members;
 pub(crate) mod observer;
 pub(crate) mod plain;
 pub(crate) mod reached;

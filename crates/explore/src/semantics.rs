@@ -17,4 +17,4 @@ pub(crate) mod setup;
 pub(crate) mod state;
 pub(crate) mod step;
 pub(crate) mod stepping;
-mod successors;
+pub(crate) mod successors;

@@ -9,6 +9,7 @@ use cyrano_memory::{Dependencies, Model};
 
 /// Refuses what the queue cannot represent exactly.
 pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
+    query.reorders()?;
     let (program, model) = (query.program(), query.model());
     if model.own_order(program).is_some() {
         return crate::semantics::declared::supports(program);

@@ -49,7 +49,9 @@ impl Options {
     /// Leaves out the kinds that all of these models keep anyway.
     #[must_use]
     pub fn for_models(mut self, models: &[Model]) -> Self {
-        let relaxed = models.iter().map(|model| model.reordering().relaxed());
+        // Only models that reorder pairs are repaired for.
+        let reordering = models.iter().filter(|model| model.cat().is_none());
+        let relaxed = reordering.map(|model| model.reordering().relaxed());
         self.kinds = relaxed.fold(FenceSet::NONE, |kinds, more| kinds | more);
         self
     }

@@ -7,13 +7,16 @@ use cyrano_engine::{
     Answer, Cause, Engine, Execution, Limits, Query, Question, Refusal, Stats, Stop, Subject, Verdict, Violation,
     Watch, limit_reason, vacuity,
 };
-use cyrano_ir::{FinalExpr, Program, Property, Quantifier};
+use cyrano_ir::{FinalExpr, Invariant, Program, Property, Quantifier};
 use cyrano_memory::Model;
 
 use crate::combine::{self, Goal};
 use crate::goals::{Assertions, Cut, Final, Outcomes};
+use crate::happens::Races;
 use crate::meter::Meter;
+use crate::moments::Moments;
 use crate::observations::Observations;
+use crate::relational;
 use crate::trace::Trace;
 use crate::values;
 
@@ -30,8 +33,10 @@ impl Engine for Interp {
         let subject = match query.property() {
             Some(Property::Transactions(_)) => Subject::Histories,
             Some(Property::Progress(_)) => Subject::Progress,
+            Some(Property::Live(_)) => Subject::EndlessRuns,
             Some(Property::Structure(_)) => Subject::Languages,
             Some(Property::CommitAtomicity) => Subject::CommitPoints,
+            _ if query.model().cat().is_some() => return relational::supports(query),
             _ => return Ok(()),
         };
         Err(Refusal::NotJudged(subject))
@@ -40,21 +45,40 @@ impl Engine for Interp {
     fn ask(&self, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {
         let started = Instant::now();
         let mut meter = Meter::new(limits, watch);
+        let cat = query.model().cat().filter(|_| self.supports(&query).is_ok());
+        if let Some(cat) = cat {
+            let answer = relational::ask(&query, cat, &mut meter);
+            return measured(answer, &meter, started);
+        }
+        if let Some(why) = self.supports(&query).err() {
+            return answer(Verdict::Unknown, Some(Cause::Refused(why)));
+        }
         let run = Run { program: query.program(), model: query.model(), iterations: limits.iterations };
-        let mut answer = match query.question() {
+        let answer = match query.question() {
             Question::Outcomes => run.outcomes(&mut meter),
             Question::Holds(Property::Assertions) => run.assertions(&mut meter),
             // These are replayed, not enumerated.
             Question::Holds(
-                Property::Transactions(_) | Property::Progress(_) | Property::Structure(_) | Property::CommitAtomicity,
-            ) => answer(Verdict::Unknown, self.supports(&query).err().map(Cause::Refused)),
+                Property::Transactions(_)
+                | Property::Progress(_)
+                | Property::Live(_)
+                | Property::Structure(_)
+                | Property::CommitAtomicity,
+            ) => unreachable!("such questions are refused"),
             Question::Holds(Property::Observations(allowed)) => run.observations(allowed, &mut meter),
+            Question::Holds(Property::Invariant(invariant)) => run.invariant(invariant, &mut meter),
+            Question::Holds(Property::Races) => run.races(&mut meter),
             Question::Holds(Property::Final { quantifier, cond, .. }) => run.condition(*quantifier, cond, &mut meter),
         };
-        let peak_bytes = meter.stats.peak_bytes.max(meter.bytes);
-        answer.stats = Stats { seconds: started.elapsed().as_secs_f64(), peak_bytes, ..meter.stats };
-        answer
+        measured(answer, &meter, started)
     }
+}
+
+/// The answer, with what it cost.
+fn measured(mut answer: Answer, meter: &Meter<'_>, started: Instant) -> Answer {
+    let peak_bytes = meter.stats.peak_bytes.max(meter.bytes);
+    answer.stats = Stats { seconds: started.elapsed().as_secs_f64(), peak_bytes, ..meter.stats };
+    answer
 }
 
 struct Run<'p> {
@@ -125,6 +149,32 @@ impl<'p> Run<'p> {
         if settled.verdict == Verdict::Verified && !exercised {
             let reason = if can_go_wrong { vacuity::NO_ASSERTION_REACHED } else { vacuity::NO_ASSERTION };
             return answer(Verdict::Vacuous, Some(Cause::Nothing(reason)));
+        }
+        settled
+    }
+
+    fn invariant(&self, invariant: &'p Invariant, meter: &mut Meter<'p>) -> Answer {
+        let mut goal = Moments::new(self.program, self.model, invariant);
+        let stopped = self.pursue(&mut goal, meter, |_, _| {});
+        if let Some((violation, execution)) = goal.violation {
+            return violated(violation, execution);
+        }
+        let settled = self.settled(stopped, goal.cut, meter);
+        if settled.verdict == Verdict::Verified && !goal.stood && !invariant.points().is_empty() {
+            return answer(Verdict::Vacuous, Some(Cause::Nothing(vacuity::NO_POINT_REACHED)));
+        }
+        settled
+    }
+
+    fn races(&self, meter: &mut Meter<'p>) -> Answer {
+        let mut goal = Races::new(self.program);
+        let stopped = self.pursue(&mut goal, meter, |_, _| {});
+        if let Some((violation, execution)) = goal.violation {
+            return violated(violation, execution);
+        }
+        let settled = self.settled(stopped, goal.cut, meter);
+        if settled.verdict == Verdict::Verified && !vacuity::can_conflict(self.program) {
+            return answer(Verdict::Vacuous, Some(Cause::Nothing(vacuity::NO_CONFLICT)));
         }
         settled
     }

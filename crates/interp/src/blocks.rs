@@ -16,9 +16,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::ReplayError;
 use crate::machine::Machine;
+use crate::machine::stepped::{Mark, MarkKind, Step};
 use crate::order::{Placing, Written};
 use crate::replay::Replay;
-use crate::stepped::{Mark, MarkKind, Step};
 
 /// How long a serial run of one block may take.
 const PATIENCE: usize = 1 << 20;

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::local::EVENT_LIMIT;
 use crate::meter::Meter;
 use crate::order::{Event, Events, Placing};
-use crate::search::{Enumeration, Halt};
+use crate::search::{Enumeration, Halt, Prefixes};
 use crate::set::EventSet;
 use crate::trace::{Status, Trace};
 
@@ -23,6 +23,10 @@ pub(crate) enum Want {
     AnyOrder,
     /// All final memories that its memory orders lead to.
     AllMemories,
+    /// All prefixes of its memory orders, as far as they differ in what is performed and in memory.
+    Moments,
+    /// All its memory orders.
+    AllOrders,
 }
 
 /// A combination with a memory order.
@@ -47,7 +51,7 @@ impl Found<'_, '_> {
             written: event.written.value(),
         });
         let choices = self.combination.iter().map(|trace| trace.machine.choices.clone());
-        Execution { order: order.collect(), choices: choices.collect() }
+        Execution { order: order.collect(), choices: choices.collect(), relations: None }
     }
 }
 
@@ -173,7 +177,12 @@ impl<'a, 'p, G: Goal> Pursuit<'a, 'p, '_, G> {
         self.meter.stats.depth = self.meter.stats.depth.max(events.list.len() as u64);
         let mut satisfied = false;
         let (goal, initial) = (&mut *self.goal, self.initial);
-        let ended = Enumeration::run(self.model, &events, initial, self.meter, |placing| {
+        let prefixes = match want {
+            Want::Moments => Prefixes::Moments,
+            Want::AllOrders => Prefixes::Orders,
+            Want::Nothing | Want::AnyOrder | Want::AllMemories => Prefixes::None,
+        };
+        let ended = Enumeration::run(self.model, &events, initial, self.meter, prefixes, |placing| {
             let memory = placing.memory(initial);
             let flow = goal.found(&Found { combination, placing, memory });
             satisfied = flow.is_break();

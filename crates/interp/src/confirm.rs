@@ -6,21 +6,25 @@ use cyrano_criteria::spec::walk::rejection;
 use cyrano_criteria::structure::images::{images, without_idle};
 use cyrano_criteria::structure::isolation;
 use cyrano_criteria::values;
-use cyrano_engine::{Blocked, Execution, Query, Question, Replayed, Violation};
+use cyrano_engine::{Blocked, Execution, Query, Question, Replayed, ThreadEnd, Violation};
 use cyrano_ir::{
-    EvalError, FinalExpr, FinalVar, LocId, Program, Property, Quantifier, Structure, ThreadId, TxCriterion,
+    EvalError, FinalExpr, FinalVar, LocId, Op, Program, Property, Quantifier, Structure, ThreadId, TxCriterion,
 };
 use cyrano_memory::Model;
 
 use crate::blocks;
 use crate::error::ReplayError;
 use crate::goals::decides;
+use crate::happens::Order;
 use crate::issue;
 use crate::lasso;
 use crate::machine::Machine;
+use crate::machine::section::{self, Fate};
+use crate::moments;
+use crate::moments::stops::Stop;
 use crate::order::{Placing, Written};
+use crate::relational;
 use crate::replay::{Replay, Standing};
-use crate::section::{self, Fate};
 
 /// How many deferred accesses a thread may issue on its way to what is claimed of it.
 const PATIENCE: usize = 256;
@@ -35,6 +39,9 @@ pub fn confirm(
     execution: &Execution,
 ) -> Result<Replayed, ReplayError> {
     Query::new(program, model, Question::Holds(property)).map_err(ReplayError::new)?;
+    if let Some(cat) = model.cat() {
+        return relational::confirm(program, (model, cat), property, violation, execution);
+    }
     let about = violation.and_then(subject);
     let patience = |thread| if about == Some(thread) { PATIENCE } else { 0 };
     let replay = Replay::new(program, model, execution, patience)?;
@@ -54,9 +61,11 @@ pub fn confirm(
                 return unconfirmed("the outcome of the final state is among the allowed ones");
             }
         }
-        (Property::Progress(progress), Some(Violation::Lasso(lasso))) => {
-            lasso::confirm(program, model, *progress, lasso, execution, &replayed.steps)?;
+        (Property::Progress(_) | Property::Live(_), Some(Violation::Lasso(lasso))) => {
+            lasso::confirm(program, model, property, lasso, execution, &replayed.steps)?;
         }
+        // An assertion that fails ends nothing.
+        (Property::Live(_), Some(Violation::Assertion { .. })) => return Err(other_property()),
         (Property::Structure(structure), Some(Violation::Structure { missing })) => {
             claim.asks_in_vain(*structure, missing.as_deref())?;
         }
@@ -64,11 +73,24 @@ pub fn confirm(
             let serial = blocks::part(program, &replay, &placing)?;
             return Ok(Replayed { serial: Some(serial), ..replayed });
         }
+        (Property::Invariant(invariant), Some(Violation::Invariant { standing })) => {
+            let at = moments::confirm(program, model, invariant, execution, &replayed.memory, standing)?;
+            return Ok(standing_at(&replay, replayed.clone(), &at));
+        }
+        (Property::Races, Some(Violation::Race { first, second })) => {
+            let order = Order::new(program, placing.events, &placing.order);
+            holds(order.has_race(*first, *second), "these accesses do not race in this execution")?;
+        }
+        (Property::Invariant(_) | Property::Races, Some(violation)) if is_error(violation) => {
+            claim.goes_wrong(violation)?;
+            return Ok(stopped(&replay, replayed.clone(), violation));
+        }
         (
             Property::Assertions
             | Property::Observations(_)
             | Property::Transactions(_)
             | Property::Progress(_)
+            | Property::Live(_)
             | Property::Structure(_)
             | Property::CommitAtomicity,
             Some(violation),
@@ -89,6 +111,22 @@ pub fn confirm(
         _ => return Err(other_property()),
     }
     Ok(replayed)
+}
+
+/// Whether a computation goes wrong, which every claim about all moments says something about.
+fn is_error(violation: &Violation) -> bool {
+    matches!(violation, Violation::Error { .. } | Violation::AtomicDiverges { .. })
+}
+
+/// What was replayed, with the threads where they are said to stand.
+fn standing_at(replay: &Replay<'_>, mut replayed: Replayed, at: &[Stop]) -> Replayed {
+    for (thread, stop) in at.iter().enumerate() {
+        let machine = &replay.threads[thread].machine;
+        let done = matches!(machine.code.op(stop.pc), Op::Halt) && replayed.ends[thread] == ThreadEnd::Done;
+        replayed.ends[thread] = if done { ThreadEnd::Done } else { ThreadEnd::At(stop.pc) };
+        replayed.registers[thread].clone_from(&stop.registers);
+    }
+    replayed
 }
 
 /// What was replayed, with the thread that goes wrong where it does.
@@ -112,7 +150,9 @@ fn subject(violation: &Violation) -> Option<ThreadId> {
         | Violation::Blocks
         | Violation::Observation { .. }
         | Violation::FinalState
-        | Violation::NoWitness => None,
+        | Violation::NoWitness
+        | Violation::Invariant { .. }
+        | Violation::Race { .. } => None,
     }
 }
 
@@ -224,6 +264,8 @@ impl<'p> Claim<'_, 'p> {
             | Violation::Transactions
             | Violation::Lasso(_)
             | Violation::Structure { .. }
+            | Violation::Invariant { .. }
+            | Violation::Race { .. }
             | Violation::Blocks => Err(other_property()),
             Violation::NoWitness => nothing_to_replay(),
         }

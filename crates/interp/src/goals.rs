@@ -11,8 +11,8 @@ use cyrano_ir::guards::ALIVE;
 use cyrano_ir::{EvalError, FinalExpr, FinalVar, InstrId, Observable, Quantifier, ThreadId};
 
 use crate::combine::{Found, Goal, Want};
+use crate::machine::section::{self, Fate};
 use crate::order::Written;
-use crate::section::{self, Fate};
 use crate::trace::{Status, Trace};
 
 /// Why an execution was not followed to its end.
@@ -24,7 +24,7 @@ pub(crate) enum Cut {
     Limit(ThreadId, InstrId),
 }
 
-fn cut(combination: &[&Trace<'_>]) -> Option<Cut> {
+pub(crate) fn cut(combination: &[&Trace<'_>]) -> Option<Cut> {
     combination.iter().find_map(|trace| match trace.status {
         Status::Stopped => Some(Cut::Loops),
         Status::Limited { instr, .. } => Some(Cut::Limit(trace.machine.code.thread, instr)),
@@ -212,6 +212,22 @@ fn wrong(thread: ThreadId, trace: &Trace<'_>) -> Option<Violation> {
         Status::Diverges { instr, .. } => Some(Violation::AtomicDiverges { thread, instr }),
         _ => None,
     }
+}
+
+/// What goes wrong first by itself, apart from assertions and deadlocks.
+pub(crate) fn error(found: &Found<'_, '_>) -> Option<Violation> {
+    let threads = found.combination.iter().enumerate();
+    let wrong = threads.filter_map(|(thread, trace)| {
+        let (thread, error) = (ThreadId::new(thread), trace.machine.errors.first());
+        match (error, trace.status) {
+            (Some((instr, error)), _) => Some(Violation::Error { thread, instr: *instr, error: *error }),
+            (None, Status::Failed(instr, error)) => Some(Violation::Error { thread, instr, error }),
+            (None, Status::Diverges { instr, .. }) => Some(Violation::AtomicDiverges { thread, instr }),
+            _ => None,
+        }
+    });
+    let freed = |(thread, instr, error)| Violation::Error { thread, instr, error };
+    wrong.into_iter().next().or_else(|| found.placing.errors().next().map(freed))
 }
 
 fn has_asserted(combination: &[&Trace<'_>]) -> bool {

@@ -1,10 +1,11 @@
 //! The reference semantics: slow, and obviously right.
 //!
 //! It follows the definition in the documentation of `cyrano_memory` axiom by axiom and shares no code with the fast
-//! engines, so that it can judge them. Two ways to use it:
+//! engines, so that it can judge them. Ways to use it:
 //!
 //! - [`Interp`] is an engine: it enumerates what each thread can do alone (`local`), combines one trace per thread (`combine`)
 //!   and looks for memory orders that explain the values (`search`, over `order`).
+//! - For models about relations it enumerates events and relations instead (`relational`).
 //! - [`replay`] re-runs one recorded execution and checks each step against the same axioms (`order` again); [`confirm`]
 //!   also checks the claim that comes with it. Every violation passes through here before anybody sees it.
 //!
@@ -20,21 +21,22 @@ mod confirm;
 mod error;
 mod eval;
 mod goals;
+mod happens;
 mod issue;
 mod lasso;
 mod local;
 mod machine;
 mod meter;
+mod moments;
 mod observations;
 mod order;
+mod relational;
 mod replay;
 mod search;
-mod section;
 mod set;
-mod stepped;
+pub mod steps;
 #[cfg(test)]
 mod tests;
-mod thin_air;
 mod trace;
 mod values;
 

@@ -9,10 +9,10 @@
 use cyrano_engine::Stop;
 use cyrano_ir::{InstrId, LocId, Op};
 
+use crate::machine::stepped::{Request, Step};
 use crate::machine::{Code, Machine, SECTION_LIMIT};
 use crate::meter::Meter;
 use crate::order::Written;
-use crate::stepped::{Request, Step};
 use crate::trace::{Status, Trace};
 use crate::values::Candidates;
 

@@ -7,6 +7,9 @@
 //! set of reading events that its value was computed from, and a decided branch, `assume` or `limit` adds to the control set of
 //! everything later. An assertion adds nothing.
 
+pub(crate) mod section;
+pub(crate) mod stepped;
+
 use cyrano_ir::{
     Access, AccessKind, Addr, Change, EvalError, FenceSet, InstrId, LocId, LocalExpr, Miss, Op, OwnOrder, Place,
     Program, RegId, Thread, ThreadId,
@@ -15,9 +18,9 @@ use cyrano_memory::Model;
 
 use crate::eval::{index_taint, taint};
 use crate::issue::Issued;
+use crate::machine::stepped::{Mark, MarkKind, Request, Step};
 use crate::order::Written;
 use crate::set::EventSet;
-use crate::stepped::{Mark, MarkKind, Request, Step};
 
 /// After this many instructions an atomic section counts as one that does not end.
 pub(crate) const SECTION_LIMIT: usize = 10_000;
@@ -65,8 +68,8 @@ pub(crate) struct Machine<'p> {
     pub(crate) code: Code<'p>,
     pub(crate) pc: InstrId,
     pub(crate) registers: Vec<Option<i128>>,
-    taints: Vec<EventSet>,
-    control: EventSet,
+    pub(crate) taints: Vec<EventSet>,
+    pub(crate) control: EventSet,
     /// Under an own order, what each executed instruction hands on to those that follow it, by instruction: an access itself.
     handed: Vec<(InstrId, EventSet)>,
     /// What the section that is under way follows so far.
@@ -180,10 +183,11 @@ impl<'p> Machine<'p> {
                 self.events.push(mark);
             }
             Op::Invoke { .. } | Op::Respond(_) => self.call(),
+            Op::Progress(_) => {}
             Op::BlockBegin(_) => self.mark(MarkKind::Begin),
             Op::BlockCommit => self.mark(MarkKind::Commit),
             Op::BlockEnd(_) => self.mark(MarkKind::End),
-            Op::Fence(fence) => self.fences.push((self.events.len(), fence.kinds())),
+            Op::Fence(fence) => self.fences.push((self.events.len(), fence.pairs())),
             Op::AtomicEnd => {
                 self.bracket(&Op::AtomicEnd);
                 let step = self.advance();

@@ -6,6 +6,8 @@
 //! **Invariant:** the placed events always form a prefix of a memory order that satisfies axioms 1 to 6 and 8 among its events;
 //! whether the values that the events claim to have read are the right ones is for the caller to compare.
 
+pub(crate) mod thin_air;
+
 use std::ops::Range;
 
 use cyrano_ir::guards::ALIVE;

@@ -13,10 +13,10 @@ use rustc_hash::FxHashMap;
 
 use crate::error::ReplayError;
 use crate::issue;
+use crate::machine::stepped::Step;
 use crate::machine::{Code, Machine, SECTION_LIMIT};
+use crate::order::thin_air;
 use crate::order::{Event, Events, Obstacle, Origin, Placing, Written};
-use crate::stepped::Step;
-use crate::thin_air;
 
 /// A thread that runs this long without issuing an access is left where it is.
 const INSTRUCTION_LIMIT: usize = 1_000_000;
@@ -121,7 +121,7 @@ impl<'p> Replay<'p> {
         let ends = self.program.thread_ids().map(|thread| self.end(&placing, thread)).collect();
         let memory = placing.memory(&initial);
         let registers = self.threads.iter().map(ThreadRun::registers).collect();
-        Ok((placing, Replayed { steps, ends, memory, registers, serial: None }))
+        Ok((placing, Replayed { steps, ends, memory, registers, serial: None, relations: None }))
     }
 
     /// The thread's name, for messages.

@@ -16,9 +16,9 @@ use cyrano_memory::Model;
 use rustc_hash::FxHashSet;
 
 use crate::meter::Meter;
+use crate::order::thin_air;
 use crate::order::{Events, Origin, Placing, Written};
 use crate::set::EventSet;
-use crate::thin_air;
 
 /// What stops a search: a limit, or the visitor.
 pub(crate) enum Halt {
@@ -26,6 +26,17 @@ pub(crate) enum Halt {
     Limit(Stop),
     /// The visitor has seen enough.
     Enough,
+}
+
+/// Which unfinished memory orders are visited as well, those that stop inside of a unit apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Prefixes {
+    /// None.
+    None,
+    /// One for each set of placed events and each memory.
+    Moments,
+    /// All: nothing is visited once for several orders.
+    Orders,
 }
 
 /// A search over memory orders.
@@ -38,6 +49,7 @@ pub(crate) struct Enumeration<'e, 'm, 'p, V> {
     /// The events whose place decides whether they find their object freed.
     looking: EventSet,
     eager: bool,
+    prefixes: Prefixes,
     seen: FxHashSet<Box<[u8]>>,
     meter: &'m mut Meter<'p>,
     visit: V,
@@ -50,9 +62,11 @@ impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Enumeration<'e, 'm, 
         events: &'e Events,
         initial: &'e [i128],
         meter: &'m mut Meter<'p>,
+        prefixes: Prefixes,
         visit: V,
     ) -> Result<(), Halt> {
-        Self::new(model, events, initial, meter, visit).explore()
+        let eager = prefixes == Prefixes::None;
+        Self { eager, prefixes, ..Self::new(model, events, initial, meter, visit) }.explore()
     }
 
     pub(crate) fn new(
@@ -71,7 +85,18 @@ impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Enumeration<'e, 'm, 
             set
         });
         let seen = FxHashSet::default();
-        Self { placing, initial, check_flow, tracked, looking, eager: true, seen, meter, visit }
+        Self {
+            placing,
+            initial,
+            check_flow,
+            tracked,
+            looking,
+            eager: true,
+            prefixes: Prefixes::None,
+            seen,
+            meter,
+            visit,
+        }
     }
 
     /// The same search without eager loads, to compare with.
@@ -87,13 +112,13 @@ impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Enumeration<'e, 'm, 
             if self.check_flow && !self.tracked.is_empty() && thin_air::occurs(&self.placing) {
                 return Ok(());
             }
-            return match (self.visit)(&self.placing) {
-                ControlFlow::Continue(()) => Ok(()),
-                ControlFlow::Break(()) => Err(Halt::Enough),
-            };
+            return self.show();
         }
-        if !self.seen.insert(self.key()) {
+        if self.prefixes != Prefixes::Orders && !self.seen.insert(self.key()) {
             return Ok(());
+        }
+        if self.prefixes != Prefixes::None && self.placing.forced().is_none() {
+            self.show()?;
         }
         let next = self.next();
         for (event, origin) in next {
@@ -103,6 +128,13 @@ impl<'e, 'm, 'p, V: FnMut(&Placing<'e>) -> ControlFlow<()>> Enumeration<'e, 'm, 
             self.placing.take_back();
         }
         Ok(())
+    }
+
+    fn show(&mut self) -> Result<(), Halt> {
+        match (self.visit)(&self.placing) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Halt::Enough),
+        }
     }
 
     /// The events to try next, each with its origin.

@@ -8,16 +8,18 @@
 //! [`definite`](Write::is_definite) only when the register is surely overwritten.
 
 mod clocks;
+mod joins;
 mod liveness;
 mod names;
 mod regset;
 mod taint;
 
 pub use clocks::{Class, Clocks};
+pub use joins::joins;
 pub use liveness::{Liveness, exit_registers};
 pub use names::{FRESH, Held, Live, Names};
 pub use regset::RegSet;
-pub use taint::{address_depends_on_load, local_index_depends_on_load, tainted_before};
+pub use taint::{address_depends_on_load, loaded_registers, local_index_depends_on_load, tainted_before};
 
 use crate::access::Addr;
 use crate::expr::Expr;

@@ -50,3 +50,5 @@ id!(/// A shared array: a run of consecutive locations.
     ArrayId, u32, "a");
 id!(/// A position in one thread's instruction list; also the value of its program counter.
     InstrId, u32, "@");
+id!(/// A statement of a thread that invariants name.
+    PointId, u32, "p");

@@ -30,16 +30,17 @@ mod words;
 
 pub use access::{Access, AccessKind, Addr, Change, Tags};
 pub use blocks::{BlockProblem, Blocks};
-pub use cond::{Check, FinalExpr, FinalVar, Observable, ProgramClaim, Property};
-pub use cyrano_criteria::criterion::{OrderName, Progress, Quantifier, Structure, TxCriterion};
+pub use cond::{Check, FinalExpr, FinalVar, Invariant, Observable, Point, ProgramClaim, Property, StateExpr, StateVar};
+pub use cyrano_criteria::criterion::{LabelName, Liveness, OrderName, Progress, Quantifier, Structure, TxCriterion};
 pub use cyrano_diagnostic::{Diagnostic, origin, suggest};
 pub use expr::{BinOp, EvalError, Expr, IntType, UNDEFINED, UnOp, WORD};
-pub use fence::{Fence, FenceSet};
-pub use ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
+pub use fence::{Fence, FenceName, FenceSet};
+pub use ids::{ArrayId, InstrId, LocId, PointId, RegId, Span, ThreadId};
 pub use leaves::Leaf;
 pub use op::{Method, Op, TxEvent, reply};
 pub use program::{
-    Instr, Interchangeable, LocalExpr, Location, OwnOrder, Place, Program, Register, Routine, SharedArray, Thread, Ty,
+    Family, Instr, Interchangeable, LocalExpr, Location, OwnOrder, Place, Program, Register, Routine, SharedArray,
+    Thread, Ty,
 };
 pub use registers::{Miss, Registers};
 pub use serial::{COMMIT_ORDER, SerialOrder};

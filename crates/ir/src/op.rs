@@ -80,6 +80,9 @@ pub enum Op {
     },
     /// The call that was begun last returns a value of at least 0 or a code of [`reply`]; ordered like its beginning.
     Respond(LocalExpr),
+    /// A thread that passes it has got something done (`termination`); like the marks of blocks it is nothing to memory. With a label it is the
+    /// mark of a statement, which counts only where that label is asked about.
+    Progress(Option<String>),
     /// The thread is done.
     Halt,
 }

@@ -1,10 +1,10 @@
 //! Programs: locations, threads, registers, instructions.
 
 use crate::access::{Access, Addr};
-use crate::cond::{Check, Observable};
+use crate::cond::{Check, Observable, Point};
 use crate::expr::{EvalError, Expr, WORD};
-use crate::fence::FenceSet;
-use crate::ids::{ArrayId, InstrId, LocId, RegId, Span, ThreadId};
+use crate::fence::{Fence, FenceSet};
+use crate::ids::{ArrayId, InstrId, LocId, PointId, RegId, Span, ThreadId};
 use crate::op::Op;
 use crate::serial::SerialOrder;
 use crate::told::Told;
@@ -22,8 +22,12 @@ pub struct Program {
     pub threads: Vec<Thread>,
     /// A thread that runs to its end, with all of its accesses performed, before any other thread starts.
     pub setup: Option<ThreadId>,
+    /// The threads that stand for any number of threads like them. A program that has some is no instance: nobody can run it as it is.
+    pub families: Vec<Family>,
     /// What `observe` names, in that order: the columns of an outcome.
     pub observed: Vec<Observable>,
+    /// The statements that invariants name.
+    pub points: Vec<Point>,
     /// What the file itself asks to be checked.
     pub checks: Vec<Check>,
     /// The transactional variables, if this is a software transactional memory under its most general client.
@@ -34,6 +38,9 @@ pub struct Program {
     pub orders: Vec<OwnOrder>,
     /// Whether it is made of base objects, for which there are no other models than those that keep all accesses in order, and [`Self::orders`].
     pub in_order: bool,
+    /// Whether a branch decides only what stands before the point where its ways meet, as in a language with blocks; otherwise it decides
+    /// everything after it, as on a machine. Models with control dependencies between relations ask.
+    pub scoped: bool,
     /// What the clients of a transactional memory may exchange without changing anything.
     pub interchangeable: Interchangeable,
     /// The orders in which its transactions seem to run, as it says itself.
@@ -46,6 +53,17 @@ pub struct Program {
     pub routines: Vec<Routine>,
     /// What a reader of its executions is told.
     pub told: std::sync::Arc<Told>,
+}
+
+/// A thread that stands for any number of threads with its code (`thread w[*]`), which nothing tells apart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Family {
+    /// The name of the family.
+    pub name: String,
+    /// The thread that stands for all members.
+    pub thread: ThreadId,
+    /// The constant of the source that says how many members an instance has; often the family's name.
+    pub size: String,
 }
 
 /// A named piece of the source that threads run.
@@ -197,6 +215,24 @@ pub enum Place {
     },
 }
 
+impl Thread {
+    /// Whether it has a jump back.
+    pub fn has_loop(&self) -> bool {
+        self.code.iter().enumerate().any(|(at, instr)| match &instr.op {
+            Op::Jump(to) => to.index() <= at,
+            Op::Branch { then_to, else_to, .. } => then_to.index() <= at || else_to.index() <= at,
+            _ => false,
+        })
+    }
+
+    /// The marks that it may pass: those of a label, or those without one.
+    pub fn marks(&self, label: Option<&str>) -> impl Iterator<Item = InstrId> {
+        let is_mark = move |op: &Op| matches!(op, Op::Progress(of) if of.as_deref() == label);
+        let found = self.code.iter().enumerate().filter(move |(_, instr)| is_mark(&instr.op));
+        found.map(|(at, _)| InstrId::new(at))
+    }
+}
+
 impl Program {
     /// The location's declaration.
     pub fn location(&self, loc: LocId) -> &Location {
@@ -206,6 +242,11 @@ impl Program {
     /// The thread.
     pub fn thread(&self, thread: ThreadId) -> &Thread {
         &self.threads[thread.index()]
+    }
+
+    /// The point.
+    pub fn point(&self, point: PointId) -> &Point {
+        &self.points[point.index()]
     }
 
     /// All thread ids in order.
@@ -244,6 +285,12 @@ impl Program {
     /// All accesses, thread by thread.
     pub fn accesses(&self) -> impl Iterator<Item = &Access> {
         self.threads.iter().flat_map(|thread| &thread.code).filter_map(|instr| instr.op.access())
+    }
+
+    /// All fences, thread by thread.
+    pub fn fences(&self) -> impl Iterator<Item = Fence> {
+        let instrs = self.threads.iter().flat_map(|thread| &thread.code);
+        instrs.filter_map(|instr| if let Op::Fence(fence) = instr.op { Some(fence) } else { None })
     }
 
     /// Initial memory, one value per location.

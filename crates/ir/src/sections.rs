@@ -3,7 +3,7 @@
 use crate::dataflow::successors;
 use crate::ids::InstrId;
 use crate::op::Op;
-use crate::program::{Program, Thread};
+use crate::program::{Instr, Program, Thread};
 
 impl Thread {
     /// Whether an instruction of this kind can be reached in the atomic section that starts at `begin`.
@@ -31,6 +31,24 @@ impl Thread {
     /// Whether it says itself what its operations are.
     pub fn has_operations(&self) -> bool {
         self.code.iter().any(|instr| matches!(instr.op, Op::OperationBegin(_)))
+    }
+
+    /// For each instruction, whether a thread that stands before it may be in an operation: all of them, if it has none.
+    pub fn in_operations(&self) -> Vec<bool> {
+        if !self.has_operations() {
+            return vec![true; self.code.len()];
+        }
+        let mut inside = vec![false; self.code.len()];
+        let begins = |(_, instr): &(usize, &Instr)| matches!(instr.op, Op::OperationBegin(_));
+        let mut todo: Vec<InstrId> =
+            self.code.iter().enumerate().filter(begins).map(|(at, _)| InstrId::new(at + 1)).collect();
+        while let Some(at) = todo.pop() {
+            let Some(instr) = self.code.get(at.index()) else { continue };
+            if !std::mem::replace(&mut inside[at.index()], true) && !matches!(instr.op, Op::OperationEnd) {
+                todo.extend(successors(&instr.op, at));
+            }
+        }
+        inside
     }
 }
 

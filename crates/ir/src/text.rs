@@ -28,14 +28,17 @@
 //! register NAME [: timestamp] = INT
 //! @NUMBER: INSTRUCTION                           numbered from 0
 //! setup THREAD                                   the thread that runs before all others
+//! family NAME THREAD by CONSTANT                 the thread stands for any number of threads like it
 //! inorder                                        nothing but its own orders may reorder its accesses
+//! scoped                                         a branch decides only what stands before its ways meet
 //! interchangeable threads|locations|values INT, …  what clients may exchange
 //! ordered MODEL                                  the program has its own order under a model
 //! order MODEL THREAD @N after @N, …              in which an instruction of a thread comes after these
 //! observe NAME = VARIABLE
+//! point LABEL = THREAD @N, …                     a statement that invariants name, and its instructions
 //! settled                                        an assertion of the source that is not in the code
 //! routine NAME                                   a command, procedure or method of the source
-//! check assertions|observations (INT, …) …|exists E TEXT|never E TEXT|always E TEXT [on MODEL, …]
+//! check assertions|observations (INT, …) …|exists E TEXT|never E TEXT|always E TEXT|invariant E TEXT|races|live NAME [on MODEL, …]
 //! ```
 //!
 //! with the instructions
@@ -43,16 +46,17 @@
 //! ```text
 //! PLACE := E        PLACE := load ADDRESS        store ADDRESS, E        PLACE := choose INT, …
 //! [PLACE :=] cas ADDRESS, E, E     [PLACE :=] exchange ADDRESS, E     [PLACE :=] fetch_add ADDRESS, E
-//! fence none|load-load …    atomic begin|end    operation begin NAME    operation end
-//! assume E    assert E [TEXT]    limit E TEXT    branch E then @N else @N    jump @N    halt
+//! fence none|load-load …    fence NAME [at LOCATION]    atomic begin|end    operation begin NAME    operation end
+//! assume E    assert E [TEXT]    limit E TEXT    branch E then @N else @N    jump @N    progress [LABEL]    halt
 //! invoke read E    invoke write E, E    invoke commit    respond E
 //! ```
 //!
 //! The [tags](crate::Tags) of an access stand in braces behind it: `r := load x {acquire}`; but a store that undoes others is a `rollback`.
+//! A store that is exclusive may have a result: `ok := store x, 1 {exclusive}`. Behind `else` stand the tags of a compare-and-swap that fails.
 //!
 //! A PLACE is a register or, with the register of element 0, an element of a local array: `"buf[0]"[i of 3]`.
 //! An ADDRESS is a location or an element of an array: `flag[i]`.
-//! A VARIABLE of a final state is a location or `thread:register`.
+//! A VARIABLE of a final state is a location or `thread:register`; an invariant may also ask whether a thread stands at a point: `@cs`.
 //! Compound expressions stand in parentheses: `(a + (b * -2))`, `!(a == b)`; a sign right before a digit belongs to the
 //! number. Operators that no source language has are words: `defined(a)`, `target(p)`, `wrap_u32(a)`, `fit_i8(a)`.
 //!

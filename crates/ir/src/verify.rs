@@ -12,8 +12,9 @@
 //!    its end, and neither contains one of its own kind or a `halt`. An atomic section contains no fence and no
 //!    begin or end of an operation; an atomic section within an operation is fine. All paths to an
 //!    instruction agree on which sections it is in, so that a section is entered through its begin only.
-//! 7. **Final states.** The variables that are observed and that checks name exist; so do the transactional ones and the
-//!    setup thread. Allowed outcomes have one value per observed variable.
+//! 7. **States.** The variables that are observed and that checks name exist; so do the transactional ones, the
+//!    setup thread, the threads that stand for families, and the instructions of points, which ascend. Allowed outcomes have one value per
+//!    observed variable.
 //! 8. **Timestamps.** Timestamps are copied, compared and incremented, nothing else, so that engines may
 //!    renumber them: a timestamp place or location receives a timestamp, a constant or a timestamp plus a
 //!    constant of at least 0; timestamps are compared with such values only; a timestamp is never an
@@ -29,7 +30,7 @@
 //! 13. **Headers.** A header is alive or freed at the start and stands in front of a word; no register and no transactional variable is one. A
 //!     program with headers has no order of its own.
 //! 14. **Accesses.** An access has the parts of its kind ([`crate::access`]); only a store is a rollback, only what reads acquires, only
-//!     what writes releases.
+//!     what writes releases, unless it is exclusive; only a compare-and-swap has other tags if it fails.
 //!
 //! Invariants 6, 8 and 10 are checked as far as broken ids allow.
 

@@ -1,12 +1,12 @@
 //! Small sets of words.
 
-/// Declares a set type: its doc and name, the name of its table, what the empty set is called, and each member with its word.
+/// Declares a set type: its doc and name, the integer that holds it, the name of its table, what the empty set is called, and each member with its word.
 macro_rules! word_set {
-    ($(#[$doc:meta])* $name:ident, $table:ident, $empty:literal,
+    ($(#[$doc:meta])* $name:ident: $repr:ty, $table:ident, $empty:literal,
      $($(#[$member_doc:meta])* $member:ident = $bit:literal, $word:literal;)*) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-        pub struct $name(u8);
+        pub struct $name($repr);
 
         impl $name {
             $($(#[$member_doc])* pub const $member: Self = Self($bit);)*
@@ -18,6 +18,12 @@ macro_rules! word_set {
             #[inline]
             pub fn is_empty(self) -> bool {
                 self.0 == 0
+            }
+
+            /// Whether it has a member of `other`.
+            #[inline]
+            pub fn meets(self, other: Self) -> bool {
+                self.0 & other.0 != 0
             }
 
             /// Whether every member of `other` is also in `self`.

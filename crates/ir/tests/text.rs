@@ -215,7 +215,7 @@ fn bad_instructions() {
     check("@0: r := d", expect!["line 7: there are several registers `d`: use a number"]);
     check("@0: r := load r", expect!["line 7: there is no location `r` so far"]);
     check("@0: r := load x[0]", expect!["line 7: there is no array `x` so far"]);
-    check("@0: r := store x, 1", expect!["line 7: `store` cannot stand here"]);
+    check("@0: r := store x, 1", expect!["line 7: only a store that is `exclusive` has a result"]);
     check("@0: load x", expect!["line 7: `load` cannot stand here"]);
     check("@0: fence", expect!["line 7: expected a word, found the end of the line"]);
     check("@0: fence load-fence", expect!["line 7: `load-fence` is no kind of fence"]);

@@ -49,6 +49,24 @@ fn accesses_have_the_parts_and_the_tags_of_their_kinds() {
             "t0@2: a read-modify-write cannot be `rollback`",
         ],
     );
+    check_code(
+        &[
+            "a := load x {exclusive release}",
+            "a := store x, 1 {exclusive acquire}",
+            "a := cas x, 0, 1 {acquire} else {seq_cst}",
+            "fence synchronize_srcu at x",
+            "halt",
+        ],
+        &[],
+    );
+    check_code(
+        &["fetch_add x, 1 {exclusive}", "exchange x, 1 {acquire} else {atomic}", "fence smp_mb at x", "halt"],
+        &[
+            "t0@0: a read-modify-write cannot be `exclusive`",
+            "t0@1: a read-modify-write that swaps nothing cannot fail to",
+            "t0@2: a `smp_mb` is not about a location",
+        ],
+    );
     let parts = |spoil: &dyn Fn(&mut Access)| {
         let mut program =
             text::parse("program p\nlocation x = 0\nthread t\n@0: store x, 1\n@1: halt").expect("a program");

@@ -26,10 +26,12 @@ pub use exchange::sarif::fences_sarif;
 pub use exchange::saved::{Saved, SavedReport};
 pub use exchange::shard::ShardReport;
 pub use plain::{by_number, is_hidden, json as plain_json, mark, terminal, visible};
+pub use results::certify::{CertifyReport, certify_json, certify_text};
 pub use results::checks::{
     BlockReport, CheckReport, ClientsReport, MinimisedReport, SpecificationReport, UnreachedKind, UnreachedReport,
 };
 pub use results::compare::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
+pub use results::every_number::{EveryNumberReport, Size};
 pub use results::exports::{
     ExportReport, FormulaReport, SystemReport, exports_json, exports_text, systems_json, systems_text,
 };

@@ -1,7 +1,9 @@
 //! What each command found, as text for people and as JSON for programs.
 
+pub(crate) mod certify;
 pub(crate) mod checks;
 pub(crate) mod compare;
+pub(crate) mod every_number;
 pub(crate) mod exports;
 pub(crate) mod fences;
 pub(crate) mod history;

@@ -24,7 +24,8 @@ fn checks() -> Vec<CheckReport> {
     let mut full = report(Verdict::Violated, "tso", "r1 = 1", Some(trace()));
     full.test = Some("T0".into());
     full.engine_note = Some("explore cannot run this".into());
-    full.instance = vec![("threads".into(), 2), ("b".into(), -1), ("a".into(), 7)];
+    let sizes = [("threads", 2), ("b", -1), ("a", 7)];
+    full.instance = sizes.map(|(name, size)| (name.into(), cyrano_report::Size::Number(size))).to_vec();
     full.set = BTreeMap::from([("N".into(), 3)]);
     full.clauses = Some(77);
     full.specification = Some(SpecificationReport {

@@ -3,6 +3,7 @@
 pub(crate) mod budget;
 pub(crate) mod call;
 pub(crate) mod compact;
+pub(crate) mod families;
 pub(crate) mod fold;
 pub(crate) mod loops;
 pub(crate) mod method;

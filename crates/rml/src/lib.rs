@@ -16,6 +16,7 @@ mod clients;
 mod expand;
 mod lower;
 mod orders;
+pub mod parametric;
 mod report;
 mod resolve;
 mod rules;
@@ -49,6 +50,20 @@ pub struct Compiled {
     pub program: Program,
     /// The client without the stm, if it is an stm with values and a client of its own: transactions are atomic blocks that load and store `data`.
     pub atomic: Option<Program>,
+    /// The families that were given a number of members, and how many.
+    pub sized: Vec<(String, i128)>,
+}
+
+/// How many members families have whose size is `*` or computed from a constant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Threads {
+    /// What the file says.
+    #[default]
+    AsWritten,
+    /// So many each.
+    Each(u32),
+    /// Any number.
+    Any,
 }
 
 /// Compiles a source text. `name` is the program's name; `set` gives constants other values than the source does, the last one counts.
@@ -58,12 +73,23 @@ pub fn compile(source: &str, name: &str, set: &[(String, i128)]) -> Result<Progr
 
 /// The same, and the client without the stm if there is one.
 pub fn compile_both(source: &str, name: &str, set: &[(String, i128)]) -> Result<Compiled, CompileError> {
+    compile_sized(source, name, set, Threads::AsWritten)
+}
+
+/// The same with other sizes of families.
+pub fn compile_sized(
+    source: &str,
+    name: &str,
+    set: &[(String, i128)],
+    threads: Threads,
+) -> Result<Compiled, CompileError> {
     check_size(source)?;
     let mut reports = report::Reports::default();
-    let file = syntax::parser::parse(source, &mut reports);
+    let mut file = syntax::parser::parse(source, &mut reports);
     if reports.is_empty() {
         check_set(&file, set)?;
         lower::program::require_program(&file, &mut reports);
+        expand::families::resize(source, &mut file, set, threads, &mut reports);
     }
     if file.algorithm.is_some() {
         return Err(CompileError::Diagnostics(reports.finish()));
@@ -78,7 +104,7 @@ pub fn compile_both(source: &str, name: &str, set: &[(String, i128)]) -> Result<
     }
     let sound = |program: &Program| cyrano_ir::verify(program) == Ok(());
     debug_assert!(atomic.iter().chain([&program]).all(sound), "the lowering broke an invariant of the IR");
-    Ok(Compiled { program, atomic })
+    Ok(Compiled { program, atomic, sized: file.sized })
 }
 
 fn check_size(source: &str) -> Result<(), CompileError> {
@@ -91,8 +117,8 @@ fn check_size(source: &str) -> Result<(), CompileError> {
 }
 
 fn check_set(file: &syntax::ast::File, set: &[(String, i128)]) -> Result<(), CompileError> {
-    let known: Vec<_> = file.consts.iter().map(|constant| constant.name.text.clone()).collect();
-    refuse_unknown(known, set)
+    let consts = file.consts.iter().map(|constant| constant.name.text.as_str());
+    refuse_unknown(consts.chain(expand::families::settable(file)).map(str::to_owned).collect(), set)
 }
 
 /// Refuses values for constants that are not known.

@@ -6,7 +6,7 @@
 //! **Invariant:** control flow is matched by construction: a jump out of an operation ends it first, and the checker has refused
 //! jumps out of atomic sections.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use cyrano_ir::{LocalExpr, Op, Place, RegId, Span, Ty};
 
@@ -25,8 +25,10 @@ pub(crate) mod build;
 pub(crate) mod executed;
 pub(crate) mod expr;
 pub(crate) mod finals;
+pub(crate) mod invariants;
 pub(crate) mod memory;
 pub(crate) mod objects;
+pub(crate) mod points;
 pub(crate) mod program;
 pub(crate) mod sets;
 pub(crate) mod stmt;
@@ -124,6 +126,10 @@ pub(crate) struct Lower<'a, 'r, L: Language<'a>> {
     pub(crate) build: Builder,
     pub(crate) frame: Frame<'a, L>,
     pub(crate) in_operation: bool,
+    /// Whether the current statement stands in an atomic section.
+    pub(crate) in_section: bool,
+    /// The labels that invariants name.
+    pub(crate) named: BTreeSet<&'a str>,
     /// The atomic block around the current statement.
     pub(crate) block: Option<OpenBlock>,
     /// The numbers of the labels in front of statements.
@@ -156,6 +162,8 @@ impl<'a, 'r, L: Language<'a>> Lower<'a, 'r, L> {
             build,
             frame: Frame::new(frame, end),
             in_operation: false,
+            in_section: false,
+            named: BTreeSet::new(),
             block: None,
             labels: HashMap::new(),
             contents: Vec::new(),

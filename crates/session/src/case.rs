@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cyrano_engine::{Execution, Query, Question, Replayed, Verdict, Violation};
 use cyrano_ir::{InstrId, Program, Property, ThreadId};
 use cyrano_memory::Model;
-use cyrano_report::CheckReport;
+use cyrano_report::{CheckReport, Size};
 use cyrano_rml::algorithm::{self, ClientSpace};
 use cyrano_trace::{Parts, TestInfo, Trace};
 
@@ -60,8 +60,12 @@ impl Case {
         self.algorithm.as_ref()?.clients.as_ref()
     }
 
-    /// The program for a question: calls and responses matter to criteria for transactions only.
-    pub fn for_question(&self, property: Option<&Property>) -> Cow<'_, Self> {
+    /// The program for a question: calls and responses matter to criteria for transactions only, and where pairs of accesses are reordered
+    /// what a litmus test says to be in one order with everything stands between fences.
+    pub fn for_question(&self, property: Option<&Property>, model: &Model) -> Cow<'_, Self> {
+        if self.litmus.is_some() && model.cat().is_none() && cyrano_litmus::needs_fences(&self.program) {
+            return Cow::Owned(Self { program: cyrano_litmus::fenced(&self.program), ..self.clone() });
+        }
         let about_calls = matches!(property, Some(Property::Transactions(_)));
         if about_calls || !self.program.has_calls() {
             return Cow::Borrowed(self);
@@ -88,12 +92,25 @@ impl Case {
     }
 
     /// The size of the instance, for reports; a constant of the file's own takes precedence.
-    pub fn instance(&self) -> Vec<(String, i128)> {
-        let counted = [("threads", self.program.threads.len()), ("vars", self.program.locations.len())];
-        let own = &self.program.constants;
+    pub fn instance(&self) -> Vec<(String, Size)> {
+        let number = |number: usize| Size::Number(number as i128);
+        let threads = if self.program.families.is_empty() { number(self.program.threads.len()) } else { Size::Every };
+        let counted = [("threads", threads), ("vars", number(self.program.locations.len()))];
+        let own = self.program.constants.iter().filter(|(name, _)| threads != Size::Every || name != "threads");
+        let own: Vec<(String, Size)> = own.map(|(name, value)| (name.clone(), (*value).into())).collect();
         let counted = counted.into_iter().filter(|(name, _)| own.iter().all(|(other, _)| other != name));
-        let counted = counted.map(|(name, number)| (name.to_owned(), number as i128));
-        counted.chain(own.iter().cloned()).collect()
+        let counted: Vec<(String, Size)> = counted.map(|(name, size)| (name.to_owned(), size)).collect();
+        [counted, own].concat()
+    }
+
+    /// The instance with so many members of each family.
+    pub(crate) fn with_members(&self, members: &[usize]) -> Result<Self, Failure> {
+        let sizes: Vec<&str> = self.program.families.iter().map(|family| family.size.as_str()).collect();
+        let others = self.set.iter().filter(|(name, _)| !sizes.contains(&name.as_str())).cloned();
+        let given = sizes.iter().zip(members).map(|(name, number)| ((*name).to_owned(), *number as i128));
+        let set: Vec<(String, i128)> = others.chain(given).collect();
+        let mut cases = self.frontend.cases(&self.source, &set, &Wanted::default(), &Saved(&BTreeMap::new()))?;
+        cases.pop().ok_or_else(|| self.refused("there is no program in it"))
     }
 
     /// A report that says nothing yet.
@@ -120,7 +137,7 @@ impl Case {
         let none = BTreeMap::new();
         let saved = Saved(self.test.as_ref().map_or(&none, |test| &test.includes));
         let tests = if tests.is_empty() { Tests::Declared } else { Tests::Again(tests) };
-        self.frontend.cases(&source, &self.set, &Wanted { tests, no_reuse: false }, &saved)
+        self.frontend.cases(&source, &self.set, &Wanted { tests, ..Wanted::default() }, &saved)
     }
 
     /// The same stm for this many threads and variables.
@@ -128,7 +145,7 @@ impl Case {
         let size = [("threads".to_owned(), threads), ("vars".to_owned(), vars)];
         let others = self.set.iter().filter(|(name, _)| !["threads", "vars"].contains(&name.as_str())).cloned();
         let set: Vec<(String, i128)> = others.chain(size).collect();
-        let wanted = Wanted { tests: Tests::Declared, no_reuse: false };
+        let wanted = Wanted { tests: Tests::Declared, ..Wanted::default() };
         let mut cases = self.frontend.cases(&self.source, &set, &wanted, &Saved(&BTreeMap::new()))?;
         cases.pop().ok_or_else(|| self.refused("there is no program in it"))
     }

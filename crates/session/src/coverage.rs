@@ -15,9 +15,13 @@ const LONGEST: usize = 48;
 /// The statements that are not reached, each with the threads whose code it is and what it is.
 type Places = BTreeMap<Span, (BTreeSet<ThreadId>, UnreachedKind)>;
 
-/// What no thread reaches, in the order of the source, each line once.
+/// What no thread reaches.
 pub fn unreached(case: &Case, answer: &Answer) -> Vec<UnreachedReport> {
-    let Some(missed) = &answer.unreached else { return Vec::new() };
+    answer.unreached.as_ref().map(|missed| places(case, missed)).unwrap_or_default()
+}
+
+/// Where these instructions are, in the order of the source, each line once.
+pub fn places(case: &Case, missed: &[(ThreadId, InstrId)]) -> Vec<UnreachedReport> {
     let program = &case.program;
     let missed: BTreeSet<(ThreadId, InstrId)> = missed.iter().copied().collect();
     let (mut reached, mut places) = (BTreeSet::new(), Places::new());

@@ -20,6 +20,7 @@ use crate::case::Case;
 use crate::failure::Failure;
 use crate::source::{Files, Source};
 pub(crate) use c::REUSE;
+pub use cyrano_rml::Threads;
 pub use wanted::{Tests, Wanted};
 
 /// A language.
@@ -55,7 +56,7 @@ pub trait Frontend: Sync + Debug {
         files: &dyn Files,
     ) -> Result<Case, Failure> {
         let tests = test.map_or(Tests::Declared, |test| Tests::Again(vec![test.clone()]));
-        let mut cases = self.cases(source, set, &Wanted { tests, no_reuse: false }, files)?;
+        let mut cases = self.cases(source, set, &Wanted { tests, ..Wanted::default() }, files)?;
         match (cases.pop(), cases.is_empty()) {
             (Some(case), true) => Ok(case),
             _ => Err(Failure::input(format!("{}: it is not said which test is meant", source.name))),

@@ -10,6 +10,7 @@
 
 pub mod atomicity;
 mod case;
+mod certificates;
 pub mod clients;
 mod coverage;
 mod failure;
@@ -32,6 +33,7 @@ mod specification;
 mod subject;
 
 pub use case::Case;
+pub use certificates::certify;
 pub use failure::{Failure, bug};
 pub use judged::Outcome;
 

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cyrano_engine::{Query, Question, Verdict, Violation, Watch, vacuity};
+use cyrano_engine::{Query, Question, Refusal, Verdict, Violation, Watch, vacuity};
 use cyrano_ir::{Diagnostic, Property};
 use cyrano_litmus::ast::{Arch, Quantifier};
 use cyrano_litmus::{Judgement, Observation, Shown, Test};
@@ -57,13 +57,25 @@ impl Litmus {
     /// The model of a test if the user names none: what the machine does, or no relaxation at all.
     pub fn default_model(&self) -> Model {
         let test = self.test.as_ref().ok().and_then(|case| case.litmus.as_ref());
-        let name = if test.is_some_and(|test| test.head.arch == Arch::C) { "sc" } else { "tso" };
+        let name = match test.map(|test| test.head.arch) {
+            Some(Arch::AArch64) => "armv8",
+            Some(Arch::Riscv) => "riscv",
+            Some(Arch::Ppc) => "power",
+            Some(Arch::C) => "sc",
+            Some(Arch::X86 | Arch::X86_64) | None => "tso",
+        };
         cyrano_memory::named(name).expect("this is a named model")
     }
 
-    /// Complains about a model that the test makes no sense under.
+    /// Complains about a model that no litmus test makes sense under. What this one says about accesses and fences may still be
+    /// nothing that the model knows; then it is refused alone.
     pub fn require(&self, model: &Model) -> Result<(), Failure> {
-        self.test.as_ref().map_or(Ok(()), |case| case.query(model, Question::Outcomes).map(|_| ()))
+        let Ok(case) = &self.test else { return Ok(()) };
+        let case = case.for_question(None, model);
+        match Query::new(&case.program, model, Question::Outcomes) {
+            Err(Refusal::UnknownTags { .. } | Refusal::UnknownFence { .. }) => Ok(()),
+            _ => case.query(model, Question::Outcomes).map(|_| ()),
+        }
     }
 
     /// What can be said about the test under a model.
@@ -85,6 +97,15 @@ impl Litmus {
         report.kind = Some(test.condition.quantifier.kind());
         report.text.clone_from(&test.condition.text);
         report.columns = test.columns.iter().map(|column| column.name.clone()).collect();
+        let case = &*case.for_question(None, model);
+        let query = match Query::new(&case.program, model, Question::Outcomes) {
+            Ok(query) => query,
+            Err(why) => {
+                report.reason = Some(why.to_string());
+                report.refused = true;
+                return Ok(report);
+            }
+        };
         let own = runner.part(ask.timeout, None);
         if test.can_go_wrong()
             && let asked = case.query(model, Question::Holds(&Property::Assertions))?
@@ -94,9 +115,8 @@ impl Litmus {
             report.refused = true;
             return Ok(report);
         }
-        let query = case.query(model, Question::Outcomes)?;
         let mut answered = own.ask(query, watch);
-        if answered.answer.verdict != Verdict::Verified && runner.is_free() {
+        if answered.answer.verdict != Verdict::Verified && runner.is_free() && model.cat().is_none() {
             // Another engine may not need the bound that this one reached.
             let second = runner.part(ask.timeout, Some(EngineName::Symbolic)).ask(query, watch);
             if second.answer.verdict == Verdict::Verified {

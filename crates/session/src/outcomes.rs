@@ -14,7 +14,7 @@ use crate::run::{Answered, Runner, unasked};
 impl Runner {
     /// Every valuation that the observed variables can have when all threads are done.
     pub fn outcomes(&self, case: &Case, model: &Model, watch: &dyn Watch) -> Result<OutcomesReport, Failure> {
-        let case = &*case.for_question(None);
+        let case = &*case.for_question(None, model);
         let Answered { engine, note, mut answer, .. } = match Query::new(&case.program, model, Question::Outcomes) {
             // Other tests of the file may have outcomes under this model.
             Err(why @ Refusal::OnlyInOrder { .. }) => unasked(Cause::Refused(why)),
@@ -78,6 +78,7 @@ impl Set {
 }
 
 fn outcomes(runner: &Runner, case: &Case, model: &Model) -> Result<Set, Failure> {
+    let case = case.for_question(None, model);
     let query = case.query(model, Question::Outcomes)?;
     let answer = runner.ask(query, &()).answer;
     let reason = answer.reason.map(|cause| cause.to_string());

@@ -36,7 +36,7 @@ pub fn proof(
     let confirm = |execution: &Execution| cyrano_interp::confirm(program, model, property, violation, execution);
     let refuted = |why: cyrano_interp::ReplayError| format!("the reference interpreter does not confirm it: {why}");
     let replayed = confirm(execution).map_err(refuted)?;
-    let Some(limits) = minimise else {
+    let Some(limits) = minimise.filter(|_| execution.relations.is_none()) else {
         return Ok(Some(Proof { execution: execution.clone(), replayed, minimised: None }));
     };
     let small = minimise_until(execution, &|candidate| confirm(candidate).is_ok(), &|| limits.exceeded(0).is_some());

@@ -2,6 +2,7 @@
 //!
 //! A C file is repaired for all its tests together, an algorithm for all its clients.
 
+mod ends;
 mod orders;
 mod sessions;
 mod tasks;
@@ -45,6 +46,7 @@ pub struct Task<'a> {
 }
 
 /// A program and what must hold of it.
+#[derive(Clone)]
 pub struct Aim<'a> {
     /// The program.
     pub case: &'a Case,
@@ -52,11 +54,21 @@ pub struct Aim<'a> {
     pub goals: Vec<Goal<'a>>,
 }
 
+impl Aim<'_> {
+    /// The same with what somebody has asked for alone.
+    fn as_asked(&self) -> Self {
+        let asked = |goal: &&Goal<'_>| !matches!(goal, Goal::Also(_));
+        Self { case: self.case, goals: self.goals.iter().filter(asked).cloned().collect() }
+    }
+}
+
 /// What must hold.
 #[derive(Clone)]
 pub enum Goal<'a> {
     /// This.
     Property(Property),
+    /// This as well, although nobody has asked for it, unless it cannot be decided.
+    Also(Property),
     /// That every observation is one of these. Fences change no serial execution, so they are those of the file as it is.
     Observations(&'a Specification),
 }
@@ -65,14 +77,14 @@ impl Goal<'_> {
     /// The property, whose observations may have to be mined first; `Err` says why they are not known.
     fn property(&self, runner: &Runner, case: &Case, watch: &dyn Watch) -> Result<Property, String> {
         match self {
-            Self::Property(property) => Ok(property.clone()),
+            Self::Property(property) | Self::Also(property) => Ok(property.clone()),
             Self::Observations(specification) => specification.property(runner, case, watch),
         }
     }
 
     fn criterion(&self) -> &'static str {
         match self {
-            Self::Property(property) => property.criterion(),
+            Self::Property(property) | Self::Also(property) => property.criterion(),
             Self::Observations(_) => "observations",
         }
     }
@@ -223,7 +235,21 @@ pub fn repair(task: &Task<'_>, runner: &Runner, watch: &dyn Watch) -> Result<Rep
         return Err(case.refused("weights are for fences; the orders of an algorithm have no cost"));
     }
     let asker = Asker { task, runner, watch, sessions: Sessions::default() };
-    if case.algorithm.is_some() { repair_orders(&asker, case) } else { repair_fences(&asker, case) }
+    if case.algorithm.is_some() {
+        return repair_orders(&asker, case);
+    }
+    let repaired = repair_fences(&asker, case)?;
+    let asked: Vec<Aim<'_>> = task.aims.iter().map(Aim::as_asked).collect();
+    let added = asked.iter().zip(task.aims).any(|(asked, all)| asked.goals.len() < all.goals.len());
+    if !added || repaired.report.verdict != Verdict::Unknown.name() || runner.stopped().is_some() {
+        return Ok(repaired);
+    }
+    let asked = Task { aims: &asked, ..*task };
+    let mut again = repair_fences(&Asker { task: &asked, runner, watch, sessions: Sessions::default() }, case)?;
+    let undecided = repaired.report.reason.map_or_else(String::new, |why| format!(": {why}"));
+    let note = format!("whether it terminates was not decided{undecided}");
+    again.report.reason = Some(again.report.reason.map_or(note.clone(), |reason| format!("{reason}; {note}")));
+    Ok(again)
 }
 
 fn repair_fences(asker: &Asker<'_>, case: &Case) -> Result<Repaired, Failure> {
@@ -244,7 +270,12 @@ fn repair_fences(asker: &Asker<'_>, case: &Case) -> Result<Repaired, Failure> {
         reason: undecided.reason.clone(),
         diff: task.diff(&case.source, &inserted(&undecided.repair)),
     });
-    let criteria: Vec<&str> = task.aims[0].goals.iter().map(Goal::criterion).collect();
+    let mut criteria: Vec<&str> = Vec::new();
+    for criterion in task.aims.iter().flat_map(|aim| &aim.goals).map(Goal::criterion) {
+        if !criteria.contains(&criterion) {
+            criteria.push(criterion);
+        }
+    }
     let shown = outcome.counterexamples.first().filter(|_| outcome.verdict == Verdict::Irreparable);
     let report = FencesReport {
         criterion: criteria.join(", "),

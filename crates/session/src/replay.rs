@@ -62,7 +62,7 @@ impl Own {
         let case = atomicity::shown_in(&trace, case);
         let model = trace.memory_model().map_err(unusable)?;
         let property = trace.find_property(&case.program).map_err(unusable)?;
-        let case = case.for_question(Some(&property)).into_owned();
+        let case = case.for_question(Some(&property), &model).into_owned();
         case.query(&model, Question::Holds(&property))?;
         let violation = trace.find_violation(&case.program).map_err(unusable)?;
         let execution = trace.execution().map_err(unusable)?;
@@ -130,7 +130,7 @@ impl Own {
         // What the file includes now, not what it included then.
         let case = frontend::of(&source).again(&source, &self.set, self.trace.program.test.as_ref(), files)?;
         let case = atomicity::shown_in(&self.trace, case);
-        let case = case.for_question(Some(&self.property));
+        let case = case.for_question(Some(&self.property), &self.model);
         case.query(&self.model, Question::Holds(&self.property))?;
         Ok(self.report(self.against(&case), Some(name.to_owned())))
     }

@@ -5,6 +5,8 @@
 pub(crate) mod checking;
 mod counting;
 mod deferred;
+mod endless;
+pub(crate) mod every_number;
 pub(crate) mod large;
 pub(crate) mod options;
 mod progress;
@@ -15,9 +17,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cyrano_cluster::ClusterSearch;
+use cyrano_engine::configuration::{Forgets, Product};
 use cyrano_engine::lts::TransitionSystem;
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Stop, Verdict, Watch};
-use cyrano_explore::{Deadlocks, Explore};
+use cyrano_explore::{Deadlocks, Explore, Unwritten};
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
@@ -223,6 +226,13 @@ impl Runner {
         self.ask(query, watch)
     }
 
+    /// Asks the explorer with little memory, for whoever can do without the answer.
+    pub(crate) fn ask_briefly(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
+        let mut first = self.part(Duration::MAX, None);
+        first.limits.memory = self.limits.memory.min(FIRST_MEMORY);
+        first.ask(query, watch)
+    }
+
     /// The formula of a query; `Err` says why there is none.
     pub fn export(
         &self,
@@ -234,6 +244,19 @@ impl Runner {
         self.symbolic.export(query, form, bound, &self.limits, watch)
     }
 
+    /// Hands over the states that prove an answer; `Err` says why there are none. See [`Explore::reachable`].
+    pub(crate) fn reachable(
+        &self,
+        query: Query<'_>,
+        most: usize,
+        watch: &dyn Watch,
+        take: &mut (dyn FnMut(&Product) -> usize + Send),
+    ) -> Result<(Forgets, Answer), Unwritten> {
+        let bound = if self.raises { deferred::MOST } else { self.limits.deferred };
+        let limits = Limits { deferred: bound, ..self.limits.clone() };
+        self.explore.reachable(query, most, (&limits, watch), take)
+    }
+
     /// All states and steps of a program; `Err` says why they are not known.
     pub fn transition_system(&self, query: Query<'_>) -> Result<TransitionSystem, Cause> {
         self.explore.transition_system(query, &self.limits, &())
@@ -242,7 +265,7 @@ impl Runner {
     /// Asks the engine of choice: the explorer if the choice is free, but for what programs with an order of their own end in, for
     /// a thread that chooses among all orders of its statements has too many states.
     pub fn ask(&self, query: Query<'_>, watch: &dyn Watch) -> Answered {
-        if query.model().reordering().own_order && !query.program().has_calls() {
+        if query.model().has_own_order() && !query.program().has_calls() {
             return self.ask_symbolic_first(query, watch);
         }
         self.ask_one_of(&EngineName::ALL, query, watch)
@@ -289,7 +312,7 @@ impl Runner {
     /// The symbolic engine, if it is the one that [`Runner::ask`], or [`Runner::ask_symbolic_first`], would ask, and may keep what it learns.
     pub fn keeping_symbolic(&self, symbolic_first: bool, query: &Query<'_>) -> Option<&Symbolic> {
         let usual = if symbolic_first { EngineName::SYMBOLIC_FIRST } else { EngineName::ALL };
-        let usable = self.symbolic.sessions && self.cluster.is_none() && !query.model().reordering().own_order;
+        let usable = self.symbolic.sessions && self.cluster.is_none() && !query.model().has_own_order();
         let chosen = self.choose(&usual, query).ok().filter(|_| usable);
         chosen.filter(|(chosen, _)| *chosen == EngineName::Symbolic).map(|_| &self.symbolic)
     }
@@ -316,7 +339,8 @@ impl Runner {
             match engine.supports(query) {
                 Ok(()) => {
                     // The reference interpreter is slow, so its users are told why they got it.
-                    let slow = nearest(refused).filter(|_| matches!(chosen, EngineName::Interp));
+                    let by_model = query.model().cat().is_some();
+                    let slow = nearest(refused).filter(|_| matches!(chosen, EngineName::Interp) && !by_model);
                     let note = slow.map(|(engine, why)| Cause::NoEngine { engine, why, instead: None }.to_string());
                     return Ok((*chosen, note));
                 }

@@ -7,11 +7,13 @@ use cyrano_engine::vacuity::can_go_wrong;
 use cyrano_engine::{Query, Question, Refusal, lacks};
 use cyrano_ir::{Diagnostic, Op, Program, ProgramClaim, Property, TxCriterion};
 use cyrano_memory::Model;
+use cyrano_views::one_of_each;
 
 use crate::atomicity;
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::models::{self, ModelError};
+use crate::run::every_number;
 use crate::source::Files;
 
 /// A check to run, or one that was asked for and is not there.
@@ -82,6 +84,15 @@ pub fn select(case: &Case, criteria: &[Claim], models: &[Model], files: &dyn Fil
 /// A question that makes no sense is bad input; but where other tests of a file can be run under a model, one that cannot is no reason to
 /// leave them out. Then it says why there is nothing to run.
 fn sensible(case: &Case, model: &Model, question: Question<'_>) -> Result<Option<Refusal>, Failure> {
+    if !case.program.families.is_empty() {
+        let one = one_of_each(&case.program);
+        return Query::new(&one, model, question).map(|_| None).map_err(|why| case.refused(why));
+    }
+    let property = match question {
+        Question::Holds(property) => Some(property),
+        Question::Outcomes => None,
+    };
+    let case = case.for_question(property, model);
     match Query::new(&case.program, model, question) {
         Err(why @ Refusal::OnlyInOrder { .. }) => Ok(Some(why)),
         _ => case.query(model, question).map(|_| None),
@@ -101,6 +112,9 @@ impl Selected {
     fn if_sensible(self, case: &Case) -> Result<Self, Failure> {
         let Self::Run(claim, model) = &self else { return Ok(self) };
         let property = Property::all_of(claim).pop();
+        if !case.program.families.is_empty() {
+            every_number::supports(case, model, property.as_ref()).map_err(|why| case.refused(why))?;
+        }
         let question = property.as_ref().map_or(Question::Outcomes, Question::Holds);
         let nothing = |why| Self::Nothing { criterion: claim.name(), reason: format!("nothing to check: {why}") };
         Ok(sensible(case, model, question)?.map(nothing).unwrap_or(self))

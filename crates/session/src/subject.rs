@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use cyrano_criteria::table::Claim;
 use cyrano_engine::Watch;
 use cyrano_ir::{Property, Structure};
+use cyrano_memory::Model;
 use cyrano_report::CheckReport;
 
 use crate::atomicity::Atomicity;
@@ -42,9 +43,35 @@ impl Subject {
         frontend::cases(files, name, set, wanted)?.into_iter().map(subject).collect()
     }
 
+    /// What a check asks, of one program under one model; `Err` says why it is no such question.
+    pub fn property<'a>(
+        &self,
+        runner: &Runner,
+        selected: &'a Selected,
+        watch: &dyn Watch,
+    ) -> Result<(Property, &'a Model), String> {
+        match selected {
+            Selected::Run(Claim::Observations, model) => {
+                Ok((self.specification.property(runner, &self.case, watch)?, model))
+            }
+            Selected::Run(Claim::Atomicity, _) => {
+                Err("`atomicity` compares two programs: write operations and check `observations`".into())
+            }
+            Selected::Run(claim, model) => {
+                Ok((Property::all_of(claim).pop().expect("all that is claimed is known"), model))
+            }
+            Selected::Nothing { reason, .. } => Err(reason.clone()),
+        }
+    }
+
     /// Does a check.
     pub fn check(&self, runner: &Runner, selected: &Selected, watch: &dyn Watch) -> Result<CheckReport, Failure> {
         match selected {
+            Selected::Run(claim, model) if !self.case.program.families.is_empty() => {
+                // Which claims these can be was found out when they were selected.
+                let property = Property::all_of(claim).pop().expect("all that is claimed is known");
+                runner.check_every_number(&self.case, &property, model, watch)
+            }
             Selected::Run(Claim::Observations, model) => self.specification.check(runner, &self.case, model, watch),
             Selected::Run(Claim::Atomicity, model) => {
                 self.atomicity.get_or_init(|| Atomicity::new(&self.case)).check(runner, model, watch)

@@ -51,7 +51,7 @@ fn files() -> Memory {
 }
 
 fn wanted(tests: Tests) -> Wanted {
-    Wanted { tests, no_reuse: false }
+    Wanted { tests, ..Wanted::default() }
 }
 
 /// Every check of a file, each done.

@@ -5,6 +5,7 @@ pub(crate) mod encode;
 pub(crate) mod fence;
 pub(crate) mod gates;
 pub(crate) mod graph;
+pub(crate) mod hang;
 pub(crate) mod lit;
 pub(crate) mod optional;
 pub(crate) mod order;

@@ -24,7 +24,7 @@ mod execute;
 mod formula;
 mod solve;
 use cyrano_engine::{Answer, Cause, Engine, Inexact, Limits, Query, Refusal, Subject, Verdict, Watch};
-use cyrano_ir::{AccessKind, Op, Property, TxCriterion};
+use cyrano_ir::{AccessKind, Liveness, Op, Property, TxCriterion};
 use rustc_hash::FxHashMap;
 
 pub use solve::export::{Export, Form, LoopBound, Place};
@@ -151,13 +151,21 @@ impl Engine for Symbolic {
     }
 
     fn supports(&self, query: &Query<'_>) -> Result<(), Refusal> {
+        query.reorders()?;
         let (program, model) = (query.program(), query.model());
         let beyond = match query.property() {
             Some(Property::Transactions(TxCriterion::InOrder(_))) => Some(Subject::Histories),
             Some(Property::Transactions(_)) if !program.has_calls() => Some(Subject::Histories),
             Some(Property::Progress(_)) => Some(Subject::Progress),
+            Some(Property::Live(Liveness::Termination | Liveness::Passes(_))) => {
+                let in_order = !model.reordering().serial && !model.reordering().own_order;
+                (!in_order || !self.idle_iterations).then_some(Subject::EndlessRuns)
+            }
+            Some(Property::Live(_)) => Some(Subject::EndlessRuns),
             Some(Property::Structure(_)) => Some(Subject::Languages),
             Some(Property::CommitAtomicity) => Some(Subject::CommitPoints),
+            Some(Property::Invariant(_)) => Some(Subject::Moments),
+            Some(Property::Races) => Some(Subject::Races),
             _ => None,
         };
         if let Some(subject) = beyond {

@@ -5,6 +5,7 @@ pub(crate) mod ask;
 pub(crate) mod decode;
 pub(crate) mod export;
 pub(crate) mod histories;
+pub(crate) mod lasso;
 pub(crate) mod reached;
 pub(crate) mod session;
 pub(crate) mod solver;

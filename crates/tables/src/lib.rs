@@ -104,7 +104,7 @@ impl Setup<'_> {
 
     /// The cases of a file that stand for these tests.
     fn cases(&self, name: &str, set: &[(&str, i128)], tests: &[&str]) -> Result<Vec<Case>, Failure> {
-        let wanted = Wanted { tests: Tests::Named(strings(tests)), no_reuse: false };
+        let wanted = Wanted { tests: Tests::Named(strings(tests)), ..Wanted::default() };
         frontend::cases(self.files, name, &owned(set), &wanted)
     }
 }

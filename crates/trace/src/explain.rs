@@ -1,5 +1,11 @@
 //! Words: which access overtook which, and why an execution matters.
 
+mod atomicity;
+mod endless;
+mod observation;
+mod states;
+mod structure;
+
 use std::collections::BTreeSet;
 
 use cyrano_engine::{Replayed, StepFacts, ThreadEnd, Violation};
@@ -14,7 +20,7 @@ use crate::record::Parts;
 use crate::rerun::{self, Registers};
 use crate::schema::{Explanation, NamedValue, Trace};
 use crate::transactions;
-use crate::{atomicity, lasso, observation, pointers, structure};
+use crate::{lasso, pointers};
 
 /// The kind of the explanation of an execution that claims nothing.
 const STEPS: &str = "steps";
@@ -74,16 +80,22 @@ pub(crate) fn explain(parts: &Parts<'_>, lines: &Lines<'_>) -> Explanation {
             observation::explain(parts.program, outcome, allowed)
         }
         (Some(Violation::Lasso(lasso)), Property::Progress(progress)) => lasso::explain(parts, *progress, lasso),
+        (Some(Violation::Lasso(lasso)), Property::Live(asked)) => endless::explain(parts, lines, lasso, *asked),
         (Some(Violation::Structure { missing }), _) => structure::explain(parts, lines, missing.as_deref()),
         (Some(Violation::Blocks), _) => atomicity::explain(parts, lines),
+        (Some(Violation::Invariant { .. }), Property::Invariant(of)) => states::invariant(parts, lines, of),
+        (Some(Violation::Race { first, second }), _) => states::race(parts, lines, [*first, *second]),
         (None, Property::Assertions) => told.so_far(),
         (
             _,
             Property::Assertions
             | Property::Observations(_)
             | Property::Progress(_)
+            | Property::Live(_)
             | Property::Structure(_)
-            | Property::CommitAtomicity,
+            | Property::CommitAtomicity
+            | Property::Invariant(_)
+            | Property::Races,
         ) => told.plain("witness", "The execution is as claimed.".to_owned()),
     }
 }
@@ -104,7 +116,8 @@ impl Told<'_> {
             _ => (None, None),
         };
         let registers = self.registers(thread, instr, fails);
-        let values = cond.map(|cond| self.values(thread, cond, &registers)).unwrap_or_default();
+        let mut values = cond.map(|cond| self.values(thread, cond, &registers)).unwrap_or_default();
+        values.extend(cond.map(|cond| self.looked_at(thread, instr, cond, &registers)).unwrap_or_default());
         let text = self.text(thread, instr);
         let condition = asserted(&text);
         let (name, line) = self.place(thread, instr);
@@ -126,6 +139,28 @@ impl Told<'_> {
             values,
             ..self.plain("assertion", String::new())
         }
+    }
+
+    /// What an assertion loads by itself, each variable once, with what it found.
+    fn looked_at(&self, thread: ThreadId, at: InstrId, cond: &LocalExpr, registers: &Registers) -> Vec<NamedValue> {
+        let program = self.parts.program;
+        let code = &program.thread(thread).code;
+        let span = code[at.index()].span;
+        let mut found: Vec<NamedValue> = Vec::new();
+        cond.for_each_var(&mut |place| {
+            let loads = |op: &Op| op.access().is_some_and(|access| access.dst.as_ref() == Some(place));
+            let own = code[..at.index()].iter().rev().take_while(|instr| instr.span == span);
+            let load = own.into_iter().find(|instr| loads(&instr.op)).and_then(|instr| instr.op.addr());
+            let loc = load.and_then(|addr| rerun::location(program, addr, registers));
+            if let (Some(loc), Some(Ok(index))) = (loc, rerun::register(place, registers)) {
+                let location = program.location(loc);
+                let value = named(program, &location.name, location.ty, registers.get(index).copied().flatten());
+                if !found.contains(&value) {
+                    found.push(value);
+                }
+            }
+        });
+        found
     }
 
     /// Who freed the object that an access finds freed.
@@ -274,12 +309,19 @@ pub(crate) fn named(program: &Program, name: &str, ty: Ty, value: Option<i128>) 
 /// The variables of a condition over final states, each once, with their values.
 fn final_values(program: &Program, cond: &FinalExpr, replayed: &Replayed) -> Vec<NamedValue> {
     let mut vars: Vec<FinalVar> = Vec::new();
-    cond.for_each_var(&mut |var| {
-        if !vars.contains(var) {
-            vars.push(*var);
+    cond.for_each_var(&mut |var| vars.push(*var));
+    values_of(program, vars, replayed)
+}
+
+/// Variables, each once, with their values at the end.
+pub(crate) fn values_of(program: &Program, vars: Vec<FinalVar>, replayed: &Replayed) -> Vec<NamedValue> {
+    let mut seen: Vec<FinalVar> = Vec::new();
+    for var in vars {
+        if !seen.contains(&var) {
+            seen.push(var);
         }
-    });
-    let named = vars.into_iter().map(|var| match var {
+    }
+    let named = seen.into_iter().map(|var| match var {
         FinalVar::Loc(loc) => {
             let location = program.location(loc);
             named(program, &location.name, location.ty, replayed.memory.get(loc.index()).copied())

@@ -45,6 +45,7 @@ pub(crate) fn explain(parts: &Parts<'_>, progress: Progress, lasso: &Lasso) -> E
     let fate = match lasso.fate {
         Fate::Aborts => format!("{name} aborts in every round and never commits"),
         Fate::Waits => format!("{name} goes on within one command for ever and never commits"),
+        Fate::Spins => format!("{name} spins for ever"),
         Fate::Blocked => format!("{name} waits at an atomic section for ever and never commits"),
     };
     let meaning = match progress {

@@ -8,7 +8,6 @@
 //!
 //! This crate knows neither engines nor output formats other than its own schema.
 
-mod atomicity;
 mod calls;
 mod cut;
 mod explain;
@@ -18,7 +17,6 @@ mod lines;
 mod minimise;
 mod model;
 pub mod number;
-mod observation;
 mod pointers;
 mod record;
 mod relations;
@@ -26,7 +24,6 @@ mod rerun;
 mod restore;
 mod schema;
 mod shape;
-mod structure;
 mod timeline;
 mod told;
 mod transactions;
@@ -38,9 +35,9 @@ pub use minimise::{Effort, Minimised, minimise, minimise_until};
 pub use record::{Parts, told_registers};
 pub use restore::TraceError;
 pub use schema::{
-    Awaited, BaseCall, BlockedInfo, Conflict, DependencyInfo, End, Explanation, LassoInfo, ModelInfo, NamedValue,
-    OperationInfo, Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, ReadFrom, RegisterChange,
-    Relations, SCHEMA, SCHEMAS, Segment, SerialUnitInfo, Shape, Step, TestInfo, ThreadInfo, Tool, Trace,
-    TransactionInfo, ViolationInfo, Wait,
+    Awaited, BaseCall, BlockedInfo, Conflict, DependencyInfo, End, Explanation, InRound, LassoInfo, ModelInfo,
+    NamedValue, OperationInfo, Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, RacingInfo,
+    ReadFrom, RegisterChange, Relations, SCHEMA, SCHEMAS, Segment, SerialUnitInfo, Shape, StandingInfo, Step, TestInfo,
+    ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo, Wait,
 };
 pub use transactions::{explain_history, size_of};

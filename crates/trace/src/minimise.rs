@@ -143,7 +143,7 @@ impl Minimiser<'_> {
         if self.rejected.contains(&hash) {
             return false;
         }
-        let accepted = self.try_out(Execution { order, choices: self.best.choices.clone() });
+        let accepted = self.try_out(Execution { order, choices: self.best.choices.clone(), relations: None });
         if accepted {
             self.effort = effort;
         } else {

@@ -1,6 +1,7 @@
 //! Memory models to and from their place in a trace, so that a user-defined model travels with the trace.
 
-use cyrano_ir::FenceSet;
+use cyrano_ir::{Diagnostic, FenceSet};
+use cyrano_memory::cat::Cat;
 use cyrano_memory::{CasPairs, Control, Dependencies, Model, Reordering};
 
 use crate::restore::TraceError;
@@ -10,7 +11,8 @@ const CONTROLS: [(Control, &str); 3] = [(Control::None, "none"), (Control::Store
 
 impl From<&Model> for ModelInfo {
     fn from(model: &Model) -> Self {
-        let kept = model.reordering();
+        let cat = model.cat().map(|cat| cat.source().to_owned());
+        let kept = if cat.is_some() { &Reordering::RELAXED } else { model.reordering() };
         let control = CONTROLS.iter().find(|(control, _)| *control == kept.dependencies.control);
         let control = control.expect("every kind of control dependency has a name").1;
         Self {
@@ -27,6 +29,7 @@ impl From<&Model> for ModelInfo {
             },
             serial: kept.serial,
             own_order: kept.own_order,
+            cat,
         }
     }
 }
@@ -35,6 +38,11 @@ impl TryFrom<&ModelInfo> for Model {
     type Error = TraceError;
 
     fn try_from(info: &ModelInfo) -> Result<Self, TraceError> {
+        if let Some(text) = &info.cat {
+            let wrong = |errors: Vec<Diagnostic>| format!("its model is no model: {}", errors[0].message);
+            let cat = Cat::parse(text).map_err(|errors| TraceError::new(wrong(errors)))?;
+            return Ok(Self::from_cat(&info.name, &info.summary, cat));
+        }
         let control = CONTROLS.iter().find(|(_, name)| *name == info.dependencies.control);
         let (control, _) = control.ok_or_else(|| {
             TraceError::new(format!("`{}` is not a kind of control dependency", info.dependencies.control))
@@ -83,7 +91,7 @@ mod tests {
     #[test]
     fn every_model_survives_the_round_trip() {
         let own = cyrano_memory::file::parse("model m\nkeep cas: cas-load, load-cas\n", "m").expect("a model");
-        for model in cyrano_memory::all().into_iter().chain([own]) {
+        for model in cyrano_memory::all().into_iter().chain(cyrano_memory::relational()).chain([own]) {
             let info = ModelInfo::from(&model);
             assert_eq!(Model::try_from(&info).ok(), Some(model));
         }

@@ -1,15 +1,15 @@
 //! From a confirmed replay to a trace.
 
 use cyrano_criteria::spec::own;
-use cyrano_engine::{Execution, Replayed, Source, StepFacts, ThreadEnd, Violation};
+use cyrano_engine::{Execution, Racing, Replayed, Source, StepFacts, ThreadEnd, Violation};
 use cyrano_ir::{AccessKind, Instr, InstrId, LocId, Op, Program, Property, Tags, ThreadId, TxCriterion, Ty};
 use cyrano_memory::Model;
 
 use crate::lines::Lines;
 use crate::pointers;
 use crate::schema::{
-    BlockedInfo, End, ModelInfo, NamedValue, OperationInfo, Overtaken, ProgramInfo, PropertyInfo, ReadFrom, SCHEMA,
-    Step, TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
+    BlockedInfo, End, ModelInfo, NamedValue, OperationInfo, Overtaken, PositionInfo, ProgramInfo, PropertyInfo,
+    RaceEnd, ReadFrom, SCHEMA, Step, TestInfo, ThreadInfo, Tool, Trace, ViolationInfo,
 };
 use crate::told::objects::Bases;
 use crate::told::{self, ToldThread};
@@ -93,10 +93,13 @@ impl From<&Property> for PropertyInfo {
             Property::Assertions
             | Property::Transactions(_)
             | Property::Progress(_)
+            | Property::Live(_)
             | Property::Structure(_)
             | Property::CommitAtomicity
+            | Property::Races
             | Property::Observations(_) => None,
             Property::Final { text, .. } => Some(text.clone()),
+            Property::Invariant(invariant) => Some(invariant.text.clone()),
         };
         let allowed = match property {
             Property::Observations(allowed) => Some(allowed.clone()),
@@ -312,6 +315,25 @@ impl Recorder<'_> {
             Violation::Lasso(lasso) => ViolationInfo::Lasso(crate::lasso::record(self.parts.program, lasso)),
             Violation::Observation { outcome } => ViolationInfo::Observation { outcome: outcome.clone() },
             Violation::FinalState => ViolationInfo::FinalState,
+            Violation::Invariant { standing } => ViolationInfo::Invariant {
+                standing: standing
+                    .iter()
+                    .zip(self.parts.program.thread_ids())
+                    .map(|((issued, instr), thread)| PositionInfo {
+                        thread: name(thread),
+                        issued: *issued,
+                        instr: instr.0,
+                    })
+                    .collect(),
+            },
+            Violation::Race { first, second } => {
+                let end = |racing: &Racing| RaceEnd {
+                    thread: name(racing.thread),
+                    instr: racing.instr.0,
+                    step: racing.step + 1,
+                };
+                ViolationInfo::Race { first: end(first), second: end(second) }
+            }
             Violation::NoWitness => return None,
         })
     }

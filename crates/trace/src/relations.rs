@@ -1,6 +1,6 @@
 //! The relations between the steps of a trace: [`cyrano_engine::Relations`], by the steps' numbers.
 //!
-//! They follow from the steps, so a trace that is read from a file gets them anew.
+//! They follow from the steps, so a trace that is read from a file gets them anew; but under a model about relations they are what the trace says.
 
 use cyrano_engine::{Event, Relations as Computed};
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,12 @@ pub struct Relations {
 
 impl From<Computed> for Relations {
     fn from(Computed { rf, co, fr }: Computed) -> Self {
+        Self { rf, co, fr }
+    }
+}
+
+impl From<Relations> for Computed {
+    fn from(Relations { rf, co, fr }: Relations) -> Self {
         Self { rf, co, fr }
     }
 }

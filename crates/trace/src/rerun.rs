@@ -155,11 +155,7 @@ pub(crate) fn issued(program: &Program, execution: &Execution, thread: ThreadId)
         let (pc, before) = (run.pc, run.accesses);
         let Some(op) = run.op() else { break };
         let known = |expr: &LocalExpr| eval(expr, &run.registers)?.ok();
-        let loc = match op.addr() {
-            Some(Addr::Fixed(loc)) => Some(*loc),
-            Some(Addr::Indexed { array, index }) => known(index).and_then(|at| program.element(*array, at).ok()),
-            None => None,
-        };
+        let loc = op.addr().and_then(|addr| location(program, addr, &run.registers));
         let written = op.access().and_then(|access| access.stored()).and_then(known);
         let went_on = run.step().is_some();
         if let Some(pc) = u32::try_from(pc).ok().filter(|_| run.accesses > before) {
@@ -170,6 +166,14 @@ pub(crate) fn issued(program: &Program, execution: &Execution, thread: ThreadId)
         }
     }
     found
+}
+
+/// The location of an address, if it is known.
+pub(crate) fn location(program: &Program, addr: &Addr, registers: &Registers) -> Option<LocId> {
+    match addr {
+        Addr::Fixed(loc) => Some(*loc),
+        Addr::Indexed { array, index } => program.element(*array, eval(index, registers)?.ok()?).ok(),
+    }
 }
 
 /// Whether computing anything that the instruction needs goes wrong.

@@ -7,11 +7,11 @@ use std::fmt;
 
 use cyrano_criteria::history::{History, Names, parse};
 use cyrano_criteria::spec::own;
-use cyrano_engine::{Access, Blocked, Execution, Violation};
-use cyrano_ir::{InstrId, Program, Progress, Property, Structure, ThreadId, TxCriterion};
+use cyrano_engine::{Access, Blocked, Execution, Racing, Violation};
+use cyrano_ir::{InstrId, Invariant, Liveness, Program, Progress, Property, Structure, ThreadId, TxCriterion};
 use cyrano_memory::Model;
 
-use crate::schema::{End, Relations, SCHEMA, SCHEMAS, Trace, ViolationInfo};
+use crate::schema::{End, RaceEnd, Relations, SCHEMA, SCHEMAS, Trace, ViolationInfo};
 
 /// Criteria with a list of allowed outcomes.
 const OBSERVATIONS: &str = "observations";
@@ -54,7 +54,12 @@ impl Trace {
         }
         let trace: Self = serde_json::from_value(value)
             .map_err(|error| TraceError::new(format!("it does not follow `{SCHEMA}`: {error}")))?;
-        Ok(Self { schema: SCHEMA.to_owned(), relations: Relations::of(&trace.steps), ..trace })
+        let relations = match trace.model.cat {
+            // Without an order of the steps the relations do not follow from them.
+            Some(_) => trace.relations,
+            None => Relations::of(&trace.steps),
+        };
+        Ok(Self { schema: SCHEMA.to_owned(), relations, ..trace })
     }
 
     /// The trace as JSON text.
@@ -75,7 +80,8 @@ impl Trace {
             });
         }
         let choices = self.threads.iter().map(|thread| thread.choices.clone()).collect();
-        Ok(Execution { order, choices })
+        let relations = self.model.cat.is_some().then(|| Box::new(self.relations.clone().into()));
+        Ok(Execution { order, choices, relations })
     }
 
     /// The memory model. One with a built-in name has to be the built-in one.
@@ -153,6 +159,9 @@ impl Trace {
         if wanted.criterion == Property::CommitAtomicity.criterion() {
             return Ok(Property::CommitAtomicity);
         }
+        if wanted.criterion == Property::Races.criterion() {
+            return Ok(Property::Races);
+        }
         if let Some(text) = &wanted.specification {
             let own = own::parse(text).map_err(|_| TraceError::new("its specification cannot be read"))?;
             own::register(own).map_err(TraceError::new)?;
@@ -162,6 +171,9 @@ impl Trace {
         }
         if let Some(progress) = Progress::from_name(&wanted.criterion) {
             return Ok(Property::Progress(progress));
+        }
+        if let Some(liveness) = Liveness::from_name(&wanted.criterion) {
+            return Ok(Property::Live(liveness));
         }
         if let Some(structure) = Structure::from_name(&wanted.criterion) {
             return Ok(Property::Structure(structure));
@@ -174,10 +186,12 @@ impl Trace {
             Property::Assertions
             | Property::Transactions(_)
             | Property::Progress(_)
+            | Property::Live(_)
             | Property::Structure(_)
             | Property::CommitAtomicity
+            | Property::Races
             | Property::Observations(_) => false,
-            Property::Final { text, .. } => {
+            Property::Final { text, .. } | Property::Invariant(Invariant { text, .. }) => {
                 property.criterion() == wanted.criterion && Some(text) == wanted.condition.as_ref()
             }
         });
@@ -234,6 +248,22 @@ impl Trace {
             ViolationInfo::Lasso(info) => Violation::Lasso(crate::lasso::restore(info, self.thread_id(&info.thread)?)?),
             ViolationInfo::Observation { outcome } => Violation::Observation { outcome: outcome.clone() },
             ViolationInfo::FinalState => Violation::FinalState,
+            ViolationInfo::Invariant { standing } => {
+                let same = standing.iter().map(|at| &at.thread).eq(program.threads.iter().map(|thread| &thread.name));
+                if !same {
+                    return Err(TraceError::new("it does not say where every thread stands"));
+                }
+                let at = standing.iter().map(|at| Ok((at.issued, place(&at.thread, at.instr)?.1)));
+                Violation::Invariant { standing: at.collect::<Result<_, TraceError>>()? }
+            }
+            ViolationInfo::Race { first, second } => {
+                let end = |end: &RaceEnd| {
+                    let (thread, instr) = place(&end.thread, end.instr)?;
+                    let step = end.step.checked_sub(1).ok_or_else(|| TraceError::new("there is no step 0"))?;
+                    Ok(Racing { thread, instr, step })
+                };
+                Violation::Race { first: end(first)?, second: end(second)? }
+            }
         }))
     }
 

@@ -130,6 +130,9 @@ pub struct ModelInfo {
     /// Whether the program's own order takes the place of all pairs and dependencies.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_order: bool,
+    /// Of a model about relations, its text in cat; all else says nothing then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cat: Option<String>,
 }
 
 /// Which dependencies a model keeps.

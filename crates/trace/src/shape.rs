@@ -47,7 +47,13 @@ pub(crate) fn shape(parts: &Parts<'_>, steps: &[Step], operations: &[OperationIn
         (_, property) => matches!(property, Property::Transactions(_)),
     };
     let tells = operations.iter().any(|operation| operation.result.is_some());
-    if !tells || ModelInfo::from(parts.model).serial || parts.program.setup.is_some() || steps.len() > MOST_STEPS {
+    let unordered = parts.model.cat().is_some();
+    if !tells
+        || unordered
+        || ModelInfo::from(parts.model).serial
+        || parts.program.setup.is_some()
+        || steps.len() > MOST_STEPS
+    {
         return None;
     }
     let nodes = nodes(parts, steps, operations);

@@ -18,13 +18,21 @@ const MAX_STEPS: usize = 10_000;
 /// What the sections read that these threads wait at.
 pub(crate) fn waits(parts: &Parts<'_>, blocked: &[(ThreadId, InstrId)]) -> Vec<Wait> {
     let wait = |(thread, instr): &(ThreadId, InstrId)| {
-        let registers = parts.replayed.registers.get(thread.index()).cloned().unwrap_or_default();
-        let section =
-            Section { program: parts.program, memory: &parts.replayed.memory, own: HashMap::new(), registers };
-        let reads = section.run(*thread, *instr).into_iter().map(|loc| awaited(parts, loc));
+        let reads = Section::of(parts, *thread).run(*thread, *instr).into_iter().map(|loc| awaited(parts, loc));
         Wait { thread: parts.program.thread(*thread).name.clone(), reads: reads.collect() }
     };
     blocked.iter().map(wait).collect()
+}
+
+/// The locations that these sections read up to the condition that does not hold, each once.
+pub(crate) fn locations(parts: &Parts<'_>, blocked: &[(ThreadId, InstrId)]) -> Vec<LocId> {
+    let mut found: Vec<LocId> = Vec::new();
+    for (thread, instr) in blocked {
+        found.extend(Section::of(parts, *thread).run(*thread, *instr));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 fn awaited(parts: &Parts<'_>, loc: LocId) -> Awaited {
@@ -42,7 +50,12 @@ struct Section<'a> {
     registers: Registers,
 }
 
-impl Section<'_> {
+impl<'a> Section<'a> {
+    fn of(parts: &Parts<'a>, thread: ThreadId) -> Self {
+        let registers = parts.replayed.registers.get(thread.index()).cloned().unwrap_or_default();
+        Self { program: parts.program, memory: &parts.replayed.memory, own: HashMap::new(), registers }
+    }
+
     /// The locations that are read before the condition that does not hold; none if there is no such condition.
     fn run(mut self, thread: ThreadId, start: InstrId) -> Vec<LocId> {
         let code = &self.program.thread(thread).code;

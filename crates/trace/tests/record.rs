@@ -68,6 +68,7 @@ fn execution() -> Execution {
     Execution {
         order: vec![access(0, 1, Some(0), None), access(1, 0, None, Some(1)), access(0, 0, None, Some(1))],
         choices: vec![vec![], vec![]],
+        relations: None,
     }
 }
 
@@ -92,6 +93,7 @@ fn replayed(execution: &Execution) -> Replayed {
         memory: vec![1, 1],
         registers: vec![vec![Some(5), Some(0)], vec![Some(0)]],
         serial: None,
+        relations: None,
     }
 }
 

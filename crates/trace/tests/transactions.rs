@@ -53,10 +53,14 @@ fn build(program: &Program, order: &[u16], criterion: TxCriterion) -> Trace {
         let source = (kind == AccessKind::Load).then_some(Source::Initial);
         steps.push(StepFacts { access, kind, instr: InstrId(index), loc, source, overtook: vec![], said: vec![] });
     }
-    let execution =
-        Execution { order: steps.iter().map(|facts| facts.access).collect(), choices: vec![vec![], vec![]] };
+    let execution = Execution {
+        order: steps.iter().map(|facts| facts.access).collect(),
+        choices: vec![vec![], vec![]],
+        relations: None,
+    };
     let ends = next.map(|at| ThreadEnd::At(InstrId(at))).to_vec();
-    let replayed = Replayed { steps, ends, memory: vec![0, 1, 1], registers: vec![vec![Some(0)]; 2], serial: None };
+    let registers = vec![vec![Some(0)]; 2];
+    let replayed = Replayed { steps, ends, memory: vec![0, 1, 1], registers, ..Replayed::default() };
     Trace::build(&Parts {
         version: "0",
         file: "a.rml",

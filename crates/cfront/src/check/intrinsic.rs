@@ -13,7 +13,7 @@ use crate::tree::{BlockMark, Expr, ExprKind, Intrinsic};
 use crate::types::{MAX_WORDS, Type};
 
 /// The intrinsics and the number of their arguments.
-const INTRINSICS: [(&str, usize); 15] = [
+const INTRINSICS: [(&str, usize); 16] = [
     ("fence", 1),
     ("cas", 3),
     ("dcas", 6),
@@ -29,6 +29,7 @@ const INTRINSICS: [(&str, usize); 15] = [
     ("atomic_begin", 0),
     ("commit_point", 0),
     ("atomic_end", 0),
+    ("cyrano_progress", 0),
 ];
 
 /// The largest range of `choose`.
@@ -59,6 +60,7 @@ impl Checker<'_> {
             "atomic_begin" => (Intrinsic::Mark(BlockMark::Begin), Vec::new(), Type::Void),
             "commit_point" => (Intrinsic::Mark(BlockMark::Commit), Vec::new(), Type::Void),
             "atomic_end" => (Intrinsic::Mark(BlockMark::End), Vec::new(), Type::Void),
+            "cyrano_progress" => (Intrinsic::Progress, Vec::new(), Type::Void),
             "choose" => (Intrinsic::Choose(self.choices(args, loc)?), Vec::new(), Type::Int(INT)),
             "malloc" => {
                 let ty = self.allocated(&args[0])?;

@@ -50,10 +50,22 @@ impl Lowerer<'_, '_> {
                 self.free(&args[0]);
                 Vec::new()
             }
+            Intrinsic::Progress => {
+                self.progress();
+                Vec::new()
+            }
             Intrinsic::Mark(mark) => {
                 self.mark(*mark);
                 Vec::new()
             }
+        }
+    }
+
+    /// A mark that the thread passes.
+    fn progress(&mut self) {
+        match self.atomic > 0 {
+            true => self.marked.push(self.span),
+            false => self.emit(Op::Progress(None)),
         }
     }
 

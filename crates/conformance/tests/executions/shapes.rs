@@ -93,7 +93,7 @@ impl Found {
 
     fn confirm(&self, order: Vec<Access>) {
         assert_eq!(order.len(), self.execution.order.len(), "every step is in some row");
-        let execution = Execution { order, choices: self.execution.choices.clone() };
+        let execution = Execution { order, choices: self.execution.choices.clone(), relations: None };
         let model = model(self.model);
         let replayed =
             cyrano_interp::confirm(&self.program, &model, &self.property, self.violation.as_ref(), &execution);

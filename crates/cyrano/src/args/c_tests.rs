@@ -1,7 +1,7 @@
-//! Options about the tests of C files.
+//! Options about what is checked of a file: the tests of C files, the sizes of families of threads.
 
 use clap::Args;
-use cyrano_session::frontend::{Tests, Wanted};
+use cyrano_session::frontend::{Tests, Threads, Wanted};
 
 /// Which tests of a C file are run. Without these options: all that its tests file declares.
 #[derive(Args, Debug)]
@@ -16,6 +16,16 @@ pub struct TestArgs {
     /// `malloc` never returns memory that was freed
     #[arg(long)]
     pub no_reuse: bool,
+    /// How many threads each family has whose size is `*` or computed from a constant; `*` for every number (check)
+    #[arg(long, value_name = "N|*", help_heading = "Run options", value_parser = threads)]
+    pub threads: Option<Threads>,
+}
+
+fn threads(text: &str) -> Result<Threads, String> {
+    match text {
+        "*" => Ok(Threads::Any),
+        number => number.parse().map(Threads::Each).map_err(|_| "expected a number, or `*`".to_owned()),
+    }
 }
 
 impl TestArgs {
@@ -26,6 +36,6 @@ impl TestArgs {
             None if self.test.is_empty() => Tests::Declared,
             None => Tests::Named(self.test.clone()),
         };
-        Wanted { tests, no_reuse: self.no_reuse }
+        Wanted { tests, no_reuse: self.no_reuse, threads: self.threads.unwrap_or_default() }
     }
 }

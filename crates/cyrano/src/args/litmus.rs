@@ -113,6 +113,16 @@ pub struct GenerateArgs {
 pub enum Language {
     /// herd's format, X86
     X86,
+    /// herd's format, AArch64
+    Aarch64,
+    /// herd's format, RISCV
+    Riscv,
+    /// herd's format, PPC
+    Ppc,
+    /// herd's format, C with C11's atomics
+    C,
+    /// herd's format, C with the Linux kernel's functions
+    Kernel,
     /// The native language
     Rml,
 }

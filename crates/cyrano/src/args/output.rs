@@ -56,6 +56,7 @@ impl Command {
             Self::Compare(args) => Some(&args.output),
             Self::Export(args) => Some(&args.output),
             Self::Replay(args) => Some(&args.output),
+            Self::Certify(args) => Some(&args.output),
             Self::Report(ReportArgs { command: ReportCommand::Merge(args) }) => Some(&args.output),
             Self::Tables(args) => Some(&args.output),
             Self::Models(args) => Some(&args.output),

@@ -29,7 +29,7 @@ pub fn run(args: &ExportArgs, path: &Path) -> Result<u8, Failure> {
         return Err(Failure::input("--aut needs a single program; --test chooses one of several"));
     };
     // Nobody asks about calls, so they are no part of the system.
-    let case = subject.case.for_question(None);
+    let case = subject.case.for_question(None, &model);
     let query = case.query(&model, Question::Outcomes)?;
     let outputs = Outputs::new(&args.output).silent();
     outputs.claim(AUT, Some(path))?;

@@ -1,5 +1,6 @@
 //! `cyrano check`.
 
+use cyrano_certificate::print;
 use cyrano_criteria::criterion::Progress;
 use cyrano_criteria::table::Claim;
 use cyrano_explore::Explore;
@@ -10,7 +11,16 @@ use cyrano_trace::Trace;
 use crate::args::CheckArgs;
 use crate::outputs::Outputs;
 use crate::source::{self, Disk};
-use crate::{cluster, command_line, models, progress, specs, traces};
+use crate::{cluster, command_line, console, models, progress, specs, traces};
+
+/// The option for certificates.
+const CERTIFICATE: &str = "--certificate";
+
+/// The text of a certificate, or why there is none; nothing for an answer that needs none.
+type Written = Option<Result<String, String>>;
+
+/// What comes of a check.
+type Checked = (CheckReport, Written);
 
 struct Job {
     subject: usize,
@@ -43,10 +53,14 @@ pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
         cluster::join(&args.cluster, &args.run, &args.output, explore, workers, inputs)
     };
     let runner = runner.in_cluster(join)?;
-    let states = |report: &CheckReport| report.stats.map_or(0, |stats| stats.states);
-    let reports = progress::map(&runner, &jobs, (&args.run, &args.output), states, |job, watch| {
-        subjects[job.subject].check(&runner, &job.selected, watch)
+    let states = |(report, _): &Checked| report.stats.map_or(0, |stats| stats.states);
+    let checked = progress::map(&runner, &jobs, (&args.run, &args.output), states, |job, watch| {
+        let report = subjects[job.subject].check(&runner, &job.selected, watch)?;
+        let certify = |_| subjects[job.subject].certificate(&runner, &job.selected, &report, watch);
+        let certificate = args.certificate.as_ref().and_then(certify);
+        Ok((report, certificate.map(|certificate| certificate.map(|certificate| print(&certificate)))))
     })?;
+    let (reports, certificates): (Vec<_>, Vec<_>) = checked.into_iter().unzip();
     let report = RunReport { results: Results::Checks(&reports), version: VERSION, shard: shard.as_ref() };
     let exit = super::exit_code_of(&report, false);
     if let Some(cluster) = runner.cluster() {
@@ -59,6 +73,7 @@ pub fn run(args: &CheckArgs) -> Result<u8, Failure> {
     let shown: Vec<&Trace> = reports.iter().filter_map(|report| report.trace.as_ref()).collect();
     super::view::save(&outputs, args.html.as_deref(), || checks_html(&reports, VERSION));
     traces::write(&outputs, &shown, args.save_trace.as_deref(), &args.drawings, &args.output);
+    write_certificates(args, &outputs, &reports, &certificates);
     Ok(outputs.exit(exit))
 }
 
@@ -68,7 +83,34 @@ fn outputs(args: &CheckArgs) -> Result<Outputs, Failure> {
     let outputs = Outputs::new(&args.output);
     outputs.claim(super::view::HTML, args.html.as_deref())?;
     traces::claim(&outputs, args.save_trace.as_deref(), &args.drawings)?;
+    outputs.claim(CERTIFICATE, args.certificate.as_deref())?;
     Ok(outputs)
+}
+
+/// Writes the certificates, and says which verified answer has none and why.
+fn write_certificates(args: &CheckArgs, outputs: &Outputs, reports: &[CheckReport], certificates: &[Written]) {
+    let Some(path) = &args.certificate else { return };
+    let mut number = 0;
+    for (report, certificate) in reports.iter().zip(certificates) {
+        match certificate {
+            None => {}
+            Some(Ok(text)) => {
+                number += 1;
+                outputs.save(CERTIFICATE, &traces::numbered(path, number), "certificate saved to", text);
+            }
+            Some(Err(why)) => {
+                let test = report.test.as_ref().map(|test| format!(", test {test}")).unwrap_or_default();
+                let model = report.model.as_ref().map(|model| format!(" on {model}")).unwrap_or_default();
+                console::error(&format!(
+                    "warning: no certificate of {}{model} for {}{test}: {why}",
+                    report.criterion, report.file
+                ));
+            }
+        }
+    }
+    if certificates.iter().all(Option::is_none) {
+        console::note(&args.output, "no certificate to save: no check was verified");
+    }
 }
 
 /// Compiles every file and selects its checks; whatever is wrong with any of them is said at once.

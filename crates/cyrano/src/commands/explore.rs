@@ -29,7 +29,7 @@ const JSON: &str = "application/json";
 pub fn run(args: &ExploreArgs) -> Result<u8, Failure> {
     let model = models::resolve(&args.model)?;
     let case = one_program(args)?;
-    let case = case.for_question(Some(&Property::Assertions));
+    let case = case.for_question(Some(&Property::Assertions), &model);
     let by_hand = ByHand::new(&case, &model)?;
     // Whatever can go wrong at the start goes wrong here, not in the browser.
     by_hand.report(&[]).map_err(|refusal| Failure::Internal(bug(&refusal.body)))?;

@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use cyrano_criteria::table::Claim;
 use cyrano_engine::{Question, Verdict, Watch};
 use cyrano_ir::{Property, Quantifier};
 use cyrano_memory::Model;
@@ -116,10 +115,11 @@ fn one(
         formula: None,
         reason: None,
     };
-    let (property, model) = match asked(runner, subject, &job.selected, watch) {
+    let (property, model) = match subject.property(runner, &job.selected, watch) {
         Ok(asked) => asked,
         Err(reason) => return Ok(ExportReport { reason: Some(reason), ..report }),
     };
+    let case = &*case.for_question(Some(&property), model);
     let query = case.query(model, Question::Holds(&property))?;
     let (form, option, _) = args.form();
     let export = match runner.export(query, form, args.bound.map(usize::from), watch) {
@@ -145,25 +145,6 @@ fn one(
         loops: bounds(case, &export),
     });
     Ok(report)
-}
-
-/// What a check asks; `Err` says why it has no formula.
-fn asked<'a>(
-    runner: &Runner,
-    Subject { case, specification, .. }: &Subject,
-    selected: &'a Selected,
-    watch: &dyn Watch,
-) -> Result<(Property, &'a Model), String> {
-    match selected {
-        Selected::Run(Claim::Observations, model) => Ok((specification.property(runner, case, watch)?, model)),
-        Selected::Run(Claim::Atomicity, _) => {
-            Err("`atomicity` has no formula of its own: write operations and check `observations`".into())
-        }
-        Selected::Run(claim, model) => {
-            Ok((Property::all_of(claim).pop().expect("all that is claimed is known"), model))
-        }
-        Selected::Nothing { reason, .. } => Err(reason.clone()),
-    }
 }
 
 fn reason(case: &Case, answer: &cyrano_engine::Answer) -> Option<String> {

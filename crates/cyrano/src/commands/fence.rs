@@ -24,7 +24,7 @@ pub fn run(args: &FenceArgs) -> Result<u8, Failure> {
     let selected = subjects.iter().map(|subject| select(&subject.case, &criteria, &models, &source::Disk));
     let selected = selected.collect::<Result<Vec<_>, _>>()?;
     let runner = args.run.runner(selected.first().map_or(1, Vec::len))?;
-    let tasks = tasks(&runner, &subjects, selected)?;
+    let tasks = tasks(&runner, &subjects, selected, !criteria.is_empty())?;
     if args.write.is_some() && tasks.len() > 1 {
         return Err(Failure::input("--write needs a single model; name it with --model"));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use cyrano_litmus::generate::{Cycle, Relation};
+use cyrano_litmus::generate::{Cycle, Edge, Relation, Target};
 
 use crate::args::{GenerateArgs, Language};
 use crate::console;
@@ -14,11 +14,7 @@ pub fn run(args: &GenerateArgs) -> Result<u8, Failure> {
     let cycles = if args.cycles.is_empty() { all(args)? } else { given(&args.cycles)? };
     let (mut tests, mut left_out) = (BTreeMap::new(), Vec::new());
     for cycle in &cycles {
-        let text = match args.arch {
-            Language::X86 => cycle.x86(),
-            Language::Rml => cycle.rml(),
-        };
-        match text {
+        match cycle.text(target(args.arch)) {
             Ok(text) => _ = tests.insert(cycle.name(), text),
             Err(why) => left_out.push(format!("{cycle}: {why}")),
         }
@@ -32,12 +28,24 @@ pub fn run(args: &GenerateArgs) -> Result<u8, Failure> {
     match &args.output {
         None => console::print(&tests.into_values().collect::<Vec<_>>().join("\n"))?,
         Some(dir) => {
-            let ending = if args.arch == Language::X86 { "litmus" } else { "rml" };
+            let ending = if args.arch == Language::Rml { "rml" } else { "litmus" };
             write(dir, ending, &tests)?;
             console::print(&format!("{} tests written to {}\n", tests.len(), dir.display()))?;
         }
     }
     Ok(0)
+}
+
+fn target(language: Language) -> Target {
+    match language {
+        Language::X86 => Target::X86,
+        Language::Aarch64 => Target::AArch64,
+        Language::Riscv => Target::Riscv,
+        Language::Ppc => Target::Ppc,
+        Language::C => Target::C,
+        Language::Kernel => Target::Kernel,
+        Language::Rml => Target::Rml,
+    }
 }
 
 fn given(texts: &[String]) -> Result<Vec<Cycle>, Failure> {
@@ -46,24 +54,23 @@ fn given(texts: &[String]) -> Result<Vec<Cycle>, Failure> {
 }
 
 fn all(args: &GenerateArgs) -> Result<Vec<Cycle>, Failure> {
-    let mut relations = Vec::new();
+    let mut edges: Vec<Edge> = Vec::new();
     for name in &args.relations {
-        let relation = Relation::parse(name.trim());
-        relations.push(relation.ok_or_else(|| Failure::input(format!("there is no relation `{name}`")))?);
+        let edge = Edge::parse(name.trim());
+        edges.push(edge.ok_or_else(|| Failure::input(format!("there is no relation `{name}`")))?);
     }
-    if relations.is_empty() {
-        relations = Relation::basic();
-    }
+    let mut relations = if edges.is_empty() { Relation::basic() } else { Vec::new() };
     if args.same {
         relations.extend(Relation::same());
     }
     if args.fences {
-        relations.extend(Relation::fences(args.arch == Language::X86));
+        relations.extend(Relation::fences(target(args.arch)));
     }
     if args.dependencies {
-        relations.extend(Relation::dependencies());
+        relations.extend(Relation::dependencies(target(args.arch)));
     }
-    Ok(Cycle::all(&relations, args.length.into(), args.threads.into()))
+    edges.extend(relations.into_iter().map(Edge::from));
+    Ok(Cycle::all(&edges, args.length.into(), args.threads.into()))
 }
 
 /// Writes every test. A file of that name with other content is somebody's work; all of them are named before anything is written.

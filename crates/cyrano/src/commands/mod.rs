@@ -1,6 +1,7 @@
 //! One file per command. A command gathers what it needs, has it computed, prints the result and returns the exit code.
 
 pub mod aut;
+pub mod certify;
 pub mod check;
 pub mod checkpoint;
 pub mod cluster;

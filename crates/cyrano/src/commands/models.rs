@@ -18,7 +18,7 @@ use crate::outputs::Outputs;
 pub fn run(args: &ModelsArgs) -> Result<u8, Failure> {
     let models = match &args.model {
         Some(name) => vec![models::resolve(name)?],
-        None => cyrano_memory::all(),
+        None => cyrano_memory::all().into_iter().chain(cyrano_memory::relational()).collect(),
     };
     let reports: Vec<ModelReport> = models.iter().map(report).collect();
     let outputs = Outputs::new(&args.output);
@@ -48,7 +48,7 @@ fn report(model: &Model) -> ModelReport {
 fn with_order(program: Program, model: &Model) -> Program {
     let before = program.threads.iter().map(|thread| vec![Vec::new(); thread.code.len()]).collect();
     let order = OwnOrder { model: model.name.clone(), before };
-    Program { orders: model.reordering().own_order.then_some(order).into_iter().collect(), ..program }
+    Program { orders: model.has_own_order().then_some(order).into_iter().collect(), ..program }
 }
 
 /// A thread that runs before the others.

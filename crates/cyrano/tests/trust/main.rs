@@ -12,6 +12,7 @@ mod commits;
 mod confirmation;
 mod data;
 mod documents;
+mod endless;
 mod freed;
 mod movers;
 mod outputs;

@@ -140,9 +140,16 @@ impl Explore {
             Property::CommitAtomicity if !found.notes.committed => vacuous("no atomic block ever commits"),
             Property::Final { .. } | Property::Observations(_) if !found.judge.ended => vacuous(vacuity::NO_END),
             Property::Observations(_) if program.observed.is_empty() => vacuous(vacuity::NOTHING_OBSERVED),
+            Property::Invariant(invariant) if !found.notes.stood && !invariant.points().is_empty() => {
+                vacuous(vacuity::NO_POINT_REACHED)
+            }
+            Property::Races if !vacuity::can_conflict(program) => vacuous(vacuity::NO_CONFLICT),
             Property::Progress(_)
+            | Property::Live(_)
             | Property::Structure(_)
             | Property::CommitAtomicity
+            | Property::Invariant(_)
+            | Property::Races
             | Property::Final { .. }
             | Property::Observations(_) => None,
         }

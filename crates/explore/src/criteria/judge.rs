@@ -82,7 +82,10 @@ impl<'m, 'a> Judge<'m, 'a> {
 
     /// Something goes wrong in a step: a hit or, if nobody asked, the end of its path.
     pub fn wrong_step(&mut self, record: Address, violation: &Violation, state: Option<&State>) {
-        if !self.m.judge_assertions {
+        // Assertions and deadlocks are for others to judge here, but nothing goes on behind an error.
+        let error = matches!(violation, Violation::Error { .. } | Violation::AtomicDiverges { .. });
+        let everywhere = self.m.named.is_some() || self.m.races;
+        if !(self.m.judge_assertions || everywhere && error) {
             return;
         }
         state.into_iter().for_each(|state| self.blame(state));
@@ -103,6 +106,22 @@ impl<'m, 'a> Judge<'m, 'a> {
 
     fn found(&mut self, record: Address, violation: Option<Violation>, in_step: bool) {
         self.hit.get_or_insert(Hit { record, violation, in_step });
+    }
+
+    /// Whether every state is judged by itself: [`Judge::moment`] has to see it.
+    #[inline]
+    pub fn judges_moments(&self) -> bool {
+        self.m.named.is_some() || self.m.races
+    }
+
+    /// A state, as a moment of an execution.
+    pub fn moment(&mut self, record: Address, state: &State, stepper: &mut Stepper<'m>) {
+        let (broken, stood) = self.m.moment(state);
+        stepper.notes.stood |= stood;
+        let wrong = broken.or_else(|| stepper.race(state).map(|race| race.violation(0)));
+        if wrong.is_some() {
+            self.found(record, wrong, false);
+        }
     }
 
     /// A state that may be an end: all threads are done, or none can go on.
@@ -129,8 +148,15 @@ impl<'m, 'a> Judge<'m, 'a> {
                     self.found(record, Some(Violation::Transactions), false);
                 }
             }
-            Some(Property::Assertions | Property::Progress(_) | Property::Structure(_) | Property::CommitAtomicity) => {
-            }
+            Some(
+                Property::Assertions
+                | Property::Progress(_)
+                | Property::Live(_)
+                | Property::Structure(_)
+                | Property::CommitAtomicity
+                | Property::Invariant(_)
+                | Property::Races,
+            ) => {}
             Some(Property::Observations(allowed)) => {
                 let outcome = outcome();
                 if !allowed.contains(&outcome) {
@@ -207,7 +233,7 @@ impl Stepper<'_> {
 
     /// Whether a section would open if only its thread were allowed to step, which a serial model may forbid, or is shut by
     /// nothing but a `limit`.
-    fn opens(&mut self, state: &State, thread: usize) -> bool {
+    pub(crate) fn opens(&mut self, state: &State, thread: usize) -> bool {
         let mut out = Successors::default();
         let noted = self.notes.limited.take();
         self.section_now(state, thread, &mut out);

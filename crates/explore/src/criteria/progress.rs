@@ -13,8 +13,12 @@
 //! it is.
 //!
 //! **Exactness.** The state graph is finite, so such an execution exists exactly if there is one that ends in a cycle
-//! ([`mod@cycles`]). It is decided for models in which nothing is deferred (`sc` and others like it): elsewhere a cycle
-//! would also have to perform every deferred access some time, which is not looked at, and the answer is `unknown`.
+//! ([`mod@crate::criteria::runs::cycles`]).
+//! Where accesses are deferred, each is performed some day. Somebody who takes no steps has nothing deferred from some point on, and issues nothing, so cycles
+//! are looked for in which its queue is empty. If only stores are deferred, performing them takes a thread no further than over the end of a transaction that waits for them, which
+//! changes no memory: whoever stopped before it might as well have stopped behind it. If loads are deferred, a thread runs on when its load
+//! is performed, and executions in which it stops there are not among those looked at: a violation that is found is one, else the answer is `unknown`.
+//!
 //! Of the reductions, `dead-registers` and `timestamps` relate states that can do the same steps for ever, so that cycles of stored
 //! states are infinite executions and the other way round; where clocks grow, such an execution never repeats a state, but what it
 //! does. `macro-steps` leaves out states between which no other thread can tell a difference; a loop without accesses stays a
@@ -23,10 +27,8 @@
 //! renaming would change, and what belongs to names that nobody holds is never read. Symmetries are not used: a cycle of classes of
 //! states may exchange the threads. Neither are `lazy-choices` and `repeated-stores`, which are made for safety.
 
-mod cycles;
-pub(crate) mod graph;
 mod names;
-mod walk;
+mod roles;
 
 use cyrano_engine::{
     Answer, Cause, Fate, Inexact, Lasso, Limits, Query, Refusal, Stats, Stop, Verdict, Violation, Watch,
@@ -35,13 +37,13 @@ use cyrano_engine::{
 use cyrano_ir::dataflow::Names;
 use cyrano_ir::{InstrId, Progress, Property, ThreadId};
 
-use crate::criteria::judge::Hit;
+use crate::criteria::runs::cycles::Cycle;
+use crate::criteria::runs::graph::{Graph, MOST_THREADS};
+use crate::criteria::runs::walk;
 use crate::semantics::machine::Machine;
 use crate::semantics::step::Notes;
-use crate::store::Address;
 use crate::{Explore, larger, witness};
-use cycles::{Cycle, Role, Want};
-use graph::{Graph, MOST_THREADS};
+use roles::{Role, Roles};
 
 /// Answers questions about progress, all by one graph: which states and steps there are depends on none of them.
 pub(crate) fn ask(
@@ -59,10 +61,11 @@ pub(crate) fn ask(
         let nothing = Cause::Nothing("only clients that go on for ever make progress in this sense");
         return all(answer(Verdict::Vacuous, Some(nothing), Vec::new(), Stats::default()));
     }
-    let names = match supports(config, &query, &property) {
+    let names = match supports(&query) {
         Ok(names) => names,
         Err(why) => return all(answer(Verdict::Unknown, Some(Cause::Refused(why)), Vec::new(), Stats::default())),
     };
+    let config = &Explore { dead_loads: false, sorted_stores: false, ..config.clone() };
     let mut gap = (config.timestamps && program.has_timestamps()).then_some(1);
     loop {
         let mut machine = Machine::new(program, model, config, Some(&property), limits.deferred, gap);
@@ -77,12 +80,11 @@ pub(crate) fn ask(
 }
 
 /// The names of a program whose progress can be decided under the model.
-pub(crate) fn supports(config: &Explore, query: &Query<'_>, property: &Property) -> Result<Names, Refusal> {
+pub(crate) fn supports(query: &Query<'_>) -> Result<Names, Refusal> {
     let (program, model) = (query.program(), query.model());
     let names = Names::new(program).ok_or(Refusal::Inexact(Inexact::MixedNames))?;
-    let machine = Machine::new(program, model, config, Some(property), 0, None);
-    if machine.defers_any() || model.reordering().serial || model.reordering().own_order {
-        return Err(Refusal::Inexact(Inexact::DeferredProgress { model: model.name.clone() }));
+    if model.reordering().serial || model.reordering().own_order {
+        return Err(Refusal::Inexact(Inexact::EndlessRuns { model: model.name.clone() }));
     }
     if program.threads.len() > MOST_THREADS {
         return Err(Refusal::TooLarge(format!("progress is decided for up to {MOST_THREADS} threads")));
@@ -97,9 +99,8 @@ fn answer(verdict: Verdict, reason: Option<Cause>, reductions: Vec<&'static str>
 fn judge(machine: &Machine<'_>, graph: &Graph, progress: Progress, limits: &Limits) -> Answer {
     let started = std::time::Instant::now();
     let mut found = answer(Verdict::Verified, None, machine.config.reductions(machine, Notes::default()), graph.stats);
-    if let Some((path, violation)) = &graph.wrong {
-        let hit = Hit { record: Address::NONE, violation: Some(violation.clone()), in_step: true };
-        let (execution, violation) = witness::execution(machine, &hit, path);
+    if let Some((path, hit)) = &graph.wrong {
+        let (execution, violation) = witness::execution(machine, hit, path);
         return Answer { verdict: Verdict::Violated, violation, execution: Some(execution), ..found };
     }
     if let Some(stop) = graph.stop {
@@ -119,6 +120,15 @@ fn judge(machine: &Machine<'_>, graph: &Graph, progress: Progress, limits: &Limi
             found.verdict = Verdict::Violated;
             found.violation = Some(Violation::Lasso(lasso));
             found.execution = Some(execution);
+        }
+        Ok(None) if graph.notes.bounded => {
+            found.verdict = Verdict::Bounded;
+            found.reason = Some(Cause::Deferred(limits.deferred));
+        }
+        Ok(None) if machine.loads_wait => {
+            let model = machine.model.name.clone();
+            found.verdict = Verdict::Unknown;
+            found.reason = Some(Cause::Refused(Refusal::Inexact(Inexact::DeferredProgress { model })));
         }
         Ok(None) if graph.notes.limited.is_some() => {
             found.verdict = Verdict::Bounded;
@@ -142,15 +152,14 @@ fn lasso(
     progress: Progress,
     limits: &Limits,
 ) -> Result<Option<(usize, Fate, Cycle)>, Stop> {
-    // A section may be closed by a `limit` alone, so that a thread in front of it is not really blocked.
-    let blocked = graph.notes.limited.is_none() && graph.blocks_any();
-    for fate in Fate::ALL.into_iter().filter(|fate| blocked || *fate != Fate::Blocked) {
+    let blocked = (0..graph.len() as u32).any(|node| graph.facts(node).stalled != 0);
+    for fate in Fate::OF_TRANSACTIONS.into_iter().filter(|fate| blocked || *fate != Fate::Blocked) {
         for thread in 0..m.threads.len() {
             for want in wants(m.threads.len(), thread, fate, progress, blocked) {
                 if let Some(stop) = limits.exceeded(graph.size()) {
                     return Err(stop);
                 }
-                if let Some(cycle) = cycles::find(graph, &want) {
+                if let Some(cycle) = want.cycle(graph) {
                     return Ok(Some((thread, fate, cycle)));
                 }
             }
@@ -160,7 +169,7 @@ fn lasso(
 }
 
 /// The kinds of cycles in which this happens to a thread. Those in which most of the others get done come first.
-fn wants(threads: usize, thread: usize, fate: Fate, progress: Progress, blocked: bool) -> Vec<Want> {
+fn wants(threads: usize, thread: usize, fate: Fate, progress: Progress, blocked: bool) -> Vec<Roles> {
     let others: &[Role] = match progress {
         Progress::Solo => &[Role::Still],
         Progress::CrashFreeSolo => &[Role::Idle],
@@ -169,7 +178,7 @@ fn wants(threads: usize, thread: usize, fate: Fate, progress: Progress, blocked:
     };
     let own = match fate {
         Fate::Aborts => Role::Aborts,
-        Fate::Waits => Role::Waits,
+        Fate::Waits | Fate::Spins => Role::Waits,
         Fate::Blocked => Role::Blocked,
     };
     let mut all: Vec<Vec<Role>> = vec![Vec::new()];
@@ -179,5 +188,5 @@ fn wants(threads: usize, thread: usize, fate: Fate, progress: Progress, blocked:
         all = all.iter().flat_map(|given| here.iter().map(move |role| longer(given, role))).collect();
     }
     all.sort_by_key(|roles| roles.iter().filter(|role| **role != Role::Ends).count());
-    all.iter().map(|roles| Want::new(roles)).collect()
+    all.iter().map(|roles| Roles::new(roles)).collect()
 }

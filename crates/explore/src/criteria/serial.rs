@@ -164,6 +164,7 @@ impl<'a> Way<'a> {
             | Op::AtomicEnd
             | Op::BlockBegin(_)
             | Op::BlockCommit
+            | Op::Progress(_)
             | Op::OperationBegin(_)
             | Op::OperationEnd
             | Op::Transaction(_)

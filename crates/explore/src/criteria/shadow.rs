@@ -204,12 +204,8 @@ impl Machine<'_> {
             }
             member.threads.resize_with(shadows.threads.len(), Copied::default);
             for ((copy, marks), code) in member.threads.iter_mut().zip(&shadows.threads).zip(&self.program.threads) {
-                copy.pc = take(input) as u32;
-                copy.regs.clear();
                 copy.regs.resize(code.registers.len(), 0);
-                marks.live[copy.pc as usize].iter().for_each(|reg| copy.regs[*reg as usize] = take(input));
-                let owed = take(input) as usize;
-                copy.owed = (0..owed).map(|_| take_all(input)).collect();
+                take_copy(input, copy, marks);
             }
         }
         for (thread, chosen) in state.threads.iter_mut().zip(&mut shadow.chosen) {
@@ -227,12 +223,21 @@ pub(crate) fn put_copy(out: &mut Vec<u8>, copy: &Copied, marks: &Marks) {
     copy.owed.iter().for_each(|owed| put_all(out, owed));
 }
 
+/// Reads a thread's copy back, which has its registers.
+pub(crate) fn take_copy(input: &mut &[u8], copy: &mut Copied, marks: &Marks) {
+    copy.pc = take(input) as u32;
+    copy.regs.fill(0);
+    marks.live[copy.pc as usize].iter().for_each(|reg| copy.regs[*reg as usize] = take(input));
+    let owed = take(input) as usize;
+    copy.owed = (0..owed).map(|_| take_all(input)).collect();
+}
+
 pub(crate) fn put_all(out: &mut Vec<u8>, values: &[i128]) {
     put(out, values.len() as i128);
     values.iter().for_each(|value| put(out, *value));
 }
 
-fn take_all(input: &mut &[u8]) -> Vec<i128> {
+pub(crate) fn take_all(input: &mut &[u8]) -> Vec<i128> {
     let len = take(input);
     (0..len).map(|_| take(input)).collect()
 }
@@ -243,7 +248,7 @@ fn overtake(queue: &mut [Entry]) {
 }
 
 /// Whether a thread is in none of its blocks, as far as its accesses are performed.
-fn is_outside(state: &State, thread: usize, marks: &Marks) -> bool {
+pub(crate) fn is_outside(state: &State, thread: usize, marks: &Marks) -> bool {
     let thread = &state.threads[thread];
     let first = thread.queue.iter().find(|entry| entry.is_mark() || entry.access().is_some());
     match first {

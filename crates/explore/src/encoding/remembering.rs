@@ -22,10 +22,14 @@
 //! Of threads that may exchange their places ([`crate::reductions::symmetric_threads`]) the numbers are sorted: numbers never change, so neither
 //! does the form that stands for all.
 
+mod home;
+
 use cyrano_engine::Violation;
 use cyrano_ir::Property;
+use rustc_hash::FxHashSet;
 
 use crate::criteria::judge::Judge;
+use crate::criteria::races::may_race;
 use crate::faults::Fault;
 use crate::reductions::ample::{Crowd, Footprint, Futures, forward};
 use crate::semantics::machine::Machine;
@@ -35,40 +39,10 @@ use crate::store::Address;
 
 use super::copies::Copies;
 use super::dictionary::{Cut, Dictionary, NoRoom};
-use super::layout::{Bits, Segment, Spread, and, or, sort, xor};
+use super::layout::{Bits, and, or, sort, xor};
 use super::memo::{Entry, Memo};
 
-/// Where packed states are, and what that makes of them.
-pub(crate) trait Home {
-    type Bits: Bits;
-    /// What is summed up over the values of a state, to tell where it belongs.
-    type Sum: Copy;
-    fn sum(hashes: impl FnOnce() -> u64) -> Self::Sum;
-}
-
-/// In the memory of this process, while a search goes on.
-pub(crate) struct InMemory;
-
-impl Home for InMemory {
-    type Bits = Segment;
-    type Sum = ();
-
-    #[inline]
-    fn sum(_: impl FnOnce() -> u64) {}
-}
-
-/// In files or on other machines, where they never change.
-pub(crate) struct Kept;
-
-impl Home for Kept {
-    type Bits = Spread;
-    type Sum = u64;
-
-    #[inline]
-    fn sum(hashes: impl FnOnce() -> u64) -> u64 {
-        hashes()
-    }
-}
+pub(crate) use home::{Home, InMemory, Kept};
 
 /// Why a state is not expanded.
 #[derive(Clone, Copy, Debug)]
@@ -84,17 +58,6 @@ impl From<NoRoom> for Halt {
     }
 }
 
-impl Machine<'_> {
-    /// Whether a step of a thread depends on its own part and the locations it touches and changes nothing else; and whether that is used.
-    pub(crate) fn has_local_steps(&self) -> bool {
-        let local =
-            self.monitor.is_none() && self.spec.is_none() && self.shadows.is_none() && self.timestamps.is_none();
-        let plain = self.symmetry.is_none() && self.variable_symmetry.is_empty();
-        let silent = self.values.is_none() || self.own_order.is_some();
-        self.config.remembered_steps && local && plain && silent
-    }
-}
-
 /// One worker's remembered steps, for states of `W` words.
 pub(crate) struct Remembering<'d, 'm, 'a, H: Home, const W: usize> {
     m: &'m Machine<'m>,
@@ -107,6 +70,9 @@ pub(crate) struct Remembering<'d, 'm, 'a, H: Home, const W: usize> {
     threads: Vec<ThreadSteps<H, W>>,
     /// The bits of the history of calls.
     history: [u64; W],
+    /// The bits of what the invariant depends on, and the moments that were judged, by these.
+    seen: [u64; W],
+    judged: FxHashSet<[u64; W]>,
     /// The parts of threads that may exchange their places.
     symmetric: Vec<Vec<H::Bits>>,
     /// If ample sets are used.
@@ -166,6 +132,8 @@ struct ThreadPart<const W: usize> {
     /// What its next steps touch, and what it can touch from here on; see `ample`.
     next: Footprint,
     future: Footprint,
+    /// What its next steps touch by plain accesses; see `races`.
+    plain: Footprint,
     /// The bits that its next step depends on.
     depends: [u64; W],
 }
@@ -186,6 +154,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             parts: Vec::new(),
             threads: (0..m.threads.len()).map(thread).collect(),
             history: [0; W],
+            seen: [0; W],
+            judged: FxHashSet::default(),
             symmetric: Vec::new(),
             futures: (m.config.ample_sets && !m.model.reordering().serial && m.values.is_none())
                 .then(|| Futures::new(m)),
@@ -219,6 +189,13 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         let (threads, rest) = self.parts[self.m.shared_parts()..].split_at(self.threads.len());
         self.history = [0; W];
         rest.iter().for_each(|part| part.add_to(&mut self.history));
+        self.seen = [0; W];
+        if let Some(named) = &self.m.named {
+            let (locations, of_threads) = named.depends();
+            locations.iter().for_each(|loc| self.parts[*loc as usize].add_to(&mut self.seen));
+            let setup = self.m.program.setup.map(|setup| setup.index());
+            of_threads.chain(setup).for_each(|thread| threads[thread].add_to(&mut self.seen));
+        }
         for (thread, part) in self.threads.iter_mut().zip(threads) {
             thread.part = part.clone();
             thread.places.clear();
@@ -279,6 +256,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         for successor in out.iter_mut().filter(|successor| !successor.dropped) {
             about.forward &=
                 forward(self.m, &self.state, &successor.state, thread) || self.m.config.has_fault(Fault::AmpleForEver);
+            about.forward &= !self.m.sees_step(&self.state, &successor.state, thread)
+                || self.m.config.has_fault(Fault::AmpleInSight);
             if let Some(event) = &successor.event {
                 events.push(event.clone());
                 continue;
@@ -348,12 +327,15 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         let done = self.m.done(&self.state, thread);
         let next = self.stepper.next_footprint(&self.state, thread);
         let future = self.futures.as_ref().map(|futures| futures.of(self.m, &self.state, thread)).unwrap_or_default();
+        let plain = if self.m.races { self.m.plain_footprint(&self.state, thread) } else { Footprint::default() };
         let places = &mut self.threads[thread].places;
         if places.len() <= number {
-            let (next, future) = (Footprint::default(), Footprint::default());
-            places.resize(number + 1, ThreadPart { known: false, done: false, next, future, depends: [0; W] });
+            let none = Footprint::default();
+            let unknown =
+                ThreadPart { known: false, done: false, next: none, future: none, plain: none, depends: [0; W] };
+            places.resize(number + 1, unknown);
         }
-        places[number] = ThreadPart { known: true, done, next, future, depends };
+        places[number] = ThreadPart { known: true, done, next, future, plain, depends };
     }
 
     /// Visits all successors of a state, or those of an ample set.
@@ -365,6 +347,9 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
         visit: &mut impl FnMut([u64; W], H::Sum),
     ) -> Result<(), Halt> {
         self.refresh()?;
+        if self.judge.judges_moments() {
+            self.moment(record, words);
+        }
         let (mut steps, mut done, mut crowd) = (0, true, Crowd::default());
         if self.futures.is_some() {
             for thread in 0..self.threads.len() {
@@ -397,6 +382,24 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
             self.judge.look(record, &self.state, steps as usize, &mut self.stepper);
         }
         Ok(())
+    }
+
+    /// Judges a state as a moment of an execution, unless one like it was judged before.
+    fn moment(&mut self, record: Address, words: &[u64; W]) {
+        if self.m.named.is_some() && !self.judged.insert(and(words, &self.seen)) {
+            return;
+        }
+        if self.m.races {
+            for thread in 0..self.threads.len() {
+                self.learnt(words, thread);
+            }
+            let places = self.threads.iter().map(|thread| thread.place(words));
+            if !may_race(places.map(|place| (place.next, place.plain))) {
+                return;
+            }
+        }
+        self.decode(words);
+        self.judge.moment(record, &self.state, &mut self.stepper);
     }
 
     /// A thread whose next steps are an ample set.
@@ -481,7 +484,8 @@ impl<'d, 'm, 'a, H: Home, const W: usize> Remembering<'d, 'm, 'a, H, W> {
 
     /// Bytes of what is remembered.
     pub fn bytes(&self) -> u64 {
-        self.threads.iter().map(|thread| thread.memo.bytes() + thread.spoken.bytes()).sum()
+        let judged = (self.judged.capacity() * size_of::<[u64; W]>()) as u64;
+        judged + self.threads.iter().map(|thread| thread.memo.bytes() + thread.spoken.bytes()).sum::<u64>()
     }
 
     /// Bytes of what is known about places.

@@ -1,6 +1,14 @@
 //! Testing the tests: each deliberate bug in the explorer must be noticed by the comparison on the corpus.
 
+use cyrano_certificate::check;
+use cyrano_conformance::certified::certificate_of;
+use cyrano_conformance::termination::compare::{Effort, compare};
+use cyrano_conformance::termination::random;
 use cyrano_conformance::{compare_with, corpus, limits};
+use cyrano_engine::configuration::Product;
+use cyrano_engine::{Engine, Query, Question, Verdict};
+use cyrano_ir::{FinalExpr, Program, Property, Quantifier};
+use cyrano_memory::Model;
 
 use crate::{Explore, Fault};
 
@@ -62,4 +70,91 @@ fn every_seeded_bug_is_noticed() {
         }
     }
     assert!(unnoticed.is_empty(), "the comparison does not notice {unnoticed:?}");
+}
+
+/// What the comparison with the definition of termination says against random programs, if anything.
+fn endless_complaint(seed: u64, explore: &Explore) -> Option<String> {
+    let program = random::tree(seed).program();
+    let effort = Effort { states: 1_500, work: 0.2 };
+    let wrong = |name: &str| {
+        let model = cyrano_memory::named(name)?;
+        let compared = std::panic::catch_unwind(|| compare(&program, &model, &[explore], effort));
+        compared.unwrap_or_else(|_| Err("panicked".into())).err()
+    };
+    ["sc", "tso", "pso"].into_iter().find_map(wrong)
+}
+
+#[test]
+fn every_seeded_bug_about_fairness_is_noticed() {
+    let unnoticed: Vec<Fault> = Fault::OF_FAIRNESS
+        .into_iter()
+        .filter(|fault| {
+            let explore = Explore { fault: Some(*fault), ..Explore::default() };
+            let noticed = (0..400).find_map(|seed| Some((seed, endless_complaint(seed, &explore)?)));
+            noticed.iter().for_each(|(seed, why)| println!("{fault:?}: program {seed}, {why}"));
+            noticed.is_none()
+        })
+        .collect();
+    assert!(unnoticed.is_empty(), "the comparison does not notice {unnoticed:?}");
+}
+
+/// What becomes of the certificate that a broken explorer writes: whether it is refused; nothing if there is none, or if the explorer fell over.
+fn refuses(explore: &Explore, program: &Program, property: &Property, model: &Model) -> Option<bool> {
+    cyrano_certificate::provable(program, property).ok()?;
+    let query = Query::new(program, model, Question::Holds(property)).ok()?;
+    let written = std::panic::catch_unwind(|| {
+        certificate_of((program, property), model, |take: &mut (dyn FnMut(&Product) -> usize + Send)| {
+            explore.reachable(query, 5_000, (&limits(0.2, 1), &()), take)
+        })
+    });
+    let certificate = written.ok()?.ok()?;
+    Some(check(&certificate, &limits(5.0, 1)).is_err())
+}
+
+/// A broken explorer says that something is verified, and its certificate is refused; where it is accepted, the claim is true all the same.
+#[test]
+fn certificates_of_a_broken_explorer_are_refused() {
+    // Those that lose states, or take other steps, without the reductions that certificates do without anyway.
+    let faults = [
+        Fault::NoForwarding,
+        Fault::ForwardOldest,
+        Fault::KeepStores,
+        Fault::SplitRmw,
+        Fault::NoDrain,
+        Fault::ZeroLiveRegister,
+        Fault::ConfuseHashes,
+        Fault::IgnoreStoreLoadFence,
+        Fault::IgnoreStoreStoreFence,
+        Fault::ReorderStores,
+        Fault::SplitAtomic,
+        Fault::IgnoreSetup,
+        Fault::ForgetLimits,
+    ];
+    let (programs, models) = (programs(), cyrano_memory::all());
+    // True of every program that ends: what is left to check is whether the set of states is complete.
+    let trivial =
+        Property::Final { quantifier: Quantifier::Always, cond: FinalExpr::Const(1), text: "true".to_owned() };
+    let mut unnoticed = Vec::new();
+    for fault in faults {
+        let explore = Explore { fault: Some(fault), ..Explore::default() };
+        let (mut refused, mut accepted) = (0, 0);
+        for (name, program) in &programs {
+            let declared = program.checks.iter().map(|check| &check.property).chain([&trivial]);
+            for (property, model) in declared.flat_map(|property| models.iter().map(move |model| (property, model))) {
+                match refuses(&explore, program, property, model) {
+                    None => {}
+                    Some(true) => refused += 1,
+                    Some(false) => {
+                        accepted += 1;
+                        let query = Query::new(program, model, Question::Holds(property)).expect("a question");
+                        let right = cyrano_explore::Explore::default().ask(query, &limits(5.0, 1), &());
+                        assert_eq!(right.verdict, Verdict::Verified, "{fault:?}: {name} on {}", model.name);
+                    }
+                }
+            }
+        }
+        println!("{fault:?}: {refused} certificates refused, {accepted} accepted");
+        unnoticed.extend((refused == 0).then_some(fault));
+    }
+    assert!(unnoticed.is_empty(), "no certificate of {unnoticed:?} is refused");
 }

@@ -17,6 +17,8 @@
 //! index is not a constant, what waits in its queue, and the headers that these accesses look at. Sets of locations are words; beyond 64 locations some share a bit,
 //! which only makes sets larger.
 //!
+//! Under an invariant a fourth condition holds: none of the steps is seen by it (`invariant`, which has the argument); for races see `races`.
+//!
 //! With this reduction the first violation found may not be the shortest; so when one is found, the search is repeated without.
 
 use cyrano_ir::{AccessKind, Addr, Op, Program};
@@ -167,7 +169,7 @@ impl Stepper<'_> {
 }
 
 impl Machine<'_> {
-    fn next_footprint(&self, state: &State, thread: usize) -> Footprint {
+    pub(crate) fn next_footprint(&self, state: &State, thread: usize) -> Footprint {
         let mut found = Footprint::default();
         for entry in &state.threads[thread].queue {
             if let Some(kind) = entry.access() {

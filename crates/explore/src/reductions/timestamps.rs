@@ -129,10 +129,17 @@ pub(crate) fn observed(program: &Program, property: Option<&Property>) -> bool {
     };
     match property {
         None | Some(Property::Observations(_)) => program.observed.iter().any(|o| timed(&o.var)),
+        Some(Property::Invariant(invariant)) => {
+            let mut found = false;
+            invariant.cond.for_each_var(&mut |var| found |= var.value().is_some_and(|var| timed(&var)));
+            found
+        }
         Some(
             Property::Assertions
+            | Property::Races
             | Property::Transactions(_)
             | Property::Progress(_)
+            | Property::Live(_)
             | Property::Structure(_)
             // They are compared with those of the serial run, which are renumbered as well.
             | Property::CommitAtomicity,

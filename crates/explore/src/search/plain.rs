@@ -141,6 +141,9 @@ impl<'m, 'a, F: Form, O: Observer<'m>> Plain<'m, 'a, F, O> {
     fn step(&mut self, record: Address) -> Result<(), Reshape> {
         self.stepper.successors(&self.state, &mut self.successors);
         self.observer.see(&mut self.stepper, &self.state, &mut self.successors);
+        if self.judge.judges_moments() {
+            self.judge.moment(record, &self.state, &mut self.stepper);
+        }
         self.judge.look(record, &self.state, self.successors.len(), &mut self.stepper);
         self.collect(record)
     }

@@ -71,12 +71,13 @@ impl Summary {
 }
 
 impl<'a> Space<'a> {
-    /// Prepares a question. Progress and commit-atomicity need other searches; for them there is no space.
+    /// Prepares a question. Progress, termination and commit-atomicity need other searches; for them there is no space.
     pub fn new(query: Query<'a>, config: &'a Explore, limits: &Limits) -> Option<Self> {
         let property = property(query);
         // A specification's states have numbers that mean nothing to another process.
         let specified = matches!(property, Some(Property::Transactions(TxCriterion::Spec(_))));
-        if specified || matches!(property, Some(Property::Progress(_) | Property::CommitAtomicity)) {
+        if specified || matches!(property, Some(Property::Progress(_) | Property::Live(_) | Property::CommitAtomicity))
+        {
             return None;
         }
         let ranked =

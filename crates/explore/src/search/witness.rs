@@ -23,6 +23,16 @@ pub(crate) fn execution(m: &Machine<'_>, hit: &Hit, path: &[Vec<u8>]) -> (Execut
         state = Some(walk.follow(state.as_ref(), wanted));
     }
     let last = state.clone();
+    match (&hit.violation, &last) {
+        (Some(Violation::Invariant { .. }), Some(state)) => walk.violation = Some(m.standing(state)),
+        (Some(Violation::Race { .. }), Some(state)) => {
+            let race = walk.stepper.race(state).expect("a state that was found to race does");
+            walk.violation = Some(race.violation(walk.execution.order.len()));
+            race.first.0.add_to(&mut walk.execution);
+            race.second.0.add_to(&mut walk.execution);
+        }
+        _ => {}
+    }
     if let (Some(order), Some(state)) = (m.own_order, state) {
         let violation = walk.violation.take();
         for mut step in declared::complete(&mut walk.stepper, order, state) {
@@ -65,7 +75,7 @@ impl<'m> PathReplay<'m> {
             m,
             stepper: Stepper::new(m),
             successors: Successors::default(),
-            execution: Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()] },
+            execution: Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()], relations: None },
             own_choices: Vec::new(),
             violation: None,
         }

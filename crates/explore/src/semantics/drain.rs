@@ -16,6 +16,8 @@ pub(crate) struct Issuing {
     before: Box<State>,
     choices: usize,
     event: Option<Violation>,
+    /// Whether the step had a program step before.
+    moves: bool,
     /// How many instructions of it have run.
     steps: usize,
 }
@@ -45,12 +47,18 @@ enum Flow {
 impl Stepper<'_> {
     /// Runs the thread from its program counter to its next rest; choices fork successors.
     pub(crate) fn drain(&mut self, out: &mut Successors, index: usize, thread: usize) {
+        self.run_on(out, index, thread, false);
+    }
+
+    /// The same for a thread that rests at a local instruction, which it executes in any case.
+    pub(crate) fn run_on(&mut self, out: &mut Successors, index: usize, thread: usize, mut awake: bool) {
         let mut work = Vec::new();
         let mut next = Some((index, None));
         while let Some((index, issuing)) = next {
             if issuing.is_some() || out.at(index).event.is_none() {
-                self.run(out, index, thread, issuing, &mut work);
+                self.run(out, index, thread, issuing, (&mut work, awake));
             }
+            awake = false;
             next = work.pop();
         }
     }
@@ -61,7 +69,7 @@ impl Stepper<'_> {
         index: usize,
         thread: usize,
         mut issuing: Option<Issuing>,
-        work: &mut Vec<(usize, Option<Issuing>)>,
+        (work, awake): (&mut Vec<(usize, Option<Issuing>)>, bool),
     ) {
         let patience = if self.m.config.macro_steps || self.m.shadows.is_some() { PATIENCE } else { 1 };
         let mut steps = 0;
@@ -79,7 +87,8 @@ impl Stepper<'_> {
                 // Its block would commit too late.
                 self.notes.too_large = true;
             }
-            if issuing.is_none() && (tired || successor.event.is_some()) {
+            let seen = self.m.is_visible(thread, pc) && !(awake && steps == 0);
+            if issuing.is_none() && (tired || seen || successor.event.is_some()) {
                 return;
             }
             if let Op::Choose { dst, from } = op {
@@ -93,6 +102,7 @@ impl Stepper<'_> {
                 }
             }
             steps += 1;
+            out.at(index).moves = true;
             if let Some(section) = &mut issuing {
                 section.steps += 1;
                 if section.steps > PATIENCE {
@@ -145,8 +155,9 @@ impl Stepper<'_> {
     fn instruction(&mut self, successor: &mut Successor, pc: u32, op: &Op, issuing: &mut Option<Issuing>) -> Flow {
         match op {
             Op::Access(_) => self.issue(successor, pc, op, issuing.is_some()),
+            Op::Fence(fence) if self.m.waits_at(&successor.state, successor.thread, fence.pairs()) => Flow::Rest,
             Op::Fence(fence) => {
-                self.issue_fence(successor, fence.kinds());
+                self.issue_fence(successor, fence.pairs());
                 Flow::To(pc + 1)
             }
             Op::AtomicBegin => {
@@ -157,8 +168,8 @@ impl Stepper<'_> {
                     return Flow::Rest;
                 }
                 let before = Box::new(successor.state.clone());
-                let (choices, event) = (successor.choices.len(), successor.event.clone());
-                *issuing = Some(Issuing { before, choices, event, steps: 0 });
+                let (choices, event, moves) = (successor.choices.len(), successor.event.clone(), successor.moves);
+                *issuing = Some(Issuing { before, choices, event, moves, steps: 0 });
                 Flow::To(pc + 1)
             }
             Op::AtomicEnd => {
@@ -202,7 +213,12 @@ impl Stepper<'_> {
                 Flow::To(pc + 1)
             }
             Op::OperationBegin(_) => Flow::To(pc + 1),
+            Op::Progress(label) => {
+                successor.passes |= self.m.asks_about(label.as_deref());
+                Flow::To(pc + 1)
+            }
             Op::OperationEnd => {
+                successor.passes |= self.m.asks_about_operations();
                 successor.state.running = 0;
                 Flow::To(pc + 1)
             }
@@ -304,7 +320,7 @@ impl Stepper<'_> {
     /// An assertion's condition is known.
     fn judge(&mut self, successor: &mut Successor, pc: u32, value: i128) {
         self.notes.asserted = true;
-        if value == 0 && self.m.judge_assertions && self.m.shadows.is_none() {
+        if value == 0 && self.m.judge_assertions && self.m.shadows.is_none() && self.m.liveness.is_none() {
             let failed = Violation::Assertion { thread: ThreadId::new(successor.thread), instr: InstrId(pc) };
             successor.event.get_or_insert(failed);
         }
@@ -383,7 +399,7 @@ impl Stepper<'_> {
         }
         let needs_instr = kind == AccessKind::Rmw || matches!(data, Data::Waiting(_)) || is_rollback(op);
         // An access that may find its object freed has to say where it stands.
-        let needs_instr = needs_instr || self.m.headers.guard(loc, kind).is_some();
+        let needs_instr = needs_instr || self.m.headers.guard(loc, kind).is_some() || self.m.config.certifies;
         let instr = if needs_instr { pc } else { 0 };
         let index = successor.state.threads[thread].issued;
         successor.state.threads[thread].issued += 1;
@@ -431,7 +447,7 @@ impl Stepper<'_> {
                 _ => {
                     let entry = &mut successor.state.threads[thread].queue[position];
                     entry.data = Data::Known(first, second);
-                    let looks = self.m.headers.guard(entry.loc, AccessKind::Store).is_some();
+                    let looks = self.m.headers.guard(entry.loc, AccessKind::Store).is_some() || self.m.config.certifies;
                     if entry.what == What::Access(AccessKind::Store) && !is_rollback(op) && !looks {
                         entry.instr = 0;
                     }
@@ -446,4 +462,5 @@ fn undo(successor: &mut Successor, section: Issuing) {
     successor.state.clone_from(&section.before);
     successor.choices.truncate(section.choices);
     successor.event = section.event;
+    successor.moves = section.moves;
 }

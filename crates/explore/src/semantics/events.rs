@@ -48,7 +48,7 @@ impl Stepper<'_> {
         successor.state.threads[thread].issued += 1;
         successor.accesses.push(Access { thread: ThreadId::new(thread), index, read: None, written: None });
         if self.m.tells {
-            successor.told.push(Told { access: None, action: Some(action) });
+            successor.told.push(Told { access: None, instr: 0, action: Some(action) });
         }
         self.observe(successor, action);
         if self.m.notes_deeds {
@@ -94,7 +94,7 @@ impl Stepper<'_> {
         let action =
             self.m.variables[loc as usize].and_then(|var| cyrano_engine::history::access(kind, op, wrote, var));
         if self.m.tells {
-            successor.told.push(Told { access: Some((kind, loc)), action });
+            successor.told.push(Told { access: Some((kind, loc)), instr: pc, action });
         }
         if let Some(action) = action {
             self.observe(successor, action);

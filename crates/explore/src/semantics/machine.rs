@@ -16,6 +16,7 @@ use cyrano_memory::Model;
 
 use crate::Explore;
 use crate::criteria::exercise::Pursuit;
+use crate::criteria::invariant::Named;
 use crate::criteria::shadow::Shadows;
 use crate::criteria::values::Values;
 use crate::faults::Fault;
@@ -44,8 +45,12 @@ pub(crate) struct Machine<'a> {
     pub spec: Option<Walk>,
     /// Whether an event of a transaction is a step of its own; see `events`.
     pub events_wait: bool,
-    /// Whether steps say what happens in them; see `lts`.
+    /// Whether steps say what happens in them; see `lts` and `races`.
     pub tells: bool,
+    /// What the invariant sees, if one is asked for.
+    pub named: Option<Named>,
+    /// Whether races are asked for.
+    pub races: bool,
     /// The criterion for histories with values, if one is asked for.
     pub values: Option<Values>,
     /// What the shadow of atomic blocks needs to know, if commit-atomicity is asked for.
@@ -84,6 +89,8 @@ pub(crate) struct Machine<'a> {
     pub pursuit: Option<Pursuit>,
     /// The names that threads choose, if progress is asked for; see `progress`.
     pub names: Option<&'a Names>,
+    /// What is asked about threads that go on for ever; see `termination`.
+    pub liveness: Option<cyrano_ir::Liveness>,
     /// Whether the set of all histories is asked about: what happens is noted, and events of transactions are steps of their own.
     pub notes_deeds: bool,
     /// Whether commits return in steps of their own; see [`Machine::waits_to_respond`].
@@ -129,8 +136,10 @@ impl<'a> Machine<'a> {
         let blocks = matches!(property, Some(Property::CommitAtomicity));
         let spec = property.filter(|_| values.is_none()).and_then(|property| specification(program, property));
         let by_conflicts = transactions && values.is_none() && spec.is_none();
-        // Assertions and deadlocks, like the agreement of blocks, do not ask which thread it is.
-        let alike = blocks || matches!(property, Some(Property::Assertions)) && own_order.is_none() && gap.is_none();
+        // Assertions and deadlocks, like races and the agreement of blocks, do not ask which thread it is.
+        let races = matches!(property, Some(Property::Races));
+        let anonymous = races || matches!(property, Some(Property::Assertions));
+        let alike = blocks || anonymous && own_order.is_none() && gap.is_none();
         let mut machine = Self {
             program,
             model,
@@ -140,10 +149,15 @@ impl<'a> Machine<'a> {
             loads_wait: defers[AccessKind::Load as usize] || defers[AccessKind::Rmw as usize],
             timestamps: gap.map(|gap| Timestamps::new(program, gap)),
             asks_for_assertions: matches!(property, Some(Property::Assertions)),
-            judge_assertions: property.is_some_and(|property| !matches!(property, Property::Final { .. })),
+            judge_assertions: !matches!(
+                property,
+                None | Some(Property::Final { .. } | Property::Invariant(_) | Property::Races)
+            ),
             monitor: property.filter(|_| values.is_none()).and_then(|property| monitor(program, property)),
-            events_wait: spec.is_some() || matches!(property, Some(Property::Structure(_))),
-            tells: false,
+            events_wait: spec.is_some() || config.certifies || matches!(property, Some(Property::Structure(_))),
+            tells: races,
+            named: property.and_then(|property| Named::of(program, property)),
+            races,
             spec,
             values,
             shadows: blocks.then(|| Shadows::of(program)),
@@ -173,6 +187,10 @@ impl<'a> Machine<'a> {
             constant: constant_variables(program),
             pursuit: None,
             names: None,
+            liveness: match property {
+                Some(Property::Live(liveness)) => Some(*liveness),
+                _ => None,
+            },
             notes_deeds: matches!(property, Some(Property::Structure(_))),
             returns_wait: matches!(property, Some(Property::Transactions(TxCriterion::InOrder(order)))
                 if order.name() == COMMIT_ORDER),
@@ -184,7 +202,8 @@ impl<'a> Machine<'a> {
         };
         let (mut base, mut first) = (0, 0);
         for thread in program.thread_ids() {
-            let info = ThreadInfo::new(program, thread, base, property, config, deferred);
+            let mut info = ThreadInfo::new(program, thread, base, property, config, deferred);
+            info.keep(machine.named_registers(thread.index()));
             machine.threads.push(ThreadInfo { first, ..info });
             base += program.thread(thread).registers.len();
             first += program.thread(thread).code.len();
@@ -284,18 +303,21 @@ impl ThreadInfo {
         let liveness = Liveness::new(program.thread(thread), exit_live(program, thread, property));
         let live = (0..code.len()).map(|pc| live_before(&liveness, pc, registers, config)).collect();
         let in_operation = in_operation(code);
-        let loops = code.iter().enumerate().any(|(pc, instr)| match &instr.op {
-            Op::Jump(to) => to.index() <= pc,
-            Op::Branch { then_to, else_to, .. } => then_to.index() <= pc || else_to.index() <= pc,
-            _ => false,
-        });
         Self {
             base,
             first: 0,
             live,
-            bound: if loops { deferred } else { usize::MAX },
+            bound: if program.thread(thread).has_loop() { deferred } else { usize::MAX },
             has_operations: in_operation.iter().any(|inside| *inside),
             in_operation,
+        }
+    }
+
+    /// Keeps registers alive everywhere.
+    fn keep(&mut self, registers: &[u32]) {
+        for live in &mut self.live {
+            live.extend(registers.iter().filter(|register| !live.contains(register)).copied().collect::<Vec<_>>());
+            live.sort_unstable();
         }
     }
 }
@@ -316,7 +338,16 @@ fn exit_live(program: &Program, thread: ThreadId, property: Option<&Property>) -
             let keys = program.serial_order(order.name()).and_then(|order| order.keys.get(thread.index()));
             live.extend(keys.into_iter().flatten().flatten());
         }
-        Some(Property::Assertions | Property::Transactions(_) | Property::Progress(_) | Property::Structure(_)) => {}
+        Some(
+            Property::Assertions
+            | Property::Transactions(_)
+            | Property::Progress(_)
+            | Property::Live(_)
+            | Property::Structure(_)
+            // What it reads is live everywhere.
+            | Property::Invariant(_)
+            | Property::Races,
+        ) => {}
         // What is observed at the end is handed on by the last blocks.
         Some(Property::CommitAtomicity) => live.extend(exit_registers(program, thread)),
         None | Some(Property::Observations(_)) => program.observed.iter().for_each(|o| add(&o.var)),

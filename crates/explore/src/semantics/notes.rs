@@ -55,6 +55,8 @@ notes! {
     repeats,
     /// Somebody needs a name, and all are held; see `progress`.
     out_of_names,
+    /// A thread stood at a point that the invariant names.
+    stood,
     /// Who observes the search has seen enough.
     seen_enough,
 }

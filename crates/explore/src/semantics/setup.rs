@@ -39,5 +39,7 @@ impl Stepper<'_> {
                 }
             }
         }
+        // Whatever the others did on the way, it was a step of the setup thread.
+        out.iter_mut().for_each(|successor| successor.thread = setup);
     }
 }

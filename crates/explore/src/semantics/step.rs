@@ -13,6 +13,7 @@
 //! - an `assume` or `limit` that failed: this execution is dropped, but what others do in it still counts;
 //! - its end;
 //! - an event of a transaction, where the set of all histories is asked about;
+//! - where an invariant sees it move, and a fence that it is not past for the invariant (`invariant`);
 //! - any local instruction, once it has run for [`PATIENCE`] instructions without a rest, so that a loop without shared
 //!   accesses becomes a cycle of states instead of a hang.
 
@@ -69,12 +70,12 @@ impl<'m> Stepper<'m> {
         }
         if self.m.program.setup.is_some() {
             self.start_setup(out);
-            return self.sort_queues(out, 0);
-        }
-        for thread in 0..self.m.threads.len() {
-            for index in 0..out.len() {
-                out.at(index).thread = thread;
-                self.drain(out, index, thread);
+        } else {
+            for thread in 0..self.m.threads.len() {
+                for index in 0..out.len() {
+                    out.at(index).thread = thread;
+                    self.drain(out, index, thread);
+                }
             }
         }
         self.sort_queues(out, 0);
@@ -113,7 +114,9 @@ impl<'m> Stepper<'m> {
         }
         let from = out.len();
         self.perform_deferred(state, thread, out);
+        let at_pc = out.len();
         self.step_at_pc(state, thread, out);
+        out.iter_mut().skip(at_pc).for_each(|step| step.moves = true);
         match setup {
             Some(setup) => {
                 self.start_others(setup, out);
@@ -134,14 +137,16 @@ impl<'m> Stepper<'m> {
     /// One successor for every deferred access that is ready; an atomic section counts as one.
     fn perform_deferred(&mut self, state: &State, thread: usize, out: &mut Successors) {
         let queue = &state.threads[thread].queue;
-        let mut position = 0;
+        let (mut position, mut oldest) = (0, true);
         while position < queue.len() {
             if queue[position].access().is_some() {
                 if self.m.ready(queue, position) {
                     let index = out.start(state, thread);
+                    out.at(index).oldest = oldest;
                     self.perform_section(out, index, position);
                     self.drain(out, index, thread);
                 }
+                oldest = false;
                 position = section_end(queue, position).unwrap_or(queue.len());
             }
             position += 1;
@@ -179,9 +184,16 @@ impl<'m> Stepper<'m> {
                     } else {
                         out.retract(index);
                     }
+                } else if self.m.is_visible(thread, pc) {
+                    self.leave(state, thread, out);
                 }
             }
-            Op::AtomicBegin if !self.m.config.has_fault(Fault::SplitAtomic) => self.section_now(state, thread, out),
+            Op::AtomicBegin if !self.m.config.has_fault(Fault::SplitAtomic) => {
+                let issued = self.m.is_visible(thread, pc) && self.m.defers_any() && self.leave(state, thread, out);
+                if !issued {
+                    self.section_now(state, thread, out);
+                }
+            }
             Op::Halt => {}
             Op::Choose { dst, from } => {
                 for value in from {
@@ -285,16 +297,32 @@ impl<'m> Stepper<'m> {
             if self.m.loads_wait && self.m.capture(state, thread, &[cond]).is_some() {
                 return;
             }
-            let base = self.m.threads[thread].base;
-            let holds = crate::semantics::local::eval(cond, &state.regs[base..]);
-            match self.m.op(thread, pc) {
-                Op::Assume(_) if holds == Ok(0) => return,
-                Op::Limit { .. } if holds == Ok(0) => return self.limited(thread, pc),
-                _ => {}
+            if self.m.refuses(state, thread) {
+                if matches!(self.m.op(thread, pc), Op::Limit { .. }) {
+                    self.limited(thread, pc);
+                }
+                return;
             }
         }
+        self.leave(state, thread, out);
+    }
+
+    /// Executes the local instruction at which a thread rests, or defers the access or section there, and runs the thread on; false if it has to stay, or
+    /// by some choice in a section.
+    fn leave(&mut self, state: &State, thread: usize, out: &mut Successors) -> bool {
         let index = out.start(state, thread);
-        self.drain(out, index, thread);
+        self.run_on(out, index, thread, true);
+        if self.m.named.is_none() {
+            return true;
+        }
+        let mut goes = true;
+        for at in (index..out.len()).rev() {
+            if out.at(at).event.is_none() && out.at(at).state == *state {
+                out.retract(at);
+                goes = false;
+            }
+        }
+        goes
     }
 
     /// Notes that a `limit` does not hold.

@@ -23,31 +23,36 @@ use crate::semantics::state::State;
 use crate::semantics::step::{Stepper, Successor, Successors};
 use crate::{Deadlocks, Explore, supports};
 
-/// No reduction but `macro-steps`.
-const PLAIN: &Explore = &Explore {
-    dead_registers: false,
-    macro_steps: true,
-    timestamps: false,
-    thread_symmetry: false,
-    variable_symmetry: false,
-    lazy_choices: false,
-    repeated_stores: false,
-    collapsed_data: false,
-    dead_loads: false,
-    sorted_stores: false,
-    merged_histories: false,
-    client_symmetry: false,
-    client_programs: false,
-    movers: false,
-    ample_sets: false,
-    remembered_steps: false,
-    in_order_first: false,
-    settled_prefixes: false,
-    compressed_from: usize::MAX,
-    fingerprints: false,
-    deadlocks: Deadlocks::Wrong,
-    fault: None,
-};
+/// No reduction but `macro-steps` and, if they are to be forgotten, `dead-registers`.
+pub(crate) const fn plain(dead_registers: bool) -> Explore {
+    Explore {
+        dead_registers,
+        macro_steps: true,
+        timestamps: false,
+        thread_symmetry: false,
+        variable_symmetry: false,
+        lazy_choices: false,
+        repeated_stores: false,
+        collapsed_data: false,
+        dead_loads: false,
+        sorted_stores: false,
+        merged_histories: false,
+        client_symmetry: false,
+        client_programs: false,
+        movers: false,
+        ample_sets: false,
+        remembered_steps: false,
+        in_order_first: false,
+        settled_prefixes: false,
+        compressed_from: usize::MAX,
+        fingerprints: false,
+        certifies: false,
+        deadlocks: Deadlocks::Wrong,
+        fault: None,
+    }
+}
+
+pub(crate) const PLAIN: &Explore = &plain(false);
 
 /// A program under a model, to be stepped through.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +160,7 @@ struct Way<'m> {
 
 impl<'m> Way<'m> {
     fn new(m: &'m Machine<'m>) -> Self {
-        let execution = Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()] };
+        let execution = Execution { order: Vec::new(), choices: vec![Vec::new(); m.threads.len()], relations: None };
         let stepper = Stepper::new(m);
         let (own_choices, next) = (Vec::new(), Vec::new());
         let mut walk = Self { m, stepper, state: None, execution, own_choices, violation: None, next };

@@ -15,6 +15,8 @@ pub(crate) const MOST_SUCCESSORS: usize = 1 << 16;
 pub(crate) struct Told {
     /// Its kind and its location; nothing for an event.
     pub access: Option<(AccessKind, u32)>,
+    /// The instruction of the access.
+    pub instr: u32,
     /// What it means to transactions.
     pub action: Option<Action>,
 }
@@ -33,6 +35,10 @@ pub(crate) struct Successor {
     pub told: Vec<Told>,
     /// Whose step it was.
     pub thread: usize,
+    /// Whether it has a program step of its thread, performs the thread's oldest deferred access, and passes a mark that is asked about; see `runs`.
+    pub moves: bool,
+    pub oldest: bool,
+    pub passes: bool,
     /// How a transaction ended in it, if one did.
     pub ended: Option<TxEvent>,
     /// What abort isolation and languages see of it, if they are asked about; see `structure`.
@@ -89,6 +95,7 @@ impl Successors {
         new.told.clear();
         new.own_choices.clear();
         new.thread = thread;
+        (new.moves, new.oldest, new.passes) = (false, false, false);
         new.ended = None;
         new.deeds.clear();
         new.block_committed = false;

@@ -48,7 +48,7 @@ fn access(letter: char) -> Op {
 fn inserted(program: &Program) -> usize {
     let kinds = |set: FenceSet| FenceSet::KINDS.iter().filter(|(kind, _)| set.contains(*kind)).count();
     let code = program.threads.iter().flat_map(|thread| &thread.code);
-    code.map(|instr| if let Op::Fence(set) = &instr.op { kinds(set.kinds()) } else { 0 }).sum()
+    code.map(|instr| if let Op::Fence(set) = &instr.op { kinds(set.pairs()) } else { 0 }).sum()
 }
 
 impl TableSubject {
@@ -62,7 +62,7 @@ impl TableSubject {
         program.threads[thread].code.iter().any(|instr| match &instr.op {
             Op::Fence(fence) => {
                 let between = index > first && index <= second;
-                between && fence.kinds().orders(self.kind(thread, first), self.kind(thread, second))
+                between && fence.pairs().orders(self.kind(thread, first), self.kind(thread, second))
             }
             op => {
                 index += u32::from(op.access_kind().is_some());
@@ -89,7 +89,7 @@ impl TableSubject {
         let steps: Vec<StepFacts> = self.wrong[number].iter().map(step).collect();
         let order = steps.iter().map(|step| step.access).collect();
         let (execution, replayed) =
-            (Execution { order, choices: Vec::new() }, Replayed { steps, ..Replayed::default() });
+            (Execution { order, choices: Vec::new(), relations: None }, Replayed { steps, ..Replayed::default() });
         Wrong { execution, replayed, evidence: number }
     }
 }

@@ -10,6 +10,7 @@ use cyrano_engine::StepFacts;
 use cyrano_ir::dataflow::{Live, Liveness, Names};
 use cyrano_ir::{RegId, ThreadId};
 
+use super::rest::Until;
 use super::{Claim, Snapshot, no_lasso};
 use crate::error::ReplayError;
 use crate::machine::Machine;
@@ -76,7 +77,8 @@ impl Claim<'_> {
     fn taken(&self, names: &Names, thread: ThreadId) -> Result<Vec<Taken>, ReplayError> {
         let mut taken = Vec::new();
         let all = self.execution.choices[thread.index()].len();
-        self.rest_after(thread, self.steps, all, &mut |machine, name| {
+        let until = Until { issued: self.made(thread, self.steps), choices: all };
+        self.rest(thread, self.steps, until, &mut |machine, name| {
             if let Some(pool) = names.pool_at(thread, machine.pc) {
                 let own = self.live(thread, machine);
                 let (accesses, choices) = (machine.events.len(), machine.choices.len());
@@ -93,15 +95,20 @@ impl Claim<'_> {
         &self.steps[..until]
     }
 
+    /// How many of these steps are a thread's.
+    pub(super) fn made(&self, thread: ThreadId, steps: &[StepFacts]) -> usize {
+        steps.iter().filter(|step| step.access.thread == thread).count()
+    }
+
     /// What the other threads hold then, and what the thread itself held.
     fn others(&self, taken: &Taken, all: &[Vec<Taken>]) -> Result<Vec<Live>, ReplayError> {
         let mut live = taken.own.clone();
         let before = self.before(taken);
         for other in self.program.thread_ids().filter(|other| *other != taken.thread) {
-            let made = before.iter().filter(|step| step.access.thread == other).count();
+            let made = self.made(other, before);
             let next = all[other.index()].iter().find(|next| next.accesses >= made);
             let choices = next.map_or(self.execution.choices[other.index()].len(), |next| next.choices);
-            let rest = self.rest(other, before, choices)?;
+            let rest = self.rest(other, before, Until { issued: made, choices }, &mut |_, _| {})?;
             live.extend(self.live(other, &rest.machine));
         }
         Ok(live)

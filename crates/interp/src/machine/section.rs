@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use cyrano_ir::LocId;
 
+use crate::machine::stepped::Step;
 use crate::machine::{Machine, SECTION_LIMIT};
 use crate::order::Written;
-use crate::stepped::Step;
 
 /// What becomes of a section that starts now.
 pub(crate) enum Fate<'p> {

@@ -261,7 +261,7 @@ fn execution(events: &Events, order: &[usize], threads: usize) -> cyrano_engine:
         read: event.read,
         written: event.written.value(),
     });
-    cyrano_engine::Execution { order: accesses.collect(), choices: vec![Vec::new(); threads] }
+    cyrano_engine::Execution { order: accesses.collect(), choices: vec![Vec::new(); threads], relations: None }
 }
 
 /// Judges all permutations of a combination: eager search, patient search and replay must agree with the judge.

@@ -65,7 +65,7 @@ fn replays_insist_on_the_setup() {
         |thread, index, read, written| cyrano_engine::Access { thread: ThreadId(thread), index, read, written };
     let (store, load, other) = (access(0, 0, None, Some(1)), access(0, 1, Some(0), None), access(1, 0, None, Some(2)));
     let run = |order: &[cyrano_engine::Access]| {
-        let execution = cyrano_engine::Execution { order: order.to_vec(), choices: vec![vec![]; 2] };
+        let execution = cyrano_engine::Execution { order: order.to_vec(), choices: vec![vec![]; 2], relations: None };
         replay(&program, &model("tso"), &execution).map(|_| ()).map_err(|error| error.to_string())
     };
     assert_eq!(run(&[store, load, other]), Ok(()));
@@ -77,7 +77,7 @@ fn replays_insist_on_the_setup() {
     early(1, &[load, other, store]);
     early(0, &[other]);
     let endless = with_setup(&["assume 0", "x=2"], "");
-    let execution = cyrano_engine::Execution { order: vec![other], choices: vec![vec![]; 2] };
+    let execution = cyrano_engine::Execution { order: vec![other], choices: vec![vec![]; 2], relations: None };
     let replayed = replay(&endless, &model("tso"), &execution);
     let error = replayed.expect_err("the setup does not end").to_string();
     assert!(error.starts_with("step 0: ") && error.contains("before the end of the setup thread"), "{error}");

@@ -16,7 +16,7 @@ fn execution(threads: usize, steps: &[(u16, u32, Option<i128>, Option<i128>)]) -
         read: *read,
         written: *written,
     };
-    Execution { order: steps.iter().map(access).collect(), choices: vec![Vec::new(); threads] }
+    Execution { order: steps.iter().map(access).collect(), choices: vec![Vec::new(); threads], relations: None }
 }
 
 /// The claim that an outcome exists.

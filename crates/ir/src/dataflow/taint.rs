@@ -50,6 +50,16 @@ fn select(program: &Program, test: impl Fn(&Op, &RegSet) -> bool) -> Vec<(Thread
     found
 }
 
+/// The registers of a thread that may hold something computed from a loaded value at some time.
+pub fn loaded_registers(thread: &Thread) -> RegSet {
+    let mut loaded = RegSet::new(thread.registers.len());
+    let loads = |op: &Op| op.access_kind().is_some_and(|kind| kind.reads());
+    for before in tainted_before(thread, loads) {
+        loaded.union_with(&before);
+    }
+    loaded
+}
+
 /// The registers that may hold something computed from what a `source` loads, before each instruction.
 pub fn tainted_before(thread: &Thread, source: impl Fn(&Op) -> bool) -> Vec<RegSet> {
     let mut before = vec![RegSet::new(thread.registers.len()); thread.code.len()];

@@ -4,7 +4,7 @@ use super::lex::Token;
 use super::line::{Line, Result};
 use super::names::{Names, starts_instruction};
 use crate::access::{Addr, Change, Tags};
-use crate::fence::FenceSet;
+use crate::fence::{Fence, FenceName, FenceSet};
 use crate::ids::{ArrayId, LocId, RegId};
 use crate::op::{Method, Op, TxEvent};
 use crate::program::{LocalExpr, Place};
@@ -44,7 +44,7 @@ impl Scope<'_> {
             "abort" => Op::Transaction(TxEvent::Abort),
             "invoke" => self.invoke(line)?,
             "respond" => Op::Respond(self.expr(line)?),
-            "fence" => Op::fence(fence(line)?),
+            "fence" => Op::Fence(self.fence(line)?),
             "atomic" if begins(line)? => Op::AtomicBegin,
             "atomic" => Op::AtomicEnd,
             "operation" if begins(line)? => Op::OperationBegin(line.name()?),
@@ -60,6 +60,7 @@ impl Scope<'_> {
             }
             "branch" => self.branch(line)?,
             "jump" => Op::Jump(line.instr_id()?),
+            "progress" => Op::Progress(progress_label(line)?),
             "halt" => Op::Halt,
             word => self.rmw(word, None, line)?,
         })
@@ -100,12 +101,24 @@ impl Scope<'_> {
             let word = line.any_word()?;
             return match &*word {
                 "load" => Ok(Op::load(dst, self.addr(line)?).tagged(tags(line)?)),
+                "store" => self.store_exclusive(dst, line),
                 "choose" => line.numbers().map(|from| Op::Choose { dst, from }),
                 word => self.rmw(word, Some(dst), line),
             };
         }
         let value = self.expr(line)?;
         Ok(Op::Assign { dst, value })
+    }
+
+    fn store_exclusive(&self, status: Place, line: &mut Line) -> Result<Op> {
+        let addr = self.addr(line)?;
+        line.symbol(",")?;
+        let store = Op::store_exclusive(Some(status), addr, self.expr(line)?);
+        let tags = tags(line)?;
+        if !tags.contains(Tags::EXCLUSIVE) {
+            return Err("only a store that is `exclusive` has a result".into());
+        }
+        Ok(store.tagged(tags))
     }
 
     fn rmw(&self, word: &str, dst: Option<Place>, line: &mut Line) -> Result<Op> {
@@ -123,7 +136,21 @@ impl Scope<'_> {
                 Change::Cas { expected: first, new: self.expr(line)? }
             }
         };
-        Ok(Op::rmw(dst, addr, change).tagged(tags(line)?))
+        let rmw = Op::rmw(dst, addr, change).tagged(tags(line)?);
+        Ok(if line.take_word("else") { rmw.failing(tags(line)?) } else { rmw })
+    }
+
+    /// A name, perhaps with a location; or `none`, or at least one kind.
+    fn fence(&self, line: &mut Line) -> Result<Fence> {
+        let Some(name) = line.peek().and_then(|ahead| match ahead {
+            Token::Word(word) => FenceName::from_name(word),
+            _ => None,
+        }) else {
+            return fence_kinds(line).map(Fence::Kinds);
+        };
+        line.any_word()?;
+        let at = line.take_word("at").then(|| line.reference("location", self.locations).map(LocId));
+        Ok(Fence::Named { name, at: at.transpose()? })
     }
 
     fn branch(&self, line: &mut Line) -> Result<Op> {
@@ -174,6 +201,12 @@ fn begins(line: &mut Line) -> Result<bool> {
     Ok(begins)
 }
 
+/// The label of a mark, if it has one.
+fn progress_label(line: &mut Line) -> Result<Option<String>> {
+    let ends = line.peek().is_none() || line.peek_symbol(";");
+    if ends { Ok(None) } else { line.name().map(Some) }
+}
+
 /// The tags of an access in braces, if it has any.
 fn tags(line: &mut Line) -> Result<Tags> {
     let mut tags = Tags::default();
@@ -187,7 +220,7 @@ fn tags(line: &mut Line) -> Result<Tags> {
 }
 
 /// `none`, or at least one kind.
-fn fence(line: &mut Line) -> Result<FenceSet> {
+fn fence_kinds(line: &mut Line) -> Result<FenceSet> {
     let mut kinds = FenceSet::NONE;
     if line.take_word("none") {
         return Ok(kinds);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::lex::quote;
 
 /// Words that start an instruction or its right side, where a name could stand too.
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 23] = [
     "abort",
     "assert",
     "assume",
@@ -24,6 +24,7 @@ const WORDS: [&str; 22] = [
     "limit",
     "load",
     "operation",
+    "progress",
     "respond",
     "rfin",
     "rollback",

@@ -10,11 +10,11 @@ use super::code::Scope;
 use super::lex::lex;
 use super::line::{Line, Result};
 use super::names::Names;
-use crate::cond::{Check, FinalVar, Observable, Property};
-use crate::ids::{LocId, RegId, ThreadId};
-use crate::program::{Instr, Location, OwnOrder, Program, Register, Routine, SharedArray, Thread};
+use crate::cond::{Check, FinalVar, Invariant, Observable, Point, Property, StateVar};
+use crate::ids::{LocId, PointId, RegId, ThreadId};
+use crate::program::{Family, Instr, Location, OwnOrder, Program, Register, Routine, SharedArray, Thread};
 use crate::serial::SerialOrder;
-use crate::{Progress, Quantifier, Structure, TxCriterion};
+use crate::{Liveness, Progress, Quantifier, Structure, TxCriterion};
 
 /// Reads a program.
 pub fn parse(text: &str) -> std::result::Result<Program, TextError> {
@@ -47,6 +47,7 @@ struct Reader {
     arrays: Names,
     threads: Names,
     registers: Vec<Names>,
+    points: Names,
 }
 
 impl Reader {
@@ -78,7 +79,14 @@ impl Reader {
                 let thread = line.reference("thread", &self.threads)?;
                 self.program.setup = Some(ThreadId(thread));
             }
+            "family" => {
+                let name = line.name()?;
+                let thread = ThreadId(line.reference("thread", &self.threads)?);
+                line.word("by")?;
+                self.program.families.push(Family { name, thread, size: line.name()? });
+            }
             "inorder" => self.program.in_order = true,
+            "scoped" => self.program.scoped = true,
             "initially" => self.program.initial = line.numbers()?,
             "ordered" => {
                 let before = self.program.threads.iter().map(|t| vec![Vec::new(); t.code.len()]).collect();
@@ -106,6 +114,18 @@ impl Reader {
                 line.symbol("=")?;
                 let var = self.final_var(line)?;
                 self.program.observed.push(Observable { name, var });
+            }
+            "point" => {
+                let label = line.name()?;
+                line.symbol("=")?;
+                let thread = ThreadId(line.reference("thread", &self.threads)?);
+                let mut places = Vec::new();
+                while line.peek_symbol("@") {
+                    places.push(line.instr_id()?);
+                    line.take_symbol(",");
+                }
+                self.points.push(&label);
+                self.program.points.push(Point { label, thread, places });
             }
             "settled" => {
                 let span = line.span()?;
@@ -218,6 +238,11 @@ impl Reader {
                 let progress = Progress::from_name(&name);
                 Property::Progress(progress.ok_or(format!("`{name}` is no progress property"))?)
             }
+            "live" => {
+                let name = line.name()?;
+                let liveness = Liveness::from_name(&name);
+                Property::Live(liveness.ok_or(format!("`{name}` is no property of endless executions"))?)
+            }
             "structure" => {
                 let name = line.name()?;
                 let structure = Structure::from_name(&name);
@@ -228,6 +253,8 @@ impl Reader {
             "exists" => self.condition(Quantifier::Exists, line)?,
             "never" => self.condition(Quantifier::Never, line)?,
             "always" => self.condition(Quantifier::Always, line)?,
+            "invariant" => self.invariant(line)?,
+            "races" => Property::Races,
             other => return Err(format!("`{other}` is nothing to check")),
         };
         let mut models = Vec::new();
@@ -247,6 +274,20 @@ impl Reader {
         let text = line.quoted();
         let text = text.ok_or("the condition's text in quotes is missing")?;
         Ok(Property::Final { quantifier, cond, text })
+    }
+
+    fn invariant(&self, line: &mut Line) -> Result<Property> {
+        let cond = line.expr(&mut |line| self.state_var(line))?;
+        let text = line.quoted().ok_or("the invariant's text in quotes is missing")?;
+        Ok(Property::Invariant(Invariant { cond, text }))
+    }
+
+    fn state_var(&self, line: &mut Line) -> Result<StateVar> {
+        if line.take_symbol("@") {
+            let point = line.reference("point", &self.points)?;
+            return Ok(StateVar::At(PointId(point)));
+        }
+        self.final_var(line).map(StateVar::from)
     }
 
     fn final_var(&self, line: &mut Line) -> Result<FinalVar> {

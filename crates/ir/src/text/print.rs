@@ -5,8 +5,9 @@ use std::fmt;
 use super::lex::quote;
 use super::names::{References, numeral, written};
 use crate::access::{Access, AccessKind, Addr, Change, Tags};
-use crate::cond::{Check, FinalVar, Property};
+use crate::cond::{Check, FinalVar, Property, StateVar};
 use crate::expr::{Expr, UnOp};
+use crate::fence::Fence;
 use crate::ids::{RegId, Span, ThreadId};
 use crate::op::Op;
 use crate::program::{Interchangeable, LocalExpr, Place, Program, Thread, Ty};
@@ -19,6 +20,7 @@ pub fn print(program: &Program) -> String {
         arrays: References::new(program.arrays.iter().map(|a| &*a.name)),
         threads: References::new(program.threads.iter().map(|t| &*t.name)),
         registers: program.threads.iter().map(registers).collect(),
+        points: References::new(program.points.iter().map(|p| &*p.label)),
     };
     let mut out = Lines::default();
     printer.declarations(program, &mut out);
@@ -28,8 +30,15 @@ pub fn print(program: &Program) -> String {
     if let Some(setup) = program.setup {
         out.plain(format_args!("setup {}", printer.threads.to(setup.index())));
     }
+    for family in &program.families {
+        let (name, thread) = (written(&family.name), printer.threads.to(family.thread.index()));
+        out.plain(format_args!("family {name} {thread} by {}", written(&family.size)));
+    }
     if program.in_order {
         out.plain(format_args!("inorder"));
+    }
+    if program.scoped {
+        out.plain(format_args!("scoped"));
     }
     if !program.initial.is_empty() {
         out.plain(format_args!("initially {}", numbers(&program.initial)));
@@ -65,6 +74,11 @@ pub fn print(program: &Program) -> String {
     for observable in &program.observed {
         let var = printer.final_var(observable.var);
         out.plain(format_args!("observe {} = {var}", written(&observable.name)));
+    }
+    for point in &program.points {
+        let (label, thread) = (written(&point.label), printer.threads.to(point.thread.index()));
+        let places: Vec<_> = point.places.iter().map(ToString::to_string).collect();
+        out.plain(format_args!("point {label} = {thread} {}", places.join(", ")));
     }
     for span in &program.settled {
         out.line(format_args!("settled"), *span);
@@ -104,6 +118,7 @@ struct Printer {
     arrays: References,
     threads: References,
     registers: Vec<References>,
+    points: References,
 }
 
 impl Printer {
@@ -142,6 +157,7 @@ impl Printer {
         let mut out = match &check.property {
             Property::Transactions(criterion) => format!("transactions {}", written(criterion.name())),
             Property::Progress(progress) => format!("progress {}", written(progress.name())),
+            Property::Live(liveness) => format!("live {}", written(liveness.name())),
             Property::Structure(structure) => format!("structure {}", written(structure.name())),
             Property::CommitAtomicity => "commit_atomicity".to_owned(),
             property => property.criterion().to_owned(),
@@ -151,20 +167,33 @@ impl Printer {
                 let cond = expr(cond, &|var| self.final_var(*var));
                 out.push_str(&format!(" {cond} {}", quote(text)));
             }
+            Property::Invariant(invariant) => {
+                let cond = expr(&invariant.cond, &|var| self.state_var(*var));
+                out.push_str(&format!(" {cond} {}", quote(&invariant.text)));
+            }
             Property::Observations(allowed) => {
                 allowed.iter().for_each(|row| out.push_str(&format!(" ({})", numbers(row))));
             }
             Property::Assertions
             | Property::Transactions(_)
             | Property::Progress(_)
+            | Property::Live(_)
             | Property::Structure(_)
-            | Property::CommitAtomicity => {}
+            | Property::CommitAtomicity
+            | Property::Races => {}
         }
         if !check.models.is_empty() {
             let models: Vec<_> = check.models.iter().map(|m| written(m)).collect();
             out.push_str(&format!(" on {}", models.join(", ")));
         }
         out
+    }
+
+    fn state_var(&self, var: StateVar) -> String {
+        match (var, var.value()) {
+            (StateVar::At(point), _) => format!("@{}", self.points.to(point.index())),
+            (_, value) => value.map_or(String::new(), |value| self.final_var(value)),
+        }
     }
 
     fn final_var(&self, var: FinalVar) -> String {
@@ -190,7 +219,10 @@ impl Code<'_> {
         match op {
             Op::Assign { dst, value } => format!("{} := {}", self.place(dst), self.expr(value)),
             Op::Access(access) => self.access(access),
-            Op::Fence(kinds) => format!("fence {kinds}"),
+            Op::Fence(Fence::Named { name, at: Some(at) }) => {
+                format!("fence {name} at {}", self.printer.locations.to(at.index()))
+            }
+            Op::Fence(fence) => format!("fence {fence}"),
             Op::AtomicBegin => "atomic begin".into(),
             Op::AtomicEnd => "atomic end".into(),
             Op::OperationBegin(name) => format!("operation begin {}", written(name)),
@@ -221,13 +253,15 @@ impl Code<'_> {
                 format!("invoke {} {}", method.name(), args.join(", ")).trim_end().into()
             }
             Op::Respond(value) => format!("respond {}", self.expr(value)),
+            Op::Progress(None) => "progress".into(),
+            Op::Progress(Some(label)) => format!("progress {}", written(label)),
             Op::Halt => "halt".into(),
         }
     }
 
     fn access(&self, access: &Access) -> String {
         let word = match (access.kind, &access.change) {
-            (AccessKind::Store, _) if access.tags.contains(Tags::ROLLBACK) => "rollback",
+            (AccessKind::Store, _) if access.tags.contains(Tags::ROLLBACK) && access.dst.is_none() => "rollback",
             (AccessKind::Load | AccessKind::Store | AccessKind::Mark, _) | (_, None) => access.kind.noun(),
             (_, Some(Change::Cas { .. })) => "cas",
             (_, Some(Change::Set(_))) => "exchange",
@@ -238,7 +272,8 @@ impl Code<'_> {
         let arguments: Vec<_> = std::iter::once(self.addr(&access.addr)).chain(operands).collect();
         let tags = if word == "rollback" { access.tags.without(Tags::ROLLBACK) } else { access.tags };
         let tags = if tags.is_empty() { String::new() } else { format!(" {{{tags}}}") };
-        format!("{}{word} {}{tags}", dst.unwrap_or_default(), arguments.join(", "))
+        let failed = access.failed.map(|tags| format!(" else {{{tags}}}")).unwrap_or_default();
+        format!("{}{word} {}{tags}{failed}", dst.unwrap_or_default(), arguments.join(", "))
     }
 
     fn addr(&self, addr: &Addr) -> String {

@@ -2,7 +2,8 @@
 
 use super::Errors;
 use crate::access::{Access, Addr};
-use crate::cond::{FinalVar, Property};
+use crate::cond::{FinalVar, Point, Property, StateVar};
+use crate::fence::Fence;
 use crate::guards::{ALIVE, FREED};
 use crate::ids::{ArrayId, InstrId, LocId, RegId};
 use crate::op::Op;
@@ -31,11 +32,23 @@ pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
     if let Some(setup) = program.setup.filter(|setup| setup.index() >= program.threads.len()) {
         errors.push(format!("setup: there is no thread {setup}"));
     }
+    for (at, family) in program.families.iter().enumerate() {
+        let thread = family.thread;
+        if thread.index() >= program.threads.len() || program.setup == Some(thread) {
+            errors.push(format!("family `{}`: there is no such thread {thread}", family.name));
+        }
+        if program.families[..at].iter().any(|other| other.thread == thread) {
+            errors.push(format!("family `{}`: thread {thread} stands for two families", family.name));
+        }
+    }
     program.orders.iter().for_each(|order| check_order(program, order, errors));
     for observable in &program.observed {
         if let Some(problem) = missing(program, observable.var) {
             errors.push(format!("observed `{}`: {problem}", observable.name));
         }
+    }
+    for point in &program.points {
+        check_point(program, point, errors);
     }
     for check in &program.checks {
         check_property(program, &check.property, errors);
@@ -82,11 +95,31 @@ fn check_order(program: &Program, order: &OwnOrder, errors: &mut Errors) {
     }
 }
 
+/// Checks that the instructions of a point exist, and ascend.
+fn check_point(program: &Program, point: &Point, errors: &mut Errors) {
+    let code = program.threads.get(point.thread.index()).map_or(0, |thread| thread.code.len());
+    let exists = point.places.last().is_none_or(|last| last.index() < code);
+    if !exists || !point.places.is_sorted_by(|a, b| a < b) {
+        errors.push(format!("the point `{}` does not fit the code of {}", point.label, point.thread));
+    }
+}
+
 fn check_property(program: &Program, property: &Property, errors: &mut Errors) {
     match property {
         Property::Final { cond, text, .. } => cond.for_each_var(&mut |var| {
             if let Some(problem) = missing(program, *var) {
                 errors.push(format!("check `{text}`: {problem}"));
+            }
+        }),
+        Property::Invariant(invariant) => invariant.cond.for_each_var(&mut |var| {
+            let problem = match *var {
+                StateVar::At(point) => {
+                    (point.index() >= program.points.len()).then(|| format!("there is no point {point}"))
+                }
+                var => var.value().and_then(|var| missing(program, var)),
+            };
+            if let Some(problem) = problem {
+                errors.push(format!("check `{}`: {problem}", invariant.text));
             }
         }),
         Property::Observations(allowed) => {
@@ -98,8 +131,10 @@ fn check_property(program: &Program, property: &Property, errors: &mut Errors) {
         Property::Assertions
         | Property::Transactions(_)
         | Property::Progress(_)
+        | Property::Live(_)
         | Property::Structure(_)
-        | Property::CommitAtomicity => {}
+        | Property::CommitAtomicity
+        | Property::Races => {}
     }
 }
 
@@ -142,6 +177,12 @@ impl Problems<'_> {
             }
             Op::Choose { from, .. } if from.is_empty() => {
                 self.found.push("a choice from no values".into());
+            }
+            Op::Fence(Fence::Named { name, at: Some(at) }) => {
+                self.location(*at);
+                if name.name() != "synchronize_srcu" {
+                    self.found.push(format!("a `{name}` is not about a location"));
+                }
             }
             Op::Jump(target) => self.target(*target),
             Op::Branch { then_to, else_to, .. } => {

@@ -80,6 +80,7 @@ fn problems(op: &Op, inside: Inside) -> Vec<&'static str> {
         Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) => {
             &[(atomic, "a mark of an atomic block within an atomic section")]
         }
+        Op::Progress(_) => &[(atomic, "a progress mark within an atomic section")],
         Op::Fence(_) => &[(atomic, "a fence within an atomic section")],
         Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => {
             &[(atomic, "a transaction's event within an atomic section")]

@@ -52,10 +52,13 @@ pub(super) fn check_tables(program: &Program, errors: &mut Errors) {
         }
     }
     for check in &program.checks {
-        if let Property::Final { cond, .. } = &check.property {
-            let kind = typing.expr(cond, &mut |_, var| final_kind(program, *var));
-            typing.expect_int(kind, "a condition");
-        }
+        let kind = match &check.property {
+            Property::Final { cond, .. } => typing.expr(cond, &mut |_, var| final_kind(program, *var)),
+            Property::Invariant(invariant) => typing
+                .expr(&invariant.cond, &mut |_, var| var.value().map_or(Kind::INT, |var| final_kind(program, var))),
+            _ => continue,
+        };
+        typing.expect_int(kind, "a condition");
     }
     typing.found.drain(..).for_each(|found| errors.push(found));
 }

@@ -1,9 +1,10 @@
 //! Random programs, valid or not: all constructs, odd names, names taken twice, ids of things that do not exist.
 
 use cyrano_ir::{
-    Addr, ArrayId, BinOp, Change, Check, Expr, FenceSet, FinalExpr, FinalVar, Instr, InstrId, IntType, LocId,
-    LocalExpr, Location, Method, Observable, Op, OwnOrder, Place, Program, Progress, Property, Quantifier, RegId,
-    Register, Routine, SharedArray, Span, Tags, Thread, ThreadId, TxCriterion, TxEvent, Ty, UnOp,
+    Addr, ArrayId, BinOp, Change, Check, Expr, Family, Fence, FenceName, FenceSet, FinalExpr, FinalVar, Instr, InstrId,
+    IntType, Invariant, Liveness, LocId, LocalExpr, Location, Method, Observable, Op, OwnOrder, Place, Point, PointId,
+    Program, Progress, Property, Quantifier, RegId, Register, Routine, SharedArray, Span, StateVar, Tags, Thread,
+    ThreadId, TxCriterion, TxEvent, Ty, UnOp,
 };
 
 /// Names that are easy to get wrong in the text form.
@@ -114,8 +115,15 @@ impl Random {
                 code: r.many(12, |r| Instr { op: r.op(), span: r.span() }),
             }),
             in_order: self.one_in(3),
+            scoped: self.one_in(3),
             setup: if self.one_in(3) { Some(self.thread_id()) } else { None },
+            families: self.many(2, |r| Family { name: r.name(), thread: r.thread_id(), size: r.name() }),
             observed: self.many(4, |r| Observable { name: r.name(), var: r.final_var() }),
+            points: self.many(3, |r| Point {
+                label: r.name(),
+                thread: r.thread_id(),
+                places: r.many(3, |r| InstrId(r.id())),
+            }),
             checks: self.many(4, Self::check),
             constants: self.many(3, |r| (r.name(), r.value())),
             transactional: self.many(2, |r| LocId(r.id())),
@@ -131,7 +139,16 @@ impl Random {
 
     fn check(&mut self) -> Check {
         let quantifier = self.pick(&[Quantifier::Exists, Quantifier::Never, Quantifier::Always]);
-        let property = match self.below(8) {
+        let property = match self.below(11) {
+            10 => Property::Live(self.pick(&Liveness::ALL)),
+            9 => Property::Invariant(Invariant {
+                cond: self.expr(4, &mut |r, _| match r.one_in(3) {
+                    true => StateVar::At(PointId(r.id())),
+                    false => r.final_var().into(),
+                }),
+                text: self.name(),
+            }),
+            8 => Property::Races,
             7 => Property::CommitAtomicity,
             6 => Property::Progress(self.pick(&Progress::ALL)),
             0 => Property::Assertions,
@@ -195,7 +212,7 @@ impl Random {
     }
 
     fn op(&mut self) -> Op {
-        match self.below(22) {
+        match self.below(27) {
             0 => Op::Assign { dst: self.place(2), value: self.local(4) },
             1 => Op::load(self.place(2), self.addr()).tagged(self.tags()),
             2 => Op::store(self.addr(), self.local(3)).tagged(self.tags()),
@@ -226,6 +243,17 @@ impl Random {
             18 => Op::BlockBegin(self.name()),
             19 => Op::BlockCommit,
             20 => Op::BlockEnd(self.many(3, |random| random.local(2))),
+            21 => Op::store_exclusive(Some(self.place(2)), self.addr(), self.local(3)).tagged(self.tags()),
+            22 => {
+                let cas = Change::Cas { expected: self.local(2), new: self.local(2) };
+                Op::rmw(None, self.addr(), cas).tagged(self.tags()).failing(self.tags())
+            }
+            23 => {
+                let names: Vec<FenceName> = FenceName::all().collect();
+                Op::Fence(Fence::Named { name: self.pick(&names), at: self.one_in(2).then(|| LocId(self.id())) })
+            }
+            24 => Op::Progress(None),
+            25 => Op::Progress(Some(self.name())),
             _ => Op::Halt,
         }
     }

@@ -43,6 +43,9 @@ pub fn trace_text(trace: &Trace, style: Style) -> String {
         let picture = Picture::new(&drawing, &rows, style);
         picture.draw(&mut out, &rows);
     }
+    if trace.rounds().is_some_and(|(_, round)| round == 0) {
+        out.push_str(lasso::NOTHING_AGAIN);
+    }
     after::reorderings(&mut out, &drawing, style);
     shape::shape(&mut out, &drawing, style);
     if !lasso::commands(&mut out, &drawing.trace, style) {

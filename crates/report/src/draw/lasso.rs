@@ -7,6 +7,9 @@ use crate::style::{Style, hang};
 /// The line before the first step of the round.
 pub(crate) const AGAIN: &str = "  again and again:\n";
 
+/// What stands there instead if a round has no steps.
+pub(crate) const NOTHING_AGAIN: &str = "  again and again: no access\n";
+
 /// The trace without what repeats; nothing if the execution does not go on for ever.
 pub(crate) fn first_round(trace: &Trace) -> Option<Trace> {
     let (stem, round) = trace.rounds()?;

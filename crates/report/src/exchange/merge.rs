@@ -174,12 +174,10 @@ trait Outcome {
 
 impl Outcome for CheckReport {
     fn subject(&self) -> String {
-        let sizes = |pairs: &mut dyn Iterator<Item = (&String, &i128)>| {
-            pairs.map(|(name, value)| format!(", {name} = {value}")).collect::<String>()
-        };
-        let instance = sizes(&mut self.instance.iter().map(|(name, value)| (name, value)));
-        let model = self.model.as_deref().unwrap_or("-");
-        format!("{}: {} on {model}{}{instance}", self.file, self.title(), sizes(&mut self.set.iter()))
+        let set = self.set.iter().map(|(name, value)| format!(", {name} = {value}"));
+        let instance = self.instance.iter().map(|(name, size)| format!(", {name} = {size}"));
+        let sizes: String = set.chain(instance).collect();
+        format!("{}: {} on {}{sizes}", self.file, self.title(), self.model.as_deref().unwrap_or("-"))
     }
 
     fn conclusion(&self) -> String {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::exchange::shard::ShardReport;
 use crate::results::checks::CheckReport;
+use crate::results::every_number::Size;
 use crate::results::json::{CHECKS, InOrder};
 use crate::results::litmus::{LITMUS, LitmusReport, LitmusValue};
 use crate::results::run::Results;
@@ -143,7 +144,7 @@ fn known(text: &str, names: &[&'static str]) -> Result<&'static str, String> {
 }
 
 /// The size of an instance, for `deserialize_with` like the functions below.
-pub(crate) fn instance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, i128)>, D::Error> {
+pub(crate) fn instance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, Size)>, D::Error> {
     Ok(InOrder::deserialize(deserializer)?.0)
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::draw::lanes::trace_text;
 use crate::exchange::saved;
+use crate::results::every_number::{EveryNumberReport, Size};
 use crate::style::{Paint, Style, bytes, count, hang, hang_painted};
 use crate::table::{Cell, Row, table};
 
@@ -35,7 +36,7 @@ pub struct CheckReport {
     pub engine_note: Option<String>,
     /// The size of the instance: threads, variables, constants.
     #[serde(deserialize_with = "saved::instance")]
-    pub instance: Vec<(String, i128)>,
+    pub instance: Vec<(String, Size)>,
     /// The verdict.
     #[serde(deserialize_with = "saved::verdict")]
     pub verdict: Verdict,
@@ -48,6 +49,8 @@ pub struct CheckReport {
     pub specification: Option<SpecificationReport>,
     /// How many of all clients of a size are wrong.
     pub clients: Option<ClientsReport>,
+    /// How it was decided for every number of threads, if that was asked.
+    pub every_number: Option<EveryNumberReport>,
     /// How each atomic block was proven, for `commit-atomicity`.
     #[serde(default)]
     pub blocks: Vec<BlockReport>,
@@ -262,8 +265,17 @@ fn row(check: &CheckReport) -> Row {
     let clients = check.clients.as_ref().and_then(ClientsReport::sentence);
     let blocks = blocks_sentence(&check.blocks);
     let speed = check.stats.as_ref().filter(|stats| stats.states >= MANY).map(speed);
+    let every_number = check.every_number.as_ref();
+    let every_number = every_number.and_then(|number| number.sentence(check.verdict, check.stats.as_ref()));
     let (doubt, unreached) = (check.doubt(), unreached_sentence(&check.unreached));
-    let notes = [doubt.as_ref(), check.reason.as_ref(), check.engine_note.as_ref(), clients.as_ref(), blocks.as_ref()];
+    let notes = [
+        every_number.as_ref(),
+        doubt.as_ref(),
+        check.reason.as_ref(),
+        check.engine_note.as_ref(),
+        clients.as_ref(),
+        blocks.as_ref(),
+    ];
     let notes = notes.into_iter().chain([unreached.as_ref(), speed.as_ref()]).flatten().chain(&check.caveats);
     Row {
         cells: vec![

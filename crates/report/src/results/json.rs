@@ -115,6 +115,7 @@ fn check(check: &CheckReport) -> impl Serialize {
         "reductions": &check.reductions,
         "caveats" ?: some(&check.caveats),
         "specification": &check.specification,
+        "every_number" ?: check.every_number.as_ref(),
         "clients" ?: check.clients.as_ref(),
         "blocks" ?: some(&check.blocks),
         "unreached" ?: some(&check.unreached),

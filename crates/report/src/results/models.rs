@@ -22,23 +22,34 @@ pub fn models_json(models: &[ModelReport], version: &str) -> String {
     document("cyrano.models/1", version, object! { "models": models })
 }
 
+/// What the table means.
+const PAIRS: &str = "A pair XY, listed for accesses to other addresses and to the same one, is kept: an access of kind X (L load, S store, C compare-and-swap) \
+    is performed before every later one of kind Y of its thread. A model that forwards lets a load see its own thread's \
+    stores before they are performed. Dependencies say which of a load's consequences stay behind it.";
+
+/// What is not in it.
+const RELATIONS: &str = "The models after the table's are written in cat, as axioms about relations between events; `cyrano library show models/NAME.cat` shows \
+    them, and a .cat file of your own is a model, too.";
+
 /// The models as text.
 pub fn models_text(models: &[ModelReport], style: Style) -> String {
     let mut out = String::new();
     let header = ["model", "other address", "same address", "forwards", "dependencies"];
-    let rows: Vec<Row> = models.iter().map(|report| row(&report.model)).collect();
-    table(&mut out, &header, &rows, style);
-    out.push('\n');
-    hang(
-        &mut out,
-        "  ",
-        "A pair XY, listed for accesses to other addresses and to the same one, is kept: an access of kind X (L load, S store, C compare-and-swap) \
-         is performed before every later one of kind Y of its thread. A model that forwards lets a load see its own thread's \
-         stores before they are performed. Dependencies say which of a load's consequences stay behind it.",
-        style,
-    );
-    for report in models {
+    let (relational, reordering): (Vec<_>, Vec<_>) = models.iter().partition(|report| report.model.cat.is_some());
+    let rows: Vec<Row> = reordering.iter().map(|report| row(&report.model)).collect();
+    if !rows.is_empty() {
+        table(&mut out, &header, &rows, style);
         out.push('\n');
+        hang(&mut out, "  ", PAIRS, style);
+    }
+    if !relational.is_empty() && !rows.is_empty() {
+        out.push('\n');
+        hang(&mut out, "  ", RELATIONS, style);
+    }
+    for report in models {
+        if !out.is_empty() {
+            out.push('\n');
+        }
         style.line(&mut out, Paint::Strong, &report.model.name);
         hang(&mut out, "  ", &report.model.summary, style);
         hang(&mut out, "  ", &format!("Engines: {}.", report.engines.join(", ")), style);

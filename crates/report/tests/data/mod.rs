@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cyrano_engine::{Stats, Verdict};
-use cyrano_report::{CheckReport, LitmusReport, OutcomesReport, Results, RunReport, Style};
+use cyrano_report::{CheckReport, LitmusReport, OutcomesReport, Results, RunReport, Size, Style};
 use cyrano_trace::{
     Conflict, DependencyInfo, End, Explanation, ModelInfo, NamedValue, Overtaken, ProgramInfo, PropertyInfo, ReadFrom,
     Relations, SCHEMA, Step, ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo,
@@ -27,6 +27,7 @@ pub fn model() -> ModelInfo {
         serial: false,
         cas: None,
         own_order: false,
+        cat: None,
     }
 }
 
@@ -219,7 +220,8 @@ pub fn report(verdict: Verdict, model: &str, property: &str, trace: Option<Trace
         set: BTreeMap::new(),
         engine: Some("explore".into()),
         engine_note: None,
-        instance: vec![("threads".into(), 2), ("vars".into(), 2)],
+        instance: vec![("threads".into(), Size::Number(2)), ("vars".into(), Size::Number(2))],
+        every_number: None,
         verdict,
         reason: None,
         caveats: Vec::new(),

@@ -1,18 +1,26 @@
 //! Labels to positions, without the instructions that nothing reaches and the jumps that lead nowhere new.
 //!
-//! A branch is never removed, not even one whose two targets are the same: memory models see the control dependency.
+//! A branch is never removed, not even one whose two targets are the same: memory models see the control dependency. A pinned jump is not
+//! removed either, as long as something reaches it: an invariant asks who stands there.
+
+use std::collections::BTreeSet;
 
 use cyrano_ir::{Instr, InstrId, Op};
 
-/// Resolves targets, which are positions in `labels`, and drops superfluous instructions. The last one must be `Halt`.
-pub(crate) fn compact(mut code: Vec<Instr>, labels: &[usize]) -> Vec<Instr> {
+/// Resolves targets, which are positions in `labels`, and drops superfluous instructions. The last one must be `Halt`. Returned with the code is
+/// for each old position the new one, if it was kept.
+pub(crate) fn compact(
+    mut code: Vec<Instr>,
+    labels: &[usize],
+    pinned: &BTreeSet<usize>,
+) -> (Vec<Instr>, Vec<Option<usize>>) {
     resolve(&mut code, labels);
-    let ends = jump_ends(&code);
+    let ends = jump_ends(&code, pinned);
     for instr in &mut code {
         retarget(&mut instr.op, |target| ends[target]);
     }
     let mut kept = reachable(&code);
-    drop_jumps_to_next(&code, &mut kept);
+    drop_jumps_to_next(&code, &mut kept, pinned);
     renumber(code, &kept)
 }
 
@@ -35,7 +43,7 @@ fn retarget(op: &mut Op, to: impl Fn(usize) -> usize) {
 }
 
 /// For every position the first instruction that is not a jump, following jumps; a circle of jumps ends somewhere on itself.
-fn jump_ends(code: &[Instr]) -> Vec<usize> {
+fn jump_ends(code: &[Instr], pinned: &BTreeSet<usize>) -> Vec<usize> {
     const UNKNOWN: usize = usize::MAX;
     let mut ends = vec![UNKNOWN; code.len()];
     let mut path = Vec::new();
@@ -49,7 +57,7 @@ fn jump_ends(code: &[Instr]) -> Vec<usize> {
             ends[at] = at;
             path.push(at);
             match code[at].op {
-                Op::Jump(target) => at = target.index(),
+                Op::Jump(target) if !pinned.contains(&at) => at = target.index(),
                 _ => break at,
             }
         };
@@ -76,13 +84,13 @@ fn reachable(code: &[Instr]) -> Vec<bool> {
 }
 
 /// From the end backwards, so that a run of superfluous jumps goes at once.
-fn drop_jumps_to_next(code: &[Instr], kept: &mut [bool]) {
+fn drop_jumps_to_next(code: &[Instr], kept: &mut [bool], pinned: &BTreeSet<usize>) {
     let mut next_kept = code.len();
     for at in (0..code.len()).rev() {
         if !kept[at] {
             continue;
         }
-        if matches!(code[at].op, Op::Jump(target) if target.index() == next_kept) {
+        if matches!(code[at].op, Op::Jump(target) if target.index() == next_kept && !pinned.contains(&at)) {
             kept[at] = false;
         } else {
             next_kept = at;
@@ -91,7 +99,7 @@ fn drop_jumps_to_next(code: &[Instr], kept: &mut [bool]) {
 }
 
 /// A target that was dropped was a jump to the next kept instruction, so that is where it goes.
-fn renumber(code: Vec<Instr>, kept: &[bool]) -> Vec<Instr> {
+fn renumber(code: Vec<Instr>, kept: &[bool]) -> (Vec<Instr>, Vec<Option<usize>>) {
     let mut positions = Vec::with_capacity(kept.len());
     let mut next = 0;
     for kept in kept {
@@ -102,5 +110,5 @@ fn renumber(code: Vec<Instr>, kept: &[bool]) -> Vec<Instr> {
     for instr in &mut code {
         retarget(&mut instr.op, |target| positions[target]);
     }
-    code
+    (code, positions.into_iter().zip(kept).map(|(position, kept)| kept.then_some(position)).collect())
 }

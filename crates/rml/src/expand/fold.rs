@@ -109,9 +109,12 @@ pub(crate) fn fold<'a, R: Resolve<'a>>(expr: &'a Expr, to: &mut R) -> Fallible<I
                 None => to.atom(expr),
             }
         }
-        ExprKind::Element(..) | ExprKind::Member(_) | ExprKind::SelfIndex | ExprKind::Tid | ExprKind::Executed(_) => {
-            to.atom(expr)
-        }
+        ExprKind::Element(..)
+        | ExprKind::Member(_)
+        | ExprKind::SelfIndex
+        | ExprKind::Tid
+        | ExprKind::Executed(_)
+        | ExprKind::At(_) => to.atom(expr),
         ExprKind::Unary(op, arg) => {
             let folded = IrExpr::unary(*op, fold(arg, to)?);
             settle(folded, expr.span, to)

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use cyrano_ir::told::{Answer, MARK, Note, ObjectCall, Part, What};
 use cyrano_ir::{BinOp, Expr, Instr, InstrId, LocalExpr, Op, Place, RegId, Register, Span, Thread, Ty};
 
+use crate::lower::points::Named;
+
 /// A label: the target of jumps, placed later.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug)]
 pub(crate) struct Label(usize);
@@ -90,6 +92,8 @@ pub(crate) struct Builder {
     pub(crate) after: Vec<u32>,
     pub(crate) calls: u32,
     pub(crate) loops: u32,
+    /// The statements that invariants name.
+    pub(crate) named: Vec<Named>,
     /// What a reader is told: calls of base objects, the one that is being made, what instructions stand for, and marks.
     pub(crate) objects: Vec<ObjectCall>,
     object: Option<(u32, Part)>,
@@ -109,6 +113,13 @@ impl Builder {
         let group = self.group.unwrap_or(self.here());
         self.marks.push(Mark { context, group, touch: self.touch, lock: self.lock, object: self.object, after });
         self.thread.code.push(Instr { op, span });
+    }
+
+    /// Puts an instruction in front of those from a position on, which no label was placed behind.
+    pub(crate) fn insert(&mut self, at: u32, op: Op, span: Span) {
+        self.push(op, span);
+        self.thread.code[at as usize..].rotate_right(1);
+        self.marks[at as usize..].rotate_right(1);
     }
 
     /// What follows is the call of a base object.

@@ -1,6 +1,6 @@
 //! Names and places inside a thread: locals are read, shared variables loaded into temporaries, left to right.
 
-use cyrano_ir::{Addr, Expr as IrExpr, LocalExpr, Op, Place, Ty};
+use cyrano_ir::{Addr, Diagnostic, Expr as IrExpr, LocalExpr, Op, Place, Ty};
 
 use crate::expand::fold::fold;
 use crate::lower::thread::Lower;
@@ -19,12 +19,41 @@ impl<'a> Lower<'a, '_, '_> {
     /// A name, an element, `self` or `tid`.
     pub(crate) fn atom(&mut self, atom: &'a Expr) -> Fallible<LocalExpr> {
         match &atom.kind {
-            ExprKind::SelfIndex => Ok(IrExpr::Const(self.own.self_index)),
-            ExprKind::Tid => Ok(IrExpr::Const(self.own.tid)),
+            ExprKind::SelfIndex => {
+                self.has_number(atom)?;
+                Ok(IrExpr::Const(self.own.self_index))
+            }
+            ExprKind::Tid => {
+                self.has_number(atom)?;
+                Ok(IrExpr::Const(self.own.tid))
+            }
             ExprKind::Name(name) => self.read(name, None),
             ExprKind::Element(name, index) => self.read(name, Some(index)),
             _ => Err(Reported),
         }
+    }
+
+    /// Complains where `self` or `tid` would depend on how many threads there are, or tell those apart that are alike.
+    fn has_number(&mut self, atom: &Expr) -> Fallible<()> {
+        let names = self.own.shared.names;
+        let Some(own) = self.own.thread.0.checked_sub(names.file.procs.len()) else { return Ok(()) };
+        let counts: Vec<_> = names.file.threads[..=own].iter().filter(|t| t.count.is_any()).collect();
+        let word = names.text(atom.span);
+        let (family, message) = match counts.last() {
+            Some(family) if names.file.threads[own].count.is_any() => {
+                let what = "stands for any number of threads, which nothing may tell apart";
+                (family, format!("`{}[*]` {what}: there is no `{word}`", family.name.text))
+            }
+            Some(family) if matches!(atom.kind, ExprKind::Tid) => {
+                let what = "depends on how many threads there are";
+                (family, format!("`tid` {what}, and `{}[*]` is any number", family.name.text))
+            }
+            _ => return Ok(()),
+        };
+        let help = format!("say how many threads there are: `thread {}[2]`, or `--threads 2`", family.name.text);
+        let span = family.count.span().unwrap_or(family.name.span);
+        let diagnostic = Diagnostic::new(atom.span, message, "a number of the thread's own");
+        Err(self.reports.add(diagnostic.with_related(span, "any number of threads").with_help(help)))
     }
 
     fn read(&mut self, name: &'a Name, index: Option<&'a Expr>) -> Fallible<LocalExpr> {

@@ -12,7 +12,7 @@ use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::names::{Shape, Symbol, VarId};
 use crate::resolve::typing::{self, Kind};
 use crate::rules::names::{check_shape, report_unknown};
-use crate::syntax::ast::{Expr, ExprKind, Member, Name, VarKind};
+use crate::syntax::ast::{Count, Expr, ExprKind, Member, Name, VarKind};
 
 /// A variable of a final state, perhaps an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +79,10 @@ impl<'a> Finals<'a, '_> {
     fn the_only(&mut self, name: &Name, candidates: Vec<(usize, VarId)>) -> Fallible<Found> {
         let names = self.shared.names;
         match candidates.as_slice() {
-            [(thread, var)] => Ok(Found::Local(*thread, *var)),
+            [(thread, var)] => {
+                self.refuse_member(self.threads[*thread].declared, name)?;
+                Ok(Found::Local(*thread, *var))
+            }
             // A thread that could not be lowered may have it.
             _ if names.counts.contains(&None) => Err(Reported),
             [] => {
@@ -104,13 +107,9 @@ impl<'a> Finals<'a, '_> {
 
     fn find_member(&mut self, member: &'a Member) -> Fallible<Found> {
         let names = self.shared.names;
-        let declared = names.file.threads.iter().position(|thread| thread.name.text == member.thread.text);
-        let Some(declared) = declared else {
-            let threads = names.file.threads.iter().map(|thread| thread.name.text.as_str());
-            report_unknown("thread", &member.thread, threads, names, self.reports);
-            return Err(Reported);
-        };
-        let thread = self.find_thread(declared, member)?;
+        let declared = self.declared_thread(&member.thread)?;
+        let help = format!("choose one: `{}[0]`", member.thread.text);
+        let thread = self.find_thread(declared, (&member.thread, member.thread_index.as_ref()), help)?;
         let local = names.local(names.thread_body(declared), &member.var.text).map(Symbol::Var);
         match local.or_else(|| names.lookup(None, &member.var.text)) {
             Some(Symbol::Var(var)) if names.var(var).kind != VarKind::Shared => Ok(Found::Local(thread, var)),
@@ -127,11 +126,28 @@ impl<'a> Finals<'a, '_> {
         }
     }
 
-    fn find_thread(&mut self, declared: usize, member: &'a Member) -> Fallible<usize> {
+    /// The declaration of a thread, or of a family.
+    pub(crate) fn declared_thread(&mut self, name: &Name) -> Fallible<usize> {
+        let names = self.shared.names;
+        let declared = names.file.threads.iter().position(|thread| thread.name.text == name.text);
+        declared.ok_or_else(|| {
+            let threads = names.file.threads.iter().map(|thread| thread.name.text.as_str());
+            report_unknown("thread", name, threads, names, self.reports);
+            Reported
+        })
+    }
+
+    /// The thread of a declaration that a name and an index stand for; `help` is for a family without an index.
+    pub(crate) fn find_thread(
+        &mut self,
+        declared: usize,
+        (name, index): (&Name, Option<&'a Expr>),
+        help: String,
+    ) -> Fallible<usize> {
         let count = self.shared.names.counts[declared].ok_or(Reported)?;
-        let is_family = self.shared.names.file.threads[declared].count.is_some();
-        let name = &member.thread;
-        let index = match &member.thread_index {
+        self.refuse_member(declared, name)?;
+        let is_family = !matches!(self.shared.names.file.threads[declared].count, Count::One);
+        let index = match index {
             Some(index) if is_family => {
                 let value = fold_const(index, self)?;
                 let position = u32::try_from(value).ok().filter(|position| *position < count);
@@ -149,28 +165,42 @@ impl<'a> Finals<'a, '_> {
             }
             None if count > 1 => {
                 let message = format!("`{}` is a family of {count} threads", name.text);
-                let help = format!("choose one: `{}[0]`", name.text);
                 return Err(self.reports.complain(name.span, message, "which one?", help));
             }
             None => 0,
         };
+        self.lowered(declared, index).ok_or(Reported)
+    }
+
+    /// The number of a thread among all.
+    pub(crate) fn lowered(&self, declared: usize, index: u32) -> Option<usize> {
         let here =
             |thread: &LoweredThread| thread.declared == declared && u32::try_from(thread.self_index) == Ok(index);
-        self.threads.iter().position(here).ok_or(Reported)
+        self.threads.iter().position(here)
+    }
+
+    /// Members of a family of any number have no names.
+    fn refuse_member(&mut self, declared: usize, name: &Name) -> Fallible<()> {
+        let thread = &self.shared.names.file.threads[declared];
+        let Count::Any { span, .. } = thread.count else { return Ok(()) };
+        let message = format!("`{}` is a variable of any number of threads", self.shared.names.text(name.span));
+        let help = format!("`{}[*]` has no member with a name; say how many it has: `--threads 2`", thread.name.text);
+        let diagnostic = Diagnostic::new(name.span, message, "which member?").with_related(span, "any number");
+        Err(self.reports.add(diagnostic.with_help(help)))
     }
 
     /// The kind of a folded condition, or of a part of it; `span` is that of the whole.
-    pub(crate) fn kind(&mut self, expr: &FinalExpr, span: Span) -> Kind {
+    pub(crate) fn kind<V>(&mut self, expr: &IrExpr<V>, timed: &impl Fn(&Self, &V) -> bool, span: Span) -> Kind {
         match expr {
             IrExpr::Const(_) => Kind::Const,
-            IrExpr::Var(var) if self.is_timestamp(var) => Kind::Timestamp,
+            IrExpr::Var(var) if timed(self, var) => Kind::Timestamp,
             IrExpr::Var(_) => Kind::Int,
             IrExpr::Unary(op, arg) => {
-                let kind = self.kind(arg, span);
+                let kind = self.kind(arg, timed, span);
                 typing::unary(*op, kind, span, self.reports)
             }
             IrExpr::Binary(op, left, right) => {
-                let kinds = (self.kind(left, span), self.kind(right, span));
+                let kinds = (self.kind(left, timed, span), self.kind(right, timed, span));
                 typing::binary(*op, kinds, span, self.reports)
             }
         }

@@ -5,14 +5,16 @@ use std::collections::HashMap;
 use cyrano_ir::automorphisms::interchangeable;
 use cyrano_ir::told::Told;
 use cyrano_ir::{
-    ArrayId, Check, Diagnostic, FinalExpr, FinalVar, LocId, Location, Observable, Op, Program, Property, Routine,
-    SharedArray, Span,
+    Addr, ArrayId, Check, Diagnostic, Family, FinalExpr, FinalVar, LocId, Location, Observable, Op, Program, Property,
+    Routine, SharedArray, Span, Tags, ThreadId,
 };
 
 use crate::clients::told::{self, check_told};
 use crate::clients::values::serial_orders;
-use crate::expand::fold::fold;
+use crate::expand::fold::{Resolve, fold};
 use crate::lower::finals::{Finals, Found, offset};
+use crate::lower::invariants::Invariants;
+use crate::lower::points::named_labels;
 use crate::lower::thread::{Lower, LoweredThread, Shared, SharedHome, initial_values};
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::calls::walk;
@@ -21,7 +23,7 @@ use crate::resolve::typing::truth;
 use crate::rules::checker::Checked;
 use crate::rules::flow::check_flow;
 use crate::rules::paths::check_blocks;
-use crate::syntax::ast::{Block, BlockKind, CheckDecl, Claim, Expr, File, Name, StmtKind, VarKind};
+use crate::syntax::ast::{Block, BlockKind, CheckDecl, Claim, Count, Expr, File, Name, StmtKind, VarKind};
 
 /// What an empty file should look like instead.
 const EXAMPLE: &str = "for example:
@@ -41,7 +43,8 @@ pub(crate) fn lower_program(
 ) -> Program {
     let mut memory = lay_out(names, reports);
     let (homes, locations, arrays) = (&memory.homes, &memory.locations, &memory.arrays);
-    let shared = Shared { names, checked, homes, locations, arrays, atomic };
+    let named = named_labels(names.file);
+    let shared = Shared { names, checked, homes, locations, arrays, named: &named, atomic };
     let mut threads = lower_threads(&shared, reports);
     for thread in &threads {
         check_flow(thread, &shared, reports);
@@ -59,8 +62,11 @@ pub(crate) fn lower_program(
     let observed = if has_finals { observe(&mut finals) } else { Vec::new() };
     let checks = names.file.checks.iter();
     let checks = checks.filter(|check| has_finals || !matches!(check.claim, Claim::Final(..)));
-    let checks = checks.flat_map(|check| lower_check(check, &mut finals)).collect();
-    let constants = names.file.consts.iter().zip(&names.consts);
+    let mut invariants = Invariants { finals: &mut finals, points: Vec::new() };
+    let mut checks: Vec<Check> = checks.flat_map(|check| lower_check(check, &mut invariants)).collect();
+    checks.extend(invariants.declared());
+    let points = invariants.points;
+    let families = families(names, &threads);
     if given && names.file.has_values() && (atomic || !names.file.tells_calls()) {
         // What its transactions do is not judged as a history.
         memory.transactional.clear();
@@ -68,17 +74,20 @@ pub(crate) fn lower_program(
     let orders = if given { &[] } else { names.file.orders.as_slice() };
     let mut program = Program {
         initial: Vec::new(),
+        scoped: false,
         name: name.to_owned(),
         threads: threads.into_iter().map(|lowered| lowered.thread).collect(),
         setup: None,
+        families,
         in_order: false,
         orders: Vec::new(),
         interchangeable: Default::default(),
         serial_orders: serial_orders(orders.iter().map(|order| order.name.text.as_str()), &keys),
         observed,
+        points,
         checks,
         transactional: memory.transactional,
-        constants: constants.filter_map(|(c, value)| Some((c.name.text.clone(), (*value)?))).collect(),
+        constants: constants(names),
         locations: memory.locations,
         arrays: memory.arrays,
         settled: Vec::new(),
@@ -89,11 +98,30 @@ pub(crate) fn lower_program(
         told::note_size(&mut program);
     }
     program.settled = settled(names.file, &program);
+    mark_synchronising(&mut program, &memory.sync);
     if names.file.has_values() && !given {
         let values = program.constants.iter().find(|(name, _)| name == "values").map_or(0, |(_, value)| *value);
         program.interchangeable = interchangeable(&program, values);
     }
     program
+}
+
+/// The constants of the instance.
+fn constants(names: &Names<'_>) -> Vec<(String, i128)> {
+    let known = names.file.consts.iter().zip(&names.consts);
+    let known = known.filter_map(|(constant, value)| Some((constant.name.text.clone(), (*value)?)));
+    known.filter(|(name, _)| !names.file.sizes.contains(name)).chain(names.file.sized.iter().cloned()).collect()
+}
+
+/// The families of any number of threads.
+fn families(names: &Names<'_>, threads: &[LoweredThread]) -> Vec<Family> {
+    let family = |(thread, lowered): (usize, &LoweredThread)| {
+        let declared = &names.file.threads[lowered.declared];
+        let Count::Any { by, .. } = &declared.count else { return None };
+        let (name, thread) = (declared.name.text.clone(), ThreadId::new(thread));
+        Some(Family { size: by.clone().unwrap_or_else(|| name.clone()), name, thread })
+    };
+    threads.iter().enumerate().filter_map(family).collect()
 }
 
 /// A procedure or method, for reports.
@@ -157,6 +185,8 @@ struct Memory {
     arrays: Vec<SharedArray>,
     homes: HashMap<VarId, SharedHome>,
     transactional: Vec<LocId>,
+    /// For each location whether all accesses to it synchronise threads.
+    sync: Vec<bool>,
 }
 
 fn lay_out(names: &Names<'_>, reports: &mut Reports) -> Memory {
@@ -189,6 +219,7 @@ fn lay_out(names: &Names<'_>, reports: &mut Reports) -> Memory {
             let name = if array.is_some() { format!("{name}[{element}]") } else { name.clone() };
             memory.transactional.extend(var.data.then(|| LocId::new(memory.locations.len())));
             memory.locations.push(Location { name, init, ty: var.ty, span: var.name.span });
+            memory.sync.push(var.sync);
         }
     }
     memory
@@ -208,19 +239,39 @@ fn lower_threads(shared: &Shared<'_, '_>, reports: &mut Reports) -> Vec<LoweredT
     threads
 }
 
-fn lower_check<'a>(check: &'a CheckDecl, finals: &mut Finals<'a, '_>) -> Vec<Check> {
-    let properties = properties(&check.claim, |written| {
-        let cond = fold(written, finals)?;
-        let kind = finals.kind(&cond, written.span);
-        truth(kind, written.span, finals.reports);
-        Ok(cond)
-    });
+fn lower_check<'a>(check: &'a CheckDecl, invariants: &mut Invariants<'a, '_, '_>) -> Vec<Check> {
+    let properties = match &check.claim {
+        Claim::Invariant((written, text)) => invariants.property(written, text).map(|property| vec![property]),
+        claim => properties(claim, |written| {
+            let finals = &mut *invariants.finals;
+            let cond = fold(written, finals)?;
+            let kind = finals.kind(&cond, &|finals, var| finals.is_timestamp(var), written.span);
+            truth(kind, written.span, finals.reports);
+            Ok(cond)
+        }),
+    };
     let Ok(properties) = properties else {
-        finals.reports.skip(check.span);
+        invariants.finals.reports.skip(check.span);
         return Vec::new();
     };
     let check = |property| Check { property, models: check.models.clone(), span: check.span };
     properties.into_iter().map(check).collect()
+}
+
+/// Says of all accesses to locations that synchronise threads that they do.
+fn mark_synchronising(program: &mut Program, sync: &[bool]) {
+    let arrays = program.arrays.clone();
+    for access in
+        program.threads.iter_mut().flat_map(|thread| &mut thread.code).filter_map(|instr| instr.op.access_mut())
+    {
+        let loc = match &access.addr {
+            Addr::Fixed(loc) => *loc,
+            Addr::Indexed { array, .. } => arrays[array.index()].base,
+        };
+        if sync.get(loc.index()) == Some(&true) {
+            access.tags |= Tags::SYNC;
+        }
+    }
 }
 
 /// What a claim says; `condition` makes the condition of one about final states.
@@ -235,11 +286,15 @@ pub(crate) fn properties<'a>(
         // Which observations are serial is found out by whoever checks it.
         Claim::Atomicity | Claim::Observations => vec![Property::Observations(Default::default())],
         Claim::Structure(structure) => vec![Property::Structure(*structure)],
+        Claim::Live(liveness) => vec![Property::Live(*liveness)],
         Claim::Progress(all) => all.iter().copied().map(Property::Progress).collect(),
         Claim::Final(quantifier, (written, text)) => {
             let cond = condition(written)?;
             vec![Property::Final { quantifier: *quantifier, cond, text: text.clone() }]
         }
+        Claim::Races => vec![Property::Races],
+        // Only `threads` have invariants.
+        Claim::Invariant(_) => return Err(Reported),
     })
 }
 
@@ -307,7 +362,9 @@ fn observe_locals(finals: &Finals<'_, '_>) -> Vec<Observable> {
         homes.sort();
         for (var, home) in homes.into_iter().map(|(var, home)| (names.var(*var), *home)) {
             if var.kind == VarKind::Local && (var.body.is_none() && names.file.client.is_none() || var.body == own) {
-                *having.entry(&var.name.text).or_default() += 1;
+                // Of any number of threads each has it.
+                let any = names.file.threads[lowered.declared].count.is_any();
+                *having.entry(&var.name.text).or_default() += if any { 2 } else { 1 };
                 found.push((thread, var, home));
             }
         }

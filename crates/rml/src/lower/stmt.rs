@@ -14,11 +14,14 @@ impl<'a, L: Language<'a>> Lower<'a, '_, L> {
     pub(crate) fn lower_stmt(&mut self, stmt: &'a Stmt) -> Fallible<()> {
         let label = self.label_of(stmt);
         L::labelled(self, stmt)?;
+        let from = self.build.here() as usize;
         match &stmt.kind {
-            StmtKind::If { arms, otherwise } => self.lower_if(arms, otherwise.as_ref(), label, stmt.span),
-            StmtKind::Each(_) => L::own_stmt(self, stmt),
-            _ => self.labelled(label, |lower| lower.lower_simple(stmt)),
+            StmtKind::If { arms, otherwise } => self.lower_if(arms, otherwise.as_ref(), label, stmt.span)?,
+            StmtKind::Each(_) => L::own_stmt(self, stmt)?,
+            _ => self.labelled(label, |lower| lower.lower_simple(stmt))?,
         }
+        let named = stmt.label.as_ref().filter(|label| self.named.contains(label.text.as_str()));
+        named.map_or(Ok(()), |label| self.close_named(label, from, stmt.span))
     }
 
     /// The number of the label in front of a statement.
@@ -54,7 +57,7 @@ impl<'a, L: Language<'a>> Lower<'a, '_, L> {
                 cond => self.emit(Op::Assume(cond), span),
             },
             StmtKind::Assert(cond, message) => {
-                let cond = fold(cond, self)?;
+                let cond = self.look(cond, span)?;
                 self.emit(Op::Assert { cond, message: message.clone() }, span)
             }
             StmtKind::Return(value) => {
@@ -71,9 +74,22 @@ impl<'a, L: Language<'a>> Lower<'a, '_, L> {
                 let options = values.into_iter().map(|value| (value, (Some(binder), body))).collect();
                 self.lower_options(options, span)
             }
+            StmtKind::Progress => self.emit(Op::Progress(None), span),
             StmtKind::Skip => Ok(()),
             _ => L::own_stmt(self, stmt),
         }
+    }
+
+    /// The condition of an assertion. What it reads of memory it loads at once: several loads are an atomic section.
+    fn look(&mut self, cond: &'a Expr, span: Span) -> Fallible<LocalExpr> {
+        let from = self.build.here();
+        let cond = fold(cond, self)?;
+        if self.build.here() - from > 1 && !self.in_section {
+            self.reports.settle(self.budget.charge_instruction(span))?;
+            self.build.insert(from, Op::AtomicBegin, span);
+            self.emit(Op::AtomicEnd, span)?;
+        }
+        Ok(cond)
     }
 
     fn lower_assign(&mut self, target: &'a Target, rhs: &'a Rhs, span: Span) -> Fallible<()> {

@@ -4,7 +4,7 @@
 //! the number of its calls: calls of one procedure never overlap, and each gives its parameters and locals their values anew.
 //! Registers are allocated when they are first mentioned, so a local that a thread never uses costs it nothing.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cyrano_ir::{
     Addr, ArrayId, Diagnostic, Expr as IrExpr, LocId, LocalExpr, Location, Op, Place, RegId, Register, SharedArray,
@@ -18,12 +18,13 @@ use crate::expand::fold::{fold, fold_const};
 use crate::expand::share::share;
 use crate::lower::build::Label;
 use crate::lower::expr::Slot;
+use crate::lower::points::{Places, pins, places};
 use crate::lower::{Frame, Language};
 use crate::report::{Fallible, Reported, Reports};
 use crate::resolve::names::{BodyId, Names, Shape, VarId};
 use crate::rules::block::is_block;
 use crate::rules::checker::Checked;
-use crate::syntax::ast::{Block, Call, Command, Expr, Init, Place as Target, Stmt, StmtKind, VarDecl};
+use crate::syntax::ast::{Block, Call, Command, Count, Expr, Init, Name, Place as Target, Stmt, StmtKind, VarDecl};
 
 /// Where shared variables live.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +41,8 @@ pub(crate) struct Shared<'a, 'r> {
     pub(crate) homes: &'r HashMap<VarId, SharedHome>,
     pub(crate) locations: &'r [Location],
     pub(crate) arrays: &'r [SharedArray],
+    /// The labels that invariants name.
+    pub(crate) named: &'r BTreeSet<&'a str>,
     /// Whether the transactions of a given client are atomic blocks, without the stm.
     pub(crate) atomic: bool,
 }
@@ -63,6 +66,8 @@ pub(crate) struct Threads<'a, 'r> {
     pub(crate) shared: &'r Shared<'a, 'r>,
     pub(crate) self_index: i128,
     pub(crate) tid: i128,
+    /// The thread's own body.
+    pub(crate) thread: BodyId,
     /// Where the most general client chooses the next command, in an stm.
     pub(crate) client: Option<Label>,
     /// The client of an stm with values.
@@ -103,7 +108,10 @@ impl<'a, 'r> Language<'a> for Threads<'a, 'r> {
             StmtKind::Declare(decls) => lower.lower_declaration(decls, span),
             StmtKind::Atomic(body) if !lower.commits(body) => {
                 lower.emit(Op::AtomicBegin, span)?;
-                lower.lower_block(body)?;
+                lower.in_section = true;
+                let lowered = lower.lower_block(body);
+                lower.in_section = false;
+                lowered?;
                 lower.emit(Op::AtomicEnd, body.close)
             }
             StmtKind::Atomic(body) => lower.lower_atomic_block(lower.line(span), &[], body, span),
@@ -123,6 +131,14 @@ impl<'a, 'r> Language<'a> for Threads<'a, 'r> {
             }
             // The rules have refused it.
             _ => Err(Reported),
+        }
+    }
+
+    fn labelled(lower: &mut Lower<'a, 'r, '_>, stmt: &'a Stmt) -> Fallible<()> {
+        let asked = |label: &&Name| lower.own.shared.names.file.asks_for(&label.text);
+        match stmt.label.as_ref().filter(asked) {
+            Some(label) => lower.emit(Op::Progress(Some(label.text.clone())), stmt.span),
+            None => Ok(()),
         }
     }
 
@@ -151,6 +167,8 @@ pub(crate) struct LoweredThread {
     pub(crate) keys: Vec<Vec<Vec<RegId>>>,
     /// What its marks stand for.
     pub(crate) marks: Vec<cyrano_ir::told::What>,
+    /// Where the labels are that invariants name.
+    pub(crate) points: BTreeMap<String, Places>,
 }
 
 impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
@@ -165,8 +183,9 @@ impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
         'r: 'm,
     {
         let homes = HashMap::new();
-        let own = Threads { shared, self_index, tid, client: None, values: None, tx: None, homes };
-        Self::new(own, Body::new(body), (&shared.names.budget, reports))
+        let own = Threads { shared, self_index, tid, thread: body, client: None, values: None, tx: None, homes };
+        let lower = Self::new(own, Body::new(body), (&shared.names.budget, reports));
+        Self { named: shared.named.clone(), ..lower }
     }
 
     /// The register of a variable in a thread that is already lowered: `observe` may name what the thread never mentions.
@@ -185,8 +204,9 @@ impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
         let declaration = &file.threads[declared];
         let block = &declaration.body;
         let name = match declaration.count {
-            Some(_) => format!("{}[{}]", declaration.name.text, self.own.self_index),
-            None => declaration.name.text.clone(),
+            Count::Number(_) => format!("{}[{}]", declaration.name.text, self.own.self_index),
+            Count::Any { .. } => format!("{}[*]", declaration.name.text),
+            Count::One => declaration.name.text.clone(),
         };
         let given = file.client.is_some();
         let (lowered, span) = match file.stm().filter(|_| !given) {
@@ -199,16 +219,18 @@ impl<'a, 'r, 'm> Lower<'a, 'r, 'm> {
         }
         self.place(Label::END);
         // If the budget is gone the program is refused, and labels may point past its end.
-        let code = match self.emit(Op::Halt, block.close) {
-            Ok(()) => compact(std::mem::take(&mut self.build.thread.code), &self.build.labels),
-            Err(Reported) => Vec::new(),
+        let named = std::mem::take(&mut self.build.named);
+        let (code, positions) = match self.emit(Op::Halt, block.close) {
+            Ok(()) => compact(std::mem::take(&mut self.build.thread.code), &self.build.labels, &pins(&named)),
+            Err(Reported) => (Vec::new(), Vec::new()),
         };
+        let points = places(&named, &code, &positions);
         self.report_open_ends(&code);
         let keys = self.key_registers();
         let code = if self.own.values.is_some() || given && !self.own.shared.atomic { share(code) } else { code };
         let thread = Thread { name, registers: self.build.thread.registers, code };
         let marks = self.build.marks_told;
-        LoweredThread { declared, self_index: self.own.self_index, thread, homes: self.own.homes, keys, marks }
+        LoweredThread { declared, self_index: self.own.self_index, thread, homes: self.own.homes, keys, marks, points }
     }
 
     /// Lowers a command with constants for its parameters, up to its end.

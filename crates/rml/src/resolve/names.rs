@@ -12,7 +12,7 @@ use crate::expand::budget::Budget;
 use crate::expand::fold::{Outside, fold_const};
 use crate::given;
 use crate::report::{Fallible, Reported, Reports};
-use crate::syntax::ast::{Block, Command, Expr, ExprKind, File, Init, Name, StmtKind, VarDecl, VarKind};
+use crate::syntax::ast::{Block, Command, Count, Expr, ExprKind, File, Init, Name, StmtKind, VarDecl, VarKind};
 
 /// The largest array.
 const MAX_ARRAY: i128 = 4096;
@@ -51,6 +51,7 @@ pub(crate) struct Var<'a> {
     pub(crate) kind: VarKind,
     /// Whether it is a transactional variable.
     pub(crate) data: bool,
+    pub(crate) sync: bool,
     pub(crate) shape: Shape,
     pub(crate) ty: Ty,
     pub(crate) init: Option<&'a Init>,
@@ -228,7 +229,7 @@ impl<'a> Names<'a> {
             Some(len) => self.array_len(len, reports).map_or(Shape::Unknown, Shape::Array),
         };
         let (name, kind, ty) = (&decl.name, decl.kind, decl.ty);
-        self.vars.push(Var { name, kind, data: decl.data, shape, ty, init: decl.init.as_ref(), body });
+        self.vars.push(Var { name, kind, data: decl.data, sync: decl.sync, shape, ty, init: decl.init.as_ref(), body });
         VarId(self.vars.len() - 1)
     }
 
@@ -250,8 +251,12 @@ impl<'a> Names<'a> {
                 declared_twice(&thread.name, *first, reports);
             }
             first.entry(&thread.name.text).or_insert(thread.name.span);
-            let span = thread.count.as_ref().map_or(thread.name.span, |count| count.span);
-            let count = thread.count.as_ref().map_or(Ok(1), |count| self.constant(count, reports));
+            let span = thread.count.span().unwrap_or(thread.name.span);
+            let count = match &thread.count {
+                Count::Number(count) => self.constant(count, reports),
+                // One stands for all.
+                Count::One | Count::Any { .. } => Ok(1),
+            };
             let count = count.and_then(|count| {
                 total += count.clamp(0, MAX_THREADS + 1);
                 check_count((family, count), total, span, reports)

@@ -15,7 +15,7 @@ use crate::resolve::typing::Kind;
 use crate::rules::labels::labels;
 use crate::rules::stm::stores_data;
 use crate::rules::table::Units;
-use crate::syntax::ast::{AtomicBlock, Block, Expr, Init, Name, Stmt, StmtKind, VarDecl, VarKind};
+use crate::syntax::ast::{AtomicBlock, Block, Count, Expr, Init, Name, Stmt, StmtKind, VarDecl, VarKind};
 
 /// What the lowering needs to know.
 pub(crate) struct Checked {
@@ -109,8 +109,8 @@ pub(crate) fn check(names: &Names<'_>, reports: &mut Reports) -> Checked {
         checker.check_body(names.thread_body(index), &thread.body);
     }
     let bodies = procs.iter().map(|procedure| &procedure.body);
-    labels(bodies.chain(names.file.threads.iter().map(|thread| &thread.body)), checker.reports);
-    checker.check_claims();
+    let labels = labels(bodies.chain(names.file.threads.iter().map(|thread| &thread.body)), checker.reports);
+    checker.check_claims(&labels);
     checker.check_values();
     checker.check_client();
     let commits = checker.check_stm();
@@ -129,8 +129,10 @@ impl<'a> Checker<'a, '_> {
         }
         // The number of an stm's threads is a constant that is checked where it is declared.
         let threads = if file.stm().is_some() && file.client.is_none() { &[] } else { file.threads.as_slice() };
-        for count in threads.iter().filter_map(|thread| thread.count.as_ref()) {
-            self.constant(count);
+        for thread in threads {
+            if let Count::Number(count) = &thread.count {
+                self.constant(count);
+            }
         }
     }
 

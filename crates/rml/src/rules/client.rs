@@ -12,6 +12,9 @@ use crate::rules::checker::Checker;
 use crate::rules::table::{Home, Unit};
 use crate::syntax::ast::{Block, Call, Claim, Command, Name};
 
+/// What is said of claims about the states and accesses of threads.
+pub(crate) const ONLY_THREADS: &str = "invariants and races are properties of `threads`";
+
 impl<'a> Checker<'a, '_> {
     /// Whether the body being checked is a thread of a given client.
     pub(crate) fn in_client(&self) -> bool {
@@ -98,10 +101,12 @@ impl<'a> Checker<'a, '_> {
             }
             Claim::Transactions(_) => None,
             Claim::Progress(_) => Some("progress is about all clients, and this stm has one of its own".to_owned()),
+            Claim::Live(liveness) => Some(format!("`{}` is a property of `threads`", liveness.name())),
             Claim::Structure(structure) => {
                 Some(format!("`{}` is about all clients, and this stm has one of its own", structure.name()))
             }
             Claim::CommitAtomicity => Some("a client has no commit points".to_owned()),
+            Claim::Invariant(_) | Claim::Races => Some(ONLY_THREADS.to_owned()),
             Claim::Atomicity | Claim::Assertions | Claim::Observations | Claim::Final(..) => None,
         }
     }

@@ -181,6 +181,9 @@ fn one_check(check: &CheckDecl, file: &File, checker: &mut Checker<'_, '_>) {
     if let Claim::CommitAtomicity
     | Claim::Atomicity
     | Claim::Structure(_)
+    | Claim::Live(_)
+    | Claim::Invariant(_)
+    | Claim::Races
     | Claim::Transactions(TxCriterion::InOrder(_)) = check.claim
     {
         let help = "check `opacity`, another criterion, `assertions` or a condition over results";

@@ -22,6 +22,10 @@ impl<'a> Checker<'a, '_> {
                 let help = format!("inside its thread the variable is just `{}`", member.var.text);
                 self.complain(expr.span, message, "not here", help)
             }
+            ExprKind::At(_) => {
+                let help = "claim it of every state: `check invariant (…);`";
+                self.complain(expr.span, "only an invariant asks where a thread stands", "not here", help)
+            }
             ExprKind::SelfIndex | ExprKind::Tid => self.check_self(expr.span),
             ExprKind::Unary(op, arg) => {
                 let kind = self.kind_of(arg);

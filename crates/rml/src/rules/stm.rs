@@ -1,15 +1,19 @@
 //! The rules of an stm as a whole: its commands, its transactional variables, and what may be claimed about it.
 
+use std::collections::HashMap;
+
+use cyrano_ir::suggest::closest;
 use cyrano_ir::{Diagnostic, Span, TxEvent};
 
 use crate::resolve::calls::walk;
 use crate::resolve::names::{BodyId, Names, Shape, Symbol, VarId};
 use crate::rules::checker::Checker;
-use crate::syntax::ast::{Claim, Command, Place, Rhs, Rmw, RmwArgs, Stmt, StmtKind};
+use crate::rules::client::ONLY_THREADS;
+use crate::syntax::ast::{CheckDecl, Claim, Command, Place, Rhs, Rmw, RmwArgs, Stmt, StmtKind};
 
 impl<'a> Checker<'a, '_> {
     /// Checks what the file claims and observes: final states belong to `threads`, criteria for transactions to an `stm`.
-    pub(crate) fn check_claims(&mut self) {
+    pub(crate) fn check_claims(&mut self, labels: &HashMap<&str, Span>) {
         let file = self.names.file;
         let Some((kind, program)) = file.program else { return };
         let (is_stm, has_client) = (file.stm().is_some(), file.client.is_some());
@@ -18,11 +22,13 @@ impl<'a> Checker<'a, '_> {
                 let help = "leave it out: the check is about the whole program";
                 self.complain(span, "only the clients of an `algorithm` are chosen by `for`", "not here", help);
             }
+            self.check_label(check, labels);
             let message = match &check.claim {
                 claim if has_client => match Self::refused_of_client(claim, file.has_values()) {
                     Some(message) => message,
                     None => continue,
                 },
+                Claim::Invariant(_) | Claim::Races if is_stm => ONLY_THREADS.to_owned(),
                 Claim::Final(..) if is_stm => {
                     "the threads of an stm never end, so there are no final states".to_owned()
                 }
@@ -30,6 +36,9 @@ impl<'a> Checker<'a, '_> {
                     format!("`{}` is a property of an `stm`, not of `threads`", criterion.name())
                 }
                 Claim::Progress(_) if !is_stm => "progress is a property of an `stm`, not of `threads`".to_owned(),
+                Claim::Live(liveness) if is_stm => {
+                    format!("`{}` is a property of `threads`, not of an `stm`", liveness.name())
+                }
                 Claim::Structure(structure) if !is_stm => {
                     format!("`{}` is a property of an `stm`, not of `threads`", structure.name())
                 }
@@ -44,7 +53,7 @@ impl<'a> Checker<'a, '_> {
                 }
                 true if has_client => "check `atomicity`, `assertions` or a condition over final states",
                 true => "check `opacity`, `strict-serializability`, `progress` or `assertions`",
-                false => "check `assertions`, or a condition over final states",
+                false => "check `assertions`, `termination`, or a condition over final states",
             };
             let diagnostic = Diagnostic::new(check.span, message, "not here").with_help(help);
             self.reports.add(diagnostic.with_related(program, format!("this is `{}`", kind.word())));
@@ -54,6 +63,17 @@ impl<'a> Checker<'a, '_> {
             let help = "an stm is judged by its histories: `check opacity;`";
             self.reports.complain(observed.span, message, "observed here", help);
         }
+    }
+
+    /// A label that is asked about is one of a statement.
+    fn check_label(&mut self, check: &CheckDecl, labels: &HashMap<&str, Span>) {
+        let Claim::Live(liveness) = &check.claim else { return };
+        let Some(label) = liveness.label().filter(|label| !labels.contains_key(label.name())) else { return };
+        let help = match closest(label.name(), labels.keys().copied()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "write it in front of a statement: `L: x := 1;`".to_owned(),
+        };
+        self.complain(check.span, format!("no statement has the label `{}`", label.name()), "unknown label", help);
     }
 
     /// Checks the parts of an stm; whether `end` may commit.

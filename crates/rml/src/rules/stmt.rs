@@ -25,6 +25,9 @@ impl<'a> Checker<'a, '_> {
             self.reports.add(refusal);
             return;
         }
+        if stmt.label.as_ref().is_some_and(|label| self.names.file.asks_for(&label.text)) {
+            self.check_unit(Unit::Mark, stmt.span);
+        }
         match &stmt.kind {
             StmtKind::Declare(_) => {
                 let help = "declare it in the outermost block of the thread or procedure";
@@ -59,11 +62,16 @@ impl<'a> Checker<'a, '_> {
                 self.check_target(place);
             }
             StmtKind::ChooseBlock(blocks) => blocks.iter().for_each(|block| self.check_block(block)),
+            // An assertion of threads looks at memory; in an stm what it loads would be part of the history.
+            StmtKind::Assert(cond, _) if self.names.file.stm().is_none() => {
+                self.condition(cond);
+            }
             StmtKind::Assume(cond) | StmtKind::Assert(cond, _) => self.check_condition(cond),
             StmtKind::Return(value) => self.check_return(value.as_ref(), stmt.span),
             StmtKind::Each(_) => {}
             StmtKind::Foreach(binder, range, body) => self.check_unrolled(binder, range, body, true),
             StmtKind::Forsome(binder, range, body) => self.check_unrolled(binder, range, body, false),
+            StmtKind::Progress => self.check_unit(Unit::Mark, stmt.span),
             StmtKind::Skip => {}
             StmtKind::Transaction(event) => self.check_event(*event, stmt.span),
             StmtKind::Rollback(place, value) => self.check_rollback(place, value, stmt.span),

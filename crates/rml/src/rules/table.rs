@@ -42,6 +42,10 @@ fn row(stmt: &Stmt, home: Home) -> Option<Refusal> {
             ("`return` cannot leave a transaction", "remember the decision in a local and act on it behind the `}`")
         }
         (StmtKind::Return(_), _) | (StmtKind::Each(_), Method) => return None,
+        (StmtKind::Progress, Stm | Client | Transaction) => (
+            "`progress` marks what `threads` get done",
+            "what a transactional memory gets done are commits: `check progress;`",
+        ),
         (StmtKind::Each(_), _) => {
             ("sets are known inside methods only", "write `foreach i in 0..<n { … }`, or `while`")
         }
@@ -110,6 +114,7 @@ fn word(stmt: &Stmt) -> &'static str {
         StmtKind::Break => "break",
         StmtKind::Continue => "continue",
         StmtKind::Fence(_) => "fence",
+        StmtKind::Progress => "progress",
         StmtKind::Atomic(_) | StmtKind::AtomicBlock(_) => "atomic",
         StmtKind::Tx(..) => "tx",
         StmtKind::Operation(..) => "operation",
@@ -156,10 +161,11 @@ pub(crate) enum Unit {
     Operation,
     Block,
     Transaction,
+    Mark,
 }
 
 impl Unit {
-    const ALL: [Self; 5] = [Self::Fence, Self::Section, Self::Operation, Self::Block, Self::Transaction];
+    const ALL: [Self; 6] = [Self::Fence, Self::Section, Self::Operation, Self::Block, Self::Transaction, Self::Mark];
 
     /// With its article, for messages.
     fn noun(self) -> &'static str {
@@ -169,6 +175,7 @@ impl Unit {
             Self::Operation => "an operation",
             Self::Block => "an atomic block",
             Self::Transaction => "a transaction",
+            Self::Mark => "a progress mark",
         }
     }
 }
@@ -201,10 +208,11 @@ const ONE_BLOCK: &str =
     "the outer block makes everything in it atomic; drop the inner one, or put its `commit` behind it";
 
 /// Which unit cannot stand in which other one: what to call the two, and help.
-const NESTING: [(Unit, Unit, &str, &str, &str); 10] = {
-    use Unit::{Block, Fence, Operation, Section, Transaction};
+const NESTING: [(Unit, Unit, &str, &str, &str); 11] = {
+    use Unit::{Block, Fence, Mark, Operation, Section, Transaction};
     [
         (Fence, Section, "a fence", "the section", IN_ORDER),
+        (Mark, Section, "the mark", "the section", "put it before or behind the section"),
         (Section, Section, "the inner section", "the outer section", ONE_SECTION),
         (Operation, Section, "the operation", "an atomic section", APART),
         (Operation, Operation, "the operation", "an operation", APART),

@@ -4,7 +4,11 @@
 //! of expressions serve all blocks; which of them may stand where is up to the rules.
 //! `else if` chains are flat lists and expressions carry their depth, so that no pass recurses deeper than the parser allowed.
 
-use cyrano_ir::{BinOp, FenceSet, Span, TxEvent, Ty, UnOp};
+mod expr;
+
+use cyrano_ir::{FenceSet, Span, TxEvent, Ty};
+
+pub(crate) use expr::{At, Executed, Expr, ExprKind, LabelRef, Member};
 
 use crate::syntax::objects::{About, Algorithm, Client, Each};
 
@@ -28,6 +32,10 @@ pub(crate) struct File {
     pub(crate) decls: Vec<VarDecl>,
     pub(crate) procs: Vec<Proc>,
     pub(crate) threads: Vec<ThreadDecl>,
+    /// The families that were given a number of members, and how many.
+    pub(crate) sized: Vec<(String, i128)>,
+    /// The constants that were nothing but the number of threads, and now mean nothing.
+    pub(crate) sizes: Vec<String>,
     /// The word `client`, if the stm is run with a client of the file's own.
     pub(crate) client: Option<Span>,
     /// What `data` starts with for the client, until its declarations say it.
@@ -41,6 +49,10 @@ pub(crate) struct File {
     pub(crate) orders: Vec<OrderDecl>,
     pub(crate) observed: Vec<Expr>,
     pub(crate) checks: Vec<CheckDecl>,
+    /// The invariants that the program declares.
+    pub(crate) invariants: Vec<InvariantDecl>,
+    /// Where `check invariant` asks for them, and on which models.
+    pub(crate) invariant_checks: Vec<(Vec<String>, Span)>,
     /// Whether a declaration was lost to a syntax error, so that an unknown name proves nothing.
     pub(crate) incomplete: bool,
     /// Whether there were syntax errors, so that a missing statement proves nothing.
@@ -63,6 +75,15 @@ impl File {
     pub(crate) fn tells_calls(&self) -> bool {
         let about_history = |check: &CheckDecl| matches!(check.claim, Claim::Transactions(_));
         self.client.is_some() && self.has_values() && self.checks.iter().any(about_history)
+    }
+
+    /// Whether a check has the statements of this label as marks.
+    pub(crate) fn asks_for(&self, label: &str) -> bool {
+        let asks = |check: &CheckDecl| match &check.claim {
+            Claim::Live(liveness) => liveness.label().is_some_and(|asked| asked.name() == label),
+            _ => false,
+        };
+        self.checks.iter().any(asks)
     }
 
     /// The procedure that a command is.
@@ -133,6 +154,8 @@ pub(crate) struct VarDecl {
     pub(crate) kind: VarKind,
     /// Whether it was declared as `data`: shared, and a transactional variable.
     pub(crate) data: bool,
+    /// Whether all accesses to it synchronise threads.
+    pub(crate) sync: bool,
     pub(crate) len: Option<Expr>,
     pub(crate) ty: Ty,
     pub(crate) init: Option<Init>,
@@ -203,8 +226,40 @@ pub(crate) struct OrderDecl {
 #[derive(Debug)]
 pub(crate) struct ThreadDecl {
     pub(crate) name: Name,
-    pub(crate) count: Option<Expr>,
+    pub(crate) count: Count,
     pub(crate) body: Block,
+}
+
+/// How many threads a declaration stands for.
+#[derive(Debug)]
+pub(crate) enum Count {
+    /// One, which is no family.
+    One,
+    /// So many.
+    Number(Expr),
+    /// Any number.
+    Any {
+        /// Where that is said.
+        span: Span,
+        /// The constant that was the number, if it was nothing but one.
+        by: Option<String>,
+    },
+}
+
+impl Count {
+    /// Whether it is any number.
+    pub(crate) fn is_any(&self) -> bool {
+        matches!(self, Self::Any { .. })
+    }
+
+    /// Where it is said.
+    pub(crate) fn span(&self) -> Option<Span> {
+        match self {
+            Self::One => None,
+            Self::Number(number) => Some(number.span),
+            Self::Any { span, .. } => Some(*span),
+        }
+    }
 }
 
 /// Statements in braces, or a single one without.
@@ -283,6 +338,8 @@ pub(crate) enum StmtKind {
     /// `foreach` over a set or map.
     Each(Each),
     Forsome(Name, Range, Block),
+    /// `progress;`, a mark that a thread passes.
+    Progress,
     Skip,
 }
 
@@ -380,103 +437,13 @@ pub(crate) enum RangeKind {
     List(Vec<Expr>),
 }
 
-/// An expression.
+/// `invariant name (condition);`.
 #[derive(Debug)]
-pub(crate) struct Expr {
-    pub(crate) kind: ExprKind,
+pub(crate) struct InvariantDecl {
+    pub(crate) cond: Expr,
+    /// What was written, the name included.
+    pub(crate) text: String,
     pub(crate) span: Span,
-    /// The height of the tree.
-    pub(crate) depth: u32,
-}
-
-impl Expr {
-    /// Whether a name in it stands for a value.
-    pub(crate) fn mentions(&self, name: &str) -> bool {
-        let mut found = false;
-        self.for_each_name(&mut |known| found |= known.text == name);
-        found
-    }
-
-    /// Whether it asks for the number of the thread.
-    pub(crate) fn has_tid(&self) -> bool {
-        match &self.kind {
-            ExprKind::Tid => true,
-            ExprKind::Tuple(parts) => parts.iter().any(Self::has_tid),
-            ExprKind::In(arg, _) | ExprKind::Unary(_, arg) => arg.has_tid(),
-            ExprKind::Binary(_, left, right) => left.has_tid() || right.has_tid(),
-            _ => false,
-        }
-    }
-
-    /// Calls `visit` on every name that stands for a value.
-    pub(crate) fn for_each_name<'a>(&'a self, visit: &mut impl FnMut(&'a Name)) {
-        match &self.kind {
-            ExprKind::Name(name) => visit(name),
-            ExprKind::Tuple(parts) => parts.iter().for_each(|part| part.for_each_name(visit)),
-            ExprKind::In(arg, _) | ExprKind::Unary(_, arg) => arg.for_each_name(visit),
-            ExprKind::Binary(_, left, right) => {
-                left.for_each_name(visit);
-                right.for_each_name(visit);
-            }
-            _ => {}
-        }
-    }
-
-    /// The components of an element of a set.
-    pub(crate) fn parts(&self) -> &[Self] {
-        match &self.kind {
-            ExprKind::Tuple(parts) => parts,
-            _ => std::slice::from_ref(self),
-        }
-    }
-}
-
-/// The kinds of expressions.
-#[derive(Debug)]
-pub(crate) enum ExprKind {
-    Int(i128),
-    Name(Name),
-    Element(Name, Box<Expr>),
-    Member(Box<Member>),
-    SelfIndex,
-    Tid,
-    Unary(UnOp, Box<Expr>),
-    Binary(BinOp, Box<Expr>, Box<Expr>),
-    Quantified {
-        all: bool,
-        binder: Name,
-        range: Range,
-        body: Box<Expr>,
-    },
-    /// `(a, b)`, an element of a set.
-    Tuple(Vec<Expr>),
-    /// `x in set`.
-    In(Box<Expr>, Name),
-    /// `exec(L)` or `L1 < L2`.
-    Executed(Box<Executed>),
-}
-
-/// A statement that was executed, and one that it was executed before, if there is a second one (Samand, section 4).
-#[derive(Debug)]
-pub(crate) struct Executed {
-    pub(crate) first: LabelRef,
-    pub(crate) second: Option<LabelRef>,
-}
-
-/// `R03`, or `A.R03` for the statement as the client's call `A` executes it: a run-time label.
-#[derive(Clone, Debug)]
-pub(crate) struct LabelRef {
-    pub(crate) call: Option<Name>,
-    pub(crate) label: Name,
-}
-
-/// A variable of a named thread: `p0.r1`, `w[1].a[2]`.
-#[derive(Debug)]
-pub(crate) struct Member {
-    pub(crate) thread: Name,
-    pub(crate) thread_index: Option<Expr>,
-    pub(crate) var: Name,
-    pub(crate) index: Option<Expr>,
 }
 
 /// A `check` declaration.
@@ -491,4 +458,4 @@ pub(crate) struct CheckDecl {
 }
 
 /// What a `check` claims; a condition comes with its text.
-pub(crate) type Claim = cyrano_criteria::table::Claim<(Expr, String)>;
+pub(crate) type Claim = cyrano_criteria::table::Claim<(Expr, String), (Expr, String)>;

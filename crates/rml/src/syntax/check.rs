@@ -4,10 +4,10 @@
 
 use cyrano_criteria::table::{CRITERIA, Needs};
 use cyrano_ir::suggest::closest;
-use cyrano_ir::{OrderName, Quantifier, TxCriterion};
+use cyrano_ir::{LabelName, Liveness, OrderName, Quantifier, Span, TxCriterion};
 
 use crate::report::{Fallible, Reported};
-use crate::syntax::ast::{CheckDecl, Claim, Expr, Name};
+use crate::syntax::ast::{BlockKind, CheckDecl, Claim, Expr, InvariantDecl, Name};
 use crate::syntax::lexer::unquote;
 use crate::syntax::objects::{About, Bound, SpaceDecl};
 use crate::syntax::parser::Parser;
@@ -26,6 +26,9 @@ impl Parser<'_, '_> {
     /// `check CLAIM [for …] [on …];`.
     pub(crate) fn check(&mut self) -> Fallible<()> {
         let start = self.bump();
+        if self.at_word("invariant") && self.peek_second() != Token::OpenParen {
+            return self.check_invariants(start);
+        }
         let claim = self.claim()?;
         let mut about = match &claim {
             // What makes progress are threads that go on for ever, not the client before.
@@ -48,9 +51,62 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
+    /// `check invariant [on …];`: those that the program declares.
+    fn check_invariants(&mut self, start: Span) -> Fallible<()> {
+        self.bump();
+        let models = if self.eat(Token::On) { self.several(Self::model)? } else { Vec::new() };
+        let span = self.since(start);
+        self.expect(Token::Semicolon)?;
+        if self.is_algorithm {
+            let help = "check `opacity`, another criterion, `assertions` or a condition over results";
+            self.complain(span, "this cannot be claimed of an algorithm", "not here", help);
+        }
+        self.file.invariant_checks.push((models, span));
+        Ok(())
+    }
+
+    /// Whether `invariant (…)` or `invariant name (…)` is next.
+    pub(crate) fn starts_invariant(&self) -> bool {
+        let named = self.peek_second() == Token::Ident && self.peek_ahead(2) == Token::OpenParen;
+        self.at_word("invariant") && (named || self.peek_second() == Token::OpenParen)
+    }
+
+    /// `invariant name (…);`.
+    pub(crate) fn invariant(&mut self, kind: BlockKind) -> Fallible<()> {
+        let start = self.bump();
+        if kind != BlockKind::Threads {
+            let message = format!("an invariant is about the threads of `threads`, not of `{}`", kind.word());
+            self.complain(start, message, "not here", "claim what its histories satisfy: `check opacity;`");
+        }
+        let name = if self.peek() == Token::Ident { Some(self.name()?) } else { None };
+        let (cond, text) = self.condition()?;
+        let span = self.since(start);
+        self.expect(Token::Semicolon)?;
+        let text = name.map_or(text.clone(), |name| format!("{}: {text}", name.text));
+        self.file.invariants.push(InvariantDecl { cond, text, span });
+        Ok(())
+    }
+
+    /// `(condition)`, and how it was written.
+    fn condition(&mut self) -> Fallible<(Expr, String)> {
+        self.expect(Token::OpenParen)?;
+        let from = self.span();
+        let cond = self.expr()?;
+        let text = self.text(self.since(from));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.expect(Token::CloseParen)?;
+        Ok((cond, text))
+    }
+
     fn claim(&mut self) -> Fallible<Claim> {
-        if let Some(claim) = self.block_claim() {
+        if let Some(claim) = self.block_claim().or_else(|| self.live_claim()) {
             return Ok(claim);
+        }
+        if self.eat_word("invariant") {
+            return self.condition().map(Claim::Invariant);
+        }
+        if self.eat_word("races") {
+            return Ok(Claim::Races);
         }
         let quantifier = match self.peek() {
             Token::Assertions => None,
@@ -61,19 +117,12 @@ impl Parser<'_, '_> {
         };
         self.bump();
         let Some(quantifier) = quantifier else { return Ok(Claim::Assertions) };
-        self.expect(Token::OpenParen)?;
-        let from = self.span();
-        let cond = self.expr()?;
-        let text = self.text(self.since(from));
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.expect(Token::CloseParen)?;
-        Ok(Claim::Final(quantifier, (cond, text)))
+        Ok(Claim::Final(quantifier, self.condition()?))
     }
 
     /// `commit-atomicity`, `atomicity`, or `observations` of an algorithm, if one of them is next.
     fn block_claim(&mut self) -> Option<Claim> {
-        let ahead = &self.source[self.span().start as usize..];
-        if !self.is_algorithm && ahead.starts_with("observations") {
+        if !self.is_algorithm && self.is_next("observations") {
             return None;
         }
         let words = [
@@ -82,20 +131,43 @@ impl Parser<'_, '_> {
             ("atomicity", 1, Claim::Atomicity),
             ("observations", 1, Claim::Observations),
         ];
-        let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
-        let is_next = |word: &str| ahead.strip_prefix(word).is_some_and(|rest| !goes_on(rest));
-        let (_, tokens, claim) = words.into_iter().find(|(word, _, _)| is_next(word))?;
+        let (_, tokens, claim) = words.into_iter().find(|(word, _, _)| self.is_next(word))?;
         (0..tokens).for_each(|_| {
             self.bump();
         });
         Some(claim)
     }
 
+    /// Whether this name of a criterion is next.
+    fn is_next(&self, word: &str) -> bool {
+        let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+        let ahead = &self.source[self.span().start as usize..];
+        ahead.strip_prefix(word).is_some_and(|rest| !goes_on(rest))
+    }
+
+    /// Whether a label comes behind the next word.
+    fn label_follows(&self) -> bool {
+        self.peek_second() == Token::Ident && self.text(self.second_span()) != "for"
+    }
+
+    /// `termination` or another one of its kind, or `progress L` with the label of statements, if one of them is next.
+    fn live_claim(&mut self) -> Option<Claim> {
+        if self.is_next("progress") && self.label_follows() {
+            self.bump();
+            let label = self.bump();
+            return Some(Claim::Live(Liveness::Passes(LabelName::new(self.text(label)))));
+        }
+        let liveness = Liveness::ALL.into_iter().find(|liveness| self.is_next(liveness.name()))?;
+        self.joined();
+        Some(Claim::Live(liveness))
+    }
+
     /// What transactions are checked for.
     fn criterion(&mut self) -> Fallible<Claim> {
-        let wanted = "`assertions`, `exists (…)`, `never (…)`, `always (…)`, `opacity`, `strict-serializability`, \
-                      `serializability` or `progress`";
-        let mut words = vec!["assertions", "exists", "never", "always", "forall", "strict"];
+        let wanted = "`assertions`, `exists (…)`, `never (…)`, `always (…)`, `invariant (…)`, `races`, `opacity`, \
+                      `strict-serializability`, `serializability`, `progress` or `termination`";
+        let mut words =
+            vec!["assertions", "exists", "never", "always", "forall", "invariant", "races", "strict", "termination"];
         let known: Vec<&str> = of_transactions().map(|(name, _)| name).collect();
         words.extend(&known);
         // The first word tells whether a criterion is meant; `local` is a keyword elsewhere.

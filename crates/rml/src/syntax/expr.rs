@@ -3,7 +3,7 @@
 use cyrano_ir::{BinOp, Span, UnOp};
 
 use crate::report::{Fallible, Reported};
-use crate::syntax::ast::{Executed, Expr, ExprKind, LabelRef, Member, Name, Range, RangeKind};
+use crate::syntax::ast::{At, Executed, Expr, ExprKind, LabelRef, Member, Name, Range, RangeKind};
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
 
@@ -176,7 +176,18 @@ impl Parser<'_, '_> {
         if self.is_algorithm && name.text == "exec" && self.peek() == Token::OpenParen {
             return self.executed(start);
         }
+        if name.text == "count" && self.peek() == Token::OpenParen && self.counts() {
+            self.bump();
+            let (thread, index) = (self.name()?, self.subscript()?);
+            self.expect(Token::At)?;
+            let point = self.point(start, (thread, index), true)?;
+            self.expect(Token::CloseParen)?;
+            return Ok(point);
+        }
         let index = self.subscript()?;
+        if self.eat(Token::At) {
+            return self.point(start, (name, index), false);
+        }
         if self.eat(Token::Dot) {
             let var = self.name()?;
             let elem = self.subscript()?;
@@ -197,6 +208,19 @@ impl Parser<'_, '_> {
             }
             None => self.node(ExprKind::Name(name), start, 1),
         }
+    }
+
+    /// Whether `count` is followed by a place of threads in parentheses: a procedure may have that name, too.
+    fn counts(&self) -> bool {
+        let ahead = (1..).map(|ahead| self.peek_ahead(ahead));
+        ahead.take_while(|token| !matches!(token, Token::CloseParen | Token::End)).any(|token| token == Token::At)
+    }
+
+    /// What follows `@`.
+    fn point(&mut self, start: Span, (thread, index): (Name, Option<Expr>), counted: bool) -> Fallible<Expr> {
+        let label = self.name()?;
+        let depth = 1 + index.as_ref().map_or(0, |index| index.depth);
+        self.node(ExprKind::At(Box::new(At { thread, index, label, counted })), start, depth)
     }
 
     /// What follows `exec`.

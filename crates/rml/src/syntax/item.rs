@@ -3,7 +3,7 @@
 use cyrano_ir::{Diagnostic, Ty};
 
 use crate::report::{Fallible, Reported};
-use crate::syntax::ast::{BlockKind, Const, File, Init, Item, Proc, ThreadDecl, Use, VarDecl, VarKind};
+use crate::syntax::ast::{BlockKind, Const, Count, File, Init, Item, Proc, ThreadDecl, Use, VarDecl, VarKind};
 use crate::syntax::lexer::unquote;
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
@@ -13,7 +13,7 @@ const ALGORITHM_ITEMS: [&str; 4] = ["const", "algorithm", "client", "check"];
 /// What starts a declaration anywhere but in an algorithm file.
 pub(crate) const DECLARATIONS: [&str; 10] =
     ["check", "const", "index", "local", "observe", "proc", "shared", "stm", "thread", "threads"];
-const MEMBERS: [&str; 7] = ["const", "shared", "local", "index", "proc", "thread", "observe"];
+const MEMBERS: [&str; 8] = ["const", "shared", "local", "index", "proc", "thread", "observe", "invariant"];
 const STM_MEMBERS: [&str; 10] = ["const", "shared", "data", "local", "index", "proc", "order", "read", "write", "end"];
 
 impl Parser<'_, '_> {
@@ -30,6 +30,11 @@ impl Parser<'_, '_> {
                 Token::Threads => self.program(BlockKind::Threads),
                 Token::Stm => self.program(BlockKind::Stm),
                 Token::Ident if self.at_word("use") => self.uses(),
+                Token::Ident if self.starts_invariant() => {
+                    let help = "move it into `threads { … }`, or claim it: `check invariant (…);`";
+                    let message = "`invariant` stands inside of `threads`";
+                    Err(self.complain(self.span(), message, "not here", help))
+                }
                 Token::Ident if self.at_word("algorithm") => self.program(BlockKind::Algorithm),
                 Token::Ident if self.starts_client() && !self.is_algorithm => self.given_client(),
                 Token::Ident if self.at_word("client") => self.client().map(|client| self.file.clients.push(client)),
@@ -131,6 +136,7 @@ impl Parser<'_, '_> {
             Token::Const => p.constants().map(|found| p.file.consts.extend(found)),
             Token::Observe => p.observe(),
             Token::Ident if p.starts_stm_member() => p.stm_member(kind),
+            Token::Ident if p.starts_invariant() => p.invariant(kind),
             Token::Thread if kind == BlockKind::Stm => p.thread_in_stm(),
             Token::Shared | Token::Local | Token::Index => p.variables(),
             Token::Proc => p.procedure(),
@@ -169,7 +175,8 @@ impl Parser<'_, '_> {
             _ => (VarKind::Local, false),
         };
         self.bump();
-        let decls = self.several(|p| Ok(VarDecl { data, ..p.variable(kind)? }))?;
+        let sync = kind == VarKind::Shared && self.peek_second() == Token::Ident && self.eat_word("sync");
+        let decls = self.several(|p| Ok(VarDecl { data, sync, ..p.variable(kind)? }))?;
         if self.peek() != Token::CloseBrace {
             self.expect(Token::Semicolon)?;
         }
@@ -178,7 +185,7 @@ impl Parser<'_, '_> {
 
     fn variable(&mut self, kind: VarKind) -> Fallible<VarDecl> {
         let name = self.name()?;
-        let mut decl = VarDecl { name, kind, data: false, len: None, ty: Ty::Int, init: None };
+        let mut decl = VarDecl { name, kind, data: false, sync: false, len: None, ty: Ty::Int, init: None };
         if kind == VarKind::Index {
             return match self.peek() {
                 Token::OpenBracket | Token::Colon | Token::Eq => {
@@ -237,17 +244,28 @@ impl Parser<'_, '_> {
     fn parameter(&mut self) -> Fallible<VarDecl> {
         let name = self.name()?;
         let ty = self.ty()?;
-        Ok(VarDecl { name, kind: VarKind::Param, data: false, len: None, ty, init: None })
+        Ok(VarDecl { name, kind: VarKind::Param, data: false, sync: false, len: None, ty, init: None })
     }
 
     /// A thread, or a family of them.
     pub(crate) fn thread(&mut self) -> Fallible<()> {
         self.bump();
         let name = self.name()?;
-        let count = self.subscript()?;
+        let count = self.count()?;
         let body = self.block()?;
         self.file.threads.push(ThreadDecl { name, count, body });
         Ok(())
+    }
+
+    /// `[N]`, `[*]`, or nothing.
+    fn count(&mut self) -> Fallible<Count> {
+        if self.peek() == Token::OpenBracket && self.peek_second() == Token::Star {
+            self.bump();
+            let span = self.bump();
+            self.expect(Token::CloseBracket)?;
+            return Ok(Count::Any { span, by: None });
+        }
+        Ok(self.subscript()?.map_or(Count::One, Count::Number))
     }
 
     fn observe(&mut self) -> Fallible<()> {

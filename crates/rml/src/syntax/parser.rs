@@ -62,6 +62,11 @@ impl<'s> Parser<'s, '_> {
         self.peek_ahead(1)
     }
 
+    /// Where the token behind the next one stands.
+    pub(crate) fn second_span(&self) -> Span {
+        self.tokens.get(self.at + 1).map_or_else(|| self.span(), |(_, span)| *span)
+    }
+
     /// The token so many tokens behind the next one.
     pub(crate) fn peek_ahead(&self, ahead: usize) -> Token {
         self.tokens.get(self.at + ahead).map_or(Token::End, |(token, _)| *token)

@@ -8,7 +8,7 @@ use cyrano_ir::{Span, Ty};
 
 use crate::report::Fallible;
 use crate::syntax::ast::{
-    Block, BlockKind, Command, Const, Expr, ExprKind, Name, OrderDecl, Proc, ThreadDecl, VarDecl, VarKind,
+    Block, BlockKind, Command, Const, Count, Expr, ExprKind, Name, OrderDecl, Proc, ThreadDecl, VarDecl, VarKind,
 };
 use crate::syntax::parser::Parser;
 use crate::syntax::token::Token;
@@ -76,7 +76,8 @@ impl Parser<'_, '_> {
                 let help = "write `read(v)` and `write(v)`, or in an stm with values `read(v)` and `write(v, e)`";
                 return Err(self.complain(self.since(open), message, "the parameters", help));
             }
-            let param = |name| VarDecl { name, kind: VarKind::Param, data: false, len: None, ty: Ty::Int, init: None };
+            let kind = VarKind::Param;
+            let param = |name| VarDecl { name, kind, data: false, sync: false, len: None, ty: Ty::Int, init: None };
             params.extend(names.into_iter().map(param));
         }
         let body = self.block()?;
@@ -130,7 +131,7 @@ impl Parser<'_, '_> {
         let count = Expr { span: name.span, kind: ExprKind::Name(name), depth: 1 };
         self.file.threads = vec![ThreadDecl {
             name: Name { text: CLIENT.to_owned(), span },
-            count: Some(count),
+            count: Count::Number(count),
             body: Block { stmts: Vec::new(), close: span },
         }];
     }

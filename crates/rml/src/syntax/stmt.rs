@@ -103,6 +103,10 @@ impl Parser<'_, '_> {
         match token {
             Token::Ident if self.declares_data() => return self.local_declaration(),
             Token::Ident if self.starts_tx() => return self.tx(),
+            Token::Ident if self.is_mark() => {
+                self.bump();
+                return Ok(StmtKind::Progress);
+            }
             Token::Ident => return self.name_first(),
             Token::Commit | Token::Abort if self.starts_call() => return self.name_first(),
             Token::Cas | Token::Exchange | Token::FetchAdd => return Ok(StmtKind::Do(self.rhs()?)),
@@ -277,6 +281,12 @@ impl Parser<'_, '_> {
     }
 
     /// A statement that starts with a name: an assignment, a call or an access.
+    /// Whether the word `progress` stands alone.
+    fn is_mark(&self) -> bool {
+        let alone = matches!(self.peek_second(), Token::Semicolon | Token::CloseBrace);
+        alone && self.text(self.span()) == "progress"
+    }
+
     fn name_first(&mut self) -> Fallible<StmtKind> {
         let start = self.span();
         if self.starts_call() || self.starts_new() || self.starts_access() {

@@ -68,7 +68,7 @@ tokens! {
     Assign = ":=", DotsBelow = "..<", Dots = "..", Dot = ".", OrOr = "||", AndAnd = "&&", Pipe = "|", Caret = "^",
     Amp = "&", EqEq = "==", Eq = "=", Ne = "!=", Shl = "<<", Shr = ">>", Le = "<=", Ge = ">=", Lt = "<", Gt = ">",
     Plus = "+", Minus = "-", Star = "*", Slash = "/", Percent = "%", Bang = "!", OpenParen = "(", CloseParen = ")",
-    OpenBrace = "{", CloseBrace = "}", OpenBracket = "[", CloseBracket = "]", Comma = ",", Semicolon = ";", Colon = ":",
+    OpenBrace = "{", CloseBrace = "}", OpenBracket = "[", CloseBracket = "]", Comma = ",", Semicolon = ";", Colon = ":", At = "@",
     }
 }
 

@@ -15,7 +15,7 @@ fn with(client: &str) -> String {
 #[test]
 fn locals_are_kept_for_the_next_attempt() {
     let source = with("client { thread p { local r, n; tx { n := n + 1; r := read(0); } } }");
-    let Compiled { program, atomic } = compile_both(&source, "test", &[]).expect("it compiles");
+    let Compiled { program, atomic, .. } = compile_both(&source, "test", &[]).expect("it compiles");
     assert!(atomic.is_some());
     let printed = cyrano_ir::text::print(&program);
     assert!(printed.contains("n := \"%kept.n[0]\""), "{printed}");

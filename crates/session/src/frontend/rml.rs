@@ -9,7 +9,7 @@ use cyrano_rml::uses::{self, Resolver};
 use cyrano_rml::{CompileError, Compiled};
 use cyrano_trace::TestInfo;
 
-use super::{Frontend, Tests, Wanted, near, without_tests};
+use super::{Frontend, Tests, Threads, Wanted, near, without_tests};
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::source::{Files, Source};
@@ -31,9 +31,20 @@ impl Frontend for Rml {
             return self.clients(source, set, wanted);
         }
         without_tests(source, wanted)?;
-        let compiled = cyrano_rml::compile_both(&source.text, &source.name, set);
-        let Compiled { program, atomic } = compiled.map_err(|error| uncompiled(source, error))?;
-        Ok(vec![Case { atomic: atomic.map(Arc::new), ..Case::new(self, source, set, program) }])
+        let compiled = cyrano_rml::compile_sized(&source.text, &source.name, set, wanted.threads);
+        let Compiled { program, atomic, sized } = compiled.map_err(|error| uncompiled(source, error))?;
+        if wanted.threads == Threads::Any && program.families.is_empty() {
+            let help = "write `thread w[*]`, or a constant for the number: `thread w[N]`";
+            return Err(Failure::input(format!(
+                "{}: no family of threads has a size that can be `*`; {help}",
+                source.name
+            )));
+        }
+        // Whoever makes this case again need not know what was wanted.
+        let set: Vec<_> =
+            set.iter().filter(|(name, _)| sized.iter().all(|(known, _)| known != name)).cloned().collect();
+        let set = [set, sized].concat();
+        Ok(vec![Case { atomic: atomic.map(Arc::new), ..Case::new(self, source, &set, program) }])
     }
 
     fn fences(&self) -> Result<&'static dyn FenceText, &'static str> {

@@ -1,5 +1,6 @@
 //! Which tests of a file are wanted.
 
+use cyrano_rml::Threads;
 use cyrano_trace::TestInfo;
 
 /// What a user asks for beside the file.
@@ -9,6 +10,8 @@ pub struct Wanted {
     pub tests: Tests,
     /// Whether `malloc` never returns memory that was freed (C).
     pub no_reuse: bool,
+    /// How many members families have (RML).
+    pub threads: Threads,
 }
 
 /// Tests of a file.

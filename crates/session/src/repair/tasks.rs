@@ -4,17 +4,20 @@ use cyrano_criteria::table::Claim;
 use cyrano_ir::Property;
 use cyrano_memory::Model;
 
+use super::ends::also_end;
 use super::{Aim, Goal};
 use crate::failure::Failure;
 use crate::run::Runner;
 use crate::select::{Selected, leave_out_nothing};
 use crate::subject::Subject;
 
-/// What has to hold on each model: of one program, or of one for each test. The observations of tests are mined when they are needed.
+/// What has to hold on each model: of one program, or of one for each test. The observations of tests are mined when they are needed. Unless the criterion is `named`, programs have
+/// to terminate, too ([`super::ends`]).
 pub fn tasks<'a>(
     runner: &Runner,
     subjects: &'a [Subject],
     mut selected: Vec<Vec<Selected>>,
+    named: bool,
 ) -> Result<Vec<(Model, Vec<Aim<'a>>)>, Failure> {
     let files: Vec<&str> = subjects.iter().map(|subject| subject.case.source.name.as_str()).collect();
     leave_out_nothing(&files, &mut selected);
@@ -26,6 +29,11 @@ pub fn tasks<'a>(
                 Selected::Nothing { reason, .. } => return Err(Failure::input(reason)),
                 Selected::Run(claim, model) => (claim, model),
             };
+            if model.cat().is_some() {
+                let why =
+                    format!("fences are sought for models that reorder pairs, and {} is about relations", model.name);
+                return Err(case.refused(why));
+            }
             let goal = match claim {
                 // A fence forbids executions and adds none; that nobody gets done is not a matter of reordering.
                 Claim::Progress(_) => continue,
@@ -62,6 +70,9 @@ pub fn tasks<'a>(
     }
     if tasks.is_empty() {
         return Err(Failure::input("nothing to repair: fences do not help against a lack of progress"));
+    }
+    if !named && subjects.iter().all(|subject| subject.case.algorithm.is_none()) {
+        tasks.iter_mut().for_each(|(_, aims)| also_end(runner, aims, &()));
     }
     Ok(tasks)
 }

@@ -25,7 +25,7 @@ impl Runner {
         model: &Model,
         watch: &dyn Watch,
     ) -> Result<CheckReport, Failure> {
-        let case = &*case.for_question(Some(property));
+        let case = &*case.for_question(Some(property), model);
         let query = case.query(model, Question::Holds(property))?;
         let Answered { engine, note, clauses, mut answer } = match (&self.large, property) {
             (Some(large), _) => large.ask(&self.explore, self.cluster(), case, query, &self.limits, watch)?,
@@ -37,6 +37,7 @@ impl Runner {
         let answered = Answered { engine, note, clauses, answer };
         let proof = self.proof(&case.program, property, model, &answered.answer);
         let proof = proof.map_err(|why| answered.untrusted(property, model, &case.source.name, &why))?;
+        let endless = self.endless(case, property, model, &answered);
         let Answered { engine, note, clauses, answer } = answered;
         let violation = answer.violation.as_ref();
         let trace = proof
@@ -60,7 +61,7 @@ impl Runner {
             clauses,
             verdict: answer.verdict,
             reason: answer.reason.map(|cause| format!("{cause}{}", lines(case, &answer.places))),
-            caveats: case.caveats(answer.verdict),
+            caveats: case.caveats(answer.verdict).into_iter().chain(endless).collect(),
             reductions: answer.reductions.iter().map(|name| (*name).to_owned()).collect(),
             trace,
             minimised: proof.and_then(|proof| proof.minimised),
@@ -144,7 +145,7 @@ mod tests {
         let mut answer = unasked(Stop::Timeout.into()).answer;
         answer.verdict = Verdict::Violated;
         answer.violation = Some(violation);
-        answer.execution = order.map(|order| Execution { order, choices: vec![vec![]] });
+        answer.execution = order.map(|order| Execution { order, choices: vec![vec![]], relations: None });
         let sc = cyrano_memory::named("sc").expect("sc is a model");
         let limits = Limits::default();
         let proof = proof::proof(&case.program, &property, &sc, &answer, Some(&limits));

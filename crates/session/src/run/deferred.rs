@@ -8,7 +8,7 @@
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Verdict, Watch};
 
 /// The largest bound.
-const MOST: usize = 96;
+pub(super) const MOST: usize = 96;
 
 /// What a repetition may take at least, and how much more than the search before it.
 const MEMORY: u64 = 32 << 20;

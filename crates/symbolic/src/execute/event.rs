@@ -1,5 +1,7 @@
 //! What symbolic execution leaves behind: accesses, units and everything that a question may be about.
 
+use std::ops::Range;
+
 use cyrano_ir::{AccessKind, ArrayId, EvalError, FenceSet, InstrId, ThreadId};
 
 use crate::execute::eval::{Registers, Taint};
@@ -149,6 +151,24 @@ pub(crate) struct Wait {
     pub(crate) stuck: Lit,
 }
 
+/// A thread may stop at this point of a loop after an iteration that changed nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Spin {
+    pub(crate) thread: ThreadId,
+    /// Whether it does.
+    pub(crate) stops: Lit,
+    /// What it did in the iteration: events, steps and choices from here to there.
+    pub(crate) events: Range<usize>,
+    pub(crate) steps: Range<usize>,
+    pub(crate) choices: Range<usize>,
+    /// The instructions that it came to, among all of the run.
+    pub(crate) reached: Range<usize>,
+    /// Whether it passed a mark that it is asked to pass.
+    pub(crate) passes: Lit,
+    /// Whether the next iteration would find what this one found, and so all others.
+    pub(crate) settled: Lit,
+}
+
 /// What one thread does.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadRun {
@@ -194,6 +214,7 @@ pub(crate) struct Run {
     /// Limits of the program that do not hold.
     pub(crate) limits: Vec<(ThreadId, InstrId, Lit)>,
     pub(crate) waits: Vec<Wait>,
+    pub(crate) spins: Vec<Spin>,
     /// Calls and responses, those of a thread in program order.
     pub(crate) spoken: Vec<Spoken>,
     /// Whether a section that may wait was not looked at precisely.

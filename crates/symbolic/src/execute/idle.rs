@@ -32,11 +32,11 @@
 use cyrano_ir::dataflow::{Liveness, successors, writes};
 use cyrano_ir::{AccessKind, InstrId, Op, Thread, ThreadId};
 
-use crate::execute::event::{Event, Run};
+use crate::execute::event::{Event, Run, Spin, ThreadRun};
 use crate::execute::loops::{LoopId, Loops};
 use crate::execute::silent::{Silent, Words};
 use crate::formula::gates::Gates;
-use crate::formula::lit::Lit;
+use crate::formula::lit::{FALSE, Lit};
 
 /// A point of a loop from which on an iteration may be idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,12 +103,31 @@ pub(crate) struct Mark {
     events: usize,
     errors: usize,
     asserted: usize,
+    steps: usize,
+    choices: usize,
+    reached: usize,
 }
 
 impl Mark {
     /// Here, now.
-    pub(crate) fn new(guard: Lit, run: &Run) -> Self {
-        Self { guard, events: run.events.len(), errors: run.errors.len(), asserted: run.asserted.len() }
+    pub(crate) fn new(guard: Lit, run: &Run, own: &ThreadRun) -> Self {
+        let (events, errors, asserted) = (run.events.len(), run.errors.len(), run.asserted.len());
+        let (steps, choices, reached) = (own.steps.len(), own.choices.len(), run.reached.len());
+        Self { guard, events, errors, asserted, steps, choices, reached }
+    }
+
+    /// That the thread stops here, having done nothing since then that changes anything.
+    pub(crate) fn spin(self, thread: ThreadId, stops: Lit, run: &Run, own: &ThreadRun) -> Spin {
+        Spin {
+            thread,
+            stops,
+            events: self.events..run.events.len(),
+            steps: self.steps..own.steps.len(),
+            choices: self.choices..own.choices.len(),
+            reached: self.reached..run.reached.len(),
+            passes: FALSE,
+            settled: FALSE,
+        }
     }
 
     /// Whether anything has been changed or asserted, or gone wrong, since then.

@@ -297,11 +297,13 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
                 let effects = last.effects(idle, self.gates, self.run);
                 let elsewhere = if point == Point::Always { FALSE } else { !last.guard };
                 let goes_on = self.gates.or(effects, elsewhere);
+                let stops = self.gates.and(guard, !goes_on);
+                self.run.spins.push(last.spin(self.thread, stops, self.run, &self.out));
                 self.gates.and(guard, goes_on)
             }
             None => guard,
         };
-        self.marks.insert(key.clone(), Mark::new(guard, self.run));
+        self.marks.insert(key.clone(), Mark::new(guard, self.run, &self.out));
         guard
     }
 
@@ -390,7 +392,7 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
             }
             Op::Fence(fence) => self.out.items.push(match self.set.optional.get(self.thread, pc) {
                 Some(position) => Item::Optional(*guard, position, state.unit),
-                None => Item::Fence(*guard, fence.kinds(), state.unit),
+                None => Item::Fence(*guard, fence.pairs(), state.unit),
             }),
             Op::AtomicBegin => {
                 self.begin_section(pc, guard, state);
@@ -415,7 +417,7 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
                 }
             }
             Op::OperationBegin(_) | Op::OperationEnd => {}
-            Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) => {}
+            Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) | Op::Progress(_) => {}
             Op::Invoke { .. } | Op::Respond(_) => {
                 *guard = self.may_pause(*guard, state);
                 self.call(pc, op, *guard, state);

@@ -4,13 +4,13 @@ use std::mem::discriminant;
 
 use cyrano_engine::{Query, Question};
 use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{AccessKind, FinalVar, InstrId, LocId, Program, Property, Quantifier, ThreadId};
+use cyrano_ir::{FinalVar, LocId, Program, Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
 use rustc_hash::FxHashMap;
 
 use crate::Symbolic;
 use crate::execute::arith::Computed;
-use crate::execute::event::{Address, Event, LoopKey, Run, Sources, Unit};
+use crate::execute::event::{Address, LoopKey, Run};
 use crate::execute::idle::Idle;
 use crate::execute::loops::Loops;
 use crate::execute::range::Range;
@@ -19,6 +19,7 @@ use crate::execute::value::Value;
 use crate::execute::walk::{Setting, ThreadWalk};
 use crate::formula::gates::{Formula, Gates};
 use crate::formula::graph::{Graph, Node};
+use crate::formula::hang::{look, stuck};
 use crate::formula::lit::{FALSE, Lit, TRUE};
 use crate::formula::optional::{Optional, Positions};
 use crate::formula::order::Order;
@@ -54,8 +55,10 @@ pub(crate) struct Encoding {
     pub(crate) threads: Vec<Option<ThreadId>>,
     /// Every thread has run to its end and nothing went wrong but assertions.
     pub(crate) complete: Lit,
-    /// An assertion fails or a computation goes wrong.
+    /// An assertion fails, if that matters, or a computation goes wrong.
     pub(crate) wrong: Lit,
+    /// Whether it matters that assertions fail.
+    pub(crate) asserts: bool,
     pub(crate) deadlock: Lit,
     /// Some assertion is evaluated.
     pub(crate) asserted: Lit,
@@ -124,7 +127,10 @@ impl<'a> Problem<'a> {
         let set = self.setting(&bound, &words);
         let mut run = walk_all(&set, &mut gates);
         run.settle_sections(&mut gates);
-        let deadlock = if self.looks_for_deadlocks() { deadlock(&set, &mut gates, &mut run) } else { FALSE };
+        let deadlock = match self.looks_for_deadlocks() {
+            true => stuck(&set, &mut gates, &mut run, self.about_ends()),
+            false => FALSE,
+        };
         let finals = self.final_words(&mut gates, &mut run, &words);
         let mut order = Order::new(&run, self.program, self.model, &mut gates);
         values::encode(&mut order, &mut gates);
@@ -187,7 +193,15 @@ impl<'a> Problem<'a> {
 
     fn looks_for_deadlocks(&self) -> bool {
         let about_steps = matches!(self.question, Question::Holds(Property::Assertions | Property::Observations(_)));
-        about_steps || self.about_histories()
+        about_steps || self.about_histories() || self.about_ends().is_some()
+    }
+
+    /// Whether the question is about threads coming to an end.
+    fn about_ends(&self) -> Option<cyrano_ir::Liveness> {
+        match self.question {
+            Question::Holds(Property::Live(liveness)) => Some(*liveness),
+            _ => None,
+        }
     }
 
     /// Whether the question is about what threads say to a transactional memory and hear from it.
@@ -200,28 +214,7 @@ impl<'a> Problem<'a> {
         let mut finals = FxHashMap::default();
         for var in asked(self.program, self.question) {
             let FinalVar::Loc(loc) = var else { continue };
-            finals.entry(loc).or_insert_with(|| {
-                let value = gates.unknown(words[loc.index()].clone());
-                let thread = ThreadId(0);
-                let unit = run.units.len();
-                let events = vec![run.events.len()];
-                run.units.push(Unit { thread, ends: vec![], is_operation: false, events });
-                run.events.push(Event {
-                    thread,
-                    instr: InstrId(0),
-                    kind: AccessKind::Load,
-                    guard: TRUE,
-                    address: Address::fixed(loc.0),
-                    read: Some(value.clone()),
-                    write: None,
-                    whole: TRUE,
-                    unit: Some(unit),
-                    ghost: true,
-                    looks: false,
-                    from: Sources::default(),
-                });
-                value
-            });
+            finals.entry(loc).or_insert_with(|| look(gates, run, ThreadId(0), Address::fixed(loc.0), words));
         }
         finals
     }
@@ -239,7 +232,9 @@ impl<'a> Problem<'a> {
     ) -> Encoding {
         let errors = gates.any(run.errors.iter().copied());
         let failed = gates.any(run.failed.iter().copied());
-        let wrong = gates.or(errors, failed);
+        // Who asks whether threads get done does not mind what they assert.
+        let asserts = self.about_ends().is_none();
+        let wrong = if asserts { gates.or(errors, failed) } else { errors };
         let halted = gates.all(run.threads.iter().map(|thread| thread.halted));
         let complete = gates.and(halted, !errors);
         let asserted = gates.any(run.asserted.iter().copied());
@@ -252,10 +247,16 @@ impl<'a> Problem<'a> {
         let mut undefined = FALSE;
         let target = match self.question {
             Question::Outcomes
-            | Question::Holds(Property::Progress(_) | Property::Structure(_) | Property::CommitAtomicity) => complete,
+            | Question::Holds(
+                Property::Progress(_)
+                | Property::Structure(_)
+                | Property::CommitAtomicity
+                | Property::Invariant(_)
+                | Property::Races,
+            ) => complete,
             // No formula tells a wrong history; histories are judged as they are found.
             Question::Holds(Property::Transactions(_)) => FALSE,
-            Question::Holds(Property::Assertions) => gates.or(wrong, deadlock),
+            Question::Holds(Property::Assertions | Property::Live(_)) => gates.or(wrong, deadlock),
             Question::Holds(Property::Observations(allowed)) => {
                 let other = none_of(&mut gates, &self.program.observed, &observed, allowed);
                 let shows = gates.and(complete, other);
@@ -283,6 +284,7 @@ impl<'a> Problem<'a> {
             threads,
             complete,
             wrong,
+            asserts,
             deadlock,
             asserted,
             target,
@@ -344,29 +346,6 @@ fn walk_all(set: &Setting<'_>, gates: &mut Gates) -> Run {
         run.threads.push(of_thread);
     }
     run
-}
-
-/// No thread can go on, and some wait: each thread has ended or waits before a section that would get stuck on final memory.
-fn deadlock(set: &Setting<'_>, gates: &mut Gates, run: &mut Run) -> Lit {
-    let mut blocked = vec![Vec::new(); set.program.threads.len()];
-    let mut waiting = Vec::new();
-    for number in 0..run.waits.len() {
-        let wait = run.waits[number].clone();
-        let stuck = ThreadWalk::ghost(set, gates, run, &wait);
-        let in_vain = gates.and(wait.waits, stuck);
-        run.waits[number].stuck = stuck;
-        blocked[wait.thread.index()].push(in_vain);
-        waiting.push(in_vain);
-    }
-    let some = gates.any(waiting);
-    let mut all = some;
-    for (thread, blocked) in run.threads.iter().zip(blocked) {
-        let waits = gates.any(blocked);
-        let quiet = gates.or(thread.halted, waits);
-        all = gates.and(all, quiet);
-    }
-    let errors = gates.any(run.errors.iter().copied());
-    gates.and(all, !errors)
 }
 
 /// Whether a final state settles the question. A condition without a value is neither a witness nor fine.

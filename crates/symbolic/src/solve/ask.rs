@@ -23,6 +23,7 @@ use crate::formula::gates::Formula;
 use crate::formula::lit::Lit;
 use crate::solve::decode::{Decoded, decode};
 use crate::solve::histories::{self, Histories};
+use crate::solve::lasso::lasso;
 use crate::solve::session::Chosen;
 use crate::solve::solver::{Batsat, Found, OrderEncoding, Solver, SolverStats};
 use crate::{Symbolic, SymbolicStats};
@@ -371,12 +372,15 @@ impl<'a> Ask<'a> {
     fn decide(&self, encoding: &Encoding, solver: &Batsat) -> Option<Decision> {
         let value = |lit: Lit| solver.value(lit);
         let shown = self.chosen.as_ref().map(|chosen| chosen.program);
-        let decoded = decode(self.query.program(), shown, encoding, &value)?;
+        let mut decoded = decode(self.query.program(), shown, encoding, &value)?;
         let violation = match self.query.question() {
             Question::Holds(Property::Final { quantifier: Quantifier::Exists, .. }) => None,
             Question::Holds(Property::Final { .. }) => Some(Violation::FinalState),
             _ if value(encoding.wrong) => Some(decoded.violation.clone()?),
-            _ if value(encoding.deadlock) => Some(Violation::Deadlock { blocked: decoded.blocked.clone() }),
+            _ if value(encoding.deadlock) => Some(match lasso(encoding, &mut decoded.execution, &value) {
+                Some(lasso) => Violation::Lasso(lasso),
+                None => Violation::Deadlock { blocked: decoded.blocked.clone() },
+            }),
             _ => Some(Violation::Observation {
                 outcome: encoding.observed.iter().map(|seen| seen.read(value)).collect(),
             }),

@@ -68,14 +68,14 @@ pub(crate) fn decode(
         let mut at = std::mem::take(&mut machine.at);
         said.push(std::mem::take(&mut machine.said));
         let told = match shown {
-            None => machine.violation(),
+            None => machine.violation(encoding.asserts),
             Some(shown) => {
                 let planned: Vec<Planned> =
                     planned.iter().map(|plan| Planned { instr: None, read: plan.read }).collect();
                 let mut machine = Machine::new(shown, thread, &choices, &planned, left_out);
                 machine.run()?;
                 at = std::mem::take(&mut machine.at);
-                machine.violation()
+                machine.violation(encoding.asserts)
             }
         };
         let told = told.or_else(|| {
@@ -172,10 +172,10 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn violation(&self) -> Option<Violation> {
+    fn violation(&self, asserts: bool) -> Option<Violation> {
         let thread = self.thread;
         // What comes first is told.
-        if let Some((instr, 0)) = self.failed.first() {
+        if let Some((instr, 0)) = self.failed.first().filter(|_| asserts) {
             return Some(Violation::Assertion { thread, instr: *instr });
         }
         let (instr, error) = *self.errors.first()?;
@@ -258,7 +258,7 @@ impl<'a> Machine<'a> {
             Op::AtomicBegin => self.before_section = Some((self.failed.len(), self.errors.len())),
             Op::AtomicEnd => self.before_section = None,
             Op::Fence(_) | Op::OperationBegin(_) | Op::OperationEnd => {}
-            Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) => {}
+            Op::BlockBegin(_) | Op::BlockCommit | Op::BlockEnd(_) | Op::Progress(_) => {}
             op @ (Op::Invoke { .. } | Op::Respond(_)) => return self.call(op),
             Op::Transaction(_) => {}
         }

@@ -84,7 +84,7 @@ pub fn library(setup: &Setup<'_>, file: &str) -> Result<Source, Failure> {
 impl Subject {
     /// A test of a file; all that is asked has to be answered within the time of a cell.
     pub fn new(source: Source, test: &str, setup: &Setup<'_>) -> Result<Self, Failure> {
-        let wanted = Wanted { tests: Tests::Named(vec![test.to_owned()]), no_reuse: false };
+        let wanted = Wanted { tests: Tests::Named(vec![test.to_owned()]), ..Wanted::default() };
         let mut cases = frontend::of(&source).cases(&source, &[], &wanted, setup.files)?;
         let missing = || Failure::input(format!("{}: there is no test `{test}`", source.name));
         let case = cases.pop().ok_or_else(missing)?;

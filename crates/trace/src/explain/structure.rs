@@ -31,7 +31,9 @@ fn asked(parts: &Parts<'_>, missing: &[Event]) -> String {
         Property::Structure(Structure::ThreadSymmetry | Structure::SequentialRenaming) => {
             "with the transactions of one thread in another"
         }
-        Property::Structure(Structure::VariableProjection) => "without the events of one variable",
+        Property::Structure(Structure::VariableProjection | Structure::SettledProjection) => {
+            "without the events of one variable"
+        }
         Property::Structure(Structure::Monotonicity) => "with the earlier transactions one after the other",
         _ => "with two neighbouring events of overlapping commands exchanged",
     };

@@ -11,7 +11,7 @@ fn parse(text: &str) -> Execution {
         read: None,
         written: Some(1),
     });
-    Execution { order: order.collect(), choices: vec![vec![]; 3] }
+    Execution { order: order.collect(), choices: vec![vec![]; 3], relations: None }
 }
 
 fn print(execution: &Execution) -> String {

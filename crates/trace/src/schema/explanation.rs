@@ -8,7 +8,7 @@ use super::NamedValue;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Explanation {
     /// `assertion`, `error`, `undefined`, `divergence`, `deadlock`, `observation`, `final-state`, `witness`, `no-witness`,
-    /// `cycle`, `ill-formed`, `lasso`, `atomicity`.
+    /// `cycle`, `ill-formed`, `lasso`, `atomicity`, `structure`, `invariant`, `race`.
     pub kind: String,
     /// One full sentence.
     pub sentence: String,
@@ -40,6 +40,52 @@ pub struct Explanation {
     /// For `deadlock`: what each waiting thread finds in memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<Wait>,
+    /// For `lasso`, of threads that never end: what each thread does in a round.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<InRound>,
+    /// For `invariant`: the threads that stand at statements which the condition names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub standing: Vec<StandingInfo>,
+    /// For `race`: the two accesses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub racing: Vec<RacingInfo>,
+}
+
+/// What a thread does in a round of an execution that goes on for ever.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct InRound {
+    /// The thread's name.
+    pub thread: String,
+    /// `spins`, `waits at a section`, `goes on`, `has ended`.
+    pub does: String,
+    /// The line where it does that; null if it has ended.
+    pub line: Option<usize>,
+}
+
+/// A thread that stands at a named statement.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct StandingInfo {
+    /// The thread's name.
+    pub thread: String,
+    /// The label of the statement.
+    pub label: String,
+    /// The line that it stands at.
+    pub line: usize,
+}
+
+/// One of the accesses of a race.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RacingInfo {
+    /// The thread's name.
+    pub thread: String,
+    /// The line.
+    pub line: usize,
+    /// The number of the step, from 1.
+    pub step: usize,
+    /// What it is: `line 4's store to x`.
+    pub access: String,
+    /// Whether it is plain, that is, does not synchronise.
+    pub plain: bool,
 }
 
 /// A block that committed, or an access outside of blocks.

@@ -56,14 +56,49 @@ pub enum ViolationInfo {
     },
     /// The final state is a forbidden one.
     FinalState,
+    /// An invariant does not hold at the end.
+    Invariant {
+        /// Where each thread stands then.
+        standing: Vec<PositionInfo>,
+    },
+    /// Nothing orders two conflicting accesses.
+    Race {
+        /// The one,
+        first: RaceEnd,
+        /// and the other.
+        second: RaceEnd,
+    },
+}
+
+/// Where a thread stands.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PositionInfo {
+    /// The thread's name.
+    pub thread: String,
+    /// How many accesses it has executed, performed or not.
+    pub issued: u32,
+    /// Its next instruction.
+    pub instr: u32,
+}
+
+/// An access that takes part in a race.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RaceEnd {
+    /// The thread's name.
+    pub thread: String,
+    /// The instruction's number in the thread.
+    pub instr: u32,
+    /// The number of its step, from 1.
+    pub step: usize,
 }
 
 /// An execution that goes on for ever.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LassoInfo {
-    /// The name of the thread that never commits again.
+    /// The name of the thread that never gets done.
     pub thread: String,
-    /// What happens to it instead: `aborts`, `waits` (takes steps within one command), `blocked` (waits at an atomic section).
+    /// What happens to it instead: `aborts`, `waits` (takes steps within one command), `blocked` (waits at an atomic section),
+    /// `spins` (takes steps and comes neither to its end nor to a mark).
     pub fate: String,
     /// What comes before the first round.
     #[serde(with = "ExtentInfo")]
@@ -75,12 +110,14 @@ pub struct LassoInfo {
     pub rounds: usize,
 }
 
-/// How the size of a part of an execution is written: the number of steps, and for each thread the number of choices.
+/// How the size of a part of an execution is written: the number of steps, and for each thread the number of choices and of issued accesses.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Extent")]
 struct ExtentInfo {
     steps: usize,
     choices: Vec<usize>,
+    #[serde(default)]
+    issued: Vec<usize>,
 }
 
 /// How an error of the checked program is written.

@@ -7,7 +7,7 @@
 use cyrano_ir::dataflow::{Live, Names};
 use cyrano_ir::{InstrId, ThreadId};
 
-use super::graph::Threads;
+use crate::criteria::runs::graph::Threads;
 use crate::semantics::machine::Machine;
 use crate::semantics::state::State;
 use crate::semantics::step::{Stepper, Successor, Successors};
@@ -23,7 +23,7 @@ impl Machine<'_> {
     }
 
     /// The threads whose transaction is under way.
-    pub(super) fn busy(&self, state: &State) -> Threads {
+    pub(crate) fn busy(&self, state: &State) -> Threads {
         let busy = state.threads.iter().enumerate().filter(|(_, thread)| thread.did & BUSY != 0);
         busy.fold(0, |set, (thread, _)| set | 1 << thread)
     }

@@ -15,7 +15,7 @@ pub(crate) fn with_values(program: &Program, execution: &Execution) -> Option<Ex
         let lane = lanes.get_mut(access.thread.index())?;
         order.push(lane.perform(access, &mut memory)?);
     }
-    Some(Execution { order, choices: execution.choices.clone() })
+    Some(Execution { order, choices: execution.choices.clone(), relations: None })
 }
 
 /// A thread on its way.

@@ -132,7 +132,7 @@ fn first_instructions(program: &Program, thread: ThreadId) -> impl Iterator<Item
 pub(crate) fn is_barrier(op: &Op) -> bool {
     match op {
         Op::Invoke { .. } | Op::Respond(_) | Op::Halt => true,
-        Op::Fence(fence) => fence.kinds().contains(FenceSet::FULL),
+        Op::Fence(fence) => fence.pairs().contains(FenceSet::FULL),
         _ => false,
     }
 }

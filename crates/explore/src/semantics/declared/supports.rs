@@ -36,7 +36,7 @@ fn odd_section(program: &Program, thread: ThreadId) -> Option<usize> {
             false
         }
         Op::Branch { .. } | Op::Jump(_) | Op::Choose { .. } => inside,
-        Op::Fence(fence) => !fence.kinds().contains(FenceSet::FULL),
+        Op::Fence(fence) => !fence.pairs().contains(FenceSet::FULL),
         Op::Transaction(_) => true,
         _ => false,
     })

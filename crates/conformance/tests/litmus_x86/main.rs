@@ -1,8 +1,6 @@
 //! Assembly tests against a machine with store buffers that knows nothing of the lowering, the axioms and the engines.
 
-#[path = "litmus_x86/random.rs"]
 mod random;
-#[path = "litmus_x86/store_buffers.rs"]
 mod store_buffers;
 
 use std::collections::BTreeSet;

@@ -1,18 +1,25 @@
 //! The graph of all reachable states, with its edges.
 //!
-//! Safety needs states only; progress is about cycles, so here every edge is kept: whose step it is, whether it starts at the
-//! client's choice of a command, and whether a transaction ends in it. The states are found and stored by the search that all criteria share; the graph
-//! observes it.
+//! Safety needs states only; whoever asks about executions that go on for ever, or about the set of all histories, needs cycles and paths, so here every edge
+//! is kept: whose step it is, what the thread does in it, and whether a transaction ends in it. The states are found and stored by the search that all
+//! criteria share; the graph observes it.
 //!
-//! **Invariant:** a node is a stored state, to which belongs which threads have a transaction under way ([`super::names`]). Nodes are numbered
+//! **Labels.** A step of the search performs an access, or takes a decision, and then runs its thread on to its next rest. So it may be a *program step* of its
+//! thread, the *performing* of its oldest deferred access, or both at once: an edge says each for itself ([`Edge::moves`], [`Edge::oldest`]). A node says who can
+//! take no program step there ([`Facts::stalled`]): who has come to its end, stands before a closed section, waits for its own deferred accesses or for the
+//! setup thread. Who is stopped by nothing but the bound on deferred accesses, or by a `limit`, is not stalled.
+//!
+//! **Invariant:** a node is a stored state, to which belongs which threads have a transaction under way ([`super::super::progress`]). Nodes are numbered
 //! in breadth-first order, which is the order of their records: there is one worker, who takes them in that order.
 
 use std::sync::{Mutex, PoisonError};
 
 use cyrano_criteria::structure::isolation::Deed;
-use cyrano_engine::{Limits, Stats, Stop, Violation, Watch, client_choices};
+use cyrano_engine::{Limits, Stats, Stop, Watch, client_choices};
 use cyrano_ir::{InstrId, Op, Property, TxEvent};
 
+use crate::criteria::judge::Hit;
+use crate::faults::Fault;
 use crate::search::observer::Observer;
 use crate::search::plain::{Bytes, Plain};
 use crate::search::{Found, Search};
@@ -22,7 +29,7 @@ use crate::semantics::step::{Notes, Stepper, Successor, Successors};
 use crate::store::{Address, Store};
 
 /// A set of threads, one bit each.
-pub(crate) type Threads = u8;
+pub(crate) type Threads = u32;
 
 /// More threads than this are refused.
 pub(crate) const MOST_THREADS: usize = Threads::BITS as usize;
@@ -37,21 +44,54 @@ pub(crate) struct Edge {
     pub thread: u8,
     /// Whether the thread's client chooses its next command in it.
     pub choice: bool,
+    /// Whether it has a program step of the thread, performs the thread's oldest deferred access, and passes a mark that is asked about.
+    pub moves: bool,
+    pub oldest: bool,
+    pub passes: bool,
+    /// Whether the thread is in an operation before it.
+    pub inside: bool,
     /// How a transaction ends in it.
     pub ended: Option<TxEvent>,
     /// What happens in it, if that is noted: where it starts in the list, and how much it is.
     deeds: (u32, u32),
 }
 
-/// The reachable states and the steps between them.
+impl Edge {
+    /// Whether a step is the one that the edge stands for, if it leads to the same state.
+    pub fn is_like(&self, step: &Successor) -> bool {
+        let flags = (self.moves, self.oldest, self.passes) == (step.moves, step.oldest, step.passes);
+        flags && step.thread == usize::from(self.thread) && step.ended == self.ended && step.event.is_none()
+    }
+}
+
+/// What holds of the threads in a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Facts {
+    /// Their transaction is under way.
+    pub busy: Threads,
+    /// They can take no program step.
+    pub stalled: Threads,
+    /// They have come to their end.
+    pub done: Threads,
+    /// They have deferred nothing.
+    pub empty: Threads,
+    /// They stand before a closed section.
+    pub closed: Threads,
+    /// They are in an operation.
+    pub inside: Threads,
+}
+
+/// The reachable states and the steps between them; if the search was stopped, those that it came to.
 pub(crate) struct Graph {
     store: Store,
     nodes: Nodes,
     pub stats: Stats,
     pub notes: Notes,
     pub stop: Option<Stop>,
-    /// A step that goes wrong: the way to where it starts, and how.
-    pub wrong: Option<(Vec<Vec<u8>>, Violation)>,
+    /// What goes wrong, and the way there.
+    pub wrong: Option<(Vec<Vec<u8>>, Hit)>,
+    /// Whether some execution runs to its end.
+    pub ended: bool,
     pub commits: bool,
 }
 
@@ -60,9 +100,8 @@ pub(crate) struct Graph {
 struct Nodes {
     /// The records of all nodes.
     records: Vec<Address>,
-    /// Of those that were expanded: the threads whose transaction is under way, those that wait at a closed atomic section, and where their edges start.
-    busy: Vec<Threads>,
-    blocked: Vec<Threads>,
+    /// Of those that were expanded: what holds in them, and where their edges start.
+    facts: Vec<Facts>,
     firsts: Vec<usize>,
     edges: Vec<Edge>,
     deeds: Vec<Deed>,
@@ -78,9 +117,23 @@ impl Nodes {
         self.records.partition_point(|known| *known < record) as u32
     }
 
+    /// The nodes that were expanded, and the edges between them: a search that was stopped has others.
+    fn expanded(mut self) -> Self {
+        let expanded = self.facts.len();
+        let mut edges = Vec::with_capacity(self.edges.len());
+        for node in 0..expanded {
+            let own = self.firsts[node]..self.firsts[node + 1];
+            self.firsts[node] = edges.len();
+            edges.extend(self.edges[own].iter().filter(|edge| (edge.to as usize) < expanded));
+        }
+        self.firsts[expanded] = edges.len();
+        self.records.truncate(expanded);
+        Self { edges, ..self }
+    }
+
     /// How many bytes it takes, with what the search for cycles adds for each node.
     fn size(&self) -> u64 {
-        let node = size_of::<Address>() + size_of::<usize>() + size_of::<Threads>() * 2 + super::cycles::PER_NODE;
+        let node = size_of::<Address>() + size_of::<usize>() + size_of::<Facts>() + super::cycles::PER_NODE;
         let deeds = self.deeds.capacity() * size_of::<Deed>();
         (self.records.len() * node + self.edges.capacity() * size_of::<Edge>() + deeds) as u64
     }
@@ -90,18 +143,21 @@ impl Graph {
     /// Explores everything, up to a limit or the first step that goes wrong.
     pub fn build(m: &Machine<'_>, property: &Property, limits: &Limits, watch: &dyn Watch) -> Self {
         let clients = m.program.thread_ids().map(|thread| client_choices(m.program, thread)).collect();
-        let edges = Edges { m, clients, nodes: Mutex::default() };
+        let inside = m.program.threads.iter().map(cyrano_ir::Thread::in_operations).collect();
+        let edges = Edges { m, clients, inside, nodes: Mutex::default() };
         let limits = Limits { workers: 1, ..limits.clone() };
         let mut search = Search::new(m, Some(property), Store::exact(), &limits, watch);
         search.run(|| Plain::new(m, Some(property), Bytes::noting_places()).observed_by(&edges));
         let (found, store) = search.finish(edges.nodes().size(), <[u8]>::to_vec);
         let mut nodes = edges.nodes.into_inner().unwrap_or_else(PoisonError::into_inner);
         nodes.firsts.push(nodes.edges.len());
-        let wrong = found.hit().and_then(|hit| hit.violation.clone());
+        let nodes = if found.stop.is_some() { nodes.expanded() } else { nodes };
+        let wrong = found.hit().cloned();
+        let ended = found.judge.ended;
         let commits = nodes.edges.iter().any(|edge| edge.ended == Some(TxEvent::Commit));
         let Found { stop, path, notes, stats, .. } = found;
         let stats = Stats { transitions: nodes.edges.len() as u64, ..stats };
-        Self { store, nodes, stats, notes, stop, wrong: wrong.map(|violation| (path, violation)), commits }
+        Self { store, nodes, stats, notes, stop, wrong: wrong.map(|hit| (path, hit)), ended, commits }
     }
 
     /// How many nodes there are.
@@ -114,18 +170,9 @@ impl Graph {
         self.store.state(self.nodes.records[node as usize])
     }
 
-    /// The threads whose transaction is under way, and those that wait at a closed atomic section.
-    pub fn busy(&self, node: u32) -> Threads {
-        self.nodes.busy[node as usize]
-    }
-
-    pub fn blocked(&self, node: u32) -> Threads {
-        self.nodes.blocked[node as usize]
-    }
-
-    /// Whether somebody ever waits like that.
-    pub fn blocks_any(&self) -> bool {
-        self.nodes.blocked.iter().any(|set| *set != 0)
+    /// What holds of the threads in a node.
+    pub fn facts(&self, node: u32) -> Facts {
+        self.nodes.facts[node as usize]
     }
 
     pub fn edges(&self, node: u32) -> &[Edge] {
@@ -173,41 +220,65 @@ struct Edges<'m> {
     m: &'m Machine<'m>,
     /// For each thread the instructions at which its client chooses a command.
     clients: Vec<Vec<InstrId>>,
+    /// For each thread the instructions that belong to operations.
+    inside: Vec<Vec<bool>>,
     nodes: Mutex<Nodes>,
 }
 
-impl Edges<'_> {
+impl<'m> Edges<'m> {
     fn nodes(&self) -> std::sync::MutexGuard<'_, Nodes> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The threads that stand at an atomic section.
-    fn waiting(&self, state: &State) -> Threads {
-        let at_section = |t: &usize| matches!(self.m.op(*t, state.threads[*t].pc), Op::AtomicBegin);
-        (0..self.m.threads.len()).filter(at_section).fold(0, |set, t| set | 1 << t)
+    /// What holds of the threads in a state, given those that have a program step there.
+    fn facts(&self, stepper: &mut Stepper<'m>, state: &State, moving: Threads) -> Facts {
+        let setup = self.m.unfinished_setup(state);
+        let mut facts = Facts { busy: self.m.busy(state), ..Facts::default() };
+        for (thread, own) in state.threads.iter().enumerate() {
+            let (me, deferred) = (1 << thread, own.deferred());
+            let waits_for_setup = setup.is_some_and(|setup| setup != thread);
+            let op = self.m.op(thread, own.pc);
+            let ends = matches!(op, Op::Halt) && !waits_for_setup;
+            let wrong = |fault| self.m.config.has_fault(fault);
+            let full = deferred >= self.m.threads[thread].bound && !wrong(Fault::FullIsStalled);
+            let refuses = || self.m.refuses(state, thread) && !wrong(Fault::RefusedIsStalled);
+            // Whether nothing but a `limit` shuts a section is a question only where one has failed.
+            let limited = || stepper.notes.limited.is_some() && matches!(op, Op::AtomicBegin);
+            let stalled = moving & me == 0 && (ends || waits_for_setup || !full && !refuses());
+            if stalled && (ends || waits_for_setup || !limited() || !stepper.opens(state, thread)) {
+                facts.stalled |= me;
+                facts.closed |= if matches!(op, Op::AtomicBegin) && !waits_for_setup { me } else { 0 };
+            }
+            facts.inside |= if self.inside[thread][own.pc as usize] { me } else { 0 };
+            facts.done |= if ends { me } else { 0 };
+            facts.empty |= if deferred == 0 { me } else { 0 };
+        }
+        facts
     }
 }
 
 impl<'m> Observer<'m> for &Edges<'m> {
     fn begin(&mut self, _: &mut Stepper<'m>, initial: &mut Successors) {
-        self.nodes().initial = initial.iter_mut().filter(|state| state.event.is_none()).count();
+        self.nodes().initial = initial.iter_mut().filter(|state| state.event.is_none() && !state.dropped).count();
     }
 
     fn see(&mut self, stepper: &mut Stepper<'m>, state: &State, successors: &mut Successors) {
         let nodes = &mut *self.nodes();
         nodes.firsts.push(nodes.edges.len());
-        nodes.busy.push(self.m.busy(state));
-        let mut moves = 0;
+        let mut moving = 0;
         for step in successors.iter_mut() {
-            moves |= 1 << step.thread;
+            moving |= if step.moves { 1 << step.thread } else { 0 };
             if step.event.is_none() && !step.dropped {
                 let choice = self.clients[step.thread].contains(&InstrId(state.threads[step.thread].pc));
                 let deeds = (nodes.deeds.len() as u32, step.deeds.len() as u32);
                 nodes.deeds.extend(with_changes(&state.memory, step));
-                nodes.edges.push(Edge { to: u32::MAX, thread: step.thread as u8, choice, ended: step.ended, deeds });
+                let Successor { moves, oldest, passes, ended, .. } = *step;
+                let thread = step.thread as u8;
+                let inside = self.inside[step.thread][state.threads[step.thread].pc as usize];
+                nodes.edges.push(Edge { to: u32::MAX, thread, choice, moves, oldest, passes, inside, ended, deeds });
             }
         }
-        nodes.blocked.push(self.waiting(state) & !moves);
+        nodes.facts.push(self.facts(stepper, state, moving));
         stepper.notes.too_large |= nodes.records.len() >= MOST_NODES || nodes.deeds.len() >= MOST_NODES;
     }
 

@@ -1,5 +1,7 @@
 //! Random programs: the engines agree, with every reduction on and off, and outcome sets grow along the models.
 
+mod states;
+
 use std::cell::Cell;
 
 use cyrano_conformance::generate::program;

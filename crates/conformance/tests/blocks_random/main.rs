@@ -6,11 +6,8 @@
 //!
 //! Blocks that wait and threads that run for ever are in `looping`, where movers are compared as well.
 
-#[path = "blocks_random/looping.rs"]
 mod looping;
-#[path = "blocks_random/looping_oracle.rs"]
 mod looping_oracle;
-#[path = "blocks_random/oracle.rs"]
 mod oracle;
 
 use std::fmt::Write;

@@ -1,7 +1,6 @@
 //! A sweep over all clients of a size blames exactly the clients that are wrong: each of them is written down, checked on its own, and
 //! the two sets are compared, for mutants of small memories and of the library's, in every mode.
 
-#[path = "sweeps/memories.rs"]
 mod memories;
 
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
-//! Progress of transactions: header verdicts, replayed lassos, reductions on and off, and agreement with the definitions.
+//! Progress of transactions, and termination of threads: header verdicts, replayed lassos, reductions on and off, and agreement with the definitions.
 
-#[path = "progress/naive.rs"]
 mod naive;
+mod termination;
 
 use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Answer, Engine, Fate, Query, Question, Verdict, Violation};
@@ -43,8 +43,7 @@ fn check(program: &Program, progress: Progress, explore: &Explore) -> Answer {
 #[test]
 fn headers_tell_the_truth() {
     let mut decided = 0;
-    for entry in corpus::entries().expect("the library can be read") {
-        let name = entry.path.display().to_string();
+    for (name, entry) in corpus::in_folder("stm") {
         for promise in &entry.progress {
             let progress = Progress::from_name(&promise.property).unwrap_or_else(|| panic!("{name}: {promise:?}"));
             assert_eq!(promise.model, "sc", "{name}: progress is decided under sc");

@@ -1,0 +1,76 @@
+//! What a verdict about whole executions does not say: some of them may never end.
+//!
+//! That no assertion fails, or that every final state is right, holds of a lock that nobody ever gets. So where the explorer has verified such a claim, it is asked about
+//! termination as well, and if that does not hold, the verdict comes with a caveat. This costs little: only programs with a loop, or with a section that can wait, are looked at;
+//! only if the search for the verdict was small; and the second question is given up after [`LOOKS`]. What is said has been replayed like any other execution, and is fair, so it is
+//! never wrong; that nothing is said means nothing.
+
+use cyrano_engine::{Engine, Fate, Limits, Query, Question, Verdict, Violation};
+use cyrano_ir::{Liveness, Op, Program, Property, Quantifier, Thread};
+use cyrano_memory::Model;
+
+use super::{Answered, Runner};
+use crate::case::Case;
+
+/// The largest search, in states, after which it is asked.
+const MOST_STATES: u64 = 20_000;
+
+/// How often the question may look at its limits, which it does once for about a thousand states.
+const LOOKS: u64 = 64;
+
+/// What it may take.
+const MEMORY: u64 = 256 << 20;
+
+impl Runner {
+    /// The caveat that some executions never end, if they are seen.
+    pub(super) fn endless(&self, case: &Case, property: &Property, model: &Model, found: &Answered) -> Option<String> {
+        let explored = found.engine.as_deref() == Some(self.explore.name());
+        let small = found.answer.verdict == Verdict::Verified && found.answer.stats.states <= MOST_STATES;
+        if !explored || !small || self.large.is_some() || self.cluster.is_some() || !is_asked(property, &case.program) {
+            return None;
+        }
+        let asked = Property::Live(Liveness::Termination);
+        let query = Query::new(&case.program, model, Question::Holds(&asked)).ok()?;
+        self.explore.supports(&query).ok()?;
+        let limits = Limits { memory: self.limits.memory.min(MEMORY), workers: 1, ..self.limits.clone() };
+        let answer = self.explore.ask(query, &limits.with_looks(LOOKS), &());
+        let (violation, execution) = (answer.violation?, answer.execution?);
+        let replayed = cyrano_interp::confirm(&case.program, model, &asked, Some(&violation), &execution).ok()?;
+        let does = match &violation {
+            Violation::Lasso(lasso) if lasso.fate == Fate::Spins => "spin",
+            Violation::Lasso(_) | Violation::Deadlock { .. } => "wait",
+            _ => return None,
+        };
+        let trace = case.trace(&case.program, (&asked, model), Some(&violation), (&execution, &replayed));
+        let blocked = match &violation {
+            Violation::Deadlock { blocked } => blocked.first().map(|at| (at.thread, case.line(at.thread, at.instr))),
+            _ => None,
+        };
+        let name = |thread| case.program.thread(thread).name.clone();
+        let (thread, line) = match blocked {
+            Some((thread, line)) => (name(thread), line),
+            None => (trace.explanation.thread?, trace.explanation.line),
+        };
+        let place = line.map_or_else(String::new, |line| format!(" at line {line}"));
+        Some(format!("some executions never end: {thread} can {does}{place}"))
+    }
+}
+
+/// Whether a property is about all executions as a whole, of a program that may go on for ever or, where the property does not see that itself, wait for ever.
+fn is_asked(property: &Property, program: &Program) -> bool {
+    let loops = program.threads.iter().any(Thread::has_loop);
+    match property {
+        Property::Assertions | Property::Observations(_) | Property::CommitAtomicity => loops,
+        Property::Final { quantifier: Quantifier::Never | Quantifier::Always, .. } => {
+            let mut code = program.threads.iter().flat_map(|thread| &thread.code);
+            loops || code.any(|instr| matches!(instr.op, Op::AtomicBegin))
+        }
+        Property::Final { quantifier: Quantifier::Exists, .. }
+        | Property::Transactions(_)
+        | Property::Progress(_)
+        | Property::Live(_)
+        | Property::Invariant(_)
+        | Property::Races
+        | Property::Structure(_) => false,
+    }
+}
