@@ -68,8 +68,10 @@ pub fn ir_programs() -> anyhow::Result<Vec<(String, Program)>> {
 
 /// All `.rml` files of the library with programs that every engine can run, sorted by path.
 pub fn entries() -> anyhow::Result<Vec<Entry>> {
-    // Memories with values have clients of a size or of their own, and headers of their own.
-    of_kind(|compiled| compiled.atomic.is_none() && !compiled.program.has_calls())
+    // Memories with values have clients of a size or of their own, and headers of their own; so have families of any size.
+    of_kind(|compiled| {
+        compiled.atomic.is_none() && !compiled.program.has_calls() && compiled.program.families.is_empty()
+    })
 }
 
 /// The transactional memories with a client of their own. Their promises are `//@ MODEL CRITERION: VERDICT`.
@@ -159,6 +161,8 @@ fn promise(line: &str) -> anyhow::Result<Promise> {
     let bad = || anyhow::anyhow!("`//@{line}` is not `//@ MODEL [PROPERTY]: VERDICT [outcomes N]`");
     let (about, rest) = line.split_once(':').ok_or_else(bad)?;
     let (model, property) = about.trim().split_once(' ').unwrap_or((about.trim(), ""));
+    // Of a family of any size it is also said how the verdict is found: `verified, k = 2` or `violated, 3 threads`.
+    let rest = rest.split_once(',').map_or(rest, |(verdict, _)| verdict);
     let (verdict, outcomes) = match rest.split_whitespace().collect::<Vec<_>>()[..] {
         [verdict, "outcomes", count] if property.is_empty() => (verdict, Some(count.parse().map_err(|_| bad())?)),
         [verdict] => (verdict, None),
