@@ -87,8 +87,9 @@ fn the_library_keeps_its_promises() {
 fn observation(test: &Test, model: &str) -> &'static str {
     let model = cyrano_memory::named(model).expect("a named model");
     let (explore, symbolic) = (Explore::default(), cyrano_symbolic::Symbolic::default());
-    let engine: &dyn Engine = if explore.runs(&test.program, &model) { &explore } else { &symbolic };
-    let query = Query::new(&test.program, &model, Question::Outcomes).expect("a question");
+    let program = cyrano_litmus::fenced(&test.program);
+    let engine: &dyn Engine = if explore.runs(&program, &model) { &explore } else { &symbolic };
+    let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
     let answer = engine.ask(query, &limits(60.0, 3), &());
     assert_eq!(answer.verdict, Verdict::Verified, "{} under {}: {:?}", test.head.name, model.name, answer.reason);
     test.judge(&answer.outcomes).expect("a condition without overflow").observation().name()
