@@ -28,6 +28,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("explore", &["ir", "memory", "criteria", "engine"]),
     // The sources of `explore`.
     ("faulty", &["ir", "memory", "criteria", "engine"]),
+    ("graphs", &["ir", "memory", "engine"]),
     ("symbolic", &["ir", "memory", "criteria", "engine"]),
     ("checkpoint", &["ir", "engine", "explore"]),
     // Its tests read models.
@@ -58,6 +59,7 @@ const MAP: &[(&str, &[&str])] = &[
             "report",
             "cluster",
             "views",
+            "graphs",
         ],
     ),
     ("tables", &["ir", "memory", "criteria", "engine", "symbolic", "trace", "report", "session"]),
@@ -114,6 +116,7 @@ const NO_IO: &[&str] = &[
     "litmus",
     "interp",
     "explore",
+    "graphs",
     "symbolic",
     "fences",
     "trace",

@@ -381,7 +381,8 @@ impl<'s> DiskRun<'s> {
     fn stats(&self) -> Stats {
         let Reached { states, depth, .. } = self.known;
         let transitions = self.known.summary.transitions;
-        Stats { states, transitions, depth, seconds: self.elapsed(), peak_bytes: self.store.budget.peak }
+        let (seconds, peak_bytes) = (self.elapsed(), self.store.budget.peak);
+        Stats { states, transitions, depth, seconds, peak_bytes, ..Stats::default() }
     }
 }
 

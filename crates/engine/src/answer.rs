@@ -182,6 +182,10 @@ pub struct Stats {
     pub seconds: f64,
     /// Bytes used at most by the engine's data.
     pub peak_bytes: u64,
+    /// Executions in which every thread came to its end, where these are enumerated (graphs).
+    pub executions: Option<u64>,
+    /// Executions in which some thread does not go on, where these are enumerated.
+    pub blocked: Option<u64>,
 }
 
 impl Stats {

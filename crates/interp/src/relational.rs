@@ -11,6 +11,7 @@
 //! An execution in which a thread stops at an `assume` that does not hold, or goes wrong, is a beginning of others; what is claimed of all executions is claimed
 //! of these, too, for assertions. This is right where a model allows every beginning of what it allows, as all the built-in ones do.
 
+mod all;
 mod confirm;
 mod goals;
 mod graph;
@@ -30,6 +31,7 @@ use cyrano_memory::cat::Cat;
 
 use crate::goals::Cut;
 use crate::meter::Meter;
+pub use all::executions;
 pub(crate) use confirm::confirm;
 use goals::{Final, Notes, Outcomes, Races, Wrong};
 use search::Goal;

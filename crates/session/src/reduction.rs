@@ -138,6 +138,7 @@ fn sum(one: Option<Stats>, other: Option<Stats>) -> Option<Stats> {
         depth: one.depth.max(other.depth),
         seconds: one.seconds + other.seconds,
         peak_bytes: one.peak_bytes.max(other.peak_bytes),
+        ..Stats::default()
     })
 }
 

@@ -21,6 +21,7 @@ use cyrano_engine::configuration::{Forgets, Product};
 use cyrano_engine::lts::TransitionSystem;
 use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Stop, Verdict, Watch};
 use cyrano_explore::{Deadlocks, Explore, Unwritten};
+use cyrano_graphs::Graphs;
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
@@ -288,7 +289,7 @@ impl Runner {
         let start = Instant::now();
         let (mut answer, clauses) = match engine {
             EngineName::Explore => (self.search(self.engine(engine), query, watch), None),
-            EngineName::Interp => (Interp.ask(query, &self.limits, watch), None),
+            EngineName::Graphs | EngineName::Interp => (self.engine(engine).ask(query, &self.limits, watch), None),
             EngineName::Symbolic => {
                 let (answer, stats) = self.symbolic.ask_with_stats(query, &self.limits, watch);
                 (answer, Some(stats.clauses))
@@ -326,6 +327,7 @@ impl Runner {
         match chosen {
             EngineName::Explore => self.cluster.as_deref().map_or(&self.explore, |cluster| cluster),
             EngineName::Symbolic => &self.symbolic,
+            EngineName::Graphs => &Graphs { fault: None },
             EngineName::Interp => &Interp,
         }
     }
@@ -334,7 +336,11 @@ impl Runner {
     fn choose(&self, usual: &[EngineName], query: &Query<'_>) -> Result<(EngineName, Option<String>), Cause> {
         let candidates = self.engine.as_ref().map_or(usual, std::slice::from_ref);
         let mut refused = Vec::new();
-        for chosen in candidates {
+        // Who reorders pairs has states, and fewer of them than executions, as a rule.
+        let fits = |chosen: &&EngineName| {
+            self.engine.is_some() || **chosen != EngineName::Graphs || query.model().cat().is_some()
+        };
+        for chosen in candidates.iter().filter(fits) {
             let engine = self.engine(*chosen);
             match engine.supports(query) {
                 Ok(()) => {

@@ -165,6 +165,8 @@ pub(crate) fn stats<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
         depth: Option<u64>,
         seconds: Option<f64>,
         peak_bytes: Option<u64>,
+        executions: Option<u64>,
+        blocked: Option<u64>,
     }
     let cost = Cost::deserialize(deserializer)?;
     Ok(cost.states.map(|states| Stats {
@@ -173,6 +175,8 @@ pub(crate) fn stats<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
         depth: cost.depth.unwrap_or(0),
         seconds: cost.seconds.unwrap_or(0.0),
         peak_bytes: cost.peak_bytes.unwrap_or(0),
+        executions: cost.executions,
+        blocked: cost.blocked,
     }))
 }
 

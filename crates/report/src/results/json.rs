@@ -112,6 +112,8 @@ fn check(check: &CheckReport) -> impl Serialize {
         "seconds": stats.map(|stats| stats.seconds),
         "peak_bytes": stats.map(|stats| stats.peak_bytes),
         "bytes_per_state": stats.and_then(|stats| stats.bytes_per_state()),
+        "executions" ?: stats.and_then(|stats| stats.executions),
+        "blocked" ?: stats.and_then(|stats| stats.blocked),
         "reductions": &check.reductions,
         "caveats" ?: some(&check.caveats),
         "specification": &check.specification,

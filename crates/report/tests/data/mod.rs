@@ -225,7 +225,14 @@ pub fn report(verdict: Verdict, model: &str, property: &str, trace: Option<Trace
         verdict,
         reason: None,
         caveats: Vec::new(),
-        stats: Some(Stats { states: 1234, transitions: 5678, depth: 4, seconds: 0.0123, peak_bytes: 3 << 20 }),
+        stats: Some(Stats {
+            states: 1234,
+            transitions: 5678,
+            depth: 4,
+            seconds: 0.0123,
+            peak_bytes: 3 << 20,
+            ..Stats::default()
+        }),
         reductions: vec!["dead-registers".into(), "macro-steps".into()],
         explanation: trace.as_ref().map(|trace| trace.explanation.clone()),
         trace,

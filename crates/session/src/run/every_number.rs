@@ -46,7 +46,7 @@ impl Runner {
         watch: &dyn Watch,
     ) -> Result<CheckReport, Failure> {
         supports(case, model, Some(property)).map_err(|why| case.refused(why))?;
-        if matches!(self.engine, Some(EngineName::Symbolic | EngineName::Interp)) {
+        if matches!(self.engine, Some(EngineName::Graphs | EngineName::Symbolic | EngineName::Interp)) {
             return Err(case.refused("only explore looks at every number of threads; `--threads 2` takes two"));
         }
         if self.large.is_some() || self.cluster.is_some() {

@@ -40,6 +40,8 @@ pub struct Options {
 pub enum EngineName {
     /// Explicit-state exploration.
     Explore,
+    /// Execution graphs, each once.
+    Graphs,
     /// Executions as a formula for a SAT solver.
     Symbolic,
     /// The slow reference semantics.
@@ -48,17 +50,18 @@ pub enum EngineName {
 
 impl EngineName {
     /// All of them, in the order in which they are tried.
-    pub const ALL: [Self; 3] = [Self::Explore, Self::Symbolic, Self::Interp];
+    pub const ALL: [Self; 4] = [Self::Explore, Self::Graphs, Self::Symbolic, Self::Interp];
 
     /// Its name, and what it does.
     pub fn told(self) -> (&'static str, &'static str) {
         match self {
             Self::Explore => ("explore", "Explicit-state exploration"),
+            Self::Graphs => ("graphs", "Execution graphs, each once, for programs that end"),
             Self::Symbolic => ("symbolic", "Executions as a formula for a SAT solver"),
             Self::Interp => ("interp", "The slow reference semantics"),
         }
     }
 
     /// All of them, where the symbolic one is tried first.
-    pub(crate) const SYMBOLIC_FIRST: [Self; 3] = [Self::Symbolic, Self::Explore, Self::Interp];
+    pub(crate) const SYMBOLIC_FIRST: [Self; 4] = [Self::Symbolic, Self::Explore, Self::Graphs, Self::Interp];
 }

@@ -113,6 +113,7 @@ impl<'a> Ask<'a> {
             depth: self.stats.accesses,
             seconds: self.stats.seconds,
             peak_bytes: self.stats.bytes,
+            ..Stats::default()
         };
         if self.engine.ranges {
             answer.reductions.push("ranges");

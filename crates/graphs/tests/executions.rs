@@ -1,0 +1,209 @@
+//! The executions that are found, against all executions of the reference: the same ones, each once.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+
+use cyrano_conformance::compare::model;
+use cyrano_conformance::generate::program;
+use cyrano_conformance::{corpus, limits, pinned};
+use cyrano_engine::{Engine, Execution, Query, Question, Verdict};
+use cyrano_graphs::{Fault, Graphs};
+use cyrano_interp::Interp;
+use cyrano_ir::Program;
+use proptest::prelude::*;
+use proptest::test_runner::TestError;
+
+const MODELS: [&str; 5] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11"];
+
+fn key(execution: &Execution) -> String {
+    format!("{execution:?}")
+}
+
+/// Compares the executions under every model; says how many there were, or what is different.
+fn compare(program: &Program, graphs: &Graphs) -> Result<usize, String> {
+    let mut compared = 0;
+    for name in MODELS {
+        let model = model(name);
+        let Ok(query) = Query::new(program, &model, Question::Outcomes) else { continue };
+        let (Some(Ok(all)), Some(Ok(found))) =
+            (cyrano_interp::executions(&query, &limits(0.3, 2)), graphs.executions(&query, &limits(0.3, 2)))
+        else {
+            continue;
+        };
+        let distinct: HashSet<String> = found.iter().map(key).collect();
+        let wanted: HashSet<String> = all.iter().map(key).collect();
+        if let Some(missing) = wanted.iter().find(|one| !distinct.contains(*one)) {
+            return Err(format!("{name}: {} of {} executions, without {missing}", distinct.len(), wanted.len()));
+        }
+        if let Some(more) = distinct.iter().find(|one| !wanted.contains(*one)) {
+            return Err(format!("{name}: {} of {} executions, with {more}", distinct.len(), wanted.len()));
+        }
+        if found.len() != distinct.len() {
+            return Err(format!("{name}: {} executions are found {} times", distinct.len(), found.len()));
+        }
+        compared += found.len();
+    }
+    Ok(compared)
+}
+
+/// Instructions of C11 over three locations and three registers.
+fn instruction() -> impl Strategy<Value = String> {
+    let loc = || prop::sample::select(vec!["x", "y", "z"]);
+    let register = || prop::sample::select(vec!["a", "b", "c"]);
+    let load = prop::sample::select(vec!["", " {atomic}", " {atomic acquire}", " {atomic seq_cst}"]);
+    let store = prop::sample::select(vec!["", " {atomic}", " {atomic release}", " {atomic seq_cst}"]);
+    let update = prop::sample::select(vec![" {atomic}", " {atomic acquire release}", " {atomic seq_cst}"]);
+    let fence = prop::sample::select(vec!["acquire", "release", "acq_rel", "seq_cst"]);
+    let value = prop::sample::select(vec!["1", "2", "a", "b + 1"]);
+    prop_oneof![
+        6 => (register(), loc(), load).prop_map(|(r, l, t)| format!("{r} := load {l}{t}")),
+        6 => (loc(), value.clone(), store).prop_map(|(l, v, t)| format!("store {l}, ({v}){t}")),
+        2 => (register(), loc(), update.clone()).prop_map(|(r, l, t)| format!("{r} := fetch_add {l}, 1{t}")),
+        2 => (register(), loc(), value, update).prop_map(|(r, l, v, t)| format!("{r} := cas {l}, 0, ({v}){t}")),
+        1 => fence.prop_map(|order| format!("fence thread_fence.{order}")),
+        1 => register().prop_map(|r| format!("{r} := choose 0, 1")),
+        1 => register().prop_map(|r| format!("assume ({r} < 2)")),
+    ]
+}
+
+/// Two or three threads of such instructions.
+fn c11() -> impl Strategy<Value = Vec<Vec<String>>> {
+    prop::collection::vec(prop::collection::vec(instruction(), 1..4), 2..4)
+}
+
+fn text(threads: &[Vec<String>]) -> String {
+    let mut source = String::from("program p\nlocation x = 0\nlocation y = 0\nlocation z = 0\n");
+    for (number, thread) in threads.iter().enumerate() {
+        source.push_str(&format!("thread t{number}\nregister a = 0\nregister b = 0\nregister c = 0\n"));
+        for (pc, op) in thread.iter().map(String::as_str).chain(["halt"]).enumerate() {
+            source.push_str(&format!("@{pc}: {op}\n"));
+        }
+    }
+    source
+}
+
+fn parsed(threads: &[Vec<String>]) -> Program {
+    let source = text(threads);
+    cyrano_ir::text::parse(&source).unwrap_or_else(|error| panic!("{error}\n{source}"))
+}
+
+#[test]
+fn random_programs_of_c11_have_the_same_executions() {
+    let cases = if pinned::long() { 20_000 } else { 1_000 };
+    let compared = Cell::new(0);
+    let result = pinned::runner(cases, file!()).run(&c11(), |threads| {
+        let found = compare(&parsed(&threads), &Graphs::default());
+        compared.set(compared.get() + found.map_err(TestCaseError::fail)?);
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, threads)) => panic!("{reason}\n{}", text(&threads)),
+        Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
+    }
+    println!("{} executions", compared.get());
+    assert!(compared.get() >= 10 * cases as usize, "only {} executions were compared", compared.get());
+}
+
+#[test]
+fn random_programs_have_the_same_executions() {
+    let cases = if pinned::long() { 20_000 } else { 500 };
+    let compared = Cell::new(0);
+    let result = pinned::runner(cases, file!()).run(&program(), |random| {
+        let found = compare(&random.program(), &Graphs::default());
+        compared.set(compared.get() + found.map_err(TestCaseError::fail)?);
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, random)) => panic!("{reason}\n{}", random.shown()),
+        Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
+    }
+    println!("{} executions", compared.get());
+    assert!(compared.get() >= 5 * cases as usize, "only {} executions were compared", compared.get());
+}
+
+#[test]
+fn the_library_has_the_same_executions() {
+    let compared = corpus::for_each_litmus(|_, program| compare(program, &Graphs::default()));
+    assert!(compared >= 1_000, "only {compared} executions were compared");
+}
+
+/// Every clause of the condition for revisits is needed.
+#[test]
+fn every_seeded_bug_is_noticed() {
+    let faults = [
+        Fault::AnySource,
+        Fault::AnyPlace,
+        Fault::AnyReader,
+        Fault::AnyRevisited,
+        Fault::AnyChoice,
+        Fault::NoRevisits,
+        Fault::LoseCauses,
+    ];
+    let mut programs = Vec::new();
+    let collected = std::cell::RefCell::new(&mut programs);
+    let run = pinned::runner(250, file!()).run(&c11(), |threads| {
+        collected.borrow_mut().push(parsed(&threads));
+        Ok(())
+    });
+    run.expect("nothing fails");
+    for fault in faults {
+        let graphs = Graphs { fault: Some(fault) };
+        let quiet = |program: &Program| {
+            std::panic::catch_unwind(|| compare(program, &graphs)).is_ok_and(|compared| compared.is_ok())
+        };
+        assert!(!programs.iter().all(quiet), "{fault:?} is not noticed");
+    }
+}
+
+/// n threads that each add one: n! orders, whatever the model.
+#[test]
+fn increments_have_as_many_executions_as_orders() {
+    let mut orders = 1;
+    for n in 2..=5 {
+        orders *= n;
+        let source = format!("threads {{ shared x; thread w[{n}] {{ fetch_add(x, 1); }} }}");
+        let program = cyrano_rml::compile(&source, "increments", &[]).expect("a program");
+        for name in MODELS {
+            let model = model(name);
+            let query = Query::new(&program, &model, Question::Outcomes).expect("a question");
+            let (answer, counts) = Graphs::default().count(&query, &limits(5.0, 2), &());
+            assert_eq!(answer.verdict, Verdict::Verified);
+            assert_eq!((counts.executions, counts.blocked), (orders, 0), "{n} threads under {name}");
+        }
+    }
+}
+
+/// Verdicts are those of the reference, and what is shown is confirmed.
+#[test]
+fn verdicts_agree() {
+    let compared = corpus::for_each_litmus(|_, program| {
+        let mut compared = 0;
+        for name in MODELS {
+            let model = model(name);
+            for check in &program.checks {
+                let Ok(query) = Query::new(program, &model, Question::Holds(&check.property)) else { continue };
+                let graphs = Graphs::default();
+                if graphs.supports(&query).is_err() || Interp.supports(&query).is_err() {
+                    continue;
+                }
+                let [one, other] = [graphs.ask(query, &limits(0.5, 2), &()), Interp.ask(query, &limits(0.5, 2), &())];
+                if [one.verdict, other.verdict].contains(&Verdict::Unknown) {
+                    continue;
+                }
+                if one.verdict != other.verdict {
+                    return Err(format!("{name}: {} instead of {}", one.verdict.name(), other.verdict.name()));
+                }
+                if let Some(execution) = &one.execution {
+                    let violation = one.violation.as_ref();
+                    let confirmed = cyrano_interp::confirm(program, &model, &check.property, violation, execution);
+                    confirmed.map_err(|error| format!("{name}: not confirmed: {error}"))?;
+                }
+                compared += 1;
+            }
+        }
+        Ok(compared)
+    });
+    assert!(compared >= 200, "only {compared} verdicts were compared");
+}
