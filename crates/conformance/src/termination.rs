@@ -11,6 +11,7 @@ pub mod queue;
 pub mod random;
 pub mod reorder;
 mod section;
+pub mod stopping;
 pub mod tree;
 
 use cyrano_ir::Program;

@@ -2,12 +2,13 @@
 
 use cyrano_certificate::check;
 use cyrano_conformance::certified::certificate_of;
-use cyrano_conformance::termination::compare::{Effort, compare};
+use cyrano_conformance::termination::compare::{Effort, compare, compare_stopped};
 use cyrano_conformance::termination::random;
+use cyrano_conformance::termination::stopping::Asked;
 use cyrano_conformance::{compare_with, corpus, limits};
 use cyrano_engine::configuration::Product;
 use cyrano_engine::{Engine, Query, Question, Verdict};
-use cyrano_ir::{FinalExpr, Program, Property, Quantifier};
+use cyrano_ir::{FinalExpr, Liveness, Program, Property, Quantifier};
 use cyrano_memory::Model;
 
 use crate::{Explore, Fault};
@@ -91,6 +92,34 @@ fn every_seeded_bug_about_fairness_is_noticed() {
         .filter(|fault| {
             let explore = Explore { fault: Some(*fault), ..Explore::default() };
             let noticed = (0..400).find_map(|seed| Some((seed, endless_complaint(seed, &explore)?)));
+            noticed.iter().for_each(|(seed, why)| println!("{fault:?}: program {seed}, {why}"));
+            noticed.is_none()
+        })
+        .collect();
+    assert!(unnoticed.is_empty(), "the comparison does not notice {unnoticed:?}");
+}
+
+/// What the comparison with the definitions for operations says against random programs, if anything.
+fn stopped_complaint(seed: u64, explore: &Explore) -> Option<String> {
+    let program = random::tree(seed).program();
+    let effort = Effort { states: 1_000, work: 0.2 };
+    let wrong = |liveness: Liveness| {
+        ["sc", "tso", "rmo"].into_iter().find_map(|name| {
+            let (model, asked) = (cyrano_memory::named(name)?, Asked::Operations(liveness));
+            let ask = || compare_stopped(&program, &model, asked, &[explore], (effort, &mut false));
+            std::panic::catch_unwind(ask).unwrap_or_else(|_| Err("panicked".into())).err()
+        })
+    };
+    [Liveness::LockFree, Liveness::ObstructionFree].into_iter().find_map(wrong)
+}
+
+#[test]
+fn every_seeded_bug_about_stopped_threads_is_noticed() {
+    let unnoticed: Vec<Fault> = Fault::OF_STOPPING
+        .into_iter()
+        .filter(|fault| {
+            let explore = Explore { fault: Some(*fault), ..Explore::default() };
+            let noticed = (0..300).find_map(|seed| Some((seed, stopped_complaint(seed, &explore)?)));
             noticed.iter().for_each(|(seed, why)| println!("{fault:?}: program {seed}, {why}"));
             noticed.is_none()
         })

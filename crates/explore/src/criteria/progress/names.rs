@@ -65,7 +65,12 @@ impl Stepper<'_> {
                 self.notes.out_of_names |= fresh.is_none();
                 step.dropped |= step.choices.first().map(|(_, chosen)| *chosen) != fresh;
             }
-            let accesses = step.accesses.iter().any(|access| access.read.is_some() || access.written.is_some());
+            // What was issued before the end of the last transaction belongs to that one.
+            let queue = &state.threads[step.thread].queue;
+            let left_over = |index: u32| queue.iter().any(|entry| entry.index == index && entry.access().is_some() && entry.stale);
+            let accesses = step.accesses.iter().any(|access| {
+                (access.read.is_some() || access.written.is_some()) && !left_over(access.index)
+            });
             let did = &mut step.state.threads[step.thread].did;
             match step.ended {
                 Some(_) => *did &= !BUSY,
