@@ -312,8 +312,7 @@ impl fmt::Display for Inexact {
             Self::OwnOrder(what) => f.write_str(what),
             Self::BlindSetup => f.write_str("under this model the setup thread need not see its own stores"),
             Self::EndlessRuns { model } => {
-                let why =
-                    "its executions are not built from queues of deferred accesses, so that it is not defined what fairness is";
+                let why = "its executions are not built from queues of deferred accesses, so that it is not defined what fairness is";
                 write!(f, "executions that go on for ever are not judged under {model}: {why}; use another model")
             }
             Self::MixedNames => f.write_str("something may hold names of two kinds"),

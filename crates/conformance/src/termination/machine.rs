@@ -4,7 +4,9 @@
 //! Loads and read-modify-writes are never deferred under these models: they are performed when they are executed, or have to wait.
 //! There are no longer steps and no reductions: every program counter is a state.
 
-use cyrano_ir::{Access, AccessKind, Addr, EvalError, FinalVar, LocalExpr, Observable, Op, Place, Program, TxEvent, Ty};
+use cyrano_ir::{
+    Access, AccessKind, Addr, EvalError, FinalVar, LocalExpr, Observable, Op, Place, Program, TxEvent, Ty,
+};
 
 use super::fair::{Moves, Steps};
 use super::queue::{Buffer, Buffering};

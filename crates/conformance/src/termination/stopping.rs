@@ -56,9 +56,7 @@ impl Stopped<'_> {
             Asked::Operations(Liveness::ObstructionFree) => {
                 alone().find(|thread| self.never_done(&[*thread], &[*thread])).map(Found::Starves)
             }
-            Asked::Operations(_) => {
-                alone().find(|thread| self.never_done(&everybody, &[*thread])).map(Found::Starves)
-            }
+            Asked::Operations(_) => alone().find(|thread| self.never_done(&everybody, &[*thread])).map(Found::Starves),
             Asked::Solo => alone().find(|thread| self.never_commits(*thread)).map(Found::Starves),
         };
         spins.or_else(|| self.blocked(asked))
@@ -93,8 +91,10 @@ impl Stopped<'_> {
             _ => None,
         };
         let own = |edge: &Edge| self.op(edge).is_none() || edge.thread == thread;
-        let aborts =
-            self.goes_on(|edge| own(edge) && ends(edge) != Some(TxEvent::Commit), |edge| ends(edge) == Some(TxEvent::Abort));
+        let aborts = self.goes_on(
+            |edge| own(edge) && ends(edge) != Some(TxEvent::Commit),
+            |edge| ends(edge) == Some(TxEvent::Abort),
+        );
         let chooses = |edge: &Edge| self.op(edge).is_some_and(|(at, _)| command(at));
         let waits = |edge: &Edge| own(edge) && ends(edge).is_none() && !chooses(edge);
         aborts || self.goes_on(waits, |edge| self.op(edge).is_some())

@@ -54,8 +54,8 @@ fn random_memories_with_deferred_accesses_are_judged_as_defined() {
         "while l != 0 { l := exchange(b, 1); } b := 0;",
         "atomic { l := b; assume l == 0; b := 1; } b := 0;",
     ];
-    let cases = if long() { 2_000 } else { 40 };
-    let effort = if long() { Effort { states: 40_000, work: 2.0 } } else { Effort { states: 9_000, work: 0.5 } };
+    let cases = if long() { 2_000 } else { 24 };
+    let effort = if long() { Effort { states: 40_000, work: 2.0 } } else { Effort { states: 4_000, work: 0.5 } };
     let mut stream = cyrano_conformance::stream::Stream::mixed(77);
     let (explore, mut all) = (Explore::default(), Compared::default());
     for case in 0..cases {

@@ -4,8 +4,8 @@
 use cyrano_conformance::compare::model;
 use cyrano_conformance::pinned::long;
 use cyrano_conformance::termination::compare::{Compared, Effort, MODELS, ask_about, compare_stopped_tree};
-use cyrano_conformance::termination::random;
 use cyrano_conformance::termination::stopping::Asked;
+use cyrano_conformance::termination::{contended, random};
 use cyrano_conformance::{corpus, limits};
 use cyrano_engine::{Engine, Verdict};
 use cyrano_explore::Explore;
@@ -16,27 +16,30 @@ const ASKED: [Liveness; 3] = [Liveness::LockFree, Liveness::ObstructionFree, Liv
 /// The explorer says what the definitions say, with and without its reductions; whatever it shows is replayed; what is violated under a model is violated under weaker ones.
 #[test]
 fn the_explorer_agrees_with_the_definitions_for_operations() {
-    let (first, seeds) = if long() { (0, 2_000) } else { (0, 120) };
-    let effort = if long() { Effort { states: 20_000, work: 2.0 } } else { Effort { states: 2_500, work: 0.3 } };
+    let seeds = if long() { 1_200 } else { 40 };
+    let effort = if long() { Effort { states: 6_000, work: 1.0 } } else { Effort { states: 700, work: 0.3 } };
     let all = super::explorers();
     let explorers: Vec<&dyn Engine> = all.iter().map(|explore| explore as &dyn Engine).collect();
     let mut total = [Compared::default(); 3];
-    for seed in first..first + seeds {
-        let tree = random::tree(seed);
-        for (number, liveness) in ASKED.into_iter().enumerate() {
-            let which = if seed % 8 == 0 || long() { &explorers[..] } else { &explorers[..1] };
-            match compare_stopped_tree(&tree, Asked::Operations(liveness), which, effort) {
-                Ok(compared) => total[number].add(compared),
-                Err(why) => panic!("seed {seed}: {why}"),
+    for seed in 0..seeds {
+        for tree in [random::tree(seed), contended::tree(seed)] {
+            for (number, liveness) in ASKED.into_iter().enumerate() {
+                let which = if seed % 8 == 0 { &explorers[..] } else { &explorers[..1] };
+                match compare_stopped_tree(&tree, Asked::Operations(liveness), which, effort) {
+                    Ok(compared) => total[number].add(compared),
+                    Err(why) => panic!("seed {seed}: {why}"),
+                }
             }
         }
     }
-    println!("{seeds} programs: {total:?}");
+    println!("{} programs: {total:?}", 2 * seeds);
     for compared in total {
         let decided = compared.verified + compared.violated;
-        assert!(decided > 2 * seeds as usize, "only {decided} answers were compared");
+        assert!(decided > 4 * seeds as usize, "only {decided} answers were compared");
         assert!(compared.verified * 8 > decided && compared.violated * 8 > decided, "{compared:?}");
     }
+    let violated = total.map(|compared| compared.violated);
+    assert!(violated[1] < violated[0] && violated[0] < violated[2], "the criteria are not told apart: {violated:?}");
 }
 
 /// What a lock shows under a model it shows under weaker ones, and what holds for some model holds for stronger ones.

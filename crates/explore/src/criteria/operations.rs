@@ -11,6 +11,9 @@
 //! Each implies the one before. All are about the client at hand. In a test with finitely many operations nobody can be overtaken for ever, so there
 //! `wait-free` is `bounded` where it is not violated.
 //!
+//! A thread at an `assume` that fails takes no step, and is no violation. Many who write one mean a loop that waits, which a stopped thread would keep going for ever; so where such a state is
+//! reached in an operation and nothing else is found, the verdict is `bounded`.
+//!
 //! **Exactness.** Take the *full* machine, in which each step executes one instruction of a thread, or one section, or performs one deferred access or section. Such an
 //! execution exists in it exactly if its graph has a component with what is wanted: a program step of the thread in an operation, and for every thread a step that performs
 //! its oldest access or a state where its queue is empty. Edges in which a stopped thread takes a program step, or an operation gets done that must not, are left
@@ -65,6 +68,11 @@ pub(super) fn lasso(m: &Machine<'_>, graph: &Graph, liveness: Liveness) -> Optio
 pub(super) fn go_on(m: &Machine<'_>, graph: &Graph) -> bool {
     let every = (0..m.threads.len()).fold(0, |set: Threads, thread| set | 1 << thread);
     cycles::exists(graph, &Stopping { gets_done: true, ..Stopping::new(m, every, 0) })
+}
+
+/// Whether a thread comes to an `assume` in an operation that fails: then nothing is said about executions in which it waits there.
+pub(super) fn waits_by_assumption(graph: &Graph) -> bool {
+    (0..graph.len() as u32).any(|node| graph.facts(node).refused & graph.facts(node).inside != 0)
 }
 
 /// A thread that stands in an operation before a closed section while nothing is deferred.

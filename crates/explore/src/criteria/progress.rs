@@ -38,6 +38,7 @@ use cyrano_engine::{
 use cyrano_ir::dataflow::Names;
 use cyrano_ir::{InstrId, Progress, Property, ThreadId};
 
+use crate::criteria::operations;
 use crate::criteria::runs::cycles::Cycle;
 use crate::criteria::runs::graph::{Graph, MOST_THREADS};
 use crate::criteria::runs::walk;
@@ -125,6 +126,10 @@ fn judge(machine: &Machine<'_>, graph: &Graph, progress: Progress, limits: &Limi
         Ok(None) if graph.notes.bounded => {
             found.verdict = Verdict::Bounded;
             found.reason = Some(Cause::Deferred(limits.deferred));
+        }
+        Ok(None) if operations::waits_by_assumption(graph) => {
+            found.verdict = Verdict::Bounded;
+            found.reason = Some(Cause::Assumed);
         }
         Ok(None) if graph.notes.limited.is_some() => {
             found.verdict = Verdict::Bounded;

@@ -121,6 +121,9 @@ fn judge(machine: &Machine<'_>, graph: &Graph, limits: &Limits) -> Answer {
         let reason = limit_reason(machine.program, ThreadId::new(thread), InstrId(pc));
         return found(Verdict::Bounded, Some(reason));
     }
+    if machine.stops && operations::waits_by_assumption(graph) {
+        return found(Verdict::Bounded, Some(Cause::Assumed));
+    }
     let goes_on = || cycles::exists(graph, &Fair::new(machine, Threads::MAX, 0));
     if !graph.ended && !goes_on() {
         return found(Verdict::Vacuous, Some(Cause::Nothing(vacuity::NO_EXECUTION)));

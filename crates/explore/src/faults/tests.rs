@@ -3,8 +3,8 @@
 use cyrano_certificate::check;
 use cyrano_conformance::certified::certificate_of;
 use cyrano_conformance::termination::compare::{Effort, compare, compare_stopped};
-use cyrano_conformance::termination::random;
 use cyrano_conformance::termination::stopping::Asked;
+use cyrano_conformance::termination::{contended, random};
 use cyrano_conformance::{compare_with, corpus, limits};
 use cyrano_engine::configuration::Product;
 use cyrano_engine::{Engine, Query, Question, Verdict};
@@ -101,8 +101,8 @@ fn every_seeded_bug_about_fairness_is_noticed() {
 
 /// What the comparison with the definitions for operations says against random programs, if anything.
 fn stopped_complaint(seed: u64, explore: &Explore) -> Option<String> {
-    let program = random::tree(seed).program();
-    let effort = Effort { states: 1_000, work: 0.2 };
+    let tree = if seed % 2 == 0 { contended::tree(seed / 2) } else { random::tree(seed / 2) };
+    let (program, effort) = (tree.program(), Effort { states: 1_000, work: 0.2 });
     let wrong = |liveness: Liveness| {
         ["sc", "tso", "rmo"].into_iter().find_map(|name| {
             let (model, asked) = (cyrano_memory::named(name)?, Asked::Operations(liveness));

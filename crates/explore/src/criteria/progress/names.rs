@@ -66,11 +66,13 @@ impl Stepper<'_> {
                 step.dropped |= step.choices.first().map(|(_, chosen)| *chosen) != fresh;
             }
             // What was issued before the end of the last transaction belongs to that one.
-            let queue = &state.threads[step.thread].queue;
-            let left_over = |index: u32| queue.iter().any(|entry| entry.index == index && entry.access().is_some() && entry.stale);
-            let accesses = step.accesses.iter().any(|access| {
-                (access.read.is_some() || access.written.is_some()) && !left_over(access.index)
-            });
+            let stale = |state: &State| {
+                let queue = &state.threads[step.thread].queue;
+                queue.iter().filter(|entry| entry.access().is_some() && entry.stale).count()
+            };
+            let left_over = if step.moves { 0 } else { stale(state).saturating_sub(stale(&step.state)) };
+            let accesses = step.accesses.iter().filter(|access| access.read.is_some() || access.written.is_some());
+            let accesses = accesses.count() > left_over;
             let did = &mut step.state.threads[step.thread].did;
             match step.ended {
                 Some(_) => *did &= !BUSY,
