@@ -132,7 +132,7 @@ impl fmt::Display for Cause {
                 f.write_str("every thread has finitely many operations, so that none can be overtaken for ever")
             }
             Self::Assumed => f.write_str(
-                "executions in which an `assume` fails were left out, and with them threads that wait there; write a loop, or an atomic section that waits",
+                "executions in which an `assume` of an operation fails were left out, and with them threads that wait there",
             ),
             Self::Deferred(bound) => {
                 write!(f, "executions in which a thread defers more than {bound} accesses were left out")

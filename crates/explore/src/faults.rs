@@ -71,8 +71,6 @@ pub enum Fault {
     ShareMarks,
     /// A thread is stopped only where it would rest anyway, not before every access that it defers.
     StopAtRests,
-    /// A thread that is stopped goes on when memory performs something for it.
-    MemoryRunsOn,
     /// What is deferred when threads are stopped may stay so for ever.
     ForgetStopped,
     /// A thread before a closed section is stuck although a deferred store may open it.
@@ -127,9 +125,8 @@ impl Fault {
     ];
 
     /// Those about threads that may be stopped, which the comparison with the definitions for operations notices.
-    pub const OF_STOPPING: [Self; 8] = [
+    pub const OF_STOPPING: [Self; 7] = [
         Self::StopAtRests,
-        Self::MemoryRunsOn,
         Self::ForgetStopped,
         Self::StuckTooSoon,
         Self::NeverAlone,

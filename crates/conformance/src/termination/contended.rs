@@ -21,8 +21,10 @@ pub fn tree(seed: u64) -> Tree {
 
 fn thread(stream: &mut Stream, cells: usize, own: i128) -> Vec<Stmt> {
     let retry = retry(stream, cells, own);
-    match stream.below(5) {
+    match stream.below(6) {
         0 => vec![retry],
+        // What comes after an operation belongs to none.
+        5 => vec![Stmt::Operation(vec![retry]), Stmt::Loop(vec![Stmt::Load(0, At::Fixed(0))])],
         1 => vec![Stmt::Operation(vec![retry]), Stmt::Store(At::Fixed(0), Value::Const(0))],
         2 => vec![Stmt::Loop(vec![Stmt::Operation(vec![retry])])],
         3 => vec![Stmt::Loop(vec![retry, Stmt::Mark, Stmt::Store(At::Fixed(0), Value::Const(0))])],

@@ -11,7 +11,7 @@ use super::{compile, memory};
 /// Compares a memory with one variable under all models, from strong to weak.
 fn compare(source: &str, explorers: &[&dyn Engine], effort: Effort) -> Result<Compared, String> {
     let (program, mut grows, mut all) = (compile("s", source, 1), false, Compared::default());
-    for name in ["sc", "tso", "pso", "rmo"] {
+    for name in ["sc", "tso", "pso"] {
         let model = cyrano_memory::named(name).expect("a model");
         all.add(compare_stopped(&program, &model, Asked::Solo, explorers, (effort, &mut grows))?);
     }
@@ -54,8 +54,8 @@ fn random_memories_with_deferred_accesses_are_judged_as_defined() {
         "while l != 0 { l := exchange(b, 1); } b := 0;",
         "atomic { l := b; assume l == 0; b := 1; } b := 0;",
     ];
-    let cases = if long() { 2_000 } else { 24 };
-    let effort = if long() { Effort { states: 40_000, work: 2.0 } } else { Effort { states: 4_000, work: 0.5 } };
+    let cases = if long() { 2_000 } else { 10 };
+    let effort = Effort { states: 20_000, work: 1.0 };
     let mut stream = cyrano_conformance::stream::Stream::mixed(77);
     let (explore, mut all) = (Explore::default(), Compared::default());
     for case in 0..cases {
@@ -70,5 +70,5 @@ fn random_memories_with_deferred_accesses_are_judged_as_defined() {
         }
     }
     println!("{cases} memories: {all:?}");
-    assert!(all.verified > cases / 8 && all.violated > cases / 2, "{all:?}");
+    assert!(all.verified > cases / 4 && all.violated > cases / 4, "{all:?}");
 }

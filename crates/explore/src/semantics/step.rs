@@ -145,7 +145,7 @@ impl<'m> Stepper<'m> {
                     let index = out.start(state, thread);
                     out.at(index).oldest = oldest;
                     self.perform_section(out, index, position);
-                    if !self.m.stops || self.m.config.has_fault(Fault::MemoryRunsOn) {
+                    if !self.m.stops {
                         self.drain(out, index, thread);
                     }
                 }
