@@ -10,17 +10,20 @@ use crate::stream::Stream;
 pub fn tree(seed: u64) -> Tree {
     let mut stream = Stream::mixed(seed ^ 0x5eed);
     let (cells, threads) = (1 + stream.below(2), if stream.below(6) == 0 { 3 } else { 2 });
-    let twins = stream.below(3) == 0;
+    // Retries that only get done when nobody else tries.
+    let polite = stream.below(2) == 0;
+    let twins = !polite && stream.below(3) == 0;
     let mut all: Vec<Vec<Stmt>> = Vec::new();
     for number in 0..threads {
         let again = all.first().filter(|_| twins && number == 1).cloned();
-        all.push(again.unwrap_or_else(|| thread(&mut stream, cells, number as i128 % 2 + 1)));
+        all.push(again.unwrap_or_else(|| thread(&mut stream, cells, (number as i128 % 2 + 1, polite))));
     }
     Tree { memory: vec![0; cells], threads: all, setup: false, observed: false }
 }
 
-fn thread(stream: &mut Stream, cells: usize, own: i128) -> Vec<Stmt> {
-    let retry = retry(stream, cells, own);
+fn thread(stream: &mut Stream, cells: usize, (own, polite): (i128, bool)) -> Vec<Stmt> {
+    let kind = if polite { 2 + stream.below(3) } else { stream.below(8) };
+    let retry = retry(stream, cells, own, kind);
     match stream.below(6) {
         0 => vec![retry],
         // What comes after an operation belongs to none.
@@ -33,11 +36,11 @@ fn thread(stream: &mut Stream, cells: usize, own: i128) -> Vec<Stmt> {
 }
 
 /// Something that is tried until it succeeds.
-fn retry(stream: &mut Stream, cells: usize, own: i128) -> Stmt {
+fn retry(stream: &mut Stream, cells: usize, own: i128, kind: usize) -> Stmt {
     let mut at = || At::Fixed(stream.below(cells));
     let (first, second) = (at(), at());
     let is_not = |value: i128| Cond { reg: 0, value, is: false };
-    match stream.below(8) {
+    match kind {
         // A lock: cas, then gives it back.
         0 => Stmt::If(
             Cond { reg: 2, value: 0, is: true },

@@ -44,6 +44,8 @@ fn verdicts_say_when_executions_never_end() {
     // What is claimed of some execution is none the worse for others.
     assert_eq!(caveats(&format!("{kept} check exists (l = 0);"), ""), Vec::<String>::new());
     assert_eq!(caveats(&format!("{kept} check always (x = 0);"), "").len(), 1);
+    assert_eq!(caveats(&format!("{kept} check invariant (x = 0);"), "").len(), 1);
+    assert_eq!(caveats(&kept, "--criterion assertions --engine symbolic --model tso").len(), 1);
     // A thread that waits at a section, which a condition on final states does not see.
     let waits = "threads { shared x, y; local r; thread p { atomic { r := x; assume r = 1; y := 1; } } thread q { choose r in 0..1; x := r; } }\n";
     assert_eq!(
