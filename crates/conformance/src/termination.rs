@@ -4,6 +4,7 @@
 //! instead of components of the graph there are nested fixpoints over sets of states. Models that defer loads are not covered.
 
 pub mod compare;
+pub mod contended;
 pub mod fair;
 pub mod machine;
 mod pending;
@@ -11,6 +12,7 @@ pub mod queue;
 pub mod random;
 pub mod reorder;
 mod section;
+pub mod stopping;
 pub mod tree;
 
 use cyrano_ir::Program;

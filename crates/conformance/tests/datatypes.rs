@@ -7,7 +7,7 @@ use cyrano_conformance::limits;
 use cyrano_engine::{Answer, Engine, Query, Question, Verdict};
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
-use cyrano_ir::{Program, Property};
+use cyrano_ir::{Liveness, Program, Property};
 use cyrano_memory::Model;
 use cyrano_symbolic::Symbolic;
 
@@ -63,4 +63,34 @@ fn what_headers_promise_to_be_correct_is() {
             assert_ne!(answer.verdict, Verdict::Violated, "{place}: {:?}", answer.violation);
         }
     });
+}
+
+/// The table of `docs/termination.md`: which data types get done although threads are stopped. The last cells start with the verdicts.
+#[test]
+fn the_table_of_operations_tells_the_truth() {
+    let docs = std::fs::read_to_string(corpus::folder().join("../docs/termination.md")).expect("the page");
+    let rows = docs.lines().skip_while(|line| !line.starts_with("### The data types"));
+    let rows: Vec<Vec<String>> = rows
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| line.split('|').map(|cell| cell.trim().trim_matches('`').to_owned()).collect())
+        .collect();
+    assert!(rows.len() >= 12, "only {} rows", rows.len());
+    let (files, mut wrong) = (corpus::files("datatypes", "c"), Vec::new());
+    for row in rows {
+        let [_, name, test, lock_free, obstruction_free, _] = &row[..] else { panic!("{row:?}") };
+        let (_, (path, source)) =
+            files.iter().find(|(file, _)| *file == format!("{name}.c")).unwrap_or_else(|| panic!("{name}"));
+        let programs = corpus::c_programs(path, source, 6);
+        let (_, program) = programs.iter().find(|(own, _)| own == test).unwrap_or_else(|| panic!("{name} {test}"));
+        for (liveness, expected) in [(Liveness::LockFree, lock_free), (Liveness::ObstructionFree, obstruction_free)] {
+            for model in ["sc", "tso", "pso"].map(model) {
+                let property = Property::Live(liveness);
+                let found = ask(&Explore::default(), program, &model, Question::Holds(&property)).verdict;
+                if !expected.starts_with(found.name()) {
+                    wrong.push(format!("{name} {test}: {} on {}", found.name(), model.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

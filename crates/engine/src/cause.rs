@@ -24,6 +24,8 @@ pub enum Cause {
     },
     /// Threads have finitely many operations, so that nobody can be overtaken for ever.
     FewOperations,
+    /// Executions in which a thread comes to an `assume` that does not hold were left out, and may be those in which it waits.
+    Assumed,
     /// A thread may defer more accesses than this.
     Deferred(usize),
     /// A thread may defer more accesses than this, for a client can repeat a store to transactional data for ever.
@@ -129,6 +131,9 @@ impl fmt::Display for Cause {
             Self::FewOperations => {
                 f.write_str("every thread has finitely many operations, so that none can be overtaken for ever")
             }
+            Self::Assumed => f.write_str(
+                "executions in which an `assume` of an operation fails were left out, and with them threads that wait there",
+            ),
             Self::Deferred(bound) => {
                 write!(f, "executions in which a thread defers more than {bound} accesses were left out")
             }

@@ -157,18 +157,8 @@ pub enum Inexact {
     OwnOrder(String),
     /// The setup thread may miss its own stores.
     BlindSetup,
-    /// Progress where loads are deferred, of which only violations are found.
-    DeferredProgress {
-        /// The model.
-        model: String,
-    },
     /// Endless executions under a model whose steps are not those of a queue.
     EndlessRuns {
-        /// The model.
-        model: String,
-    },
-    /// Threads that may be stopped under a model that defers loads.
-    StoppedThreads {
         /// The model.
         model: String,
     },
@@ -321,24 +311,9 @@ impl fmt::Display for Inexact {
             Self::Early { place, need, model } => write!(f, "{place} {need}, and {model} defers loads"),
             Self::OwnOrder(what) => f.write_str(what),
             Self::BlindSetup => f.write_str("under this model the setup thread need not see its own stores"),
-            Self::DeferredProgress { model } => {
-                let why = "it defers loads, and a thread goes on when its load is performed, so that it is not seen who stops";
-                write!(
-                    f,
-                    "no violation was found, but under {model} some are not looked for: {why}; use sc, tso or pso"
-                )
-            }
-            Self::StoppedThreads { model } => {
-                let why = "it defers loads, and a thread goes on when its load is performed, so that it is not seen who is stopped";
-                write!(
-                    f,
-                    "operations of threads that may be stopped are not judged under {model}: {why}; use sc, tso or pso"
-                )
-            }
             Self::EndlessRuns { model } => {
-                let why =
-                    "its executions are not built from queues of deferred accesses, so that fairness is not decided";
-                write!(f, "termination is not decided under {model}: {why}; use another model")
+                let why = "its executions are not built from queues of deferred accesses, so that it is not defined what fairness is";
+                write!(f, "executions that go on for ever are not judged under {model}: {why}; use another model")
             }
             Self::MixedNames => f.write_str("something may hold names of two kinds"),
             Self::Relational { model } => {

@@ -69,6 +69,20 @@ pub enum Fault {
     IgnoreMarks,
     /// A mark of one thread is good for all.
     ShareMarks,
+    /// A thread is stopped only where it would rest anyway, not before every access that it defers.
+    StopAtRests,
+    /// What is deferred when threads are stopped may stay so for ever.
+    ForgetStopped,
+    /// A thread before a closed section is stuck although a deferred store may open it.
+    StuckTooSoon,
+    /// A thread that runs alone is not alone.
+    NeverAlone,
+    /// An operation that gets done counts for its own thread only, whoever asks.
+    DoneForOne,
+    /// The end of an operation is none.
+    IgnoreOperations,
+    /// Steps between operations count as steps in one.
+    AlwaysInside,
 }
 
 impl Fault {
@@ -108,5 +122,16 @@ impl Fault {
         Self::RefusedIsStalled,
         Self::IgnoreMarks,
         Self::ShareMarks,
+    ];
+
+    /// Those about threads that may be stopped, which the comparison with the definitions for operations notices.
+    pub const OF_STOPPING: [Self; 7] = [
+        Self::StopAtRests,
+        Self::ForgetStopped,
+        Self::StuckTooSoon,
+        Self::NeverAlone,
+        Self::DoneForOne,
+        Self::IgnoreOperations,
+        Self::AlwaysInside,
     ];
 }

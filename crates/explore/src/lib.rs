@@ -172,7 +172,7 @@ impl Engine for Explore {
         supports::supports(query)?;
         match query.property() {
             Some(Property::Progress(_)) => progress::supports(query).map(|_| ()),
-            Some(Property::Live(liveness)) => termination::supports(*liveness, query),
+            Some(Property::Live(_)) => termination::supports(query),
             Some(Property::Structure(structure)) => structure::supports(*structure, query),
             Some(Property::CommitAtomicity) if query.program().has_headers() => {
                 Err(Refusal::Inexact(Inexact::FreedInBlocks))

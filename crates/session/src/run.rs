@@ -296,6 +296,7 @@ impl Runner {
             }
         };
         answer.stats.seconds = start.elapsed().as_secs_f64();
+        let note = note.or_else(|| endless::bounded_form(engine, &query, &answer));
         Answered { engine: Some(self.engine(engine).name().to_owned()), note, clauses, answer }
     }
 

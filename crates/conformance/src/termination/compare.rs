@@ -1,9 +1,10 @@
 //! The explorer against the definition.
 
-use cyrano_engine::{Answer, Engine, Limits, Query, Question, Verdict};
-use cyrano_ir::{Liveness, Op, Program, Property};
+use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Question, Verdict};
+use cyrano_ir::{Liveness, Op, Program, Progress, Property};
 use cyrano_memory::Model;
 
+use super::stopping::{self, Asked};
 use super::tree::Tree;
 use super::{Buffering, Found, Judgement, Size, judge, judge_reordered};
 use crate::limits;
@@ -13,6 +14,9 @@ pub const MODELS: [&str; 4] = ["sc", "tso", "pso", "rmo"];
 
 /// Queues of a thread with a loop, in the explorer and here.
 const DEFERRED: usize = 4;
+
+/// The same for clients that go on for ever.
+const FEW: usize = 2;
 
 /// How much a comparison may take: states here, and about seconds for a question to the explorer.
 #[derive(Clone, Copy, Debug)]
@@ -56,15 +60,25 @@ pub fn judgement(program: &Program, model: &Model, size: Size) -> Option<Judgeme
 
 /// Asks an explorer whether a program terminates, and has what it shows confirmed.
 pub fn ask(program: &Program, model: &Model, explore: &dyn Engine, limits: &Limits) -> Result<Answer, String> {
-    let property = Property::Live(Liveness::Termination);
-    let query = Query::new(program, model, Question::Holds(&property)).map_err(|refusal| refusal.to_string())?;
+    ask_about(&Property::Live(Liveness::Termination), program, model, explore, limits)
+}
+
+/// Asks an explorer, and has what it shows confirmed.
+pub fn ask_about(
+    property: &Property,
+    program: &Program,
+    model: &Model,
+    explore: &dyn Engine,
+    limits: &Limits,
+) -> Result<Answer, String> {
+    let query = Query::new(program, model, Question::Holds(property)).map_err(|refusal| refusal.to_string())?;
     let answer = explore.ask(query, limits, &());
     if (answer.verdict == Verdict::Violated) != answer.execution.is_some() {
         return Err(format!("{}: {:?} without an execution, or with one", model.name, answer.verdict));
     }
     if let Some(execution) = &answer.execution {
         let violation = answer.violation.as_ref();
-        cyrano_interp::confirm(program, model, &property, violation, execution)
+        cyrano_interp::confirm(program, model, property, violation, execution)
             .map_err(|error| format!("{}: what is shown does not replay: {error}", model.name))?;
     }
     Ok(answer)
@@ -90,6 +104,63 @@ pub fn compare(
         all.add(compared);
     }
     Ok(all)
+}
+
+/// Compares explorers with the definition of a criterion that stops threads, under one model; `grows` has what was violated under stronger models.
+pub fn compare_stopped(
+    program: &Program,
+    model: &Model,
+    asked: Asked,
+    explorers: &[&dyn Engine],
+    (effort, grows): (Effort, &mut bool),
+) -> Result<Compared, String> {
+    let property = match asked {
+        Asked::Operations(liveness) => Property::Live(liveness),
+        Asked::Solo => Property::Progress(Progress::Solo),
+    };
+    let capacity = if asked == Asked::Solo { FEW } else { DEFERRED };
+    let judgement = stopping::judge(program, model, Size { capacity, states: effort.states }, asked);
+    let stronger = *grows;
+    let mut all = Compared::default();
+    for (number, explore) in explorers.iter().enumerate() {
+        let allowed = Limits { deferred: capacity, ..limits(effort.work, 1) };
+        let why = |why| format!("{}, {asked:?}, explorer {number}: {why}", model.name);
+        let mut answer = ask_about(&property, program, model, *explore, &allowed).map_err(why)?;
+        if answer.reason == Some(Cause::FewOperations) {
+            // Nobody can be overtaken for ever: nothing is violated.
+            answer.verdict = Verdict::Verified;
+        }
+        *grows |= answer.verdict == Verdict::Violated;
+        if stronger && matches!(answer.verdict, Verdict::Verified | Verdict::Vacuous) {
+            return Err(why(format!("{}, but violated under a stronger model", answer.verdict.name())));
+        }
+        match &judgement {
+            None => all.add(Compared { open: 1, ..Compared::default() }),
+            Some(judgement) => all.add(held(program, judgement, &answer).map_err(why)?),
+        }
+    }
+    Ok(all)
+}
+
+/// Compares one random program under all models; a failure has the smallest program that was found.
+pub fn compare_stopped_tree(
+    tree: &Tree,
+    asked: Asked,
+    explorers: &[&dyn Engine],
+    effort: Effort,
+) -> Result<Compared, String> {
+    let compared = |tree: &Tree| {
+        let (program, mut grows, mut all) = (tree.program(), false, Compared::default());
+        for name in MODELS {
+            let model = cyrano_memory::named(name).expect("a model");
+            all.add(compare_stopped(&program, &model, asked, explorers, (effort, &mut grows))?);
+        }
+        Ok(all)
+    };
+    compared(tree).map_err(|_: String| {
+        let small = smallest(tree, |tree| compared(tree).is_err());
+        format!("{}\n{}", compared(&small).expect_err("it fails"), small.text())
+    })
 }
 
 /// Whether an answer is what the definition says.
@@ -129,7 +200,11 @@ pub fn compare_tree(tree: &Tree, explorers: &[&dyn Engine], effort: Effort) -> R
 
 /// A smaller program that fails as well.
 fn shrink(tree: &Tree, model: &Model, explorers: &[&dyn Engine], effort: Effort) -> Tree {
-    let fails = |tree: &Tree| compare(&tree.program(), model, explorers, effort).is_err();
+    smallest(tree, |tree| compare(&tree.program(), model, explorers, effort).is_err())
+}
+
+/// A smaller program that fails as well.
+fn smallest(tree: &Tree, fails: impl Fn(&Tree) -> bool) -> Tree {
     let mut smallest = tree.clone();
     while let Some(smaller) = smallest.smaller().into_iter().find(&fails) {
         smallest = smaller;

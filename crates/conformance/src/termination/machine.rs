@@ -4,7 +4,9 @@
 //! Loads and read-modify-writes are never deferred under these models: they are performed when they are executed, or have to wait.
 //! There are no longer steps and no reductions: every program counter is a state.
 
-use cyrano_ir::{Access, AccessKind, Addr, EvalError, FinalVar, LocalExpr, Observable, Op, Place, Program, Ty};
+use cyrano_ir::{
+    Access, AccessKind, Addr, EvalError, FinalVar, LocalExpr, Observable, Op, Place, Program, TxEvent, Ty,
+};
 
 use super::fair::{Moves, Steps};
 use super::queue::{Buffer, Buffering};
@@ -58,7 +60,7 @@ impl<'p> Machine<'p> {
     /// The machine, if the program has nothing but what it knows.
     pub fn new(program: &'p Program, model: Buffering, capacity: usize) -> Option<Self> {
         let plain = program.locations.iter().all(|loc| matches!(loc.ty, Ty::Int | Ty::Timestamp | Ty::Pointer));
-        let foreign = |op: &Op| matches!(op, Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_));
+        let foreign = |op: &Op| matches!(op, Op::Invoke { .. } | Op::Respond(_));
         let known = !program.threads.iter().flat_map(|thread| &thread.code).any(|instr| foreign(&instr.op));
         (plain && known && program.orders.is_empty()).then_some(Self { program, model, capacity })
     }
@@ -93,6 +95,8 @@ impl<'p> Machine<'p> {
         match op {
             Op::Access(access) => self.access(&mut next, thread, access)?,
             Op::Fence(fence) => local.buffer.fence(fence.pairs()),
+            // Only stores are deferred, and the end of a transaction comes after all of them.
+            Op::Transaction(TxEvent::Commit | TxEvent::Abort) if !local.buffer.is_empty() => return Err(Halted::Waits),
             _ => {
                 local.pc = plain(op, local.pc, &mut local.registers)?;
                 return Ok(next);
@@ -145,6 +149,11 @@ impl Steps for Machine<'_> {
 
     fn ended(&self, state: &State, thread: usize) -> bool {
         self.started(state, thread) && self.at_halt(state, thread)
+    }
+
+    fn stands(&self, state: &State, thread: usize) -> Option<usize> {
+        let stands = self.started(state, thread) && !self.at_halt(state, thread);
+        stands.then_some(state.threads[thread].pc)
     }
 
     fn defers(&self, state: &State, thread: usize) -> bool {

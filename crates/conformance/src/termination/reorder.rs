@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use cyrano_ir::{Access, AccessKind, Addr, Expr, FinalVar, Observable, Op, Place, Program, RegId, Ty};
+use cyrano_ir::{Access, AccessKind, Addr, Expr, FinalVar, Observable, Op, Place, Program, RegId, TxEvent, Ty};
 use cyrano_memory::Model;
 
 use super::fair::{Moves, Steps};
@@ -53,7 +53,7 @@ impl<'p> Machine<'p> {
         let known = |op: &Op| {
             let address = op.addr().is_none_or(|addr| matches!(addr, Addr::Fixed(_)));
             let place = op.dst().is_none_or(|dst| matches!(dst, Place::Reg(_)));
-            address && place && !matches!(op, Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_))
+            address && place && !matches!(op, Op::Invoke { .. } | Op::Respond(_))
         };
         let plain = program.locations.iter().all(|loc| matches!(loc.ty, Ty::Int | Ty::Timestamp | Ty::Pointer));
         let fits = dependent && !parameters.serial && !parameters.own_order && plain && program.orders.is_empty();
@@ -73,6 +73,15 @@ impl<'p> Machine<'p> {
         self.program.setup.is_none_or(|setup| {
             let setup = setup.index();
             setup == thread || self.at_halt(state, setup) && !self.defers(state, setup)
+        })
+    }
+
+    /// Whether an event of a transaction has to wait for something deferred.
+    fn holds_back(&self, pending: &Pending, event: TxEvent) -> bool {
+        let data = |loc: usize| self.program.transactional.iter().any(|own| own.index() == loc);
+        pending.queue.iter().any(|entry| match entry {
+            Entry::Unit(parts) => parts.iter().any(|part| event.follows(part.kind, data(part.loc))),
+            _ => false,
         })
     }
 
@@ -148,6 +157,11 @@ impl Steps for Machine<'_> {
         self.started(state, thread) && self.at_halt(state, thread)
     }
 
+    fn stands(&self, state: &State, thread: usize) -> Option<usize> {
+        let stands = self.started(state, thread) && !self.at_halt(state, thread);
+        stands.then_some(state.pcs[thread])
+    }
+
     fn defers(&self, state: &State, thread: usize) -> bool {
         !state.threads[thread].queue.is_empty()
     }
@@ -194,6 +208,7 @@ impl Steps for Machine<'_> {
                 return Moves { next: from.iter().map(chosen).collect(), able: true, ..Moves::default() };
             }
             Op::Fence(fence) => pending.fence(fence.pairs()),
+            Op::Transaction(event) if self.holds_back(pending, *event) => return Moves::default(),
             Op::Access(_) if pending.len() >= self.capacity => return full(),
             Op::Access(access) => match self.part(pending, access, &[]) {
                 Err(_) => return wrong(),

@@ -1,6 +1,7 @@
 //! Progress of transactions, and termination of threads: header verdicts, replayed lassos, reductions on and off, and agreement with the definitions.
 
 mod naive;
+mod stopped;
 mod termination;
 
 use cyrano_conformance::{corpus, limits};

@@ -2,6 +2,7 @@
 
 mod nasty;
 mod outcomes;
+mod stopped;
 
 use cyrano_conformance::corpus::{self, Promise};
 use cyrano_conformance::pinned::long;

@@ -91,9 +91,12 @@ impl Seen {
 }
 
 impl Machine<'_> {
-    /// Whether a thread rests before an instruction because the invariant sees it executed.
+    /// Whether a thread rests before an instruction because the invariant sees it executed, or because it may be stopped there.
     #[inline]
     pub(crate) fn is_visible(&self, thread: usize, pc: u32) -> bool {
+        if self.stops {
+            return self.may_stop_before(thread, pc);
+        }
         let named = self.named.as_ref().filter(|_| !self.config.has_fault(Fault::PassPoints));
         named.is_some_and(|named| named.threads[thread].visible[pc as usize])
     }

@@ -15,13 +15,14 @@
 //! **Exactness.** The state graph is finite, so such an execution exists exactly if there is one that ends in a cycle
 //! ([`mod@crate::criteria::runs::cycles`]).
 //! Where accesses are deferred, each is performed some day. Somebody who takes no steps has nothing deferred from some point on, and issues nothing, so cycles
-//! are looked for in which its queue is empty. If only stores are deferred, performing them takes a thread no further than over the end of a transaction that waits for them, which
-//! changes no memory: whoever stopped before it might as well have stopped behind it. If loads are deferred, a thread runs on when its load
-//! is performed, and executions in which it stops there are not among those looked at: a violation that is found is one, else the answer is `unknown`.
+//! are looked for in which its queue is empty.
 //!
 //! Of the reductions, `dead-registers` and `timestamps` relate states that can do the same steps for ever, so that cycles of stored
 //! states are infinite executions and the other way round; where clocks grow, such an execution never repeats a state, but what it
-//! does. `macro-steps` leaves out states between which no other thread can tell a difference; a loop without accesses stays a
+//! does. `macro-steps` leaves out states between which no other thread can tell a difference. Threads may be stopped anywhere, so where something is deferred they
+//! rest before every access, and memory's steps take them no further: the argument is that of [`super::operations`], with events of transactions among what runs on. A
+//! thread that is stopped before its `commit` or `abort` is stopped behind it instead if nothing has to be performed first, which changes no memory; whether it counts as stopped within a transaction
+//! changes to its favour, and the execution in which it takes that step, and is stopped then, exists. A loop without accesses stays a
 //! cycle, and each step has at most one `commit` or `abort`, which is kept with it. Where a thread takes a name that nobody holds
 //! ([`Names`]), it takes the smallest, and the names in stored states are renumbered: a program does nothing with names that a
 //! renaming would change, and what belongs to names that nobody holds is never read. Symmetries are not used: a cycle of classes of
@@ -37,6 +38,7 @@ use cyrano_engine::{
 use cyrano_ir::dataflow::Names;
 use cyrano_ir::{InstrId, Progress, Property, ThreadId};
 
+use crate::criteria::operations;
 use crate::criteria::runs::cycles::Cycle;
 use crate::criteria::runs::graph::{Graph, MOST_THREADS};
 use crate::criteria::runs::walk;
@@ -125,10 +127,9 @@ fn judge(machine: &Machine<'_>, graph: &Graph, progress: Progress, limits: &Limi
             found.verdict = Verdict::Bounded;
             found.reason = Some(Cause::Deferred(limits.deferred));
         }
-        Ok(None) if machine.loads_wait => {
-            let model = machine.model.name.clone();
-            found.verdict = Verdict::Unknown;
-            found.reason = Some(Cause::Refused(Refusal::Inexact(Inexact::DeferredProgress { model })));
+        Ok(None) if operations::waits_by_assumption(graph) => {
+            found.verdict = Verdict::Bounded;
+            found.reason = Some(Cause::Assumed);
         }
         Ok(None) if graph.notes.limited.is_some() => {
             found.verdict = Verdict::Bounded;

@@ -51,14 +51,10 @@ use crate::semantics::step::Notes;
 use crate::{Explore, larger};
 
 /// Whether the question can be answered exactly.
-pub(crate) fn supports(liveness: Liveness, query: &Query<'_>) -> Result<(), Refusal> {
+pub(crate) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
     let (program, model) = (query.program(), query.model());
     if model.reordering().serial || model.own_order(program).is_some() {
         return Err(Refusal::Inexact(Inexact::EndlessRuns { model: model.name.clone() }));
-    }
-    let defers_loads = || Machine::new(program, model, &Explore::default(), None, 0, None).loads_wait;
-    if liveness.stops_threads() && defers_loads() {
-        return Err(Refusal::Inexact(Inexact::StoppedThreads { model: model.name.clone() }));
     }
     if program.threads.len() > MOST_THREADS {
         return Err(Refusal::TooLarge(format!("termination is decided for up to {MOST_THREADS} threads")));
@@ -75,7 +71,7 @@ pub(crate) fn ask(
     watch: &dyn Watch,
 ) -> Answer {
     let (program, model) = (query.program(), query.model());
-    if let Err(why) = supports(liveness, &query) {
+    if let Err(why) = supports(&query) {
         return Answer::new(Verdict::Unknown, Some(Cause::Refused(why)));
     }
     let config = Explore { dead_loads: false, sorted_stores: false, ..config.clone() };
@@ -124,6 +120,9 @@ fn judge(machine: &Machine<'_>, graph: &Graph, limits: &Limits) -> Answer {
     if let Some((thread, pc)) = graph.notes.limited {
         let reason = limit_reason(machine.program, ThreadId::new(thread), InstrId(pc));
         return found(Verdict::Bounded, Some(reason));
+    }
+    if machine.stops && operations::waits_by_assumption(graph) {
+        return found(Verdict::Bounded, Some(Cause::Assumed));
     }
     let goes_on = || cycles::exists(graph, &Fair::new(machine, Threads::MAX, 0));
     if !graph.ended && !goes_on() {
@@ -216,7 +215,7 @@ impl Machine<'_> {
 
     /// Whether the ends of operations are marks.
     pub(crate) fn asks_about_operations(&self) -> bool {
-        self.liveness.is_some_and(Liveness::stops_threads)
+        self.liveness.is_some_and(Liveness::stops_threads) && !self.config.has_fault(Fault::IgnoreOperations)
     }
 
     /// Whether a thread has marks that are asked about.

@@ -2,12 +2,13 @@
 
 use cyrano_certificate::check;
 use cyrano_conformance::certified::certificate_of;
-use cyrano_conformance::termination::compare::{Effort, compare};
-use cyrano_conformance::termination::random;
+use cyrano_conformance::termination::compare::{Effort, compare, compare_stopped};
+use cyrano_conformance::termination::stopping::Asked;
+use cyrano_conformance::termination::{contended, random};
 use cyrano_conformance::{compare_with, corpus, limits};
 use cyrano_engine::configuration::Product;
 use cyrano_engine::{Engine, Query, Question, Verdict};
-use cyrano_ir::{FinalExpr, Program, Property, Quantifier};
+use cyrano_ir::{FinalExpr, Liveness, Program, Property, Quantifier};
 use cyrano_memory::Model;
 
 use crate::{Explore, Fault};
@@ -92,6 +93,44 @@ fn every_seeded_bug_about_fairness_is_noticed() {
             let explore = Explore { fault: Some(*fault), ..Explore::default() };
             let noticed = (0..400).find_map(|seed| Some((seed, endless_complaint(seed, &explore)?)));
             noticed.iter().for_each(|(seed, why)| println!("{fault:?}: program {seed}, {why}"));
+            noticed.is_none()
+        })
+        .collect();
+    assert!(unnoticed.is_empty(), "the comparison does not notice {unnoticed:?}");
+}
+
+/// Programs in which a thread that is stopped still has something to give: what it has deferred.
+const LATE: [&str; 2] = [
+    "threads { shared x, y; local r, s; thread p { x := 1; y := 1; } \
+     thread q { r := y; if r = 1 { while s = 0 { s := x; } } } }",
+    "threads { shared x, y; local r, s; thread p { x := 1; y := 1; } \
+     thread q { r := y; if r = 1 { atomic { s := x; assume s = 1; } } } }",
+];
+
+/// What the comparison with the definitions for operations says against a program, if anything.
+fn stopped_complaint(program: &Program, explore: &Explore) -> Option<String> {
+    let effort = Effort { states: 600, work: 0.2 };
+    let wrong = |liveness: Liveness| {
+        ["sc", "tso", "pso"].into_iter().find_map(|name| {
+            let (model, asked) = (cyrano_memory::named(name)?, Asked::Operations(liveness));
+            let ask = || compare_stopped(program, &model, asked, &[explore], (effort, &mut false));
+            std::panic::catch_unwind(ask).unwrap_or_else(|_| Err("panicked".into())).err()
+        })
+    };
+    [Liveness::LockFree, Liveness::ObstructionFree].into_iter().find_map(wrong)
+}
+
+#[test]
+fn every_seeded_bug_about_stopped_threads_is_noticed() {
+    let by_hand = LATE.iter().map(|source| cyrano_rml::compile(source, "late", &[]).expect("a program"));
+    let programs: Vec<Program> = by_hand.chain((0..60).map(|seed| contended::tree(seed).program())).collect();
+    let unnoticed: Vec<Fault> = Fault::OF_STOPPING
+        .into_iter()
+        .filter(|fault| {
+            let explore = Explore { fault: Some(*fault), ..Explore::default() };
+            let complaint = |program: &Program| stopped_complaint(program, &explore);
+            let noticed = programs.iter().enumerate().find_map(|(at, program)| Some((at, complaint(program)?)));
+            noticed.iter().for_each(|(at, why)| println!("{fault:?}: program {at}, {why}"));
             noticed.is_none()
         })
         .collect();

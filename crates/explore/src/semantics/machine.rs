@@ -91,6 +91,8 @@ pub(crate) struct Machine<'a> {
     pub names: Option<&'a Names>,
     /// What is asked about threads that go on for ever; see `termination`.
     pub liveness: Option<cyrano_ir::Liveness>,
+    /// Whether threads may be stopped anywhere, so that what they do and what memory does for them are different steps; see `operations`.
+    pub stops: bool,
     /// Whether the set of all histories is asked about: what happens is noted, and events of transactions are steps of their own.
     pub notes_deeds: bool,
     /// Whether commits return in steps of their own; see [`Machine::waits_to_respond`].
@@ -190,6 +192,11 @@ impl<'a> Machine<'a> {
             liveness: match property {
                 Some(Property::Live(liveness)) => Some(*liveness),
                 _ => None,
+            },
+            stops: match property {
+                Some(Property::Live(liveness)) => liveness.stops_threads(),
+                Some(Property::Progress(_)) => true,
+                _ => false,
             },
             notes_deeds: matches!(property, Some(Property::Structure(_))),
             returns_wait: matches!(property, Some(Property::Transactions(TxCriterion::InOrder(order)))

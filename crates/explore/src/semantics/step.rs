@@ -14,6 +14,7 @@
 //! - its end;
 //! - an event of a transaction, where the set of all histories is asked about;
 //! - where an invariant sees it move, and a fence that it is not past for the invariant (`invariant`);
+//! - any access or section, and wherever it stands when memory has performed something for it, if threads may be stopped (`operations`);
 //! - any local instruction, once it has run for [`PATIENCE`] instructions without a rest, so that a loop without shared
 //!   accesses becomes a cycle of states instead of a hang.
 
@@ -144,7 +145,9 @@ impl<'m> Stepper<'m> {
                     let index = out.start(state, thread);
                     out.at(index).oldest = oldest;
                     self.perform_section(out, index, position);
-                    self.drain(out, index, thread);
+                    if !self.m.stops {
+                        self.drain(out, index, thread);
+                    }
                 }
                 oldest = false;
                 position = section_end(queue, position).unwrap_or(queue.len());
@@ -312,12 +315,15 @@ impl<'m> Stepper<'m> {
     fn leave(&mut self, state: &State, thread: usize, out: &mut Successors) -> bool {
         let index = out.start(state, thread);
         self.run_on(out, index, thread, true);
-        if self.m.named.is_none() {
+        if self.m.named.is_none() && !self.m.stops {
             return true;
         }
         let mut goes = true;
         for at in (index..out.len()).rev() {
-            if out.at(at).event.is_none() && out.at(at).state == *state {
+            let left = out.at(at);
+            // One that goes round in a circle may be stopped for ever, or not; see `operations`.
+            let stays = if self.m.stops { !left.moves } else { left.state == *state };
+            if left.event.is_none() && stays {
                 out.retract(at);
                 goes = false;
             }

@@ -34,9 +34,11 @@ impl Claim<'_> {
 
     /// Whether a thread has a transaction under way after the stem.
     fn is_busy(&self, thread: ThreadId) -> bool {
-        let own = self.steps[..self.lasso.stem.steps].iter().filter(|step| step.access.thread == thread);
-        let after = own.rev().take_while(|step| self.ended(step).is_none());
-        { after }.any(|step| step.access.read.is_some() || step.access.written.is_some())
+        let own = || self.steps[..self.lasso.stem.steps].iter().filter(|step| step.access.thread == thread);
+        let ended = own().filter(|step| self.ended(step).is_some()).map(|step| step.access.index).max();
+        // What was issued before the end of the last transaction belongs to that one.
+        let later = |step: &&StepFacts| ended.is_none_or(|ended| step.access.index > ended);
+        own().filter(later).any(|step| step.access.read.is_some() || step.access.written.is_some())
     }
 
     /// The other threads do what the property lets them do.

@@ -20,7 +20,7 @@ pub fn ask(engine: &dyn Engine, query: Query<'_>, limits: &Limits, watch: &dyn W
     let mut wider = limits.clone();
     while answer.reason == Some(Cause::Deferred(wider.deferred)) && wider.deferred < MOST {
         wider.deferred = (wider.deferred * 2).min(MOST);
-        wider.memory = limits.memory.min(MEMORY.max(answer.stats.peak_bytes.saturating_mul(FACTOR)));
+        wider.memory = memory_for(limits, Some(answer.stats.peak_bytes));
         let next = engine.ask(query, &wider, watch);
         if next.verdict == Verdict::Unknown {
             break;
@@ -28,4 +28,9 @@ pub fn ask(engine: &dyn Engine, query: Query<'_>, limits: &Limits, watch: &dyn W
         answer = next;
     }
     answer
+}
+
+/// What a repetition may take, given what the search before it took.
+pub(super) fn memory_for(limits: &Limits, taken: Option<u64>) -> u64 {
+    limits.memory.min(MEMORY.max(taken.unwrap_or_default().saturating_mul(FACTOR)))
 }

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cyrano_engine::{Answer, Query, Watch};
+use cyrano_engine::{Answer, Cause, Limits, Query, Verdict, Watch};
 use cyrano_ir::{Program, Progress, Property};
 use cyrano_memory::Model;
 
@@ -21,8 +21,11 @@ pub(super) struct Expected {
     known: Arc<Mutex<Vec<(Program, Model, Answers)>>>,
 }
 
-/// How many accesses a thread may defer where nobody has said it: clients that go on for ever may repeat stores for ever, and what goes wrong shows with few.
+/// How many accesses a thread may defer at first where nobody has said it: clients that go on for ever may repeat stores for ever, and what goes wrong shows with few.
 const FEW: usize = 2;
+
+/// How many it may defer at last: a queue that grows for ever takes many times the states for each access more.
+const MOST: usize = 16;
 
 impl Runner {
     /// The same runner for a run that asks about these properties.
@@ -47,7 +50,8 @@ impl Runner {
         if self.raises {
             limits.deferred = limits.deferred.min(FEW);
         }
-        let answers = answers.get_or_init(|| self.explore.ask_progress(query, wanted, &limits, watch));
+        let ask = |limits: &Limits| self.explore.ask_progress(query, wanted, limits, watch);
+        let answers = answers.get_or_init(|| if self.raises { raised(&limits, ask) } else { ask(&limits) });
         answers.get(at).cloned()
     }
 }
@@ -65,4 +69,26 @@ impl Expected {
         known.push((query.program().clone(), query.model().clone(), Arc::clone(&answers)));
         answers
     }
+}
+
+/// Asks with larger and larger bounds as long as the bound stands in the way of an answer, as [`super::deferred`] does for one question.
+fn raised(limits: &Limits, ask: impl Fn(&Limits) -> Vec<Answer>) -> Vec<Answer> {
+    let mut answers = ask(limits);
+    let mut wider = limits.clone();
+    let cut = |answers: &[Answer], bound: usize| answers.iter().any(|a| a.reason == Some(Cause::Deferred(bound)));
+    while cut(&answers, wider.deferred) && wider.deferred < MOST {
+        wider.deferred *= 2;
+        wider.memory = super::deferred::memory_for(limits, answers.iter().map(|a| a.stats.peak_bytes).max());
+        let next = ask(&wider);
+        if next.iter().all(|answer| answer.verdict == Verdict::Unknown) {
+            break;
+        }
+        // What a smaller bound has shown is as true as before.
+        for (old, new) in answers.iter_mut().zip(next) {
+            if new.verdict != Verdict::Unknown && old.verdict != Verdict::Violated {
+                *old = new;
+            }
+        }
+    }
+    answers
 }

@@ -65,7 +65,14 @@ impl Stepper<'_> {
                 self.notes.out_of_names |= fresh.is_none();
                 step.dropped |= step.choices.first().map(|(_, chosen)| *chosen) != fresh;
             }
-            let accesses = step.accesses.iter().any(|access| access.read.is_some() || access.written.is_some());
+            // What was issued before the end of the last transaction belongs to that one.
+            let stale = |state: &State| {
+                let queue = &state.threads[step.thread].queue;
+                queue.iter().filter(|entry| entry.access().is_some() && entry.stale).count()
+            };
+            let left_over = if step.moves { 0 } else { stale(state).saturating_sub(stale(&step.state)) };
+            let accesses = step.accesses.iter().filter(|access| access.read.is_some() || access.written.is_some());
+            let accesses = accesses.count() > left_over;
             let did = &mut step.state.threads[step.thread].did;
             match step.ended {
                 Some(_) => *did &= !BUSY,

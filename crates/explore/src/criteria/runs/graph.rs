@@ -79,6 +79,8 @@ pub(crate) struct Facts {
     pub closed: Threads,
     /// They are in an operation.
     pub inside: Threads,
+    /// They are at an `assume` that has failed.
+    pub refused: Threads,
 }
 
 /// The reachable states and the steps between them; if the search was stopped, those that it came to.
@@ -249,6 +251,8 @@ impl<'m> Edges<'m> {
                 facts.stalled |= me;
                 facts.closed |= if matches!(op, Op::AtomicBegin) && !waits_for_setup { me } else { 0 };
             }
+            let assumes = moving & me == 0 && matches!(op, Op::Assume(_)) && !waits_for_setup;
+            facts.refused |= if assumes && self.m.refuses(state, thread) { me } else { 0 };
             facts.inside |= if self.inside[thread][own.pc as usize] { me } else { 0 };
             facts.done |= if ends { me } else { 0 };
             facts.empty |= if deferred == 0 { me } else { 0 };

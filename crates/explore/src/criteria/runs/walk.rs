@@ -30,10 +30,11 @@ pub(crate) fn execution(m: &Machine<'_>, graph: &Graph, cycle: &Cycle) -> (Execu
     }
     // What is deferred here may come from other instructions than in later rounds. Each round performs the oldest of it.
     let reached: Vec<u32> = state.threads.iter().map(|thread| thread.issued).collect();
-    let mut rounds: usize = state.threads.iter().map(|thread| thread.queue.len()).sum();
-    while rounds > 0 && defers_from_before(&state, &reached) {
-        state = around(&mut walk, graph, state, cycle);
-        rounds -= 1;
+    let most: usize = state.threads.iter().map(|thread| thread.queue.len()).sum();
+    for _ in 0..most {
+        if defers_from_before(&state, &reached) {
+            state = around(&mut walk, graph, state, cycle);
+        }
     }
     let stem = extent(&walk.execution, &state);
     for _ in 0..ROUNDS {
