@@ -59,9 +59,15 @@ impl<'c> Judge<'c> {
         Ok(Self { program, property, monitor })
     }
 
-    /// Whether what goes wrong in a step counts; else the execution ends there and has no final state.
+    /// Whether failed assertions and deadlocks count.
     fn judges_steps(&self) -> bool {
         !matches!(self.property, Property::Final { .. } | Property::Invariant(_) | Property::Races)
+    }
+
+    /// Whether a computation that goes wrong counts; else the execution ends there and has no final state. An invariant, like the absence of races, is about
+    /// all moments of executions that nothing cuts short.
+    fn judges_errors(&self) -> bool {
+        !matches!(self.property, Property::Final { .. })
     }
 
     /// What the monitor remembers before the first step.
@@ -92,7 +98,7 @@ impl<'c> Judge<'c> {
         }
         let monitor = self.tell(before, step, seen)?;
         match &step.wrong {
-            Some(violation) if self.judges_steps() => Err(Wrong::Violation(Box::new(violation.clone()))),
+            Some(violation) if self.judges_errors() => Err(Wrong::Violation(Box::new(violation.clone()))),
             Some(_) => Ok(None),
             None => Ok(Some(Product { at: step.to.clone(), monitor })),
         }
