@@ -39,8 +39,6 @@ fn conflict(program: &Program, first: &Step, second: &Step) -> Option<Violation>
     let racing = |step: &Step, instr| cyrano_engine::Racing { thread: step.thread, instr, step: 0 };
     pairs
         .into_iter()
-        .find(|(one, other)| {
-            one.loc.is_some() && one.loc == other.loc && (one.kind.writes() || other.kind.writes())
-        })
+        .find(|(one, other)| one.loc.is_some() && one.loc == other.loc && (one.kind.writes() || other.kind.writes()))
         .map(|(one, other)| Violation::Race { first: racing(first, one.instr), second: racing(second, other.instr) })
 }

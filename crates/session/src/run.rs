@@ -24,7 +24,7 @@ use cyrano_explore::{Deadlocks, Explore, Unwritten};
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
-use cyrano_symbolic::{Export, Form, Symbolic};
+use cyrano_symbolic::{Export, Form, Refutation, Symbolic, refute};
 
 use crate::failure::{self, Failure};
 use crate::pool;
@@ -242,6 +242,11 @@ impl Runner {
         watch: &dyn Watch,
     ) -> Result<Export, String> {
         self.symbolic.export(query, form, bound, &self.limits, watch)
+    }
+
+    /// What another solver says of an exported formula, with a proof if it has no model; `Err` says why it was not solved.
+    pub fn refute(&self, dimacs: &str) -> Result<Refutation, String> {
+        refute(dimacs, &self.limits)
     }
 
     /// Hands over the states that prove an answer; `Err` says why there are none. See [`Explore::reachable`].
