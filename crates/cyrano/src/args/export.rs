@@ -42,7 +42,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "DIR", required_unless_present_any = ["smt2", "aut"], conflicts_with = "smt2")]
     pub dimacs: Option<PathBuf>,
     /// Beside each formula that is unsatisfiable a proof of that, in DRAT form: NAME.drat beside NAME.cnf
-    #[arg(long, requires = "dimacs")]
+    #[arg(long, requires = "dimacs", conflicts_with_all = ["smt2", "aut"])]
     pub proof: bool,
     /// The same as SMT-LIB 2 scripts, one `.smt2` file for each check
     #[arg(long, value_name = "DIR")]
