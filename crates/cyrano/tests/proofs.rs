@@ -1,6 +1,6 @@
 //! Proofs beside formulas: accepted by checkers that know neither the engine nor the solver, and no longer once they are cut off or altered.
 //!
-//! One checker is here: it propagates units and does nothing else. The other is `rate` of the package registry, which `scripts/drat.sh` installs; that takes minutes, so
+//! One checker is here: it propagates units and does nothing else. The other is `rate` of the package registry, which `scripts/drat.sh` installs; that takes a while, so
 //! the test asks it where it is installed already and in long runs, and says so where it does not.
 
 mod cli;
