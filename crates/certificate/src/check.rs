@@ -10,7 +10,7 @@ use cyrano_ir::Property;
 
 use crate::judge::{self, Judge, Seen, Wrong};
 use crate::show::{self, Shown};
-use crate::{Certificate, serial, state};
+use crate::{Certificate, races, serial, state};
 
 /// What was checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -53,7 +53,11 @@ pub fn check(certificate: &Certificate, limits: &Limits) -> Result<Checked, Box<
     let (program, model) = (&certificate.program, &certificate.model);
     Query::new(program, model, Question::Holds(property)).map_err(|why| refused(why.to_string()))?;
     let judge = Judge::new(program, property).map_err(refused)?;
-    let steps = Steps::new(program, model).map_err(|why| refused(format!("the checker is not exact here: {why}")))?;
+    let steps = match property {
+        Property::Invariant(invariant) => Steps::for_invariant(program, model, invariant),
+        _ => Steps::new(program, model),
+    };
+    let steps = steps.map_err(|why| refused(format!("the checker is not exact here: {why}")))?;
     if let Property::Observations(allowed) = property {
         let reference = certificate.reference.as_ref().unwrap_or(program);
         let serial = serial::outcomes(reference, limits).map_err(refused)?;
@@ -112,7 +116,14 @@ impl Closure<'_> {
         let line = &self.certificate.states[number];
         let state = state::parse(line).map_err(|why| Box::new(Refused::because(why)))?;
         self.judge.remembers(&state).map_err(|why| self.refused(why, Some(&state)))?;
+        if self.steps.has_begun(&state.at) {
+            self.judge.moment(&state.at, &mut self.seen).map_err(|wrong| self.wrong(Some(&state), None, wrong))?;
+        }
         let steps = self.steps.from(&state.at).map_err(|why| self.beyond(Some(&state), why))?;
+        if self.judge.is_about_races() {
+            let race = races::race(&self.steps, &steps).map_err(|why| self.beyond(Some(&state), why))?;
+            race.map_or(Ok(()), |race| Err(self.wrong(Some(&state), None, Wrong::Violation(Box::new(race)))))?;
+        }
         if steps.is_empty() {
             let end = self.steps.end(&state.at).map_err(|why| self.beyond(Some(&state), why))?;
             self.judge.end(&state.at, end, &mut self.seen).map_err(|wrong| self.wrong(Some(&state), None, wrong))?;

@@ -60,6 +60,12 @@ struct Heading {
     states: usize,
 }
 
+/// What every version of a heading has.
+#[derive(Deserialize)]
+struct Version {
+    schema: String,
+}
+
 #[derive(Serialize, Deserialize)]
 struct Tool {
     name: String,
@@ -151,12 +157,13 @@ pub fn parse(text: &str) -> Result<Certificate, BadFile> {
     let bad = |line: usize, message: String| BadFile { line, message };
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
+    let other = serde_json::from_str::<Version>(first).ok().filter(|version| version.schema != SCHEMA);
+    if let Some(Version { schema }) = other {
+        return Err(bad(1, format!("the schema is `{schema}`; this version reads `{SCHEMA}`")));
+    }
     let heading: Heading = serde_json::from_str(first)
         .map_err(|error| bad(1, format!("this is no certificate: {error}; `cyrano check --certificate` writes one")))?;
     let last = heading.states.checked_add(2);
-    if heading.schema != SCHEMA {
-        return Err(bad(1, format!("the schema is `{}`; this version reads `{SCHEMA}`", heading.schema)));
-    }
     if heading.states > MOST_STATES {
         return Err(bad(1, format!("{} states; at most {MOST_STATES} are read", heading.states)));
     }

@@ -9,7 +9,7 @@ use cyrano_engine::configuration::{Configuration, Product, Value};
 use cyrano_engine::vacuity::{self, Did};
 use cyrano_engine::{Violation, history};
 use cyrano_interp::steps::{End, Performed, Step};
-use cyrano_ir::{AccessKind, EvalError, FinalVar, Op, Program, Property, Quantifier, ThreadId, TxEvent};
+use cyrano_ir::{AccessKind, EvalError, FinalVar, Op, Program, Property, Quantifier, StateVar, ThreadId, TxEvent};
 
 /// A claim about a program.
 pub(crate) struct Judge<'c> {
@@ -26,6 +26,7 @@ pub(crate) struct Seen {
     committed: bool,
     read: bool,
     stored: bool,
+    stood: bool,
 }
 
 /// What is wrong.
@@ -37,6 +38,8 @@ pub(crate) enum Wrong {
     History(String),
     /// A final state contradicts the claim.
     Final(String),
+    /// A state contradicts the claim.
+    State(String),
     /// It cannot be told, for the state does not have what it takes.
     Unknown(String),
 }
@@ -56,8 +59,14 @@ impl<'c> Judge<'c> {
         Ok(Self { program, property, monitor })
     }
 
-    /// Whether what goes wrong in a step counts; else the execution ends there and has no final state.
+    /// Whether failed assertions and deadlocks count.
     fn judges_steps(&self) -> bool {
+        !matches!(self.property, Property::Final { .. } | Property::Invariant(_) | Property::Races)
+    }
+
+    /// Whether a computation that goes wrong counts; else the execution ends there and has no final state. An invariant, like the absence of races, is about
+    /// all moments of executions that nothing cuts short.
+    fn judges_errors(&self) -> bool {
         !matches!(self.property, Property::Final { .. })
     }
 
@@ -89,7 +98,7 @@ impl<'c> Judge<'c> {
         }
         let monitor = self.tell(before, step, seen)?;
         match &step.wrong {
-            Some(violation) if self.judges_steps() => Err(Wrong::Violation(Box::new(violation.clone()))),
+            Some(violation) if self.judges_errors() => Err(Wrong::Violation(Box::new(violation.clone()))),
             Some(_) => Ok(None),
             None => Ok(Some(Product { at: step.to.clone(), monitor })),
         }
@@ -126,6 +135,38 @@ impl<'c> Judge<'c> {
         let action = history::access(performed.kind, op, performed.written.is_some(), u8::try_from(variable).ok()?);
         seen.stored |= !performed.stale && matches!(action, Some(Action::Store(_) | Action::Cas(_)));
         action
+    }
+
+    /// Whether steps that can follow one another directly are to be looked at.
+    pub(crate) fn is_about_races(&self) -> bool {
+        matches!(self.property, Property::Races)
+    }
+
+    /// Any state, once the program has begun.
+    pub(crate) fn moment(&self, at: &Configuration, seen: &mut Seen) -> Result<(), Wrong> {
+        let Property::Invariant(invariant) = self.property else { return Ok(()) };
+        let stands = |point| {
+            let point = self.program.point(point);
+            point.has(at.threads[point.thread.index()].pc)
+        };
+        seen.stood |= invariant.points().into_iter().any(stands);
+        let mut unknown = None;
+        let value = invariant.cond.eval(&mut |var| match var {
+            StateVar::Loc(loc) => Ok(at.memory[loc.index()]),
+            StateVar::Reg(thread, register) => value(at, FinalVar::Reg(*thread, *register)).map_err(|why| {
+                unknown = Some(why);
+                EvalError::Undefined
+            }),
+            StateVar::At(point) => Ok(stands(*point).into()),
+        });
+        match (unknown, value) {
+            (Some(why), _) => Err(Wrong::Unknown(why)),
+            (None, Ok(value)) if value != 0 => Ok(()),
+            (None, Ok(_)) => Err(Wrong::State(format!("the invariant {} does not hold in it", invariant.text))),
+            (None, Err(error)) => {
+                Err(Wrong::State(format!("the invariant {} has no value in it: {error}", invariant.text)))
+            }
+        }
     }
 
     /// A state that no step leads on from.
@@ -180,6 +221,11 @@ impl<'c> Judge<'c> {
             Property::Assertions if !vacuity::can_go_wrong(self.program) => Some(vacuity::NO_ASSERTION),
             Property::Assertions => (!ended).then_some(vacuity::NO_ASSERTION_REACHED),
             Property::Observations(_) if self.program.observed.is_empty() => Some(vacuity::NOTHING_OBSERVED),
+            Property::Invariant(invariant) => {
+                let unseen = !seen.stood && !invariant.points().is_empty();
+                unseen.then_some(vacuity::NO_POINT_REACHED)
+            }
+            Property::Races => (!vacuity::can_conflict(self.program)).then_some(vacuity::NO_CONFLICT),
             Property::Transactions(_) => {
                 let Seen { committed, read, stored, .. } = *seen;
                 // That one transaction does all of it is a matter of history, which states do not have.
@@ -223,7 +269,7 @@ fn value(at: &Configuration, var: FinalVar) -> Result<i128, String> {
         FinalVar::Reg(thread, register) => match at.threads[thread.index()].registers[register.index()] {
             Value::Known(value) => Ok(value),
             Value::Pending(_) | Value::Forgotten => {
-                Err("a register of a final state that is asked about is forgotten".into())
+                Err("a register that is asked about is forgotten, or its load is outstanding".into())
             }
         },
     }

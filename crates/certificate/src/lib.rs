@@ -15,6 +15,7 @@
 mod check;
 mod file;
 mod judge;
+mod races;
 mod serial;
 mod show;
 mod state;
@@ -116,21 +117,24 @@ impl Certificate {
 /// Whether states can show a property at all; `Err` says why not.
 pub fn provable(program: &Program, property: &Property) -> Result<(), String> {
     let why = match property {
-        Property::Assertions | Property::Observations(_) => return Ok(()),
+        Property::Assertions | Property::Observations(_) | Property::Invariant(_) | Property::Races => return Ok(()),
         Property::Final { quantifier: Quantifier::Never | Quantifier::Always, .. } => return Ok(()),
         Property::Final { quantifier: Quantifier::Exists, .. } => {
             "a witness shows that something is possible, not a set of states: use --save-trace, and `cyrano replay`"
         }
         Property::Transactions(criterion) if criterion.is_by_conflicts() && !program.has_calls() => return Ok(()),
         Property::Transactions(_) => {
-            "what it remembers of histories with values, or of a specification, has no form in a certificate"
+            "what it remembers of histories with values, or of a specification, has no form in a certificate; \
+             `opacity` and `strict-serializability` of a memory without values have certificates"
         }
-        Property::Progress(_) | Property::Live(_) => "it is about cycles of states, not about a set of them",
-        Property::Structure(_) => "it compares sets of histories",
-        Property::Invariant(_) | Property::Races => {
-            "the points and accesses that it is about have no form in a certificate"
+        Property::Progress(_) | Property::Live(_) => {
+            "that nothing goes on for ever is shown by a measure that falls along every fair cycle, and a set of states has none"
         }
-        Property::CommitAtomicity => "the serial run beside the states has no form in a certificate",
+        Property::Structure(_) => "it compares two sets of histories, and a state has no history",
+        Property::CommitAtomicity => {
+            "its states have beside them a second memory, in which blocks run one at a time, and the checker's single steps do not \
+             run that one; the `assertions` of the same program have certificates"
+        }
     };
     Err(format!("there are no certificates for `{}`: {why}", property.criterion()))
 }

@@ -141,6 +141,7 @@ impl<'c> Show<'c> {
             Wrong::Violation(violation) => &**violation,
             Wrong::History(why) => return format!("the history of transactions is wrong: {why}"),
             Wrong::Final(why) => return format!("a final state contradicts the claim: {why}"),
+            Wrong::State(why) => return format!("a state contradicts the claim: {why}"),
             Wrong::Unknown(why) => return why.clone(),
         };
         match violation {
@@ -152,6 +153,10 @@ impl<'c> Show<'c> {
             Violation::Deadlock { blocked } => {
                 let who: Vec<String> = blocked.iter().map(|blocked| at(blocked.thread, blocked.instr)).collect();
                 format!("a deadlock: {} wait for ever", who.join(" and "))
+            }
+            Violation::Race { first, second } => {
+                let (first, second) = (at(first.thread, first.instr), at(second.thread, second.instr));
+                format!("a race between {first} and {second}")
             }
             other => format!("a violation of the kind {}", other.kind()),
         }

@@ -64,6 +64,34 @@ fn outcome(program: &Program, at: &Configuration) -> Vec<i128> {
     program.observed.iter().map(|observed| value(observed.var)).collect()
 }
 
+/// The certificate that single steps alone write: all states that they reach, whether or not the property holds in them. Nothing if they are not exact for the
+/// program, or if there are more states than `most`.
+pub fn saturated((program, property): (&Program, &Property), model: &Model, most: usize) -> Option<Certificate> {
+    let steps = match property {
+        Property::Invariant(invariant) => Steps::for_invariant(program, model, invariant),
+        _ => Steps::new(program, model),
+    };
+    let steps = steps.ok()?;
+    let (mut known, mut todo) = (BTreeSet::new(), Vec::new());
+    let mut next = steps.initial().ok()?;
+    loop {
+        for step in next.into_iter().filter(|step| step.wrong.is_none()) {
+            let product = Product { at: step.to, monitor: Vec::new() };
+            if known.insert(print_state(&product).into_boxed_str()) {
+                todo.push(product.at);
+            }
+        }
+        if known.len() > most {
+            return None;
+        }
+        let Some(at) = todo.pop() else { break };
+        next = steps.from(&at).ok()?;
+    }
+    let (states, forgets) = (known.into_iter().collect(), vec![Vec::new(); program.threads.len()]);
+    let (origin, found) = (Origin { file: program.name.clone(), ..Origin::default() }, Found::default());
+    Some(Certificate::new(origin, (program, property), None, model, found, (states, forgets)))
+}
+
 /// What a set of states is, or why there is none: what `Explore::reachable` gives.
 type Reached<E> = Result<(Forgets, Answer), E>;
 

@@ -15,7 +15,8 @@
 //! - at a branch, `assume` or `limit` that takes a value which is not there yet: as such a branch orders everything behind it after the load (axiom 3, with
 //!   control dependencies to all accesses), nothing behind it could be performed either;
 //! - at a choice, at a call, or at an event of a transaction: taking it is a step of its own;
-//! - at an `assume` that does not hold, and at its end.
+//! - at an `assume` that does not hold, and at its end;
+//! - for an invariant, also wherever it is seen to move (`watch`).
 //!
 //! An access may be performed when no earlier one that waits has to precede it: by a kept pair (axioms 1 and 10), a fence (axiom 2) or a dependency (axiom 3,
 //! for an operand that is pending has no value). A load takes the value of the last waiting store of its own thread to its address, if it forwards, once
@@ -36,12 +37,13 @@ mod perform;
 mod run;
 mod section;
 mod values;
+mod watch;
 
 use std::fmt;
 
 use cyrano_engine::configuration::{Configuration, Deferred, Lane, Value};
-use cyrano_engine::{Blocked, Inexact, Refusal, Violation};
-use cyrano_ir::{AccessKind, EvalError, InstrId, LocId, Op, Program, RegId, ThreadId};
+use cyrano_engine::{Blocked, Inexact, Refusal, Violation, moments};
+use cyrano_ir::{AccessKind, EvalError, InstrId, Invariant, LocId, Op, Program, RegId, ThreadId};
 use cyrano_memory::{Dependencies, Model};
 
 /// A program under a model, ready to take steps.
@@ -53,6 +55,8 @@ pub struct Steps<'p> {
     defers: [bool; 3],
     /// For each thread and instruction, whether it belongs to an operation; everything does in a thread without operations.
     in_operation: Vec<Vec<bool>>,
+    /// What an invariant sees, if one is asked about.
+    seen: Option<watch::Seen>,
 }
 
 /// One step.
@@ -161,6 +165,9 @@ impl<'p> Steps<'p> {
     /// `Err` if the machine would not be exact for the model, whatever the program does.
     pub fn new(program: &'p Program, model: &'p Model) -> Result<Self, Refusal> {
         let name = || model.name.clone();
+        if model.cat().is_some() {
+            return Err(Refusal::Inexact(Inexact::Relational { model: name() }));
+        }
         let reordering = model.reordering();
         if reordering.own_order {
             return Err(Refusal::Inexact(Inexact::OwnOrder(format!(
@@ -178,7 +185,14 @@ impl<'p> Steps<'p> {
             return Err(Refusal::Inexact(Inexact::Speculation { model: name() }));
         }
         let in_operation = program.threads.iter().map(run::in_operation).collect();
-        Ok(Self { program, model, defers, in_operation })
+        Ok(Self { program, model, defers, in_operation, seen: None })
+    }
+
+    /// The same for an invariant: threads also rest wherever it sees them move (`watch`).
+    pub fn for_invariant(program: &'p Program, model: &'p Model, invariant: &Invariant) -> Result<Self, Refusal> {
+        let steps = Self::new(program, model)?;
+        moments::supports(program, model, invariant)?;
+        Ok(Self { seen: Some(watch::seen(program, invariant)), ..steps })
     }
 
     /// The program.
@@ -241,6 +255,11 @@ impl<'p> Steps<'p> {
             blocked.push(Blocked { thread, instr: lane.pc });
         }
         Ok(if blocked.is_empty() { End::Final } else { End::Deadlock(blocked) })
+    }
+
+    /// Whether the program has begun: its setup thread, if it has one, has run to its end.
+    pub fn has_begun(&self, at: &Configuration) -> bool {
+        self.program.setup.is_none_or(|setup| self.is_done(at, setup))
     }
 
     /// Whether a thread has run to its end and performed everything.

@@ -33,7 +33,7 @@ pub use results::checks::{
 pub use results::compare::{CompareReport, ComparedModel, ComparedOutcome, compare_json, compare_text};
 pub use results::every_number::{EveryNumberReport, Size};
 pub use results::exports::{
-    ExportReport, FormulaReport, SystemReport, exports_json, exports_text, systems_json, systems_text,
+    ExportReport, FormulaReport, ProofReport, SystemReport, exports_json, exports_text, systems_json, systems_text,
 };
 pub use results::fences::{CandidateInfo, FenceInfo, FencesReport, fences_json, fences_text};
 pub use results::history::{Attempt, HistoryReport, Read, Reason, Rejected, Unjustified, history_json, history_text};

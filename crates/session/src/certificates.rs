@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use cyrano_certificate::{Certificate, Found, MOST_STATES, Origin, Refused, check, parse, print_state, provable};
 use cyrano_engine::configuration::Product;
-use cyrano_engine::{Limits, Question, Verdict, Watch};
+use cyrano_engine::{Limits, Query, Question, Verdict, Watch};
 use cyrano_ir::{Program, Property, text};
 use cyrano_memory::Model;
 use cyrano_report::{CertifyReport, CheckReport};
@@ -39,6 +39,23 @@ impl Subject {
     }
 }
 
+/// Whether there are states to write down, by what was asked; `Err` says why not.
+fn has_states(program: &Program, model: &Model) -> Result<(), String> {
+    if !program.families.is_empty() {
+        return Err("a certificate for every number of threads is not written yet; \
+                    `--threads 2` writes one for two threads of each family"
+            .to_owned());
+    }
+    if model.cat().is_some() {
+        return Err(format!(
+            "`{}` is a model about relations between events, which judges whole executions and has no states in between; \
+             sc, tso, pso, rmo and models of `keep` have them",
+            model.name
+        ));
+    }
+    Ok(())
+}
+
 fn certificate(
     runner: &Runner,
     case: &Case,
@@ -47,9 +64,10 @@ fn certificate(
     report: &CheckReport,
     watch: &dyn Watch,
 ) -> Result<Certificate, String> {
+    has_states(&case.program, model)?;
     let case = &*case.for_question(Some(property), model);
     provable(&case.program, property)?;
-    let query = case.query(model, Question::Holds(property)).map_err(|_| "the question makes no sense".to_owned())?;
+    let query = Query::new(&case.program, model, Question::Holds(property)).map_err(|why| why.to_string())?;
     let started = Instant::now();
     let mut states: Vec<Box<str>> = Vec::new();
     let mut take = |state: &Product| {
@@ -129,7 +147,7 @@ fn own_source(certificate: &Certificate) -> Result<(), Box<Refused>> {
         return refused("the program in the certificate is not what its source says");
     }
     let declared = case.program.checks.iter().any(|check| check.property == *property);
-    if matches!(property, Property::Final { .. }) && !declared {
+    if matches!(property, Property::Final { .. } | Property::Invariant(_)) && !declared {
         return refused("the source does not claim what the certificate proves");
     }
     Ok(())

@@ -25,7 +25,7 @@ use cyrano_graphs::Graphs;
 use cyrano_interp::Interp;
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
-use cyrano_symbolic::{Export, Form, Symbolic};
+use cyrano_symbolic::{Export, Form, Refutation, Symbolic, refute};
 
 use crate::failure::{self, Failure};
 use crate::pool;
@@ -243,6 +243,11 @@ impl Runner {
         watch: &dyn Watch,
     ) -> Result<Export, String> {
         self.symbolic.export(query, form, bound, &self.limits, watch)
+    }
+
+    /// What another solver says of an exported formula, with a proof if it has no model; `Err` says why it was not solved.
+    pub fn refute(&self, dimacs: &str) -> Result<Refutation, String> {
+        refute(dimacs, &self.limits)
     }
 
     /// Hands over the states that prove an answer; `Err` says why there are none. See [`Explore::reachable`].

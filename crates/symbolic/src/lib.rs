@@ -28,6 +28,7 @@ use cyrano_ir::{AccessKind, Liveness, Op, Property, TxCriterion};
 use rustc_hash::FxHashMap;
 
 pub use solve::export::{Export, Form, LoopBound, Place};
+pub use solve::refute::{Refutation, refute};
 pub use solve::session::{Reply, Session};
 pub use solve::solver::OrderEncoding;
 

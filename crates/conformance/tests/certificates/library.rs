@@ -26,7 +26,20 @@ fn accepted(program: &Program, property: &Property, model: &Model) -> Result<boo
         Err(why) => return Err(format!("{}: {why}", place())),
     };
     let read = parse(&print(&certificate)).map_err(|why| format!("{}: {why}", place()))?;
-    check(&read, &limits(600.0, 3)).map(|_| true).map_err(|why| format!("{}: {why:#?}", place()))
+    let checked = check(&read, &limits(600.0, 3)).map_err(|why| format!("{}: {why:#?}", place()))?;
+    // All of its states are reachable: without one of them nothing is proven.
+    for at in [0, read.states.len() / 2, read.states.len() - 1] {
+        let mut less = read.clone();
+        less.states.remove(at);
+        if checked.reached == checked.states && check(&less, &limits(600.0, 3)).is_ok() {
+            return Err(format!("{}: accepted without state {at}", place()));
+        }
+    }
+    let none = cyrano_certificate::Certificate { states: Vec::new(), ..read };
+    match check(&none, &limits(600.0, 3)) {
+        Ok(_) => Err(format!("{}: accepted without states", place())),
+        Err(_) => Ok(true),
+    }
 }
 
 fn count(program: &Program, properties: &[Property], models: &[Model]) -> Result<usize, String> {
@@ -47,7 +60,21 @@ fn litmus_tests_and_locks() {
         let program = cyrano_rml::compile(&entry.source, name, &[]).map_err(|error| format!("{error:?}"))?;
         count(&program, &declared(&program), &models)
     });
+    println!("litmus tests and locks: {found} certificates are accepted, and refused without a state");
     assert!(found >= 400, "only {found} certificates");
+}
+
+#[test]
+fn invariants_and_races() {
+    let mut entries = corpus::in_folder("invariants");
+    entries.extend(corpus::in_folder("atomicity"));
+    let models = ["sc", "tso", "pso", "rmo"].map(model);
+    let found = corpus::for_each(&entries, |name, entry| {
+        let program = cyrano_rml::compile(&entry.source, name, &[]).map_err(|error| format!("{error:?}"))?;
+        count(&program, &declared(&program), &models)
+    });
+    println!("invariants, races and atomic blocks: {found} certificates");
+    assert!(found >= 40, "only {found} certificates");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Certificates: single steps agree with the axioms, what the explorer writes is accepted, and what is tampered with is not.
 
 mod library;
+mod moments;
 mod mutants;
 
 use std::cell::Cell;

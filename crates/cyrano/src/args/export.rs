@@ -13,6 +13,8 @@ Writes each check as a formula, so that another solver can confirm a verdict or 
 file say what satisfiable and unsatisfiable mean.
 --dimacs: for SAT solvers. The order of accesses is encoded by clauses (transitivity for every triple), so that files grow
 with the cube of the number of accesses.
+--proof: the formula is solved once more, by varisat, which writes down a proof that checkers of DRAT accept (`rate`, `drat-trim`):
+`rate NAME.cnf NAME.drat`.
 --smt2: SMT-LIB 2, for Z3, cvc5 and others. The place of an access in the memory order is an integer; comments say which names
 stand for which access, so that a model can be read.
 Without --bound the question is answered first; its loops have the bounds that were found sufficient.
@@ -24,6 +26,7 @@ Exit code 0: all formulas, or the system, were written. 3: some check has none, 
 
 Examples:
   cyrano export lib:datatypes/msn.c --test T0 --model relaxed --dimacs formulas/
+  cyrano export lib:litmus/peterson_fenced.rml --model tso --dimacs formulas/ --proof
   cyrano export lib:datatypes/snark.c --test Dq --model relaxed --bound 2 --dimacs formulas/
   cyrano export lib:tm-objects/core_mcrt.rml --test P_WE --model declared --smt2 formulas/
   cyrano export lib:stm/global_lock.rml --aut global_lock.aut";
@@ -38,6 +41,9 @@ pub struct ExportArgs {
     /// The directory for the formulas, one `.cnf` file for each check; it is created if need be
     #[arg(long, value_name = "DIR", required_unless_present_any = ["smt2", "aut"], conflicts_with = "smt2")]
     pub dimacs: Option<PathBuf>,
+    /// Beside each formula that is unsatisfiable a proof of that, in DRAT form: NAME.drat beside NAME.cnf
+    #[arg(long, requires = "dimacs", conflicts_with_all = ["smt2", "aut"])]
+    pub proof: bool,
     /// The same as SMT-LIB 2 scripts, one `.smt2` file for each check
     #[arg(long, value_name = "DIR")]
     pub smt2: Option<PathBuf>,

@@ -5,18 +5,22 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use cyrano_engine::{Question, Verdict, Watch};
 use cyrano_ir::{Property, Quantifier};
 use cyrano_memory::Model;
-use cyrano_report::{ExportReport, FormulaReport, exports_json, exports_text};
+use cyrano_report::{ExportReport, FormulaReport, ProofReport, exports_json, exports_text};
 use cyrano_session::{Case, EngineName, Failure, Runner, Selected, Subject, VERSION, bug, lines, proof, select};
-use cyrano_symbolic::{Export, Form};
+use cyrano_symbolic::{Export, Form, Refutation};
 
 use crate::args::ExportArgs;
 use crate::outputs::Outputs;
 use crate::source::Disk;
 use crate::{models, progress};
+
+/// The option for proofs.
+const PROOF: &str = "--proof";
 
 struct Job {
     subject: usize,
@@ -37,6 +41,9 @@ pub fn run(args: &ExportArgs) -> Result<u8, Failure> {
     std::fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
     let outputs = Outputs::new(&args.output).silent();
     jobs.iter().try_for_each(|job| outputs.claim(option, Some(&job.path)))?;
+    for job in jobs.iter().filter(|_| args.proof) {
+        outputs.claim(PROOF, Some(&job.path.with_extension("drat")))?;
+    }
     let runner = args.run.runner(jobs.len())?;
     let reports = progress::map(
         &runner,
@@ -46,7 +53,7 @@ pub fn run(args: &ExportArgs) -> Result<u8, Failure> {
         |job, watch| one(args, &runner, &subjects[job.subject], job, &outputs, watch),
     )?;
     outputs.plain(&args.output, || exports_json(&reports, VERSION), |_, style| exports_text(&reports, style));
-    let all = reports.iter().all(|report| report.formula.is_some());
+    let all = reports.iter().all(|report| report.formula.is_some() && !report.unproven);
     Ok(outputs.exit(if all { Verdict::Verified } else { Verdict::Unknown }.exit_code()))
 }
 
@@ -113,6 +120,7 @@ fn one(
         model: model.map(|model| model.name.clone()),
         criterion: criterion.to_owned(),
         formula: None,
+        unproven: false,
         reason: None,
     };
     let (property, model) = match subject.property(runner, &job.selected, watch) {
@@ -135,6 +143,21 @@ fn one(
         return Ok(ExportReport { reason: Some("the formula could not be written".to_owned()), ..report });
     }
     report.reason = export.answer.as_ref().and_then(|answer| reason(case, answer));
+    let proof = match prove(args, runner, job, &export, outputs) {
+        Ok(proof) => proof,
+        Err(NoProof::Disagreement) => {
+            return Err(Failure::Internal(bug(&format!("{}: another solver finds a model", report.file))));
+        }
+        Err(NoProof::Satisfiable) => {
+            report.reason = Some("no proof: the formula is satisfiable".to_owned());
+            None
+        }
+        Err(NoProof::Because(why)) => {
+            report.unproven = true;
+            report.reason = Some(why);
+            None
+        }
+    };
     report.formula = Some(FormulaReport {
         path: job.path.display().to_string(),
         variables: export.variables,
@@ -143,8 +166,45 @@ fn one(
         verdict: export.answer.as_ref().map(|answer| answer.verdict),
         bound: export.default_bound,
         loops: bounds(case, &export),
+        proof,
     });
     Ok(report)
+}
+
+/// Why there is no proof.
+enum NoProof {
+    /// The engine says that there is no model, and the other solver has one.
+    Disagreement,
+    /// The engine was not asked, and there is a model.
+    Satisfiable,
+    /// A limit, or the file cannot be written.
+    Because(String),
+}
+
+/// Writes the proof that a formula is unsatisfiable, if one is wanted and it is.
+fn prove(
+    args: &ExportArgs,
+    runner: &Runner,
+    job: &Job,
+    export: &Export,
+    outputs: &Outputs,
+) -> Result<Option<ProofReport>, NoProof> {
+    if !args.proof || satisfiable(export) == Some(true) {
+        return Ok(None);
+    }
+    let started = Instant::now();
+    let proof = match runner.refute(&export.text).map_err(NoProof::Because)? {
+        Refutation::Proof(proof) => proof,
+        Refutation::Satisfiable if satisfiable(export) == Some(false) => return Err(NoProof::Disagreement),
+        Refutation::Satisfiable => return Err(NoProof::Satisfiable),
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    let path = job.path.with_extension("drat");
+    if !outputs.save(PROOF, &path, "", &proof) {
+        return Err(NoProof::Because("the proof could not be written".to_owned()));
+    }
+    let lines = proof.lines().count() as u64;
+    Ok(Some(ProofReport { path: path.display().to_string(), lines, seconds }))
 }
 
 fn reason(case: &Case, answer: &cyrano_engine::Answer) -> Option<String> {

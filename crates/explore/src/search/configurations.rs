@@ -49,8 +49,11 @@ impl fmt::Display for Unwritten {
             Self::Refused(why) => write!(f, "the explorer does not run this: {why}"),
             Self::TooMany { most, timestamps } => {
                 let why = "without the reductions that a checker would have to trust";
-                write!(f, "there are more than {most} states, {why}")?;
-                if *timestamps { f.write_str(", and timestamps are not renumbered") } else { Ok(()) }
+                write!(f, "there are more than {most} states, which is the most that is written, {why}")?;
+                f.write_str(match timestamps {
+                    true => "; timestamps are not renumbered either, so a program that counts for ever has no end of states: one without counters has a certificate",
+                    false => "; fewer threads or variables (`--set`) have fewer",
+                })
             }
             Self::Otherwise(verdict, why) => {
                 write!(

@@ -48,7 +48,15 @@ impl Steps<'_> {
                     steps.push(step);
                 }
             }
-            Op::AtomicBegin => steps = self.sections_now(at, thread)?,
+            Op::AtomicBegin => {
+                let mut issued = false;
+                if self.is_seen(thread, pc) && self.defers.contains(&true) {
+                    (steps, issued) = self.leave(at, thread)?;
+                }
+                if !issued {
+                    steps.extend(self.sections_now(at, thread)?);
+                }
+            }
             Op::Choose { dst, from } => {
                 for value in from {
                     let mut step = here();
@@ -74,6 +82,8 @@ impl Steps<'_> {
                 step.lane(thread).pc = InstrId(pc.0 + 1);
                 steps.push(step);
             }
+            Op::Halt | Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_) => {}
+            _ if self.is_seen(thread, pc) => (steps, _) = self.leave(at, thread)?,
             _ => {}
         }
         Ok(steps)

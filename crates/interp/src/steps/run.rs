@@ -95,6 +95,11 @@ impl<'p> Steps<'p> {
     }
 
     fn run(&self, step: Step, thread: ThreadId) -> Result<Vec<Step>, Beyond> {
+        self.run_from(step, thread, false)
+    }
+
+    /// The same for a thread that leaves the instruction it rests before (`awake`), though it is seen.
+    pub(super) fn run_from(&self, step: Step, thread: ThreadId, mut awake: bool) -> Result<Vec<Step>, Beyond> {
         let mut todo = vec![Way { step, section: None }];
         let mut rested = Vec::new();
         while let Some(mut way) = todo.pop() {
@@ -102,7 +107,7 @@ impl<'p> Steps<'p> {
                 let instr = way.step.lane(thread).pc;
                 return Err(Beyond { thread, instr, why: Why::Ways });
             }
-            match self.run_way(way, thread)? {
+            match self.run_way(way, thread, std::mem::take(&mut awake))? {
                 Ran::Rested(step) => rested.push(*step),
                 Ran::Forked(ways) => todo.extend(ways),
             }
@@ -110,10 +115,11 @@ impl<'p> Steps<'p> {
         Ok(rested)
     }
 
-    fn run_way(&self, mut way: Way, thread: ThreadId) -> Result<Ran, Beyond> {
-        for _ in 0..MOST_INSTRUCTIONS {
+    fn run_way(&self, mut way: Way, thread: ThreadId, awake: bool) -> Result<Ran, Beyond> {
+        for instructions in 0..MOST_INSTRUCTIONS {
             let pc = way.step.lane(thread).pc;
-            if way.section.is_none() && way.step.wrong.is_some() {
+            let seen = self.is_seen(thread, pc) && !(awake && instructions == 0);
+            if way.section.is_none() && (seen || way.step.wrong.is_some()) {
                 return Ok(Ran::Rested(Box::new(way.step)));
             }
             match self.op(thread, pc) {
@@ -141,6 +147,7 @@ impl<'p> Steps<'p> {
         Ok(match op {
             Op::Access(access) if !self.defers(access.kind) => Flow::Rest,
             Op::Access(access) => self.issue(way, thread, pc, access)?,
+            Op::Fence(fence) if self.waits_at_fence(thread, &step.lane(thread).queue, fence.pairs()) => Flow::Rest,
             Op::Fence(fence) => {
                 self.issue_fence(step, thread, fence.pairs());
                 next

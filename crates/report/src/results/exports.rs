@@ -18,6 +18,8 @@ pub struct ExportReport {
     pub criterion: String,
     /// The formula.
     pub formula: Option<FormulaReport>,
+    /// Whether a proof was wanted, and there is none though the formula may be unsatisfiable.
+    pub unproven: bool,
     /// Why there is no formula, or what the verdict leaves open.
     pub reason: Option<String>,
 }
@@ -39,6 +41,19 @@ pub struct FormulaReport {
     pub bound: usize,
     /// except for these: the thread, the line and the bound.
     pub loops: Vec<(String, usize, usize)>,
+    /// The proof that it is unsatisfiable, if one was asked for and there is one.
+    pub proof: Option<ProofReport>,
+}
+
+/// A proof that was written.
+#[derive(Clone, Debug)]
+pub struct ProofReport {
+    /// The file that it was written to.
+    pub path: String,
+    /// Its lines.
+    pub lines: u64,
+    /// What it took to find it.
+    pub seconds: f64,
 }
 
 /// All formulas as one JSON object.
@@ -60,6 +75,9 @@ pub fn exports_json(reports: &[ExportReport], version: &str) -> String {
             "reason": &report.reason,
             "bound": formula.map(|formula| formula.bound),
             "loops": loops.collect::<Vec<_>>(),
+            "proof": formula.and_then(|formula| formula.proof.as_ref()).map(|proof| {
+                object! { "path": &proof.path, "lines": proof.lines, "seconds": proof.seconds }
+            }),
         }
     });
     document("cyrano.export/1", version, object! { "formulas": formulas.collect::<Vec<_>>() })
@@ -75,6 +93,15 @@ pub fn exports_text(reports: &[ExportReport], style: Style) -> String {
         hang(&mut out, "", &what, style);
         if let Some(formula) = &report.formula {
             hang(&mut out, "    ", &words(formula), style);
+            if let Some(proof) = &formula.proof {
+                let (lines, seconds) = (count(proof.lines), proof.seconds);
+                hang(
+                    &mut out,
+                    "    ",
+                    &format!("{}: a proof of {lines} lines in DRAT form, {seconds:.2} s", proof.path),
+                    style,
+                );
+            }
         }
         if let Some(reason) = &report.reason {
             let lead = if report.formula.is_some() { "" } else { "no formula: " };

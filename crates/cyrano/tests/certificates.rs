@@ -1,0 +1,126 @@
+//! Certificates through the command line: written, accepted, refused when somebody tampers with them, and files that are none.
+
+mod cli;
+
+use cli::{Folder, json};
+
+const LOCK: &str = "threads { shared turn, n; local r;
+  thread p[2] { atomic { r := turn; assume r = 0; turn := 1 } r := n; n := r + 1; assert r < 2; turn := 0 } }
+check assertions on sc;
+check always (n = 2) on sc;
+";
+
+/// The lines of a certificate with the sum that belongs to them, as somebody who knows the format would write it.
+fn with_sum(place: &Folder, name: &str, lines: &[String]) {
+    use sha2::{Digest, Sha256};
+    let text = lines.join("\n") + "\n";
+    let sum: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    std::fs::write(place.path(name), format!("{text}{{\"sum\":\"{sum}\"}}\n")).expect("it can be written");
+}
+
+/// A certificate of the lock: its lines without the sum.
+fn written(place: &Folder) -> Vec<String> {
+    let done = place.run("check lock.rml --certificate lock.cert");
+    assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
+    let text = std::fs::read_to_string(place.path("lock.cert")).expect("it was written");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.pop();
+    lines
+}
+
+/// The heading with one field changed.
+fn heading(lines: &[String], change: impl FnOnce(&mut serde_json::Value)) -> Vec<String> {
+    let mut heading: serde_json::Value = serde_json::from_str(&lines[0]).expect("a heading");
+    change(&mut heading);
+    let mut lines = lines.to_vec();
+    lines[0] = heading.to_string();
+    lines
+}
+
+#[test]
+fn what_is_tampered_with_is_refused() {
+    let place = Folder::new(&[("lock.rml", LOCK)]);
+    let lines = written(&place);
+    with_sum(&place, "same.cert", &lines);
+    let same = place.run("certify same.cert --format json");
+    assert!(same.code == 0 && json(&same)["verdict"] == "accepted", "{}{}", same.stdout, same.stderr);
+    let states = lines.len() - 1;
+    let fewer = |lines: &[String]| heading(lines, |heading| heading["states"] = (lines.len() - 1).into());
+    let mut lost = lines.clone();
+    lost.remove(1 + states / 2);
+    let mut value = lines.clone();
+    value[states / 2] = value[states / 2].replacen("\"m\":[", "\"m\":[7", 1);
+    let replaced = |field: &str, from: &str, to: &str| {
+        let changed = heading(&lines, |heading| {
+            let text = heading[field].as_str().expect("a text").to_owned();
+            assert!(text.contains(from), "{field}: {text}");
+            heading[field] = text.replace(from, to).into();
+        });
+        assert_ne!(changed, lines, "{field}");
+        changed
+    };
+    let cases = [
+        ("a state is lost", fewer(&lost), 1, "not in the certificate"),
+        ("no states", fewer(&lines[..1]), 1, "initial state is not in the certificate"),
+        ("a value", value, 1, "not in the certificate"),
+        ("the source", replaced("source", "r + 1", "r + 2"), 1, "not what its source says"),
+        ("the source is none", replaced("source", "threads", "treads"), 1, "does not compile"),
+        ("the program", replaced("program", "assertions", "races"), 2, "hash"),
+        ("the claim", replaced("criterion", "assertions", "races"), 2, "one check"),
+        ("the model", heading(&lines, |heading| heading["model"]["name"] = "tso".into()), 2, "model"),
+        ("too few states", heading(&lines, |heading| heading["states"] = 3.into()), 2, "states"),
+    ];
+    for (what, lines, code, said) in cases {
+        with_sum(&place, "other.cert", &lines);
+        let done = place.run("certify other.cert");
+        let all = format!("{}{}", done.stdout, done.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(done.code == code && all.contains(said), "{what}: {} {all}", done.code);
+    }
+}
+
+#[test]
+fn files_that_are_none() {
+    let place = Folder::new(&[("lock.rml", LOCK)]);
+    let lines = written(&place);
+    let text = lines.join("\n") + "\n";
+    let cases: [(&str, Vec<u8>, &str); 10] = [
+        ("nothing", Vec::new(), "no certificate"),
+        ("not UTF-8", b"\xff\xfe{\"schema\":1}".to_vec(), "UTF-8"),
+        ("garbage", b"0123456789abcdef".repeat(1 << 18), "no certificate"),
+        ("lines of garbage", b"x\n".repeat(1 << 20), "no certificate"),
+        ("nested", b"[".repeat(1 << 20), "no certificate"),
+        ("nested objects", b"{\"schema\":".repeat(1 << 16), "no certificate"),
+        ("another schema", b"{\"schema\":\"cyrano.certificate/2\"}\n".to_vec(), "this version reads"),
+        ("a trace", b"{\"schema\":\"cyrano.trace/2\"}\n".to_vec(), "cyrano.trace/2"),
+        ("without its sum", text.clone().into_bytes(), "ends too early"),
+        ("with another sum", format!("{text}{{\"sum\":\"00\"}}\n").into_bytes(), "the sum is wrong"),
+    ];
+    for (what, bytes, said) in cases {
+        std::fs::write(place.path("bad.cert"), bytes).expect("it can be written");
+        let done = place.run("certify bad.cert");
+        assert!(done.code == 2 && done.stderr.contains(said), "{what}: {} {}", done.code, done.stderr);
+    }
+    let mut deep = lines;
+    deep[1] = "[".repeat(1 << 16);
+    with_sum(&place, "bad.cert", &deep);
+    let done = place.run("certify bad.cert");
+    assert!(done.code == 2 && done.stderr.contains("line 2"), "{} {}", done.code, done.stderr);
+}
+
+#[test]
+fn where_there_is_none_there_is_a_reason() {
+    let place = Folder::new(&[]);
+    let cases = [
+        ("lib:parameterised/once.rml --model sc --criterion assertions", "every number of threads is not written yet"),
+        ("lib:litmus/peterson_fenced.rml --model sc --criterion termination", "a measure that falls"),
+        ("lib:atomicity/locked_counter.rml --model sc --criterion commit-atomicity", "a second memory"),
+        ("lib:litmus/sb_mfence.rml --model armv8", "about relations between events"),
+        ("lib:stm/tl2.rml --model sc --criterion opacity --set vars=1", "more than 524288 states"),
+    ];
+    for (question, why) in cases {
+        let done = place.run(&format!("check {question} --certificate none.cert"));
+        let said = done.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(done.code == 0 && said.contains(why), "{question}: {} {}{said}", done.code, done.stdout);
+        assert!(!place.path("none.cert").exists(), "{question}");
+    }
+}
