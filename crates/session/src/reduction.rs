@@ -151,8 +151,7 @@ impl Text {
         };
         let mut missing = Vec::new();
         for (premise, proof) in [("P2", &renaming), ("P3", &projection)] {
-            let obstacles = proof.as_ref().err().into_iter().flatten();
-            missing.extend(obstacles.map(|why| obstacle(case, premise, why)));
+            missing.extend(proof.as_ref().err().into_iter().flat_map(|found| obstacles(case, premise, found)));
         }
         Self { renaming: renaming.ok(), projection: projection.ok(), missing }
     }
@@ -197,13 +196,24 @@ fn keeps_all(model: &Model) -> bool {
     !pairs.own_order && KINDS.into_iter().all(|kind| pairs.keeps_all_after(kind))
 }
 
-/// What stands in the way of a proof, with its place.
-fn obstacle(case: &Case, premise: &str, Obstacle { span, what }: &Obstacle) -> String {
-    if *span == Span::default() {
-        return format!("{premise} is not proven for every size: {what}");
+/// What stands in the way of a proof, each with its places.
+fn obstacles(case: &Case, premise: &str, found: &[Obstacle]) -> Vec<String> {
+    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+    for Obstacle { span, what } in found {
+        let place = (*span != Span::default()).then(|| {
+            let (file, line) = case.source.place(*span);
+            format!("{file}:{line}")
+        });
+        match told.iter_mut().find(|(known, _)| known == what) {
+            Some((_, places)) => places.extend(place.filter(|place| !places.contains(place))),
+            None => told.push((what, place.into_iter().collect())),
+        }
     }
-    let (file, line) = case.source.place(*span);
-    format!("{premise} is not proven for every size: {file}:{line}: {what}")
+    let one = |(what, places): (&str, Vec<String>)| {
+        let places = if places.is_empty() { String::new() } else { format!("{}: ", places.join(", ")) };
+        format!("{premise} is not proven for every size: {places}{what}")
+    };
+    told.into_iter().map(one).collect()
 }
 
 /// What several checks cost.
