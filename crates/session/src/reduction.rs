@@ -116,6 +116,16 @@ pub fn check(runner: &Runner, case: &Case, model: &Model, watch: &dyn Watch) -> 
     Ok(named(CheckReport { verdict: Verdict::Bounded, caveats, instance, stats, ..report }, so))
 }
 
+/// Which of P2 and P3 are proven for every number of threads and variables.
+pub fn proven(case: &Case, model: &Model) -> Vec<&'static str> {
+    let text = Text::of(case, model);
+    [("P2", text.renaming), ("P3", text.projection)]
+        .into_iter()
+        .filter(|(_, how)| how.is_some())
+        .map(|(name, _)| name)
+        .collect()
+}
+
 /// What the paper shows the premises by.
 fn told(runner: &Runner, case: &Case, model: &Model, watch: &dyn Watch) -> Result<Vec<String>, Failure> {
     let mut words = Vec::new();

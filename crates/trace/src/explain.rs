@@ -125,7 +125,12 @@ impl Told<'_> {
         if let Some(message) = message.as_ref().filter(|message| !text.contains("assert") && !text.contains(*message)) {
             // The front end put it there: the statement itself is what goes wrong.
             let sentence = format!("{name} goes wrong at line {line}, `{text}`: {message}{with}.");
-            return Explanation { thread: Some(name), line: Some(line.number), values, ..self.plain("error", sentence) };
+            return Explanation {
+                thread: Some(name),
+                line: Some(line.number),
+                values,
+                ..self.plain("error", sentence)
+            };
         }
         // In C the statement is its own message.
         let message = message.filter(|message| !text.starts_with(message.as_str()));

@@ -73,31 +73,169 @@ const P3: Structure = Structure::SettledProjection;
 /// Each with a change that a careless proof would not notice.
 const MUTANTS: &[Mutant] = &[
     // Locals that stay from one transaction to the next.
-    ("global_lock", &[("held, l, d;", "held, l, d, n;"), ("        if held == 0 {\n", "        assume(n != 1);\n        if held == 0 {\n"), ("            held := 0;\n", "            held := 0;\n            n := 1;\n")], Some((P2, (2, 1)))),
-    ("mcrt", &[("l, m, d;", "l, m, d, n;"), ("        commit;", "        n := 1;\n        commit;"), ("        g[v] := value;", "        assume(n == 0);\n        g[v] := value;")], Some((P2, (2, 1)))),
+    (
+        "global_lock",
+        &[
+            ("held, l, d;", "held, l, d, n;"),
+            ("        if held == 0 {\n", "        assume(n != 1);\n        if held == 0 {\n"),
+            ("            held := 0;\n", "            held := 0;\n            n := 1;\n"),
+        ],
+        Some((P2, (2, 1))),
+    ),
+    (
+        "mcrt",
+        &[
+            ("l, m, d;", "l, m, d, n;"),
+            ("        commit;", "        n := 1;\n        commit;"),
+            ("        g[v] := value;", "        assume(n == 0);\n        g[v] := value;"),
+        ],
+        Some((P2, (2, 1))),
+    ),
     // An abort that no history shows leaves its mark, and so does the commit behind it.
-    ("global_lock", &[("held, l, d;", "held, l, d, n;"), ("        if held == 0 {\n", "        if n == 0 { n := 1; abort; }\n        assume(n == 1);\n        if held == 0 {\n"), ("            held := 0;\n", "            held := 0;\n            n := 2;\n")], Some((P2, (2, 1)))),
+    (
+        "global_lock",
+        &[
+            ("held, l, d;", "held, l, d, n;"),
+            (
+                "        if held == 0 {\n",
+                "        if n == 0 { n := 1; abort; }\n        assume(n == 1);\n        if held == 0 {\n",
+            ),
+            ("            held := 0;\n", "            held := 0;\n            n := 2;\n"),
+        ],
+        Some((P2, (2, 1))),
+    ),
     // The number of a thread decides.
     ("global_lock", &[("cas(lock, 0, 1)", "cas(lock, self, 1)"), ("lock := 0;", "lock := 1 - self;")], None),
-    ("global_lock", &[("        g[v] := value;", "        assume(self == 0);\n        g[v] := value;")], Some((P2, (2, 1)))),
-    ("global_lock", &[("        g[v] := value;", "        assume(self < 1);\n        g[v] := value;")], Some((P2, (2, 1)))),
-    ("mcrt", &[("        g[v] := value;", "        l := owner[v];\n        assume(l == 0 - 1);\n        g[v] := value;")], Some((P2, (2, 1)))),
-    ("tl2", &[("        foreach u in 0..vars-1 {\n                if ws[u] == 2 { owner[u] := 0; }", "        foreach u in 0..vars-1 {\n                if ws[u] == 2 { owner[u] := 0; }"), ("if l != 0 && l != self + 1 then pa;", "if l > 1 then pa;")], None),
+    (
+        "global_lock",
+        &[("        g[v] := value;", "        assume(self == 0);\n        g[v] := value;")],
+        Some((P2, (2, 1))),
+    ),
+    (
+        "global_lock",
+        &[("        g[v] := value;", "        assume(self < 1);\n        g[v] := value;")],
+        Some((P2, (2, 1))),
+    ),
+    (
+        "mcrt",
+        &[("        g[v] := value;", "        l := owner[v];\n        assume(l == 0 - 1);\n        g[v] := value;")],
+        Some((P2, (2, 1))),
+    ),
+    (
+        "tl2",
+        &[
+            (
+                "        foreach u in 0..vars-1 {\n                if ws[u] == 2 { owner[u] := 0; }",
+                "        foreach u in 0..vars-1 {\n                if ws[u] == 2 { owner[u] := 0; }",
+            ),
+            ("if l != 0 && l != self + 1 then pa;", "if l > 1 then pa;"),
+        ],
+        None,
+    ),
     // The name of a thread stays behind.
-    ("tl2", &[("if l != 0 then pa;\n            d := g[v];", "if l != 0 && l != self + 1 then pa;\n            d := g[v];"), ("if ws[u] == 2 { owner[u] := 0; }\n            }\n        }\n        forget;", "if ws[u] == 2 { version[u] := t; }\n            }\n        }\n        forget;")], None),
+    (
+        "tl2",
+        &[
+            (
+                "if l != 0 then pa;\n            d := g[v];",
+                "if l != 0 && l != self + 1 then pa;\n            d := g[v];",
+            ),
+            (
+                "if ws[u] == 2 { owner[u] := 0; }\n            }\n        }\n        forget;",
+                "if ws[u] == 2 { version[u] := t; }\n            }\n        }\n        forget;",
+            ),
+        ],
+        None,
+    ),
     // A number is mistaken for a name.
-    ("global_lock", &[("shared lock;", "shared lock, last;"), ("held, l, d;", "held, l, d, n;"), ("        g[v] := value;", "        n := last;\n        if n == 0 { n := 1; }\n        assume(n == self + 1);\n        g[v] := value;"), ("            lock := 0;", "            last := self + 1;\n            last := 0;\n            lock := 0;")], Some((P2, (2, 1)))),
+    (
+        "global_lock",
+        &[
+            ("shared lock;", "shared lock, last;"),
+            ("held, l, d;", "held, l, d, n;"),
+            (
+                "        g[v] := value;",
+                "        n := last;\n        if n == 0 { n := 1; }\n        assume(n == self + 1);\n        g[v] := value;",
+            ),
+            ("            lock := 0;", "            last := self + 1;\n            last := 0;\n            lock := 0;"),
+        ],
+        Some((P2, (2, 1))),
+    ),
     // What is done about one variable depends on others.
-    ("mcrt", &[("l, m, d;", "l, m, d, n;"), ("        g[v] := value;", "        assume(n == 1);\n        g[v] := value;"), ("        d := g[v];", "        n := 1;\n        d := g[v];"), ("        commit;", "        n := 0;\n        commit;")], Some((P3, (2, 2)))),
-    ("mcrt", &[("        g[v] := value;", "        assume(v == 0 || rs[0] == 1);\n        g[v] := value;")], Some((P3, (2, 2)))),
-    ("mcrt", &[("        g[v] := value;", "        assume(exists u in 0..vars-1 (rs[u] == 1));\n        g[v] := value;")], Some((P3, (2, 2)))),
-    ("global_lock", &[("shared lock;", "shared lock, seen;"), ("        d := g[v];", "        seen := 1;\n        d := g[v];"), ("        g[v] := value;", "        l := seen;\n        assume(l == 1);\n        g[v] := value;")], Some((P3, (2, 2)))),
-    ("mcrt", &[("shared owner[vars];", "shared owner[vars], n;"), ("        g[v] := value;", "        l := n;\n        assume(l == 1);\n        g[v] := value;"), ("        d := g[v];", "        d := g[v];\n        n := 1;")], Some((P3, (2, 2)))),
-    ("tl2", &[("        ws[v] := 1;", "        foreach u in 0..vars-1 { assume(u == v || rs[u] == 1); }\n        ws[v] := 1;")], Some((P3, (2, 2)))),
+    (
+        "mcrt",
+        &[
+            ("l, m, d;", "l, m, d, n;"),
+            ("        g[v] := value;", "        assume(n == 1);\n        g[v] := value;"),
+            ("        d := g[v];", "        n := 1;\n        d := g[v];"),
+            ("        commit;", "        n := 0;\n        commit;"),
+        ],
+        Some((P3, (2, 2))),
+    ),
+    (
+        "mcrt",
+        &[("        g[v] := value;", "        assume(v == 0 || rs[0] == 1);\n        g[v] := value;")],
+        Some((P3, (2, 2))),
+    ),
+    (
+        "mcrt",
+        &[("        g[v] := value;", "        assume(exists u in 0..vars-1 (rs[u] == 1));\n        g[v] := value;")],
+        Some((P3, (2, 2))),
+    ),
+    (
+        "global_lock",
+        &[
+            ("shared lock;", "shared lock, seen;"),
+            ("        d := g[v];", "        seen := 1;\n        d := g[v];"),
+            ("        g[v] := value;", "        l := seen;\n        assume(l == 1);\n        g[v] := value;"),
+        ],
+        Some((P3, (2, 2))),
+    ),
+    (
+        "mcrt",
+        &[
+            ("shared owner[vars];", "shared owner[vars], n;"),
+            ("        g[v] := value;", "        l := n;\n        assume(l == 1);\n        g[v] := value;"),
+            ("        d := g[v];", "        d := g[v];\n        n := 1;"),
+        ],
+        Some((P3, (2, 2))),
+    ),
+    (
+        "tl2",
+        &[(
+            "        ws[v] := 1;",
+            "        foreach u in 0..vars-1 { assume(u == v || rs[u] == 1); }\n        ws[v] := 1;",
+        )],
+        Some((P3, (2, 2))),
+    ),
     // What is done once is not the same in all commands.
-    ("global_lock", &[("        acquire;\n        d := g[v];", "        if held == 0 { l := 1; while l != 0 { l := cas(lock, 0, 1); } held := 2; }\n        d := g[v];"), ("if held == 1 {", "if held != 0 {\n            if held == 1 { assume(false); }")], Some((P3, (2, 2)))),
+    (
+        "global_lock",
+        &[
+            (
+                "        acquire;\n        d := g[v];",
+                "        if held == 0 { l := 1; while l != 0 { l := cas(lock, 0, 1); } held := 2; }\n        d := g[v];",
+            ),
+            ("if held == 1 {", "if held != 0 {\n            if held == 1 { assume(false); }"),
+        ],
+        Some((P3, (2, 2))),
+    ),
     // It is not done first.
-    ("global_lock", &[("held, l, d;", "held, l, d, rs[vars];"), ("        acquire;\n        d := g[v];\n        rfin;", "        if rs[v] == 0 { rs[v] := 1; d := g[v]; rfin; }\n        acquire;\n        d := g[v];\n        rfin;"), ("        if held == 1 {", "        foreach u in 0..vars-1 { rs[u] := 0; }\n        assume(held == 1);\n        if held == 1 {")], Some((P3, (2, 2)))),
+    (
+        "global_lock",
+        &[
+            ("held, l, d;", "held, l, d, rs[vars];"),
+            (
+                "        acquire;\n        d := g[v];\n        rfin;",
+                "        if rs[v] == 0 { rs[v] := 1; d := g[v]; rfin; }\n        acquire;\n        d := g[v];\n        rfin;",
+            ),
+            (
+                "        if held == 1 {",
+                "        foreach u in 0..vars-1 { rs[u] := 0; }\n        assume(held == 1);\n        if held == 1 {",
+            ),
+        ],
+        Some((P3, (2, 2))),
+    ),
     // The lock is given back by whoever ends.
     ("global_lock", &[("        if held == 1 {", "        held := 5;\n        if held != 0 {")], None),
     ("global_lock", &[("            lock := 0;\n", "")], None),
@@ -106,7 +244,11 @@ const MUTANTS: &[Mutant] = &[
     ("tl2", &[("clk: timestamp = 1", "clk: timestamp = 0")], None),
     ("tl2", &[("            t := t + 1;", "            t := t + 2;")], None),
     ("tl2", &[("if lclock < c then pa;\n            rs", "assume(lclock < c);\n            rs")], None),
-    ("tl2", &[("        if exists u in 0..vars-1 (ws[u] != 0) {", "        if exists u in 0..vars-1 (rs[u] != 0) {")], None),
+    (
+        "tl2",
+        &[("        if exists u in 0..vars-1 (ws[u] != 0) {", "        if exists u in 0..vars-1 (rs[u] != 0) {")],
+        None,
+    ),
     ("tl2", &[("fetch_add(clk, 1)", "fetch_add(clk, 0)")], None),
     // Something else that is the same for all: proofs may go through, if the properties hold.
     ("mcrt", &[("if l < 0 then pa;", "if l != 0 then pa;")], None),

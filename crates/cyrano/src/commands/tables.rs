@@ -27,7 +27,11 @@ pub fn run(args: &TablesArgs) -> Result<u8, Failure> {
         if args.output.format == Format::Text {
             let gap = if tables.is_empty() { "" } else { "\n" };
             let text = table_text(&made.report, !args.output.quiet, console::style(&args.output));
-            let heading = if papers.len() > 1 && last != Some(paper.name) { format!("{}\n\n", paper.what) } else { String::new() };
+            let heading = if papers.len() > 1 && last != Some(paper.name) {
+                format!("{}\n\n", paper.what)
+            } else {
+                String::new()
+            };
             console::print(&format!("{gap}{heading}{text}"))?;
             last = Some(paper.name);
         }

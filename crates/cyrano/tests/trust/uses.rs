@@ -85,8 +85,12 @@ fn executions_and_fences_of_used_files() {
     let number = MEMORY.lines().position(|line| line.contains(":= g[a]")).expect("it accesses data") + 1;
     assert!(done.stdout.contains(&format!("memory:{number}: ")), "{}", done.stdout);
     let trace: serde_json::Value = serde_json::from_str(&place.read("t.json")).expect("JSON");
-    let used: Vec<_> = trace["steps"].as_array().expect("steps").iter().filter(|step| step["used"].is_object()).collect();
-    assert!(used.iter().any(|step| step["used"] == serde_json::json!({"file": "memory.rml", "line": number})), "{used:?}");
+    let used: Vec<_> =
+        trace["steps"].as_array().expect("steps").iter().filter(|step| step["used"].is_object()).collect();
+    assert!(
+        used.iter().any(|step| step["used"] == serde_json::json!({"file": "memory.rml", "line": number})),
+        "{used:?}"
+    );
     let sarif = place.run("check used.rml --format sarif").stdout;
     assert!(sarif.contains("memory.rml"), "{sarif}");
     let again = place.run("replay t.json");

@@ -318,7 +318,8 @@ impl Check<'_> {
     /// Where names are compared with one's own, a local that holds them must hold no other number that may be one.
     fn mixed(&mut self, to: VarNo, fine: bool, span: Span) {
         if self.holds[to] && !self.marks && !fine {
-            let what = format!("`{}` holds names of threads, and here what may be mistaken for one", self.form.name(to));
+            let what =
+                format!("`{}` holds names of threads, and here what may be mistaken for one", self.form.name(to));
             self.refuse(span, what);
         }
     }
