@@ -244,9 +244,14 @@ class Execution {
   }
 }
 
+/** `12`, or `memory:12` if the line comes from a file that the program uses. */
+function lineOf({ line, used }) {
+  return used ? `${used.file.split(/[/:]/).pop().replace(/\.rml$/, "")}:${used.line}` : `${line}`;
+}
+
 /** `line 12`, or the label of the statement. */
-function placeOf({ label, line }) {
-  return label || `line ${line}`;
+function placeOf(step) {
+  return step.label || `line ${lineOf(step)}`;
 }
 
 /** What a call of a base object returned, and where that came from. */
@@ -270,7 +275,7 @@ function origin(step) {
     case "step":
       return ` from step ${step.source.n}`;
     case "forwarded":
-      return ` from its own deferred store at line ${step.source.line}`;
+      return ` from its own deferred store at line ${lineOf(step.source)}`;
     default:
       return " (initial value)";
   }

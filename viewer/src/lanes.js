@@ -152,7 +152,7 @@ class Lanes {
         el("code", {}, step.kind === "event" ? step.event : step.call ? step.call.text : step.text),
         early && this.moved("↑", "early", "performed before program-earlier accesses of its thread"),
         late && this.moved("↓", "late", "performed after program-later accesses of its thread"),
-        el("span", { class: "line", title: `line ${step.line}` }, step.label || `L${step.line}`)),
+        el("span", { class: "line", title: step.used ? `line ${step.used.line} of ${step.used.file}` : `line ${step.line}` }, step.label || `L${lineOf(step)}`)),
       el("div", { class: "effect" },
         badges,
         step.kind === "event" ? (step.text === step.event ? "" : step.text) : briefly(step),
@@ -185,8 +185,8 @@ class Lanes {
     const { left, width } = this.place(ghost.thread);
     const fate = ghost.performed === null ? "not performed yet at the end" : `performed as step ${ghost.performed}`;
     const text = `${ghost.kind}${ghost.location === null ? "" : ` ${ghost.location}`}`;
-    const card = el("div", { class: "card", title: `line ${ghost.line}'s ${text} stands here in the program; ${fate}` },
-      el("b", {}, ghost.performed === null ? "↷ later" : `↷ step ${ghost.performed}`), `: ${ghost.label || `L${ghost.line}`} ${text}`);
+    const card = el("div", { class: "card", title: `line ${lineOf(ghost)}'s ${text} stands here in the program; ${fate}` },
+      el("b", {}, ghost.performed === null ? "↷ later" : `↷ step ${ghost.performed}`), `: ${ghost.label || `L${lineOf(ghost)}`} ${text}`);
     card.style.left = `${left}px`;
     card.style.width = `${width}px`;
     return el("div", { class: "row ghost", "data-goto": ghost.performed ?? "" }, card);
@@ -324,7 +324,7 @@ function briefly(step) {
   const from = () => {
     if (!step.source) return "";
     if (step.source.from === "step") return ` ← step ${step.source.n}`;
-    return step.source.from === "forwarded" ? ` ← own line ${step.source.line}` : " ← initial";
+    return step.source.from === "forwarded" ? ` ← own line ${lineOf(step.source)}` : " ← initial";
   };
   const read = step.read === null ? "" : value(step.read, step.read_shown);
   const written = step.written === null ? "" : value(step.written, step.written_shown);

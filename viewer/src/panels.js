@@ -103,8 +103,10 @@ class SourcePanel {
 
   show(execution) {
     const text = execution.trace.program.source;
-    this.lines = text.split("\n").map((line, at) =>
-      el("div", { class: "source-line" }, el("span", { class: "no" }, at + 1), el("span", { class: "chips" }), el("code", {}, line || " ")));
+    // Behind a line `//@file NAME` the lines are those of a file that the program uses.
+    let number = 0;
+    this.lines = text.split("\n").map((line) =>
+      el("div", { class: "source-line" }, el("span", { class: "no" }, line.startsWith("//@file ") ? (number = 0, "") : ++number), el("span", { class: "chips" }), el("code", {}, line || " ")));
     this.marked = [];
     put(this.node, this.lines);
   }

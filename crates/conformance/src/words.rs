@@ -68,10 +68,14 @@ fn op<'p>(program: &'p Program, state: &State, thread: usize) -> &'p Op {
     &program.threads[thread].code[state.pcs[thread]].op
 }
 
-/// Runs a thread on to what others can see.
+/// Runs a thread on to what others can see. A client may go round without that, as with writes that are kept local, so states are looked at once.
 fn run_on(program: &Program, state: State, thread: usize) -> Vec<State> {
     let (mut done, mut work) = (Vec::new(), vec![state]);
+    let mut seen = HashSet::new();
     while let Some(state) = work.pop() {
+        if !seen.insert(state.clone()) {
+            continue;
+        }
         match op(program, &state, thread) {
             Op::Access(_) | Op::AtomicBegin | Op::Transaction(_) | Op::Halt => done.push(state),
             op => work.extend(local(op, state, thread)),

@@ -1,14 +1,16 @@
 //! `reduction`: all that carries opacity from two threads and two variables to any number of them (FOIL, section 8), and what follows in words.
 //!
 //! The theorem and its premises are in [`cyrano_criteria::structure`] and `docs/reduction.md`. Each premise is a check of its own, at the instance that can
-//! show a flaw and is small enough: projections of variables need two of them, renamings three threads. None of them is proven for every size, so the
-//! verdict is `bounded` at best, and its reason says what was checked where and what is assumed.
+//! show a flaw and is small enough: projections of variables need two of them, renamings three threads. Two premises, P2 and P3, may be proven on the text of
+//! the program for every size ([`cyrano_rml::parametric`]), if the model keeps all accesses in order; they are checked at their instance all the same. The
+//! others are checked only, so the verdict is `bounded` at best, and its reason says what was proven, what was checked where and what is assumed.
 
 use cyrano_engine::{Stats, Verdict, Watch};
 use cyrano_ir::automorphisms::{Identities, variables};
-use cyrano_ir::{Property, Structure, TxCriterion};
-use cyrano_memory::Model;
+use cyrano_ir::{AccessKind, Property, Span, Structure, TxCriterion};
+use cyrano_memory::{Definition, Model};
 use cyrano_report::CheckReport;
+use cyrano_rml::parametric::{self, Obstacle, Proofs};
 
 use crate::case::Case;
 use crate::failure::Failure;
@@ -33,7 +35,11 @@ const PREMISES: [Premise; 4] = [
         instances: &[(3, 1)],
         words: "renaming of threads in rows (P2)",
     },
-    Premise { structure: Structure::VariableProjection, instances: &[(2, 2)], words: "projection of variables (P3)" },
+    Premise {
+        structure: Structure::SettledProjection,
+        instances: &[(2, 2)],
+        words: "projection of variables where transactions have committed (P3)",
+    },
     Premise { structure: Structure::Monotonicity, instances: &[(2, 1)], words: "monotonicity (P4)" },
 ];
 
@@ -44,6 +50,9 @@ const TOLD: [Premise; 4] = [
     Premise { structure: Structure::ConflictCommutativity, instances: &[(2, 1)], words: "" },
     Premise { structure: Structure::ThreadSymmetry, instances: &[(3, 1)], words: "" },
 ];
+
+/// What an access can be.
+const KINDS: [AccessKind; 3] = [AccessKind::Load, AccessKind::Store, AccessKind::Rmw];
 
 /// Opacity is checked for this many threads and variables.
 const BASE: (i128, i128) = (2, 2);
@@ -91,17 +100,30 @@ pub fn check(runner: &Runner, case: &Case, model: &Model, watch: &dyn Watch) -> 
             report = found;
         }
     }
+    let text = Text::of(case, model);
     let so = format!(
-        "opaque for every number of threads and variables by the reduction theorem, given that what was checked holds for all sizes; checked: {}; \
-         for all sizes: {}; assumed: the premises for larger sizes and longer histories; for larger sizes, too, that who aborts has undone its \
+        "opaque for every number of threads and variables by the reduction theorem, given {}; proven for all sizes, on the text: {}; checked: {}; \
+         assumed: {} for larger sizes and longer histories; for larger sizes, too, that who aborts has undone its \
          stores before others used or overwrote them, which opacity for {} shows there only and no premise carries over; and the theorem itself, which is \
          not proven but searched for counterexamples with four loads, stores and ends of three threads, and five on three variables",
+        text.given(),
+        text.proven(case)?,
         shown.join(", "),
-        for_all(case)?,
+        text.assumed(),
         at(BASE),
     );
-    let caveats = told(runner, case, model, watch)?;
+    let caveats = [text.missing, told(runner, case, model, watch)?].concat();
     Ok(named(CheckReport { verdict: Verdict::Bounded, caveats, instance, stats, ..report }, so))
+}
+
+/// Which of P2 and P3 are proven for every number of threads and variables.
+pub fn proven(case: &Case, model: &Model) -> Vec<&'static str> {
+    let text = Text::of(case, model);
+    [("P2", text.renaming), ("P3", text.projection)]
+        .into_iter()
+        .filter(|(_, how)| how.is_some())
+        .map(|(name, _)| name)
+        .collect()
 }
 
 /// What the paper shows the premises by.
@@ -116,17 +138,92 @@ fn told(runner: &Runner, case: &Case, model: &Model, watch: &dyn Watch) -> Resul
     Ok(words)
 }
 
-/// What the text of the program shows, whatever the size: that names do not matter.
-fn for_all(case: &Case) -> Result<String, Failure> {
-    let sized = case.sized((3, 2))?;
-    let mut known = Vec::new();
-    if Identities::of(&sized.program).is_some() {
-        known.push("threads run the same code and can exchange their names");
+/// What the text of the program shows, whatever the size.
+struct Text {
+    /// How P2 and P3 were proven.
+    renaming: Option<&'static str>,
+    projection: Option<&'static str>,
+    /// What stands in the way of the proofs that do not go through.
+    missing: Vec<String>,
+}
+
+impl Text {
+    fn of(case: &Case, model: &Model) -> Self {
+        let nothing = |why: String| Self { renaming: None, projection: None, missing: vec![why] };
+        if !keeps_all(model) {
+            let name = &model.name;
+            return nothing(format!(
+                "P2 and P3 for every size: the proofs on the text are for models that keep all accesses in order, and `{name}` does not"
+            ));
+        }
+        let Some(Proofs { renaming, projection }) = parametric::prove(&case.source.text, &case.set) else {
+            return nothing("P2 and P3 for every size: this is no text that the proofs are about".to_owned());
+        };
+        let mut missing = Vec::new();
+        for (premise, proof) in [("P2", &renaming), ("P3", &projection)] {
+            missing.extend(proof.as_ref().err().into_iter().flat_map(|found| obstacles(case, premise, found)));
+        }
+        Self { renaming: renaming.ok(), projection: projection.ok(), missing }
     }
-    if !variables(&sized.program, 4).is_empty() {
-        known.push("variables are treated alike and can exchange their names");
+
+    fn given(&self) -> &'static str {
+        match (self.renaming, self.projection) {
+            (Some(_), Some(_)) => "that P1 and P4, which were checked, hold for all sizes",
+            (Some(_), None) => "that P1, P3 and P4, which were checked, hold for all sizes",
+            (None, Some(_)) => "that P1, P2 and P4, which were checked, hold for all sizes",
+            (None, None) => "that P1 to P4, which were checked, hold for all sizes",
+        }
     }
-    Ok(if known.is_empty() { "nothing".to_owned() } else { known.join(", ") })
+
+    fn assumed(&self) -> &'static str {
+        match (self.renaming, self.projection) {
+            (Some(_), Some(_)) => "P1 and P4",
+            (Some(_), None) => "P1, P3 and P4",
+            (None, Some(_)) => "P1, P2 and P4",
+            (None, None) => "P1 to P4",
+        }
+    }
+
+    /// What was proven, and that names do not matter.
+    fn proven(&self, case: &Case) -> Result<String, Failure> {
+        let sized = case.sized((3, 2))?;
+        let mut known = Vec::new();
+        known.extend(self.renaming.map(|how| format!("renaming of threads (P2): {how}")));
+        known.extend(self.projection.map(|how| format!("projection of variables (P3): {how}")));
+        if Identities::of(&sized.program).is_some() {
+            known.push("threads run the same code and can exchange their names".to_owned());
+        }
+        if !variables(&sized.program, 4).is_empty() {
+            known.push("variables are treated alike and can exchange their names".to_owned());
+        }
+        Ok(if known.is_empty() { "nothing".to_owned() } else { known.join(", ") })
+    }
+}
+
+/// Whether no access overtakes another one, so that a thread's accesses happen one after the other.
+fn keeps_all(model: &Model) -> bool {
+    let Definition::Reordering(pairs) = &model.definition else { return false };
+    !pairs.own_order && KINDS.into_iter().all(|kind| pairs.keeps_all_after(kind))
+}
+
+/// What stands in the way of a proof, each with its places.
+fn obstacles(case: &Case, premise: &str, found: &[Obstacle]) -> Vec<String> {
+    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+    for Obstacle { span, what } in found {
+        let place = (*span != Span::default()).then(|| {
+            let (file, line) = case.source.place(*span);
+            format!("{file}:{line}")
+        });
+        match told.iter_mut().find(|(known, _)| known == what) {
+            Some((_, places)) => places.extend(place.filter(|place| !places.contains(place))),
+            None => told.push((what, place.into_iter().collect())),
+        }
+    }
+    let one = |(what, places): (&str, Vec<String>)| {
+        let places = if places.is_empty() { String::new() } else { format!("{}: ", places.join(", ")) };
+        format!("{premise} is not proven for every size: {places}{what}")
+    };
+    told.into_iter().map(one).collect()
 }
 
 /// What several checks cost.

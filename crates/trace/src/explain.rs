@@ -15,7 +15,7 @@ use cyrano_ir::{
     Quantifier, Tags, ThreadId, Ty, UNDEFINED,
 };
 
-use crate::lines::Lines;
+use crate::lines::{Line, Lines};
 use crate::record::Parts;
 use crate::rerun::{self, Registers};
 use crate::schema::{Explanation, NamedValue, Trace};
@@ -43,7 +43,7 @@ pub fn no_witness(condition: &str) -> Explanation {
 }
 
 /// "line 7's load of y": an access as the user finds it in the source.
-pub(crate) fn access(line: usize, kind: AccessKind, op: &Op, location: Option<&str>) -> String {
+pub(crate) fn access(line: &Line, kind: AccessKind, op: &Op, location: Option<&str>) -> String {
     let noun = match (kind, op) {
         (AccessKind::Load, _) => "load of",
         (AccessKind::Store, op) if op.has_tag(Tags::ROLLBACK) => "rollback of",
@@ -125,7 +125,12 @@ impl Told<'_> {
         if let Some(message) = message.as_ref().filter(|message| !text.contains("assert") && !text.contains(*message)) {
             // The front end put it there: the statement itself is what goes wrong.
             let sentence = format!("{name} goes wrong at line {line}, `{text}`: {message}{with}.");
-            return Explanation { thread: Some(name), line: Some(line), values, ..self.plain("error", sentence) };
+            return Explanation {
+                thread: Some(name),
+                line: Some(line.number),
+                values,
+                ..self.plain("error", sentence)
+            };
         }
         // In C the statement is its own message.
         let message = message.filter(|message| !text.starts_with(message.as_str()));
@@ -133,7 +138,7 @@ impl Told<'_> {
         Explanation {
             sentence: format!("The assertion `{condition}` of {name} at line {line} fails{with}{said}."),
             thread: Some(name),
-            line: Some(line),
+            line: Some(line.number),
             condition: Some(condition),
             message,
             values,
@@ -207,7 +212,7 @@ impl Told<'_> {
                 self.freed(thread, instr, error)
             ),
             thread: Some(name),
-            line: Some(line),
+            line: Some(line.number),
             values,
             ..self.plain(Violation::Error { thread, instr, error }.kind(), String::new())
         }
@@ -216,7 +221,7 @@ impl Told<'_> {
     fn divergence(&self, thread: ThreadId, instr: InstrId) -> Explanation {
         let (name, line) = self.place(thread, instr);
         let sentence = format!("The atomic section of {name} that starts at line {line} does not reach its end.");
-        Explanation { thread: Some(name), line: Some(line), ..self.plain("divergence", sentence) }
+        Explanation { thread: Some(name), line: Some(line.number), ..self.plain("divergence", sentence) }
     }
 
     fn deadlock(&self, blocked: Vec<(ThreadId, InstrId)>) -> Explanation {
@@ -289,9 +294,9 @@ impl Told<'_> {
         named.collect()
     }
 
-    fn place(&self, thread: ThreadId, instr: InstrId) -> (String, usize) {
+    fn place(&self, thread: ThreadId, instr: InstrId) -> (String, Line) {
         let program = self.parts.program;
-        let line = self.lines.line(program.instr(thread, instr).span);
+        let line = self.lines.told(program.instr(thread, instr).span);
         (program.thread(thread).name.clone(), line)
     }
 

@@ -9,7 +9,7 @@ use cyrano_ir::{InstrId, Op, Program, ThreadId};
 use serde::Serialize;
 
 use crate::explain;
-use crate::lines::Lines;
+use crate::lines::{Line, Lines};
 use crate::rerun::{self, Issued};
 use crate::restore::TraceError;
 use crate::schema::{Step, Trace};
@@ -126,10 +126,10 @@ fn find(thread: ThreadId, instr: InstrId, then: Version<'_>, now: Version<'_>) -
     let number = same(then, (&old.op, &text)).iter().position(|other| *other == instr).unwrap_or(0);
     let found = same(now, (&old.op, &text));
     found.get(number).or_else(|| found.last()).copied().ok_or_else(|| {
-        let (line, name) = (lines.line(old.span), &then.program.thread(thread).name);
+        let (line, name) = (lines.told(old.span), &then.program.thread(thread).name);
         Box::new(Misfit {
             thread: Some(name.clone()),
-            line_recorded: Some(line),
+            line_recorded: Some(line.number),
             expected: Some(text.clone()),
             ..Misfit::new(format!("the statement in which it goes wrong, line {line}'s `{text}` of {name}, is gone"))
         })
@@ -156,7 +156,7 @@ impl Told<'_> {
         if kind != step.kind || elsewhere || other_event {
             let text = self.lines.text(instr.span);
             let access =
-                instr.op.event_kind().map(|kind| explain::access(self.line(issued), kind, &instr.op, location));
+                instr.op.event_kind().map(|kind| explain::access(&self.line(issued), kind, &instr.op, location));
             return Some(self.misfit(Some(issued), format!("{} (`{text}`)", access.unwrap_or_default())));
         }
         match (step.written, issued.written) {
@@ -189,14 +189,14 @@ impl Told<'_> {
             step: Some(step.n),
             thread: Some(step.thread.clone()),
             line_recorded: Some(step.line),
-            line_now: issued.map(|issued| self.line(issued)),
+            line_now: issued.map(|issued| self.line(issued).number),
             sentence: format!("step {} of {} was {expected}; now it is {found}", step.n, step.thread),
             expected: Some(expected),
             found: Some(found),
         }
     }
 
-    fn line(&self, issued: &Issued) -> usize {
-        self.lines.line(self.now.program.instr(self.thread, issued.instr).span)
+    fn line(&self, issued: &Issued) -> Line {
+        self.lines.told(self.now.program.instr(self.thread, issued.instr).span)
     }
 }

@@ -38,6 +38,6 @@ pub use schema::{
     Awaited, BaseCall, BlockedInfo, Conflict, DependencyInfo, End, Explanation, InRound, LassoInfo, ModelInfo,
     NamedValue, OperationInfo, Overtaken, PartedLocation, PartedRegister, ProgramInfo, PropertyInfo, RacingInfo,
     ReadFrom, RegisterChange, Relations, SCHEMA, SCHEMAS, Segment, SerialUnitInfo, Shape, StandingInfo, Step, TestInfo,
-    ThreadInfo, Tool, Trace, TransactionInfo, ViolationInfo, Wait,
+    ThreadInfo, Tool, Trace, TransactionInfo, UsedPlace, ViolationInfo, Wait,
 };
 pub use transactions::{explain_history, size_of};

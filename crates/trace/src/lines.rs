@@ -3,19 +3,44 @@
 //! Offsets come from front ends and are trusted no further than necessary: one outside the text, or inside a character, is moved to
 //! the nearest place before it.
 
-use cyrano_ir::Span;
+use std::fmt;
+use std::ops::Range;
+
+use cyrano_ir::{Span, origin};
+
+use crate::schema::UsedPlace;
 
 /// A source text with its line starts.
 pub(crate) struct Lines<'a> {
     source: &'a str,
     starts: Vec<usize>,
+    /// The files that were put into the text, with their lines in it.
+    files: Vec<(String, Range<usize>)>,
+}
+
+/// A line as a reader is told of it: `12`, or `12 of memory.rml` if it stands in a file that the text uses.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    /// Its number in the text.
+    pub(crate) number: usize,
+    /// Where it comes from.
+    pub(crate) used: Option<UsedPlace>,
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.used {
+            Some(UsedPlace { file, line }) => write!(f, "{line} of {file}"),
+            None => write!(f, "{}", self.number),
+        }
+    }
 }
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(source: &'a str) -> Self {
         let after_newlines = source.match_indices('\n').map(|(at, _)| at + 1);
         let starts = std::iter::once(0).chain(after_newlines).collect();
-        Self { source, starts }
+        Self { source, starts, files: origin::lines(source) }
     }
 
     /// Line and column of the span's first character, both from 1; columns count characters.
@@ -29,6 +54,13 @@ impl<'a> Lines<'a> {
     /// The line of the span's first character.
     pub(crate) fn line(&self, span: Span) -> usize {
         self.position(span).0
+    }
+
+    /// The same for sentences.
+    pub(crate) fn told(&self, span: Span) -> Line {
+        let number = self.line(span);
+        let used = origin::found(&self.files, number).map(|(file, line)| UsedPlace { file: file.to_owned(), line });
+        Line { number, used }
     }
 
     /// The first line of the span's text, white space collapsed and control characters removed, so that it can be

@@ -149,11 +149,11 @@ impl Recorder<'_> {
         let label = |instr: InstrId| program.told.label(program, access.thread, instr).map(str::to_owned);
         let this = self.access((access.thread, access.index), facts.instr, facts.kind, location.as_deref());
         let overtaken = facts.overtook.iter().map(|other| {
-            let line = self.lines.line(program.instr(access.thread, other.instr).span);
+            let line = self.lines.told(program.instr(access.thread, other.instr).span);
             let location = named(other.kind, other.loc);
             let that = self.access((access.thread, other.index), other.instr, other.kind, location.as_deref());
             let (kind, label) = (other.kind.noun().to_owned(), label(other.instr));
-            let overtaken = Overtaken { po: other.index, line, kind, location, label };
+            let overtaken = Overtaken { po: other.index, line: line.number, used: line.used, kind, location, label };
             (overtaken, format!("{this} was performed before {that}"))
         });
         let (overtook, words) = overtaken.unzip();
@@ -177,6 +177,7 @@ impl Recorder<'_> {
             written_shown: access.written.and_then(show),
             source: facts.source.map(|source| self.source(access.thread, source)),
             line,
+            used: self.lines.told(instr.span).used,
             column,
             text: self.lines.text(instr.span),
             label: label(facts.instr),
@@ -197,10 +198,10 @@ impl Recorder<'_> {
     ) -> String {
         let program = self.parts.program;
         let Instr { op, span } = program.instr(thread, instr);
-        let line = self.lines.line(*span);
+        let line = self.lines.told(*span);
         let label = program.told.label(program, thread, instr);
         let Some((object, _)) = self.told[thread.index()].object(po) else {
-            let words = explain::access(line, kind, op, location);
+            let words = explain::access(&line, kind, op, location);
             return label.map_or(words.clone(), |label| words.replacen(&format!("line {line}"), label, 1));
         };
         let step = self
@@ -238,7 +239,10 @@ impl Recorder<'_> {
             Source::Step(at) => ReadFrom::Step { n: at + 1 },
             Source::Forwarded { index, instr } => {
                 let span = self.parts.program.instr(thread, instr).span;
-                ReadFrom::Forwarded { po: index, line: self.lines.line(span) }
+                {
+                    let line = self.lines.told(span);
+                    ReadFrom::Forwarded { po: index, line: line.number, used: line.used }
+                }
             }
         }
     }

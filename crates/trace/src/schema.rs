@@ -225,6 +225,9 @@ pub struct Step {
     pub source: Option<ReadFrom>,
     /// The line in the source.
     pub line: usize,
+    /// The file that this line comes from and its number there, if that is one that the program uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<UsedPlace>,
     /// The column in the source.
     pub column: usize,
     /// The source text of the statement, on one line.
@@ -242,6 +245,15 @@ pub struct Step {
     pub overtook: Vec<Overtaken>,
     /// A sentence for each of them.
     pub words: Vec<String>,
+}
+
+/// A line of a file that the program uses.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct UsedPlace {
+    /// The file.
+    pub file: String,
+    /// The line there.
+    pub line: usize,
 }
 
 /// A call of a base object, whose accesses are no steps of their own to a reader.
@@ -277,6 +289,9 @@ pub enum ReadFrom {
         po: u32,
         /// The store's line.
         line: usize,
+        /// The file that this line comes from, if that is one that the program uses.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        used: Option<UsedPlace>,
     },
 }
 
@@ -287,6 +302,9 @@ pub struct Overtaken {
     pub po: u32,
     /// Its line.
     pub line: usize,
+    /// The file that this line comes from, if that is one that the program uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<UsedPlace>,
     /// Its kind.
     pub kind: String,
     /// Its location, if the address was known by then.

@@ -269,7 +269,7 @@ fn segments(
     let thread = parts.program.thread(first.thread).name.clone();
     let full = |node: &Node| {
         let step = &steps[node.steps[0]];
-        step.label.clone().unwrap_or_else(|| format!("L{}", step.line))
+        step.label.clone().unwrap_or_else(|| format!("L{}", step.used.as_ref().map_or(step.line, |used| used.line)))
     };
     // Where a method is called tells enough, unless the cut is within that call.
     let outer = |node: &Node| full(node).split('.').next().unwrap_or_default().to_owned();

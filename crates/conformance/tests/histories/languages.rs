@@ -40,7 +40,7 @@ fn meant(history: &History) -> History {
 fn the_language_of_a_memory_is_that_of_brute_force() {
     let entries = corpus::in_folder("stm");
     let mut compared = 0;
-    for (file, most) in [("global_lock", 3), ("mcrt", 2), ("tml", 2)] {
+    for (file, most) in [("global_lock", 3), ("mcrt", 2), ("tml", 2), ("tl2", 1), ("dstm", 1)] {
         let most = most + usize::from(pinned::long());
         let (name, entry) = entries.iter().find(|(name, _)| name == file).expect("it is there");
         let set = [("vars".to_owned(), 1)];

@@ -2,4 +2,5 @@
 
 mod given_clients;
 mod languages;
+mod proofs;
 mod systems;

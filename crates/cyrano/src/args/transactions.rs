@@ -158,9 +158,9 @@ fn weight(text: &str) -> Result<(String, u32), String> {
 /// `cyrano tables`.
 #[derive(Args, Debug)]
 pub struct TablesArgs {
-    /// Whose experiments
-    #[arg(value_name = "PAPER", default_value = "foil", value_parser = named::paper())]
-    pub paper: &'static Paper,
+    /// Whose experiments; all papers' if none is named
+    #[arg(value_name = "PAPER", value_parser = named::paper())]
+    pub paper: Option<&'static Paper>,
     /// Give each cell of a table this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     pub timeout: Duration,

@@ -80,7 +80,19 @@ fn executions_and_fences_of_used_files() {
     let place = Folder::new(&[("memory.rml", MEMORY), ("used.rml", &wrong)]);
     let done = place.run("check used.rml --save-trace t.json");
     assert_eq!(done.code, 1, "{}", done.stderr);
-    assert!(done.stdout.contains("lines 11 to 21 are lines 1 to 11 of memory.rml"), "{}", done.stdout);
+    assert!(done.stdout.contains("lines of: memory.rml"), "{}", done.stdout);
+    // Steps of the memory have its lines, everywhere.
+    let number = MEMORY.lines().position(|line| line.contains(":= g[a]")).expect("it accesses data") + 1;
+    assert!(done.stdout.contains(&format!("memory:{number}: ")), "{}", done.stdout);
+    let trace: serde_json::Value = serde_json::from_str(&place.read("t.json")).expect("JSON");
+    let used: Vec<_> =
+        trace["steps"].as_array().expect("steps").iter().filter(|step| step["used"].is_object()).collect();
+    assert!(
+        used.iter().any(|step| step["used"] == serde_json::json!({"file": "memory.rml", "line": number})),
+        "{used:?}"
+    );
+    let sarif = place.run("check used.rml --format sarif").stdout;
+    assert!(sarif.contains("memory.rml"), "{sarif}");
     let again = place.run("replay t.json");
     assert_eq!(again.code, 0, "{}", again.stderr);
     assert!(!again.stderr.contains("no longer"), "{}", again.stderr);

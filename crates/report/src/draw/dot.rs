@@ -5,7 +5,7 @@
 
 use cyrano_trace::{ReadFrom, Step, Trace};
 
-use crate::draw::lanes::effect;
+use crate::draw::lanes::{effect, line};
 use crate::draw::rows::{Drawing, Row, one_line, statement};
 
 /// The trace in the DOT language.
@@ -31,7 +31,8 @@ fn cluster(out: &mut String, lane: usize, name: &str, rows: &[Row<'_>]) {
         match row {
             Row::Step { lane: own, step, late } if *own == lane => {
                 let transaction = step.transaction.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
-                let place = step.label.clone().unwrap_or_else(|| format!("line {}", step.line));
+                let place =
+                    step.label.clone().unwrap_or_else(|| format!("line {}", line(step.line, step.used.as_ref())));
                 let title = format!("{}. {place}: {}{transaction}", step.n, statement(step));
                 let style = if *late { ", penwidth=2" } else { "" };
                 out.push_str(&format!("    s{} [label={}{style}];\n", step.n, quoted(&[&title, &effect(step)])));

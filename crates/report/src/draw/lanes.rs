@@ -19,7 +19,7 @@ use crate::draw::rows::{Drawing, Row, begins_call};
 use crate::style::{Paint, Style, hang, hang_painted, pad, pad_left, width};
 pub(crate) use after::conflicts;
 use cells::{Cell, Layout, RULE};
-pub(crate) use words::{effect, place};
+pub(crate) use words::{effect, line, place};
 use words::{postponed, title};
 
 /// Executions with more steps than this are folded.

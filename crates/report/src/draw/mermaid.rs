@@ -6,7 +6,7 @@
 
 use cyrano_trace::Trace;
 
-use crate::draw::lanes::effect;
+use crate::draw::lanes::{effect, line};
 use crate::draw::rows::{Drawing, Row, one_line};
 
 /// The trace as a sequence diagram, without a fence of backticks around it.
@@ -39,7 +39,8 @@ pub fn trace_mermaid(trace: &Trace) -> String {
                 let late = if late { " (late)" } else { "" };
                 let what =
                     step.call.as_ref().map_or_else(|| effect(step), |call| format!("{} {}", call.text, effect(step)));
-                let place = step.label.clone().unwrap_or_else(|| format!("line {}", step.line));
+                let place =
+                    step.label.clone().unwrap_or_else(|| format!("line {}", line(step.line, step.used.as_ref())));
                 let text = escape(&format!("{}. {}{late}, {place}", step.n, what.trim_end()));
                 let arrow = match step.kind.as_str() {
                     "load" => format!("m-->>t{lane}"),

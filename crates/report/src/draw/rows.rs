@@ -11,6 +11,7 @@ use std::collections::HashSet;
 
 use cyrano_trace::{OperationInfo, Overtaken, Step, Trace, TransactionInfo};
 
+use crate::draw::lanes::line;
 use crate::draw::lasso;
 use crate::plain::{by_number, is_hidden};
 
@@ -209,7 +210,7 @@ impl<'a> Drawing<'a> {
         let preposition = if overtaken.kind == "store" { "to" } else { "of" };
         let words = || format!("{} {preposition} {place}", overtaken.kind);
         Deferred {
-            place: overtaken.label.clone().unwrap_or_else(|| overtaken.line.to_string()),
+            place: overtaken.label.clone().unwrap_or_else(|| line(overtaken.line, overtaken.used.as_ref())),
             text: performed.map_or_else(words, statement),
             performed: performed.map(|step| step.n),
         }

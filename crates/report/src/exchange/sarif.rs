@@ -8,6 +8,7 @@ mod uri;
 
 use std::collections::BTreeMap;
 
+use cyrano_ir::origin;
 use cyrano_trace::{Step, Trace};
 use serde::Serialize;
 
@@ -150,7 +151,8 @@ impl<'a> Tables<'a> {
             self.files.len() - 1
         });
         if let Some(trace) = trace.filter(|trace| name.starts_with("lib:") && trace.program.file == name) {
-            self.files[index].contents = Some(&trace.program.source);
+            let source = &trace.program.source;
+            self.files[index].contents = Some(&source[..origin::own_end(source)]);
         }
         (file, index)
     }
@@ -221,16 +223,20 @@ fn physical(
     place: Option<&SourcePlace<'_>>,
     source: Option<&str>,
 ) -> impl Serialize + use<> {
+    let files = source.map(origin::lines).unwrap_or_default();
+    let used = place.and_then(|place| origin::found(&files, place.line));
     let region = place.map(|place| {
         let line = source.and_then(|source| source.lines().nth(place.line.checked_sub(1)?));
         let rest = line.map(|line| line.chars().skip(place.column.unwrap_or(1).saturating_sub(1)).collect::<String>());
         object! {
-            "startLine": place.line.max(1),
+            "startLine": used.as_ref().map_or(place.line, |(_, line)| *line).max(1),
             "startColumn" ?: place.column.map(|column| column.max(1)),
             "snippet" ?: rest.filter(|text| !text.is_empty()).map(|text| object! { "text": text }),
         }
     });
-    object! { "artifactLocation": file.location(Some(*index)), "region" ?: region }
+    let of_used = used.map(|(name, _)| (File::named(name), None));
+    let (file, index) = of_used.unwrap_or_else(|| (file.clone(), Some(*index)));
+    object! { "artifactLocation": file.location(index), "region" ?: region }
 }
 
 fn step_location(step: &Step, trace: &Trace, file: &(File, usize), id: Option<usize>) -> impl Serialize + use<> {

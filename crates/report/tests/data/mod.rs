@@ -47,6 +47,7 @@ fn step(n: usize, thread: &str, line: usize, text: &str, location: &str) -> Step
         written_shown: None,
         source: None,
         line,
+        used: None,
         column: 5,
         text: text.into(),
         label: None,
@@ -66,7 +67,8 @@ fn store(step: Step, value: i128) -> Step {
 }
 
 fn overtaking(step: Step) -> Step {
-    let overtaken = Overtaken { po: 0, line: 6, kind: "store".into(), location: Some("x".into()), label: None };
+    let overtaken =
+        Overtaken { po: 0, line: 6, used: None, kind: "store".into(), location: Some("x".into()), label: None };
     let words = "line 7's load of y was performed before line 6's store to x".into();
     Step { po: 1, overtook: vec![overtaken], words: vec![words], ..step }
 }
@@ -191,7 +193,11 @@ pub fn crowded() -> Trace {
         source: Some(ReadFrom::Step { n: 4 }),
         ..step
     };
-    trace.steps.push(load(step(5, "worker[2]", 20, "l := x", "x"), 1, ReadFrom::Forwarded { po: 0, line: 6 }));
+    trace.steps.push(load(
+        step(5, "worker[2]", 20, "l := x", "x"),
+        1,
+        ReadFrom::Forwarded { po: 0, line: 6, used: None },
+    ));
     trace.steps.push(rmw(step(6, "worker[2]", 21, "l := cas(x, 1, 2)", "x"), 1, Some(2)));
     trace.steps.push(rmw(step(7, "p1", 22, "some_longer_name := cas(lock[i + 1], 0, self + 1)", "lock[1]"), 2, None));
     trace.threads.push(ThreadInfo {

@@ -5,12 +5,14 @@
 //! command about another variable, and an iteration of a loop about another one, touch none of its cells; a loop over all variables is about this
 //! one exactly once, and about others before and after. What is loaded is unknown.
 //! So every execution of every instance is among the paths, and what holds at the end of all of them holds for every thread, every
-//! variable and every size. Paths that abort are left out: what is asked is about histories without aborts.
+//! variable and every size. Paths that abort are left out: what is asked is about histories without aborts. But an abort before the first access of its transaction
+//! is in no history, and what it leaves in locals stays; where there may be one, that is said ([`AtCommit::silent`]).
 
 use std::collections::HashSet;
 
 use cyrano_ir::{Span, TxEvent};
 
+use super::Obstacle;
 use super::form::{Binder, Cell, Change, Domain, Form, Index, Len, Step, StepKind, Term, TermKind, VarNo, aborts};
 use super::values::{Scope, Value, Values, branch, value};
 
@@ -26,6 +28,8 @@ struct State {
     /// Whether a command was about the variable, and whether an access of it was an event.
     asked: bool,
     shown: bool,
+    /// Whether the transaction has accessed anything shared.
+    begun: bool,
     /// The scalars that have been left by an earlier transaction as they were not at the start.
     stale: Vec<bool>,
 }
@@ -41,8 +45,30 @@ pub(super) struct AtCommit {
     pub named: Vec<(VarNo, Span)>,
     /// Commits of transactions that were asked for a variable and never accessed it.
     pub unseen: Vec<Span>,
+    /// Aborts that no history shows.
+    pub silent: Vec<Span>,
     /// Whether there were too many states to look at.
     pub gave_up: bool,
+}
+
+impl AtCommit {
+    /// What stands in the way of every proof.
+    pub fn obstacles(&self, form: &Form) -> Vec<Obstacle> {
+        let changed = |(var, span): &(VarNo, Span)| {
+            let what = format!("`{}` may have been changed by an earlier transaction of the thread", form.name(*var));
+            Obstacle { span: *span, what }
+        };
+        let silent = |span: &Span| {
+            let what = "a transaction may abort here that has accessed nothing, which no history shows".to_owned();
+            Obstacle { span: *span, what }
+        };
+        let too_many = || {
+            let what = "what a thread may know of a variable is too much to look at".to_owned();
+            Obstacle { span: Span::default(), what }
+        };
+        let found = self.changed.iter().map(changed).chain(self.silent.iter().map(silent));
+        found.chain(self.gave_up.then(too_many)).collect()
+    }
 }
 
 /// What may be so at the commits of an stm; `is_name` says which expressions are the name of the thread.
@@ -87,6 +113,7 @@ impl Paths<'_> {
             named: vec![false; self.form.vars.len()],
             asked: false,
             shown: false,
+            begun: false,
             stale: vec![false; self.form.vars.len()],
         }
     }
@@ -195,7 +222,11 @@ impl Paths<'_> {
     /// The block of a branch. If aborts are left out, so is what leads to them.
     fn branch(&mut self, block: &[Step], states: States, scope: &Scope, ends: &mut States) -> States {
         let ignored = self.effects.as_ref().is_none_or(|effects| !effects.aborts_count) && aborts(block);
-        if ignored { States::new() } else { self.block(block, states, scope, ends) }
+        if ignored {
+            block.first().into_iter().for_each(|first| self.aborted(&states, first.span));
+            return States::new();
+        }
+        self.block(block, states, scope, ends)
     }
 
     /// All states that come of doing something again and again.
@@ -211,9 +242,16 @@ impl Paths<'_> {
 
     fn ended(&mut self, event: TxEvent, states: States, span: Span, ends: &mut States) {
         match event {
-            TxEvent::Abort => {}
+            TxEvent::Abort => self.aborted(&states, span),
             TxEvent::ReadFinish => ends.extend(states),
             TxEvent::Commit => states.iter().for_each(|state| self.committed(state, span)),
+        }
+    }
+
+    /// Looks at an abort, or at what leads to one.
+    fn aborted(&mut self, states: &States, span: Span) {
+        if states.iter().any(|state| !state.begun) {
+            put(&mut self.found.silent, span);
         }
     }
 
@@ -290,6 +328,7 @@ impl Paths<'_> {
             Index::Of(binder) => is_this(scope, binder),
             Index::Own | Index::Fixed => false,
         };
+        state.begun = true;
         state.shown |= this && self.form.vars[cell.var].data;
         if let Some(stored) = stored {
             match (self.is_name)(stored) {

@@ -22,7 +22,7 @@
 //!
 //! Two kinds of things belong to no variable:
 //!
-//! - **What is done once** by the first command of a transaction, in a block behind `if f == c` that every command has, `f` starting with `c` and being something
+//! - **What is done once** by the first command of a transaction, in a block behind `if f == c` with which every command starts, `f` starting with `c` and being something
 //!   else behind the block. It is done by the first command that is left, which is later, or not at all. It may
 //!   load a **clock**, or take a **lock**; and it sets `f` and its like to constants, on which only `end` depends: there both executions agree.
 //! - A clock starts with at least what the timestamps of variables start with, and is only advanced, by a number a > 0 at a time; a new timestamp is what it was
@@ -61,15 +61,9 @@ pub(super) fn prove(form: &Form) -> Result<&'static str, Vec<Obstacle>> {
         check.block(body, at, &mut kinds);
     }
     let found = at_commit(form, &|_| false);
-    for (var, span) in &found.changed {
-        let what = format!("`{}` may have been changed by an earlier transaction of the thread", form.name(*var));
-        check.refuse(*span, what);
-    }
+    check.obstacles.extend(found.obstacles(form));
     for span in &found.unseen {
         check.refuse(*span, "a transaction may commit here and never have accessed a variable that it was asked for");
-    }
-    if found.gave_up {
-        check.refuse(Span::default(), "what a thread may know of a variable is too much to look at");
     }
     if !check.once.locks.is_empty() && check.released != 1 {
         let what =
@@ -220,7 +214,7 @@ impl Check<'_> {
         let (mut one, mut other) = (kinds.clone(), kinds.clone());
         let mut leaves = [false; 2];
         for (number, block, kinds) in [(0, then, &mut one), (1, otherwise, &mut other)] {
-            let begun = at.begun || at.region.is_none() && self.has_begun(cond, number == 0);
+            let begun = at.begun || at.region.is_none() && self.has_begun(cond, number == 0, kinds);
             leaves[number] = !self.is_doomed(block) && self.block(block, Place { begun, ..at }, kinds);
         }
         *kinds = match leaves {
@@ -247,8 +241,8 @@ impl Check<'_> {
     }
 
     /// Whether a condition that is true, or false, says that the transaction has begun.
-    fn has_begun(&self, cond: &Term, holds: bool) -> bool {
-        let set_once = |var: VarNo| self.once.locals.contains_key(&var);
+    fn has_begun(&self, cond: &Term, holds: bool, kinds: &Kinds) -> bool {
+        let set_once = |var: VarNo| self.once.locals.get(&var) == Some(&kinds[var]);
         let unset = |(var, value): (VarNo, i128)| self.form.vars[var].init == Some(value);
         match (equals(cond), differs(cond)) {
             (Some(what), _) => set_once(what.0) && holds != unset(what),

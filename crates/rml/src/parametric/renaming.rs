@@ -16,7 +16,7 @@
 //!      number on the other side of the bound; or for equality with a word that is known, from such a comparison, to be no name. What is added to a word
 //!      that may be a name leads away from the bound. Or
 //!    - **locks**: names are compared with one's own name and with numbers that are nobody's, and with nothing else, and only own names and such
-//!      numbers are stored; and at every commit no shared word holds the thread's name (`focus` again). Then at any time the names of t and u are not both
+//!      numbers are stored, or put into locals that hold names elsewhere; and at every commit no shared word holds the thread's name (`focus` again). Then at any time the names of t and u are not both
 //!      in shared words, and a word is u's name in one execution while u runs exactly if it is t's in the other. What a third
 //!      thread has loaded, and may still hold when that name is gone, it compares with its own name and nobody's only.
 
@@ -44,18 +44,11 @@ pub(super) fn prove(form: &Form) -> Result<&'static str, Vec<Obstacle>> {
     let name = check.name;
     let is_name = |term: &Term| name.is_some() && linear(term) == name;
     let found = at_commit(form, &is_name);
-    for (var, span) in &found.changed {
-        let what = format!("`{}` may have been changed by an earlier transaction of the thread", form.name(*var));
-        check.obstacles.push(Obstacle { span: *span, what });
-    }
+    check.obstacles.extend(found.obstacles(form));
     for (var, span) in found.named.iter().filter(|_| !check.marks) {
         let what =
             format!("`{}` may still hold the name of the thread when a transaction commits here", form.name(*var));
         check.obstacles.push(Obstacle { span: *span, what });
-    }
-    if found.gave_up {
-        let what = "what a thread may know of a variable is too much to look at".to_owned();
-        check.obstacles.push(Obstacle { span: Span::default(), what });
     }
     match (check.obstacles.is_empty(), name, check.marks) {
         (false, ..) => Err(check.obstacles),
@@ -291,9 +284,14 @@ impl Check<'_> {
                 if holds && !is_cell(term) && linear(term).is_none() {
                     self.refuse(step.span, "something is computed from what may be the name of a thread");
                 }
+                let name = has_own(term) && linear(term) == self.name || is_cell(term) && self.may_hold(term, known);
+                self.mixed(to.var, name || self.is_nobody(term, known), step.span);
                 known[to.var] = self.known(term, known);
             }
-            StepKind::Load(to, from) => known[to.var] = self.loaded(from.var),
+            StepKind::Load(to, from) => {
+                self.mixed(to.var, self.holds[from.var], step.span);
+                known[to.var] = self.loaded(from.var);
+            }
             StepKind::Store(to, term) | StepKind::Rollback(to, term) => self.stored(to.var, term, known),
             StepKind::Rmw { to, at, change } => {
                 match change {
@@ -304,13 +302,25 @@ impl Check<'_> {
                     Change::Exchange(new) => self.stored(at.var, new, known),
                     Change::Add(by) => self.added(at.var, by, step.span),
                 }
-                to.iter().for_each(|to| known[to.var] = self.loaded(at.var));
+                if let Some(to) = to {
+                    self.mixed(to.var, self.holds[at.var], step.span);
+                    known[to.var] = self.loaded(at.var);
+                }
             }
             StepKind::Assume(cond) => {
                 self.condition(cond, known);
                 self.learn(cond, true, known);
             }
             _ => {}
+        }
+    }
+
+    /// Where names are compared with one's own, a local that holds them must hold no other number that may be one.
+    fn mixed(&mut self, to: VarNo, fine: bool, span: Span) {
+        if self.holds[to] && !self.marks && !fine {
+            let what =
+                format!("`{}` holds names of threads, and here what may be mistaken for one", self.form.name(to));
+            self.refuse(span, what);
         }
     }
 
@@ -322,6 +332,8 @@ impl Check<'_> {
     fn stored(&mut self, var: VarNo, term: &Term, known: &Locals) {
         if self.may_hold(term, known) {
             self.refuse(term.span, "what may be the name of another thread is stored");
+        } else if has_own(term) && linear(term) != self.name {
+            self.refuse(term.span, "something is computed from the number of the thread");
         } else if self.holds[var] && !has_own(term) && !self.marks && term.number().is_none_or(|n| self.may_be_name(n))
         {
             let what =

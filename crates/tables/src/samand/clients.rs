@@ -59,10 +59,18 @@ pub fn out_of_order(setup: &Setup<'_>, title: &'static str) -> Result<Made, Fail
     let jobs: Vec<Job> = ALGORITHMS
         .into_iter()
         .flat_map(|algorithm| {
-            ["declared", "literal"].map(|mode| Job { algorithm, criterion: "opacity", mode, operations: 2 })
+            ["declared", "literal"].map(|mode| {
+                let too_large = mode == "literal" && algorithm == FIXED_DSTM;
+                Job { algorithm, criterion: "opacity", mode, operations: if too_large { 1 } else { 2 } }
+            })
         })
         .collect();
-    let notes = [NOTES[0], NOTES[1], "`literal` gets a fifth of the limit of a cell."];
+    let notes = [
+        NOTES[0],
+        NOTES[1],
+        "`literal` gets a fifth of the limit of a cell.",
+        "Fixed Core DSTM under `literal`: clients with one operation; those with two have too many states (docs/algorithms.md).",
+    ];
     Ok(made(title, &HEADER, each(pool::processors(), &jobs, |job| row(setup, job))?, &notes))
 }
 

@@ -4,7 +4,7 @@ use cyrano_engine::{Difference, Obstacle, SerialRun, SerialUnit, Violation};
 use cyrano_ir::{InstrId, ThreadId};
 
 use crate::explain::shown;
-use crate::lines::Lines;
+use crate::lines::{Line, Lines};
 use crate::record::Parts;
 use crate::schema::{Explanation, PartedLocation, PartedRegister, SerialUnitInfo};
 
@@ -75,7 +75,7 @@ impl Told<'_> {
 
     fn stuck(&self, thread: ThreadId, instr: InstrId, at: InstrId, why: Obstacle) -> Explanation {
         let span = self.parts.program.instr(thread, at).span;
-        let (line, text) = (self.lines.line(span), self.lines.text(span));
+        let (line, text) = (self.lines.told(span), self.lines.text(span));
         let before = self.serial.units.split_last().map_or([].as_slice(), |(_, before)| before);
         let after =
             if before.is_empty() { "before all others".to_owned() } else { format!("after {}", self.order(before)) };
@@ -93,18 +93,18 @@ impl Told<'_> {
 
     fn placed(&self, thread: ThreadId, instr: InstrId, explanation: Explanation) -> Explanation {
         let name = self.parts.program.thread(thread).name.clone();
-        Explanation { thread: Some(name), line: Some(self.line(thread, instr)), ..explanation }
+        Explanation { thread: Some(name), line: Some(self.line(thread, instr).number), ..explanation }
     }
 
-    fn line(&self, thread: ThreadId, instr: InstrId) -> usize {
-        self.lines.line(self.parts.program.instr(thread, instr).span)
+    fn line(&self, thread: ThreadId, instr: InstrId) -> Line {
+        self.lines.told(self.parts.program.instr(thread, instr).span)
     }
 
     fn unit_info(&self, unit: &SerialUnit) -> SerialUnitInfo {
         SerialUnitInfo {
             thread: self.parts.program.thread(unit.thread).name.clone(),
             block: unit.name.clone(),
-            line: self.line(unit.thread, unit.instr),
+            line: self.line(unit.thread, unit.instr).number,
             step: unit.step + 1,
         }
     }

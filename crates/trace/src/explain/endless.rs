@@ -7,7 +7,7 @@ use cyrano_ir::dataflow::successors;
 use cyrano_ir::{InstrId, Liveness, LocId, Op, ThreadId};
 
 use crate::explain::{join, listed, named};
-use crate::lines::Lines;
+use crate::lines::{Line, Lines};
 use crate::record::Parts;
 use crate::schema::{Explanation, InRound, NamedValue};
 use crate::waits;
@@ -19,7 +19,7 @@ const MOST_NAMED: usize = 3;
 pub(crate) fn explain(parts: &Parts<'_>, lines: &Lines<'_>, lasso: &Lasso, asked: Liveness) -> Explanation {
     let told = Told { parts, lines, lasso, asked };
     let thread = lasso.thread;
-    let (name, line) = (told.name(thread), told.line(thread));
+    let (name, line) = (told.name(thread), told.line(thread).map(|line| line.number));
     let (sentence, looked_at) = match lasso.fate {
         Fate::Blocked => told.blocked(),
         _ => told.spins(),
@@ -71,10 +71,10 @@ impl Told<'_> {
     }
 
     /// The line at which a thread looks at something in a round, or else the one where it stands.
-    fn line(&self, thread: ThreadId) -> Option<usize> {
+    fn line(&self, thread: ThreadId) -> Option<Line> {
         let looks = self.round_of(thread).find(|step| step.access.read.is_some()).map(|step| step.instr);
         let at = looks.or_else(|| self.stands(thread))?;
-        Some(self.lines.line(self.parts.program.instr(thread, at).span))
+        Some(self.lines.told(self.parts.program.instr(thread, at).span))
     }
 
     fn at_line(&self, thread: ThreadId) -> String {
@@ -208,7 +208,7 @@ impl Told<'_> {
             Some(_) if self.asked.stops_threads() => "is stopped",
             Some(_) => "goes on by itself",
         };
-        let line = self.stands(thread).and_then(|_| self.line(thread));
+        let line = self.stands(thread).and_then(|_| self.line(thread)).map(|line| line.number);
         InRound { thread: self.name(thread), does: does.to_owned(), line }
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn race(parts: &Parts<'_>, lines: &Lines<'_>, racing: [Racing; 2]) ->
 fn place(parts: &Parts<'_>, lines: &Lines<'_>, racing: Racing) -> RacingInfo {
     let program = parts.program;
     let instr = program.instr(racing.thread, racing.instr);
-    let line = lines.line(instr.span);
+    let line = lines.told(instr.span);
     let kind = instr.op.access_kind().unwrap_or(AccessKind::Load);
     let location = parts.replayed.steps.get(racing.step).map(|step| program.location(step.loc).name.as_str());
     let synchronises = kind == AccessKind::Rmw
@@ -74,9 +74,9 @@ fn place(parts: &Parts<'_>, lines: &Lines<'_>, racing: Racing) -> RacingInfo {
         || in_section(program, racing.thread, racing.instr.index());
     RacingInfo {
         thread: program.thread(racing.thread).name.clone(),
-        line,
+        line: line.number,
         step: racing.step + 1,
-        access: access(line, kind, &instr.op, location),
+        access: access(&line, kind, &instr.op, location),
         plain: !synchronises,
     }
 }

@@ -61,7 +61,7 @@ fn seen(parts: &Parts<'_>, lines: &Lines<'_>) -> Option<String> {
     let name = |step: usize| parts.program.thread(parts.replayed.steps[step].access.thread).name.clone();
     let line = |step: usize| {
         let facts = &parts.replayed.steps[step];
-        lines.line(parts.program.instr(facts.access.thread, facts.instr).span)
+        lines.told(parts.program.instr(facts.access.thread, facts.instr).span)
     };
     let place = |step: usize| format!("step {}, line {}", step + 1, line(step));
     let location = &parts.program.location(parts.replayed.steps[found.change].loc).name;

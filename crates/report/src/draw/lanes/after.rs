@@ -74,9 +74,9 @@ pub(super) fn ends(out: &mut String, trace: &Trace, style: Style) {
     for thread in &trace.threads {
         let mut text = match &thread.end {
             End::Done => "done".to_owned(),
-            End::At { line, text, label, .. } => format!("at {}, `{text}`", place(*line, label.as_deref())),
+            End::At { line, text, label, .. } => format!("at {}, `{text}`", place(trace, *line, label.as_deref())),
             End::Waiting { line, text, label, .. } => {
-                format!("waits at {}, `{text}`", place(*line, label.as_deref()))
+                format!("waits at {}, `{text}`", place(trace, *line, label.as_deref()))
             }
         };
         if !thread.registers.is_empty() {
@@ -97,10 +97,11 @@ pub(super) fn ends(out: &mut String, trace: &Trace, style: Style) {
     if !memory.is_empty() {
         hang(out, "  memory: ", &values(&memory), style);
     }
-    for (file, lines) in origin::lines(&trace.program.source) {
-        let (first, last) = (lines.start, lines.end - 1);
-        let text = format!("lines {first} to {last} are lines 1 to {} of {}", last + 1 - first, visible(&file));
-        hang(out, "  used: ", &text, style);
+    for (file, _) in origin::lines(&trace.program.source) {
+        let used = trace.steps.iter().any(|step| step.used.as_ref().is_some_and(|used| used.file == file));
+        if used {
+            hang(out, "  lines of: ", &visible(&file), style);
+        }
     }
 }
 
@@ -113,8 +114,10 @@ pub(super) fn history(out: &mut String, trace: &Trace, style: Style) {
 }
 
 /// Where a statement stands: its label, or its line.
-fn place(line: usize, label: Option<&str>) -> String {
-    label.map_or_else(|| format!("line {line}"), str::to_owned)
+fn place(trace: &Trace, line: usize, label: Option<&str>) -> String {
+    let files = origin::lines(&trace.program.source);
+    let used = origin::found(&files, line).map(|(file, line)| format!("line {line} of {}", visible(file)));
+    label.map_or_else(|| used.unwrap_or_else(|| format!("line {line}")), str::to_owned)
 }
 
 /// Why it matters.

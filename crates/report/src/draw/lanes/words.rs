@@ -1,6 +1,6 @@
 //! One step in words.
 
-use cyrano_trace::{ReadFrom, Step, shown};
+use cyrano_trace::{ReadFrom, Step, UsedPlace, shown};
 
 use crate::draw::rows::{Deferred, Drawing, statement};
 use crate::style::{Style, hang, width, wrap};
@@ -11,9 +11,20 @@ pub(super) fn title(step: &Step) -> String {
     format!("{}: {text}", place(step))
 }
 
-/// The label of a step, or its line.
+/// The label of a step, or its line, with the name of its file if that is one that the program uses: `memory:12`.
 pub(crate) fn place(step: &Step) -> String {
-    step.label.clone().unwrap_or_else(|| step.line.to_string())
+    step.label.clone().unwrap_or_else(|| line(step.line, step.used.as_ref()))
+}
+
+/// The number of a line, or [`used`].
+pub(crate) fn line(number: usize, place: Option<&UsedPlace>) -> String {
+    place.map_or_else(|| number.to_string(), used)
+}
+
+/// `memory:12`; the whole name of the file stands below the trace.
+fn used(UsedPlace { file, line }: &UsedPlace) -> String {
+    let name = file.rsplit(['/', ':']).next().unwrap_or(file);
+    format!("{}:{line}", crate::visible(name.trim_end_matches(".rml")))
 }
 
 /// What a call of a base object returned, and from which step it has that: `: 1 (from 5)`.
@@ -75,7 +86,8 @@ pub(crate) fn effect(step: &Step) -> String {
         match &step.source {
             Some(ReadFrom::Initial) => out.push_str(" (initial)"),
             Some(ReadFrom::Step { n }) => out.push_str(&format!(" (from {n})")),
-            Some(ReadFrom::Forwarded { line, .. }) => {
+            Some(ReadFrom::Forwarded { line, used, .. }) => {
+                let line = self::line(*line, used.as_ref());
                 out.push_str(&format!(" (own store, line {line}, not yet performed)"));
             }
             None => {}

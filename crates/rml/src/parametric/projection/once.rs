@@ -13,15 +13,17 @@ use crate::parametric::form::{Change, Index, Len, Step, StepKind, Term, TermKind
 pub(super) struct Once {
     pub(super) locals: BTreeMap<VarNo, Kind>,
     pub(super) locks: Vec<VarNo>,
+    /// What it sets them to, if that is known.
+    constants: BTreeMap<VarNo, i128>,
 }
 
 impl Check<'_> {
-    /// What is done once, if all commands about variables do the same.
+    /// What is done once, if all commands about variables start with the same.
     pub(super) fn find_once(&mut self) {
         let form = self.form;
         let commands = form.commands.iter().filter(|(parameter, _)| parameter.is_some());
         let found: Vec<Option<Once>> =
-            commands.map(|(_, body)| body.iter().find_map(|step| self.as_once(step))).collect();
+            commands.map(|(_, body)| body.first().and_then(|step| self.as_once(step))).collect();
         match &found[..] {
             [Some(read), Some(write)] if read == write => self.once = read.clone(),
             _ => {}
@@ -34,20 +36,19 @@ impl Check<'_> {
         let (flag, unset) = equals(cond)?;
         let is_flag = otherwise.is_empty() && self.form.vars[flag].init == Some(unset);
         let mut once = Once::default();
-        let mut constants = BTreeMap::new();
-        let done = is_flag && block.iter().all(|step| self.is_done_once(step, &mut once, &mut constants));
+        let done = is_flag && block.iter().all(|step| self.is_done_once(step, &mut once));
         let set = match once.locals.get(&flag)? {
             Kind::Loaded(clock) => is_positive(self.form, *clock) && unset == 0,
-            _ => constants.get(&flag).is_some_and(|value| *value != unset),
+            _ => once.constants.get(&flag).is_some_and(|value| *value != unset),
         };
         (done && set).then_some(once)
     }
 
-    fn is_done_once(&self, step: &Step, once: &mut Once, constants: &mut BTreeMap<VarNo, i128>) -> bool {
+    fn is_done_once(&self, step: &Step, once: &mut Once) -> bool {
         match &step.kind {
             StepKind::Assign(to, term) if to.index == Index::None => match term.number() {
                 Some(value) => {
-                    constants.insert(to.var, value);
+                    once.constants.insert(to.var, value);
                     once.locals.insert(to.var, Kind::Flag);
                     true
                 }
@@ -66,7 +67,7 @@ impl Check<'_> {
                 };
                 let (free, held) = (free.number(), held.number());
                 let waits = differs(cond).is_some_and(|(var, value)| var == to.var && Some(value) == free);
-                let enters = constants.get(&to.var).is_some_and(|value| Some(*value) != free);
+                let enters = once.constants.get(&to.var).is_some_and(|value| Some(*value) != free);
                 let is_lock = at.index == Index::None && self.form.vars[at.var].init == free && free.is_some();
                 // What is left in the local says nothing: it is what was expected.
                 once.locals.remove(&to.var);
@@ -79,7 +80,7 @@ impl Check<'_> {
 
     /// Whether a shared scalar is only loaded and advanced, and starts with no less than timestamps of variables do.
     pub(super) fn is_clock(&self, var: VarNo) -> bool {
-        let mut is_clock = self.form.vars[var].len == Len::Scalar;
+        let mut is_clock = self.form.vars[var].len == Len::Scalar && !self.form.vars[var].data;
         self.form.for_each_step(&mut |step| match &step.kind {
             StepKind::Store(to, _) | StepKind::Rollback(to, _) => is_clock &= to.var != var,
             StepKind::Rmw { at, change, .. } if at.var == var => {
