@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cyrano_criteria::table::Claim;
 use cyrano_engine::vacuity::can_go_wrong;
-use cyrano_engine::{Query, Question, Refusal, lacks};
+use cyrano_engine::{Inexact, Query, Question, Refusal, lacks};
 use cyrano_ir::{Diagnostic, Op, Program, ProgramClaim, Property, TxCriterion};
 use cyrano_memory::Model;
 use cyrano_views::one_of_each;
@@ -27,6 +27,15 @@ pub enum Selected {
         criterion: &'static str,
         /// Why.
         reason: String,
+    },
+    /// Under this model it cannot be asked, though under others it can.
+    Refused {
+        /// The criterion in question.
+        criterion: &'static str,
+        /// The model.
+        model: Model,
+        /// Why.
+        reason: Refusal,
     },
 }
 
@@ -74,6 +83,10 @@ pub fn select(case: &Case, criteria: &[Claim], models: &[Model], files: &dyn Fil
             runs.push(run);
         }
     }
+    let refused = |run: &Selected| matches!(run, Selected::Refused { .. });
+    if let Some(Selected::Refused { reason, .. }) = runs.first().filter(|_| runs.iter().all(refused)) {
+        return Err(case.refused(reason));
+    }
     if runs.iter().any(|run| matches!(run, Selected::Run(Claim::CommitAtomicity, _))) {
         atomicity::require_commits(case)?;
     }
@@ -104,7 +117,7 @@ impl Selected {
     pub fn criterion(&self) -> &'static str {
         match self {
             Self::Run(claim, _) => claim.name(),
-            Self::Nothing { criterion, .. } => criterion,
+            Self::Nothing { criterion, .. } | Self::Refused { criterion, .. } => criterion,
         }
     }
 
@@ -112,6 +125,9 @@ impl Selected {
     fn if_sensible(self, case: &Case) -> Result<Self, Failure> {
         let Self::Run(claim, model) = &self else { return Ok(self) };
         let property = Property::all_of(claim).pop();
+        if let Some(reason) = property.as_ref().and_then(|property| no_moments(case, model, property)) {
+            return Ok(Self::Refused { criterion: claim.name(), model: model.clone(), reason });
+        }
         if !case.program.families.is_empty() {
             every_number::supports(case, model, property.as_ref()).map_err(|why| case.refused(why))?;
         }
@@ -119,6 +135,13 @@ impl Selected {
         let nothing = |why| Self::Nothing { criterion: claim.name(), reason: format!("nothing to check: {why}") };
         Ok(sensible(case, model, question)?.map(nothing).unwrap_or(self))
     }
+}
+
+/// Why an invariant cannot be judged under a model, if that is for the model's sake.
+fn no_moments(case: &Case, model: &Model, property: &Property) -> Option<Refusal> {
+    let program = one_of_each(&case.program);
+    let why = Query::new(&program, model, Question::Holds(property)).err()?;
+    matches!(why, Refusal::Inexact(Inexact::NoMoments { .. } | Inexact::PendingLocal { .. })).then_some(why)
 }
 
 /// What is checked if the file declares nothing.

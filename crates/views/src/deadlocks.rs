@@ -2,8 +2,8 @@
 //!
 //! In a deadlock every thread has ended or waits at an atomic section that is shut, and one waits. Views cannot exclude that alone: where a lock is taken, k members
 //! that wait for it look the same with and without somebody who holds it. So this search keeps members that *are there*. An *element* is a global part with
-//! such members: one of each family, who are followed from the beginning, and up to `extra` others who moved last and do not stand at a section
-//! or at their end. It stands for all configurations that have these members, and any others as long as all views are in the closed set.
+//! such members: one of each family, who are followed from the beginning, and up to `extra` others who moved last, first only those that do not stand at a
+//! section that can be shut or at their end. It stands for all configurations that have these members, and any others as long as all views are in the closed set.
 //!
 //! **Argument.** Let `V` be closed (crate docs), and n > k. Every configuration of n members that is reachable, with at least one of each family, has an element here: its
 //! global part, and members that it has. At the beginning these are any one of each family. If one of an element's members takes a step, it is replaced by what it
@@ -24,8 +24,8 @@ use rustc_hash::FxHashSet;
 use crate::fixpoint::Saturation;
 use crate::parts::{GlobalId, MemberId};
 
-/// The most others that are kept.
-const MOST_EXTRA: usize = 2;
+/// Whom elements keep, from what costs little on: how many others at most, and whether also those that wait or have ended.
+const KEPT: [(usize, bool); 5] = [(0, false), (1, false), (2, false), (1, true), (2, true)];
 
 /// How many elements there may be at most.
 const MOST_ELEMENTS: usize = 200_000;
@@ -50,15 +50,17 @@ impl Element {
 pub(crate) struct Search<'a, 's> {
     saturation: &'a mut Saturation<'s>,
     extra: usize,
+    /// Whether others that wait or have ended are kept.
+    idle: bool,
     known: FxHashSet<Element>,
     waiting: VecDeque<Element>,
 }
 
 /// Whether no instance with more than k members, at least one of each family, has a deadlock.
 pub(crate) fn are_excluded(saturation: &mut Saturation<'_>, families: usize, limits: &Limits, watch: &dyn Watch) -> bool {
-    (0..=MOST_EXTRA).any(|extra| {
+    KEPT.into_iter().any(|(extra, idle)| {
         let (known, waiting) = (FxHashSet::default(), VecDeque::new());
-        Search { saturation: &mut *saturation, extra, known, waiting }.finds_none(families, limits, watch)
+        Search { saturation: &mut *saturation, extra, idle, known, waiting }.finds_none(families, limits, watch)
     })
 }
 
@@ -141,7 +143,7 @@ impl Search<'_, '_> {
         let steps = self.saturation.parts.steps_of(element.global, mover);
         for (next, member) in &steps.next {
             let mut others = rest.to_vec();
-            if !self.saturation.parts.rests(*member) {
+            if self.idle || !self.saturation.parts.rests(*member) {
                 others.push(*member);
             }
             // Whoever moved last is kept.

@@ -34,7 +34,7 @@ struct About {
     weights: Vec<i128>,
     /// At which points of the program it stands.
     stands: Vec<bool>,
-    /// Whether it stands at an atomic section or at its end and has nothing deferred.
+    /// Whether it stands at an atomic section that can be shut or at its end and has nothing deferred.
     rests: bool,
 }
 
@@ -217,7 +217,7 @@ impl<'s> Parts<'s> {
         idle
     }
 
-    /// Whether a member stands at an atomic section or at its end and has nothing deferred.
+    /// Whether a member stands at an atomic section that can be shut or at its end and has nothing deferred.
     pub fn rests(&self, member: MemberId) -> bool {
         self.about(member).rests
     }

@@ -306,13 +306,19 @@ impl MembersWalker<'_> {
         self.counters.iter().map(|counter| counter.weight(slot, pc.0)).collect()
     }
 
-    /// Whether a member stands at an atomic section or at its end, and has nothing deferred.
+    /// Whether a member stands at an atomic section that can be shut or at its end, and has nothing deferred.
     pub fn rests(&mut self, family: usize, mut member: &[u8]) -> bool {
         let slot = self.slot(family);
         self.state.clone_from(&self.resting);
         get_thread(self.m, slot, &mut member, &mut self.state);
-        let thread = &self.state.threads[slot];
-        thread.queue.is_empty() && matches!(self.m.op(slot, thread.pc), Op::AtomicBegin | Op::Halt)
+        let (thread, code) = (&self.state.threads[slot], &self.m.program.threads[slot].code);
+        let section = code[thread.pc as usize..].iter().take_while(|instr| !matches!(instr.op, Op::AtomicEnd));
+        let rests = match code[thread.pc as usize].op {
+            Op::Halt => true,
+            Op::AtomicBegin => section.into_iter().any(|instr| matches!(instr.op, Op::Assume(_))),
+            _ => false,
+        };
+        rests && thread.queue.is_empty()
     }
 
     /// At which points of the program a member stands, of those that are its family's.

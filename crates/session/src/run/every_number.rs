@@ -15,7 +15,7 @@ use cyrano_explore::members;
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use cyrano_report::{CheckReport, EveryNumberReport};
-use cyrano_trace::PropertyInfo;
+use cyrano_trace::{PropertyInfo, ViolationInfo};
 use cyrano_views::{Crowd, End, Found, one_of_each, threads};
 
 use super::options::EngineName;
@@ -97,7 +97,9 @@ impl Rounds<'_> {
         let mut proven = None;
         for size in 1..=LARGEST {
             if let Some(violated) = self.instances(size)? {
-                if proven.is_some() {
+                let dead = violated.trace.as_ref().and_then(|trace| trace.violation.as_ref());
+                let dead = matches!(dead, Some(ViolationInfo::Deadlock { .. }));
+                if proven.is_some() && (!dead || self.deadlock_free()) {
                     let why = "views prove what an instance violates";
                     return Err(Failure::Internal(bug(&format!("{}: {why}", self.case.source.name))));
                 }
