@@ -210,7 +210,7 @@ fn nothing(claim: Claim, case: &Case) -> String {
 
 /// Leaves out the tests of a file that a criterion says nothing about, if it says something about others of the same file.
 pub fn leave_out_nothing(files: &[&str], selected: &mut [Vec<Selected>]) {
-    let runs = |check: &&Selected| matches!(check, Selected::Run(..));
+    let runs = |check: &&Selected| !matches!(check, Selected::Nothing { .. });
     let of_file = |(file, checks): (&&str, &Vec<Selected>)| {
         checks.iter().filter(runs).map(|check| ((*file).to_owned(), check.criterion())).collect::<Vec<_>>()
     };

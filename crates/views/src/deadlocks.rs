@@ -21,6 +21,7 @@ use cyrano_engine::{Limits, Watch};
 use cyrano_explore::members::Idle;
 use rustc_hash::FxHashSet;
 
+use crate::Fault;
 use crate::fixpoint::Saturation;
 use crate::parts::{GlobalId, MemberId};
 
@@ -96,6 +97,11 @@ impl Search<'_, '_> {
         }
     }
 
+    fn beside(&self, global: GlobalId, members: &[MemberId]) -> Vec<MemberId> {
+        let alone = self.saturation.fault == Some(Fault::Alone);
+        if alone { Vec::new() } else { self.saturation.beside(global, members) }
+    }
+
     /// Whether a configuration that an element stands for may be a deadlock.
     fn may_be_dead(&mut self, element: &Element) -> bool {
         let Element { global, .. } = *element;
@@ -106,7 +112,7 @@ impl Search<'_, '_> {
         if idle.contains(&Idle::No) {
             return false;
         }
-        let others = self.saturation.beside(global, &all);
+        let others = self.beside(global, &all);
         let parts = &mut self.saturation.parts;
         let idle_others: Vec<MemberId> =
             others.into_iter().filter(|other| parts.idles(global, *other) != Idle::No).collect();
@@ -131,7 +137,7 @@ impl Search<'_, '_> {
             let mover = rest.remove(at);
             self.step_of_other(element, &rest, mover);
         }
-        for other in self.saturation.beside(global, &all) {
+        for other in self.beside(global, &all) {
             self.step_of_other(element, &element.others, other);
         }
         let steps = self.saturation.parts.fixed_steps(global);

@@ -29,7 +29,7 @@ pub(crate) struct Saturation<'s> {
     /// For each global part with k - 1 members those that they are together with in views that are in.
     others: FxHashMap<Key, Vec<MemberId>>,
     configurations: u64,
-    fault: Option<Fault>,
+    pub fault: Option<Fault>,
 }
 
 impl<'s> Saturation<'s> {
@@ -232,6 +232,7 @@ impl<'s> Saturation<'s> {
             noted: self.parts.noted(),
             unreached,
             deadlock_free: false,
+            can_wait: false,
         }
     }
 

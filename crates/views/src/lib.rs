@@ -80,6 +80,8 @@ pub struct Found {
     pub unreached: Vec<(ThreadId, InstrId)>,
     /// Whether no instance with more than `k` members, one of each family at least, has a deadlock; said only if it was asked for and all was proven.
     pub deadlock_free: bool,
+    /// Whether threads can wait for others at all, and that is judged.
+    pub can_wait: bool,
 }
 
 /// How a saturation ended.
@@ -106,6 +108,8 @@ pub enum Fault {
     ExactNumber,
     /// Members add one more to a counter than they do.
     HeavyMembers,
+    /// Where deadlocks are sought, there is nobody but the members that are followed.
+    Alone,
 }
 
 /// The program that stands for an instance with one member of each family, to be asked about.
@@ -152,7 +156,7 @@ impl<'a> Crowd<'a> {
         let cap = if self.blocks { k as u8 + 1 } else { 0 };
         let mut saturation = Saturation::new(Parts::new(self.members.walker(k - 1), cap, fault), k, fault);
         let end = saturation.run(limits, watch);
-        let mut found = saturation.found(end);
+        let mut found = Found { can_wait: self.deadlocks, ..saturation.found(end) };
         if end == End::Proven && self.deadlocks {
             found.deadlock_free = deadlocks::are_excluded(&mut saturation, self.families, limits, watch);
         }

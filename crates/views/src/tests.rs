@@ -4,7 +4,7 @@ mod programs;
 mod random;
 
 use cyrano_engine::{Limits, Query, Question};
-use cyrano_explore::members::{Members, MembersWalker};
+use cyrano_explore::members::{Members, MembersWalker, Whole};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use rustc_hash::FxHashSet;
@@ -59,6 +59,10 @@ struct Instance {
     /// Its states, each with the number of members in blocks.
     states: Vec<View>,
     wrong: bool,
+    /// Whether it has a deadlock.
+    dead: bool,
+    /// How many members it has.
+    members: usize,
 }
 
 /// All states of the instance with `n` members of each family, if they are not too many.
@@ -71,9 +75,9 @@ fn instance(source: &str, asked: Asked, model: &Model, (n, k): (usize, usize), m
     let families = program.threads.iter().map(|thread| named(&thread.name)).collect();
     let members = Members::new(query, families, &Limits::default());
     let mut walker = members.walker(k - 1);
-    let (states, wrong) = walker.reachable(most)?;
+    let Whole { states, wrong, dead } = walker.reachable(most)?;
     let states = states.into_iter().map(|(global, members)| counted(&mut walker, property, global, members)).collect();
-    Some(Instance { states, wrong })
+    Some(Instance { states, wrong, dead, members: n * family.families.len() })
 }
 
 fn is_index(rest: &str) -> bool {
@@ -120,6 +124,9 @@ fn compare(found: &Found, views: &FxHashSet<View>, instance: &Instance) -> Resul
     }
     if instance.wrong {
         return Err(format!("views of k = {} prove what an instance violates", found.k));
+    }
+    if found.deadlock_free && instance.dead && instance.members > found.k {
+        return Err(format!("a deadlock that views of k = {} exclude", found.k));
     }
     let mut compared = 0;
     for state in &instance.states {

@@ -18,13 +18,14 @@
 
 mod counters;
 mod counts;
+mod whole;
 
 use cyrano_engine::{EveryNumber, Limits, Query, Refusal, Violation};
 use cyrano_ir::{EvalError, InstrId, Invariant, Op, Program, Property, StateExpr, StateVar, ThreadId};
-use rustc_hash::FxHashSet;
 
 use self::counters::{Counter, counters};
 use self::counts::{Moments, witness};
+pub use self::whole::Whole;
 use crate::Explore;
 pub use crate::criteria::judge::can_wait;
 use crate::criteria::shadow::{is_outside, put_all, put_copy, take_all, take_copy};
@@ -355,37 +356,6 @@ impl MembersWalker<'_> {
         // What a full counter holds is not known, and so neither whether the serial run's is the same.
         let full = self.counters.iter().any(|counter| counter.is_full(&self.state));
         outside && (!same || full)
-    }
-
-    /// All states of the instance as it is, taken apart, and whether a step or a state is wrong: with the whole step function, so that what is put together from
-    /// steps of one thread can be compared with it. None if there are more states than `most`.
-    pub fn reachable(&mut self, most: usize) -> Option<(Vec<Apart>, bool)> {
-        let (mut known, mut wrong) = (FxHashSet::default(), false);
-        let mut waiting: Vec<Vec<u8>> = Vec::new();
-        self.stepper.initial(&mut self.successors);
-        let mut found = Vec::new();
-        loop {
-            for successor in self.successors.iter_mut() {
-                wrong |= successor.event.is_some() || self.m.moment(&successor.state).0.is_some();
-                let mut bytes = Vec::new();
-                self.m.encode(&successor.state, &mut bytes);
-                if successor.event.is_none() && known.insert(bytes.clone()) {
-                    for thread in 0..self.family.len() {
-                        self.counters.iter().for_each(|counter| counter.clamp(self.m, &mut successor.state, thread));
-                    }
-                    let mut global = Vec::new();
-                    let members = split(self.m, self.family, &successor.state, &mut global);
-                    found.push((global, members));
-                    waiting.push(bytes);
-                }
-            }
-            let Some(next) = waiting.pop() else { return Some((found, wrong)) };
-            if known.len() > most {
-                return None;
-            }
-            self.m.decode(&next, &mut self.state);
-            self.stepper.successors(&self.state, &mut self.successors);
-        }
     }
 
     /// What was found out so far.
