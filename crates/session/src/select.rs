@@ -125,11 +125,8 @@ impl Selected {
     fn if_sensible(self, case: &Case) -> Result<Self, Failure> {
         let Self::Run(claim, model) = &self else { return Ok(self) };
         let property = Property::all_of(claim).pop();
-        if let Some(reason) = property.as_ref().and_then(|property| no_moments(case, model, property)) {
+        if let Some(reason) = refusal(case, model, property.as_ref())? {
             return Ok(Self::Refused { criterion: claim.name(), model: model.clone(), reason });
-        }
-        if !case.program.families.is_empty() {
-            every_number::supports(case, model, property.as_ref()).map_err(|why| case.refused(why))?;
         }
         let question = property.as_ref().map_or(Question::Outcomes, Question::Holds);
         let nothing = |why| Self::Nothing { criterion: claim.name(), reason: format!("nothing to check: {why}") };
@@ -137,11 +134,18 @@ impl Selected {
     }
 }
 
-/// Why an invariant cannot be judged under a model, if that is for the model's sake.
-fn no_moments(case: &Case, model: &Model, property: &Property) -> Option<Refusal> {
-    let program = one_of_each(&case.program);
-    let why = Query::new(&program, model, Question::Holds(property)).err()?;
-    matches!(why, Refusal::Inexact(Inexact::NoMoments { .. } | Inexact::PendingLocal { .. })).then_some(why)
+/// Why something that is asked cannot be judged under this model, or for every number of threads, if other things may be.
+fn refusal(case: &Case, model: &Model, property: Option<&Property>) -> Result<Option<Refusal>, Failure> {
+    let why = if case.program.families.is_empty() {
+        property.and_then(|property| Query::new(&case.program, model, Question::Holds(property)).err())
+    } else {
+        every_number::supports(case, model, property).err()
+    };
+    match why {
+        Some(Refusal::Inexact(Inexact::NoMoments { .. } | Inexact::PendingLocal { .. }) | Refusal::EveryNumber(_)) => Ok(why),
+        Some(why) if !case.program.families.is_empty() => Err(case.refused(why)),
+        _ => Ok(None),
+    }
 }
 
 /// What is checked if the file declares nothing.

@@ -33,6 +33,7 @@
 //!
 //! This crate knows the explorer's steps and no other engine, does no IO and prints nothing.
 
+mod closed;
 mod deadlocks;
 mod fixpoint;
 mod parts;
@@ -43,6 +44,7 @@ use cyrano_engine::{Limits, Query, Refusal, Stop, Watch};
 use cyrano_explore::members::{self, Members, Noted};
 use cyrano_ir::{Family, InstrId, Program, Property, ThreadId};
 
+pub use closed::Refuted;
 pub use fixpoint::CHECK_EVERY;
 pub use parts::View;
 
@@ -149,6 +151,13 @@ impl<'a> Crowd<'a> {
     pub fn views(&self, k: usize, limits: &Limits, watch: &dyn Watch) -> (Found, Vec<View>) {
         let (found, saturation) = self.saturation(k, limits, watch);
         (found, saturation.views())
+    }
+
+    /// Whether views of size `k`, whoever says so, are closed and nothing goes wrong in what they stand for, by other means than those that find them; how many
+    /// configurations were looked at. Of deadlocks nothing is said.
+    pub fn check(&self, k: usize, views: &[View], limits: &Limits) -> Result<u64, Refuted> {
+        let cap = if self.blocks { k + 1 } else { 0 };
+        closed::Checker::new(self.members.walker(k - 1), k, cap).check(views, limits)
     }
 
     fn saturation(&self, k: usize, limits: &Limits, watch: &dyn Watch) -> (Found, Saturation<'_>) {

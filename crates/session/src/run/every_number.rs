@@ -5,18 +5,18 @@
 //! fewest threads, with an execution that is confirmed like any other; and a proof comes with a search of the smallest instances, which must agree.
 //! The instances also tell whether anything is exercised, and exclude deadlocks with few threads; with many views do, if they can ([`Found::deadlock_free`]).
 //!
-//! **Invariant:** `verified` is said only if views were closed, nothing was left out, no instance disagreed, and, where threads can wait and assertions are asked
+//! **Invariant:** `verified` is said only if views were closed, a check that shares nothing with the saturation agrees ([`Crowd::check`]), nothing was left out, no instance disagreed, and, where threads can wait and assertions are asked
 //! about, deadlocks are excluded for every number of threads.
 
 use std::time::Instant;
 
 use cyrano_engine::{Cause, EveryNumber, Limits, Query, Question, Refusal, Stats, Verdict, Watch, limit_reason};
-use cyrano_explore::members;
+use cyrano_explore::members::{self, Noted};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use cyrano_report::{CheckReport, EveryNumberReport};
 use cyrano_trace::{PropertyInfo, ViolationInfo};
-use cyrano_views::{Crowd, End, Found, one_of_each, threads};
+use cyrano_views::{Crowd, End, Found, Refuted, one_of_each, threads};
 
 use super::options::EngineName;
 use super::{Runner, deferred};
@@ -193,7 +193,7 @@ impl Rounds<'_> {
             wider.deferred = (limits.deferred * 2).min(deferred::MOST);
             let most = MORE_CONFIGURATIONS.max(found.configurations.saturating_mul(deferred::FACTOR));
             let part = Some(wider.clone()).filter(|wider| wider.looks.is_some());
-            let part = part.unwrap_or_else(|| wider.clone().with_looks(most / cyrano_views::CHECK_EVERY));
+            let part = part.unwrap_or_else(|| wider.clone().with_looks(2 * most / cyrano_views::CHECK_EVERY));
             let next = self.views(program, k, &part)?;
             if matches!(next.end, End::Stopped(_)) {
                 break;
@@ -206,8 +206,19 @@ impl Rounds<'_> {
     fn views(&self, program: &Program, k: usize, limits: &Limits) -> Result<Found, Failure> {
         let query = Query::new(program, self.model, Question::Holds(self.property));
         let query = query.map_err(|why| self.case.refused(why))?;
-        let crowd = Crowd::new(query, &self.case.program.families, limits);
-        Ok(crowd.map_err(|why| self.case.refused(why))?.saturate(k, limits, self.watch))
+        let crowd = Crowd::new(query, &self.case.program.families, limits).map_err(|why| self.case.refused(why))?;
+        let (found, views) = crowd.views(k, limits, self.watch);
+        if found.end != End::Proven || found.noted != Noted::default() {
+            return Ok(found);
+        }
+        match crowd.check(k, &views, limits) {
+            Ok(_) => Ok(found),
+            Err(Refuted::Stopped(stop)) => Ok(Found { end: End::Stopped(stop), ..found }),
+            Err(why) => {
+                let why = format!("{}: views of k = {k} are not what they should be: {why:?}", self.case.source.name);
+                Err(Failure::Internal(bug(&why)))
+            }
+        }
     }
 
     fn views_report(&self) -> EveryNumberReport {
