@@ -249,6 +249,14 @@ impl Tags {
         self.without(Self::ROLLBACK).without(Self::SYNC)
     }
 
+    /// What a model that knows races is told of an access: one that synchronises threads and says nothing else is atomic there, sequentially consistent in
+    /// C11 and fully ordered in the kernel.
+    #[must_use]
+    pub fn spoken(self) -> Self {
+        let synchronises = self.contains(Self::SYNC) && self.orders().is_empty();
+        if synchronises { self | Self::ATOMIC | Self::SEQ_CST | Self::FULL } else { self }
+    }
+
     /// Whether each of them can be said of an access that reads or writes like this.
     fn fit(self, kind: AccessKind) -> bool {
         let reads = Self::ACQUIRE | Self::ACQUIRE_PC | Self::CONSUME;

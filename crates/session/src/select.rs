@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cyrano_criteria::table::Claim;
 use cyrano_engine::vacuity::can_go_wrong;
-use cyrano_engine::{Query, Question, Refusal, lacks};
+use cyrano_engine::{Inexact, Query, Question, Refusal, lacks};
 use cyrano_ir::{Diagnostic, Op, Program, ProgramClaim, Property, TxCriterion};
 use cyrano_memory::Model;
 use cyrano_views::one_of_each;
@@ -27,6 +27,15 @@ pub enum Selected {
         criterion: &'static str,
         /// Why.
         reason: String,
+    },
+    /// Under this model it cannot be asked, though under others it can.
+    Refused {
+        /// The criterion in question.
+        criterion: &'static str,
+        /// The model.
+        model: Model,
+        /// Why.
+        reason: Refusal,
     },
 }
 
@@ -74,6 +83,10 @@ pub fn select(case: &Case, criteria: &[Claim], models: &[Model], files: &dyn Fil
             runs.push(run);
         }
     }
+    let refused = |run: &Selected| matches!(run, Selected::Refused { .. });
+    if let Some(Selected::Refused { reason, .. }) = runs.first().filter(|_| runs.iter().all(refused)) {
+        return Err(case.refused(reason));
+    }
     if runs.iter().any(|run| matches!(run, Selected::Run(Claim::CommitAtomicity, _))) {
         atomicity::require_commits(case)?;
     }
@@ -104,7 +117,7 @@ impl Selected {
     pub fn criterion(&self) -> &'static str {
         match self {
             Self::Run(claim, _) => claim.name(),
-            Self::Nothing { criterion, .. } => criterion,
+            Self::Nothing { criterion, .. } | Self::Refused { criterion, .. } => criterion,
         }
     }
 
@@ -112,12 +125,26 @@ impl Selected {
     fn if_sensible(self, case: &Case) -> Result<Self, Failure> {
         let Self::Run(claim, model) = &self else { return Ok(self) };
         let property = Property::all_of(claim).pop();
-        if !case.program.families.is_empty() {
-            every_number::supports(case, model, property.as_ref()).map_err(|why| case.refused(why))?;
+        if let Some(reason) = refusal(case, model, property.as_ref())? {
+            return Ok(Self::Refused { criterion: claim.name(), model: model.clone(), reason });
         }
         let question = property.as_ref().map_or(Question::Outcomes, Question::Holds);
         let nothing = |why| Self::Nothing { criterion: claim.name(), reason: format!("nothing to check: {why}") };
         Ok(sensible(case, model, question)?.map(nothing).unwrap_or(self))
+    }
+}
+
+/// Why something that is asked cannot be judged under this model, or for every number of threads, if other things may be.
+fn refusal(case: &Case, model: &Model, property: Option<&Property>) -> Result<Option<Refusal>, Failure> {
+    let why = if case.program.families.is_empty() {
+        property.and_then(|property| Query::new(&case.program, model, Question::Holds(property)).err())
+    } else {
+        every_number::supports(case, model, property).err()
+    };
+    match why {
+        Some(Refusal::Inexact(Inexact::NoMoments { .. } | Inexact::PendingLocal { .. }) | Refusal::EveryNumber(_)) => Ok(why),
+        Some(why) if !case.program.families.is_empty() => Err(case.refused(why)),
+        _ => Ok(None),
     }
 }
 
@@ -187,7 +214,7 @@ fn nothing(claim: Claim, case: &Case) -> String {
 
 /// Leaves out the tests of a file that a criterion says nothing about, if it says something about others of the same file.
 pub fn leave_out_nothing(files: &[&str], selected: &mut [Vec<Selected>]) {
-    let runs = |check: &&Selected| matches!(check, Selected::Run(..));
+    let runs = |check: &&Selected| !matches!(check, Selected::Nothing { .. });
     let of_file = |(file, checks): (&&str, &Vec<Selected>)| {
         checks.iter().filter(runs).map(|check| ((*file).to_owned(), check.criterion())).collect::<Vec<_>>()
     };

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use cyrano_criteria::table::Claim;
-use cyrano_engine::Watch;
+use cyrano_engine::{Verdict, Watch};
 use cyrano_ir::{Property, Structure};
 use cyrano_memory::Model;
 use cyrano_report::CheckReport;
@@ -61,6 +61,7 @@ impl Subject {
                 Ok((Property::all_of(claim).pop().expect("all that is claimed is known"), model))
             }
             Selected::Nothing { reason, .. } => Err(reason.clone()),
+            Selected::Refused { reason, .. } => Err(reason.to_string()),
         }
     }
 
@@ -86,6 +87,12 @@ impl Subject {
             Selected::Nothing { criterion, reason } => {
                 Ok(CheckReport { reason: Some(reason.clone()), ..self.case.report(criterion) })
             }
+            Selected::Refused { criterion, model, reason } => Ok(CheckReport {
+                model: Some(model.name.clone()),
+                verdict: Verdict::Unknown,
+                reason: Some(reason.to_string()),
+                ..self.case.report(criterion)
+            }),
         }
     }
 }

@@ -12,14 +12,14 @@ use crate::parts::{GlobalId, MemberId, Parts, View};
 use crate::{End, Fault, Found};
 
 /// How often limits are looked at, in configurations.
-const CHECK_EVERY: u64 = 4096;
+pub const CHECK_EVERY: u64 = 4096;
 
 /// A global part and k members, in ascending order.
 type Key = Box<[u32]>;
 
 /// A set of views that grows until it is closed.
 pub(crate) struct Saturation<'s> {
-    parts: Parts<'s>,
+    pub parts: Parts<'s>,
     k: usize,
     /// The views that are in.
     inside: FxHashSet<Key>,
@@ -29,7 +29,7 @@ pub(crate) struct Saturation<'s> {
     /// For each global part with k - 1 members those that they are together with in views that are in.
     others: FxHashMap<Key, Vec<MemberId>>,
     configurations: u64,
-    fault: Option<Fault>,
+    pub fault: Option<Fault>,
 }
 
 impl<'s> Saturation<'s> {
@@ -179,7 +179,7 @@ impl<'s> Saturation<'s> {
         }
     }
 
-    fn look(&self, limits: &Limits, watch: &dyn Watch) -> Option<Stop> {
+    pub fn look(&self, limits: &Limits, watch: &dyn Watch) -> Option<Stop> {
         let bytes = self.bytes();
         let (states, frontier) = (self.known.len() as u64, self.waiting.len() as u64);
         watch.progress(Counters { states, frontier, depth: 0, bytes });
@@ -190,6 +190,34 @@ impl<'s> Saturation<'s> {
         let view = 2 * 16 + 4 * (self.k as u64 + 1) + 16;
         let views = (self.known.len() + self.inside.len() + self.others.len()) as u64;
         self.parts.bytes() + views * view + self.inside.len() as u64 * self.k as u64 * 4
+    }
+
+    /// The members that may be there beside these, as far as views tell: all views of the two together are in.
+    pub fn beside(&self, global: GlobalId, members: &[MemberId]) -> Vec<MemberId> {
+        let fits = |other: &MemberId| {
+            let mut all = members.to_vec();
+            all.insert(all.partition_point(|member| member < other), *other);
+            self.has(global, &all)
+        };
+        self.parts.members_ids().filter(fits).collect()
+    }
+
+    /// Whether there can be these members, as far as views tell.
+    pub fn has(&self, global: GlobalId, all: &[MemberId]) -> bool {
+        self.parts.can_be(global, all) && self.has_all_views(all, &mut vec![global], 0)
+    }
+
+    /// Whether all views of these members are in; if they are fewer than k, nothing is known.
+    fn has_all_views(&self, all: &[MemberId], chosen: &mut Vec<u32>, from: usize) -> bool {
+        if chosen.len() == self.k + 1 {
+            return self.inside.contains(chosen.as_slice());
+        }
+        (from..all.len()).all(|at| {
+            chosen.push(all[at]);
+            let has = self.has_all_views(all, chosen, at + 1);
+            chosen.pop();
+            has
+        })
     }
 
     /// What came of it.
@@ -203,6 +231,8 @@ impl<'s> Saturation<'s> {
             bytes: self.bytes(),
             noted: self.parts.noted(),
             unreached,
+            deadlock_free: false,
+            can_wait: false,
         }
     }
 

@@ -17,7 +17,7 @@
 //!
 //! *Fewer members.* With n ≤ k members add members that never take a step: they stay at their first rest. Every execution of n threads is one of more
 //! threads, and nothing that is judged here looks at whether a thread has ended, so what goes wrong with few goes wrong with many. A deadlock is not
-//! preserved in this way, and is not judged here.
+//! preserved in this way: `deadlocks` excludes it for more than k members ([`Found::deadlock_free`]), and instances of up to k members are to be searched.
 //!
 //! *Initial configurations.* Every thread runs to its first rest on its own, without touching memory; where it has several ways, each member takes
 //! any of them. So the initial views are all combinations of initial members with the initial global parts.
@@ -33,6 +33,8 @@
 //!
 //! This crate knows the explorer's steps and no other engine, does no IO and prints nothing.
 
+mod closed;
+mod deadlocks;
 mod fixpoint;
 mod parts;
 #[cfg(test)]
@@ -42,6 +44,8 @@ use cyrano_engine::{Limits, Query, Refusal, Stop, Watch};
 use cyrano_explore::members::{self, Members, Noted};
 use cyrano_ir::{Family, InstrId, Program, Property, ThreadId};
 
+pub use closed::Refuted;
+pub use fixpoint::CHECK_EVERY;
 pub use parts::View;
 
 use fixpoint::Saturation;
@@ -52,6 +56,10 @@ pub struct Crowd<'a> {
     members: Members<'a>,
     /// Whether the number of members in blocks is kept.
     blocks: bool,
+    /// The number of families.
+    families: usize,
+    /// Whether deadlocks are judged.
+    deadlocks: bool,
     fault: Option<Fault>,
 }
 
@@ -72,6 +80,10 @@ pub struct Found {
     pub noted: Noted,
     /// The instructions that no thread comes to, if it was proven.
     pub unreached: Vec<(ThreadId, InstrId)>,
+    /// Whether no instance with more than `k` members, one of each family at least, has a deadlock; said only if it was asked for and all was proven.
+    pub deadlock_free: bool,
+    /// Whether threads can wait for others at all, and that is judged.
+    pub can_wait: bool,
 }
 
 /// How a saturation ended.
@@ -98,6 +110,8 @@ pub enum Fault {
     ExactNumber,
     /// Members add one more to a counter than they do.
     HeavyMembers,
+    /// Where deadlocks are sought, there is nobody but the members that are followed.
+    Alone,
 }
 
 /// The program that stands for an instance with one member of each family, to be asked about.
@@ -117,7 +131,9 @@ impl<'a> Crowd<'a> {
         let of = |thread: ThreadId| families.iter().position(|family| family.thread == thread);
         let family = query.program().thread_ids().map(of).collect();
         let blocks = query.property() == Some(&Property::CommitAtomicity);
-        Ok(Self { members: Members::new(query, family, limits), blocks, fault: None })
+        let deadlocks = query.property() == Some(&Property::Assertions) && members::can_wait(query.program());
+        let members = Members::new(query, family, limits);
+        Ok(Self { members, blocks, families: families.len(), deadlocks, fault: None })
     }
 
     /// The same with a deliberate bug.
@@ -137,11 +153,22 @@ impl<'a> Crowd<'a> {
         (found, saturation.views())
     }
 
+    /// Whether views of size `k`, whoever says so, are closed and nothing goes wrong in what they stand for, by other means than those that find them; how many
+    /// configurations were looked at. Of deadlocks nothing is said.
+    pub fn check(&self, k: usize, views: &[View], limits: &Limits) -> Result<u64, Refuted> {
+        let cap = if self.blocks { k + 1 } else { 0 };
+        closed::Checker::new(self.members.walker(k - 1), k, cap).check(views, limits)
+    }
+
     fn saturation(&self, k: usize, limits: &Limits, watch: &dyn Watch) -> (Found, Saturation<'_>) {
         let fault = self.fault.filter(|_| cfg!(test));
         let cap = if self.blocks { k as u8 + 1 } else { 0 };
         let mut saturation = Saturation::new(Parts::new(self.members.walker(k - 1), cap, fault), k, fault);
         let end = saturation.run(limits, watch);
-        (saturation.found(end), saturation)
+        let mut found = Found { can_wait: self.deadlocks, ..saturation.found(end) };
+        if end == End::Proven && self.deadlocks {
+            found.deadlock_free = deadlocks::are_excluded(&mut saturation, self.families, limits, watch);
+        }
+        (found, saturation)
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use cyrano_engine::Violation;
-use cyrano_explore::members::{MembersWalker, Moment, Noted, Room};
+use cyrano_explore::members::{Idle, MembersWalker, Moment, Noted, Room};
 use cyrano_ir::{InstrId, ThreadId};
 use rustc_hash::FxHashMap;
 
@@ -34,6 +34,8 @@ struct About {
     weights: Vec<i128>,
     /// At which points of the program it stands.
     stands: Vec<bool>,
+    /// Whether it stands at an atomic section that can be shut or at its end and has nothing deferred.
+    rests: bool,
 }
 
 /// Byte strings by number.
@@ -74,6 +76,8 @@ pub(crate) struct Parts<'s> {
     moments: FxHashMap<(GlobalId, Vec<i128>), Moment>,
     member_steps: FxHashMap<(GlobalId, MemberId), Rc<Steps>>,
     fixed_steps: FxHashMap<GlobalId, Rc<Steps>>,
+    /// What members do in a deadlock, and the threads that are in no family.
+    idle: FxHashMap<(GlobalId, Option<MemberId>), Idle>,
     steps: u64,
     /// From this number on, numbers of members in blocks are not told apart; 0 if they are not kept.
     cap: u8,
@@ -91,6 +95,7 @@ impl<'s> Parts<'s> {
             moments: FxHashMap::default(),
             member_steps: FxHashMap::default(),
             fixed_steps: FxHashMap::default(),
+            idle: FxHashMap::default(),
             steps: 0,
             cap,
             fault,
@@ -130,7 +135,8 @@ impl<'s> Parts<'s> {
         if number as usize == self.about.len() {
             let inside = self.cap > 0 && !self.walker.is_outside(family, bytes);
             let (weights, stands) = (self.walker.weights(family, bytes), self.walker.stands(family, bytes));
-            self.about.push(About { inside, weights, stands });
+            let rests = self.walker.rests(family, bytes);
+            self.about.push(About { inside, weights, stands, rests });
         }
         number
     }
@@ -177,6 +183,53 @@ impl<'s> Parts<'s> {
         let moment = self.walker.moment(&bytes[..bytes.len() - 1], &counts);
         self.moments.insert((global, counts), moment);
         moment
+    }
+
+    /// Whether members that are there and more of these `others`, and nobody else, can come to what is left over for all members.
+    pub fn can_be_all(&self, global: GlobalId, members: &[MemberId], others: &[MemberId]) -> bool {
+        let fits = |(counter, room): (usize, &Option<Room>)| {
+            let Some(room) = room else { return true };
+            let weight = |member: &MemberId| self.about(*member).weights[counter];
+            members.iter().map(weight).sum::<i128>() >= room.weight || others.iter().any(|other| weight(other) > 0)
+        };
+        self.rooms[global as usize].iter().enumerate().all(fits)
+    }
+
+    /// What a member does in a deadlock with this global part.
+    pub fn idles(&mut self, global: GlobalId, member: MemberId) -> Idle {
+        self.idle_of(global, Some(member))
+    }
+
+    /// What the threads that are in no family do in a deadlock.
+    pub fn fixed_idles(&mut self, global: GlobalId) -> Idle {
+        self.idle_of(global, None)
+    }
+
+    fn idle_of(&mut self, global: GlobalId, member: Option<MemberId>) -> Idle {
+        if let Some(known) = self.idle.get(&(global, member)) {
+            return *known;
+        }
+        let bytes = Rc::clone(&self.globals.all[global as usize]);
+        let whole = member.map(|member| Rc::clone(&self.members.all[member as usize]));
+        let part = whole.as_ref().map(|whole| (family(whole), &whole[2..]));
+        let idle = self.walker.idles(&bytes[..bytes.len() - 1], part);
+        self.idle.insert((global, member), idle);
+        idle
+    }
+
+    /// Whether a member stands at an atomic section that can be shut or at its end and has nothing deferred.
+    pub fn rests(&self, member: MemberId) -> bool {
+        self.about(member).rests
+    }
+
+    /// The family of a member.
+    pub fn family_of(&self, member: MemberId) -> usize {
+        family(&self.members.all[member as usize])
+    }
+
+    /// All members that were met.
+    pub fn members_ids(&self) -> impl Iterator<Item = MemberId> + use<> {
+        0..self.members.all.len() as MemberId
     }
 
     fn number_inside(&self, global: GlobalId) -> u8 {

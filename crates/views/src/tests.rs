@@ -4,12 +4,12 @@ mod programs;
 mod random;
 
 use cyrano_engine::{Limits, Query, Question};
-use cyrano_explore::members::{Members, MembersWalker};
+use cyrano_explore::members::{Members, MembersWalker, Noted, Whole};
 use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use rustc_hash::FxHashSet;
 
-use crate::{Crowd, End, Fault, Found, View, one_of_each};
+use crate::{Crowd, End, Fault, Found, Refuted, View, one_of_each};
 
 /// A family program, and its instance with so many members of each family.
 fn compile(source: &str, members: Option<usize>) -> Program {
@@ -51,7 +51,27 @@ fn views(source: &str, asked: Asked, model: &Model, k: usize, fault: Option<Faul
     let limits = Limits::default().with_looks(8);
     let crowd = Crowd::new(query, &family.families, &limits).unwrap_or_else(|why| panic!("{why}\n{source}"));
     let crowd = fault.into_iter().fold(crowd, Crowd::with_fault);
-    crowd.views(k, &limits, &())
+    let (found, views) = crowd.views(k, &limits, &());
+    if found.end == End::Proven && found.noted == Noted::default() {
+        let checked = crowd.check(k, &views, &Limits::default());
+        let is_bug = fault.is_some_and(|fault| fault != Fault::Alone);
+        assert!(is_bug || checked.is_ok(), "{checked:?} for k = {k}\n{source}");
+    }
+    (found, views)
+}
+
+/// What the independent check says about views of size `k`, where `change` has been at work.
+fn checked(source: &str, asked: Asked, k: usize, fault: Option<Fault>, change: impl Fn(&mut Vec<View>)) -> Option<Refuted> {
+    let family = compile(source, None);
+    let (one, model) = (one_of_each(&family), model("sc"));
+    let property = &asked.of(&family);
+    let query = Query::new(&one, &model, Question::Holds(property)).expect("the question makes sense");
+    let crowd = Crowd::new(query, &family.families, &Limits::default()).unwrap_or_else(|why| panic!("{why}"));
+    let crowd = fault.into_iter().fold(crowd, Crowd::with_fault);
+    let (found, mut views) = crowd.views(k, &Limits::default(), &());
+    assert_eq!(found.end, End::Proven);
+    change(&mut views);
+    crowd.check(k, &views, &Limits::default()).err()
 }
 
 /// What an instance does.
@@ -59,6 +79,10 @@ struct Instance {
     /// Its states, each with the number of members in blocks.
     states: Vec<View>,
     wrong: bool,
+    /// Whether it has a deadlock.
+    dead: bool,
+    /// How many members it has.
+    members: usize,
 }
 
 /// All states of the instance with `n` members of each family, if they are not too many.
@@ -71,9 +95,9 @@ fn instance(source: &str, asked: Asked, model: &Model, (n, k): (usize, usize), m
     let families = program.threads.iter().map(|thread| named(&thread.name)).collect();
     let members = Members::new(query, families, &Limits::default());
     let mut walker = members.walker(k - 1);
-    let (states, wrong) = walker.reachable(most)?;
+    let Whole { states, wrong, dead } = walker.reachable(most)?;
     let states = states.into_iter().map(|(global, members)| counted(&mut walker, property, global, members)).collect();
-    Some(Instance { states, wrong })
+    Some(Instance { states, wrong, dead, members: n * family.families.len() })
 }
 
 fn is_index(rest: &str) -> bool {
@@ -120,6 +144,9 @@ fn compare(found: &Found, views: &FxHashSet<View>, instance: &Instance) -> Resul
     }
     if instance.wrong {
         return Err(format!("views of k = {} prove what an instance violates", found.k));
+    }
+    if found.deadlock_free && instance.dead && instance.members > found.k {
+        return Err(format!("a deadlock that views of k = {} exclude", found.k));
     }
     let mut compared = 0;
     for state in &instance.states {

@@ -100,6 +100,7 @@ fn unused(name: &str, form: Form, names: &mut BTreeSet<String>) -> String {
 fn what(selected: &Selected) -> (&'static str, Option<&Model>) {
     match selected {
         Selected::Run(claim, model) => (claim.name(), Some(model)),
+        Selected::Refused { criterion, model, .. } => (criterion, Some(model)),
         Selected::Nothing { criterion, .. } => (criterion, None),
     }
 }

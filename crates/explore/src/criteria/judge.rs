@@ -221,14 +221,19 @@ impl Stepper<'_> {
                 blocked.push(Blocked { thread: ThreadId::new(thread), instr });
                 continue;
             }
-            let pc = state.threads[thread].pc;
-            let waits = matches!(self.m.op(thread, pc), Op::AtomicBegin) && state.threads[thread].queue.is_empty();
-            if !waits || self.opens(state, thread) {
+            if !self.waits(state, thread) {
                 return None;
             }
+            let pc = state.threads[thread].pc;
             blocked.push(Blocked { thread: ThreadId::new(thread), instr: InstrId(pc) });
         }
         Some(blocked)
+    }
+
+    /// Whether a thread waits at an atomic section that is shut, and can do nothing else.
+    pub(crate) fn waits(&mut self, state: &State, thread: usize) -> bool {
+        let at_section = matches!(self.m.op(thread, state.threads[thread].pc), Op::AtomicBegin);
+        at_section && state.threads[thread].queue.is_empty() && !self.opens(state, thread)
     }
 
     /// Whether a section would open if only its thread were allowed to step, which a serial model may forbid, or is shut by
@@ -253,7 +258,7 @@ pub(crate) fn goes_on(judge: &mut Judge<'_, '_>, record: Address, successor: &Su
 }
 
 /// Whether a program can have a deadlock at all: only an `assume` in an atomic section waits.
-pub(crate) fn can_wait(program: &Program) -> bool {
+pub fn can_wait(program: &Program) -> bool {
     program.threads.iter().any(|thread| {
         let mut inside = false;
         thread.code.iter().any(|instr| {

@@ -8,7 +8,7 @@
 //! memory, and writes nothing else: an access is performed on memory, everything else a thread does concerns its own registers and queue. An
 //! atomic section is one step of its thread, open or shut by what memory holds; a thread whose `assume` or `limit` fails stays where it is and
 //! keeps nobody else from a step. What looks at all threads is left out here and must be excluded or done by whoever asks: the end of
-//! a setup thread, a serial model, ranked timestamps, ample sets, deadlocks ([`supports`]), and whether memory is compared with the shadow's,
+//! a setup thread, a serial model, ranked timestamps, ample sets ([`supports`]), deadlocks ([`MembersWalker::idles`]), and whether memory is compared with the shadow's,
 //! which happens when nobody is in a block ([`MembersWalker::differs`]). So the other members may be missing while a thread takes its step.
 //!
 //! **Counters.** Shared variables that only count are kept up to a bound (`counters`), so that they need not grow with the number of members.
@@ -18,14 +18,16 @@
 
 mod counters;
 mod counts;
+mod whole;
 
 use cyrano_engine::{EveryNumber, Limits, Query, Refusal, Violation};
 use cyrano_ir::{EvalError, InstrId, Invariant, Op, Program, Property, StateExpr, StateVar, ThreadId};
-use rustc_hash::FxHashSet;
 
 use self::counters::{Counter, counters};
 use self::counts::{Moments, witness};
+pub use self::whole::Whole;
 use crate::Explore;
+pub use crate::criteria::judge::can_wait;
 use crate::criteria::shadow::{is_outside, put_all, put_copy, take_all, take_copy};
 use crate::encoding::codec::{put, take};
 use crate::semantics::machine::Machine;
@@ -171,6 +173,17 @@ pub struct MembersWalker<'s> {
     invariant: Option<&'s Invariant>,
 }
 
+/// What a thread does in a deadlock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Idle {
+    /// It has ended.
+    Ended,
+    /// It waits at an atomic section.
+    Waits,
+    /// It can go on, or has stopped elsewhere, which is no deadlock.
+    No,
+}
+
 /// What the threads in no family leave over for the weights of all members, for one counter; see `counters`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Room {
@@ -205,14 +218,15 @@ impl MembersWalker<'_> {
 
     /// Visits what comes of the steps of a member, if there is one, or else of the threads that are in no family.
     pub fn steps(&mut self, global: &[u8], mover: Option<(usize, &[u8])>, mut visit: impl FnMut(&Taken)) {
-        self.state.clone_from(&self.resting);
-        let mut slots: Vec<usize> = (0..self.family.len()).filter(|t| self.family[*t].is_none()).collect();
-        get_global(self.m, &slots, &mut &*global, &mut self.state);
-        if let Some((family, mut bytes)) = mover {
-            let slot = self.slot(family);
-            get_thread(self.m, slot, &mut bytes, &mut self.state);
-            slots = vec![slot];
+        let slots = self.load(global, mover);
+        for memory in self.memories() {
+            self.state.memory = memory;
+            slots.iter().for_each(|thread| self.steps_of(*thread, mover.is_some(), &mut visit));
         }
+    }
+
+    /// What memory may hold, where full counters may hold more.
+    fn memories(&self) -> Vec<Vec<i128>> {
         let mut ways = vec![self.state.memory.clone()];
         for counter in self.counters.iter().filter(|counter| counter.is_full(&self.state)) {
             let more = |memory: &Vec<i128>| {
@@ -220,10 +234,7 @@ impl MembersWalker<'_> {
             };
             ways = ways.iter().flat_map(more).collect();
         }
-        for memory in ways {
-            self.state.memory = memory;
-            slots.iter().for_each(|thread| self.steps_of(*thread, mover.is_some(), &mut visit));
-        }
+        ways
     }
 
     fn steps_of(&mut self, thread: usize, is_member: bool, visit: &mut impl FnMut(&Taken)) {
@@ -240,6 +251,33 @@ impl MembersWalker<'_> {
             }
             visit(&taken);
         }
+    }
+
+    /// Whether a member, or all threads that are in no family, may be part of a deadlock with this global part, and how. Where a counter is full, what may be
+    /// so for one of its values is said.
+    pub fn idles(&mut self, global: &[u8], member: Option<(usize, &[u8])>) -> Idle {
+        let open = self.load(global, member).into_iter();
+        let open: Vec<usize> = open.filter(|slot| !self.m.done(&self.state, *slot)).collect();
+        if open.is_empty() {
+            return Idle::Ended;
+        }
+        let mut waits = false;
+        for memory in self.memories() {
+            self.state.memory = memory;
+            waits |= open.iter().all(|slot| self.stepper.waits(&self.state, *slot));
+        }
+        if waits { Idle::Waits } else { Idle::No }
+    }
+
+    /// Loads a global part and a member, if there is one; the threads that this is about.
+    fn load(&mut self, global: &[u8], member: Option<(usize, &[u8])>) -> Vec<usize> {
+        self.load_global(global);
+        let Some((family, mut bytes)) = member else {
+            return (0..self.family.len()).filter(|thread| self.family[*thread].is_none()).collect();
+        };
+        let slot = self.slot(family);
+        get_thread(self.m, slot, &mut bytes, &mut self.state);
+        vec![slot]
     }
 
     fn load_global(&mut self, mut global: &[u8]) {
@@ -267,6 +305,21 @@ impl MembersWalker<'_> {
     pub fn weights(&self, family: usize, member: &[u8]) -> Vec<i128> {
         let (slot, pc) = (self.slot(family), place(member));
         self.counters.iter().map(|counter| counter.weight(slot, pc.0)).collect()
+    }
+
+    /// Whether a member stands at an atomic section that can be shut or at its end, and has nothing deferred.
+    pub fn rests(&mut self, family: usize, mut member: &[u8]) -> bool {
+        let slot = self.slot(family);
+        self.state.clone_from(&self.resting);
+        get_thread(self.m, slot, &mut member, &mut self.state);
+        let (thread, code) = (&self.state.threads[slot], &self.m.program.threads[slot].code);
+        let section = code[thread.pc as usize..].iter().take_while(|instr| !matches!(instr.op, Op::AtomicEnd));
+        let rests = match code[thread.pc as usize].op {
+            Op::Halt => true,
+            Op::AtomicBegin => section.into_iter().any(|instr| matches!(instr.op, Op::Assume(_))),
+            _ => false,
+        };
+        rests && thread.queue.is_empty()
     }
 
     /// At which points of the program a member stands, of those that are its family's.
@@ -303,37 +356,6 @@ impl MembersWalker<'_> {
         // What a full counter holds is not known, and so neither whether the serial run's is the same.
         let full = self.counters.iter().any(|counter| counter.is_full(&self.state));
         outside && (!same || full)
-    }
-
-    /// All states of the instance as it is, taken apart, and whether a step or a state is wrong: with the whole step function, so that what is put together from
-    /// steps of one thread can be compared with it. None if there are more states than `most`.
-    pub fn reachable(&mut self, most: usize) -> Option<(Vec<Apart>, bool)> {
-        let (mut known, mut wrong) = (FxHashSet::default(), false);
-        let mut waiting: Vec<Vec<u8>> = Vec::new();
-        self.stepper.initial(&mut self.successors);
-        let mut found = Vec::new();
-        loop {
-            for successor in self.successors.iter_mut() {
-                wrong |= successor.event.is_some() || self.m.moment(&successor.state).0.is_some();
-                let mut bytes = Vec::new();
-                self.m.encode(&successor.state, &mut bytes);
-                if successor.event.is_none() && known.insert(bytes.clone()) {
-                    for thread in 0..self.family.len() {
-                        self.counters.iter().for_each(|counter| counter.clamp(self.m, &mut successor.state, thread));
-                    }
-                    let mut global = Vec::new();
-                    let members = split(self.m, self.family, &successor.state, &mut global);
-                    found.push((global, members));
-                    waiting.push(bytes);
-                }
-            }
-            let Some(next) = waiting.pop() else { return Some((found, wrong)) };
-            if known.len() > most {
-                return None;
-            }
-            self.m.decode(&next, &mut self.state);
-            self.stepper.successors(&self.state, &mut self.successors);
-        }
     }
 
     /// What was found out so far.

@@ -36,7 +36,7 @@ pub(crate) fn confirm(
     let traces = traces?;
     let combination: Vec<&Trace<'_>> = traces.iter().collect();
     let initial = program.initial_memory();
-    let mut candidate = Candidate::new(program, &initial, &combination);
+    let mut candidate = Candidate::new(program, cat.plan().data_race().is_some(), &initial, &combination);
     relate(&mut candidate, relations, execution)?;
     let mut judge = Judge::new(cat.plan());
     if let Some((axiom, events)) = judge.objection(&candidate.graph) {

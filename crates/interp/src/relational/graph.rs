@@ -23,8 +23,8 @@ pub(super) struct Candidate<'a, 'p> {
 }
 
 impl<'a, 'p> Candidate<'a, 'p> {
-    /// The events of these traces, with everything but `rf` and `co`.
-    pub(super) fn new(program: &Program, initial: &'a [i128], combination: &'a [&'a Trace<'p>]) -> Self {
+    /// The events of these traces, with everything but `rf` and `co`; a model that knows `races` is told what synchronises.
+    pub(super) fn new(program: &Program, races: bool, initial: &'a [i128], combination: &'a [&'a Trace<'p>]) -> Self {
         let accessed = |loc: usize| {
             let own = combination.iter().flat_map(|trace| &trace.run.events);
             own.into_iter().any(|event| event.loc == Some(LocId::new(loc)) && !matches!(event.what, What::Fence(_)))
@@ -42,6 +42,7 @@ impl<'a, 'p> Candidate<'a, 'p> {
             starts.push(events.len());
             for own in &trace.run.events {
                 let (what, loc, tags, rmw) = (own.what, own.loc, own.tags, own.rmw);
+                let tags = if races { tags.spoken() } else { tags };
                 events.push(Event { thread: Some(trace.run.thread), what, loc, tags, rmw });
                 values.push(own.value);
             }

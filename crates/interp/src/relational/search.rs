@@ -81,7 +81,8 @@ pub(super) fn pursue_with(
     let later = offers_from(&threads);
     let (judge, coherent) = (Judge::new(cat.plan()), pruning == Pruning::On && cat.plan().is_coherent());
     let (initial, threads, later) = (&*initial, &*threads, &*later);
-    let mut search = Search { program, initial, threads, later, judge, coherent, goal, meter };
+    let races = cat.plan().data_race().is_some();
+    let mut search = Search { program, races, initial, threads, later, judge, coherent, goal, meter };
     match search.extend(&mut Vec::new(), &EventSet::default(), &EventSet::default()) {
         Err(Halt::Limit(stop)) => Err(stop),
         Ok(()) | Err(Halt::Enough | Halt::Seen) => Ok(()),
@@ -115,6 +116,8 @@ fn offers_from(threads: &[Vec<Trace<'_>>]) -> Vec<EventSet> {
 
 struct Search<'a, 'p, 'm, G> {
     program: &'a Program,
+    /// Whether the model knows races.
+    races: bool,
     initial: &'a [i128],
     threads: &'a [Vec<Trace<'p>>],
     later: &'a [EventSet],
@@ -150,7 +153,7 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
         if want == Want::Nothing {
             return Ok(());
         }
-        let mut candidate = Candidate::new(self.program, self.initial, combination);
+        let mut candidate = Candidate::new(self.program, self.races, self.initial, combination);
         let events = candidate.graph.events.len();
         if events > EVENT_LIMIT {
             return Err(Halt::Limit(Stop::Size));

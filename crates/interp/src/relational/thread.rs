@@ -335,6 +335,11 @@ impl<'p> Run<'p> {
         }
     }
 
+    /// Read-modify-writes and what is in an atomic section synchronise threads, marked or not.
+    fn tags(&self, tags: Tags, rmw: bool) -> Tags {
+        if rmw || self.section.is_some() { tags | Tags::SYNC } else { tags }
+    }
+
     /// Performs a plain store; everything else needs something.
     fn access(&mut self, access: &'p Access) -> Result<Option<Need<'p>>, EvalError> {
         let loc = access.addr.location(self.program, &*self.registers)?;
@@ -356,7 +361,7 @@ impl<'p> Run<'p> {
             None => unreachable!("a store sets a value"),
         };
         let amo = self.section.as_ref().and_then(|section| section.read);
-        let mut event = self.event(What::Write, Some(loc), access.tags);
+        let mut event = self.event(What::Write, Some(loc), self.tags(access.tags, false));
         event.value = value;
         event.addr = self.address(access);
         event.data = data;
@@ -400,7 +405,7 @@ impl<'p> Run<'p> {
             None => None,
         };
         let failed = access.failed.filter(|_| written.is_none());
-        let mut event = self.event(What::Read, Some(loc), failed.unwrap_or(access.tags));
+        let mut event = self.event(What::Read, Some(loc), self.tags(failed.unwrap_or(access.tags), access.kind == AccessKind::Rmw));
         event.value = value;
         event.addr = self.address(access);
         event.rmw = access.kind == AccessKind::Rmw || self.section.as_ref().is_some_and(|section| section.updates);
@@ -426,7 +431,7 @@ impl<'p> Run<'p> {
     }
 
     fn write_half(&mut self, access: &Access, loc: LocId, value: i128, read: usize) -> usize {
-        let mut event = self.event(What::Write, Some(loc), access.tags);
+        let mut event = self.event(What::Write, Some(loc), self.tags(access.tags, true));
         event.value = value;
         event.addr = self.address(access);
         event.data = match &access.change {

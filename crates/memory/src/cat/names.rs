@@ -68,7 +68,9 @@ fn capitals(name: &str) -> Option<Base> {
     if !capitals {
         return None;
     }
-    let tag = Tags::from_name(&word).filter(|tag| *tag != Tags::ROLLBACK).map(Base::Tagged);
+    // `SYNC` is Power's fence.
+    let said = |tag: &Tags| !tag.orders().is_empty();
+    let tag = Tags::from_name(&word).filter(said).map(Base::Tagged);
     let kind = || FenceSet::from_name(&word).map(Base::Kinds);
     tag.or_else(kind).or_else(|| FenceName::from_name(&word).map(Base::Named))
 }

@@ -27,6 +27,7 @@ pub fn tasks<'a>(
         for check in selected {
             let (claim, model) = match check {
                 Selected::Nothing { reason, .. } => return Err(Failure::input(reason)),
+                Selected::Refused { reason, .. } => return Err(case.refused(reason)),
                 Selected::Run(claim, model) => (claim, model),
             };
             if model.cat().is_some() {

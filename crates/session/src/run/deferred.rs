@@ -12,7 +12,7 @@ pub(super) const MOST: usize = 96;
 
 /// What a repetition may take at least, and how much more than the search before it.
 const MEMORY: u64 = 32 << 20;
-const FACTOR: u64 = 4;
+pub(super) const FACTOR: u64 = 4;
 
 /// Asks an engine, with larger bounds as long as the bound is what stands in the way.
 pub fn ask(engine: &dyn Engine, query: Query<'_>, limits: &Limits, watch: &dyn Watch) -> Answer {

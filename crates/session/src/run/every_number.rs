@@ -3,19 +3,20 @@
 //!
 //! Each round looks at all instances with one member more, by the usual search, and then at views with one member more. So a violation is one with the
 //! fewest threads, with an execution that is confirmed like any other; and a proof comes with a search of the smallest instances, which must agree.
-//! The instances also tell whether anything is exercised, and look for deadlocks, which views do not see: a verdict says so.
+//! The instances also tell whether anything is exercised, and exclude deadlocks with few threads; with many views do, if they can ([`Found::deadlock_free`]).
 //!
-//! **Invariant:** `verified` is said only if views were closed, nothing was left out, and no instance disagreed.
+//! **Invariant:** `verified` is said only if views were closed, a check that shares nothing with the saturation agrees ([`Crowd::check`]), nothing was left out, no instance disagreed, and, where threads can wait and assertions are asked
+//! about, deadlocks are excluded for every number of threads.
 
 use std::time::Instant;
 
 use cyrano_engine::{Cause, EveryNumber, Limits, Query, Question, Refusal, Stats, Verdict, Watch, limit_reason};
-use cyrano_explore::members;
-use cyrano_ir::{Op, Program, Property};
+use cyrano_explore::members::{self, Noted};
+use cyrano_ir::{Program, Property};
 use cyrano_memory::Model;
 use cyrano_report::{CheckReport, EveryNumberReport};
-use cyrano_trace::PropertyInfo;
-use cyrano_views::{Crowd, End, Found, one_of_each, threads};
+use cyrano_trace::{PropertyInfo, ViolationInfo};
+use cyrano_views::{Crowd, End, Found, Refuted, one_of_each, threads};
 
 use super::options::EngineName;
 use super::{Runner, deferred};
@@ -28,6 +29,9 @@ const LARGEST: usize = 5;
 /// What one instance may take, and what views may take.
 const INSTANCE_MEMORY: u64 = 256 << 20;
 const VIEWS_MEMORY: u64 = 1 << 30;
+
+/// How many configurations a repetition with a larger bound may look at, at least.
+const MORE_CONFIGURATIONS: u64 = 200_000;
 
 /// Whether a property can be decided for every number of threads.
 pub fn supports(case: &Case, model: &Model, property: Option<&Property>) -> Result<(), Refusal> {
@@ -54,7 +58,7 @@ impl Runner {
             return Err(case.refused(format!("views are kept in the memory of one machine; {help}")));
         }
         let started = Instant::now();
-        let mut rounds = Rounds { runner: self, case, property, model, watch, tried: Tried::default() };
+        let mut rounds = Rounds { runner: self, case, property, model, watch, tried: Tried { complete: true, ..Tried::default() } };
         let mut report = rounds.run()?;
         if let Some(stats) = &mut report.stats {
             stats.seconds = started.elapsed().as_secs_f64();
@@ -72,7 +76,9 @@ struct Tried {
     instances: usize,
     /// The report about the last instance that was exercised, or else about the last.
     instance: Option<CheckReport>,
-    /// Why there are no larger instances.
+    /// Whether these searches left nothing out.
+    complete: bool,
+    /// Whether there are no larger instances.
     stopped: bool,
 }
 
@@ -91,29 +97,48 @@ impl Rounds<'_> {
         let mut proven = None;
         for size in 1..=LARGEST {
             if let Some(violated) = self.instances(size)? {
-                if proven.is_some() {
+                let dead = violated.trace.as_ref().and_then(|trace| trace.violation.as_ref());
+                let dead = matches!(dead, Some(ViolationInfo::Deadlock { .. }));
+                if proven.is_some() && (!dead || self.deadlock_free()) {
                     let why = "views prove what an instance violates";
                     return Err(Failure::Internal(bug(&format!("{}: {why}", self.case.source.name))));
                 }
                 return Ok(violated);
             }
-            if proven.is_none() && self.can_grow() {
+            if self.can_grow(size) {
                 let (found, limits) = self.saturate(&program, size)?;
                 let is_proven = found.end == End::Proven;
-                self.tried.views = Some(found);
-                proven = is_proven.then_some(limits);
+                if is_proven || proven.is_none() {
+                    self.tried.views = Some(found);
+                    proven = is_proven.then_some(limits);
+                }
             }
             let exercised = self.tried.instance.as_ref().is_some_and(|report| report.verdict != Verdict::Vacuous);
-            if proven.is_some() && (exercised || self.tried.stopped) || self.runner.stopped().is_some() {
+            let settled = proven.is_some() && self.deadlock_free() && exercised;
+            if settled || proven.is_some() && self.tried.stopped || self.runner.stopped().is_some() {
                 break;
             }
         }
         Ok(self.report(proven.as_ref()))
     }
 
-    /// Whether larger views may prove what those so far did not.
-    fn can_grow(&self) -> bool {
-        !matches!(self.tried.views.as_ref().map(|found| &found.end), Some(End::Stopped(_)))
+    /// Whether views of this size may prove what those so far did not.
+    fn can_grow(&self, size: usize) -> bool {
+        match &self.tried.views {
+            None => true,
+            // One member more sometimes tells who cannot be there; a second does not.
+            Some(found) if found.end == End::Proven => !self.deadlock_free() && size <= found.k + 1 && size <= 3,
+            Some(found) => !matches!(found.end, End::Stopped(_)),
+        }
+    }
+
+    /// Whether nobody waits for ever, whatever the number of threads, or that is not asked: with up to k members instances tell, with more views.
+    fn deadlock_free(&self) -> bool {
+        if *self.property != Property::Assertions || !members::can_wait(&self.case.program) {
+            return true;
+        }
+        let few = |k: usize| self.tried.instances >= k && self.tried.complete;
+        self.tried.views.as_ref().is_some_and(|found| found.deadlock_free && few(found.k))
     }
 
     /// Searches the instances with so many members, one of each family at least; a report if one is violated.
@@ -137,6 +162,7 @@ impl Rounds<'_> {
                 return Ok(Some(CheckReport { every_number, ..report }));
             }
             self.tried.stopped |= report.verdict == Verdict::Unknown;
+            self.tried.complete &= matches!(report.verdict, Verdict::Verified | Verdict::Vacuous);
             let better = |old: &CheckReport| old.verdict == Verdict::Vacuous && report.verdict != Verdict::Unknown;
             if self.tried.instance.as_ref().is_none_or(better) {
                 self.tried.instance = Some(report);
@@ -156,19 +182,42 @@ impl Rounds<'_> {
         claimed.into_iter().find(same).expect("an instance claims what its family does").clone()
     }
 
-    /// Views of a size, with a larger bound of deferred accesses where it stands in the way and nobody has named one.
+    /// Views of a size, with a larger bound of deferred accesses where it stands in the way and nobody has named one. A queue that grows for ever must not use up
+    /// what the run may use: each repetition may do a multiple of the work before it, and if it comes to nothing, what was found before stands.
     fn saturate(&self, program: &Program, k: usize) -> Result<(Found, Limits), Failure> {
-        let query = Query::new(program, self.model, Question::Holds(self.property));
-        let query = query.map_err(|why| self.case.refused(why))?;
         let mut limits = self.runner.limits.clone();
         limits.memory = limits.memory.min(VIEWS_MEMORY);
-        loop {
-            let crowd = Crowd::new(query, &self.case.program.families, &limits);
-            let found = crowd.map_err(|why| self.case.refused(why))?.saturate(k, &limits, self.watch);
-            if !found.noted.bounded || !self.runner.raises || limits.deferred >= deferred::MOST {
-                return Ok((found, limits));
+        let mut found = self.views(program, k, &limits)?;
+        while found.noted.bounded && self.runner.raises && limits.deferred < deferred::MOST {
+            let mut wider = limits.clone();
+            wider.deferred = (limits.deferred * 2).min(deferred::MOST);
+            let most = MORE_CONFIGURATIONS.max(found.configurations.saturating_mul(deferred::FACTOR));
+            let part = Some(wider.clone()).filter(|wider| wider.looks.is_some());
+            let part = part.unwrap_or_else(|| wider.clone().with_looks(2 * most / cyrano_views::CHECK_EVERY));
+            let next = self.views(program, k, &part)?;
+            if matches!(next.end, End::Stopped(_)) {
+                break;
             }
-            limits.deferred = (limits.deferred * 2).min(deferred::MOST);
+            (found, limits) = (next, wider);
+        }
+        Ok((found, limits))
+    }
+
+    fn views(&self, program: &Program, k: usize, limits: &Limits) -> Result<Found, Failure> {
+        let query = Query::new(program, self.model, Question::Holds(self.property));
+        let query = query.map_err(|why| self.case.refused(why))?;
+        let crowd = Crowd::new(query, &self.case.program.families, limits).map_err(|why| self.case.refused(why))?;
+        let (found, views) = crowd.views(k, limits, self.watch);
+        if found.end != End::Proven || found.noted != Noted::default() {
+            return Ok(found);
+        }
+        match crowd.check(k, &views, limits) {
+            Ok(_) => Ok(found),
+            Err(Refuted::Stopped(stop)) => Ok(Found { end: End::Stopped(stop), ..found }),
+            Err(why) => {
+                let why = format!("{}: views of k = {k} are not what they should be: {why:?}", self.case.source.name);
+                Err(Failure::Internal(bug(&why)))
+            }
         }
     }
 
@@ -192,7 +241,6 @@ impl Rounds<'_> {
             peak_bytes: found.bytes,
             ..Stats::default()
         });
-        let claims = matches!(verdict, Verdict::Verified | Verdict::Bounded);
         CheckReport {
             model: Some(self.model.name.clone()),
             property: asked.condition,
@@ -200,7 +248,6 @@ impl Rounds<'_> {
             stats,
             verdict,
             reason,
-            caveats: if claims { self.caveats() } else { Vec::new() },
             unreached,
             reductions: vec!["dead-registers".to_owned(), "macro-steps".to_owned()],
             every_number: Some(self.views_report()),
@@ -245,6 +292,7 @@ impl Rounds<'_> {
                 let reason = reason.clone().unwrap_or_default();
                 (Verdict::Vacuous, Some(format!("{reason} (with up to {} threads)", self.most_threads())))
             }
+            _ if !self.deadlock_free() => (Verdict::Bounded, Some(self.waits_sentence())),
             _ => (Verdict::Verified, None),
         }
     }
@@ -264,27 +312,14 @@ impl Rounds<'_> {
         }
     }
 
-    /// What a reader of a proof must know.
-    fn caveats(&self) -> Vec<String> {
-        let waits = *self.property == Property::Assertions && can_wait(&self.case.program);
+    /// Why more is not said where no assertion fails.
+    fn waits_sentence(&self) -> String {
         let looked = match self.most_threads() {
             0 => "deadlocks were not looked for".to_owned(),
-            threads => format!("deadlocks were looked for with up to {threads} threads only"),
+            threads => format!("deadlocks are excluded with up to {threads} threads only"),
         };
-        waits.then_some(looked).into_iter().collect()
+        format!("no assertion fails with any number of threads, but threads wait, and {looked}")
     }
-}
-
-/// Whether an atomic section can wait.
-fn can_wait(program: &Program) -> bool {
-    let sections = |thread: &cyrano_ir::Thread| {
-        let mut inside = false;
-        thread.code.iter().any(|instr| {
-            inside = (inside || matches!(instr.op, Op::AtomicBegin)) && !matches!(instr.op, Op::AtomicEnd);
-            inside && matches!(instr.op, Op::Assume(_))
-        })
-    };
-    program.threads.iter().any(sections)
 }
 
 /// The ways to write `total` as a sum of so many numbers, each at least 1.

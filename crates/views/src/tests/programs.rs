@@ -1,6 +1,6 @@
 //! Programs with verdicts worked out by hand, and the deliberate bugs that some of them show.
 
-use super::{Asked, compare, instance, model, views};
+use super::{Asked, checked, compare, instance, model, views};
 use crate::{End, Fault};
 
 /// A lock that is taken in one step.
@@ -106,4 +106,27 @@ fn counts_need_enough_members() {
     assert!(matches!(ends(3, 3), End::Suspected(_)));
     assert_eq!(ends(3, 4), End::Proven);
     assert!((1..=4).all(|k| matches!(ends(2, k), End::Suspected(_) | End::TooFew)));
+}
+
+#[test]
+fn a_set_that_is_not_closed_is_refuted() {
+    for (source, asked) in [(LOCK, Asked::Assertions), (READERS, Asked::Invariant)] {
+        assert_eq!(checked(source, asked, 2, None, |_| ()), None);
+        let (_, all) = views(source, asked, &model("sc"), 2, None);
+        for at in 0..all.len() {
+            let refuted = checked(source, asked, 2, None, |views| {
+                views.sort();
+                views.remove(at);
+            });
+            assert!(refuted.is_some(), "view {at} of {} is missed by nobody", all.len());
+        }
+    }
+    // What a broken saturation calls closed.
+    for fault in [Fault::NoExtraMember, Fault::NoTwins] {
+        let noticed = [BROKEN, THIRD].iter().any(|source| {
+            let proves = [1, 2].into_iter().find(|k| proves(source, "sc", *k, Some(fault)));
+            proves.is_some_and(|k| checked(source, Asked::Assertions, k, Some(fault), |_| ()).is_some())
+        });
+        assert!(noticed, "{fault:?}");
+    }
 }

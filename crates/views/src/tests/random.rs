@@ -40,6 +40,9 @@ fn program(random: &mut Random, asked: Asked) -> String {
     if asked == Asked::Assertions && random.one_in(6) {
         return counted(random);
     }
+    if asked == Asked::Assertions && random.one_in(4) {
+        return waiting(random);
+    }
     let mut text = String::from("threads {\n shared lock, x, y, n, c;\n");
     if blocks {
         let _ =
@@ -82,6 +85,31 @@ fn counted(random: &mut Random) -> String {
   thread w[*] {{ local s, q; loop {{ {enter} {look} {out} }} }}
   {who} {{ local s, q; loop {{ atomic {{ q := c; s := x; assume q <= {few} && s == 0; x := 1; }} {claim} x := 0; }} }} }}\n"
     )
+}
+
+/// Members that hand something on and wait for each other, in one family or two, with a lock or without.
+fn waiting(random: &mut Random) -> String {
+    let mut text = String::from("threads {\n shared lock, x, y, n, c;\n");
+    for name in ["v", "w"].into_iter().skip(random.below(2) as usize) {
+        let endless = random.one_in(2);
+        let _ = writeln!(text, " thread {name}[*] {{ local r, s, q; {}", if endless { "loop {" } else { "" });
+        for _ in 0..=random.below(3) {
+            let (var, other) = (random.pick(&["lock", "x", "y"]), random.pick(&["lock", "x", "y"]));
+            let (a, b) = (random.below(2), random.below(3));
+            let _ = match random.below(8) {
+                0 | 1 => writeln!(text, "  atomic {{ r := {var}; assume r == {a}; {var} := 1 - r; }} {other} := {b};"),
+                2 => writeln!(text, "  atomic {{ r := {var}; assume r == 0; {var} := 1; }} s := {other}; {var} := 0;"),
+                3 => writeln!(text, "  atomic {{ r := n; assume r < 2; n := r + 1; }} s := {var}; atomic {{ r := n; n := r - 1; }}"),
+                4 => writeln!(text, "  fetch_add(c, 1); s := {var}; fetch_add(c, -1);"),
+                5 => writeln!(text, "  atomic {{ q := c; assume q == 0; {var} := {b}; }}"),
+                6 => writeln!(text, "  {var} := {b};"),
+                _ => writeln!(text, "  atomic {{ r := {var}; s := {other}; assume r == {a} || s == 0; {other} := {b}; }}"),
+            };
+        }
+        text.push_str(if endless { " } }\n" } else { " }\n" });
+    }
+    text.push_str("}\n");
+    text
 }
 
 /// Puts labels into a program, and claims something about them.
@@ -220,6 +248,12 @@ struct Told {
     programs: usize,
     proven: usize,
     wrong: usize,
+    /// Proven, and some instance has a deadlock.
+    dead: usize,
+    /// Proven, and deadlocks are excluded.
+    free: usize,
+    /// Proven, and no instance that was searched has a deadlock, though none is excluded.
+    open: usize,
     views: usize,
 }
 
@@ -254,7 +288,12 @@ fn one(source: &str, on: &str, asked: Asked, fault: Option<Fault>, told: &mut To
         }
         told.proven += 1;
         let all: FxHashSet<View> = all.into_iter().collect();
-        for instance in instances(k) {
+        let instances = instances(k);
+        let dead = instances.iter().any(|instance| instance.dead);
+        told.dead += usize::from(dead);
+        told.free += usize::from(found.deadlock_free);
+        told.open += usize::from(found.can_wait && !found.deadlock_free && !dead);
+        for instance in instances {
             told.views += compare(&found, &all, &instance)?;
         }
         break;
@@ -266,7 +305,8 @@ fn check(asked: Asked, programs: usize, proven: usize, wrong: usize) {
     let many = if std::env::var_os("CYRANO_LONG").is_some() { 20 } else { 1 };
     let told = run(1, programs * many, asked, None).unwrap_or_else(|why| panic!("{why}"));
     println!("{asked:?}: {told:?}");
-    assert!(told.proven >= proven && told.wrong >= wrong, "too little is compared: {told:?}");
+    let waits = asked != Asked::Assertions || told.dead >= 20 && told.free >= 20;
+    assert!(told.proven >= proven && told.wrong >= wrong && waits, "too little is compared: {told:?}");
 }
 
 #[test]
@@ -286,7 +326,7 @@ fn blocks_of_random_families() {
 
 #[test]
 fn bugs_are_noticed() {
-    for fault in [Fault::NoExtraMember, Fault::NoTwins, Fault::HeavyMembers] {
+    for fault in [Fault::NoExtraMember, Fault::NoTwins, Fault::HeavyMembers, Fault::Alone] {
         assert!(run(1, 400, Asked::Assertions, Some(fault)).is_err(), "{fault:?}");
     }
     for fault in [Fault::NoExtraMember, Fault::NoTwins, Fault::ExactNumber] {

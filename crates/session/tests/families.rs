@@ -1,0 +1,145 @@
+//! The library's families of any number of threads: what their headers promise, and no wrong claim with two to five threads.
+
+use std::path::{Path, PathBuf};
+
+use cyrano_engine::Verdict;
+use cyrano_report::CheckReport;
+use cyrano_session::frontend::{Threads, Wanted};
+use cyrano_session::{Failure, Files, Options, Runner, Source, Subject, select};
+
+/// The files of one folder of the library.
+struct Folder(PathBuf);
+
+impl Files for Folder {
+    fn open(&self, name: &str) -> Result<Source, Failure> {
+        let text = std::fs::read_to_string(self.0.join(name)).map_err(Failure::input)?;
+        Ok(Source { name: name.to_owned(), text, dir: None })
+    }
+
+    fn beside(&self, _: &Source, name: &str) -> Result<Source, Failure> {
+        self.open(name)
+    }
+}
+
+fn folder(name: &str) -> Folder {
+    Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library").join(name))
+}
+
+/// What the checks of a file give, under these models or those that it names.
+fn checked(files: &Folder, name: &str, threads: Threads, models: &[&str]) -> Vec<CheckReport> {
+    let wanted = Wanted { threads, ..Wanted::default() };
+    let subjects = Subject::load(files, name, &[], &wanted, None).expect("it compiles");
+    // Limited by memory, which is the same everywhere.
+    let options = Options { workers: Some(1), memory: Some(64), ..Options::default() };
+    let runner = Runner::new(&options, 1);
+    let models: Vec<_> = models.iter().map(|name| cyrano_memory::named(name).expect("it is a model")).collect();
+    let check = |subject: &Subject| {
+        let selected = select(&subject.case, &[], &models, files).expect("there are checks");
+        selected.iter().map(|check| subject.check(&runner, check, &()).expect("an answer")).collect::<Vec<_>>()
+    };
+    subjects.iter().flat_map(check).collect()
+}
+
+/// How the reports about one model read in a header.
+fn told(reports: &[&CheckReport]) -> String {
+    let number = |report: &CheckReport| report.every_number.clone().expect("it is about every number");
+    let violated: Vec<_> = reports.iter().filter(|report| report.verdict == Verdict::Violated).collect();
+    if let Some(threads) = violated.iter().filter_map(|report| number(report).threads).min() {
+        return format!("violated, {threads} threads");
+    }
+    match reports.iter().find(|report| report.verdict != Verdict::Verified) {
+        Some(other) => format!("{} ({:?})", other.verdict, other.reason),
+        None => format!("verified, k = {}", reports.iter().map(|report| number(report).k).max().unwrap_or(0)),
+    }
+}
+
+/// No instance of what is verified for every number of threads is violated.
+fn instances(files: &Folder, name: &str, reports: &[CheckReport]) -> usize {
+    let mut searched = 0;
+    for number in 2..=5 {
+        for report in reports.iter().filter(|report| report.verdict == Verdict::Verified) {
+            let model = report.model.as_deref().unwrap_or_default();
+            for instance in checked(files, name, Threads::Each(number), &[model]) {
+                let same = instance.criterion == report.criterion && instance.property == report.property;
+                assert!(!same || instance.verdict != Verdict::Violated, "{name} on {model} with {number} of each");
+                searched += usize::from(same && instance.verdict == Verdict::Verified);
+            }
+        }
+    }
+    searched
+}
+
+#[test]
+fn headers_are_kept_for_every_number_of_threads() {
+    let files = folder("parameterised");
+    let (mut verified, mut violated, mut searched) = (0, 0, 0);
+    let found = std::fs::read_dir(&files.0).expect("the folder can be read").map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<PathBuf> = found.filter(|path| path.extension().is_some_and(|ending| ending == "rml")).collect();
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).expect("it can be read");
+        let reports = checked(&files, &name, Threads::AsWritten, &[]);
+        let promises: Vec<(&str, &str)> = text.lines().filter_map(|line| line.strip_prefix("//@ ")?.split_once(": ")).collect();
+        assert!(!promises.is_empty(), "{name} promises nothing");
+        for (model, promise) in promises {
+            let own: Vec<&CheckReport> = reports.iter().filter(|report| report.model.as_deref() == Some(model)).collect();
+            assert_eq!(told(&own), promise, "{name} on {model}");
+        }
+        let sc = |verdict| reports.iter().all(|report| report.model.as_deref() != Some("sc") || report.verdict == verdict);
+        verified += usize::from(sc(Verdict::Verified));
+        violated += usize::from(sc(Verdict::Violated));
+        searched += instances(&files, &name, &reports);
+    }
+    println!("{verified} verified and {violated} violated under sc; {searched} instances searched");
+    assert!(verified >= 10 && violated >= 3 && searched >= 60, "{verified} {violated} {searched}");
+}
+
+#[test]
+fn blocks_are_atomic_for_every_number_of_threads() {
+    let files = folder("atomicity");
+    for name in ["acquire1.rml", "locked_counter.rml", "transaction.rml", "bluetooth.rml"] {
+        let reports = checked(&files, name, Threads::Any, &["sc", "tso"]);
+        let commits: Vec<_> = reports.iter().filter(|report| report.criterion == "commit-atomicity").collect();
+        assert_eq!(commits.len(), 2, "{name}");
+        assert!(told(&commits).starts_with("verified, k = "), "{name}: {}", told(&commits));
+        // What is not decided for every number of threads does not stand in the way.
+        assert!(reports.iter().all(|report| report.criterion != "atomicity" || report.verdict == Verdict::Unknown), "{name}");
+    }
+    for name in ["bluetooth_bug.rml", "unlocked_counter.rml"] {
+        let reports = checked(&files, name, Threads::Any, &["sc"]);
+        let commits: Vec<_> = reports.iter().filter(|report| report.criterion == "commit-atomicity").collect();
+        assert_eq!(told(&commits), "violated, 2 threads", "{name}");
+    }
+}
+
+/// Programs whose assertions hold with any number of threads, and that deadlock from some number on.
+#[test]
+fn deadlocks_are_not_overlooked() {
+    let third = "threads { shared n, a; thread w[*] { local r; r := fetch_add(n, 1);
+        if r >= 2 { atomic { r := a; assume r == 1; } } } } check assertions on sc;";
+    let second = "threads { shared x = 1, y; thread w[*] { local r; r := y;
+        atomic { r := x; assume r == 1; } x := (r + 1) % 3; } } check assertions on sc;";
+    // Only from six on: too many to be searched, so it must not be called verified.
+    let sixth = third.replace("r >= 2", "r >= 5");
+    for (source, promise) in [(third, "violated, 3 threads"), (second, "violated, 2 threads"), (&sixth, "bounded")] {
+        let files = One(source.to_owned());
+        let subjects = Subject::load(&files, "one.rml", &[], &Wanted::default(), None).expect("it compiles");
+        let runner = Runner::new(&Options { workers: Some(1), ..Options::default() }, 1);
+        let selected = select(&subjects[0].case, &[], &[], &files).expect("there are checks");
+        let report = subjects[0].check(&runner, &selected[0], &()).expect("an answer");
+        assert!(told(&[&report]).starts_with(promise), "{promise}: {}", told(&[&report]));
+    }
+}
+
+struct One(String);
+
+impl Files for One {
+    fn open(&self, name: &str) -> Result<Source, Failure> {
+        Ok(Source { name: name.to_owned(), text: self.0.clone(), dir: None })
+    }
+
+    fn beside(&self, _: &Source, name: &str) -> Result<Source, Failure> {
+        Err(Failure::input(name))
+    }
+}
