@@ -7,5 +7,6 @@ pub(crate) mod export;
 pub(crate) mod histories;
 pub(crate) mod lasso;
 pub(crate) mod reached;
+pub(crate) mod relations;
 pub(crate) mod session;
 pub(crate) mod solver;

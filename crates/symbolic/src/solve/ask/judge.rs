@@ -104,7 +104,35 @@ impl Ask<'_> {
                 Found::Nothing => {}
             }
         }
-        let Question::Holds(property) = self.query.question() else { return Answer::new(Verdict::Verified, None) };
+        if encoding.run.vague_scopes {
+            let reason = "the program jumps into a branch whose end is not known";
+            return Answer::new(Verdict::Unknown, Some(Cause::Internal(reason)));
+        }
+        let mut flags = BTreeSet::new();
+        for (name, raised) in encoding.relational.iter().flat_map(|relational| &relational.flags) {
+            let both = solver.fresh();
+            solver.add(&[!both, *raised]);
+            solver.add(&[!both, encoding.complete]);
+            match solver.solve(&[both]) {
+                Found::Model => drop(flags.insert(name.clone())),
+                Found::Stopped(stop) => return Answer::new(Verdict::Unknown, Some(stop.into())),
+                Found::Nothing => {}
+            }
+        }
+        let Question::Holds(property) = self.query.question() else {
+            return Answer { flags, ..Answer::new(Verdict::Verified, None) };
+        };
+        if !flags.is_empty() {
+            let reason = Cause::Flagged(flags.iter().cloned().collect());
+            return Answer { flags, ..Answer::new(Verdict::Unknown, Some(reason)) };
+        }
+        let mut solve = |lit: Lit| {
+            let found = solver.solve(&[&selected[..], &[lit]].concat());
+            if found == Found::Nothing {
+                self.needed.extend(solver.core(&selected));
+            }
+            found
+        };
         let (exercised, nothing) = exercise(self.query.program(), property, encoding, self.did);
         let waits = *property == Property::Assertions && self.problem.program.may_wait();
         let mut reached = if waits { Found::Model } else { Found::Nothing };
@@ -122,9 +150,18 @@ impl Ask<'_> {
             (Found::Nothing | Found::Model, _) if vague_waits => {
                 Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocks))
             }
+            _ if self.problem.program.may_wait() && encoding.relational.is_some() && is_about_steps(property) => {
+                let model = self.query.model().name.clone();
+                Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(model)))
+            }
             (Found::Nothing | Found::Model, _) => Answer::new(Verdict::Verified, None),
         }
     }
+}
+
+/// Whether threads that wait for ever would violate a property.
+fn is_about_steps(property: &Property) -> bool {
+    matches!(property, Property::Assertions | Property::Observations(_))
 }
 
 /// What has to be possible for a property to be exercised, one of these, and why it is vacuous otherwise; see [`vacuity`].
