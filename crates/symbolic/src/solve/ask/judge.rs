@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use cyrano_engine::{Answer, Cause, Question, Verdict, Violation, limit_reason, vacuity};
+use cyrano_engine::{Answer, Cause, Question, Stop, Verdict, Violation, limit_reason, vacuity};
 use cyrano_ir::{Program, Property, Quantifier};
 
 use super::{Ask, Cut, Decision, Findings, Last};
@@ -76,6 +76,26 @@ impl Ask<'_> {
         answer
     }
 
+    /// The flags that some execution raises which runs to its end.
+    fn flags(&mut self, last: &mut Last) -> Result<BTreeSet<String>, Stop> {
+        let none = last.encoding.relational.as_ref().is_none_or(|relational| relational.flags.is_empty());
+        if none {
+            return Ok(BTreeSet::new());
+        }
+        // Executions with outcomes that were found are not asked for again, and may raise flags.
+        let mut again = self.asks_for_outcomes().then(|| self.load());
+        let Last { encoding, solver, .. } = again.as_mut().unwrap_or(last);
+        let mut flags = BTreeSet::new();
+        for (name, raised) in encoding.relational.iter().flat_map(|relational| &relational.flags) {
+            match solver.solve(&[*raised, encoding.complete]) {
+                Found::Model => drop(flags.insert(name.clone())),
+                Found::Stopped(stop) => return Err(stop),
+                Found::Nothing => {}
+            }
+        }
+        Ok(flags)
+    }
+
     fn complete_within(&mut self, last: &mut Last) -> Answer {
         let Last { encoding, solver, .. } = last;
         let selected = self.selected(encoding);
@@ -108,17 +128,11 @@ impl Ask<'_> {
             let reason = "the program jumps into a branch whose end is not known";
             return Answer::new(Verdict::Unknown, Some(Cause::Internal(reason)));
         }
-        let mut flags = BTreeSet::new();
-        for (name, raised) in encoding.relational.iter().flat_map(|relational| &relational.flags) {
-            let both = solver.fresh();
-            solver.add(&[!both, *raised]);
-            solver.add(&[!both, encoding.complete]);
-            match solver.solve(&[both]) {
-                Found::Model => drop(flags.insert(name.clone())),
-                Found::Stopped(stop) => return Answer::new(Verdict::Unknown, Some(stop.into())),
-                Found::Nothing => {}
-            }
-        }
+        let flags = match self.flags(last) {
+            Ok(flags) => flags,
+            Err(stop) => return Answer::new(Verdict::Unknown, Some(stop.into())),
+        };
+        let Last { encoding, solver, .. } = last;
         let Question::Holds(property) = self.query.question() else {
             return Answer { flags, ..Answer::new(Verdict::Verified, None) };
         };
