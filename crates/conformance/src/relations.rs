@@ -89,7 +89,7 @@ impl Attire {
                 in_section |= matches!(instr.op, Op::AtomicBegin);
                 in_section &= !matches!(instr.op, Op::AtomicEnd);
                 match &mut instr.op {
-                    Op::Fence(fence) if !fences.is_empty() && byte() % 3 > 0 => {
+                    Op::Fence(fence) if !fences.is_empty() && (!model.knows(*fence) || byte() % 3 > 0) => {
                         *fence = Fence::Named { name: fences[byte() % fences.len()], at: None };
                     }
                     Op::Access(access) => {

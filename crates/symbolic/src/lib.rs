@@ -140,6 +140,7 @@ impl Symbolic {
 
 /// Whether a formula says what is asked: histories are judged one by one.
 pub(crate) fn is_a_formula(query: &Query<'_>) -> Result<(), Refusal> {
+    query.reorders()?;
     match query.property() {
         Some(Property::Transactions(_)) => Err(Refusal::NotJudged(Subject::Histories)),
         _ => Ok(()),
