@@ -18,6 +18,7 @@ pub mod generate;
 pub mod models;
 pub mod pinned;
 pub mod random_c;
+pub mod relations;
 pub mod states;
 pub mod stream;
 pub mod termination;

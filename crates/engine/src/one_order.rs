@@ -6,12 +6,9 @@
 use cyrano_ir::dataflow::successors;
 use cyrano_ir::{AccessKind, Addr, InstrId, Op, Place, Program, Thread, Ty};
 
-/// What a program has that is about one order of all accesses, if anything.
+/// What of a program is about one order of all accesses, if anything is.
 pub fn one_order(program: &Program) -> Option<&'static str> {
     let ops = || program.threads.iter().flat_map(|thread| thread.code.iter().map(|instr| &instr.op));
-    if program.setup.is_some() {
-        return Some("a setup thread");
-    }
     if ops().any(|op| matches!(op, Op::Transaction(_) | Op::Invoke { .. } | Op::Respond(_))) {
         return Some("a transaction");
     }

@@ -132,5 +132,8 @@ fn unfit(program: &Program) -> Option<&'static str> {
     if accesses().any(|access| access.tags.contains(Tags::EXCLUSIVE)) {
         return Some("exclusive pairs");
     }
+    if program.setup.is_some() {
+        return Some("a setup thread");
+    }
     one_order(program)
 }

@@ -16,6 +16,7 @@ mod confirm;
 mod goals;
 mod graph;
 mod search;
+mod setup;
 mod supports;
 #[cfg(test)]
 mod tests;

@@ -116,7 +116,7 @@ impl Litmus {
             return Ok(report);
         }
         let mut answered = own.ask(query, watch);
-        if answered.answer.verdict != Verdict::Verified && runner.is_free() && model.cat().is_none() {
+        if answered.answer.verdict != Verdict::Verified && runner.is_free() {
             // Another engine may not need the bound that this one reached.
             let second = runner.part(ask.timeout, Some(EngineName::Symbolic)).ask(query, watch);
             if second.answer.verdict == Verdict::Verified {

@@ -23,7 +23,8 @@ use cyrano_engine::{Answer, Cause, Engine, Limits, Query, Refusal, Stop, Verdict
 use cyrano_explore::{Deadlocks, Explore, Unwritten};
 use cyrano_graphs::Graphs;
 use cyrano_interp::Interp;
-use cyrano_ir::{Program, Property};
+use cyrano_ir::dataflow::successors;
+use cyrano_ir::{InstrId, Program, Property};
 use cyrano_memory::Model;
 use cyrano_symbolic::{Export, Form, Refutation, Symbolic, refute};
 
@@ -39,6 +40,9 @@ const FIRST_MEMORY: u64 = 32 << 20;
 
 /// The same where memory is freed: which of the freed objects `malloc` returns makes states of one and the same observation, to no end.
 const FIRST_MEMORY_FREEING: u64 = 4 << 20;
+
+/// Up to so many accesses, and without loops, the reference is asked first under models about relations.
+const FEW_ACCESSES: usize = 24;
 
 /// What all questions of one run share.
 #[derive(Clone)]
@@ -320,6 +324,7 @@ impl Runner {
     pub fn keeping_symbolic(&self, symbolic_first: bool, query: &Query<'_>) -> Option<&Symbolic> {
         let usual = if symbolic_first { EngineName::SYMBOLIC_FIRST } else { EngineName::ALL };
         let usable = self.symbolic.sessions && self.cluster.is_none() && !query.model().has_own_order();
+        let usable = usable && query.model().cat().is_none();
         let chosen = self.choose(&usual, query).ok().filter(|_| usable);
         chosen.filter(|(chosen, _)| *chosen == EngineName::Symbolic).map(|_| &self.symbolic)
     }
@@ -340,6 +345,8 @@ impl Runner {
 
     /// The engine for a query, and why it is not the usual one; `Err` if there is none.
     fn choose(&self, usual: &[EngineName], query: &Query<'_>) -> Result<(EngineName, Option<String>), Cause> {
+        let related = for_relations(query.program());
+        let usual = if query.model().cat().is_some() { &related[..] } else { usual };
         let candidates = self.engine.as_ref().map_or(usual, std::slice::from_ref);
         let mut refused = Vec::new();
         // Who reorders pairs has states, and fewer of them than executions, as a rule.
@@ -386,6 +393,18 @@ impl Runner {
     /// Whether the run has to end before the next question is asked.
     pub fn stopped(&self) -> Option<Stop> {
         self.limits.exceeded(0)
+    }
+}
+
+/// The order of engines under a model about relations: the reference is faster where there are few accesses and no loops, and hopeless elsewhere.
+fn for_relations(program: &Program) -> [EngineName; 3] {
+    let ops = || program.threads.iter().flat_map(|thread| thread.code.iter().enumerate());
+    let back = ops().any(|(at, instr)| successors(&instr.op, InstrId::new(at)).any(|to| to.index() <= at));
+    let small = !back && ops().filter(|(_, instr)| instr.op.access().is_some()).count() <= FEW_ACCESSES;
+    if small {
+        [EngineName::Interp, EngineName::Symbolic, EngineName::Explore]
+    } else {
+        [EngineName::Symbolic, EngineName::Interp, EngineName::Explore]
     }
 }
 

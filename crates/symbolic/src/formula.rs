@@ -10,6 +10,7 @@ pub(crate) mod lit;
 pub(crate) mod optional;
 pub(crate) mod order;
 pub(crate) mod outcomes;
+pub(crate) mod relational;
 pub(crate) mod smt;
 pub(crate) mod swap;
 pub(crate) mod symmetry;

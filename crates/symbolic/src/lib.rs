@@ -22,6 +22,7 @@
 
 mod execute;
 mod formula;
+mod related;
 mod solve;
 use cyrano_engine::{Answer, Cause, Engine, Inexact, Limits, Query, Refusal, Subject, Verdict, Watch};
 use cyrano_ir::{AccessKind, Liveness, Op, Property, TxCriterion};
@@ -140,6 +141,7 @@ impl Symbolic {
 
 /// Whether a formula says what is asked: histories are judged one by one.
 pub(crate) fn is_a_formula(query: &Query<'_>) -> Result<(), Refusal> {
+    query.reorders()?;
     match query.property() {
         Some(Property::Transactions(_)) => Err(Refusal::NotJudged(Subject::Histories)),
         _ => Ok(()),
@@ -152,14 +154,13 @@ impl Engine for Symbolic {
     }
 
     fn supports(&self, query: &Query<'_>) -> Result<(), Refusal> {
-        query.reorders()?;
         let (program, model) = (query.program(), query.model());
         let beyond = match query.property() {
             Some(Property::Transactions(TxCriterion::InOrder(_))) => Some(Subject::Histories),
             Some(Property::Transactions(_)) if !program.has_calls() => Some(Subject::Histories),
             Some(Property::Progress(_)) => Some(Subject::Progress),
             Some(Property::Live(Liveness::Termination | Liveness::Passes(_))) => {
-                let in_order = !model.reordering().serial && !model.reordering().own_order;
+                let in_order = model.cat().is_none() && !model.reordering().serial && !model.reordering().own_order;
                 (!in_order || !self.idle_iterations).then_some(Subject::EndlessRuns)
             }
             Some(Property::Live(_)) => Some(Subject::EndlessRuns),
@@ -175,6 +176,9 @@ impl Engine for Symbolic {
         let mut code = program.threads.iter().flat_map(|thread| &thread.code);
         if code.any(|instr| matches!(instr.op, Op::Transaction(_))) {
             return Err(Refusal::NotJudged(Subject::Transactional));
+        }
+        if let Some(cat) = model.cat() {
+            return related::supports(program, model, cat);
         }
         let sees_itself =
             model.reordering().forwarding || model.reordering().keeps(AccessKind::Store, AccessKind::Load, true);

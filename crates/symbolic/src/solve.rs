@@ -8,5 +8,6 @@ pub(crate) mod histories;
 pub(crate) mod lasso;
 pub(crate) mod reached;
 pub(crate) mod refute;
+pub(crate) mod relations;
 pub(crate) mod session;
 pub(crate) mod solver;

@@ -10,6 +10,7 @@ use cyrano_memory::cat::{Cat, Judge};
 
 use super::goals::{is_done, outcome, race, truth, wrong};
 use super::graph::Candidate;
+use super::setup;
 use super::thread::{Need, Run, Status};
 use super::traces::Trace;
 use crate::error::ReplayError;
@@ -17,7 +18,7 @@ use crate::goals::decides;
 
 type Result<T> = std::result::Result<T, ReplayError>;
 
-fn refuted<T>(what: impl std::fmt::Display) -> Result<T> {
+pub(super) fn refuted<T>(what: impl std::fmt::Display) -> Result<T> {
     Err(ReplayError::new(what))
 }
 
@@ -29,6 +30,9 @@ pub(crate) fn confirm(
     violation: Option<&Violation>,
     execution: &Execution,
 ) -> Result<Replayed> {
+    if let Some(setup) = program.setup {
+        return setup::confirm(program, (model, cat), property, violation, execution, setup);
+    }
     let Some(relations) = &execution.relations else {
         return refuted(format_args!("{} is about relations, and the execution has none", model.name));
     };

@@ -1,4 +1,4 @@
-//! Refuses programs that are about one order of all accesses.
+//! Which programs the reference runs under models about relations.
 
 use cyrano_engine::{Inexact, Query, Refusal, one_order};
 
@@ -6,6 +6,10 @@ use cyrano_engine::{Inexact, Query, Refusal, one_order};
 pub(super) fn supports(query: &Query<'_>) -> Result<(), Refusal> {
     match one_order(query.program()) {
         Some(what) => Err(Refusal::Inexact(Inexact::OneOrder { model: query.model().name.clone(), what })),
+        None if query.program().setup.is_some() => {
+            let what = "a setup thread";
+            Err(Refusal::Inexact(Inexact::OneOrder { model: query.model().name.clone(), what }))
+        }
         None => Ok(()),
     }
 }

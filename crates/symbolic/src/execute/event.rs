@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use cyrano_ir::{AccessKind, ArrayId, EvalError, FenceSet, InstrId, ThreadId};
+use cyrano_ir::{AccessKind, ArrayId, EvalError, Fence, FenceSet, InstrId, ThreadId};
 
 use crate::execute::eval::{Registers, Taint};
 use crate::execute::loops::LoopId;
@@ -46,6 +46,10 @@ pub(crate) struct Sources {
     pub(crate) control: Taint,
     /// What it follows by the program's own order, its operands apart (axiom 9).
     pub(crate) follows: Taint,
+    /// What a compare-and-swap compares with.
+    pub(crate) compared: Taint,
+    /// The load-exclusive that a store-exclusive belongs to.
+    pub(crate) reserved: Taint,
     /// Whether the value it writes is computed from the one it reads itself.
     pub(crate) computes: bool,
 }
@@ -127,12 +131,31 @@ pub(crate) enum Item {
     Optional(Lit, u32, Option<usize>),
 }
 
+/// An event of a thread under a model about relations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Placed {
+    /// This access.
+    Access(usize),
+    /// This fence.
+    Fence(usize),
+}
+
+/// A fence under a model about relations.
+#[derive(Clone, Debug)]
+pub(crate) struct FenceEvent {
+    pub(crate) guard: Lit,
+    pub(crate) fence: Fence,
+    pub(crate) control: Taint,
+}
+
 /// An access as a replay meets it.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) guard: Lit,
     pub(crate) instr: InstrId,
     pub(crate) read: Option<Value>,
+    /// Whether a store-exclusive succeeds.
+    pub(crate) success: Option<Lit>,
     /// Its event; none for the setup thread, whose accesses come first in program order.
     pub(crate) event: Option<usize>,
     /// Whether it finds its object freed, and what is wrong then.
@@ -173,6 +196,8 @@ pub(crate) struct Spin {
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadRun {
     pub(crate) items: Vec<Item>,
+    /// Accesses and fences in program order, under a model about relations.
+    pub(crate) placed: Vec<Placed>,
     pub(crate) steps: Vec<Step>,
     /// The values chosen, where they are.
     pub(crate) choices: Vec<(Lit, Value)>,
@@ -217,6 +242,10 @@ pub(crate) struct Run {
     pub(crate) spins: Vec<Spin>,
     /// Calls and responses, those of a thread in program order.
     pub(crate) spoken: Vec<Spoken>,
+    /// Fences, under a model about relations.
+    pub(crate) fences: Vec<FenceEvent>,
+    /// Whether it is not known which branches some point of the code is in.
+    pub(crate) vague_scopes: bool,
     /// Whether a section that may wait was not looked at precisely.
     pub(crate) vague_waits: bool,
     /// Each says that the setup thread waits for ever at one of its conditions.

@@ -5,16 +5,16 @@
 
 use std::rc::Rc;
 
-use cyrano_ir::{Access, AccessKind, Addr, ArrayId, BinOp, Change, InstrId, LocalExpr, Op, Place};
-use cyrano_memory::Control;
+use cyrano_ir::{Access, AccessKind, Addr, ArrayId, BinOp, Change, InstrId, LocalExpr, Op, Place, Tags};
 
 use crate::execute::arith::Computed;
 use crate::execute::eval::Taint;
-use crate::execute::event::{Address, Event, Item, Sources, Spoken, Step};
+use crate::execute::event::{Address, Event, Item, Placed, Sources, Spoken, Step};
 use crate::execute::range::Range;
 use crate::execute::value::Value;
 use crate::execute::walk::{ThreadState, ThreadWalk};
 use crate::formula::lit::{FALSE, Lit, TRUE};
+use crate::formula::order::same_address;
 use crate::formula::swap::{Swap, pointer_and_offset};
 use crate::formula::symmetry::Exchanges;
 
@@ -32,6 +32,16 @@ impl ThreadWalk<'_, '_> {
         let (value, wrong) = state.registers.eval(self.gates, expr);
         let taint = state.registers.taint(self.gates, expr);
         (self.repair((value, wrong), guard), taint)
+    }
+
+    /// The same, but under a model about relations an error ends the thread.
+    fn settled(&mut self, expr: &LocalExpr, guard: &mut Lit, state: &ThreadState) -> (Value, Taint) {
+        if !self.set.traits.relational {
+            return self.compute(expr, *guard, state);
+        }
+        let (value, wrong) = state.registers.eval(self.gates, expr);
+        self.stop(guard, wrong);
+        (value, state.registers.taint(self.gates, expr))
     }
 
     fn repair(&mut self, (value, wrong): Computed, guard: Lit) -> Value {
@@ -62,7 +72,7 @@ impl ThreadWalk<'_, '_> {
         let (choices, wrong) = state.registers.resolve(self.gates, dst);
         self.stop(guard, wrong);
         let open = state.registers.is_open(value);
-        let (value, taint) = self.compute(value, *guard, state);
+        let (value, taint) = self.settled(value, guard, state);
         let index = state.registers.index_taint(self.gates, dst);
         let taint = self.gates.union(&taint, &index);
         let taint = self.hand_on(pc, taint, *guard, state);
@@ -102,7 +112,7 @@ impl ThreadWalk<'_, '_> {
         }
         let (value, wrong) = state.registers.eval(self.gates, cond);
         self.stop(guard, wrong);
-        if self.set.model.reordering().dependencies.control != Control::None {
+        if self.set.traits.control {
             let taint = state.registers.taint(self.gates, cond);
             state.control = self.gates.union(&state.control, &taint);
         }
@@ -144,13 +154,16 @@ impl ThreadWalk<'_, '_> {
         *guard = self.gates.and(*guard, holds);
     }
 
-    pub(crate) fn assert(&mut self, cond: &LocalExpr, guard: Lit, state: &ThreadState) {
+    pub(crate) fn assert(&mut self, cond: &LocalExpr, goes_on: &mut Lit, state: &ThreadState) {
         if self.ghost {
             return;
         }
         let (value, wrong) = state.registers.eval(self.gates, cond);
-        let guard = self.gates.and(guard, self.whole);
+        let guard = self.gates.and(*goes_on, self.whole);
         let error = self.gates.and(guard, wrong);
+        if self.set.traits.relational && !self.any_path {
+            *goes_on = self.gates.and(*goes_on, !wrong);
+        }
         let holds = self.gates.is_true(&value);
         let fails = self.gates.and(!wrong, !holds);
         let fails = self.gates.and(guard, fails);
@@ -223,15 +236,18 @@ impl ThreadWalk<'_, '_> {
         let mut from = Sources { address: address_taint, control, follows, ..Sources::default() };
         let nothing = Value::nothing();
         let old = read.as_ref().unwrap_or(&nothing);
-        let write = change.as_ref().map(|change| self.change(change, old, *guard, state, &mut from));
+        let success = self.attempt(access, &address, *guard, state, &mut from);
+        let write = change.as_ref().map(|change| self.change(change, old, guard, state, &mut from));
+        let write = self.attempted(write, success);
         let freed = self.look(pc, kind, &address, *guard, state);
         let number = u32::try_from(self.run.events.len()).unwrap_or(u32::MAX);
         self.hand_on_access(pc, number, *guard);
-        if let (Some(((choices, _), index)), Some(value)) = (place, &read) {
+        let told = success.map(|success| Value::truth(!success)).or_else(|| read.clone());
+        if let (Some(((choices, _), index)), Some(value)) = (place, &told) {
             if self.own.is_some() {
                 from.follows = self.gates.union(&from.follows, &index);
             }
-            let own = if self.tracks { Rc::new(vec![(number, TRUE)]) } else { Taint::default() };
+            let own = if self.tracks { Rc::new(vec![(number, success.unwrap_or(TRUE))]) } else { Taint::default() };
             let taint = self.gates.union(&index, &own);
             state.registers.write(self.gates, &choices, value, &taint, true);
         }
@@ -254,8 +270,9 @@ impl ThreadWalk<'_, '_> {
         );
         if !self.ghost {
             let guard = self.gates.and(*guard, self.whole);
-            self.out.steps.push(Step { guard, instr: pc, read, event, freed });
+            self.out.steps.push(Step { guard, instr: pc, read, success, event, freed });
         }
+        self.reserve(access, number, state);
     }
 
     /// A call or a response. The setup thread makes none.
@@ -280,7 +297,7 @@ impl ThreadWalk<'_, '_> {
         );
         if let Some(event) = event.filter(|_| !self.ghost) {
             self.run.spoken.push(Spoken { event, invokes: matches!(op, Op::Invoke { .. }), said });
-            self.out.steps.push(Step { guard, instr: pc, read: None, event: Some(event), freed: None });
+            self.out.steps.push(Step { guard, instr: pc, read: None, success: None, event: Some(event), freed: None });
         }
     }
 
@@ -305,6 +322,7 @@ impl ThreadWalk<'_, '_> {
         self.run.events.push(event);
         if !self.ghost {
             self.out.items.push(Item::Access(number));
+            self.out.placed.push(Placed::Access(number));
         }
         Some(number)
     }
@@ -327,31 +345,77 @@ impl ThreadWalk<'_, '_> {
         &mut self,
         change: &Change,
         old: &Value,
-        guard: Lit,
+        guard: &mut Lit,
         state: &ThreadState,
         from: &mut Sources,
     ) -> (Value, Lit) {
         match change {
             Change::Set(value) => {
-                let (value, taint) = self.compute(value, guard, state);
+                let (value, taint) = self.settled(value, guard, state);
                 (from.data, from.flow) = (taint.clone(), taint);
-                (value, guard)
+                (value, *guard)
             }
             Change::Add(value) => {
-                let (value, taint) = self.compute(value, guard, state);
+                let (value, taint) = self.settled(value, guard, state);
                 (from.data, from.flow, from.computes) = (taint.clone(), taint, true);
                 self.gates.exchanges.retain(|swap| swap.keeps_binary(BinOp::Add, &old.range, &value.range));
-                let sum = self.gates.binary(BinOp::Add, old, &value);
-                (self.repair(sum, guard), guard)
+                let (sum, wrong) = self.gates.binary(BinOp::Add, old, &value);
+                if self.set.traits.relational {
+                    self.stop(guard, wrong);
+                    return (sum, *guard);
+                }
+                (self.repair((sum, wrong), *guard), *guard)
             }
             Change::Cas { expected, new } => {
-                let (expected, compared) = self.compute(expected, guard, state);
-                let (new, taint) = self.compute(new, guard, state);
+                let (expected, compared) = self.settled(expected, guard, state);
+                let (new, taint) = self.settled(new, guard, state);
                 from.data = self.gates.union(&compared, &taint);
+                from.compared = compared;
                 from.flow = taint;
                 let same = self.gates.equal(old, &expected);
-                (new, self.gates.and(guard, same))
+                (new, self.gates.and(*guard, same))
             }
+        }
+    }
+}
+
+/// Store-exclusives.
+impl ThreadWalk<'_, '_> {
+    /// Whether a store-exclusive succeeds: a choice, if the last exclusive access was a load of its word.
+    fn attempt(
+        &mut self,
+        access: &Access,
+        address: &Address,
+        guard: Lit,
+        state: &mut ThreadState,
+        from: &mut Sources,
+    ) -> Option<Lit> {
+        let exclusive = self.set.traits.relational && access.tags.contains(Tags::EXCLUSIVE);
+        if !exclusive || access.kind != AccessKind::Store {
+            return None;
+        }
+        let success = self.gates.fresh();
+        from.reserved = std::mem::take(&mut state.reserved);
+        let mut possible = vec![!success, !guard];
+        for (load, lit) in from.reserved.iter() {
+            let Some(load) = self.run.events.get(*load as usize) else { continue };
+            let same = same_address(self.gates, &load.address, address);
+            possible.push(self.gates.and(*lit, same));
+        }
+        self.gates.clause(&possible);
+        Some(success)
+    }
+
+    /// What is written where the store succeeds.
+    fn attempted(&mut self, write: Option<(Value, Lit)>, success: Option<Lit>) -> Option<(Value, Lit)> {
+        let (value, writes) = write?;
+        Some((value, success.map_or(writes, |success| self.gates.and(writes, success))))
+    }
+
+    /// A load-exclusive makes room for a store-exclusive.
+    fn reserve(&mut self, access: &Access, number: u32, state: &mut ThreadState) {
+        if self.set.traits.relational && access.tags.contains(Tags::EXCLUSIVE) && access.kind.reads() {
+            state.reserved = Rc::new(vec![(number, TRUE)]);
         }
     }
 }

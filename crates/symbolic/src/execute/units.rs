@@ -39,7 +39,7 @@ impl ThreadWalk<'_, '_> {
 
     /// Under a serial model not going on is one of the thread's ways outside of operations, too: somebody's operation that is not finished excludes what comes after it.
     pub(crate) fn may_pause(&mut self, guard: Lit, state: &ThreadState) -> Lit {
-        if !self.set.model.reordering().serial || state.unit.is_some() || state.memory.is_some() {
+        if !self.set.traits.serial || state.unit.is_some() || state.memory.is_some() {
             return guard;
         }
         let goes_on = self.gates.fresh();

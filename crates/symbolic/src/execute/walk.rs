@@ -18,12 +18,12 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use cyrano_ir::dataflow::Liveness;
-use cyrano_ir::{InstrId, Op, Program, ThreadId};
-use cyrano_memory::{Control, Model};
+use cyrano_ir::dataflow::{Liveness, joins};
+use cyrano_ir::{Fence, InstrId, Op, Program, ThreadId};
+use cyrano_memory::{Control, Dependencies, Model};
 
 use crate::execute::eval::{Registers, Taint};
-use crate::execute::event::{Item, LoopKey, Run, ThreadRun, Unit, Wait};
+use crate::execute::event::{FenceEvent, Item, LoopKey, Placed, Run, ThreadRun, Unit, Wait};
 use crate::execute::follow::Follow;
 use crate::execute::idle::{Idle, Mark, Point};
 use crate::execute::loops::{Key, Loops};
@@ -40,6 +40,7 @@ const CERTAIN: u32 = 512;
 pub(crate) struct Setting<'a> {
     pub(crate) program: &'a Program,
     pub(crate) model: &'a Model,
+    pub(crate) traits: Traits,
     pub(crate) loops: &'a [Loops],
     pub(crate) live: &'a [Liveness],
     /// Where each thread may be found idle.
@@ -52,11 +53,49 @@ pub(crate) struct Setting<'a> {
     pub(crate) optional: &'a Positions,
 }
 
+/// What symbolic execution has to know of a model.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Traits {
+    /// It is about relations: a computation that goes wrong ends the thread, and fences are events.
+    pub(crate) relational: bool,
+    /// Operations run one after the other.
+    pub(crate) serial: bool,
+    /// What values were computed from matters.
+    tracks: bool,
+    /// Which branches were taken matters.
+    pub(crate) control: bool,
+    /// A store may be seen before the branch that leads to it is decided.
+    speculates: bool,
+}
+
+impl Traits {
+    /// Those of a model.
+    pub(crate) fn of(model: &Model) -> Self {
+        if model.cat().is_some() {
+            return Self { relational: true, serial: false, tracks: true, control: true, speculates: true };
+        }
+        let parameters = model.reordering();
+        let Dependencies { data, address, control } = parameters.dependencies;
+        let control = control != Control::None;
+        Self {
+            relational: false,
+            serial: parameters.serial,
+            tracks: data || address || control || parameters.may_invent_values(),
+            control,
+            speculates: !parameters.branches_order_stores(),
+        }
+    }
+}
+
 /// The state of the thread at a point of its code.
 #[derive(Clone)]
 pub(crate) struct ThreadState {
     pub(crate) registers: Registers,
     pub(crate) control: Taint,
+    /// The branches that it is in, if branches have an end: where the ways of each meet, and what everything depended on before it.
+    pub(crate) scopes: Vec<(InstrId, Taint)>,
+    /// The load-exclusive that a store-exclusive would belong to.
+    pub(crate) reserved: Taint,
     pub(crate) unit: Option<usize>,
     pub(crate) in_section: bool,
     /// The section, if it may be cut off.
@@ -91,6 +130,8 @@ pub(crate) struct ThreadWalk<'a, 'g> {
     pub(crate) own: Option<Follow<'a>>,
     /// Follows every branch that a loaded value decides both ways, and goes on after errors.
     pub(crate) any_path: bool,
+    /// Where the ways of a branch meet, if branches have an end.
+    joins: Option<Vec<Option<InstrId>>>,
     /// Looks at final memory: the end of the section ends the walk.
     pub(crate) ghost: bool,
     pub(crate) stuck: Vec<Lit>,
@@ -117,12 +158,12 @@ enum Next {
 
 impl<'a, 'g> ThreadWalk<'a, 'g> {
     fn new(set: &'a Setting<'a>, gates: &'g mut Gates, run: &'g mut Run, thread: ThreadId) -> Self {
-        let dependencies = set.model.reordering().dependencies;
-        let keeps = dependencies.data || dependencies.address || dependencies.control != Control::None;
         let registers = Registers { values: Vec::new(), taints: Vec::new(), open: Vec::new() };
-        let out = ThreadRun { items: Vec::new(), steps: Vec::new(), choices: Vec::new(), halted: FALSE, registers };
-        let tracks = keeps || set.model.reordering().may_invent_values();
-        let any_path = gates.dry && !set.model.reordering().branches_order_stores();
+        let (items, placed, steps, choices) = Default::default();
+        let out = ThreadRun { items, placed, steps, choices, halted: FALSE, registers };
+        let tracks = set.traits.tracks;
+        let any_path = gates.dry && set.traits.speculates;
+        let joins = (set.traits.relational && set.program.scoped).then(|| joins(set.program.thread(thread)));
         let own = set.model.own_order(set.program).map(Follow::new);
         Self {
             set,
@@ -137,6 +178,7 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
             tracks,
             own,
             any_path,
+            joins,
             ghost: false,
             stuck: Vec::new(),
             whole: TRUE,
@@ -165,6 +207,8 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
         let mut state = ThreadState {
             registers,
             control: Taint::default(),
+            scopes: Vec::new(),
+            reserved: Taint::default(),
             unit: None,
             in_section: false,
             section: None,
@@ -172,7 +216,7 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
             decided: (0, 0),
         };
         let mut guard = guard;
-        if set.model.reordering().serial && !code.has_operations() && !is_setup {
+        if set.traits.serial && !code.has_operations() && !is_setup {
             guard = walk.begin_operation(guard, &mut state);
         }
         let start = set.loops[thread.index()].start();
@@ -204,6 +248,8 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
         let state = ThreadState {
             registers,
             control: Taint::default(),
+            scopes: Vec::new(),
+            reserved: Taint::default(),
             unit: Some(unit),
             in_section: true,
             section: None,
@@ -257,6 +303,8 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
                 }
             }
             state.control = self.gates.join(lit, &other.control, &state.control);
+            state.reserved = self.gates.join(lit, &other.reserved, &state.reserved);
+            self.join_scopes(lit, &mut state, &other);
             // Control depends on more than constants where several ways meet.
             state.decided = (state.decided.0.max(other.decided.0), state.decided.1.max(other.decided.1) + 1);
             if let (Some(memory), Some(other)) = (&mut state.memory, &other.memory)
@@ -270,11 +318,25 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
         (guard, state)
     }
 
+    /// Joins the branches that two ways are in; they are the same ones unless the code jumps into the middle of one.
+    fn join_scopes(&mut self, lit: Lit, state: &mut ThreadState, other: &ThreadState) {
+        let ends = |scopes: &[(InstrId, Taint)]| scopes.iter().map(|(join, _)| *join).collect::<Vec<_>>();
+        if ends(&state.scopes) != ends(&other.scopes) {
+            self.run.vague_scopes = true;
+            return;
+        }
+        for (own, (_, before)) in state.scopes.iter_mut().zip(&other.scopes) {
+            own.1 = self.gates.join(lit, before, &own.1);
+        }
+    }
+
     fn nowhere(&self) -> ThreadState {
         let registers = Registers { values: Vec::new(), taints: Vec::new(), open: Vec::new() };
         ThreadState {
             registers,
             control: Taint::default(),
+            scopes: Vec::new(),
+            reserved: Taint::default(),
             unit: None,
             in_section: false,
             section: None,
@@ -364,7 +426,8 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
         }
     }
 
-    fn arrive(&mut self, key: Key, pc: InstrId, guard: Lit, state: ThreadState) {
+    fn arrive(&mut self, key: Key, pc: InstrId, guard: Lit, mut state: ThreadState) {
+        state.leave_branches(pc);
         if guard != FALSE {
             self.todo.entry(key).or_insert_with(|| Pending { pc, ways: Vec::new() }).ways.push((guard, state));
         }
@@ -383,6 +446,7 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
             self.run.instructions += 1;
             self.run.reached.push((self.thread, pc, *guard));
         }
+        state.leave_branches(pc);
         self.whole = state.section.map_or(TRUE, |section| self.run.sections[section].whole);
         match op {
             Op::Assign { dst, value } => self.assign(pc, dst, value, guard, state),
@@ -390,6 +454,7 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
                 *guard = self.may_pause(*guard, state);
                 self.access(pc, access, guard, state);
             }
+            Op::Fence(fence) if self.set.traits.relational => self.fence(*fence, *guard, state),
             Op::Fence(fence) => self.out.items.push(match self.set.optional.get(self.thread, pc) {
                 Some(position) => Item::Optional(*guard, position, state.unit),
                 None => Item::Fence(*guard, fence.pairs(), state.unit),
@@ -408,10 +473,10 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
                     state.unit = None;
                 }
             }
-            Op::OperationBegin(_) if self.set.model.reordering().serial && state.memory.is_none() => {
+            Op::OperationBegin(_) if self.set.traits.serial && state.memory.is_none() => {
                 *guard = self.begin_operation(*guard, state);
             }
-            Op::OperationEnd if self.set.model.reordering().serial && state.memory.is_none() => {
+            Op::OperationEnd if self.set.traits.serial && state.memory.is_none() => {
                 if let Some(unit) = state.unit.take() {
                     self.run.units[unit].ends.push(*guard);
                 }
@@ -426,8 +491,11 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
             Op::Choose { dst, from } => self.choice(pc, dst, from, guard, state),
             Op::Assume(cond) => self.assume(pc, cond, guard, state),
             Op::Limit { cond, .. } => self.limit(pc, cond, guard, state),
-            Op::Assert { cond, .. } => self.assert(cond, *guard, state),
+            Op::Assert { cond, .. } => self.assert(cond, guard, state),
             Op::Branch { cond, then_to, else_to } => {
+                if let Some(join) = self.joins.as_ref().and_then(|joins| joins[pc.index()]) {
+                    state.scopes.push((join, state.control.clone()));
+                }
                 let holds = self.decide(pc, cond, guard, state);
                 let (then, other) = (self.gates.and(*guard, holds), self.gates.and(*guard, !holds));
                 let (then_key, else_key) =
@@ -444,6 +512,23 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
             Op::Halt => return self.halt(*guard, state),
         }
         Next::On
+    }
+}
+
+impl ThreadState {
+    /// Where the ways of a branch meet, nothing depends on it any more.
+    fn leave_branches(&mut self, pc: InstrId) {
+        while let Some((_, before)) = self.scopes.pop_if(|(join, _)| *join == pc) {
+            self.control = before;
+        }
+    }
+}
+
+impl ThreadWalk<'_, '_> {
+    /// A fence, which is an event of its own.
+    fn fence(&mut self, fence: Fence, guard: Lit, state: &ThreadState) {
+        self.out.placed.push(Placed::Fence(self.run.fences.len()));
+        self.run.fences.push(FenceEvent { guard, fence, control: state.control.clone() });
     }
 }
 

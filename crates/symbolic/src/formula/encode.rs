@@ -6,6 +6,7 @@ use cyrano_engine::{Query, Question};
 use cyrano_ir::dataflow::Liveness;
 use cyrano_ir::{FinalVar, LocId, Program, Property, Quantifier, ThreadId};
 use cyrano_memory::Model;
+use cyrano_memory::cat::Cat;
 use rustc_hash::FxHashMap;
 
 use crate::Symbolic;
@@ -16,7 +17,7 @@ use crate::execute::loops::Loops;
 use crate::execute::range::Range;
 use crate::execute::silent::Words;
 use crate::execute::value::Value;
-use crate::execute::walk::{Setting, ThreadWalk};
+use crate::execute::walk::{Setting, ThreadWalk, Traits};
 use crate::formula::gates::{Formula, Gates};
 use crate::formula::graph::{Graph, Node};
 use crate::formula::hang::{look, stuck};
@@ -24,6 +25,7 @@ use crate::formula::lit::{FALSE, Lit, TRUE};
 use crate::formula::optional::{Optional, Positions};
 use crate::formula::order::Order;
 use crate::formula::outcomes::none_of;
+use crate::formula::relational::{self, Relational};
 use crate::formula::swap::Swap;
 use crate::formula::symmetry::{self, Exchanges};
 use crate::formula::values;
@@ -73,6 +75,8 @@ pub(crate) struct Encoding {
     pub(crate) exceeded: Vec<(LoopKey, Lit)>,
     /// Pairs of threads that were put in order.
     pub(crate) ordered_threads: u64,
+    /// What is known of relations, under a model about them.
+    pub(crate) relational: Option<Box<Relational>>,
     /// What it takes to choose among optional fences, if there are any.
     pub(crate) optional: Option<Optional>,
 }
@@ -94,10 +98,10 @@ impl<'a> Problem<'a> {
         let words = Words::new(program, model);
         let idle = program.thread_ids().zip(&loops).zip(&live).map(|((thread, loops), live)| {
             let code = program.thread(thread);
-            if engine.idle_iterations { Idle::new(&words, thread, code, loops, live) } else { Idle::default() }
+            if engine.idle_iterations && model.cat().is_none() { Idle::new(&words, thread, code, loops, live) } else { Idle::default() }
         });
         let idle = idle.collect();
-        let swaps = if engine.thread_symmetry { symmetry::candidates(program, model, question) } else { Vec::new() };
+        let swaps = if engine.thread_symmetry && model.cat().is_none() { symmetry::candidates(program, model, question) } else { Vec::new() };
         let positions = Positions::default();
         let (ranges, covers) = (engine.ranges, engine.covered_histories);
         Self { program, model, question, ranges, loops, live, idle, swaps, positions, covers }
@@ -127,6 +131,9 @@ impl<'a> Problem<'a> {
         let set = self.setting(&bound, &words);
         let mut run = walk_all(&set, &mut gates);
         run.settle_sections(&mut gates);
+        if let Some(cat) = self.model.cat() {
+            return self.encode_relations(cat, gates, run, &words);
+        }
         let deadlock = match self.looks_for_deadlocks() {
             true => stuck(&set, &mut gates, &mut run, self.about_ends()),
             false => FALSE,
@@ -144,6 +151,20 @@ impl<'a> Problem<'a> {
         Encoding { ordered_threads, ..encoding }
     }
 
+    /// The same under a model about relations.
+    fn encode_relations(&self, cat: &Cat, mut gates: Gates, run: Run, words: &[Range]) -> Encoding {
+        let asked = asked(self.program, self.question).into_iter().filter_map(|var| match var {
+            FinalVar::Loc(loc) => Some(loc),
+            FinalVar::Reg(..) => None,
+        });
+        let asked: Vec<LocId> = asked.collect();
+        let set = relational::Setting { program: self.program, run: &run, words, asked: &asked };
+        let (mut found, graph) = relational::encode(&set, cat, &mut gates);
+        let finals = std::mem::take(&mut found.finals);
+        let encoding = self.finish(gates, graph, run, Vec::new(), Vec::new(), FALSE, &finals);
+        Encoding { relational: Some(Box::new(found)), ..encoding }
+    }
+
     /// The exchanges of threads that every computation commutes with.
     fn symmetries(&self, set: &Setting<'_>) -> Vec<Swap> {
         let mut gates = Gates::new(true);
@@ -157,7 +178,8 @@ impl<'a> Problem<'a> {
     fn setting<'s>(&'s self, bound: &'s dyn Fn(LoopKey) -> usize, words: &'s [Range]) -> Setting<'s> {
         let (loops, live, idle) = (&self.loops, &self.live, &self.idle);
         let optional = &self.positions;
-        Setting { program: self.program, model: self.model, loops, live, idle, bound, words, optional }
+        let traits = Traits::of(self.model);
+        Setting { program: self.program, model: self.model, traits, loops, live, idle, bound, words, optional }
     }
 
     /// What each word may hold (CheckFence, section 3.4): the initial value and what is ever stored there.
@@ -293,6 +315,7 @@ impl<'a> Problem<'a> {
             asked,
             exceeded,
             ordered_threads: 0,
+            relational: None,
             optional,
         }
     }

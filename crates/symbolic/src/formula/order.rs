@@ -23,7 +23,7 @@ use cyrano_ir::{AccessKind, FenceSet, LocId, Program, ThreadId, Ty};
 use cyrano_memory::Model;
 
 use crate::execute::eval::Taint;
-use crate::execute::event::{Event, Item, Run};
+use crate::execute::event::{Address, Event, Item, Run};
 use crate::formula::fence::{Fences, is_kept};
 use crate::formula::gates::Gates;
 use crate::formula::graph::{Graph, Node};
@@ -64,13 +64,18 @@ fn is_transparent(model: &Model, kind: AccessKind) -> bool {
 
 /// Whether two accesses touch the same word, given that both are executed.
 pub(crate) fn same_word(gates: &mut Gates, a: &Event, b: &Event) -> Lit {
-    match (a.address.single(), b.address.single()) {
-        (Some(word), _) => b.address.at(word).unwrap_or(FALSE),
-        (_, Some(word)) => a.address.at(word).unwrap_or(FALSE),
-        _ => match (&a.address.index, &b.address.index) {
+    same_address(gates, &a.address, &b.address)
+}
+
+/// Whether two addresses are the same word.
+pub(crate) fn same_address(gates: &mut Gates, a: &Address, b: &Address) -> Lit {
+    match (a.single(), b.single()) {
+        (Some(word), _) => b.at(word).unwrap_or(FALSE),
+        (_, Some(word)) => a.at(word).unwrap_or(FALSE),
+        _ => match (&a.index, &b.index) {
             (Some((array, index)), Some((other, other_index))) if array == other => gates.equal(index, other_index),
             _ => {
-                let common = a.address.words.iter().filter_map(|(word, lit)| Some((*lit, b.address.at(*word)?)));
+                let common = a.words.iter().filter_map(|(word, lit)| Some((*lit, b.at(*word)?)));
                 let common: Vec<(Lit, Lit)> = common.collect();
                 let common: Vec<Lit> = common.into_iter().map(|(one, other)| gates.and(one, other)).collect();
                 gates.any(common)

@@ -196,7 +196,7 @@ fn thin_air(order: &Order<'_>, seen: &[Seen]) -> Graph {
 }
 
 /// The part of a graph that cycles can pass.
-fn pruned(graph: Graph) -> Graph {
+pub(crate) fn pruned(graph: Graph) -> Graph {
     let components = graph.components();
     let mut kept = Graph::default();
     let mut numbers = vec![None; graph.nodes as usize];

@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 
 use cyrano_engine::{Access, Blocked, Execution, Violation};
-use cyrano_ir::{Change, EvalError, InstrId, LocalExpr, Op, Place, Program, RegId, ThreadId};
+use cyrano_ir::{AccessKind, Change, EvalError, InstrId, LocalExpr, Op, Place, Program, RegId, Tags, ThreadId};
 
 use crate::execute::event::Wait;
 use crate::formula::encode::Encoding;
 use crate::formula::lit::Lit;
 use crate::formula::optional::same_section;
+use crate::solve::relations::relations;
 
 /// A thread that runs this long without an access is left where it is.
 const INSTRUCTIONS: usize = 1_000_000;
@@ -46,6 +47,8 @@ pub(crate) fn decode(
 ) -> Option<Decoded> {
     let mut execution = Execution::default();
     let mut accesses: Vec<Option<Access>> = vec![None; encoding.run.events.len()];
+    let mut numbers = vec![0; encoding.run.events.len()];
+    let relational = encoding.relational.as_deref();
     let (mut violation, mut said) = (None, Vec::new());
     for (thread, run) in program.thread_ids().zip(&encoding.run.threads) {
         let choices = run.choices.iter().filter(|(guard, _)| value(*guard)).map(|(_, choice)| choice.read(value));
@@ -53,7 +56,11 @@ pub(crate) fn decode(
         let steps = run.steps.iter().filter(|step| value(step.guard));
         let planned: Vec<Planned> = steps
             .clone()
-            .map(|step| Planned { instr: Some(step.instr), read: step.read.as_ref().map(|read| read.read(value)) })
+            .map(|step| Planned {
+                instr: Some(step.instr),
+                read: step.read.as_ref().map(|read| read.read(value)),
+                success: step.success.is_none_or(value),
+            })
             .collect();
         let left_out = leaves_out(encoding, thread, value);
         let mut machine = Machine::new(program, thread, &choices, &planned, left_out);
@@ -61,6 +68,10 @@ pub(crate) fn decode(
         for ((step, plan), (index, written)) in steps.clone().zip(&planned).zip(written.into_iter().enumerate()) {
             let access = Access { thread, index: u32::try_from(index).ok()?, read: plan.read, written };
             match step.event {
+                Some(event) if relational.is_some() => {
+                    execution.order.push(access);
+                    numbers[event] = execution.order.len();
+                }
                 Some(event) => accesses[event] = Some(access),
                 None => execution.order.push(access),
             }
@@ -71,7 +82,7 @@ pub(crate) fn decode(
             None => machine.violation(encoding.asserts),
             Some(shown) => {
                 let planned: Vec<Planned> =
-                    planned.iter().map(|plan| Planned { instr: None, read: plan.read }).collect();
+                    planned.iter().map(|plan| Planned { instr: None, ..*plan }).collect();
                 let mut machine = Machine::new(shown, thread, &choices, &planned, left_out);
                 machine.run()?;
                 at = std::mem::take(&mut machine.at);
@@ -85,6 +96,11 @@ pub(crate) fn decode(
         });
         violation = violation.or(told);
         execution.choices.push(choices);
+    }
+    if let Some(relational) = relational {
+        execution.relations = Some(Box::new(relations(relational, &numbers, value)));
+        let blocked = Vec::new();
+        return Some(Decoded { execution, violation, blocked, said });
     }
     let mut at_node = vec![Vec::new(); encoding.graph.nodes as usize];
     encoding.nodes.iter().zip(accesses).for_each(|(node, access)| at_node[node.index()].extend(access));
@@ -112,10 +128,13 @@ fn leaves_out(encoding: &Encoding, thread: ThreadId, value: &dyn Fn(Lit) -> bool
 }
 
 /// An access that the model says is executed.
+#[derive(Clone, Copy)]
 struct Planned {
     /// Where; none if this is not known.
     instr: Option<InstrId>,
     read: Option<i128>,
+    /// Whether a store-exclusive succeeds.
+    success: bool,
 }
 
 /// One thread that runs again.
@@ -290,10 +309,13 @@ impl<'a> Machine<'a> {
             return Flow::Odd;
         }
         self.before_section = None;
-        let written = access.change.as_ref().and_then(|change| self.change(change, planned.read.unwrap_or(0)));
+        let written = access.change.as_ref().filter(|_| planned.success);
+        let written = written.and_then(|change| self.change(change, planned.read.unwrap_or(0)));
         self.written.push(written);
         self.at.push(self.pc);
-        if let (Some(register), Some(value)) = (register, planned.read) {
+        let exclusive = access.kind == AccessKind::Store && access.tags.contains(Tags::EXCLUSIVE);
+        let told = if exclusive { Some(i128::from(!planned.success)) } else { planned.read };
+        if let (Some(register), Some(value)) = (register, told) {
             self.registers[register.index()] = value;
         }
         self.go(InstrId(self.pc.0 + 1))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use cyrano_engine::{Answer, Cause, Question, Verdict, Violation, limit_reason, vacuity};
+use cyrano_engine::{Answer, Cause, Question, Stop, Verdict, Violation, limit_reason, vacuity};
 use cyrano_ir::{Program, Property, Quantifier};
 
 use super::{Ask, Cut, Decision, Findings, Last};
@@ -76,6 +76,26 @@ impl Ask<'_> {
         answer
     }
 
+    /// The flags that some execution raises which runs to its end.
+    fn flags(&mut self, last: &mut Last) -> Result<BTreeSet<String>, Stop> {
+        let none = last.encoding.relational.as_ref().is_none_or(|relational| relational.flags.is_empty());
+        if none {
+            return Ok(BTreeSet::new());
+        }
+        // Executions with outcomes that were found are not asked for again, and may raise flags.
+        let mut again = self.asks_for_outcomes().then(|| self.load());
+        let Last { encoding, solver, .. } = again.as_mut().unwrap_or(last);
+        let mut flags = BTreeSet::new();
+        for (name, raised) in encoding.relational.iter().flat_map(|relational| &relational.flags) {
+            match solver.solve(&[*raised, encoding.complete]) {
+                Found::Model => drop(flags.insert(name.clone())),
+                Found::Stopped(stop) => return Err(stop),
+                Found::Nothing => {}
+            }
+        }
+        Ok(flags)
+    }
+
     fn complete_within(&mut self, last: &mut Last) -> Answer {
         let Last { encoding, solver, .. } = last;
         let selected = self.selected(encoding);
@@ -104,7 +124,29 @@ impl Ask<'_> {
                 Found::Nothing => {}
             }
         }
-        let Question::Holds(property) = self.query.question() else { return Answer::new(Verdict::Verified, None) };
+        if encoding.run.vague_scopes {
+            let reason = "the program jumps into a branch whose end is not known";
+            return Answer::new(Verdict::Unknown, Some(Cause::Internal(reason)));
+        }
+        let flags = match self.flags(last) {
+            Ok(flags) => flags,
+            Err(stop) => return Answer::new(Verdict::Unknown, Some(stop.into())),
+        };
+        let Last { encoding, solver, .. } = last;
+        let Question::Holds(property) = self.query.question() else {
+            return Answer { flags, ..Answer::new(Verdict::Verified, None) };
+        };
+        if !flags.is_empty() {
+            let reason = Cause::Flagged(flags.iter().cloned().collect());
+            return Answer { flags, ..Answer::new(Verdict::Unknown, Some(reason)) };
+        }
+        let mut solve = |lit: Lit| {
+            let found = solver.solve(&[&selected[..], &[lit]].concat());
+            if found == Found::Nothing {
+                self.needed.extend(solver.core(&selected));
+            }
+            found
+        };
         let (exercised, nothing) = exercise(self.query.program(), property, encoding, self.did);
         let waits = *property == Property::Assertions && self.problem.program.may_wait();
         let mut reached = if waits { Found::Model } else { Found::Nothing };
@@ -122,9 +164,18 @@ impl Ask<'_> {
             (Found::Nothing | Found::Model, _) if vague_waits => {
                 Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocks))
             }
+            _ if self.problem.program.may_wait() && encoding.relational.is_some() && is_about_steps(property) => {
+                let model = self.query.model().name.clone();
+                Answer::new(Verdict::Bounded, Some(Cause::NoDeadlocksUnder(model)))
+            }
             (Found::Nothing | Found::Model, _) => Answer::new(Verdict::Verified, None),
         }
     }
+}
+
+/// Whether threads that wait for ever would violate a property.
+fn is_about_steps(property: &Property) -> bool {
+    matches!(property, Property::Assertions | Property::Observations(_))
 }
 
 /// What has to be possible for a property to be exercised, one of these, and why it is vacuous otherwise; see [`vacuity`].
