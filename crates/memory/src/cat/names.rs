@@ -61,14 +61,14 @@ pub(super) fn base(name: &str) -> Option<Base> {
     })
 }
 
-/// A tag, a fence or a kind in capitals. RISC-V's fences are also spelled `Fence.r.rw`.
+/// A tag that means something to memory, a fence or a kind in capitals. RISC-V's fences are also spelled `Fence.r.rw`.
 fn capitals(name: &str) -> Option<Base> {
     let capitals = !name.contains(|c: char| c.is_ascii_lowercase()) || name.starts_with("Fence.");
     let word = name.to_ascii_lowercase();
     if !capitals {
         return None;
     }
-    let tag = Tags::from_name(&word).filter(|tag| *tag != Tags::ROLLBACK).map(Base::Tagged);
+    let tag = Tags::from_name(&word).filter(|tag| !tag.orders().is_empty()).map(Base::Tagged);
     let kind = || FenceSet::from_name(&word).map(Base::Kinds);
     tag.or_else(kind).or_else(|| FenceName::from_name(&word).map(Base::Named))
 }
@@ -84,7 +84,8 @@ pub(super) fn all() -> Vec<String> {
         "R", "W", "F", "RMW", "IW", "LL", "LS", "SL", "SS", "id", "po", "addr", "data", "ctrl", "casdep", "rf", "co",
         "loc", "int", "amo", "lxsx", "rcu-rscs", "domain", "range",
     ];
-    let tags = Tags::ALL.into_iter().map(|(_, word)| word.to_ascii_uppercase());
+    let tags = Tags::ALL.into_iter().filter(|(tag, _)| !tag.orders().is_empty());
+    let tags = tags.map(|(_, word)| word.to_ascii_uppercase());
     let kinds = FenceSet::KINDS.into_iter().map(|(_, word)| word.to_ascii_uppercase());
     let fences = FenceName::all().flat_map(|name| [name.name().to_ascii_uppercase(), name.name().to_owned()]);
     plain.into_iter().map(str::to_owned).chain(tags).chain(kinds).chain(fences).collect()
