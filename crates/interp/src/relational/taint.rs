@@ -1,10 +1,11 @@
 //! What a value was computed from.
 //!
 //! Two sets are kept apart: all reads that a value depends on, and those on which it depends *directly*. A condition that only selects one of two values is
-//! written by front ends as a number of one bit (`UnOp::Wrap`), which then multiplies; what goes into it does not go into the value directly. Nor does what a
-//! compare-and-swap found, if it succeeded: that is what it was compared with. Only models that speak of `direct-addr` and `direct-data` see the difference.
+//! written by front ends as a number of one bit (`UnOp::Wrap`) that multiplies each of them; what goes into it does not go into the value directly, and what is
+//! not selected does not go into the value at all. Nor does what a compare-and-swap found go in directly, if it succeeded: that is what it was compared with.
+//! Only models that speak of `direct-addr` and `direct-data` see the difference.
 
-use cyrano_ir::{Expr, IntType, LocalExpr, Place, RegId, UnOp};
+use cyrano_ir::{BinOp, Expr, IntType, LocalExpr, Place, RegId, UnOp};
 
 use crate::set::EventSet;
 
@@ -17,6 +18,10 @@ pub(super) struct Sources {
 
 /// How a selecting condition is written.
 const CONDITION: IntType = IntType { bits: 1, signed: false };
+
+fn is_condition(expr: &LocalExpr) -> bool {
+    matches!(expr, Expr::Unary(UnOp::Wrap(CONDITION), _))
+}
 
 impl Sources {
     /// An event that was read.
@@ -55,6 +60,12 @@ impl Sources {
             }
             Expr::Unary(UnOp::Wrap(CONDITION), inner) => self.all.absorb(&Self::of(inner, registers, taints).all),
             Expr::Unary(_, inner) => self.add(inner, registers, taints),
+            Expr::Binary(BinOp::Mul, select, other) if is_condition(select) => {
+                self.add(select, registers, taints);
+                if !matches!(select.value(registers), Ok(0)) {
+                    self.add(other, registers, taints);
+                }
+            }
             Expr::Binary(_, left, right) => {
                 self.add(left, registers, taints);
                 self.add(right, registers, taints);

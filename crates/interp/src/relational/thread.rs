@@ -407,10 +407,7 @@ impl<'p> Run<'p> {
         self.accesses.push(Performed { instr: self.pc, kind, loc, read: Some(read), write });
         if let Some(register) = register {
             match &access.change {
-                Some(Change::Cas { expected, .. }) if written.is_some() => {
-                    sources.all.insert(read);
-                    sources.direct.absorb(&self.taint(expected).direct);
-                }
+                Some(Change::Cas { .. }) if written.is_some() => sources.all.insert(read),
                 _ => sources.insert(read),
             }
             self.set(register, value, sources);

@@ -130,7 +130,7 @@ fn bad_texts_are_told_why() {
         ("acyclic po ; R", "`;` joins relations, and this is a set"),
         ("acyclic po | R", "a set and a relation cannot be joined like this"),
         ("acyclic [po]", "`[…]` is about a set, and this is a relation"),
-        ("acyclic po * po", "`*` makes pairs of two sets, and this is a relation"),
+        ("acyclic po * R", "`*` makes pairs of two sets, and this is a relation"),
         ("acyclic R+", "closures and inverses are those of relations, and this is a set"),
         ("acyclic domain", "this is a function"),
         ("acyclic domain(R)", "this is for relations, and this is a set"),
