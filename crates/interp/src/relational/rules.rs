@@ -31,6 +31,8 @@ pub(super) struct Rules {
     /// Nobody gets between the halves of a read-modify-write of one instruction, or of two.
     amo: bool,
     exclusive: bool,
+    /// Executions are not looked at for the sake of flags that they cannot raise (`Judge::may_flag`).
+    pub(super) flags: bool,
 }
 
 impl Rules {
@@ -38,7 +40,8 @@ impl Rules {
     pub(super) fn of(plan: &Plan) -> Self {
         let uniproc = plan.is_uniproc();
         let atomic = |base| uniproc && plan.is_atomic(base);
-        Self { coherent: plan.is_coherent(), uniproc, amo: atomic(Base::Amo), exclusive: atomic(Base::Exclusive) }
+        let (amo, exclusive) = (atomic(Base::Amo), atomic(Base::Exclusive));
+        Self { coherent: plan.is_coherent(), uniproc, amo, exclusive, flags: true }
     }
 
     /// The read of which this write is the other half, if nobody can get between them.

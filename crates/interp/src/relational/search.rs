@@ -34,8 +34,8 @@ pub(super) enum Want {
 
 /// Somebody who looks at executions.
 pub(super) trait Goal {
-    /// What it wants to see of a combination.
-    fn wants(&self, combination: &[&Trace<'_>]) -> Want;
+    /// What it wants to see of a combination, some execution of which may raise a flag or not.
+    fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want;
 
     /// Looks at an execution that the model allows.
     fn found(&mut self, candidate: &Candidate<'_, '_>, judge: &Judge<'_>) -> ControlFlow<()>;
@@ -149,8 +149,7 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
     }
 
     fn combination(&mut self, combination: &[&'a Trace<'p>]) -> Result<(), Halt> {
-        let want = self.goal.wants(combination);
-        if want == Want::Nothing {
+        if self.goal.wants(combination, true) == Want::Nothing {
             return Ok(());
         }
         let mut candidate = Candidate::new(self.program, self.initial, combination);
@@ -160,6 +159,10 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
         }
         self.meter.stats.depth = self.meter.stats.depth.max(events as u64);
         if !self.judge.passes(&candidate.graph, Level::Events) {
+            return Ok(());
+        }
+        let want = self.goal.wants(combination, !self.rules.flags || self.judge.may_flag());
+        if want == Want::Nothing {
             return Ok(());
         }
         let reads = candidate.reads();

@@ -195,7 +195,7 @@ fn random_words_are_no_reason_to_panic() {
         (seed >> 33) as usize % below
     };
     let mut models = 0;
-    for _ in 0..20_000 {
+    for _ in 0..5_000 {
         let mut text = String::new();
         for _ in 0..next(24) {
             text.push_str(WORDS[next(WORDS.len())]);
@@ -213,7 +213,7 @@ fn random_words_are_no_reason_to_panic() {
             }
         }
     }
-    assert!(models > 100, "only {models} of the texts are models");
+    assert!(models > 50, "only {models} of the texts are models");
 }
 
 /// Large and deep texts end with a complaint or a model, and soon.
