@@ -16,7 +16,8 @@ use crate::root;
 /// How many tests one process gets; a command line has an end.
 const BATCH: usize = 1500;
 
-const USAGE: &str = "cargo xtask suites FOLDER TABLE [--exclude TEXT] [-- options of `cyrano litmus`, such as --model FILE]";
+const USAGE: &str =
+    "cargo xtask suites FOLDER TABLE [--exclude TEXT] [-- options of `cyrano litmus`, such as --model FILE]";
 
 /// What is to be run.
 struct Suite<'a> {
@@ -73,7 +74,8 @@ impl Suite<'_> {
         for path in self.expected.keys() {
             let Some(report) = reports.get(path).filter(|report| report["holds"].is_null()) else { continue };
             let reason = report["reason"].as_str().unwrap_or("no reason").lines().next().unwrap_or_default();
-            let reason = reason.split_once(": ").filter(|(place, _)| place.starts_with("line ")).map_or(reason, |(_, why)| why);
+            let reason =
+                reason.split_once(": ").filter(|(place, _)| place.starts_with("line ")).map_or(reason, |(_, why)| why);
             *reasons.entry(reason).or_default() += 1;
         }
         reasons.iter().for_each(|(reason, count)| println!("  {count} undecided: {reason}"));

@@ -82,15 +82,33 @@ type Bug = fn(Node) -> Option<Node>;
 /// Operators and relations that are computed wrong.
 const BUGS: [(&str, Bug); 16] = [
     ("a closure is one step", |node| if let Node::Plus(a) = node { Some(Node::Union(a, a)) } else { None }),
-    ("an inverse is not turned around", |node| if let Node::Inverse(a) = node { Some(Node::Union(a, a)) } else { None }),
+    (
+        "an inverse is not turned around",
+        |node| if let Node::Inverse(a) = node { Some(Node::Union(a, a)) } else { None },
+    ),
     ("r* is r+", |node| if let Node::Star(a) = node { Some(Node::Plus(a)) } else { None }),
     ("r? is r", |node| if let Node::Optional(a) = node { Some(Node::Union(a, a)) } else { None }),
-    ("a union has its first part only", |node| if let Node::Union(a, _) = node { Some(Node::Union(a, a)) } else { None }),
-    ("an intersection is its first part", |node| if let Node::Inter(a, _) = node { Some(Node::Union(a, a)) } else { None }),
-    ("a difference takes nothing away", |node| if let Node::Diff(a, _) = node { Some(Node::Union(a, a)) } else { None }),
-    ("one after the other is turned around", |node| if let Node::Seq(a, b) = node { Some(Node::Seq(b, a)) } else { None }),
+    (
+        "a union has its first part only",
+        |node| if let Node::Union(a, _) = node { Some(Node::Union(a, a)) } else { None },
+    ),
+    (
+        "an intersection is its first part",
+        |node| if let Node::Inter(a, _) = node { Some(Node::Union(a, a)) } else { None },
+    ),
+    (
+        "a difference takes nothing away",
+        |node| if let Node::Diff(a, _) = node { Some(Node::Union(a, a)) } else { None },
+    ),
+    (
+        "one after the other is turned around",
+        |node| if let Node::Seq(a, b) = node { Some(Node::Seq(b, a)) } else { None },
+    ),
     ("pairs are turned around", |node| if let Node::Product(a, b) = node { Some(Node::Product(b, a)) } else { None }),
-    ("a complement is the thing itself", |node| if let Node::Complement(a) = node { Some(Node::Union(a, a)) } else { None }),
+    (
+        "a complement is the thing itself",
+        |node| if let Node::Complement(a) = node { Some(Node::Union(a, a)) } else { None },
+    ),
     ("a range is a domain", |node| if let Node::Range(a) = node { Some(Node::Domain(a)) } else { None }),
     ("no control dependencies", |node| dropped(node, Base::Control)),
     ("no data dependencies", |node| dropped(node, Base::Data)),
@@ -134,7 +152,8 @@ fn bugs_in_operators_are_noticed() {
     );
     programs.insert(0, cyrano_ir::text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")));
     for (what, bug) in BUGS {
-        let mutants = ["cat:tso", "cat:pso", "armv8", "riscv", "power"].into_iter().filter_map(|name| mutant(name, bug));
+        let mutants =
+            ["cat:tso", "cat:pso", "armv8", "riscv", "power"].into_iter().filter_map(|name| mutant(name, bug));
         let notices = |mutant: &Model| {
             let right = cyrano_memory::named(&mutant.name).expect("a model");
             programs.iter().any(|program| outcomes(program, mutant) != outcomes(program, &right))

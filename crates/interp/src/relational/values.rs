@@ -49,12 +49,7 @@ fn grown(program: &Program, mut values: Values, meter: &mut Meter<'_>) -> Result
 }
 
 /// The values that may be read if those of a circle come out of thin air.
-pub(super) fn thin(
-    program: &Program,
-    known: &Values,
-    circle: &[LocId],
-    meter: &mut Meter<'_>,
-) -> Result<Values, Stop> {
+pub(super) fn thin(program: &Program, known: &Values, circle: &[LocId], meter: &mut Meter<'_>) -> Result<Values, Stop> {
     let mut all: BTreeSet<i128> = circle.iter().flat_map(|loc| known[loc.index()].iter().copied()).collect();
     let ops = program.threads.iter().flat_map(|thread| thread.code.iter().map(|instr| &instr.op));
     ops.flat_map(Op::operands).for_each(|operand| constants(operand, &mut all));

@@ -112,8 +112,32 @@ pub(super) fn fence_relation(name: &str) -> Option<Base> {
 /// Names that might have been meant.
 pub(super) fn all() -> Vec<String> {
     let plain = [
-        "R", "W", "F", "RMW", "IW", "LL", "LS", "SL", "SS", "id", "po", "addr", "data", "ctrl", "direct-addr", "direct-data", "casdep", "rf", "co",
-        "loc", "int", "amo", "lxsx", "rcu-rscs", "domain", "range",
+        "R",
+        "W",
+        "F",
+        "RMW",
+        "IW",
+        "LL",
+        "LS",
+        "SL",
+        "SS",
+        "id",
+        "po",
+        "addr",
+        "data",
+        "ctrl",
+        "direct-addr",
+        "direct-data",
+        "casdep",
+        "rf",
+        "co",
+        "loc",
+        "int",
+        "amo",
+        "lxsx",
+        "rcu-rscs",
+        "domain",
+        "range",
     ];
     let tags = Tags::ALL.into_iter().filter(|(tag, _)| !tag.orders().is_empty());
     let tags = tags.map(|(_, word)| word.to_ascii_uppercase());

@@ -316,15 +316,14 @@ impl Plan {
     /// Whether one of the conditions is `empty rmw & (fre ; coe)`, or the same without `ext`, for an `rmw` that has this base.
     pub fn is_atomic(&self, base: Base) -> bool {
         let outside = |node: NodeId, is: &dyn Fn(&Node) -> bool| {
-            let ext = |node: NodeId| {
-                matches!(self.nodes[node as usize], Node::Complement(of) if self.is_base(of, Base::SameThread))
-            };
+            let ext = |node: NodeId| matches!(self.nodes[node as usize], Node::Complement(of) if self.is_base(of, Base::SameThread));
             let own = |node: NodeId| is(&self.nodes[node as usize]);
             own(node) || matches!(self.nodes[node as usize], Node::Inter(a, b) if own(a) && ext(b) || ext(a) && own(b))
         };
         let between = |node: NodeId| match self.nodes[node as usize] {
             Node::Seq(fr, co) => {
-                outside(fr, &|node| self.is_from_read(node)) && outside(co, &|node| *node == Node::Base(Base::Coherence))
+                outside(fr, &|node| self.is_from_read(node))
+                    && outside(co, &|node| *node == Node::Base(Base::Coherence))
             }
             _ => false,
         };

@@ -219,7 +219,8 @@ fn values_out_of_thin_air() {
     assert_eq!(plain.verdict, Verdict::Bounded, "{:?}", plain.reason);
     assert!(plain.reason.is_some_and(|reason| reason.to_string().contains("out of thin air")));
     assert!(plain.outcomes.iter().any(|outcome| outcome[0] != 0 && outcome[0] == outcome[1]));
-    for (tags, model) in [("{atomic}", "lkmm"), ("{atomic}", "rc11"), ("{atomic}", "imm"), ("", "armv8"), ("", "power")] {
+    for (tags, model) in [("{atomic}", "lkmm"), ("{atomic}", "rc11"), ("{atomic}", "imm"), ("", "armv8"), ("", "power")]
+    {
         let answer = ask(&copies(tags), model);
         assert_eq!(answer.verdict, Verdict::Verified, "{model}: {:?}", answer.reason);
         assert_eq!(answer.outcomes.into_iter().collect::<Vec<_>>(), [[0, 0]], "{model}");

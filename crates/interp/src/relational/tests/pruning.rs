@@ -37,8 +37,7 @@ fn what_is_left_out_would_be_rejected() {
         assert_eq!(rules, [true; 3], "{name}");
         for (i, first) in ops.iter().enumerate() {
             for (j, second) in ops.iter().enumerate() {
-                let threads =
-                    [format!("{first}; {second}; {}", at(i + j)), format!("{second}; {}", at(i * 2 + j))];
+                let threads = [format!("{first}; {second}; {}", at(i + j)), format!("{second}; {}", at(i * 2 + j))];
                 let threads = [&*threads[0], &*threads[1]];
                 let (all, tried) = outcomes(&threads, cat, Pruning::Off);
                 let (some, fewer) = outcomes(&threads, cat, Pruning::On);
