@@ -1,9 +1,10 @@
-//! Chores of this repository: `cargo xtask tidy|bless|ci|bench`.
+//! Chores of this repository: `cargo xtask tidy|bless|ci|bench|suites`.
 //!
 //! `ci` is exactly what continuous integration runs and what the README calls the test command.
 
 mod bench;
 mod ci;
+mod suites;
 mod tidy;
 
 use std::path::PathBuf;
@@ -13,7 +14,8 @@ const USAGE: &str = "\
 cargo xtask tidy     formatting, lints, and the rules of ARCHITECTURE.md that a program can check
 cargo xtask bless    run the tests and accept what their snapshots show now; look at the diff afterwards
 cargo xtask ci       everything: tidy, then all tests; with --long many more random programs and kills (hours)
-cargo xtask bench    Cyrano beside Spin: counts, speed, memory; `bench --help` has the options";
+cargo xtask bench    Cyrano beside Spin: counts, speed, memory; `bench --help` has the options
+cargo xtask suites   a folder of litmus tests and a table of verdicts: what is decided, what differs (docs/suites.md)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(false),
         ["ci", "--long"] => ci::run(true),
         ["bench", ref rest @ ..] => bench::run(rest),
+        ["suites", ref rest @ ..] => suites::run(rest),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

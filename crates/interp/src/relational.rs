@@ -15,9 +15,11 @@ mod all;
 mod confirm;
 mod goals;
 mod graph;
+mod rules;
 mod search;
 mod setup;
 mod supports;
+mod taint;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -66,7 +68,7 @@ impl<'p> Asked<'p> {
     }
 
     fn pursue(&self, goal: &mut impl Goal, meter: &mut Meter<'p>) -> Result<(), Stop> {
-        let threads = traces::traces(self.program, meter)?;
+        let threads = traces::traces(self.program, self.cat.plan(), meter)?;
         search::pursue(self.program, self.cat, threads, goal, meter)
     }
 
@@ -81,6 +83,7 @@ impl<'p> Asked<'p> {
             (Ok(()), Some(Cut::Limit(thread, instr))) => {
                 (Verdict::Bounded, Some(limit_reason(self.program, thread, instr)))
             }
+            (Ok(()), None) if notes.thin => (Verdict::Bounded, Some(Cause::ThinAir(self.model.to_owned()))),
             (Ok(()), None) => (Verdict::Verified, None),
         };
         Answer { flags: notes.flags.clone(), ..Answer::new(verdict, reason) }

@@ -22,6 +22,8 @@ pub(super) struct Notes {
     pub(super) flags: BTreeSet<String>,
     /// Why some execution was not followed to its end.
     pub(super) cut: Option<Cut>,
+    /// Whether some execution has values out of thin air (`values`).
+    pub(super) thin: bool,
     /// Whether some execution ends.
     pub(super) ended: bool,
     /// Whether some execution evaluates an assertion.
@@ -30,12 +32,13 @@ pub(super) struct Notes {
 
 impl Notes {
     /// What is wanted of a combination for the sake of these notes alone.
-    fn wants(&self, combination: &[&Trace<'_>]) -> Want {
+    fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want {
         let done = is_done(combination);
         let news = cut(combination).is_some() && self.cut.is_none()
             || done && !self.ended
+            || !self.thin && is_thin(combination)
             || !self.asserted && has_asserted(combination);
-        match (done && self.has_flags, news) {
+        match (done && self.has_flags && may_flag, news) {
             (true, _) => Want::All,
             (false, true) => Want::Any,
             (false, false) => Want::Nothing,
@@ -46,10 +49,15 @@ impl Notes {
         self.ended |= is_done(combination);
         self.asserted |= has_asserted(combination);
         self.cut = self.cut.or_else(|| cut(combination));
+        self.thin |= is_thin(combination);
         if self.has_flags && is_done(combination) {
             self.flags.extend(judge.flags().map(str::to_owned));
         }
     }
+}
+
+fn is_thin(combination: &[&Trace<'_>]) -> bool {
+    combination.iter().any(|trace| trace.thin)
 }
 
 fn has_asserted(combination: &[&Trace<'_>]) -> bool {
@@ -102,7 +110,7 @@ pub(super) struct Outcomes<'p> {
 }
 
 impl Goal for Outcomes<'_> {
-    fn wants(&self, combination: &[&Trace<'_>]) -> Want {
+    fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want {
         let own = if !is_done(combination) {
             Want::Nothing
         } else if observes_memory(self.observed) {
@@ -112,7 +120,7 @@ impl Goal for Outcomes<'_> {
         } else {
             Want::Any
         };
-        more(own, self.notes.wants(combination))
+        more(own, self.notes.wants(combination, may_flag))
     }
 
     fn found(&mut self, candidate: &Candidate<'_, '_>, judge: &Judge<'_>) -> ControlFlow<()> {
@@ -139,7 +147,7 @@ pub(super) fn truth(cond: &FinalExpr, combination: &[&Trace<'_>], memory: &[i128
 }
 
 impl Goal for Final<'_> {
-    fn wants(&self, combination: &[&Trace<'_>]) -> Want {
+    fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want {
         let mut reads_memory = false;
         self.cond.for_each_var(&mut |var| reads_memory |= matches!(var, FinalVar::Loc(_)));
         let own = if !is_done(combination) {
@@ -151,7 +159,7 @@ impl Goal for Final<'_> {
         } else {
             Want::Nothing
         };
-        more(own, self.notes.wants(combination))
+        more(own, self.notes.wants(combination, may_flag))
     }
 
     fn found(&mut self, candidate: &Candidate<'_, '_>, judge: &Judge<'_>) -> ControlFlow<()> {
@@ -192,7 +200,7 @@ impl Wrong<'_> {
 }
 
 impl Goal for Wrong<'_> {
-    fn wants(&self, combination: &[&Trace<'_>]) -> Want {
+    fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want {
         let own = if combination.iter().any(|trace| wrong(trace).is_some()) {
             Want::Any
         } else if self.allowed.is_none() || !is_done(combination) {
@@ -204,7 +212,7 @@ impl Goal for Wrong<'_> {
         } else {
             Want::Nothing
         };
-        more(own, self.notes.wants(combination))
+        more(own, self.notes.wants(combination, may_flag))
     }
 
     fn found(&mut self, candidate: &Candidate<'_, '_>, judge: &Judge<'_>) -> ControlFlow<()> {
@@ -234,7 +242,7 @@ pub(super) fn race(candidate: &Candidate<'_, '_>, judge: &Judge<'_>) -> Option<V
 }
 
 impl Goal for Races {
-    fn wants(&self, _: &[&Trace<'_>]) -> Want {
+    fn wants(&self, _: &[&Trace<'_>], _: bool) -> Want {
         Want::All
     }
 

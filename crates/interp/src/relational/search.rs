@@ -2,7 +2,8 @@
 //!
 //! **Argument** for what is not tried. Most models demand that program order within each location agrees with who reads from whom and who overwrites whom
 //! (`Plan::is_coherent` tells from the text of their conditions). Then a thread's writes to a location hit it in program order, a read sees no later write of its
-//! own thread, and none that an earlier write of its own thread has overwritten; such executions would be rejected anyway. `tests/pruning.rs` compares with trying them all.
+//! own thread, and none that an earlier write of its own thread has overwritten; such executions would be rejected anyway. More of this kind is in `rules`.
+//! `tests/pruning.rs` compares with trying them all.
 
 use std::ops::ControlFlow;
 
@@ -12,6 +13,7 @@ use cyrano_memory::cat::{Cat, Judge, Level, What};
 use rustc_hash::FxHashMap;
 
 use super::graph::Candidate;
+use super::rules::Rules;
 use super::traces::Trace;
 use crate::meter::Meter;
 use crate::set::EventSet;
@@ -32,8 +34,8 @@ pub(super) enum Want {
 
 /// Somebody who looks at executions.
 pub(super) trait Goal {
-    /// What it wants to see of a combination.
-    fn wants(&self, combination: &[&Trace<'_>]) -> Want;
+    /// What it wants to see of a combination, some execution of which may raise a flag or not.
+    fn wants(&self, combination: &[&Trace<'_>], may_flag: bool) -> Want;
 
     /// Looks at an execution that the model allows.
     fn found(&mut self, candidate: &Candidate<'_, '_>, judge: &Judge<'_>) -> ControlFlow<()>;
@@ -79,10 +81,11 @@ pub(super) fn pursue_with(
     let initial = program.initial_memory();
     number_values(&initial, &mut threads);
     let later = offers_from(&threads);
-    let (judge, coherent) = (Judge::new(cat.plan()), pruning == Pruning::On && cat.plan().is_coherent());
+    let rules = if pruning == Pruning::On { Rules::of(cat.plan()) } else { Rules::default() };
+    let judge = Judge::new(cat.plan());
     let (initial, threads, later) = (&*initial, &*threads, &*later);
     let races = cat.plan().data_race().is_some();
-    let mut search = Search { program, races, initial, threads, later, judge, coherent, goal, meter };
+    let mut search = Search { program, races, initial, threads, later, judge, rules, goal, meter };
     match search.extend(&mut Vec::new(), &EventSet::default(), &EventSet::default()) {
         Err(Halt::Limit(stop)) => Err(stop),
         Ok(()) | Err(Halt::Enough | Halt::Seen) => Ok(()),
@@ -122,8 +125,8 @@ struct Search<'a, 'p, 'm, G> {
     threads: &'a [Vec<Trace<'p>>],
     later: &'a [EventSet],
     judge: Judge<'a>,
-    /// Whether the model follows program order within each location, so that the rest need not be tried.
-    coherent: bool,
+    /// What need not be tried.
+    rules: Rules,
     goal: &'a mut G,
     meter: &'a mut Meter<'m>,
 }
@@ -149,8 +152,7 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
     }
 
     fn combination(&mut self, combination: &[&'a Trace<'p>]) -> Result<(), Halt> {
-        let want = self.goal.wants(combination);
-        if want == Want::Nothing {
+        if self.goal.wants(combination, true) == Want::Nothing {
             return Ok(());
         }
         let mut candidate = Candidate::new(self.program, self.races, self.initial, combination);
@@ -160,6 +162,10 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
         }
         self.meter.stats.depth = self.meter.stats.depth.max(events as u64);
         if !self.judge.passes(&candidate.graph, Level::Events) {
+            return Ok(());
+        }
+        let want = self.goal.wants(combination, !self.rules.flags || self.judge.may_flag());
+        if want == Want::Nothing {
             return Ok(());
         }
         let reads = candidate.reads();
@@ -180,13 +186,18 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
             return self.coherence(candidate, &writes, want);
         };
         for write in candidate.sources(*read) {
-            if self.coherent && candidate.is_hidden(write, *read) {
+            if self.rules.coherent && candidate.is_hidden(write, *read) {
+                continue;
+            }
+            candidate.source[*read] = Some(write);
+            if !self.rules.may_read(candidate, *read) {
                 continue;
             }
             candidate.graph.rf.insert(write, *read);
             self.reads_from(candidate, rest, want)?;
             candidate.graph.rf.remove(write, *read);
         }
+        candidate.source[*read] = None;
         Ok(())
     }
 
@@ -198,7 +209,8 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
         want: Want,
     ) -> Result<(), Halt> {
         let Some(((first, writes), rest)) = locations.split_first() else { return self.judged(candidate, want) };
-        self.order(candidate, vec![*first], writes.clone(), rest, want)
+        let before = self.rules.before(candidate, *first);
+        self.order(candidate, vec![*first], writes.clone(), (&before, rest), want)
     }
 
     /// Orders of the writes that are left behind those that are placed.
@@ -207,7 +219,7 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
         candidate: &mut Candidate<'_, 'p>,
         placed: Vec<usize>,
         left: Vec<usize>,
-        rest: &[(usize, Vec<usize>)],
+        (before, rest): (&[(usize, usize)], &[(usize, Vec<usize>)]),
         want: Want,
     ) -> Result<(), Halt> {
         self.meter.tick().map_err(Halt::Limit)?;
@@ -216,14 +228,15 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
         }
         for (at, next) in left.iter().enumerate() {
             let po = &candidate.graph.po;
-            if self.coherent && left.iter().any(|other| po.contains(*other, *next)) {
+            let late = |other: &usize| po.contains(*other, *next) || before.contains(&(*other, *next));
+            if self.rules.coherent && left.iter().any(late) || !self.rules.may_follow(candidate, &placed, *next) {
                 continue;
             }
             placed.iter().for_each(|earlier| candidate.graph.co.insert(*earlier, *next));
             let (mut more, mut fewer) = (placed.clone(), left.clone());
             fewer.remove(at);
             more.push(*next);
-            self.order(candidate, more, fewer, rest, want)?;
+            self.order(candidate, more, fewer, (before, rest), want)?;
             placed.iter().for_each(|earlier| candidate.graph.co.remove(*earlier, *next));
         }
         Ok(())

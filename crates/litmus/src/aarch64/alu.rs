@@ -78,7 +78,7 @@ pub(super) fn steps(name: &str, cell: &mut Cell<'_, '_>) -> Parse<Option<Vec<Ste
         "CSET" | "CSETM" => {
             let dst = cell.arm_register()?;
             cell.expect(",")?;
-            let holds = Value::Flags(condition(cell)?, 0);
+            let holds = selecting(Value::Flags(condition(cell)?, 0));
             let value = if name == "CSET" { holds } else { Value::binary(BinOp::Sub, Value::Const(0), holds) };
             Ok(Some(set(dst, value)))
         }
@@ -156,7 +156,12 @@ fn condition(cell: &mut Cell<'_, '_>) -> Parse<Cc> {
         .ok_or_else(|| Diagnostic::new(token.span, format!("there is no condition `{}`", token.text), "this condition"))
 }
 
-/// A choice between two values is a data dependency, not a branch.
+/// A condition that selects a value: one bit, so that dependencies through it are told apart from others.
+fn selecting(holds: Value) -> Value {
+    Value::wrap(IntType { bits: 1, signed: false }, holds)
+}
+
+/// A choice between two values is no branch.
 fn selected(name: &str, cell: &mut Cell<'_, '_>) -> Parse<Vec<Step>> {
     let dst = cell.arm_register()?;
     cell.expect(",")?;
@@ -164,14 +169,16 @@ fn selected(name: &str, cell: &mut Cell<'_, '_>) -> Parse<Vec<Step>> {
     cell.expect(",")?;
     let no = cell.arm_register_of(dst.bits)?.value();
     cell.expect(",")?;
-    let holds = Value::Flags(condition(cell)?, 0);
+    let condition = condition(cell)?;
     let no = match name {
         "CSINC" => Value::binary(BinOp::Add, no, Value::Const(1)),
         "CSINV" => Value::binary(BinOp::BitXor, no, Value::Const(-1)),
         "CSNEG" => Value::binary(BinOp::Sub, Value::Const(0), no),
         _ => no,
     };
-    let change = Value::binary(BinOp::Mul, holds, Value::binary(BinOp::Sub, yes, no.clone()));
-    let value = Value::wrap(signed(dst.bits), Value::binary(BinOp::Add, no, change));
+    let yes = Value::binary(BinOp::Mul, selecting(Value::Flags(condition, 0)), yes);
+    let other = Value::binary(BinOp::Eq, Value::Flags(condition, 0), Value::Const(0));
+    let no = Value::binary(BinOp::Mul, selecting(other), no);
+    let value = Value::wrap(signed(dst.bits), Value::binary(BinOp::Add, yes, no));
     Ok(set(dst, value))
 }

@@ -67,6 +67,33 @@ impl<'p> Judge<'p> {
         flags.map(|(_, axiom)| axiom.name.as_str())
     }
 
+    /// Whether an execution of which only the events are known, and which passed that stage, may still raise a flag. A flag `~empty r` is not raised whoever reads
+    /// from whom if `r` is an intersection, a sequence or a difference of what is empty already.
+    pub fn may_flag(&self) -> bool {
+        let mut empty = Vec::with_capacity(self.plan.nodes.len());
+        for (id, node) in self.plan.nodes.iter().enumerate() {
+            let is = |node: NodeId| empty.get(node as usize).copied().unwrap_or(false);
+            let known = self.plan.levels[id] == Level::Events;
+            empty.push(match *node {
+                _ if known => self.is_empty(id as NodeId),
+                Node::Inter(a, b) | Node::Seq(a, b) | Node::Product(a, b) => is(a) || is(b),
+                Node::Union(a, b) => is(a) && is(b),
+                Node::Diff(a, _) => is(a),
+                Node::Inverse(a) | Node::Plus(a) | Node::Diagonal(a) | Node::Domain(a) | Node::Range(a) => is(a),
+                _ => false,
+            });
+        }
+        let never = |axiom: &super::plan::Axiom| axiom.negated && axiom.test == Test::Empty && empty[axiom.of as usize];
+        self.plan.axioms.iter().any(|axiom| axiom.flag && !never(axiom))
+    }
+
+    fn is_empty(&self, node: NodeId) -> bool {
+        match &self.values[node as usize] {
+            Found::Set(set) => set.is_empty(),
+            Found::Relation(relation) => relation.iter().next().is_none(),
+        }
+    }
+
     /// Of an execution that passed all stages, two accesses that race, if the model knows races.
     pub fn race(&self) -> Option<(usize, usize)> {
         let axiom = &self.plan.axioms[self.plan.data_race()?];
@@ -108,6 +135,12 @@ impl<'p> Judge<'p> {
             Found::Set(set) => set,
             Found::Relation(_) => unreachable!("types have been checked"),
         }
+    }
+
+    /// What an expression denotes, once it was computed.
+    #[cfg(test)]
+    pub(super) fn value(&self, node: NodeId) -> &Found {
+        &self.values[node as usize]
     }
 
     fn relation(&self, node: NodeId) -> &Matrix {

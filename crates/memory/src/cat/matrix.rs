@@ -201,6 +201,17 @@ impl Matrix {
     /// Pairs with something between them: one step of `self`, then one of `other`.
     pub fn seq(&self, other: &Self) -> Self {
         let mut all = Self::new(self.len);
+        if self.width == 1 {
+            // Nearly always: a row is a word.
+            for (reached, row) in all.words.iter_mut().zip(&self.words) {
+                let mut left = *row;
+                while left != 0 {
+                    *reached |= other.words[left.trailing_zeros() as usize];
+                    left &= left - 1;
+                }
+            }
+            return all;
+        }
         for from in 0..self.len {
             for between in ones(self.row(from)) {
                 for (word, more) in all.words[from * all.width..].iter_mut().zip(other.row(between)) {
@@ -226,6 +237,17 @@ impl Matrix {
 
     /// Pairs with a way of at least one step (Warshall).
     pub fn closure(mut self) -> Self {
+        if self.width == 1 {
+            for through in 0..self.len {
+                let reached = self.words[through];
+                for word in &mut self.words {
+                    if *word >> through & 1 == 1 {
+                        *word |= reached;
+                    }
+                }
+            }
+            return self;
+        }
         for through in 0..self.len {
             let reached = self.row(through).to_vec();
             for from in 0..self.len {

@@ -1,6 +1,8 @@
 //! Languages: C11 and the Linux kernel's C.
 
-use super::{check, flags};
+use cyrano_engine::Verdict;
+
+use super::{ask, check, flags, program};
 
 const YES: bool = true;
 const NO: bool = false;
@@ -203,4 +205,28 @@ fn kernel_locks_and_races() {
     let seen = |order: &str| format!("a := load y {{{order}}}; branch (a == 1) then @2 else @3; b := load x");
     race(&[publish, &seen("atomic acquire")], NO);
     race(&[publish, &seen("atomic")], YES);
+}
+
+/// A value that comes from nowhere but itself: the kernel's model allows it for plain accesses, so that nothing is said of all executions.
+#[test]
+fn values_out_of_thin_air() {
+    let copies = |tags: &str| {
+        let copy = |from: &str, to: &str| format!("a := load {from} {tags}; store {to}, a {tags}");
+        let threads = [copy("x", "y"), copy("y", "x")];
+        program(&[&threads[0], &threads[1]], "0:a 1:a")
+    };
+    let plain = ask(&copies(""), "lkmm");
+    assert_eq!(plain.verdict, Verdict::Bounded, "{:?}", plain.reason);
+    assert!(plain.reason.is_some_and(|reason| reason.to_string().contains("out of thin air")));
+    assert!(plain.outcomes.iter().any(|outcome| outcome[0] != 0 && outcome[0] == outcome[1]));
+    for (tags, model) in [("{atomic}", "lkmm"), ("{atomic}", "rc11"), ("{atomic}", "imm"), ("", "armv8"), ("", "power")]
+    {
+        let answer = ask(&copies(tags), model);
+        assert_eq!(answer.verdict, Verdict::Verified, "{model}: {:?}", answer.reason);
+        assert_eq!(answer.outcomes.into_iter().collect::<Vec<_>>(), [[0, 0]], "{model}");
+    }
+    // Without a circle there is nothing to come from.
+    let straight = ["a := load x; store y, a", "a := load y; store z, a"];
+    check(&straight, "0:a=0 1:a=0", &[("lkmm", YES)]);
+    check(&straight, "0:a=0 1:a=1", &[("lkmm", NO)]);
 }

@@ -77,7 +77,8 @@ fn arm_acquire_and_release() {
     let mp_pc = ["store x, 1; store y, 1 {release}", "a := load y {acquire_pc}; b := load x"];
     check(&mp_pc, "1:a=1 1:b=0", &[("armv8", NO)]);
     let sb = ["store x, 1 {release}; a := load y {acquire}", "store y, 1 {release}; a := load x {acquire}"];
-    check(&sb, "0:a=0 1:a=0", &[("armv8", NO), ("riscv", NO)]);
+    // RISC-V has no such loads and stores; rule 7 is about atomic instructions and pairs.
+    check(&sb, "0:a=0 1:a=0", &[("armv8", NO), ("riscv", YES)]);
     let sb_pc = ["store x, 1 {release}; a := load y {acquire_pc}", "store y, 1 {release}; a := load x {acquire_pc}"];
     check(&sb_pc, "0:a=0 1:a=0", &[("armv8", YES)]);
 }
@@ -200,4 +201,38 @@ fn riscv_rules() {
     check(&[&sb[0], &sb[1]], "0:b=0 1:b=0", &[("riscv", NO)]);
     let sb = ["store x, 1; a := exchange z, 1; b := load y", "store y, 1; a := exchange z, 1; b := load x"];
     check(&sb, "0:b=0 1:b=0", &[("riscv", YES)]);
+}
+
+/// The condition of a selection orders writes, but no reads; and what is not selected is no dependency.
+#[test]
+fn arm_pick_dependencies() {
+    let writer = "store v[0], 1; fence dmb.ish; store y, 1";
+    let mp = |value: &str, allowed: bool| {
+        let reader = format!("a := load y; store z, {value}; b := load z; c := load v[(b * 0)]");
+        check(&[writer, &reader], "1:a=1 1:c=0", &[("armv8", allowed)]);
+    };
+    mp("((a == 1) * 1)", NO);
+    mp("(wrap_u1((a == 1)) * 1)", YES);
+    mp("(wrap_u1((a == 1)) * a)", NO);
+    mp("(wrap_u1((a == 0)) * a)", YES);
+    let lb = |value: &str, allowed: bool| {
+        let second = format!("a := load y; store z, {value}; b := load z; store v[(b * 0)], 1");
+        check(&["a := load v[0]; fence dmb.ish; store y, 1", &second], "0:a=1 1:a=1", &[("armv8", allowed)]);
+    };
+    lb("(wrap_u1((a == 1)) * 1)", NO);
+    lb("1", YES);
+    lb("(wrap_u1((b == 1)) * a)", YES);
+    // What a compare-and-swap compares with orders its write; what it finds, if it succeeds, no later read.
+    let compared = |first: &str| format!("a := load y; {first}");
+    let lb = |second: &str, outcome: &str, allowed: bool| {
+        check(&["a := load x; fence dmb.ish; store y, 1", &compared(second)], outcome, &[("armv8", allowed)]);
+    };
+    lb("b := cas x, (a * 0), 1", "0:a=1 1:a=1", NO);
+    lb("b := cas x, 0, 1", "0:a=1 1:a=1", YES);
+    let mp = |found: &str, allowed: bool| {
+        let reader = format!("b := cas y, {found}, 2; c := load v[(b * 0)]");
+        check(&[writer, &reader], "1:b=1 1:c=0", &[("armv8", allowed)]);
+    };
+    mp("1", YES);
+    mp("3", NO);
 }
