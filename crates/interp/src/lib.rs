@@ -43,4 +43,5 @@ mod values;
 pub use ask::Interp;
 pub use confirm::confirm;
 pub use error::ReplayError;
+pub use relational::{Drawn, Seen, executions};
 pub use replay::replay;

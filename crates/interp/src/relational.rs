@@ -14,6 +14,7 @@
 mod confirm;
 mod goals;
 mod graph;
+mod graphs;
 mod search;
 mod supports;
 #[cfg(test)]
@@ -31,6 +32,7 @@ use cyrano_memory::cat::Cat;
 use crate::goals::Cut;
 use crate::meter::Meter;
 pub(crate) use confirm::confirm;
+pub use graphs::{Drawn, Seen, executions};
 use goals::{Final, Notes, Outcomes, Races, Wrong};
 use search::Goal;
 

@@ -1,21 +1,26 @@
-//! `cyrano models`.
+//! `cyrano models`, and `cyrano models compare`.
 
 use cyrano_engine::Engine;
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{OwnOrder, Program};
 use cyrano_memory::Model;
-use cyrano_report::{ModelReport, models_json, models_text};
-use cyrano_session::{Failure, VERSION};
+use cyrano_report::{ModelReport, models_compare_json, models_compare_text, models_json, models_text};
+use cyrano_session::distinguish::Bounds;
+use cyrano_session::{Failure, Options, Runner, VERSION};
 use cyrano_symbolic::Symbolic;
 use cyrano_trace::ModelInfo;
 
-use crate::args::ModelsArgs;
-use crate::models;
+use crate::args::{ModelsArgs, ModelsCommand, TellApartArgs};
+use crate::commands::litmus_generate;
 use crate::outputs::Outputs;
+use crate::{models, options};
 
 /// Runs the command.
 pub fn run(args: &ModelsArgs) -> Result<u8, Failure> {
+    if let Some(ModelsCommand::Compare(args)) = &args.command {
+        return compare(args);
+    }
     let models = match &args.model {
         Some(name) => vec![models::resolve(name)?],
         None => cyrano_memory::all().into_iter().chain(cyrano_memory::relational()).collect(),
@@ -24,6 +29,27 @@ pub fn run(args: &ModelsArgs) -> Result<u8, Failure> {
     let outputs = Outputs::new(&args.output);
     outputs.plain(&args.output, || models_json(&reports, VERSION), |_, style| models_text(&reports, style));
     Ok(outputs.exit(0))
+}
+
+fn compare(args: &TellApartArgs) -> Result<u8, Failure> {
+    let (left, right) = (models::resolve(&args.left)?, models::resolve(&args.right)?);
+    let (workers, timeout) = (args.workers.map(usize::from), args.timeout);
+    let options = Options { workers, timeout, ..options::options()? };
+    let bounds = Bounds {
+        length: args.length.into(),
+        threads: args.threads.into(),
+        decorations: args.decorations.into(),
+    };
+    let runner = Runner::new(&options, usize::MAX);
+    let report = runner.tell_apart(&left, &right, args.arch.map(litmus_generate::target), bounds)?;
+    let outputs = Outputs::new(&args.output);
+    let json = || models_compare_json(&report, VERSION);
+    outputs.plain(&args.output, json, |_, style| models_compare_text(&report, style));
+    Ok(outputs.exit(match report.equivalent {
+        Some(true) => 0,
+        Some(false) => 1,
+        None => 3,
+    }))
 }
 
 /// An engine that takes the empty program takes the model; whether it takes every program is asked with some that are hard.
