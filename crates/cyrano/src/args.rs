@@ -27,7 +27,7 @@ pub use export::ExportArgs;
 pub use files::DrawingArgs;
 pub use large::{CheckpointArgs, CheckpointCommand, InfoArgs, LargeArgs};
 pub use litmus::{
-    CompareModelsArgs, GenerateArgs, Language, LitmusArgs, LitmusCommand, ModelsCommand, TellApartArgs,
+    CompareModelsArgs, GenerateArgs, Language, LitmusArgs, LitmusCommand, ModelsCommand, TableArgs, TellApartArgs,
 };
 pub use output::{ColorChoice, Format, OutputArgs};
 pub use report::{MergeArgs, ReportArgs, ReportCommand};
@@ -115,6 +115,7 @@ Examples:
   cyrano models rmo
   cyrano models my-machine.model
   cyrano models compare tso pso                  the smallest tests that tell them apart
+  cyrano models table                            the classical tests under every model
 
 A .cat file, in herd's language, is a model, too: `cyrano library show models/tso.cat` is one.";
 

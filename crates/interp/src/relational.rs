@@ -32,8 +32,8 @@ use cyrano_memory::cat::Cat;
 use crate::goals::Cut;
 use crate::meter::Meter;
 pub(crate) use confirm::confirm;
-pub use graphs::{Drawn, Seen, executions};
 use goals::{Final, Notes, Outcomes, Races, Wrong};
+pub use graphs::{Drawn, Seen, executions};
 use search::Goal;
 
 /// Refuses what is about one order of all accesses.

@@ -42,7 +42,10 @@ pub use results::graphs::{GraphEdge, GraphEvent, GraphObjection, GraphReport};
 pub use results::history::{Attempt, HistoryReport, Read, Reason, Rejected, Unjustified, history_json, history_text};
 pub use results::litmus::{LitmusReport, LitmusValue};
 pub use results::models::{ModelReport, models_json, models_text};
-pub use results::models_compare::{ModelsCompareReport, ToldApart, models_compare_json, models_compare_text};
+pub use results::models_compare::{
+    ModelsCompareReport, ModelsTable, ToldApart, models_compare_json, models_compare_text, models_table_json,
+    models_table_text,
+};
 pub use results::orders::{DeclaredOrder, OrdersReport};
 pub use results::outcomes::{OutcomesReport, outcomes_json, outcomes_text};
 pub use results::replay::{ReplayReport, replay_json, replay_text};

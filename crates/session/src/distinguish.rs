@@ -4,11 +4,13 @@
 //! first test that is found in a direction has the fewest relations, and among those the fewest decorations. Whatever an engine says is settled as for any
 //! other check; a test that a model has no word for is left out and counted.
 
+mod classical;
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 use cyrano_engine::{Query, Question, Verdict};
-use cyrano_ir::{Property, Quantifier};
+use cyrano_ir::{EvalError, FinalVar, Property, Quantifier};
 use cyrano_litmus::generate::{Cycle, Relation, Target};
 use cyrano_memory::Model;
 use cyrano_report::{ModelsCompareReport, ToldApart};
@@ -75,7 +77,7 @@ impl Runner {
         Ok(ModelsCompareReport {
             left: left.name.clone(),
             right: right.name.clone(),
-            arch: target.name().to_owned(),
+            arch: if target == Target::Rml { "RML" } else { target.name() }.to_owned(),
             length: bounds.length,
             threads: bounds.threads,
             decorations: bounds.decorations,
@@ -96,9 +98,9 @@ impl Runner {
         let others = if own.is_empty() { &others[1..] } else { &others[..] };
         let candidates: Vec<Target> = own.iter().chain(others).copied().collect();
         let understood = |target: &Target| Some((self.understood(*target, left, right).ok()?, *target));
-        // Of those with as many words, the first.
-        let best = candidates.iter().rev().filter_map(understood).max_by_key(|(words, target)| {
-            (words.0 == words.1, own.contains(target) && words.0 > 0, words.0)
+        // That of a model itself if the other knows most of its words; else one without a word too many. Of those with as many words, the first.
+        let best = candidates.iter().rev().filter_map(understood).max_by_key(|((known, words), target)| {
+            (own.contains(target) && 2 * known > *words, known == words, *known)
         });
         best.map(|(_, target)| target).ok_or_else(|| {
             let why = self.understood(Target::Rml, left, right).err().unwrap_or_default();
@@ -116,6 +118,13 @@ impl Runner {
             [left, right].into_iter().try_for_each(|model| understands(self, &case, model))
         };
         both(&plain)?;
+        for model in [left, right] {
+            let (_, case) = case(&plain, target)?;
+            let said = says(self, &case, model).map_err(|failure| format!("{failure:?}"))?;
+            if let Says::Undecided(why) = said {
+                return Err(why);
+            }
+        }
         let dressed = [plain.variants(target, 1), load_buffering.variants(target, 1)].concat();
         let known = dressed.iter().filter(|cycle| both(cycle).is_ok()).count();
         Ok((known, dressed.len()))
@@ -179,6 +188,16 @@ fn says(runner: &Runner, case: &Case, model: &Model) -> Result<Says, Failure> {
             Says::Undecided(format!("{}: {} under {}{reason}", case.source.name, verdict.name(), model.name))
         }
     })
+}
+
+/// Whether the condition of a program's check holds in an outcome.
+fn holds(case: &Case, outcome: &[i128]) -> bool {
+    let Some(Property::Final { cond, .. }) = case.program.checks.first().map(|check| &check.property) else {
+        return false;
+    };
+    let place = |var: &FinalVar| case.program.observed.iter().position(|observed| observed.var == *var);
+    let value = |var: &FinalVar| place(var).and_then(|at| outcome.get(at).copied()).ok_or(EvalError::Undefined);
+    cond.eval(&mut |var| value(var)).is_ok_and(|value| value != 0)
 }
 
 struct Search<'a> {
@@ -251,8 +270,12 @@ impl Search<'_> {
         let condition = source.lines().rev().find(|line| line.starts_with("exists") || line.starts_with("check never"));
         let outcome = condition.unwrap_or_default().trim_start_matches("exists").trim_start_matches("check never");
         let outcome = outcome.trim().trim_end_matches(';').to_owned();
-        let graphs = case.litmus.is_some().then(|| graphs::of_litmus(case, forbids, self.runner.limits()));
-        let why = graphs.and_then(|graphs| graphs.graphs.into_iter().find_map(|graph| graph.forbidden));
+        let limits = self.runner.limits();
+        let graphs = match case.litmus {
+            Some(_) => graphs::of_litmus(case, forbids, limits),
+            None => graphs::of_outcomes(case, forbids, limits, &|outcome| holds(case, &outcome)),
+        };
+        let why = graphs.graphs.into_iter().find_map(|graph| graph.forbidden);
         ToldApart {
             name: cycle.name(),
             cycle: cycle.to_string(),

@@ -135,7 +135,8 @@ fn text(program: &Program, event: &Event, value: i128) -> String {
         What::Fence(fence) => return fence.to_string(),
     };
     let place = event.loc.map(|loc| program.location(loc).name.clone()).unwrap_or_default();
-    let tags: Vec<&str> = Tags::ALL.into_iter().filter(|(tag, _)| event.tags.meets(*tag)).map(|(_, word)| word).collect();
+    let tags: Vec<&str> =
+        Tags::ALL.into_iter().filter(|(tag, _)| event.tags.meets(*tag)).map(|(_, word)| word).collect();
     let tags = if tags.is_empty() { String::new() } else { format!("[{}]", tags.join(",")) };
     format!("{kind}{tags} {place}={value}")
 }

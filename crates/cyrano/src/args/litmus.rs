@@ -175,6 +175,15 @@ Examples:
 pub enum ModelsCommand {
     /// Find the smallest litmus tests that tell two models apart
     Compare(TellApartArgs),
+    /// Print which of the classical litmus tests each model allows
+    Table(TableArgs),
+}
+
+/// `cyrano models table`.
+#[derive(Args, Debug)]
+pub struct TableArgs {
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// `cyrano models compare`.

@@ -60,6 +60,7 @@ impl Command {
             Self::Report(ReportArgs { command: ReportCommand::Merge(args) }) => Some(&args.output),
             Self::Tables(args) => Some(&args.output),
             Self::Models(ModelsArgs { command: Some(ModelsCommand::Compare(args)), .. }) => Some(&args.output),
+            Self::Models(ModelsArgs { command: Some(ModelsCommand::Table(args)), .. }) => Some(&args.output),
             Self::Models(args) => Some(&args.output),
             _ => None,
         }

@@ -9,10 +9,10 @@ use cyrano_report::{LitmusReport, Results, RunReport};
 use cyrano_session::litmus::{Ask, Litmus};
 use cyrano_session::{Failure, Inputs, Shard, Source, VERSION};
 
+use super::litmus_graphs;
 use crate::args::{LitmusArgs, LitmusCommand};
 use crate::failure::{BAD_INPUT, INTERNAL};
 use crate::outputs::Outputs;
-use super::litmus_graphs;
 use crate::{command_line, litmus, models, progress, source};
 
 /// One test under one model.

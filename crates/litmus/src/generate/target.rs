@@ -21,8 +21,7 @@ pub enum Target {
 
 impl Target {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::X86, Self::AArch64, Self::Riscv, Self::Ppc, Self::C, Self::Kernel, Self::Rml];
+    pub const ALL: [Self; 7] = [Self::X86, Self::AArch64, Self::Riscv, Self::Ppc, Self::C, Self::Kernel, Self::Rml];
 
     /// Its name in messages.
     pub fn name(self) -> &'static str {

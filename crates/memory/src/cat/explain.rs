@@ -93,9 +93,8 @@ impl Judge<'_> {
             Node::Base(base) => base_name(base).and_then(one).or_else(|| (base == Base::Identity).then(Vec::new)),
             Node::Seq(a, b) if self.plan.is_from_read(&Node::Seq(a, b)) => one("fr"),
             Node::Seq(a, b) => {
-                let between = |middle: &usize| {
-                    self.relation(a).contains(from, *middle) && self.relation(b).contains(*middle, to)
-                };
+                let between =
+                    |middle: &usize| self.relation(a).contains(from, *middle) && self.relation(b).contains(*middle, to);
                 (0..self.relation(a).len()).filter(between).find_map(|middle| {
                     let (first, second) = (again(a, from, middle)?, again(b, middle, to)?);
                     Some([first, second].concat())

@@ -28,7 +28,11 @@ pub fn graph_dot(title: &str, graph: &GraphReport) -> String {
     for (thread, name) in graph.threads.iter().enumerate() {
         out.push_str(&format!("  subgraph cluster_{thread} {{\n    label={};\n", quoted(&[name])));
         for event in graph.column(thread) {
-            out.push_str(&format!("    {} [label={}];\n", event.id, quoted(&[&format!("{}: {}", event.id, event.text)])));
+            out.push_str(&format!(
+                "    {} [label={}];\n",
+                event.id,
+                quoted(&[&format!("{}: {}", event.id, event.text)])
+            ));
         }
         out.push_str("  }\n");
     }

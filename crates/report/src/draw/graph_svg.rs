@@ -76,7 +76,7 @@ impl<'a> Plan<'a> {
             columns.push((x, wide));
             x += wide + GAP;
         }
-        let (width, height) = ((x - GAP + 50.0 + MARGIN).max(460.0), 64.0 + ROW * rows as f64);
+        let (width, height) = ((x - GAP + 50.0 + MARGIN).max(460.0), 44.0 + ROW * rows as f64);
         Self { graph, columns, places, width, height }
     }
 
@@ -85,14 +85,14 @@ impl<'a> Plan<'a> {
             svg.words(*x, 22.0, name, INK, true);
             svg.line((*x, 30.0), (x + wide, 30.0), INK);
         }
+        // Boxes hide arrows that pass behind them; labels come last, so that no arrow crosses them out.
+        let drawn: Vec<_> = self.graph.all_edges().into_iter().filter_map(|edge| self.edge(svg, &edge)).collect();
         for event in &self.graph.events {
             let Some((column, y)) = self.places.get(event.id.as_str()) else { continue };
             let (x, wide) = self.columns[*column];
             svg.frame((x, y - BOX / 2.0), (wide, BOX), "#f6f8fa", INK, None);
             svg.words(x + PAD, y + 4.0, &format!("{}: {}", event.id, event.text), INK, true);
         }
-        // Labels come last, so that no arrow crosses them out.
-        let drawn: Vec<_> = self.graph.all_edges().into_iter().filter_map(|edge| self.edge(svg, &edge)).collect();
         for (text, at, color, strong) in drawn {
             let wide = width(&text) as f64 * CHAR;
             svg.frame((at.0 - wide / 2.0 - 2.0, at.1 - 8.0), (wide + 4.0, 14.0), "#ffffff", "none", None);
@@ -108,8 +108,9 @@ impl<'a> Plan<'a> {
         let points = match self.places.get(edge.from.as_str()) {
             Some(from) => self.between(*from, to, &edge.relation),
             None => {
-                let (x, y) = (self.columns[to.0].0, to.1);
-                [(x - 42.0, y - 24.0), (x - 34.0, y - 14.0), (x - 20.0, y - 4.0), (x, y)]
+                // What memory holds at first comes from above, beside program order.
+                let (x, y) = (self.columns[to.0].0 + 10.0, to.1 - BOX / 2.0);
+                [(x, y - 24.0), (x, y - 16.0), (x, y - 8.0), (x, y)]
             }
         };
         let [a, b, c, d] = points;
@@ -117,7 +118,7 @@ impl<'a> Plan<'a> {
         let path = format!("M {} C {}, {}, {}", text(a), text(b), text(c), text(d));
         let head = if forbids { "forbids".to_owned() } else { head(&edge.relation) };
         let dashes = matches!(edge.relation.as_str(), "fr" | "fr^-1").then_some("6 3");
-        svg.weighted(&path, color, &head, dashes, if forbids { "2.8" } else { "1.4" });
+        svg.weighted(&path, color, &head, dashes, if forbids { "2.2" } else { "1.4" });
         // Near the start, where arrows between two columns do not cross yet.
         Some((edge.relation.clone(), along(points, 0.3), color, forbids))
     }
@@ -139,13 +140,16 @@ impl<'a> Plan<'a> {
         }
         let (x1, x2) = if a < b { (left + wide, left2) } else { (left, left2 + wide2) };
         let bend = (x2 - x1) * 0.35;
-        [(x1, y1), (x1 + bend, y1), (x2 - bend, y2), (x2, y2)]
+        // Past other columns it goes between the rows.
+        let sag = if a.abs_diff(b) > 1 { ROW * 0.7 } else { 0.0 };
+        [(x1, y1), (x1 + bend, y1 + sag), (x2 - bend, y2 + sag), (x2, y2)]
     }
 }
 
 /// The point of a curve at this part of its way.
 fn along([a, b, c, d]: [(f64, f64); 4], t: f64) -> (f64, f64) {
     let s = 1.0 - t;
-    let mix = |a: f64, b: f64, c: f64, d: f64| s * s * s * a + 3.0 * s * s * t * b + 3.0 * s * t * t * c + t * t * t * d;
+    let mix =
+        |a: f64, b: f64, c: f64, d: f64| s * s * s * a + 3.0 * s * s * t * b + 3.0 * s * t * t * c + t * t * t * d;
     (mix(a.0, b.0, c.0, d.0), mix(a.1, b.1, c.1, d.1))
 }

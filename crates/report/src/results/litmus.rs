@@ -282,7 +282,8 @@ fn reasons(out: &mut String, results: &[LitmusReport], style: Style) {
     let mut counted: Vec<(usize, &str)> = Vec::new();
     let refused = results.iter().filter(|report| report.refused).filter_map(|report| report.reason.as_deref());
     for reason in refused.filter_map(|reason| reason.lines().next()) {
-        let reason = if reason.starts_with("line ") { reason.split_once(": ").map_or(reason, |it| it.1) } else { reason };
+        let reason =
+            if reason.starts_with("line ") { reason.split_once(": ").map_or(reason, |it| it.1) } else { reason };
         match counted.iter_mut().find(|(_, known)| *known == reason) {
             Some((number, _)) => *number += 1,
             None => counted.push((1, reason)),

@@ -1,9 +1,11 @@
-//! Two memory models, and the smallest generated tests that tell them apart (`cyrano.models-compare/1`).
+//! Two memory models, and the smallest generated tests that tell them apart (`cyrano.models-compare/1`); the classical tests under all models
+//! (`cyrano.models-table/1`).
 
 use serde::Serialize;
 
-use crate::results::json::document_of;
+use crate::results::json::{InOrder, document, document_of, object};
 use crate::style::{Paint, Style, count, hang};
+use crate::table::{Cell, Row, table};
 
 /// How two models compare.
 #[derive(Clone, Debug, Serialize)]
@@ -100,7 +102,12 @@ fn direction(
     let Some(told) = told else {
         let known = if report.reason.is_some() { " was found" } else { "" };
         let length = report.length;
-        hang(out, "", &format!("No test of up to {length} relations{known} that {allows} allows and {forbids} forbids."), style);
+        hang(
+            out,
+            "",
+            &format!("No test of up to {length} relations{known} that {allows} allows and {forbids} forbids."),
+            style,
+        );
         return;
     };
     let title = format!("{allows} allows and {forbids} forbids {}, {} relations:", told.name, told.length);
@@ -112,4 +119,44 @@ fn direction(
     }
     out.push('\n');
     out.push_str(&told.source);
+}
+
+/// The classical tests under some models.
+#[derive(Clone, Debug)]
+pub struct ModelsTable {
+    /// The models.
+    pub models: Vec<String>,
+    /// For each test whether each model allows its outcome; nothing where there is no such test for the model.
+    pub rows: Vec<(String, Vec<Option<bool>>)>,
+}
+
+/// The tables as one JSON object.
+pub fn models_table_json(tables: &[ModelsTable], version: &str) -> String {
+    let tests = tables.iter().flat_map(|table| {
+        table.rows.iter().map(|(name, cells)| {
+            let allowed = InOrder(table.models.iter().cloned().zip(cells.iter().copied()).collect());
+            object! { "test": name, "allowed": allowed }
+        })
+    });
+    document("cyrano.models-table/1", version, object! { "tests": tests.collect::<Vec<_>>() })
+}
+
+/// The tables as text.
+pub fn models_table_text(tables: &[ModelsTable], style: Style) -> String {
+    let mut out = String::new();
+    for shown in tables {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let header: Vec<&str> = std::iter::once("test").chain(shown.models.iter().map(String::as_str)).collect();
+        let word = |cell: &Option<bool>| Cell::left(cell.map_or("-", |allowed| if allowed { "yes" } else { "no" }));
+        let row = |(name, cells): &(String, Vec<Option<bool>>)| Row {
+            cells: std::iter::once(Cell::left(name.clone())).chain(cells.iter().map(word)).collect(),
+            notes: Vec::new(),
+        };
+        let rows: Vec<Row> = shown.rows.iter().map(row).collect();
+        table(&mut out, &header, &rows, style);
+    }
+    out.push_str("yes: the model allows the outcome; -: its language has no such test.\n");
+    out
 }
