@@ -50,6 +50,8 @@ pub enum Cause {
     NoDeadlocks,
     /// Deadlocks were not looked for, because that is not done under this model.
     NoDeadlocksUnder(String),
+    /// Under this model values may come out of thin air, and only some of them were tried.
+    ThinAir(String),
     /// States were told apart by fingerprints, so many of them.
     Fingerprints {
         /// How many.
@@ -151,6 +153,9 @@ impl fmt::Display for Cause {
                 "deadlocks were not looked for: a section that may wait has a choice or a loop, or the setup thread may wait",
             ),
             Self::NoDeadlocksUnder(model) => write!(f, "deadlocks are not looked for under {model}"),
+            Self::ThinAir(model) => {
+                write!(f, "values may come out of thin air under {model}, and only some of them were tried")
+            }
             Self::Fingerprints { states } => write!(
                 f,
                 "nothing wrong was found, but states were told apart by 64-bit fingerprints; the probability that one was left out is at \

@@ -15,8 +15,10 @@ mod confirm;
 mod goals;
 mod graph;
 mod graphs;
+mod rules;
 mod search;
 mod supports;
+mod taint;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -65,7 +67,7 @@ impl<'p> Asked<'p> {
     }
 
     fn pursue(&self, goal: &mut impl Goal, meter: &mut Meter<'p>) -> Result<(), Stop> {
-        let threads = traces::traces(self.program, meter)?;
+        let threads = traces::traces(self.program, self.cat.plan(), meter)?;
         search::pursue(self.program, self.cat, threads, goal, meter)
     }
 
@@ -80,6 +82,7 @@ impl<'p> Asked<'p> {
             (Ok(()), Some(Cut::Limit(thread, instr))) => {
                 (Verdict::Bounded, Some(limit_reason(self.program, thread, instr)))
             }
+            (Ok(()), None) if notes.thin => (Verdict::Bounded, Some(Cause::ThinAir(self.model.to_owned()))),
             (Ok(()), None) => (Verdict::Verified, None),
         };
         Answer { flags: notes.flags.clone(), ..Answer::new(verdict, reason) }

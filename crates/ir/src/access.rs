@@ -240,13 +240,15 @@ word_set! {
     SRCU = 2048, "srcu";
     /// Synchronises threads, so that it takes part in no data race with others like it. To memory it is nothing.
     SYNC = 4096, "sync";
+    /// A store-exclusive whose status depends on the store, as on RISC-V: what depends on the status depends on it.
+    SUCCESS = 8192, "success";
 }
 
 impl Tags {
     /// Those that mean something to memory.
     #[inline]
     pub fn orders(self) -> Self {
-        self.without(Self::ROLLBACK).without(Self::SYNC)
+        self.without(Self::ROLLBACK | Self::SYNC | Self::SUCCESS)
     }
 
     /// Whether each of them can be said of an access that reads or writes like this.

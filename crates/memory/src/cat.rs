@@ -16,6 +16,8 @@ mod matrix;
 mod names;
 mod parse;
 mod plan;
+#[cfg(test)]
+mod tests;
 mod token;
 
 use std::collections::HashSet;
@@ -82,6 +84,12 @@ impl Cat {
     /// What it calls itself.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
+    }
+
+    /// The same text with another meaning, for tests that a wrong one is noticed.
+    #[must_use]
+    pub fn meaning(&self, plan: Plan) -> Self {
+        Self { plan: Arc::new(plan), ..self.clone() }
     }
 
     /// What it says.

@@ -191,6 +191,10 @@ fn fill(report: &mut LitmusReport, test: &Test, answered: &Answered, stopped: bo
         let why = if answer.outcomes.is_empty() { vacuity::NO_END } else { "no final state passes the filter" };
         report.reason = Some(why.to_owned());
         report.vacuous = true;
+        if test.condition.quantifier == Quantifier::Exists {
+            // What is looked for is not there, as herd says, too.
+            (report.observation, report.holds) = (Some(Observation::Never.name()), Some(false));
+        }
         return;
     }
     let (observation, holds) = decided(&judgement, test.condition.quantifier, complete);

@@ -22,6 +22,8 @@ pub(super) struct Notes {
     pub(super) flags: BTreeSet<String>,
     /// Why some execution was not followed to its end.
     pub(super) cut: Option<Cut>,
+    /// Whether some execution has values out of thin air (`values`).
+    pub(super) thin: bool,
     /// Whether some execution ends.
     pub(super) ended: bool,
     /// Whether some execution evaluates an assertion.
@@ -34,6 +36,7 @@ impl Notes {
         let done = is_done(combination);
         let news = cut(combination).is_some() && self.cut.is_none()
             || done && !self.ended
+            || !self.thin && is_thin(combination)
             || !self.asserted && has_asserted(combination);
         match (done && self.has_flags, news) {
             (true, _) => Want::All,
@@ -46,10 +49,15 @@ impl Notes {
         self.ended |= is_done(combination);
         self.asserted |= has_asserted(combination);
         self.cut = self.cut.or_else(|| cut(combination));
+        self.thin |= is_thin(combination);
         if self.has_flags && is_done(combination) {
             self.flags.extend(judge.flags().map(str::to_owned));
         }
     }
+}
+
+fn is_thin(combination: &[&Trace<'_>]) -> bool {
+    combination.iter().any(|trace| trace.thin)
 }
 
 fn has_asserted(combination: &[&Trace<'_>]) -> bool {

@@ -20,6 +20,10 @@ pub(super) struct Candidate<'a, 'p> {
     first: Vec<Option<usize>>,
     /// For each thread the number of its first event.
     starts: Vec<usize>,
+    /// For each read the write that it was given (`search`).
+    pub(super) source: Vec<Option<usize>>,
+    /// For each write of a read-modify-write its read, and whether the two are one instruction.
+    pub(super) halves: Vec<Option<(usize, bool)>>,
 }
 
 impl<'a, 'p> Candidate<'a, 'p> {
@@ -46,7 +50,9 @@ impl<'a, 'p> Candidate<'a, 'p> {
                 values.push(own.value);
             }
         }
-        let mut candidate = Self { combination, initial, graph: Graph::new(events), values, first, starts };
+        let (source, halves) = (vec![None; events.len()], vec![None; events.len()]);
+        let graph = Graph::new(events);
+        let mut candidate = Self { combination, initial, graph, values, first, starts, source, halves };
         candidate.relate();
         candidate
     }
@@ -59,13 +65,19 @@ impl<'a, 'p> Candidate<'a, 'p> {
                 let mut add = |relation: fn(&mut Graph) -> &mut Matrix, from: &EventSet| {
                     from.iter().for_each(|from| relation(graph).insert(start + from, at));
                 };
-                add(|graph| &mut graph.addr, &event.addr);
-                add(|graph| &mut graph.data, &event.data);
+                add(|graph| &mut graph.addr, &event.addr.all);
+                add(|graph| &mut graph.data, &event.data.all);
+                add(|graph| &mut graph.direct_addr, &event.addr.direct);
+                add(|graph| &mut graph.direct_data, &event.data.direct);
                 add(|graph| &mut graph.ctrl, &event.ctrl);
                 add(|graph| &mut graph.casdep, &event.compared);
-                match event.half {
-                    Some(Half::Amo(read)) => graph.amo.insert(start + read, at),
-                    Some(Half::Exclusive(read)) => graph.lxsx.insert(start + read, at),
+                self.halves[at] = event.half.map(|half| match half {
+                    Half::Amo(read) => (start + read, true),
+                    Half::Exclusive(read) => (start + read, false),
+                });
+                match self.halves[at] {
+                    Some((read, true)) => graph.amo.insert(read, at),
+                    Some((read, false)) => graph.lxsx.insert(read, at),
                     None => {}
                 }
                 (0..number).for_each(|earlier| graph.po.insert(start + earlier, at));

@@ -45,7 +45,7 @@ pub fn executions(
     let mut meter = Meter::new(limits, &());
     let none = || Found { observed: &program.observed, wanted, most: most + 1, found: Vec::new(), objects: None };
     let mut allowed = none();
-    pursue(program, cat, traces(program, &mut meter)?, &mut allowed, &mut meter)?;
+    pursue(program, cat, traces(program, cat.plan(), &mut meter)?, &mut allowed, &mut meter)?;
     let mut found: Vec<Drawn> = allowed.found.into_iter().map(|(drawn, _)| drawn).collect();
     if !found.is_empty() {
         let more = found.len() > most;
@@ -54,7 +54,7 @@ pub fn executions(
     }
     let anything = Cat::parse("empty 0").map_err(|_| Stop::Size)?;
     let mut all = Found { most: MOST_FORBIDDEN, objects: Some(cat), ..none() };
-    pursue(program, &anything, traces(program, &mut meter)?, &mut all, &mut meter)?;
+    pursue(program, &anything, traces(program, cat.plan(), &mut meter)?, &mut all, &mut meter)?;
     let told = all.found.into_iter().filter_map(|(drawn, objection)| Some((drawn, objection?)));
     let best = told.max_by_key(|(_, objection)| (objection.number, std::cmp::Reverse(objection.steps.len())));
     Ok(Seen::Forbidden(best.map(Box::new)))

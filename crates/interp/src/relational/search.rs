@@ -2,7 +2,8 @@
 //!
 //! **Argument** for what is not tried. Most models demand that program order within each location agrees with who reads from whom and who overwrites whom
 //! (`Plan::is_coherent` tells from the text of their conditions). Then a thread's writes to a location hit it in program order, a read sees no later write of its
-//! own thread, and none that an earlier write of its own thread has overwritten; such executions would be rejected anyway. `tests/pruning.rs` compares with trying them all.
+//! own thread, and none that an earlier write of its own thread has overwritten; such executions would be rejected anyway. More of this kind is in `rules`.
+//! `tests/pruning.rs` compares with trying them all.
 
 use std::ops::ControlFlow;
 
@@ -12,6 +13,7 @@ use cyrano_memory::cat::{Cat, Judge, Level, What};
 use rustc_hash::FxHashMap;
 
 use super::graph::Candidate;
+use super::rules::Rules;
 use super::traces::Trace;
 use crate::meter::Meter;
 use crate::set::EventSet;
@@ -79,9 +81,10 @@ pub(super) fn pursue_with(
     let initial = program.initial_memory();
     number_values(&initial, &mut threads);
     let later = offers_from(&threads);
-    let (judge, coherent) = (Judge::new(cat.plan()), pruning == Pruning::On && cat.plan().is_coherent());
+    let rules = if pruning == Pruning::On { Rules::of(cat.plan()) } else { Rules::default() };
+    let judge = Judge::new(cat.plan());
     let (initial, threads, later) = (&*initial, &*threads, &*later);
-    let mut search = Search { program, initial, threads, later, judge, coherent, goal, meter };
+    let mut search = Search { program, initial, threads, later, judge, rules, goal, meter };
     match search.extend(&mut Vec::new(), &EventSet::default(), &EventSet::default()) {
         Err(Halt::Limit(stop)) => Err(stop),
         Ok(()) | Err(Halt::Enough | Halt::Seen) => Ok(()),
@@ -119,8 +122,8 @@ struct Search<'a, 'p, 'm, G> {
     threads: &'a [Vec<Trace<'p>>],
     later: &'a [EventSet],
     judge: Judge<'a>,
-    /// Whether the model follows program order within each location, so that the rest need not be tried.
-    coherent: bool,
+    /// What need not be tried.
+    rules: Rules,
     goal: &'a mut G,
     meter: &'a mut Meter<'m>,
 }
@@ -177,13 +180,18 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
             return self.coherence(candidate, &writes, want);
         };
         for write in candidate.sources(*read) {
-            if self.coherent && candidate.is_hidden(write, *read) {
+            if self.rules.coherent && candidate.is_hidden(write, *read) {
+                continue;
+            }
+            candidate.source[*read] = Some(write);
+            if !self.rules.may_read(candidate, *read) {
                 continue;
             }
             candidate.graph.rf.insert(write, *read);
             self.reads_from(candidate, rest, want)?;
             candidate.graph.rf.remove(write, *read);
         }
+        candidate.source[*read] = None;
         Ok(())
     }
 
@@ -195,7 +203,8 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
         want: Want,
     ) -> Result<(), Halt> {
         let Some(((first, writes), rest)) = locations.split_first() else { return self.judged(candidate, want) };
-        self.order(candidate, vec![*first], writes.clone(), rest, want)
+        let before = self.rules.before(candidate, *first);
+        self.order(candidate, vec![*first], writes.clone(), (&before, rest), want)
     }
 
     /// Orders of the writes that are left behind those that are placed.
@@ -204,7 +213,7 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
         candidate: &mut Candidate<'_, 'p>,
         placed: Vec<usize>,
         left: Vec<usize>,
-        rest: &[(usize, Vec<usize>)],
+        (before, rest): (&[(usize, usize)], &[(usize, Vec<usize>)]),
         want: Want,
     ) -> Result<(), Halt> {
         self.meter.tick().map_err(Halt::Limit)?;
@@ -213,14 +222,15 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
         }
         for (at, next) in left.iter().enumerate() {
             let po = &candidate.graph.po;
-            if self.coherent && left.iter().any(|other| po.contains(*other, *next)) {
+            let late = |other: &usize| po.contains(*other, *next) || before.contains(&(*other, *next));
+            if self.rules.coherent && left.iter().any(late) || !self.rules.may_follow(candidate, &placed, *next) {
                 continue;
             }
             placed.iter().for_each(|earlier| candidate.graph.co.insert(*earlier, *next));
             let (mut more, mut fewer) = (placed.clone(), left.clone());
             fewer.remove(at);
             more.push(*next);
-            self.order(candidate, more, fewer, rest, want)?;
+            self.order(candidate, more, fewer, (before, rest), want)?;
             placed.iter().for_each(|earlier| candidate.graph.co.remove(*earlier, *next));
         }
         Ok(())

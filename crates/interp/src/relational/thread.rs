@@ -14,6 +14,7 @@ use cyrano_ir::{
 };
 use cyrano_memory::cat::What;
 
+use super::taint::Sources;
 use crate::set::EventSet;
 
 /// Why a thread does not go on.
@@ -51,8 +52,8 @@ pub(super) struct Event {
     pub(super) tags: Tags,
     pub(super) rmw: bool,
     pub(super) half: Option<Half>,
-    pub(super) addr: EventSet,
-    pub(super) data: EventSet,
+    pub(super) addr: Sources,
+    pub(super) data: Sources,
     pub(super) ctrl: EventSet,
     pub(super) compared: EventSet,
 }
@@ -74,7 +75,7 @@ pub(super) struct Run<'p> {
     pub(super) thread: ThreadId,
     pub(super) pc: InstrId,
     pub(super) registers: Vec<i128>,
-    taints: Vec<EventSet>,
+    taints: Vec<Sources>,
     ctrl: EventSet,
     /// The branches that it is in: where the ways of each meet, and what everything depended on before it.
     scopes: Vec<(InstrId, EventSet)>,
@@ -133,7 +134,7 @@ impl<'p> Run<'p> {
             program,
             thread,
             pc: InstrId(0),
-            taints: vec![EventSet::default(); registers.len()],
+            taints: vec![Sources::default(); registers.len()],
             registers,
             ctrl: EventSet::default(),
             scopes: Vec::new(),
@@ -160,7 +161,7 @@ impl<'p> Run<'p> {
     pub(super) fn forget(&mut self) {
         self.events.clear();
         self.accesses.clear();
-        self.taints.iter_mut().for_each(|taint| *taint = EventSet::default());
+        self.taints.iter_mut().for_each(|taint| *taint = Sources::default());
         (self.ctrl, self.section, self.exclusive) = (EventSet::default(), None, None);
         self.scopes.clear();
     }
@@ -269,7 +270,7 @@ impl<'p> Run<'p> {
 
     fn decide(&mut self, cond: &LocalExpr) -> Result<bool, EvalError> {
         let sources = self.taint(cond);
-        self.ctrl.absorb(&sources);
+        self.ctrl.absorb(&sources.all);
         Ok(cond.value(&*self.registers)? != 0)
     }
 
@@ -288,27 +289,18 @@ impl<'p> Run<'p> {
         self.jump(to).is_none()
     }
 
-    fn taint(&self, expr: &LocalExpr) -> EventSet {
-        let mut sources = EventSet::default();
-        expr.for_each_var(&mut |place| {
-            if let Place::Elem { index, .. } = place {
-                sources.absorb(&self.taint(index));
-            }
-            if let Ok(register) = place.register(&*self.registers) {
-                sources.absorb(&self.taints[register.index()]);
-            }
-        });
-        sources
+    fn taint(&self, expr: &LocalExpr) -> Sources {
+        Sources::of(expr, &self.registers, &self.taints)
     }
 
-    fn destination(&self, dst: &Place, sources: &mut EventSet) -> Result<RegId, EvalError> {
+    fn destination(&self, dst: &Place, sources: &mut Sources) -> Result<RegId, EvalError> {
         if let Place::Elem { index, .. } = dst {
             sources.absorb(&self.taint(index));
         }
         dst.register(&*self.registers)
     }
 
-    fn set(&mut self, register: RegId, value: i128, sources: EventSet) {
+    fn set(&mut self, register: RegId, value: i128, sources: Sources) {
         self.registers[register.index()] = value;
         self.taints[register.index()] = sources;
     }
@@ -328,8 +320,8 @@ impl<'p> Run<'p> {
             tags,
             rmw: false,
             half: None,
-            addr: EventSet::default(),
-            data: EventSet::default(),
+            addr: Sources::default(),
+            data: Sources::default(),
             ctrl: self.ctrl.clone(),
             compared: EventSet::default(),
         }
@@ -373,7 +365,9 @@ impl<'p> Run<'p> {
     /// Within one instruction nothing depends on anything.
     fn forget_amo(&self, event: &mut Event, read: Option<usize>) {
         if let Some(read) = read {
-            [&mut event.addr, &mut event.data, &mut event.ctrl].into_iter().for_each(|set| set.remove(read));
+            event.addr.remove(read);
+            event.data.remove(read);
+            event.ctrl.remove(read);
         }
     }
 
@@ -383,16 +377,16 @@ impl<'p> Run<'p> {
         self.events.len() - 1
     }
 
-    fn address(&self, access: &Access) -> EventSet {
+    fn address(&self, access: &Access) -> Sources {
         match &access.addr {
-            Addr::Fixed(_) => EventSet::default(),
+            Addr::Fixed(_) => Sources::default(),
             Addr::Indexed { index, .. } => self.taint(index),
         }
     }
 
     /// Completes a read: of a load, or of a read-modify-write together with its write. If that is `forced`, a compare-and-swap succeeds whatever it finds.
     pub(super) fn read(&mut self, access: &'p Access, loc: LocId, value: i128, forced: bool) -> Result<(), EvalError> {
-        let mut sources = EventSet::default();
+        let mut sources = Sources::default();
         let register = access.dst.as_ref().map(|dst| self.destination(dst, &mut sources)).transpose()?;
         let written = match &access.change {
             Some(Change::Cas { new, .. }) if forced => Some(new.value(&*self.registers)?),
@@ -405,14 +399,20 @@ impl<'p> Run<'p> {
         event.addr = self.address(access);
         event.rmw = access.kind == AccessKind::Rmw || self.section.as_ref().is_some_and(|section| section.updates);
         if let Some(Change::Cas { expected, .. }) = &access.change {
-            event.compared = self.taint(expected);
+            event.compared = self.taint(expected).all;
         }
         let read = self.push(event);
         let write = written.map(|written| self.write_half(access, loc, written, read));
         let kind = access.kind;
         self.accesses.push(Performed { instr: self.pc, kind, loc, read: Some(read), write });
         if let Some(register) = register {
-            sources.insert(read);
+            match &access.change {
+                Some(Change::Cas { expected, .. }) if written.is_some() => {
+                    sources.all.insert(read);
+                    sources.direct.absorb(&self.taint(expected).direct);
+                }
+                _ => sources.insert(read),
+            }
             self.set(register, value, sources);
         }
         if let Some(section) = &mut self.section {
@@ -431,7 +431,7 @@ impl<'p> Run<'p> {
         event.addr = self.address(access);
         event.data = match &access.change {
             Some(Change::Set(operand) | Change::Add(operand) | Change::Cas { new: operand, .. }) => self.taint(operand),
-            None => EventSet::default(),
+            None => Sources::default(),
         };
         event.rmw = true;
         event.half = Some(Half::Amo(read));
@@ -445,13 +445,15 @@ impl<'p> Run<'p> {
 
     /// Completes a store-exclusive.
     pub(super) fn store_exclusive(&mut self, access: &Access, loc: LocId, succeeds: bool) -> Result<(), EvalError> {
-        let mut sources = EventSet::default();
+        let mut sources = Sources::default();
         let register = access.dst.as_ref().map(|dst| self.destination(dst, &mut sources)).transpose()?;
         let reserved = self.exclusive.take();
         if succeeds {
             let number = self.events.len();
             self.write(access, loc, reserved)?;
-            sources.insert(number);
+            if access.tags.contains(Tags::SUCCESS) {
+                sources.insert(number);
+            }
         } else {
             let kind = AccessKind::Store;
             self.accesses.push(Performed { instr: self.pc, kind, loc, read: None, write: None });
@@ -466,7 +468,7 @@ impl<'p> Run<'p> {
     /// Completes a choice.
     pub(super) fn choose(&mut self, value: i128) -> Result<(), EvalError> {
         let Op::Choose { dst, .. } = self.op() else { unreachable!("asked for a choice at another instruction") };
-        let mut sources = EventSet::default();
+        let mut sources = Sources::default();
         let register = self.destination(dst, &mut sources)?;
         self.choices.push(value);
         self.set(register, value, sources);

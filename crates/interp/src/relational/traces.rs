@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cyrano_engine::Stop;
 use cyrano_ir::{EvalError, LocId, Program, ThreadId};
-use cyrano_memory::cat::What;
+use cyrano_memory::cat::{Plan, What};
 
 use super::thread::{Need, Run, Status};
 use super::values::{self, Values};
@@ -16,6 +16,8 @@ use crate::set::EventSet;
 pub(super) struct Trace<'p> {
     pub(super) run: Run<'p>,
     pub(super) status: Status,
+    /// Whether it reads a value that only comes out of thin air.
+    pub(super) thin: bool,
     /// Numbers of the location-value pairs that it reads, apart from initial values; see `search`.
     pub(super) needs: EventSet,
     /// Numbers of the location-value pairs that it writes.
@@ -24,7 +26,7 @@ pub(super) struct Trace<'p> {
 
 impl<'p> Trace<'p> {
     pub(super) fn new(run: Run<'p>, status: Status) -> Self {
-        Self { run, status, needs: EventSet::default(), offers: EventSet::default() }
+        Self { run, status, thin: false, needs: EventSet::default(), offers: EventSet::default() }
     }
 
     /// Whether the thread ran to its end.
@@ -43,10 +45,31 @@ impl<'p> Trace<'p> {
     }
 }
 
-/// All traces of each thread.
-pub(super) fn traces<'p>(program: &'p Program, meter: &mut Meter<'p>) -> Result<Vec<Vec<Trace<'p>>>, Stop> {
+/// All traces of each thread, also with values out of thin air if the model might allow them.
+pub(super) fn traces<'p>(
+    program: &'p Program,
+    plan: &Plan,
+    meter: &mut Meter<'p>,
+) -> Result<Vec<Vec<Trace<'p>>>, Stop> {
     let values = values::values(program, meter)?;
-    program.thread_ids().map(|thread| of_thread(program, thread, &values, meter)).collect()
+    let with = |values: &Values, meter: &mut Meter<'p>| -> Result<Vec<Vec<Trace<'p>>>, Stop> {
+        program.thread_ids().map(|thread| of_thread(program, thread, values, meter)).collect()
+    };
+    let threads = with(&values, meter)?;
+    if plan.has_no_circles() {
+        return Ok(threads);
+    }
+    let circle = values::circle(&threads, program.locations.len(), plan.is_coherent());
+    if circle.is_empty() {
+        return Ok(threads);
+    }
+    let more = values::thin(program, &values, &circle, meter)?;
+    let mut threads = with(&more, meter)?;
+    for trace in threads.iter_mut().flatten() {
+        let thin = trace.values(What::Read).any(|(loc, value)| !values[loc.index()].contains(&value));
+        trace.thin = thin;
+    }
+    Ok(threads)
 }
 
 fn of_thread<'p>(

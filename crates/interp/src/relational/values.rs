@@ -5,15 +5,24 @@
 //! writes matters here, so that two ways to the same instruction with the same registers are one.
 //!
 //! **Why the rounds end.** A value is computed from values that were read, each of which was written, and so on; unless this leads in a circle, it ends after
-//! as many writes as one execution has. So after that many rounds all values are known that do not come from a circle. A model that allows such circles (values
-//! out of thin air) is judged on these values alone; none of the built-in models does.
+//! as many writes as one execution has. So after that many rounds all values are known that do not come from a circle.
+//!
+//! **Circles.** A model may allow values that come from nowhere but themselves (out of thin air), as the kernel's does for plain accesses: `r = x; y = r` beside
+//! `r = y; x = r`. That takes writes whose values or places were computed from reads, round in a circle of locations. Where threads have such a circle
+//! ([`circle`]), values that nobody computes are tried, too: those of the circle's other locations, the program's constants, and one that is nowhere else
+//! ([`thin`]). If the model then allows an execution in which somebody reads such a value, others may be possible that were not tried, and nothing is claimed of all
+//! executions (`Notes::thin`). If it allows none, it rejects the circles of these values for their dependencies, which are those of the text whatever the value; but
+//! a circle that only a value nobody thought of can close is not seen. A circle of one location alone has a cycle of `po-loc` and `rf`, and is left out where the
+//! model rejects these; so is every circle under a model in which `po | rf` has no cycle.
 
 use std::collections::{BTreeSet, HashSet};
 
 use cyrano_engine::Stop;
-use cyrano_ir::{Change, InstrId, Op, Program, ThreadId};
+use cyrano_ir::{Change, Expr, InstrId, LocId, LocalExpr, Op, Program, ThreadId};
+use cyrano_memory::cat::{Matrix, What};
 
 use super::thread::{Need, Run};
+use super::traces::Trace;
 use crate::meter::Meter;
 
 /// The values that a read of each location may return.
@@ -21,7 +30,11 @@ pub(super) type Values = Vec<BTreeSet<i128>>;
 
 /// What a read of each location may return in any execution.
 pub(super) fn values(program: &Program, meter: &mut Meter<'_>) -> Result<Values, Stop> {
-    let mut values: Values = program.initial_memory().into_iter().map(|value| BTreeSet::from([value])).collect();
+    grown(program, program.initial_memory().into_iter().map(|value| BTreeSet::from([value])).collect(), meter)
+}
+
+/// These values and all that come from them.
+fn grown(program: &Program, mut values: Values, meter: &mut Meter<'_>) -> Result<Values, Stop> {
     for _ in 0..=most_writes(program, meter.limits.iterations) {
         let mut more = values.clone();
         for thread in program.thread_ids() {
@@ -33,6 +46,55 @@ pub(super) fn values(program: &Program, meter: &mut Meter<'_>) -> Result<Values,
         values = more;
     }
     Ok(values)
+}
+
+/// The values that may be read if those of a circle come out of thin air.
+pub(super) fn thin(
+    program: &Program,
+    known: &Values,
+    circle: &[LocId],
+    meter: &mut Meter<'_>,
+) -> Result<Values, Stop> {
+    let mut all: BTreeSet<i128> = circle.iter().flat_map(|loc| known[loc.index()].iter().copied()).collect();
+    let ops = program.threads.iter().flat_map(|thread| thread.code.iter().map(|instr| &instr.op));
+    ops.flat_map(Op::operands).for_each(|operand| constants(operand, &mut all));
+    let fresh = (1..).find(|value| known.iter().all(|values| !values.contains(value))).unwrap_or(1);
+    let mut values = known.clone();
+    for loc in circle {
+        values[loc.index()].extend(all.iter().copied().chain([fresh]));
+    }
+    grown(program, values, meter)
+}
+
+fn constants(expr: &LocalExpr, found: &mut BTreeSet<i128>) {
+    match expr {
+        Expr::Const(value) => {
+            found.insert(*value);
+        }
+        Expr::Var(_) => {}
+        Expr::Unary(_, inner) => constants(inner, found),
+        Expr::Binary(_, left, right) => {
+            constants(left, found);
+            constants(right, found);
+        }
+    }
+}
+
+/// The locations on circles of writes that were computed from reads. A location alone is no circle if `coherent`.
+pub(super) fn circle(threads: &[Vec<Trace<'_>>], locations: usize, coherent: bool) -> Vec<LocId> {
+    let mut leads = Matrix::new(locations);
+    for run in threads.iter().flatten().map(|trace| &trace.run) {
+        for event in run.events.iter().filter(|event| event.what == What::Write) {
+            let sources = event.addr.all.iter().chain(event.data.all.iter());
+            for (from, to) in sources.filter_map(|read| run.events[read].loc.zip(event.loc)) {
+                leads.insert(from.index(), to.index());
+            }
+        }
+    }
+    let mut others = leads.clone();
+    (0..locations).for_each(|loc| others.remove(loc, loc));
+    let ways = if coherent { others.closure() } else { leads.closure() };
+    (0..locations).filter(|loc| ways.contains(*loc, *loc)).map(LocId::new).collect()
 }
 
 /// How many writes one execution may have, at most: in a thread with loops each instruction once more than loops go round.
@@ -67,7 +129,7 @@ fn written<'p>(
     while let Some(mut run) = todo.pop() {
         meter.tick()?;
         let need = run.proceed(true);
-        for event in run.events.drain(..).filter(|event| event.what == cyrano_memory::cat::What::Write) {
+        for event in run.events.drain(..).filter(|event| event.what == What::Write) {
             event.loc.into_iter().for_each(|loc| {
                 more[loc.index()].insert(event.value);
             });

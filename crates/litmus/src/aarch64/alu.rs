@@ -78,7 +78,7 @@ pub(super) fn steps(name: &str, cell: &mut Cell<'_, '_>) -> Parse<Option<Vec<Ste
         "CSET" | "CSETM" => {
             let dst = cell.arm_register()?;
             cell.expect(",")?;
-            let holds = Value::Flags(condition(cell)?, 0);
+            let holds = selecting(condition(cell)?);
             let value = if name == "CSET" { holds } else { Value::binary(BinOp::Sub, Value::Const(0), holds) };
             Ok(Some(set(dst, value)))
         }
@@ -156,7 +156,12 @@ fn condition(cell: &mut Cell<'_, '_>) -> Parse<Cc> {
         .ok_or_else(|| Diagnostic::new(token.span, format!("there is no condition `{}`", token.text), "this condition"))
 }
 
-/// A choice between two values is a data dependency, not a branch.
+/// A condition that selects a value: one bit, so that dependencies through it are told apart from others.
+fn selecting(condition: Cc) -> Value {
+    Value::wrap(IntType { bits: 1, signed: false }, Value::Flags(condition, 0))
+}
+
+/// A choice between two values is no branch.
 fn selected(name: &str, cell: &mut Cell<'_, '_>) -> Parse<Vec<Step>> {
     let dst = cell.arm_register()?;
     cell.expect(",")?;
@@ -164,7 +169,7 @@ fn selected(name: &str, cell: &mut Cell<'_, '_>) -> Parse<Vec<Step>> {
     cell.expect(",")?;
     let no = cell.arm_register_of(dst.bits)?.value();
     cell.expect(",")?;
-    let holds = Value::Flags(condition(cell)?, 0);
+    let holds = selecting(condition(cell)?);
     let no = match name {
         "CSINC" => Value::binary(BinOp::Add, no, Value::Const(1)),
         "CSINV" => Value::binary(BinOp::BitXor, no, Value::Const(-1)),

@@ -89,21 +89,26 @@ impl Atomic {
         };
         if let (Change::Cas, Some(new)) = (self.change, second.clone()) {
             let narrow = |value| if bits < width { Value::wrap(signed(bits), value) } else { value };
-            let (expected, new, tags) = (narrow(first.value()), narrow(new.value()), self.tags);
+            let (expected, new, tags) = (narrow(first.value()), narrow(new.value()), self.returning(&first.register));
             let failed = tags.without(Tags::RELEASE);
             let cas = Step::Cas { old: old.clone(), mem, expected, new, tags, failed };
             let set = first.register.map(|dst| Step::Set { dst, value: extended(&old) });
             return Ok(std::iter::once(cas).chain(set).collect());
         }
         let dst = second.and_then(|second| second.register);
-        let tags = match dst {
-            Some(_) => self.tags,
-            None => self.tags.without(Tags::ACQUIRE) | Tags::NORETURN,
-        };
+        let tags = self.returning(&dst);
         let new = self.change.applied(Value::Reg(old.clone()), first.value(), bits);
         let update = Step::Update { old: old.clone(), mem, new, tags };
         let set = dst.map(|dst| Step::Set { dst, value: extended(&old) });
         Ok(std::iter::once(update).chain(set).collect())
+    }
+
+    /// What is said of the access: where nobody gets the old value, it acquires nothing.
+    fn returning(self, dst: &Option<Register>) -> Tags {
+        match dst {
+            Some(_) => self.tags,
+            None => self.tags.without(Tags::ACQUIRE) | Tags::NORETURN,
+        }
     }
 }
 

@@ -109,7 +109,7 @@ impl Access {
                 vec![Step::Load { dst: settable(first), mem, signed: true, tags: tags | Tags::EXCLUSIVE }]
             }
             (Form::Conditional, Some(value)) => {
-                let tags = tags | Tags::EXCLUSIVE;
+                let tags = tags | Tags::EXCLUSIVE | Tags::SUCCESS;
                 vec![Step::Conditional { status: settable(first), mem, value, tags }]
             }
             (Form::Amo(change), Some(with)) => {

@@ -63,9 +63,9 @@ pub(super) enum ExprKind {
     /// `[S]`.
     Diagonal(Box<Expr>),
     Call(Box<Expr>, Vec<Expr>),
-    /// Of two expressions the second, for no variant is chosen; but the first if the variant is denied.
+    /// Of two expressions the first if the condition on variants holds, of which none is chosen.
     If {
-        negated: bool,
+        holds: bool,
         then: Box<Expr>,
         otherwise: Box<Expr>,
     },
@@ -92,4 +92,36 @@ pub(super) enum Postfix {
     Star,
     Optional,
     Inverse,
+}
+
+impl Expr {
+    /// All names in it.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut todo = vec![self];
+        while let Some(expr) = todo.pop() {
+            match &expr.kind {
+                ExprKind::Name(name) => names.push(name.clone()),
+                ExprKind::Nothing | ExprKind::Everything => {}
+                ExprKind::Chain(_, operands) => todo.extend(operands),
+                ExprKind::Complement(inner)
+                | ExprKind::Postfix(inner, _)
+                | ExprKind::Diagonal(inner)
+                | ExprKind::Function(_, inner) => todo.push(inner),
+                ExprKind::Call(callee, args) => {
+                    todo.push(callee);
+                    todo.extend(args);
+                }
+                ExprKind::If { then, otherwise, .. } => todo.extend([&**then, &**otherwise]),
+                ExprKind::Try(first, second) => todo.extend([&**first, &**second]),
+                ExprKind::Let(bindings, inner) => {
+                    todo.extend(bindings.iter().map(|binding| &binding.body));
+                    todo.push(inner);
+                }
+            }
+        }
+        names.sort();
+        names.dedup();
+        names
+    }
 }

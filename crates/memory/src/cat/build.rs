@@ -6,6 +6,7 @@ use cyrano_ir::{FenceSet, Tags};
 
 use super::ast::Infix;
 use super::compile::Value;
+use super::names;
 use super::plan::{Base, Group, Level, Node, NodeId, Plan, Type};
 
 /// A plan in the making.
@@ -156,6 +157,7 @@ impl Builder {
         let mut todo = std::mem::take(&mut self.mentioned);
         let (mut tags, mut fences) = (Tags::default(), Vec::new());
         let (mut kinds, mut ordering) = (FenceSet::NONE, FenceSet::NONE);
+        let (mut all_fences, mut pairs) = (false, false);
         while let Some(node) = todo.pop() {
             if std::mem::replace(&mut seen[node as usize], true) {
                 continue;
@@ -165,12 +167,19 @@ impl Builder {
                 Node::Base(Base::Kinds(more)) => kinds |= more,
                 Node::Base(Base::Ordering(more)) => ordering |= more,
                 Node::Base(Base::Named(name)) => fences.push(name),
+                Node::Base(Base::Fences) => all_fences = true,
+                Node::Base(Base::Amo | Base::Exclusive) => pairs = true,
                 other => todo.extend(other.operands()),
             }
         }
-        fences.sort();
-        fences.dedup();
-        (self.plan.tags, self.plan.fences) = (tags, fences);
+        if pairs {
+            // These words say which read-modify-writes there are, not what they order.
+            tags |= Tags::EXCLUSIVE | Tags::NORETURN;
+        }
+        if all_fences && tags.meets(Tags::ACQUIRE | Tags::RELEASE | Tags::SEQ_CST) {
+            fences.extend(names::tagged_fences());
+        }
+        (self.plan.tags, self.plan.fences) = (tags, names::with_families(&fences));
         (self.plan.kinds, self.plan.ordering) = (kinds, ordering);
     }
 

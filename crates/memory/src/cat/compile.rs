@@ -32,6 +32,8 @@ pub(super) enum Value {
     Function(usize),
     Domain,
     Range,
+    /// Makes sets of orders, or is one: what `with co from` chooses from, and nothing else has a use for.
+    Orders,
     /// A parameter, or something about which there is a complaint already.
     Unknown,
 }
@@ -67,7 +69,8 @@ pub(super) struct Compiler<'e> {
 impl<'e> Compiler<'e> {
     pub(super) fn new(errors: &'e mut Vec<Diagnostic>) -> Self {
         let builtins = [("domain", Value::Domain), ("range", Value::Range), ("emptyset", Value::Nothing)];
-        let globals = builtins.into_iter().map(|(name, value)| (name.to_owned(), (value, true)));
+        let orders = names::ORDERS.into_iter().map(|name| (name, Value::Orders));
+        let globals = builtins.into_iter().chain(orders).map(|(name, value)| (name.to_owned(), (value, true)));
         Self {
             builder: Builder::default(),
             globals: globals.collect(),
@@ -121,7 +124,7 @@ impl<'e> Compiler<'e> {
         inside.extend(params.iter().map(|param| (param.clone(), Value::Unknown)));
         self.expr(body, &inside);
         let mut captured = Locals::new();
-        for free in names_in(body) {
+        for free in body.names() {
             let known = captured.iter().any(|(known, _)| *known == free);
             if let Some(value) = self.lookup(&free, locals).filter(|_| !known && !params.contains(&free)) {
                 captured.push((free, value));
@@ -146,8 +149,15 @@ impl<'e> Compiler<'e> {
         // What is defined is taken for a relation at first; what turns out to be none is tried as a set.
         let mut guesses = vec![Type::Relation; bindings.len()];
         for last in [false, false, true] {
-            let before = self.errors.len();
+            let (before, missed) = (self.errors.len(), std::mem::take(&mut self.missed));
             let values = self.recursive_as(&guesses, bindings);
+            let unknown = self.missed;
+            self.missed |= missed;
+            if unknown {
+                // With a name that nobody knows, what is wrong with the types is not worth telling.
+                bindings.iter().for_each(|binding| self.define(&binding.name, Value::Unknown));
+                return;
+            }
             let found = |value: &Value, guess: Type| match value {
                 Value::Node(node) => self.builder.ty(*node),
                 Value::Nothing => guess,
@@ -202,8 +212,8 @@ impl<'e> Compiler<'e> {
             }
             Value::Node(node) => node,
             Value::Unknown => return,
-            Value::Function(_) | Value::Domain | Value::Range => {
-                self.error(axiom.of.span, "this is a function", "needs its arguments", None);
+            other => {
+                self.not_events(other, axiom.of.span);
                 return;
             }
         };
@@ -279,7 +289,7 @@ impl<'e> Compiler<'e> {
                 None => Value::Unknown,
             },
             ExprKind::Call(callee, args) => self.call(callee, args, expr.span, locals),
-            ExprKind::If { negated, then, otherwise } => self.expr(if *negated { then } else { otherwise }, locals),
+            ExprKind::If { holds, then, otherwise } => self.expr(if *holds { then } else { otherwise }, locals),
             ExprKind::Try(first, second) => {
                 let (quiet, missed) = (std::mem::replace(&mut self.quiet, true), std::mem::take(&mut self.missed));
                 let value = self.expr(first, locals);
@@ -301,18 +311,11 @@ impl<'e> Compiler<'e> {
 
     fn unknown(&mut self, name: &str, span: Span) -> Value {
         self.missed = true;
-        let help = match name {
-            "classes-loc" | "cross" | "linearisations" | "generate_cos" | "generate_orders" => {
-                Some("it makes sense only behind `with co from`, and every execution comes with its `co`".to_owned())
-            }
-            _ => {
-                let mut known = names::all();
-                known.extend(self.globals.keys().cloned());
-                known.sort();
-                let near = suggest::closest(name, known.iter().map(String::as_str));
-                near.map(|near| format!("did you mean `{near}`?"))
-            }
-        };
+        let mut known = names::all();
+        known.extend(self.globals.keys().cloned());
+        known.sort();
+        let near = suggest::closest(name, known.iter().map(String::as_str));
+        let help = near.map(|near| format!("did you mean `{near}`?"));
         self.error(span, format!("`{name}` is not defined"), "unknown", help)
     }
 
@@ -320,15 +323,28 @@ impl<'e> Compiler<'e> {
     fn operand(&mut self, expr: &Expr, locals: &Locals) -> Option<Value> {
         match self.expr(expr, locals) {
             Value::Unknown => None,
-            Value::Function(_) | Value::Domain | Value::Range => {
-                self.error(expr.span, "this is a function", "needs its arguments", None);
+            value @ (Value::Node(_) | Value::Nothing) => Some(value),
+            other => {
+                self.not_events(other, expr.span);
                 None
             }
-            value => Some(value),
+        }
+    }
+
+    /// Complains about what is neither a set nor a relation.
+    fn not_events(&mut self, value: Value, span: Span) {
+        if value == Value::Orders {
+            let help = "it makes sense only behind `with co from`, and every execution comes with its `co`";
+            self.error(span, "this is a set of orders", "neither a set of events nor a relation", Some(help.into()));
+        } else {
+            self.error(span, "this is a function", "needs its arguments", None);
         }
     }
 
     fn typed(&mut self, expr: &Expr, ty: Type, why: &str, locals: &Locals) -> Option<NodeId> {
+        if let Some(fences) = self.fences_of(expr, locals).filter(|_| ty == Type::Set) {
+            return Some(fences);
+        }
         let value = self.operand(expr, locals)?;
         if let Value::Node(node) = value
             && self.builder.ty(node) != ty
@@ -339,6 +355,16 @@ impl<'e> Compiler<'e> {
             return None;
         }
         Some(self.builder.body(value, ty))
+    }
+
+    /// Where a set has to stand, a fence's own word is that of such fences: `[sync]`.
+    fn fences_of(&mut self, expr: &Expr, locals: &Locals) -> Option<NodeId> {
+        let ExprKind::Name(name) = &expr.kind else { return None };
+        let defined = self.globals.contains_key(name) || locals.iter().any(|(known, _)| known == name);
+        let fence = names::fence_relation(name).filter(|_| !defined && names::base(name).is_none())?;
+        let fences = self.builder.base(fence);
+        self.builder.mentioned.push(fences);
+        Some(fences)
     }
 
     fn chain(&mut self, infix: Infix, operands: &[Expr], locals: &Locals) -> Value {
@@ -413,11 +439,11 @@ impl<'e> Compiler<'e> {
                 let node = if builtin == Value::Domain { Node::Domain(of) } else { Node::Range(of) };
                 return self.builder.made(node, Type::Set);
             }
-            Value::Unknown => {
+            known @ (Value::Unknown | Value::Orders) => {
                 args.iter().for_each(|arg| {
                     self.expr(arg, locals);
                 });
-                return Value::Unknown;
+                return known;
             }
             Value::Node(_) | Value::Nothing => return self.error(callee.span, "this is no function", "called", None),
         };
@@ -444,34 +470,4 @@ impl<'e> Compiler<'e> {
     fn arity(&mut self, span: Span, needs: usize, has: usize) -> Value {
         self.error(span, format!("this function takes {needs} argument(s), not {has}"), "called here", None)
     }
-}
-
-/// All names in an expression.
-fn names_in(expr: &Expr) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut todo = vec![expr];
-    while let Some(expr) = todo.pop() {
-        match &expr.kind {
-            ExprKind::Name(name) => names.push(name.clone()),
-            ExprKind::Nothing | ExprKind::Everything => {}
-            ExprKind::Chain(_, operands) => todo.extend(operands),
-            ExprKind::Complement(inner)
-            | ExprKind::Postfix(inner, _)
-            | ExprKind::Diagonal(inner)
-            | ExprKind::Function(_, inner) => todo.push(inner),
-            ExprKind::Call(callee, args) => {
-                todo.push(callee);
-                todo.extend(args);
-            }
-            ExprKind::If { then, otherwise, .. } => todo.extend([&**then, &**otherwise]),
-            ExprKind::Try(first, second) => todo.extend([&**first, &**second]),
-            ExprKind::Let(bindings, inner) => {
-                todo.extend(bindings.iter().map(|binding| &binding.body));
-                todo.push(inner);
-            }
-        }
-    }
-    names.sort();
-    names.dedup();
-    names
 }

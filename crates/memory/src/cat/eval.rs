@@ -110,6 +110,12 @@ impl<'p> Judge<'p> {
         }
     }
 
+    /// What an expression denotes, once it was computed.
+    #[cfg(test)]
+    pub(super) fn value(&self, node: NodeId) -> &Found {
+        &self.values[node as usize]
+    }
+
     pub(super) fn relation(&self, node: NodeId) -> &Matrix {
         match &self.values[node as usize] {
             Found::Relation(relation) => relation,

@@ -44,6 +44,10 @@ pub struct Graph {
     pub data: Matrix,
     /// Control dependencies.
     pub ctrl: Matrix,
+    /// Address dependencies that go through no selection.
+    pub direct_addr: Matrix,
+    /// Data dependencies that go through no selection.
+    pub direct_data: Matrix,
     /// Dependencies of what a compare-and-swap compares with.
     pub casdep: Matrix,
     /// Read-modify-writes of one instruction.
@@ -75,6 +79,8 @@ impl Graph {
             addr: none.clone(),
             data: none.clone(),
             ctrl: none.clone(),
+            direct_addr: none.clone(),
+            direct_data: none.clone(),
             casdep: none.clone(),
             amo: none.clone(),
             lxsx: none.clone(),
@@ -120,6 +126,8 @@ impl Graph {
             Base::Address => Found::Relation(self.addr.clone()),
             Base::Data => Found::Relation(self.data.clone()),
             Base::Control => Found::Relation(self.ctrl.clone()),
+            Base::DirectAddress => Found::Relation(self.direct_addr.clone()),
+            Base::DirectData => Found::Relation(self.direct_data.clone()),
             Base::Compared => Found::Relation(self.casdep.clone()),
             Base::ReadsFrom => Found::Relation(self.rf.clone()),
             Base::Coherence => Found::Relation(self.co.clone()),

@@ -169,7 +169,8 @@ impl<'s> Parser<'s, '_> {
         }
         let name = self.peek_name()?.to_owned();
         self.at += 1;
-        Some(name)
+        // `C "C++11"`: the language, and what the model calls itself.
+        Some(self.text().map_or(name, str::to_owned))
     }
 
     /// Goes on to the next statement.
@@ -289,14 +290,19 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn expr(&mut self) -> Result<Expr> {
+        self.deeper()?;
+        let expr = self.chain(0);
+        self.depth -= 1;
+        expr
+    }
+
+    fn deeper(&mut self) -> Result<()> {
         if self.depth >= MAX_DEPTH {
             let message = format!("expressions nest more than {MAX_DEPTH} deep");
             return Err(Diagnostic::new(self.span(), message, "too deep"));
         }
         self.depth += 1;
-        let expr = self.chain(0);
-        self.depth -= 1;
-        expr
+        Ok(())
     }
 
     /// Operators from this level on: 0 is the loosest.
@@ -432,15 +438,46 @@ impl<'s> Parser<'s, '_> {
         Ok(Expr { kind, span: self.since(start) })
     }
 
-    /// Behind `if`: variants of a tool that are not chosen, perhaps denied.
+    /// Behind `if`: variants of a tool, none of which is chosen.
     fn condition(&mut self) -> Result<ExprKind> {
-        let negated = self.take("~") || self.take_word("not");
-        if self.text().is_none() {
-            return self.expected("the name of a variant in quotes");
-        }
+        let holds = self.any_variant()?;
         self.need_word("then")?;
         let then = Box::new(self.expr()?);
         self.need_word("else")?;
-        Ok(ExprKind::If { negated, then, otherwise: Box::new(self.expr()?) })
+        Ok(ExprKind::If { holds, then, otherwise: Box::new(self.expr()?) })
+    }
+
+    fn any_variant(&mut self) -> Result<bool> {
+        let mut holds = self.all_variants()?;
+        while self.take("||") {
+            holds |= self.all_variants()?;
+        }
+        Ok(holds)
+    }
+
+    fn all_variants(&mut self) -> Result<bool> {
+        let mut holds = self.variant()?;
+        while self.take("&&") {
+            holds &= self.variant()?;
+        }
+        Ok(holds)
+    }
+
+    fn variant(&mut self) -> Result<bool> {
+        let mut denied = false;
+        while self.take("~") || self.take_word("not") {
+            denied = !denied;
+        }
+        if self.take("(") {
+            self.deeper()?;
+            let holds = self.any_variant()?;
+            self.depth -= 1;
+            self.need(")")?;
+            return Ok(holds != denied);
+        }
+        match self.text() {
+            Some(_) => Ok(denied),
+            None => self.expected("the name of a variant in quotes"),
+        }
     }
 }

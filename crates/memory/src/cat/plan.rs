@@ -60,6 +60,11 @@ pub enum Base {
     Address,
     /// From a read to a write whose value was computed from it.
     Data,
+    /// Those of the address dependencies that do not go through a condition which only selects one of two values, as of Arm's `CSEL`, or through the success of
+    /// a compare-and-swap.
+    DirectAddress,
+    /// The same of data dependencies.
+    DirectData,
     /// From a read to what comes behind a branch that it decided.
     Control,
     /// From a read to the read of a compare-and-swap that compares with what was computed from it.
@@ -266,18 +271,66 @@ impl Plan {
     /// write of its own thread (`po ; rf` has no cycle), that a thread's writes to a location hit it in order (`po ; co`), and that no read sees a write which an
     /// earlier one of its own thread has overwritten (`po ; fr`). That is what `acyclic po-loc | rf | co | fr` and `irreflexive hb ; eco` say.
     pub fn is_coherent(&self) -> bool {
-        let communicates = |node: NodeId| {
-            let of = |leaf| self.includes(node, &|node| *node == Node::Base(leaf));
-            of(Base::ReadsFrom) && of(Base::Coherence) && self.includes(node, &|node| self.is_from_read(node))
-        };
         let program_order = |node: NodeId| self.includes(node, &|node| self.is_po_loc(node));
         self.axioms.iter().filter(|axiom| !axiom.flag && !axiom.negated).any(|axiom| match axiom.test {
-            Test::Acyclic => communicates(axiom.of) && program_order(axiom.of),
+            Test::Acyclic => self.communicates(axiom.of) && program_order(axiom.of),
             Test::Irreflexive => match self.nodes[axiom.of as usize] {
-                Node::Seq(first, second) => program_order(first) && communicates(second),
+                Node::Seq(first, second) => program_order(first) && self.communicates(second),
                 _ => false,
             },
             Test::Empty => false,
+        })
+    }
+
+    /// Whether it follows from one of the conditions that program order between accesses to one location has no cycle with any way of communication:
+    /// `acyclic po-loc | rf | co | fr`, or `irreflexive hb ; eco` with an `eco` that has `(rf | co | fr)+`.
+    pub fn is_uniproc(&self) -> bool {
+        let program_order = |node: NodeId| self.includes(node, &|node| self.is_po_loc(node));
+        let all_ways = |node: NodeId| {
+            let closed = |node: &Node| matches!(*node, Node::Plus(of) | Node::Star(of) if self.communicates(of));
+            self.includes(node, &closed)
+        };
+        self.axioms.iter().filter(|axiom| !axiom.flag && !axiom.negated).any(|axiom| match axiom.test {
+            Test::Acyclic => self.communicates(axiom.of) && program_order(axiom.of),
+            Test::Irreflexive => match self.nodes[axiom.of as usize] {
+                Node::Seq(first, second) => program_order(first) && all_ways(second),
+                _ => false,
+            },
+            Test::Empty => false,
+        })
+    }
+
+    /// Whether it follows from one of the conditions that `po | rf` has no cycle, so that no value comes out of thin air.
+    pub fn has_no_circles(&self) -> bool {
+        let of = |node: NodeId, leaf: Base| self.includes(node, &|node| *node == Node::Base(leaf));
+        let demands = self.axioms.iter().filter(|axiom| !axiom.flag && !axiom.negated && axiom.test == Test::Acyclic);
+        demands.into_iter().any(|axiom| of(axiom.of, Base::ProgramOrder) && of(axiom.of, Base::ReadsFrom))
+    }
+
+    /// Whether a relation has `rf`, `co` and `fr`.
+    fn communicates(&self, node: NodeId) -> bool {
+        let of = |leaf| self.includes(node, &|node| *node == Node::Base(leaf));
+        of(Base::ReadsFrom) && of(Base::Coherence) && self.includes(node, &|node| self.is_from_read(node))
+    }
+
+    /// Whether one of the conditions is `empty rmw & (fre ; coe)`, or the same without `ext`, for an `rmw` that has this base.
+    pub fn is_atomic(&self, base: Base) -> bool {
+        let outside = |node: NodeId, is: &dyn Fn(&Node) -> bool| {
+            let ext = |node: NodeId| {
+                matches!(self.nodes[node as usize], Node::Complement(of) if self.is_base(of, Base::SameThread))
+            };
+            let own = |node: NodeId| is(&self.nodes[node as usize]);
+            own(node) || matches!(self.nodes[node as usize], Node::Inter(a, b) if own(a) && ext(b) || ext(a) && own(b))
+        };
+        let between = |node: NodeId| match self.nodes[node as usize] {
+            Node::Seq(fr, co) => {
+                outside(fr, &|node| self.is_from_read(node)) && outside(co, &|node| *node == Node::Base(Base::Coherence))
+            }
+            _ => false,
+        };
+        let updates = |node: NodeId| self.includes(node, &|node| *node == Node::Base(base));
+        self.axioms.iter().filter(|axiom| !axiom.flag && !axiom.negated && axiom.test == Test::Empty).any(|axiom| {
+            matches!(self.nodes[axiom.of as usize], Node::Inter(a, b) if updates(a) && between(b) || between(a) && updates(b))
         })
     }
 

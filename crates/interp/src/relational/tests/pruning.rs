@@ -15,7 +15,7 @@ fn outcomes(threads: &[&str], cat: &Cat, pruning: Pruning) -> (BTreeSet<Vec<i128
     let program = program(threads, "0:a 0:b 1:a 1:b x y");
     let limits = Limits::default();
     let mut meter = Meter::new(&limits, &());
-    let traces = traces::traces(&program, &mut meter).expect("within limits");
+    let traces = traces::traces(&program, cat.plan(), &mut meter).expect("within limits");
     let mut goal = Outcomes { observed: &program.observed, outcomes: BTreeSet::new(), notes: Notes::default() };
     search::pursue_with(&program, cat, traces, &mut goal, &mut meter, pruning).expect("within limits");
     (goal.outcomes, meter.stats.states)
