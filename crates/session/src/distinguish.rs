@@ -141,9 +141,9 @@ fn native(model: &Model) -> Option<Target> {
         (Target::Ppc, "lwsync"),
         (Target::Kernel, "smp_mb"),
         (Target::X86, "mfence"),
+        (Target::C, "thread_fence.seq_cst"),
     ];
-    let machine = words.into_iter().find(|(_, word)| knows(word)).map(|(target, _)| target);
-    machine.or_else(|| cat.plan().tags.meets(cyrano_ir::Tags::SEQ_CST).then_some(Target::C))
+    words.into_iter().find(|(_, word)| knows(word)).map(|(target, _)| target)
 }
 
 /// The test of a cycle, as text and as a case.
