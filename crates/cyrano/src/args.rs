@@ -26,7 +26,9 @@ pub use explore::ExploreArgs;
 pub use export::ExportArgs;
 pub use files::DrawingArgs;
 pub use large::{CheckpointArgs, CheckpointCommand, InfoArgs, LargeArgs};
-pub use litmus::{CompareModelsArgs, GenerateArgs, Language, LitmusArgs, LitmusCommand};
+pub use litmus::{
+    CompareModelsArgs, GenerateArgs, Language, LitmusArgs, LitmusCommand, ModelsCommand, TableArgs, TellApartArgs,
+};
 pub use output::{ColorChoice, Format, OutputArgs};
 pub use report::{MergeArgs, ReportArgs, ReportCommand};
 pub use transactions::{CompareArgs, FenceArgs, HistoryArgs, SpecArgs, SpecCommand, TablesArgs};
@@ -44,6 +46,7 @@ Examples:
   cyrano litmus tests/ --model sc,tso            herd's litmus tests, a whole folder
   cyrano library list                            what is built in
   cyrano models                                  the memory models, explained
+  cyrano models compare tso pso                  the smallest tests that tell them apart
 
 Exit codes: 0 verified, 1 violated, 2 bad input or usage, 3 unknown (a limit was reached),
 4 bounded (nothing wrong up to a bound), 5 vacuous (nothing was exercised).
@@ -110,7 +113,11 @@ A model of your own is a small text file:
 Examples:
   cyrano models
   cyrano models rmo
-  cyrano models my-machine.model";
+  cyrano models my-machine.model
+  cyrano models compare tso pso                  the smallest tests that tell them apart
+  cyrano models table                            the classical tests under every model
+
+A .cat file, in herd's language, is a model, too: `cyrano library show models/tso.cat` is one.";
 
 /// Verification workbench for concurrent algorithms on relaxed memory.
 #[derive(Parser, Debug)]
@@ -284,9 +291,12 @@ pub enum LibraryCommand {
 
 /// `cyrano models`.
 #[derive(Args, Debug)]
-#[command(after_help = MODELS_EXAMPLES)]
+#[command(after_help = MODELS_EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct ModelsArgs {
-    /// A model's name, or the path of a model file; all named models without it
+    /// Compare models instead.
+    #[command(subcommand)]
+    pub command: Option<ModelsCommand>,
+    /// A model's name, or the path of a model file or a .cat file; all named models without it
     #[arg(value_name = "NAME|FILE")]
     pub model: Option<String>,
     #[command(flatten)]

@@ -12,6 +12,9 @@ static LIBRARY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../library");
 /// How the names of programs and histories end.
 const ENDINGS: [&str; 4] = [".rml", ".c", ".litmus", ".history"];
 
+/// How the names of models end.
+const MODEL: &str = ".cat";
+
 /// One built-in file.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -40,6 +43,21 @@ pub fn inside(folder: &str) -> Vec<Entry> {
 /// The file of exactly this name.
 pub fn file(name: &str) -> Option<Entry> {
     named().into_iter().find(|(known, _)| *known == name).and_then(|(name, file)| entry(name, file))
+}
+
+/// The models of the library, sorted by name.
+pub fn models() -> Vec<Entry> {
+    let wanted = named().into_iter().filter(|(name, _)| name.ends_with(MODEL));
+    wanted.filter_map(|(name, file)| entry(name, file)).collect()
+}
+
+/// The program, history or model of this name, with or without its ending.
+pub fn find_any(name: &str) -> Result<Source, Failure> {
+    let model = file(name).or_else(|| file(&format!("{name}{MODEL}"))).filter(|entry| entry.name.ends_with(MODEL));
+    match model {
+        Some(entry) => Ok(Source { name: format!("lib:{}", entry.name), text: entry.text.to_owned(), dir: None }),
+        None => find(name),
+    }
 }
 
 /// The program or history of this name, with or without its ending.

@@ -126,7 +126,7 @@ fn refused_tests_are_listed_with_every_reason() {
     assert!(reason.contains("line 4, column 2") && reason.contains("line 5, column 6"), "{reason}");
     assert_eq!(report["tests"][1]["observation"], "Sometimes");
     let reason = report["tests"][2]["reason"].as_str().expect("a reason");
-    assert!(reason.contains("null pointer"), "{reason}");
+    assert!(reason.contains("no register of this address holds one"), "{reason}");
     assert!(report["tests"][2]["observation"].is_null());
     let checked = place.run("check refused.litmus");
     assert_eq!(checked.code, 2);
@@ -155,7 +155,7 @@ fn expectations_are_compared() {
     place.write("worse.txt", b"SB Perhaps\n");
     let done = place.run("litmus . --model sc,tso --expect good.txt --quiet");
     assert_eq!(done.code, 0, "{}", done.stdout);
-    assert!(done.stdout.contains("6 with an expectation, 0 differ"), "{}", done.stdout);
+    assert!(done.stdout.contains("6 as expected, 0 not as expected"), "{}", done.stdout);
     let done = place.run("litmus SB.litmus --expect bad.txt --quiet");
     assert_eq!(done.code, 1);
     assert!(done.stdout.contains("Never (differs)"), "{}", done.stdout);
@@ -230,4 +230,91 @@ fn tests_are_generated_from_cycles() {
     assert_eq!(place.run("check native/MP+ss+addr.rml --model rmo --quiet").code, 0);
     assert_eq!(place.run("check native/MP+ss+addr.rml --model relaxed --quiet").code, 1);
     assert_eq!(place.run("litmus generate 'PodWR Rfe'").code, 2);
+}
+
+const ARM_MP: &str = "\
+AArch64 MP
+{ 0:X1=x; 0:X3=y; 1:X1=y; 1:X3=x; }
+ P0          | P1          ;
+ MOV W0,#1   | LDR W0,[X1] ;
+ STR W0,[X1] | LDR W2,[X3] ;
+ MOV W2,#1   |             ;
+ STR W2,[X3] |             ;
+exists (1:X0=1 /\\ 1:X2=0)
+";
+
+const RACE: &str = "\
+C race
+{}
+P0 (int *x) { *x = 1; }
+P1 (int *x) { int r0 = *x; }
+exists (1:r0=1)
+";
+
+#[test]
+fn executions_are_shown_as_graphs() {
+    let place = Folder::new(&[("MP.litmus", ARM_MP)]);
+    let done = place.run("litmus MP.litmus -v --model armv8,sc --svg drawn --dot one.dot");
+    let allowed = "  po   a->b c->d\n  rf   init->d b->c\n  fr   d->a\n";
+    assert!(done.stdout.contains(allowed), "{}", done.stdout);
+    let forbidden = "forbidden by axiom sc of cat:sc: a -po-> b -rf-> c -po-> d -fr-> a";
+    assert!(done.stdout.contains(forbidden), "{}", done.stdout);
+    let read = |name: &str| std::fs::read_to_string(place.path(name)).expect("it was drawn");
+    assert!(!read("drawn/MP-armv8.svg").contains("forbidden") && read("drawn/MP-sc.svg").contains("-fr-&gt; a"));
+    assert!(!read("one.dot").contains("penwidth") && read("one-2.dot").contains("penwidth"));
+    let report = json(&place.run("litmus MP.litmus -v --format json"));
+    assert_eq!(report["tests"][0]["graphs"][0]["events"][2]["text"], "R y=1");
+    assert!(report["tests"][0]["graphs"][0]["forbidden"].is_null());
+}
+
+#[test]
+fn flags_and_refusals_are_told() {
+    let place = Folder::new(&[("race.litmus", RACE), ("arm.litmus", "ARM a\n{}\n P0 ;\nexists (x=1)\n")]);
+    place.write("bad.litmus", ARM_MP.replace("LDR W0", "FOO W0").as_bytes());
+    let report = json(&place.run("litmus race.litmus --model rc11 --format json"));
+    assert_eq!(report["tests"][0]["flags"][0], "data-race");
+    let report = json(&place.run("litmus arm.litmus bad.litmus --format json"));
+    assert_eq!((&report["tests"][0]["model"], &report["tests"][1]["model"]), (&"-".into(), &"armv8".into()));
+    let reason = report["tests"][0]["reason"].as_str().expect("a reason");
+    assert!(reason.contains("the architectures are X86, X86_64, AArch64"), "{reason}");
+    let text = place.run("litmus arm.litmus bad.litmus race.litmus --quiet").stdout;
+    assert!(text.contains("1 accepted, 2 refused") && text.contains("1 refused: there is no instruction"), "{text}");
+}
+
+#[test]
+fn models_are_told_apart_by_the_smallest_test() {
+    let place = Folder::new(&[]);
+    let told = |arguments: &str, code: i32| {
+        let done = place.run(&format!("models compare {arguments} --format json"));
+        assert_eq!(done.code, code, "{arguments}: {}{}", done.stdout, done.stderr);
+        if code == 2 { done.stderr.into() } else { json(&done) }
+    };
+    let report = told("tso pso", 1);
+    assert!(report["left_only"].is_null());
+    assert_eq!((&report["right_only"]["name"], &report["right_only"]["length"]), (&"MP".into(), &4.into()));
+    let report = told("sc cat:sc --decorations 0", 0);
+    assert_eq!(report["equivalent"], true);
+    let report = told("rc11 ra --decorations 1", 1);
+    assert_eq!((&report["arch"], &report["left_only"]["name"]), (&"C11".into(), &"MP".into()));
+    let report = told("armv8 tso --decorations 0", 1);
+    assert_eq!((&report["arch"], &report["right_only"].is_null()), (&"AArch64".into(), &true));
+    let refused = told("rc11 armv8", 2);
+    assert!(refused.as_str().is_some_and(|text| text.contains("no language of litmus tests in common")), "{refused}");
+    let refused = told("rc11 armv8 --arch aarch64", 2);
+    assert!(refused.as_str().is_some_and(|text| text.contains("data-race")), "{refused}");
+}
+
+#[test]
+fn the_documentation_has_a_model_and_the_table() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cat.md");
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let model = page.split("```cat\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a model");
+    let place = Folder::new(&[("mine.cat", model)]);
+    let report = json(&place.run("models compare ./mine.cat tso --length 5 --decorations 0 --format json"));
+    assert!(report["left_only"].is_null());
+    let why = report["right_only"]["forbidden"].as_str().expect("tso allows more");
+    let cycle = why.split(": ").nth(1).expect("there is a cycle");
+    assert!(page.contains(&format!("`{cycle}`")) && report["right_only"]["length"] == 5, "{report}");
+    let table = place.run("models table").stdout;
+    assert!(page.contains(&table), "docs/cat.md has another table than `cyrano models table`:\n{table}");
 }

@@ -26,7 +26,7 @@ fn compare(program: &Program, graphs: &Graphs) -> Result<usize, String> {
         let model = model(name);
         let Ok(query) = Query::new(program, &model, Question::Outcomes) else { continue };
         let (Some(Ok(all)), Some(Ok(found))) =
-            (cyrano_interp::executions(&query, &limits(0.3, 2)), graphs.executions(&query, &limits(0.3, 2)))
+            (cyrano_interp::all_executions(&query, &limits(0.3, 2)), graphs.executions(&query, &limits(0.3, 2)))
         else {
             continue;
         };

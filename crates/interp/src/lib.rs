@@ -43,5 +43,5 @@ mod values;
 pub use ask::Interp;
 pub use confirm::confirm;
 pub use error::ReplayError;
-pub use relational::executions;
+pub use relational::{Drawn, Seen, all_executions, executions};
 pub use replay::replay;

@@ -15,6 +15,7 @@ mod all;
 mod confirm;
 mod goals;
 mod graph;
+mod graphs;
 mod rules;
 mod search;
 mod setup;
@@ -34,9 +35,10 @@ use cyrano_memory::cat::Cat;
 
 use crate::goals::Cut;
 use crate::meter::Meter;
-pub use all::executions;
+pub use all::all_executions;
 pub(crate) use confirm::confirm;
 use goals::{Final, Notes, Outcomes, Races, Wrong};
+pub use graphs::{Drawn, Seen, executions};
 use search::Goal;
 
 /// Refuses what is about one order of all accesses.

@@ -28,6 +28,13 @@ pub(crate) fn read(source: &str) -> Parse<(Head, usize)> {
     Ok((head, at))
 }
 
+/// The architecture that the first word names.
+pub(crate) fn arch_of(source: &str) -> Option<Arch> {
+    let start = skip_comments(source, 0).ok()?;
+    let word = source[start..].split_whitespace().next()?;
+    Arch::ALL.iter().find(|(_, name)| *name == word).map(|(arch, _)| *arch)
+}
+
 fn arch(word: &str, span: Span) -> Parse<Arch> {
     if let Some((arch, _)) = Arch::ALL.iter().find(|(_, name)| *name == word) {
         return Ok(*arch);

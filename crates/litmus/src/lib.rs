@@ -207,3 +207,8 @@ pub fn line_column(source: &str, offset: usize) -> (usize, usize) {
 pub fn name(source: &str) -> Option<String> {
     head::read(source).ok().map(|(head, _)| head.name)
 }
+
+/// The architecture in the head of a test, if it is one that can be read, whatever is wrong with the rest.
+pub fn arch(source: &str) -> Option<Arch> {
+    head::arch_of(source)
+}

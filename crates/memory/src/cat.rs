@@ -10,6 +10,7 @@ mod ast;
 mod build;
 mod compile;
 mod eval;
+mod explain;
 mod graph;
 mod matrix;
 mod names;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 use cyrano_ir::{Diagnostic, Span, origin};
 
 pub use eval::Judge;
+pub use explain::{Objection, Step};
 pub use graph::{Event, Found, Graph, What};
 pub use matrix::{Bits, Matrix};
 pub use plan::{Axiom, Base, DATA_RACE, Group, Level, Node, NodeId, Plan, Test, Type};

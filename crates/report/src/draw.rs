@@ -2,6 +2,8 @@
 
 pub(crate) mod chart;
 pub(crate) mod dot;
+pub(crate) mod graph_dot;
+pub(crate) mod graph_svg;
 pub(crate) mod lanes;
 pub(crate) mod lasso;
 pub(crate) mod mermaid;

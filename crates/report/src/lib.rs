@@ -14,6 +14,8 @@ mod table;
 
 pub use draw::chart::{Chart, Panel, Series, chart_svg};
 pub use draw::dot::trace_dot;
+pub use draw::graph_dot::graph_dot;
+pub use draw::graph_svg::graph_svg;
 pub use draw::lanes::trace_text;
 pub use draw::mermaid::trace_mermaid;
 pub use draw::svg::trace_svg;
@@ -36,9 +38,14 @@ pub use results::exports::{
     ExportReport, FormulaReport, ProofReport, SystemReport, exports_json, exports_text, systems_json, systems_text,
 };
 pub use results::fences::{CandidateInfo, FenceInfo, FencesReport, fences_json, fences_text};
+pub use results::graphs::{GraphEdge, GraphEvent, GraphObjection, GraphReport};
 pub use results::history::{Attempt, HistoryReport, Read, Reason, Rejected, Unjustified, history_json, history_text};
 pub use results::litmus::{LitmusReport, LitmusValue};
 pub use results::models::{ModelReport, models_json, models_text};
+pub use results::models_compare::{
+    ModelsCompareReport, ModelsTable, ToldApart, models_compare_json, models_compare_text, models_table_json,
+    models_table_text,
+};
 pub use results::orders::{DeclaredOrder, OrdersReport};
 pub use results::outcomes::{OutcomesReport, outcomes_json, outcomes_text};
 pub use results::replay::{ReplayReport, replay_json, replay_text};

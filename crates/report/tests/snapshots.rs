@@ -305,7 +305,7 @@ fn outcomes_as_text() {
 
 #[test]
 fn models() {
-    let report = ModelReport { model: model(), engines: vec!["explore".into(), "interp".into()] };
+    let report = ModelReport { model: model(), engines: vec!["explore".into(), "interp".into()], file: None };
     check(
         &models_text(std::slice::from_ref(&report), style(80)),
         80,
@@ -354,7 +354,7 @@ fn tables_on_a_narrow_terminal() {
     let mut model = model();
     model.dependencies = DependencyInfo { data: true, address: true, control: "stores".into() };
     model.serial = true;
-    let report = ModelReport { model, engines: vec!["interp".into()] };
+    let report = ModelReport { model, engines: vec!["interp".into()], file: None };
     check(
         &models_text(&[report], style(60)),
         60,

@@ -16,6 +16,7 @@ use cyrano_report::{LitmusReport, LitmusValue};
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::frontend::{self, Saved, Wanted};
+use crate::graphs;
 use crate::proof;
 use crate::run::options::EngineName;
 use crate::run::{Answered, Runner};
@@ -35,6 +36,8 @@ pub struct Ask {
     pub timeout: Duration,
     /// Whether every engine that can run a test is asked, and the sets of outcomes are compared.
     pub compare: bool,
+    /// Whether executions are wanted as graphs.
+    pub graphs: bool,
 }
 
 impl Litmus {
@@ -54,17 +57,22 @@ impl Litmus {
         &self.source
     }
 
-    /// The model of a test if the user names none: what the machine does, or no relaxation at all.
-    pub fn default_model(&self) -> Model {
-        let test = self.test.as_ref().ok().and_then(|case| case.litmus.as_ref());
-        let name = match test.map(|test| test.head.arch) {
-            Some(Arch::AArch64) => "armv8",
-            Some(Arch::Riscv) => "riscv",
-            Some(Arch::Ppc) => "power",
-            Some(Arch::C) => "sc",
-            Some(Arch::X86 | Arch::X86_64) | None => "tso",
+    /// The test, if it can be read.
+    pub fn case(&self) -> Option<&Case> {
+        self.test.as_ref().ok()
+    }
+
+    /// The model of a test if the user names none: what the machine does, or no relaxation at all. A test that cannot be read has that of its
+    /// architecture; none if there is no such architecture.
+    pub fn default_model(&self) -> Option<Model> {
+        let name = match cyrano_litmus::arch(&self.source.text)? {
+            Arch::AArch64 => "armv8",
+            Arch::Riscv => "riscv",
+            Arch::Ppc => "power",
+            Arch::C => "sc",
+            Arch::X86 | Arch::X86_64 => "tso",
         };
-        cyrano_memory::named(name).expect("this is a named model")
+        cyrano_memory::named(name)
     }
 
     /// Complains about a model that no litmus test makes sense under. What this one says about accesses and fences may still be
@@ -124,6 +132,10 @@ impl Litmus {
             }
         }
         fill(&mut report, test, &answered, own.stopped().is_some());
+        if ask.graphs && report.observation.is_some() {
+            let found = graphs::of_litmus(case, model, own.limits());
+            (report.graphs, report.graphs_note) = (found.graphs, found.note);
+        }
         if ask.compare && answered.answer.verdict == Verdict::Verified {
             compare(runner, ask.timeout, query, &answered, &mut report, watch);
         }
@@ -135,7 +147,10 @@ impl Litmus {
 fn reason(source: &Source, errors: &[Diagnostic]) -> String {
     let line = |error: &Diagnostic| {
         let (line, column) = cyrano_litmus::line_column(&source.text, error.span.start as usize);
-        format!("line {line}, column {column}: {}", error.message)
+        // What architectures there are is not said by the message that this is none.
+        let help = error.help.as_ref().filter(|help| help.contains("the architectures are"));
+        let help = help.map(|help| format!(" ({help})")).unwrap_or_default();
+        format!("line {line}, column {column}: {}{help}", error.message)
     };
     errors.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -158,6 +173,7 @@ fn goes_wrong(answered: &Answered, query: Query<'_>, file: &str) -> Result<Optio
 fn fill(report: &mut LitmusReport, test: &Test, answered: &Answered, stopped: bool) {
     let answer = &answered.answer;
     report.engine.clone_from(&answered.engine);
+    report.flags = answer.flags.iter().cloned().collect();
     report.seconds = answer.stats.seconds;
     report.reason = answer.reason.as_ref().map(ToString::to_string);
     report.refused = answered.engine.is_none() && !stopped;

@@ -334,6 +334,11 @@ impl Runner {
         &self.limits
     }
 
+    /// Whether some engine answers a query; `Err` says why none does.
+    pub(crate) fn can_ask(&self, query: &Query<'_>) -> Result<(), Cause> {
+        self.choose(&EngineName::ALL, query).map(|_| ())
+    }
+
     fn engine(&self, chosen: EngineName) -> &dyn Engine {
         match chosen {
             EngineName::Explore => self.cluster.as_deref().map_or(&self.explore, |cluster| cluster),

@@ -1,4 +1,4 @@
-//! `cyrano litmus`, `cyrano litmus generate` and `cyrano compare`.
+//! `cyrano litmus`, `cyrano litmus generate`, `cyrano compare` and `cyrano models compare`.
 
 use std::path::PathBuf;
 
@@ -8,8 +8,10 @@ use cyrano_session::Shard;
 use super::{OutputArgs, RunArgs, seconds};
 
 const LITMUS_EXAMPLES: &str = "\
-Reads tests for X86, X86_64 and C; folders are searched for `*.litmus`.
-Without --model: tso for X86 and X86_64, sc for C.
+Reads tests for X86, X86_64, AArch64, RISCV, PPC and C (C11's atomics or the Linux kernel's functions);
+folders are searched for `*.litmus`.
+Without --model: tso for X86 and X86_64, armv8 for AArch64, riscv for RISCV, power for PPC, sc for C
+(rc11 is C11's own model, lkmm the kernel's).
 `Observation` says in how many final states the proposition holds: Never, Sometimes, Always.
 A test that is not supported is refused with a reason and never guessed.
 
@@ -20,6 +22,8 @@ Examples:
   cyrano litmus SB.litmus
   cyrano litmus tests/ --model sc,tso --expect verdicts.txt
   cyrano litmus tests/ --compare --model tso --quiet
+  cyrano litmus lib:herd/MP.litmus -v                     the executions with po, rf, co, fr; or why there are none
+  cyrano litmus lib:herd/MP.litmus --svg MP.svg           the same as a picture
   cyrano litmus generate --length 4 --arch x86 --output cycles/";
 
 const COMPARE_EXAMPLES: &str = "\
@@ -56,6 +60,15 @@ pub struct LitmusArgs {
     /// Ask every engine that can run a test, and fail if they disagree
     #[arg(long)]
     pub compare: bool,
+    /// Show each execution that the condition is about: its events, po, rf, co and fr; or one that is forbidden, and why
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// Draw these executions for Graphviz, into a file `NAME.dot` (a second one to NAME-2.dot) or into a folder
+    #[arg(long, value_name = "PATH")]
+    pub dot: Option<PathBuf>,
+    /// Draw these executions as pictures, into a file `NAME.svg` (a second one to NAME-2.svg) or into a folder
+    #[arg(long, value_name = "PATH")]
+    pub svg: Option<PathBuf>,
     /// Give up on a test after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
     pub test_timeout: std::time::Duration,
@@ -139,6 +152,68 @@ pub struct CompareModelsArgs {
     pub models: Vec<String>,
     #[command(flatten)]
     pub run: RunArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+const COMPARE_MODELS_EXAMPLES: &str = "\
+Makes tests from cycles of relations, shortest first, and asks both models whether they allow them. What is found in a
+direction is a smallest test: it has the fewest relations, then the fewest fences, dependencies and notes.
+The tests are in a language that both models understand, unless --arch names one.
+
+Exit codes: 0 no test tells them apart, 1 some test does, 2 bad input or no common language,
+3 undecided (a limit was reached).
+
+Examples:
+  cyrano models compare tso pso
+  cyrano models compare sc rmo --arch rml
+  cyrano models compare rc11 imm --length 4
+  cyrano models compare armv8 my-model.cat --format json";
+
+/// What `cyrano models` does besides explaining them.
+#[derive(Subcommand, Debug)]
+pub enum ModelsCommand {
+    /// Find the smallest litmus tests that tell two models apart
+    Compare(TellApartArgs),
+    /// Print which of the classical litmus tests each model allows
+    Table(TableArgs),
+}
+
+/// `cyrano models table`.
+#[derive(Args, Debug)]
+pub struct TableArgs {
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `cyrano models compare`.
+#[derive(Args, Debug)]
+#[command(after_help = COMPARE_MODELS_EXAMPLES)]
+pub struct TellApartArgs {
+    /// A model's name, or the path of a model file or a .cat file
+    #[arg(value_name = "A")]
+    pub left: String,
+    /// Another one
+    #[arg(value_name = "B")]
+    pub right: String,
+    /// The number of relations in a cycle, at most
+    #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u8).range(2..=8))]
+    pub length: u8,
+    /// The number of threads, at most
+    #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u8).range(2..=8))]
+    pub threads: u8,
+    /// The number of fences, dependencies and notes (acquire, release, …) on a cycle, at most
+    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u8).range(0..=16))]
+    pub decorations: u8,
+    /// The language of the tests [default: one that both models understand]
+    #[arg(long, value_name = "LANGUAGE")]
+    pub arch: Option<Language>,
+    /// Stop after this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<std::time::Duration>,
+    /// Use this many threads [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub workers: Option<u16>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

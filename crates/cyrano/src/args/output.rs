@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use cyrano_session::Failure;
 
-use super::{Command, ReportArgs, ReportCommand, SpecArgs, SpecCommand};
+use super::{Command, ModelsArgs, ModelsCommand, ReportArgs, ReportCommand, SpecArgs, SpecCommand};
 
 /// Options of every command that prints a result.
 #[derive(Args, Debug)]
@@ -59,6 +59,8 @@ impl Command {
             Self::Certify(args) => Some(&args.output),
             Self::Report(ReportArgs { command: ReportCommand::Merge(args) }) => Some(&args.output),
             Self::Tables(args) => Some(&args.output),
+            Self::Models(ModelsArgs { command: Some(ModelsCommand::Compare(args)), .. }) => Some(&args.output),
+            Self::Models(ModelsArgs { command: Some(ModelsCommand::Table(args)), .. }) => Some(&args.output),
             Self::Models(args) => Some(&args.output),
             _ => None,
         }

@@ -12,7 +12,7 @@ pub fn run(args: &LibraryArgs) -> Result<u8, Failure> {
     match &args.command {
         LibraryCommand::List => console::print(&list())?,
         LibraryCommand::Show { name } => {
-            let source = library::find(name.strip_prefix("lib:").unwrap_or(name))?;
+            let source = library::find_any(name.strip_prefix("lib:").unwrap_or(name))?;
             console::print_raw(&source.text)?;
         }
         LibraryCommand::Export { dir, force } => export(dir, *force)?,
@@ -20,9 +20,9 @@ pub fn run(args: &LibraryArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// One line per program: its name and the sentence at the top of the file.
+/// One line per program or model: its name and the sentence at the top of the file.
 fn list() -> String {
-    let programs = library::programs();
+    let programs = [library::programs(), library::models()].concat();
     let columns = programs.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
     programs.iter().map(|entry| format!("lib:{:columns$}  {}\n", entry.name, sentence(entry))).collect()
 }
@@ -34,6 +34,9 @@ fn sentence(entry: &Entry) -> &'static str {
         return entry.text.split('"').nth(1).unwrap_or("");
     }
     let first = entry.text.lines().next().unwrap_or("");
+    if entry.name.ends_with(".cat") {
+        return first.trim_matches('"');
+    }
     let comment = first.strip_prefix("//").or_else(|| first.strip_prefix("# ")).map_or("", str::trim);
     comment.split_once(": ").map_or(comment, |(_, sentence)| sentence)
 }

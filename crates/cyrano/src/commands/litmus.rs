@@ -9,6 +9,7 @@ use cyrano_report::{LitmusReport, Results, RunReport};
 use cyrano_session::litmus::{Ask, Litmus};
 use cyrano_session::{Failure, Inputs, Shard, Source, VERSION};
 
+use super::litmus_graphs;
 use crate::args::{LitmusArgs, LitmusCommand};
 use crate::failure::{BAD_INPUT, INTERNAL};
 use crate::outputs::Outputs;
@@ -27,7 +28,9 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
     let tests: Vec<Litmus> = litmus::gather(&args.paths)?.into_iter().map(Litmus::new).collect();
     let mut jobs: Vec<Job<'_>> = Vec::new();
     for test in &tests {
-        let default = chosen.is_empty().then(|| test.default_model());
+        // A test of no known architecture is refused under whatever model.
+        let default = || test.default_model().or_else(|| cyrano_memory::named("sc"));
+        let default = chosen.is_empty().then(default).flatten();
         jobs.extend(chosen.iter().cloned().chain(default).map(|model| (test, model)));
     }
     jobs.iter().try_for_each(|(test, model)| test.require(model))?;
@@ -37,7 +40,10 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
         jobs = shard.part(jobs);
     }
     let runner = args.run.runner(jobs.len())?;
-    let ask = Ask { timeout: args.test_timeout, compare: args.compare };
+    let outputs = Outputs::new(&args.output);
+    litmus_graphs::claim(&outputs, args)?;
+    let graphs = args.verbose || args.dot.is_some() || args.svg.is_some();
+    let ask = Ask { timeout: args.test_timeout, compare: args.compare, graphs };
     let reports = progress::map(
         &runner,
         &jobs,
@@ -45,13 +51,16 @@ pub fn run(args: &LitmusArgs) -> Result<u8, Failure> {
         |_| 0,
         |(test, model), watch| {
             let mut report = test.run(&runner, model, ask, watch)?;
+            if chosen.is_empty() && test.default_model().is_none() {
+                report.model = "-".to_owned();
+            }
             expect(&mut report, &expected);
             Ok(report)
         },
     )?;
     let report = RunReport { results: Results::Litmus(&reports), version: VERSION, shard: shard.as_ref() };
     let exit = super::exit_code_of(&report, false);
-    let outputs = Outputs::new(&args.output);
+    litmus_graphs::write(&outputs, args, &reports);
     outputs.print(&super::render(&report, exit, &args.output, false));
     Ok(outputs.exit(exit))
 }

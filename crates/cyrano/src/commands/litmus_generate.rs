@@ -36,7 +36,8 @@ pub fn run(args: &GenerateArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn target(language: Language) -> Target {
+/// The language of tests that an option means.
+pub fn target(language: Language) -> Target {
     match language {
         Language::X86 => Target::X86,
         Language::Aarch64 => Target::AArch64,

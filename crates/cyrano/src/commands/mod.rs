@@ -15,6 +15,7 @@ pub mod history;
 pub mod library;
 pub mod litmus;
 pub mod litmus_generate;
+mod litmus_graphs;
 pub mod merge;
 pub mod models;
 pub mod outcomes;

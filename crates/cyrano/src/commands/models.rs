@@ -1,21 +1,31 @@
-//! `cyrano models`.
+//! `cyrano models`, and `cyrano models compare`.
 
 use cyrano_engine::Engine;
 use cyrano_explore::Explore;
 use cyrano_interp::Interp;
 use cyrano_ir::{OwnOrder, Program};
 use cyrano_memory::Model;
-use cyrano_report::{ModelReport, models_json, models_text};
-use cyrano_session::{Failure, VERSION};
+use cyrano_report::{
+    ModelReport, models_compare_json, models_compare_text, models_json, models_table_json, models_table_text,
+    models_text,
+};
+use cyrano_session::distinguish::Bounds;
+use cyrano_session::{Failure, Options, Runner, VERSION};
 use cyrano_symbolic::Symbolic;
 use cyrano_trace::ModelInfo;
 
-use crate::args::ModelsArgs;
-use crate::models;
+use crate::args::{ModelsArgs, ModelsCommand, TableArgs, TellApartArgs};
+use crate::commands::litmus_generate;
 use crate::outputs::Outputs;
+use crate::{models, options};
 
 /// Runs the command.
 pub fn run(args: &ModelsArgs) -> Result<u8, Failure> {
+    match &args.command {
+        Some(ModelsCommand::Compare(args)) => return compare(args),
+        Some(ModelsCommand::Table(args)) => return table(args),
+        None => {}
+    }
     let models = match &args.model {
         Some(name) => vec![models::resolve(name)?],
         None => cyrano_memory::all().into_iter().chain(cyrano_memory::relational()).collect(),
@@ -23,6 +33,34 @@ pub fn run(args: &ModelsArgs) -> Result<u8, Failure> {
     let reports: Vec<ModelReport> = models.iter().map(report).collect();
     let outputs = Outputs::new(&args.output);
     outputs.plain(&args.output, || models_json(&reports, VERSION), |_, style| models_text(&reports, style));
+    Ok(outputs.exit(0))
+}
+
+fn compare(args: &TellApartArgs) -> Result<u8, Failure> {
+    let (left, right) = (models::resolve(&args.left)?, models::resolve(&args.right)?);
+    let (workers, timeout) = (args.workers.map(usize::from), args.timeout);
+    let options = Options { workers, timeout, ..options::options()? };
+    let bounds =
+        Bounds { length: args.length.into(), threads: args.threads.into(), decorations: args.decorations.into() };
+    let runner = Runner::new(&options, usize::MAX);
+    let report = runner.tell_apart(&left, &right, args.arch.map(litmus_generate::target), bounds)?;
+    let outputs = Outputs::new(&args.output);
+    let json = || models_compare_json(&report, VERSION);
+    outputs.plain(&args.output, json, |_, style| models_compare_text(&report, style));
+    Ok(outputs.exit(match report.equivalent {
+        Some(true) => 0,
+        Some(false) => 1,
+        None => 3,
+    }))
+}
+
+fn table(args: &TableArgs) -> Result<u8, Failure> {
+    let runner = Runner::new(&options::options()?, usize::MAX);
+    let tables = [cyrano_memory::all(), cyrano_memory::relational()];
+    let tables = tables.iter().map(|models| runner.classical(models)).collect::<Result<Vec<_>, Failure>>()?;
+    let outputs = Outputs::new(&args.output);
+    let json = || models_table_json(&tables, VERSION);
+    outputs.plain(&args.output, json, |_, style| models_table_text(&tables, style));
     Ok(outputs.exit(0))
 }
 
@@ -41,7 +79,11 @@ fn report(model: &Model) -> ModelReport {
             format!("{} (unless {})", engine.name(), but.join(" or "))
         }
     });
-    ModelReport { model: ModelInfo::from(model), engines: described.collect() }
+    let plain = model.name.strip_prefix("cat:").unwrap_or(&model.name);
+    let file = crate::library::file(&format!("models/{plain}.cat"));
+    let own = |entry: &crate::library::Entry| model.cat().is_some_and(|cat| cat.source() == entry.text);
+    let file = file.filter(own).map(|entry| entry.name.to_owned());
+    ModelReport { model: ModelInfo::from(model), engines: described.collect(), file }
 }
 
 /// The program with an order of its own that orders nothing, if the model is for such programs.

@@ -14,7 +14,7 @@ use crate::meter::Meter;
 struct All(Vec<Execution>);
 
 impl Goal for All {
-    fn wants(&self, combination: &[&Trace<'_>]) -> Want {
+    fn wants(&self, combination: &[&Trace<'_>], _: bool) -> Want {
         if is_done(combination) { Want::All } else { Want::Nothing }
     }
 
@@ -25,12 +25,12 @@ impl Goal for All {
 }
 
 /// All executions in which every thread comes to its end, under a model about relations; none if the question is not for this engine.
-pub fn executions(query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
+pub fn all_executions(query: &Query<'_>, limits: &Limits) -> Option<Result<Vec<Execution>, Stop>> {
     let cat = query.model().cat()?;
     super::supports(query).ok()?;
     let mut meter = Meter::new(limits, &());
     let mut all = All(Vec::new());
-    let threads = traces::traces(query.program(), &mut meter);
+    let threads = traces::traces(query.program(), cat.plan(), &mut meter);
     let ended = threads.and_then(|threads| search::pursue(query.program(), cat, threads, &mut all, &mut meter));
     Some(ended.map(|()| all.0))
 }

@@ -98,7 +98,7 @@ pub(super) fn outcome(observed: &[Observable], combination: &[&Trace<'_>], memor
     observed.iter().map(|observable| final_value(combination, memory, observable.var)).collect()
 }
 
-fn observes_memory(observed: &[Observable]) -> bool {
+pub(super) fn observes_memory(observed: &[Observable]) -> bool {
     observed.iter().any(|observable| matches!(observable.var, FinalVar::Loc(_)))
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Candidate<'a, 'p> {
     initial: &'a [i128],
     pub(super) graph: Graph,
     /// What each event reads or writes.
-    values: Vec<i128>,
+    pub(super) values: Vec<i128>,
     /// For each location its initial write, if it is accessed.
     first: Vec<Option<usize>>,
     /// For each thread the number of its first event.

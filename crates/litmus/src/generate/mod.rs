@@ -8,6 +8,7 @@ mod relation;
 mod rml;
 mod target;
 mod text;
+mod variants;
 
 pub use cycle::{Cycle, Event, Shape};
 pub use relation::{Dir, Edge, Link, Relation};

@@ -20,6 +20,9 @@ pub enum Target {
 }
 
 impl Target {
+    /// All of them.
+    pub const ALL: [Self; 7] = [Self::X86, Self::AArch64, Self::Riscv, Self::Ppc, Self::C, Self::Kernel, Self::Rml];
+
     /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
@@ -165,6 +168,21 @@ impl Note {
         let of = |text: &str| NOTES.iter().position(|(name, _)| *name == text).map(|at| Self(at as u8));
         let split = |at: usize| Some([of(text.get(..at)?)?, of(text.get(at..)?)?]);
         (1..text.len()).find_map(split)
+    }
+
+    /// The notes of a language's loads or stores, each once, but for the one that says nothing.
+    pub(crate) fn of(target: Target, load: bool) -> Vec<Self> {
+        let mut words: Vec<&str> = Self::PLAIN.written(target, load).into_iter().collect();
+        let mut notes = Vec::new();
+        for note in (1..NOTES.len()).map(|at| Self(at as u8)) {
+            if let Ok(word) = note.written(target, load)
+                && !words.contains(&word)
+            {
+                words.push(word);
+                notes.push(note);
+            }
+        }
+        notes
     }
 
     /// Its spelling.

@@ -20,9 +20,9 @@ enum Step {
 /// Judges executions by a plan.
 #[derive(Clone, Debug)]
 pub struct Judge<'p> {
-    plan: &'p Plan,
+    pub(super) plan: &'p Plan,
     stages: [Vec<Step>; 3],
-    values: Vec<Found>,
+    pub(super) values: Vec<Found>,
 }
 
 impl<'p> Judge<'p> {
@@ -119,7 +119,7 @@ impl<'p> Judge<'p> {
         Some((&axiom.name, shown.unwrap_or_default()))
     }
 
-    fn holds(&self, number: usize) -> bool {
+    pub(super) fn holds(&self, number: usize) -> bool {
         let axiom = &self.plan.axioms[number];
         let passed = match (&self.values[axiom.of as usize], axiom.test) {
             (Found::Relation(relation), Test::Acyclic) => relation.is_acyclic(),
@@ -130,7 +130,7 @@ impl<'p> Judge<'p> {
         passed != axiom.negated
     }
 
-    fn set(&self, node: NodeId) -> &Bits {
+    pub(super) fn set(&self, node: NodeId) -> &Bits {
         match &self.values[node as usize] {
             Found::Set(set) => set,
             Found::Relation(_) => unreachable!("types have been checked"),
@@ -143,7 +143,7 @@ impl<'p> Judge<'p> {
         &self.values[node as usize]
     }
 
-    fn relation(&self, node: NodeId) -> &Matrix {
+    pub(super) fn relation(&self, node: NodeId) -> &Matrix {
         match &self.values[node as usize] {
             Found::Relation(relation) => relation,
             Found::Set(_) => unreachable!("types have been checked"),

@@ -361,7 +361,7 @@ impl Plan {
         }
     }
 
-    fn is_from_read(&self, node: &Node) -> bool {
+    pub(super) fn is_from_read(&self, node: &Node) -> bool {
         let Node::Seq(a, b) = *node else { return false };
         let inverse = matches!(self.nodes[a as usize], Node::Inverse(rf) if self.is_base(rf, Base::ReadsFrom));
         inverse && self.is_base(b, Base::Coherence)

@@ -81,7 +81,7 @@ fn edges(out: &mut String, drawing: &Drawing<'_>, rows: &[Row<'_>]) {
 }
 
 /// A quoted string of several lines.
-fn quoted(lines: &[&str]) -> String {
+pub(super) fn quoted(lines: &[&str]) -> String {
     let escape = |line: &&str| one_line(line).replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", lines.iter().map(escape).collect::<Vec<_>>().join("\\n"))
 }

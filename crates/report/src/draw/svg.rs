@@ -16,17 +16,17 @@ use crate::style::{width, wrap};
 
 /// Font size and the width of one character.
 const FONT: f64 = 11.0;
-const CHAR: f64 = 6.6;
+pub(super) const CHAR: f64 = 6.6;
 
 /// The longest line of text in a lane, in characters.
 const MOST_CHARS: usize = 46;
 
-const MARGIN: f64 = 16.0;
+pub(super) const MARGIN: f64 = 16.0;
 const NUMBERS: f64 = 30.0;
 const GAP: f64 = 44.0;
 const PAD: f64 = 8.0;
 
-const INK: &str = "#1b1f24";
+pub(super) const INK: &str = "#1b1f24";
 const FAINT: &str = "#59636e";
 const READ: &str = "#0b5cad";
 const LATE: &str = "#a3211a";
@@ -42,22 +42,9 @@ pub fn trace_svg(trace: &Trace) -> String {
     let top = MARGIN + 16.0 * heading.len() as f64;
     let bottom = top + plan.height;
     let height = bottom + 26.0 + 15.0 * why.len() as f64 + 22.0 + MARGIN;
-    let mut svg = Svg { xml: Xml::new(), top };
-    let (w, h) = (number(plan.width), number(height));
-    let attributes = [
-        ("xmlns", "http://www.w3.org/2000/svg"),
-        ("width", &w),
-        ("height", &h),
-        ("viewBox", &format!("0 0 {w} {h}")),
-        ("role", "img"),
-        ("font-family", "DejaVu Sans Mono, Menlo, Consolas, monospace"),
-        ("font-size", &number(FONT)),
-    ];
-    svg.xml.open("svg", &attributes);
-    svg.xml.text("title", &[], &one_line(&drawing.heading()));
-    svg.xml.text("desc", &[], &trace.explanation.sentence);
-    svg.arrow_heads();
-    svg.xml.empty("rect", &[("width", "100%"), ("height", "100%"), ("fill", "#ffffff")]);
+    let heads = [("read".to_owned(), READ), ("late".to_owned(), LATE)];
+    let told = [&*one_line(&drawing.heading()), &trace.explanation.sentence];
+    let mut svg = Svg::open(plan.width, height, top, &told, &heads);
     for (at, line) in heading.iter().enumerate() {
         svg.words(MARGIN, MARGIN + 12.0 + 16.0 * at as f64 - top, line, INK, true);
     }
@@ -210,18 +197,45 @@ impl<'a> Plan<'a> {
     }
 }
 
-struct Svg {
-    xml: Xml,
+pub(super) struct Svg {
+    pub(super) xml: Xml,
     /// What is added to every height.
     top: f64,
 }
 
 impl Svg {
-    fn arrow_heads(&mut self) {
+    /// A document with a title and a description, and with heads for arrows.
+    pub(super) fn open(
+        width: f64,
+        height: f64,
+        top: f64,
+        [title, desc]: &[&str; 2],
+        heads: &[(String, &'static str)],
+    ) -> Self {
+        let mut svg = Self { xml: Xml::new(), top };
+        let (w, h) = (number(width), number(height));
+        let attributes = [
+            ("xmlns", "http://www.w3.org/2000/svg"),
+            ("width", &w),
+            ("height", &h),
+            ("viewBox", &format!("0 0 {w} {h}")),
+            ("role", "img"),
+            ("font-family", "DejaVu Sans Mono, Menlo, Consolas, monospace"),
+            ("font-size", &number(FONT)),
+        ];
+        svg.xml.open("svg", &attributes);
+        svg.xml.text("title", &[], title);
+        svg.xml.text("desc", &[], desc);
+        svg.arrow_heads(heads);
+        svg.xml.empty("rect", &[("width", "100%"), ("height", "100%"), ("fill", "#ffffff")]);
+        svg
+    }
+
+    fn arrow_heads(&mut self, heads: &[(String, &'static str)]) {
         self.xml.open("defs", &[]);
-        for (id, color) in [("read", READ), ("late", LATE)] {
+        for (id, color) in heads {
             let attributes = [
-                ("id", id),
+                ("id", id.as_str()),
                 ("viewBox", "0 0 8 8"),
                 ("refX", "7"),
                 ("refY", "4"),
@@ -236,7 +250,7 @@ impl Svg {
         self.xml.close();
     }
 
-    fn words(&mut self, x: f64, y: f64, text: &str, color: &str, strong: bool) {
+    pub(super) fn words(&mut self, x: f64, y: f64, text: &str, color: &str, strong: bool) {
         if text.is_empty() {
             return;
         }
@@ -255,13 +269,13 @@ impl Svg {
         self.xml.text("text", &attributes, text);
     }
 
-    fn line(&mut self, from: (f64, f64), to: (f64, f64), color: &str) {
+    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), color: &str) {
         let (x1, y1) = (number(from.0), number(from.1 + self.top));
         let (x2, y2) = (number(to.0), number(to.1 + self.top));
         self.xml.empty("line", &[("x1", &x1), ("y1", &y1), ("x2", &x2), ("y2", &y2), ("stroke", color)]);
     }
 
-    fn frame(&mut self, at: (f64, f64), size: (f64, f64), fill: &str, stroke: &str, dashes: Option<&str>) {
+    pub(super) fn frame(&mut self, at: (f64, f64), size: (f64, f64), fill: &str, stroke: &str, dashes: Option<&str>) {
         let (x, y) = (number(at.0), number(at.1 + self.top));
         let (w, h) = (number(size.0), number(size.1));
         let mut attributes = vec![
@@ -278,6 +292,11 @@ impl Svg {
     }
 
     fn arrow(&mut self, path: &str, color: &str, head: &str, dashes: Option<&str>) {
+        self.weighted(path, color, head, dashes, "1.4");
+    }
+
+    /// An arrow whose line is this thick.
+    pub(super) fn weighted(&mut self, path: &str, color: &str, head: &str, dashes: Option<&str>, weight: &str) {
         let shift = format!("translate(0 {})", number(self.top));
         let head = format!("url(#{head})");
         let mut attributes = vec![
@@ -285,7 +304,7 @@ impl Svg {
             ("transform", shift.as_str()),
             ("fill", "none"),
             ("stroke", color),
-            ("stroke-width", "1.4"),
+            ("stroke-width", weight),
             ("marker-end", &head),
         ];
         attributes.extend(dashes.map(|dashes| ("stroke-dasharray", dashes)));
@@ -311,7 +330,7 @@ fn clip(text: &str) -> String {
 }
 
 /// A coordinate without needless digits.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }

@@ -111,6 +111,8 @@ struct Test {
     differs: bool,
     engines: Vec<String>,
     disagreement: Option<String>,
+    #[serde(default)]
+    flags: Vec<String>,
 }
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for InOrder<String, V> {
@@ -236,6 +238,9 @@ fn test(test: Test) -> Result<LitmusReport, String> {
         differs: test.differs,
         disagreement: test.disagreement,
         compared: test.engines,
+        flags: test.flags,
+        graphs: Vec::new(),
+        graphs_note: None,
     })
 }
 

@@ -4,7 +4,8 @@ use cyrano_engine::Verdict;
 use serde::{Deserialize, Serialize};
 
 use crate::exchange::shard::ShardReport;
-use crate::results::json::{InOrder, document, object};
+use crate::results::graphs::{GraphReport, graph_text};
+use crate::results::json::{InOrder, document, object, some};
 use crate::style::{Paint, Style, hang};
 use crate::table::{Cell, Row, table};
 
@@ -51,6 +52,12 @@ pub struct LitmusReport {
     pub disagreement: Option<String>,
     /// Which engines were asked, if several were.
     pub compared: Vec<String>,
+    /// What the model flags: `data-race`.
+    pub flags: Vec<String>,
+    /// The executions that the condition is about, if they are wanted; one that is forbidden if none is allowed.
+    pub graphs: Vec<GraphReport>,
+    /// What a reader of the graphs has to know.
+    pub graphs_note: Option<String>,
 }
 
 /// A value: a number, or the name of the location whose address it is.
@@ -117,6 +124,9 @@ pub(crate) fn litmus_document(results: &[LitmusReport], version: &str, shard: Op
             "differs": report.differs,
             "engines": &report.compared,
             "disagreement": &report.disagreement,
+            "flags" ?: some(&report.flags),
+            "graphs" ?: some(&report.graphs),
+            "graphs_note" ?: report.graphs_note.as_ref(),
         }
     });
     document(LITMUS, version, object! { "shard" ?: shard, "tests": tests.collect::<Vec<_>>() })
@@ -162,10 +172,29 @@ fn summary(out: &mut String, report: &LitmusReport, several: bool, style: Style)
         None => out.push_str("Undecided\n"),
     }
     let (positive, negative) = (report.positive, report.negative());
+    for flag in &report.flags {
+        out.push_str(&format!("Flag {flag}\n"));
+    }
     out.push_str(&format!("Witnesses\nPositive: {positive} Negative: {negative}\n"));
     out.push_str(&format!("Condition {}\n", report.text));
     out.push_str(&format!("Observation {} {} {positive} {negative}\n", report.name, report.outcome()));
     out.push_str(&format!("Time {} {:.2}\n", report.name, report.seconds));
+    graphs(out, report, style);
+}
+
+/// The executions that the condition is about.
+fn graphs(out: &mut String, report: &LitmusReport, style: Style) {
+    let count = report.graphs.len();
+    for (at, graph) in report.graphs.iter().enumerate() {
+        let title = match graph.forbidden {
+            Some(_) => "Execution that is not allowed".to_owned(),
+            None => format!("Execution {} of {count}", at + 1),
+        };
+        graph_text(out, &title, graph, style);
+    }
+    if let Some(note) = &report.graphs_note {
+        hang(out, "  ", note, style);
+    }
 }
 
 fn rows(out: &mut String, results: &[LitmusReport], reasons: bool, style: Style) {
@@ -222,7 +251,12 @@ fn totals(out: &mut String, results: &[LitmusReport], style: Style) {
     }
     let expected = count(&|report| report.expected.is_some());
     if expected > 0 {
-        parts.push(format!("{expected} with an expectation, {} differ", count(&|report| report.differs)));
+        let differ = count(&|report| report.differs);
+        parts.push(format!("{} as expected, {differ} not as expected", expected - differ));
+    }
+    let flagged = count(&|report| !report.flags.is_empty());
+    if flagged > 0 {
+        parts.push(format!("{flagged} flagged"));
     }
     let compared = count(&|report| report.compared.len() > 1);
     if compared > 0 {
@@ -231,4 +265,35 @@ fn totals(out: &mut String, results: &[LitmusReport], style: Style) {
     }
     let noun = if results.len() == 1 { "result" } else { "results" };
     hang(out, "", &format!("{} {noun}: {}", results.len(), parts.join(", ")), style);
+    if results.len() > 1 {
+        let refused = count(&|report| report.refused);
+        let seconds: f64 = results.iter().map(|report| report.seconds).sum();
+        let accepted = results.len() - refused;
+        hang(out, "", &format!("{accepted} accepted, {refused} refused; the engines took {seconds:.2} s"), style);
+        reasons(out, results, style);
+    }
+}
+
+/// So many reasons for refusals are listed.
+const MOST_REASONS: usize = 12;
+
+/// Why tests are refused, the most frequent reason first; without the places.
+fn reasons(out: &mut String, results: &[LitmusReport], style: Style) {
+    let mut counted: Vec<(usize, &str)> = Vec::new();
+    let refused = results.iter().filter(|report| report.refused).filter_map(|report| report.reason.as_deref());
+    for reason in refused.filter_map(|reason| reason.lines().next()) {
+        let reason =
+            if reason.starts_with("line ") { reason.split_once(": ").map_or(reason, |it| it.1) } else { reason };
+        match counted.iter_mut().find(|(_, known)| *known == reason) {
+            Some((number, _)) => *number += 1,
+            None => counted.push((1, reason)),
+        }
+    }
+    counted.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+    for (number, reason) in counted.iter().take(MOST_REASONS) {
+        hang(out, &format!("  {number} refused: "), reason, style);
+    }
+    if counted.len() > MOST_REASONS {
+        hang(out, "  ", &format!("and {} other reasons", counted.len() - MOST_REASONS), style);
+    }
 }

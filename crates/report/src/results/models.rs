@@ -15,6 +15,9 @@ pub struct ModelReport {
     pub model: ModelInfo,
     /// The engines that run it, each with what it cannot do, if anything.
     pub engines: Vec<String>,
+    /// The file of the library that it is in, if it is in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 /// All models as one JSON object (`cyrano.models/1`).
@@ -52,6 +55,9 @@ pub fn models_text(models: &[ModelReport], style: Style) -> String {
         }
         style.line(&mut out, Paint::Strong, &report.model.name);
         hang(&mut out, "  ", &report.model.summary, style);
+        if let Some(file) = &report.file {
+            hang(&mut out, "  ", &format!("Text: `cyrano library show {file}`."), style);
+        }
         hang(&mut out, "  ", &format!("Engines: {}.", report.engines.join(", ")), style);
     }
     out
