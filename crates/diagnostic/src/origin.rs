@@ -62,7 +62,7 @@ mod tests {
         let found: Vec<_> = pieces(text).into_iter().map(|p| (p.file.unwrap_or_default(), &text[p.range])).collect();
         assert_eq!(found, [(String::new(), "a\nb\n"), ("lib:m".to_owned(), "c\nd\n"), ("n.rml".to_owned(), "e")]);
         assert_eq!(lines(text), [("lib:m".to_owned(), 4..6), ("n.rml".to_owned(), 7..8)]);
-        let place = |line| found(&lines(text), line).map(|(file, line)| (file.to_owned(), line));
+        let place = |line| super::found(&lines(text), line).map(|(file, line)| (file.to_owned(), line));
         assert_eq!((place(2), place(3), place(5)), (None, None, Some(("lib:m".to_owned(), 2))));
         assert_eq!((own_end(text), own_end("x"), lines("x")), (4, 1, Vec::new()));
     }

@@ -31,7 +31,14 @@ fn made(threads: &[&str], order: &[(usize, u32)]) -> Trace {
 fn overtake(trace: &mut Trace, n: usize, po: u32) {
     let step = &mut trace.steps[n - 1];
     let location = Some(format!("v{po}"));
-    step.overtook.push(Overtaken { po, line: 10 + po as usize, kind: "store".into(), location, label: None, used: None });
+    step.overtook.push(Overtaken {
+        po,
+        line: 10 + po as usize,
+        kind: "store".into(),
+        location,
+        label: None,
+        used: None,
+    });
     step.words.push(format!("line {}'s store was performed before line {}'s store to v{po}", step.line, 10 + po));
 }
 

@@ -21,6 +21,9 @@ use crate::set::EventSet;
 /// The most events that one execution may have.
 const EVENT_LIMIT: usize = 160;
 
+/// For each location its initial write, and the writes of threads.
+type Locations = [(usize, Vec<usize>)];
+
 /// How much of a combination somebody wants to see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Want {
@@ -202,12 +205,7 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
     }
 
     /// An order for the writes to each location.
-    fn coherence(
-        &mut self,
-        candidate: &mut Candidate<'_, 'p>,
-        locations: &[(usize, Vec<usize>)],
-        want: Want,
-    ) -> Result<(), Halt> {
+    fn coherence(&mut self, candidate: &mut Candidate<'_, 'p>, locations: &Locations, want: Want) -> Result<(), Halt> {
         let Some(((first, writes), rest)) = locations.split_first() else { return self.judged(candidate, want) };
         let before = self.rules.before(candidate, *first);
         self.order(candidate, vec![*first], writes.clone(), (&before, rest), want)
@@ -219,7 +217,7 @@ impl<'a, 'p, G: Goal> Search<'a, 'p, '_, G> {
         candidate: &mut Candidate<'_, 'p>,
         placed: Vec<usize>,
         left: Vec<usize>,
-        (before, rest): (&[(usize, usize)], &[(usize, Vec<usize>)]),
+        (before, rest): (&[(usize, usize)], &Locations),
         want: Want,
     ) -> Result<(), Halt> {
         self.meter.tick().map_err(Halt::Limit)?;

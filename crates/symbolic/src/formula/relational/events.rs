@@ -418,7 +418,8 @@ impl<'a> Events<'a> {
         let events = &self.set.run.events;
         let writes = self.parts[to].act == Act::Write;
         for (source, lit) in taint.iter() {
-            let own = |event: usize| events[event].unit.is_some() && events[event].unit == events[*source as usize].unit;
+            let own =
+                |event: usize| events[event].unit.is_some() && events[event].unit == events[*source as usize].unit;
             if writes && event.is_some_and(own) {
                 continue;
             }
@@ -516,4 +517,3 @@ fn tags_of(fence: Fence) -> Tags {
             order => Tags::from_name(order).unwrap_or_default(),
         }
 }
-
