@@ -246,7 +246,10 @@ class Execution {
 
 /** `12`, or `memory:12` if the line comes from a file that the program uses. */
 function lineOf({ line, used }) {
-  return used ? `${used.file.split(/[/:]/).pop().replace(/\.rml$/, "")}:${used.line}` : `${line}`;
+  if (!used) return `${line}`;
+  const name = used.file.split(/[/:]/).pop().replace(/\.rml$/, "");
+  const short = name.length > 10 && name.includes("_") ? name.split("_").map((word) => word.slice(0, 1)).join("") : name;
+  return `${short}:${used.line}`;
 }
 
 /** `line 12`, or the label of the statement. */

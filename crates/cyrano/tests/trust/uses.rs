@@ -80,7 +80,7 @@ fn executions_and_fences_of_used_files() {
     let place = Folder::new(&[("memory.rml", MEMORY), ("used.rml", &wrong)]);
     let done = place.run("check used.rml --save-trace t.json");
     assert_eq!(done.code, 1, "{}", done.stderr);
-    assert!(done.stdout.contains("lines of: memory.rml"), "{}", done.stdout);
+    assert!(done.stdout.contains("lines of: memory is memory.rml"), "{}", done.stdout);
     // Steps of the memory have its lines, everywhere.
     let number = MEMORY.lines().position(|line| line.contains(":= g[a]")).expect("it accesses data") + 1;
     assert!(done.stdout.contains(&format!("memory:{number}: ")), "{}", done.stdout);

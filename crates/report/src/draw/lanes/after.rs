@@ -4,6 +4,7 @@ use cyrano_trace::{Conflict, End, Explanation, NamedValue, Step, Trace, join, sh
 
 use cyrano_ir::{UNDEFINED, origin};
 
+use crate::draw::lanes::words::short;
 use crate::draw::rows::Drawing;
 use crate::style::{Paint, Style, hang};
 use crate::visible;
@@ -100,7 +101,7 @@ pub(super) fn ends(out: &mut String, trace: &Trace, style: Style) {
     for (file, _) in origin::lines(&trace.program.source) {
         let used = trace.steps.iter().any(|step| step.used.as_ref().is_some_and(|used| used.file == file));
         if used {
-            hang(out, "  lines of: ", &visible(&file), style);
+            hang(out, "  lines of: ", &format!("{} is {}", short(&file), visible(&file)), style);
         }
     }
 }

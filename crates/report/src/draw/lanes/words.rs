@@ -23,9 +23,19 @@ pub(crate) fn line(number: usize, place: Option<&UsedPlace>) -> String {
 
 /// `memory:12`; the whole name of the file stands below the trace.
 fn used(UsedPlace { file, line }: &UsedPlace) -> String {
-    let name = file.rsplit(['/', ':']).next().unwrap_or(file);
-    format!("{}:{line}", crate::visible(name.trim_end_matches(".rml")))
+    format!("{}:{line}", short(file))
 }
+
+/// A name of a file for a narrow column: without its folder, or the first letters of its words if that is long.
+pub(crate) fn short(file: &str) -> String {
+    let name = file.rsplit(['/', ':']).next().unwrap_or(file).trim_end_matches(".rml");
+    let initials = || name.split('_').filter_map(|word| word.chars().next()).collect::<String>();
+    let short = if name.chars().count() > MOST_LETTERS && name.contains('_') { initials() } else { name.to_owned() };
+    crate::visible(&short).into_owned()
+}
+
+/// Longer names of files are shortened.
+const MOST_LETTERS: usize = 10;
 
 /// What a call of a base object returned, and from which step it has that: `: 1 (from 5)`.
 fn answer(step: &Step) -> String {
