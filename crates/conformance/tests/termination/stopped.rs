@@ -33,6 +33,9 @@ fn the_explorer_agrees_with_the_definitions_for_operations() {
                 }
             }
         }
+        if long() && seed % 50 == 49 {
+            println!("{programs} programs so far: {total:?}");
+        }
     }
     println!("{programs} programs: {total:?}");
     for compared in total {
