@@ -77,7 +77,10 @@ impl<'e> Order<'e> {
     fn synchronises(&self, step: usize) -> bool {
         let event = self.events[step];
         let op = &self.program.instr(event.thread, event.instr).op;
-        event.unit.is_some() || event.kind == cyrano_ir::AccessKind::Rmw || op.has_tag(Tags::SYNC) || op.has_tag(Tags::ATOMIC)
+        event.unit.is_some()
+            || event.kind == cyrano_ir::AccessKind::Rmw
+            || op.has_tag(Tags::SYNC)
+            || op.has_tag(Tags::ATOMIC)
     }
 
     /// Two accesses of different units that conflict, by their steps.

@@ -142,7 +142,9 @@ fn refusal(case: &Case, model: &Model, property: Option<&Property>) -> Result<Op
         every_number::supports(case, model, property).err()
     };
     match why {
-        Some(Refusal::Inexact(Inexact::NoMoments { .. } | Inexact::PendingLocal { .. }) | Refusal::EveryNumber(_)) => Ok(why),
+        Some(Refusal::Inexact(Inexact::NoMoments { .. } | Inexact::PendingLocal { .. }) | Refusal::EveryNumber(_)) => {
+            Ok(why)
+        }
         Some(why) if !case.program.families.is_empty() => Err(case.refused(why)),
         _ => Ok(None),
     }

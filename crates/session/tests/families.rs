@@ -73,20 +73,24 @@ fn instances(files: &Folder, name: &str, reports: &[CheckReport]) -> usize {
 fn headers_are_kept_for_every_number_of_threads() {
     let files = folder("parameterised");
     let (mut verified, mut violated, mut searched) = (0, 0, 0);
-    let found = std::fs::read_dir(&files.0).expect("the folder can be read").map(|entry| entry.expect("an entry").path());
+    let found =
+        std::fs::read_dir(&files.0).expect("the folder can be read").map(|entry| entry.expect("an entry").path());
     let mut paths: Vec<PathBuf> = found.filter(|path| path.extension().is_some_and(|ending| ending == "rml")).collect();
     paths.sort();
     for path in paths {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).expect("it can be read");
         let reports = checked(&files, &name, Threads::AsWritten, &[]);
-        let promises: Vec<(&str, &str)> = text.lines().filter_map(|line| line.strip_prefix("//@ ")?.split_once(": ")).collect();
+        let promises: Vec<(&str, &str)> =
+            text.lines().filter_map(|line| line.strip_prefix("//@ ")?.split_once(": ")).collect();
         assert!(!promises.is_empty(), "{name} promises nothing");
         for (model, promise) in promises {
-            let own: Vec<&CheckReport> = reports.iter().filter(|report| report.model.as_deref() == Some(model)).collect();
+            let own: Vec<&CheckReport> =
+                reports.iter().filter(|report| report.model.as_deref() == Some(model)).collect();
             assert_eq!(told(&own), promise, "{name} on {model}");
         }
-        let sc = |verdict| reports.iter().all(|report| report.model.as_deref() != Some("sc") || report.verdict == verdict);
+        let sc =
+            |verdict| reports.iter().all(|report| report.model.as_deref() != Some("sc") || report.verdict == verdict);
         verified += usize::from(sc(Verdict::Verified));
         violated += usize::from(sc(Verdict::Violated));
         searched += instances(&files, &name, &reports);
@@ -104,7 +108,10 @@ fn blocks_are_atomic_for_every_number_of_threads() {
         assert_eq!(commits.len(), 2, "{name}");
         assert!(told(&commits).starts_with("verified, k = "), "{name}: {}", told(&commits));
         // What is not decided for every number of threads does not stand in the way.
-        assert!(reports.iter().all(|report| report.criterion != "atomicity" || report.verdict == Verdict::Unknown), "{name}");
+        assert!(
+            reports.iter().all(|report| report.criterion != "atomicity" || report.verdict == Verdict::Unknown),
+            "{name}"
+        );
     }
     for name in ["bluetooth_bug.rml", "unlocked_counter.rml"] {
         let reports = checked(&files, name, Threads::Any, &["sc"]);

@@ -147,7 +147,8 @@ impl<'s> Checker<'s> {
             let global = self.global(global);
             let mut chosen: Vec<Vec<usize>> = vec![Vec::new()];
             for _ in 0..self.k {
-                let longer = |some: &Vec<usize>| members.iter().map(|m| [some.as_slice(), &[*m]].concat()).collect::<Vec<_>>();
+                let longer =
+                    |some: &Vec<usize>| members.iter().map(|m| [some.as_slice(), &[*m]].concat()).collect::<Vec<_>>();
                 chosen = chosen.iter().flat_map(longer).collect();
             }
             for mut view in chosen {
@@ -162,7 +163,8 @@ impl<'s> Checker<'s> {
 
     /// Whether all views of a configuration of k + 1 members are there, and there can be such a configuration.
     fn stands_for(&mut self, (global, members): &Numbered) -> bool {
-        (0..members.len()).all(|at| self.views.contains(&(*global, all_but(members, at)))) && self.is_possible(*global, members)
+        (0..members.len()).all(|at| self.views.contains(&(*global, all_but(members, at))))
+            && self.is_possible(*global, members)
     }
 
     /// Whether there can be a configuration with at least these members, by what global parts say about counters and about members in blocks.

@@ -58,7 +58,12 @@ pub(crate) struct Search<'a, 's> {
 }
 
 /// Whether no instance with more than k members, at least one of each family, has a deadlock.
-pub(crate) fn are_excluded(saturation: &mut Saturation<'_>, families: usize, limits: &Limits, watch: &dyn Watch) -> bool {
+pub(crate) fn are_excluded(
+    saturation: &mut Saturation<'_>,
+    families: usize,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> bool {
     KEPT.into_iter().any(|(extra, idle)| {
         let (known, waiting) = (FxHashSet::default(), VecDeque::new());
         Search { saturation: &mut *saturation, extra, idle, known, waiting }.finds_none(families, limits, watch)
@@ -116,8 +121,8 @@ impl Search<'_, '_> {
         let parts = &mut self.saturation.parts;
         let idle_others: Vec<MemberId> =
             others.into_iter().filter(|other| parts.idles(global, *other) != Idle::No).collect();
-        let waits = idle.contains(&Idle::Waits)
-            || idle_others.iter().any(|other| parts.idles(global, *other) == Idle::Waits);
+        let waits =
+            idle.contains(&Idle::Waits) || idle_others.iter().any(|other| parts.idles(global, *other) == Idle::Waits);
         waits && parts.can_be_all(global, &all, &idle_others)
     }
 

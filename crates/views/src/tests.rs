@@ -61,7 +61,13 @@ fn views(source: &str, asked: Asked, model: &Model, k: usize, fault: Option<Faul
 }
 
 /// What the independent check says about views of size `k`, where `change` has been at work.
-fn checked(source: &str, asked: Asked, k: usize, fault: Option<Fault>, change: impl Fn(&mut Vec<View>)) -> Option<Refuted> {
+fn checked(
+    source: &str,
+    asked: Asked,
+    k: usize,
+    fault: Option<Fault>,
+    change: impl Fn(&mut Vec<View>),
+) -> Option<Refuted> {
     let family = compile(source, None);
     let (one, model) = (one_of_each(&family), model("sc"));
     let property = &asked.of(&family);

@@ -405,7 +405,8 @@ impl<'p> Run<'p> {
             None => None,
         };
         let failed = access.failed.filter(|_| written.is_none());
-        let mut event = self.event(What::Read, Some(loc), self.tags(failed.unwrap_or(access.tags), access.kind == AccessKind::Rmw));
+        let mut event =
+            self.event(What::Read, Some(loc), self.tags(failed.unwrap_or(access.tags), access.kind == AccessKind::Rmw));
         event.value = value;
         event.addr = self.address(access);
         event.rmw = access.kind == AccessKind::Rmw || self.section.as_ref().is_some_and(|section| section.updates);

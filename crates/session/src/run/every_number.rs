@@ -58,7 +58,8 @@ impl Runner {
             return Err(case.refused(format!("views are kept in the memory of one machine; {help}")));
         }
         let started = Instant::now();
-        let mut rounds = Rounds { runner: self, case, property, model, watch, tried: Tried { complete: true, ..Tried::default() } };
+        let mut rounds =
+            Rounds { runner: self, case, property, model, watch, tried: Tried { complete: true, ..Tried::default() } };
         let mut report = rounds.run()?;
         if let Some(stats) = &mut report.stats {
             stats.seconds = started.elapsed().as_secs_f64();

@@ -99,11 +99,17 @@ fn waiting(random: &mut Random) -> String {
             let _ = match random.below(8) {
                 0 | 1 => writeln!(text, "  atomic {{ r := {var}; assume r == {a}; {var} := 1 - r; }} {other} := {b};"),
                 2 => writeln!(text, "  atomic {{ r := {var}; assume r == 0; {var} := 1; }} s := {other}; {var} := 0;"),
-                3 => writeln!(text, "  atomic {{ r := n; assume r < 2; n := r + 1; }} s := {var}; atomic {{ r := n; n := r - 1; }}"),
+                3 => writeln!(
+                    text,
+                    "  atomic {{ r := n; assume r < 2; n := r + 1; }} s := {var}; atomic {{ r := n; n := r - 1; }}"
+                ),
                 4 => writeln!(text, "  fetch_add(c, 1); s := {var}; fetch_add(c, -1);"),
                 5 => writeln!(text, "  atomic {{ q := c; assume q == 0; {var} := {b}; }}"),
                 6 => writeln!(text, "  {var} := {b};"),
-                _ => writeln!(text, "  atomic {{ r := {var}; s := {other}; assume r == {a} || s == 0; {other} := {b}; }}"),
+                _ => writeln!(
+                    text,
+                    "  atomic {{ r := {var}; s := {other}; assume r == {a} || s == 0; {other} := {b}; }}"
+                ),
             };
         }
         text.push_str(if endless { " } }\n" } else { " }\n" });
