@@ -1,7 +1,7 @@
 //! Happens-before, by vector clocks along a memory order, and races by their definition.
 //!
 //! The events are *units*: single accesses, and atomic sections as a whole. A unit *synchronises* if it is a section, a read-modify-write or an access
-//! that is marked (`Tags::SYNC`); other accesses are *plain*. Two accesses conflict if they are to one location and one of them writes, be it only by
+//! that is marked (`Tags::SYNC`, `Tags::ATOMIC`); other accesses are *plain*. Two accesses conflict if they are to one location and one of them writes, be it only by
 //! its kind. Happens-before is the transitive closure of program order; of the memory order between two synchronising units that conflict (the
 //! synchronisation order of Adve and Hill, DRF0); and of the setup before everything else. A race is a pair of conflicting accesses of two threads, not
 //! both in synchronising units, that happens-before does not order.
@@ -77,7 +77,10 @@ impl<'e> Order<'e> {
     fn synchronises(&self, step: usize) -> bool {
         let event = self.events[step];
         let op = &self.program.instr(event.thread, event.instr).op;
-        event.unit.is_some() || event.kind == cyrano_ir::AccessKind::Rmw || op.has_tag(Tags::SYNC)
+        event.unit.is_some()
+            || event.kind == cyrano_ir::AccessKind::Rmw
+            || op.has_tag(Tags::SYNC)
+            || op.has_tag(Tags::ATOMIC)
     }
 
     /// Two accesses of different units that conflict, by their steps.

@@ -30,7 +30,7 @@ fn checked(files: &Folder, name: &str, threads: Threads, models: &[&str]) -> Vec
     let wanted = Wanted { threads, ..Wanted::default() };
     let subjects = Subject::load(files, name, &[], &wanted, None).expect("it compiles");
     // Limited by memory, which is the same everywhere.
-    let options = Options { workers: Some(1), memory: Some(64), ..Options::default() };
+    let options = Options { workers: Some(1), memory: Some(256 << 20), ..Options::default() };
     let runner = Runner::new(&options, 1);
     let models: Vec<_> = models.iter().map(|name| cyrano_memory::named(name).expect("it is a model")).collect();
     let check = |subject: &Subject| {

@@ -68,7 +68,8 @@ impl Machine<'_> {
     /// Whether an access synchronises by itself.
     fn synchronises(&self, thread: usize, pc: u32) -> bool {
         let op = self.op(thread, pc);
-        let synchronises = op.has_tag(Tags::SYNC) || op.access_kind() == Some(AccessKind::Rmw);
+        let synchronises =
+            op.has_tag(Tags::SYNC) || op.has_tag(Tags::ATOMIC) || op.access_kind() == Some(AccessKind::Rmw);
         synchronises && !self.config.has_fault(Fault::RaceAnyway)
     }
 

@@ -71,6 +71,7 @@ fn place(parts: &Parts<'_>, lines: &Lines<'_>, racing: Racing) -> RacingInfo {
     let location = parts.replayed.steps.get(racing.step).map(|step| program.location(step.loc).name.as_str());
     let synchronises = kind == AccessKind::Rmw
         || instr.op.has_tag(Tags::SYNC)
+        || instr.op.has_tag(Tags::ATOMIC)
         || in_section(program, racing.thread, racing.instr.index());
     RacingInfo {
         thread: program.thread(racing.thread).name.clone(),
