@@ -18,7 +18,7 @@ use cyrano_report::{ModelsCompareReport, ToldApart};
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::frontend::{self, Saved, Wanted};
-use crate::graphs;
+use crate::litmus::graphs;
 use crate::run::Runner;
 use crate::source::Source;
 

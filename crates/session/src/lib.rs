@@ -16,7 +16,6 @@ mod coverage;
 pub mod distinguish;
 mod failure;
 pub mod frontend;
-mod graphs;
 mod judged;
 pub mod litmus;
 pub mod models;

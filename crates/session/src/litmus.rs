@@ -3,6 +3,8 @@
 //! **Invariant:** that a test has no meaning, because some execution computes nonsense, is said only if the reference interpreter confirms
 //! that execution.
 
+pub(crate) mod graphs;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,7 +18,6 @@ use cyrano_report::{LitmusReport, LitmusValue};
 use crate::case::Case;
 use crate::failure::Failure;
 use crate::frontend::{self, Saved, Wanted};
-use crate::graphs;
 use crate::proof;
 use crate::run::options::EngineName;
 use crate::run::{Answered, Runner};

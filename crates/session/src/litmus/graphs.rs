@@ -171,7 +171,7 @@ exists (1:X0=1 /\\ 1:X2=0)
         let graph = &shown.graphs[0];
         let pairs: Vec<String> =
             graph.edges.iter().map(|edge| format!("{} {}{}", edge.relation, edge.from, edge.to)).collect();
-        assert_eq!(pairs, ["po ab", "po cd", "rf bc", "rf initd", "fr da"]);
+        assert_eq!(pairs, ["po ab", "po cd", "rf initd", "rf bc", "fr da"]);
         assert_eq!(graph.forbidden, None);
     }
 
