@@ -24,11 +24,11 @@ use cyrano_memory::Model;
 
 use crate::execute::eval::{Registers, Taint};
 use crate::execute::event::{Item, LoopKey, Run, ThreadRun, Unit, Wait};
-use crate::execute::related::Traits;
 use crate::execute::follow::Follow;
 use crate::execute::idle::{Idle, Mark, Point};
 use crate::execute::loops::{Key, Loops};
 use crate::execute::range::Range;
+use crate::execute::related::Traits;
 use crate::execute::value::Value;
 use crate::formula::gates::Gates;
 use crate::formula::lit::{FALSE, Lit, TRUE};

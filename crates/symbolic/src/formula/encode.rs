@@ -15,9 +15,9 @@ use crate::execute::event::{Address, LoopKey, Run};
 use crate::execute::idle::Idle;
 use crate::execute::loops::Loops;
 use crate::execute::range::Range;
+use crate::execute::related::Traits;
 use crate::execute::silent::Words;
 use crate::execute::value::Value;
-use crate::execute::related::Traits;
 use crate::execute::walk::{Setting, ThreadWalk};
 use crate::formula::gates::{Formula, Gates};
 use crate::formula::graph::{Graph, Node};
@@ -99,10 +99,18 @@ impl<'a> Problem<'a> {
         let words = Words::new(program, model);
         let idle = program.thread_ids().zip(&loops).zip(&live).map(|((thread, loops), live)| {
             let code = program.thread(thread);
-            if engine.idle_iterations && model.cat().is_none() { Idle::new(&words, thread, code, loops, live) } else { Idle::default() }
+            if engine.idle_iterations && model.cat().is_none() {
+                Idle::new(&words, thread, code, loops, live)
+            } else {
+                Idle::default()
+            }
         });
         let idle = idle.collect();
-        let swaps = if engine.thread_symmetry && model.cat().is_none() { symmetry::candidates(program, model, question) } else { Vec::new() };
+        let swaps = if engine.thread_symmetry && model.cat().is_none() {
+            symmetry::candidates(program, model, question)
+        } else {
+            Vec::new()
+        };
         let positions = Positions::default();
         let (ranges, covers) = (engine.ranges, engine.covered_histories);
         Self { program, model, question, ranges, loops, live, idle, swaps, positions, covers }

@@ -81,7 +81,6 @@ pub(crate) fn encode(set: &Setting<'_>, cat: &Cat, gates: &mut Gates) -> (Relati
     (found, graph)
 }
 
-
 /// Why a model cannot be encoded, if it cannot.
 pub(crate) fn objection(plan: &Plan) -> Option<&'static str> {
     let hard = |axiom: &Axiom| axiom.test == Test::Acyclic && (axiom.flag || axiom.negated);

@@ -81,8 +81,7 @@ pub(crate) fn decode(
         let told = match shown {
             None => machine.violation(encoding.asserts),
             Some(shown) => {
-                let planned: Vec<Planned> =
-                    planned.iter().map(|plan| Planned { instr: None, ..*plan }).collect();
+                let planned: Vec<Planned> = planned.iter().map(|plan| Planned { instr: None, ..*plan }).collect();
                 let mut machine = Machine::new(shown, thread, &choices, &planned, left_out);
                 machine.run()?;
                 at = std::mem::take(&mut machine.at);

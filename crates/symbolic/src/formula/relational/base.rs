@@ -122,7 +122,8 @@ impl Events<'_> {
         let events = &self.set.run.events;
         let writes = self.parts[to].act == Act::Write;
         for (source, lit) in taint.iter() {
-            let own = |event: usize| events[event].unit.is_some() && events[event].unit == events[*source as usize].unit;
+            let own =
+                |event: usize| events[event].unit.is_some() && events[event].unit == events[*source as usize].unit;
             if writes && event.is_some_and(own) {
                 continue;
             }

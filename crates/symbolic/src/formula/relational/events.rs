@@ -330,4 +330,3 @@ fn tags_of(fence: Fence) -> Tags {
             order => Tags::from_name(order).unwrap_or_default(),
         }
 }
-

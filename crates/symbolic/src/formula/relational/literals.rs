@@ -171,7 +171,8 @@ impl<'a> Literals<'a> {
             Node::Plus(a) | Node::Star(a) => self.closure(node, a, from, to, at_least),
             Node::Domain(a) => {
                 let others: Vec<usize> = (0..events).filter(|at| self.may(a, from, *at)).collect();
-                let way = |this: &mut Self, at: usize| vec![this.lit(a, from, at, at_least), this.there(at, from, from)];
+                let way =
+                    |this: &mut Self, at: usize| vec![this.lit(a, from, at, at_least), this.there(at, from, from)];
                 others.into_iter().map(|at| way(self, at)).collect()
             }
             Node::Range(a) => {
@@ -203,11 +204,8 @@ impl<'a> Literals<'a> {
             ways.push(vec![self.lit(of, from, to, at_least)]);
         }
         for at in between {
-            let way = vec![
-                self.lit(of, from, at, at_least),
-                self.lit(node, at, to, at_least),
-                self.there(at, from, to),
-            ];
+            let way =
+                vec![self.lit(of, from, at, at_least), self.lit(node, at, to, at_least), self.there(at, from, to)];
             ways.push(way);
         }
         ways
