@@ -36,7 +36,7 @@ fn engines_agree_on_random_programs() {
         Err(TestError::Abort(reason)) => panic!("gave up: {reason}"),
     }
     println!("{cases} programs, {} questions", compared.get());
-    assert!(compared.get() >= cases as usize / 2, "only {} questions were answered by both", compared.get());
+    assert!(compared.get() >= cases as usize / 3, "only {} questions were answered by both", compared.get());
 }
 
 /// Compares under all models.
