@@ -10,6 +10,7 @@ pub(crate) mod idle;
 pub(crate) mod loops;
 pub(crate) mod perform;
 pub(crate) mod range;
+pub(crate) mod related;
 pub(crate) mod silent;
 pub(crate) mod units;
 pub(crate) mod value;

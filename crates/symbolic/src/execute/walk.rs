@@ -19,15 +19,16 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use cyrano_ir::dataflow::{Liveness, joins};
-use cyrano_ir::{Fence, InstrId, Op, Program, ThreadId};
-use cyrano_memory::{Control, Dependencies, Model};
+use cyrano_ir::{InstrId, Op, Program, ThreadId};
+use cyrano_memory::Model;
 
 use crate::execute::eval::{Registers, Taint};
-use crate::execute::event::{FenceEvent, Item, LoopKey, Placed, Run, ThreadRun, Unit, Wait};
+use crate::execute::event::{Item, LoopKey, Run, ThreadRun, Unit, Wait};
 use crate::execute::follow::Follow;
 use crate::execute::idle::{Idle, Mark, Point};
 use crate::execute::loops::{Key, Loops};
 use crate::execute::range::Range;
+use crate::execute::related::Traits;
 use crate::execute::value::Value;
 use crate::formula::gates::Gates;
 use crate::formula::lit::{FALSE, Lit, TRUE};
@@ -51,40 +52,6 @@ pub(crate) struct Setting<'a> {
     pub(crate) words: &'a [Range],
     /// The fences that may be there or not.
     pub(crate) optional: &'a Positions,
-}
-
-/// What symbolic execution has to know of a model.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Traits {
-    /// It is about relations: a computation that goes wrong ends the thread, and fences are events.
-    pub(crate) relational: bool,
-    /// Operations run one after the other.
-    pub(crate) serial: bool,
-    /// What values were computed from matters.
-    tracks: bool,
-    /// Which branches were taken matters.
-    pub(crate) control: bool,
-    /// A store may be seen before the branch that leads to it is decided.
-    speculates: bool,
-}
-
-impl Traits {
-    /// Those of a model.
-    pub(crate) fn of(model: &Model) -> Self {
-        if model.cat().is_some() {
-            return Self { relational: true, serial: false, tracks: true, control: true, speculates: true };
-        }
-        let parameters = model.reordering();
-        let Dependencies { data, address, control } = parameters.dependencies;
-        let control = control != Control::None;
-        Self {
-            relational: false,
-            serial: parameters.serial,
-            tracks: data || address || control || parameters.may_invent_values(),
-            control,
-            speculates: !parameters.branches_order_stores(),
-        }
-    }
 }
 
 /// The state of the thread at a point of its code.
@@ -318,18 +285,6 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
         (guard, state)
     }
 
-    /// Joins the branches that two ways are in; they are the same ones unless the code jumps into the middle of one.
-    fn join_scopes(&mut self, lit: Lit, state: &mut ThreadState, other: &ThreadState) {
-        let ends = |scopes: &[(InstrId, Taint)]| scopes.iter().map(|(join, _)| *join).collect::<Vec<_>>();
-        if ends(&state.scopes) != ends(&other.scopes) {
-            self.run.vague_scopes = true;
-            return;
-        }
-        for (own, (_, before)) in state.scopes.iter_mut().zip(&other.scopes) {
-            own.1 = self.gates.join(lit, before, &own.1);
-        }
-    }
-
     fn nowhere(&self) -> ThreadState {
         let registers = Registers { values: Vec::new(), taints: Vec::new(), open: Vec::new() };
         ThreadState {
@@ -515,26 +470,9 @@ impl<'a, 'g> ThreadWalk<'a, 'g> {
     }
 }
 
-impl ThreadState {
-    /// Where the ways of a branch meet, nothing depends on it any more.
-    fn leave_branches(&mut self, pc: InstrId) {
-        while let Some((_, before)) = self.scopes.pop_if(|(join, _)| *join == pc) {
-            self.control = before;
-        }
-    }
-}
-
-impl ThreadWalk<'_, '_> {
-    /// A fence, which is an event of its own.
-    fn fence(&mut self, fence: Fence, guard: Lit, state: &ThreadState) {
-        self.out.placed.push(Placed::Fence(self.run.fences.len()));
-        self.run.fences.push(FenceEvent { guard, fence, control: state.control.clone() });
-    }
-}
-
 impl Gates {
     /// Joins the dependencies of two ways to a point; the first is taken where the literal holds.
-    fn join(&mut self, lit: Lit, one: &Taint, other: &Taint) -> Taint {
+    pub(crate) fn join(&mut self, lit: Lit, one: &Taint, other: &Taint) -> Taint {
         if one == other {
             return one.clone();
         }

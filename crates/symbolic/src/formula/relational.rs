@@ -17,6 +17,7 @@
 //! so models with a closure or a recursive definition in such a position are refused; of the built-in ones there is none, for flags are looked for, not forbidden.
 
 mod axioms;
+mod base;
 mod bounds;
 mod events;
 mod literals;

@@ -118,7 +118,7 @@ impl<'a> Ask<'a> {
         if self.engine.ranges {
             answer.reductions.push("ranges");
         }
-        if self.engine.idle_iterations {
+        if self.engine.idle_iterations && self.query.model().cat().is_none() {
             answer.reductions.push("idle-iterations");
         }
         if self.engine.covered_histories && self.criterion().is_some() {
