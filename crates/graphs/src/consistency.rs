@@ -14,21 +14,25 @@ pub(crate) trait Consistency {
 }
 
 /// Any model in cat, through the evaluator.
-pub(crate) struct ByAxioms<'p>(Judge<'p>);
+pub(crate) struct ByAxioms<'p> {
+    judge: Judge<'p>,
+    /// Whether the model knows races, and so is told what synchronises.
+    races: bool,
+}
 
 impl<'p> ByAxioms<'p> {
     pub(crate) fn new(plan: &'p Plan) -> Self {
-        Self(Judge::new(plan))
+        Self { judge: Judge::new(plan), races: plan.data_race().is_some() }
     }
 }
 
 impl Consistency for ByAxioms<'_> {
     fn allows(&mut self, graph: &Graph<'_>) -> bool {
-        self.0.allows(&graph.for_model(|_| true).0)
+        self.judge.allows(&graph.for_model(self.races, |_| true).0)
     }
 
     fn flags(&mut self, graph: &Graph<'_>) -> Vec<String> {
-        if self.allows(graph) { self.0.flags().map(str::to_owned).collect() } else { Vec::new() }
+        if self.allows(graph) { self.judge.flags().map(str::to_owned).collect() } else { Vec::new() }
     }
 }
 
@@ -41,7 +45,9 @@ pub(crate) fn unknown_base(plan: &Plan) -> Option<&'static str> {
             continue;
         }
         match plan.nodes[node as usize] {
-            Node::Base(Base::Address | Base::Data | Base::Control | Base::Compared) => return Some("dependencies"),
+            Node::Base(
+                Base::Address | Base::Data | Base::DirectAddress | Base::DirectData | Base::Control | Base::Compared,
+            ) => return Some("dependencies"),
             Node::Base(Base::RcuSection) => return Some("critical sections of RCU"),
             Node::Fixpoint(group, _) | Node::Sofar(group, _) => todo.extend(&plan.groups[group as usize].bodies),
             other => todo.extend(other.operands()),

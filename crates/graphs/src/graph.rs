@@ -199,7 +199,7 @@ impl<'p> Graph<'p> {
     }
 
     /// The same for a model: without choices, with initial writes first, and the number that each event has there.
-    pub(crate) fn for_model(&self, counted: impl Fn(EventId) -> bool) -> (cat::Graph, Vec<Option<usize>>) {
+    pub(crate) fn for_model(&self, races: bool, counted: impl Fn(EventId) -> bool) -> (cat::Graph, Vec<Option<usize>>) {
         let mut events = Vec::new();
         let mut initial = vec![None; self.program.locations.len()];
         let is_access = |event: &Event| matches!(event.kind, Kind::Read(_) | Kind::Write(_));
@@ -222,6 +222,7 @@ impl<'p> Graph<'p> {
                 Kind::Choice { .. } => continue,
             };
             numbers[id] = Some(events.len());
+            let tags = if races { tags.spoken() } else { tags };
             events.push(cat::Event { thread: Some(thread), what, loc, tags, rmw });
         }
         let mut graph = cat::Graph::new(events);
@@ -273,7 +274,7 @@ impl<'p> Graph<'p> {
 
     /// The execution as data.
     pub(crate) fn execution(&self) -> Execution {
-        let (model, numbers) = self.for_model(|id| self.counts(id));
+        let (model, numbers) = self.for_model(false, |id| self.counts(id));
         let mut order = Vec::new();
         // The number of the access that an event of the model's graph belongs to; 0 for initial writes.
         let mut access_of = vec![0; model.events.len()];

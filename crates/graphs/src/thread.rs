@@ -236,7 +236,13 @@ impl<'p> Runner<'p> {
         let loc = access.addr.location(self.program, &*self.registers)?;
         let Some(set) = access.stored() else { return Ok(Next::Read(access, loc)) };
         let half = self.section.and_then(|section| section.read);
-        Ok(Next::Write(Writing { loc, value: self.value(set)?, tags: access.tags, half, own: true }))
+        let tags = self.said(access.tags, false);
+        Ok(Next::Write(Writing { loc, value: self.value(set)?, tags, half, own: true }))
+    }
+
+    /// Read-modify-writes and what is in an atomic section synchronise threads, marked or not.
+    fn said(&self, tags: Tags, rmw: bool) -> Tags {
+        if rmw || self.section.is_some() { tags | Tags::SYNC } else { tags }
     }
 
     /// Whether a read of this access belongs to a read-modify-write, and its tags if it returns this value; or why it goes wrong then.
@@ -244,7 +250,8 @@ impl<'p> Runner<'p> {
         let written = self.written(access, value).ok().flatten();
         let failed = access.failed.filter(|_| written.is_none());
         let updates = self.section.is_some_and(|section| section.updates);
-        (access.kind == AccessKind::Rmw || updates, failed.unwrap_or(access.tags))
+        let rmw = access.kind == AccessKind::Rmw;
+        (rmw || updates, self.said(failed.unwrap_or(access.tags), rmw))
     }
 
     fn written(&self, access: &Access, value: i128) -> Result<Option<i128>, EvalError> {
@@ -266,7 +273,8 @@ impl<'p> Runner<'p> {
             }
             (Ok(None), Ok(())) => self.pc = InstrId(self.pc.0 + 1),
             (Ok(Some(value)), Ok(())) => {
-                self.pending = Some(Writing { loc, value, tags: access.tags, half: Some(read), own: false });
+                let tags = self.said(access.tags, true);
+                self.pending = Some(Writing { loc, value, tags, half: Some(read), own: false });
             }
         }
         if let Some(section) = &mut self.section {

@@ -354,10 +354,8 @@ impl Runner {
         let usual = if query.model().cat().is_some() { &related[..] } else { usual };
         let candidates = self.engine.as_ref().map_or(usual, std::slice::from_ref);
         let mut refused = Vec::new();
-        // Who reorders pairs has states, and fewer of them than executions, as a rule.
-        let fits = |chosen: &&EngineName| {
-            self.engine.is_some() || **chosen != EngineName::Graphs || query.model().cat().is_some()
-        };
+        // Execution graphs are judged by the evaluator of models, which is slow; whoever wants them names them.
+        let fits = |chosen: &&EngineName| self.engine.is_some() || **chosen != EngineName::Graphs;
         for chosen in candidates.iter().filter(fits) {
             let engine = self.engine(*chosen);
             match engine.supports(query) {

@@ -4,9 +4,9 @@
 //! ([`crate::formula::relational`]).
 
 use cyrano_engine::{Inexact, Refusal};
-use cyrano_ir::{Op, Program, Tags};
+use cyrano_ir::{Addr, Instr, IntType, LocalExpr, Op, Program, Tags, UnOp};
 use cyrano_memory::Model;
-use cyrano_memory::cat::Cat;
+use cyrano_memory::cat::{Base, Cat, Node};
 
 use crate::formula::relational::objection;
 
@@ -28,8 +28,25 @@ pub(crate) fn supports(program: &Program, model: &Model, cat: &Cat) -> Result<()
     if program.setup.is_some_and(|setup| program.thread(setup).code.iter().any(|instr| exclusive(&instr.op))) {
         return refuse("an exclusive access of the setup thread");
     }
+    let direct = |node: &Node| matches!(node, Node::Base(Base::DirectAddress | Base::DirectData));
+    if cat.plan().nodes.iter().any(direct) && program.threads.iter().any(|thread| thread.code.iter().any(selects)) {
+        return refuse("a selection of one of two values");
+    }
     match objection(cat.plan()) {
         Some(what) => refuse(what),
         None => Ok(()),
+    }
+}
+
+/// Whether a condition selects a value, so that not all that a value is computed from goes into it directly.
+fn selects(instr: &Instr) -> bool {
+    let selects = |expr: &LocalExpr| expr.applies(UnOp::Wrap(IntType { bits: 1, signed: false }));
+    match &instr.op {
+        Op::Assign { value, .. } => selects(value),
+        Op::Access(access) => {
+            let index = if let Addr::Indexed { index, .. } = &access.addr { Some(index) } else { None };
+            index.into_iter().chain(access.operands()).any(selects)
+        }
+        _ => false,
     }
 }

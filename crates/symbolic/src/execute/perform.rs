@@ -247,7 +247,10 @@ impl ThreadWalk<'_, '_> {
             if self.own.is_some() {
                 from.follows = self.gates.union(&from.follows, &index);
             }
-            let own = if self.tracks { Rc::new(vec![(number, success.unwrap_or(TRUE))]) } else { Taint::default() };
+            // The status of a store-exclusive depends on the store only where the access says so.
+            let told = success.is_none() || access.tags.contains(Tags::SUCCESS);
+            let own = if self.tracks && told { vec![(number, success.unwrap_or(TRUE))] } else { Vec::new() };
+            let own: Taint = Rc::new(own);
             let taint = self.gates.union(&index, &own);
             state.registers.write(self.gates, &choices, value, &taint, true);
         }

@@ -66,7 +66,7 @@ pub(crate) struct Setting<'a> {
 /// Encodes executions that a model allows.
 pub(crate) fn encode(set: &Setting<'_>, cat: &Cat, gates: &mut Gates) -> (Relational, Graph) {
     let plan = cat.plan();
-    let mut events = events::Events::new(set, plan.is_coherent(), gates);
+    let mut events = events::Events::new(set, plan, gates);
     let finals = events.final_words(set, gates);
     let guards: Vec<Lit> = events.parts.iter().map(|part| part.guard).collect();
     let bounds = bounds::Bounds::new(plan, &guards, &mut events, gates);

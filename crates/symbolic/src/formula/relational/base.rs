@@ -1,9 +1,9 @@
 //! Base sets and relations over the events of an unrolled program, as the reference has them for one execution.
 
-use cyrano_ir::Fence;
+use cyrano_ir::{Change, Fence};
 use cyrano_memory::cat::Base;
 
-use super::events::{Act, Events};
+use super::events::{Act, Events, writes};
 use crate::execute::eval::Taint;
 use crate::execute::event::Event;
 use crate::formula::gates::Gates;
@@ -46,6 +46,10 @@ impl Events<'_> {
     pub(super) fn pairs(&self, base: Base, gates: &mut Gates) -> Vec<(usize, usize, Lit)> {
         let all = 0..self.parts.len();
         let thread = |part: usize| self.parts[part].thread;
+        let flow = |event: &Event, act: Act| match act {
+            Act::Write => event.from.flow.clone(),
+            _ => Taint::default(),
+        };
         match base {
             Base::Identity => all.map(|part| (part, part, TRUE)).collect(),
             Base::ProgramOrder | Base::SameThread => {
@@ -62,10 +66,12 @@ impl Events<'_> {
                 pairs
             }
             Base::Address => self.sources(&|event, _| event.from.address.clone()),
-            Base::Data => self.sources(&|event, act| match act {
-                Act::Write => event.from.flow.clone(),
-                _ => Taint::default(),
-            }),
+            Base::Data => self.sources(&flow),
+            Base::DirectAddress => {
+                let all = self.sources(&|event, _| event.from.address.clone());
+                self.directly(all, gates)
+            }
+            Base::DirectData => self.directly(self.sources(&flow), gates),
             Base::Compared => self.sources(&|event, act| match act {
                 Act::Read => event.from.compared.clone(),
                 _ => Taint::default(),
@@ -103,8 +109,32 @@ impl Events<'_> {
             Base::Amo => self.amo(),
             Base::Exclusive => self.sources(&|event, _| event.from.reserved.clone()),
             Base::RcuSection => self.rcu_sections(gates),
-            _ => Vec::new(),
+            Base::Events
+            | Base::Reads
+            | Base::Writes
+            | Base::Fences
+            | Base::Rmws
+            | Base::Initial
+            | Base::Final
+            | Base::Tagged(_)
+            | Base::Named(_)
+            | Base::Kinds(_)
+            | Base::Ordering(_) => unreachable!("a set"),
         }
+    }
+
+    /// Without what a compare-and-swap found that succeeded: that is what it was compared with. Selections are refused.
+    fn directly(&self, pairs: Vec<(usize, usize, Lit)>, gates: &mut Gates) -> Vec<(usize, usize, Lit)> {
+        let events = &self.set.run.events;
+        let compares = |event: &&Event| {
+            let access = self.set.program.instr(event.thread, event.instr).op.access();
+            access.is_some_and(|access| matches!(access.change, Some(Change::Cas { .. })))
+        };
+        let direct = |(from, to, lit): (usize, usize, Lit)| {
+            let source = self.parts[from].event.map(|event| &events[event]).filter(compares);
+            (from, to, source.map_or(lit, |source| gates.and(lit, !writes(source))))
+        };
+        pairs.into_iter().map(direct).collect()
     }
 
     /// Pairs from what an access was computed from to it. Within a read-modify-write nothing depends on anything.

@@ -8,6 +8,7 @@
 //! order; such executions would be rejected anyway.
 
 use cyrano_ir::{Fence, InstrId, LocId, Tags, ThreadId};
+use cyrano_memory::cat::Plan;
 use rustc_hash::FxHashMap;
 
 use super::Setting;
@@ -55,11 +56,13 @@ pub(super) struct Events<'a> {
     pub(super) rf: Vec<(usize, usize, Lit)>,
     pub(super) co: Vec<(usize, usize, Lit)>,
     coherent: bool,
+    /// Whether the model knows races.
+    races: bool,
 }
 
 impl<'a> Events<'a> {
     /// The events, with who reads from whom and coherence.
-    pub(super) fn new(set: &'a Setting<'a>, coherent: bool, gates: &mut Gates) -> Self {
+    pub(super) fn new(set: &'a Setting<'a>, plan: &Plan, gates: &mut Gates) -> Self {
         let mut this = Self {
             set,
             parts: Vec::new(),
@@ -67,7 +70,8 @@ impl<'a> Events<'a> {
             graph: Graph::default(),
             rf: Vec::new(),
             co: Vec::new(),
-            coherent,
+            coherent: plan.is_coherent(),
+            races: plan.data_race().is_some(),
         };
         this.initial_writes(gates);
         for (thread, run) in set.program.thread_ids().zip(&set.run.threads) {
@@ -129,6 +133,8 @@ impl<'a> Events<'a> {
     fn access(&mut self, number: usize, gates: &mut Gates) {
         let event = &self.set.run.events[number];
         let Some(access) = self.set.program.instr(event.thread, event.instr).op.access() else { return };
+        let races = self.races;
+        let said = |tags: Tags| told(tags, event, races);
         let part = |act: Act, guard: Lit, rmw: Lit| Part {
             thread: Some(event.thread),
             instr: event.instr,
@@ -136,7 +142,7 @@ impl<'a> Events<'a> {
             guard,
             address: event.address.clone(),
             event: Some(number),
-            tags: access.tags,
+            tags: said(access.tags),
             failed: None,
             rmw,
         };
@@ -144,7 +150,7 @@ impl<'a> Events<'a> {
         let mut halves = (None, None);
         if event.read.is_some() {
             let rmw = Lit::from(one_instruction || event.unit.is_some() && self.updates(event));
-            let failed = access.failed.map(|tags| (tags, !writes(event)));
+            let failed = access.failed.map(|tags| (said(tags), !writes(event)));
             halves.0 = Some(self.parts.len());
             self.parts.push(Part { failed, ..part(Act::Read, event.guard, rmw) });
         }
@@ -307,7 +313,7 @@ impl<'a> Events<'a> {
 }
 
 /// Whether an access is executed and writes.
-fn writes(event: &Event) -> Lit {
+pub(super) fn writes(event: &Event) -> Lit {
     event.write.as_ref().map_or(FALSE, |(_, writes)| *writes)
 }
 
@@ -329,4 +335,11 @@ fn tags_of(fence: Fence) -> Tags {
             "acq_rel" => Tags::ACQUIRE | Tags::RELEASE,
             order => Tags::from_name(order).unwrap_or_default(),
         }
+}
+
+/// What a model is told of an access: one that knows races is told what synchronises.
+fn told(tags: Tags, event: &Event, races: bool) -> Tags {
+    let synchronises = event.read.is_some() && event.write.is_some() || event.unit.is_some();
+    let tags = if synchronises { tags | Tags::SYNC } else { tags };
+    if races { tags.spoken() } else { tags }
 }
