@@ -130,9 +130,10 @@ fn mutant(name: &str, bug: Bug) -> Option<Model> {
     (plan != *cat.plan()).then(|| Model::from_cat(name, "", cat.meaning(plan)))
 }
 
-fn outcomes(program: &Program, model: &Model) -> BTreeSet<Vec<i128>> {
-    let query = Query::new(program, model, Question::Outcomes).unwrap_or_else(|refusal| panic!("{refusal}"));
-    Interp.ask(query, &limits(2.0, 3), &()).outcomes
+/// Nothing if the model is not for the program.
+fn outcomes(program: &Program, model: &Model) -> Option<BTreeSet<Vec<i128>>> {
+    let query = Query::new(program, model, Question::Outcomes).ok()?;
+    Some(Interp.ask(query, &limits(2.0, 3), &()).outcomes)
 }
 
 /// What the tests of this file compare tells a wrong evaluator from a right one.
@@ -153,7 +154,7 @@ fn bugs_in_operators_are_noticed() {
     programs.insert(0, cyrano_ir::text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")));
     for (what, bug) in BUGS {
         let mutants =
-            ["cat:tso", "cat:pso", "armv8", "riscv", "power"].into_iter().filter_map(|name| mutant(name, bug));
+            ["cat:tso", "cat:pso", "ra", "armv8", "riscv", "power"].into_iter().filter_map(|name| mutant(name, bug));
         let notices = |mutant: &Model| {
             let right = cyrano_memory::named(&mutant.name).expect("a model");
             programs.iter().any(|program| outcomes(program, mutant) != outcomes(program, &right))
