@@ -80,7 +80,7 @@ fn twins_agree_on_cycles() {
 type Bug = fn(Node) -> Option<Node>;
 
 /// Operators and relations that are computed wrong.
-const BUGS: [(&str, Bug); 16] = [
+const BUGS: [(&str, Bug); 15] = [
     ("a closure is one step", |node| if let Node::Plus(a) = node { Some(Node::Union(a, a)) } else { None }),
     (
         "an inverse is not turned around",
@@ -109,7 +109,6 @@ const BUGS: [(&str, Bug); 16] = [
         "a complement is the thing itself",
         |node| if let Node::Complement(a) = node { Some(Node::Union(a, a)) } else { None },
     ),
-    ("a range is a domain", |node| if let Node::Range(a) = node { Some(Node::Domain(a)) } else { None }),
     ("no control dependencies", |node| dropped(node, Base::Control)),
     ("no data dependencies", |node| dropped(node, Base::Data)),
     ("no read-modify-writes", |node| dropped(node, Base::Amo)),
@@ -130,9 +129,10 @@ fn mutant(name: &str, bug: Bug) -> Option<Model> {
     (plan != *cat.plan()).then(|| Model::from_cat(name, "", cat.meaning(plan)))
 }
 
-fn outcomes(program: &Program, model: &Model) -> BTreeSet<Vec<i128>> {
-    let query = Query::new(program, model, Question::Outcomes).unwrap_or_else(|refusal| panic!("{refusal}"));
-    Interp.ask(query, &limits(2.0, 3), &()).outcomes
+/// Nothing if the model is not for the program.
+fn outcomes(program: &Program, model: &Model) -> Option<BTreeSet<Vec<i128>>> {
+    let query = Query::new(program, model, Question::Outcomes).ok()?;
+    Some(Interp.ask(query, &limits(2.0, 3), &()).outcomes)
 }
 
 /// What the tests of this file compare tells a wrong evaluator from a right one.
@@ -153,7 +153,7 @@ fn bugs_in_operators_are_noticed() {
     programs.insert(0, cyrano_ir::text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")));
     for (what, bug) in BUGS {
         let mutants =
-            ["cat:tso", "cat:pso", "armv8", "riscv", "power"].into_iter().filter_map(|name| mutant(name, bug));
+            ["cat:tso", "cat:pso", "ra", "armv8", "riscv", "power"].into_iter().filter_map(|name| mutant(name, bug));
         let notices = |mutant: &Model| {
             let right = cyrano_memory::named(&mutant.name).expect("a model");
             programs.iter().any(|program| outcomes(program, mutant) != outcomes(program, &right))
