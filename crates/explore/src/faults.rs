@@ -57,12 +57,8 @@ pub enum Fault {
     UnfairToMemory,
     /// Performing any deferred access of a thread again and again is enough, not the oldest.
     PerformAny,
-    /// A thread whose deferred accesses are performed counts as one that goes on.
-    PerformingMoves,
     /// A thread before a closed section counts as one that can go on.
     ClosedIsReady,
-    /// A thread whose queue is as long as it may get counts as one that cannot go on.
-    FullIsStalled,
     /// A thread at an `assume` that fails counts as one that waits.
     RefusedIsStalled,
     /// A thread that passes its marks again and again has to end nevertheless.
@@ -112,13 +108,11 @@ impl Fault {
     ];
 
     /// Those about fairness and progress, which the comparison with the definition of termination notices.
-    pub const OF_FAIRNESS: [Self; 9] = [
+    pub const OF_FAIRNESS: [Self; 7] = [
         Self::UnfairToThreads,
         Self::UnfairToMemory,
         Self::PerformAny,
-        Self::PerformingMoves,
         Self::ClosedIsReady,
-        Self::FullIsStalled,
         Self::RefusedIsStalled,
         Self::IgnoreMarks,
         Self::ShareMarks,

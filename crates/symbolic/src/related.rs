@@ -4,9 +4,9 @@
 //! ([`crate::formula::relational`]).
 
 use cyrano_engine::{Inexact, Refusal};
-use cyrano_ir::{Addr, Instr, IntType, LocalExpr, Op, Program, Tags, UnOp};
-use cyrano_memory::Model;
+use cyrano_ir::{Addr, Change, Expr, Instr, IntType, LocalExpr, Op, Program, Tags, UnOp};
 use cyrano_memory::cat::{Base, Cat, Node};
+use cyrano_memory::{Model, named};
 
 use crate::formula::relational::objection;
 
@@ -28,6 +28,9 @@ pub(crate) fn supports(program: &Program, model: &Model, cat: &Cat) -> Result<()
     if program.setup.is_some_and(|setup| program.thread(setup).code.iter().any(|instr| exclusive(&instr.op))) {
         return refuse("an exclusive access of the setup thread");
     }
+    if !has_causes(model) && program.threads.iter().any(|thread| thread.code.iter().any(computes)) {
+        return refuse("values that may come out of thin air");
+    }
     let direct = |node: &Node| matches!(node, Node::Base(Base::DirectAddress | Base::DirectData));
     if cat.plan().nodes.iter().any(direct) && program.threads.iter().any(|thread| thread.code.iter().any(selects)) {
         return refuse("a selection of one of two values");
@@ -36,6 +39,21 @@ pub(crate) fn supports(program: &Program, model: &Model, cat: &Cat) -> Result<()
         Some(what) => refuse(what),
         None => Ok(()),
     }
+}
+
+/// The models in which no value comes out of thin air: a circle of reads and of writes that are computed from them is forbidden. Symbolic values know where they
+/// come from, so that under others they would miss such a circle.
+const CAUSAL: [&str; 9] = ["cat:sc", "cat:tso", "cat:pso", "ra", "rc11", "imm", "armv8", "riscv", "power"];
+
+fn has_causes(model: &Model) -> bool {
+    CAUSAL.contains(&model.name.as_str()) && named(&model.name).as_ref() == Some(model)
+}
+
+/// Whether a write is computed from something.
+fn computes(instr: &Instr) -> bool {
+    let Some(access) = instr.op.access().filter(|access| access.kind.writes()) else { return false };
+    let constant = |expr: &&LocalExpr| matches!(expr, Expr::Const(_));
+    matches!(access.change, Some(Change::Add(_))) || !access.operands().iter().all(constant)
 }
 
 /// Whether a condition selects a value, so that not all that a value is computed from goes into it directly.

@@ -205,12 +205,15 @@ fn litmus_tests_without_an_end() {
         assert_eq!(checked.code, 5, "{}", checked.stdout);
         let done = place.run("litmus stuck.litmus");
         assert_eq!(done.code, 5, "{}", done.stdout);
-        assert!(done.stdout.contains("vacuous") && !done.stdout.contains("Ok"), "{}", done.stdout);
+        let told = done.stdout.contains("vacuous") || quantifier == "exists";
+        assert!(told && !done.stdout.contains("Ok"), "{}", done.stdout);
         assert!(done.stdout.contains("no execution ends"), "{}", done.stdout);
         let done = place.run("litmus stuck.litmus --format json");
         assert_eq!(done.code, 5);
         let test = &json(&done)["tests"][0];
-        assert!(test["observation"].is_null() && test["holds"].is_null(), "{test}");
+        // As herd prints it: of no final states none is a witness. The verdict is no better for it.
+        let never = quantifier == "exists" && test["observation"] == "Never" && test["holds"] == false;
+        assert!(never || test["observation"].is_null() && test["holds"].is_null(), "{test}");
         assert_eq!((&test["verdict"], &test["refused"]), (&"vacuous".into(), &false.into()));
         assert!(test["reason"].as_str().is_some_and(|why| why.contains("no execution ends")), "{test}");
         let junit = place.run("litmus stuck.litmus --format junit");

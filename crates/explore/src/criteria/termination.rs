@@ -197,9 +197,9 @@ impl Want for Fair<'_> {
     }
 
     fn by(&self, edge: &Edge) -> Met {
-        let moves = edge.moves || self.config.has_fault(Fault::PerformingMoves);
+        // Whoever performs for ever issues for ever, so that performing alone need not be told from going on.
         let oldest = edge.oldest || !edge.moves && self.config.has_fault(Fault::PerformAny);
-        (Met::from(moves) | Met::from(oldest) << PERFORMS) << edge.thread
+        (Met::from(edge.moves) | Met::from(oldest) << PERFORMS) << edge.thread
     }
 
     fn all(&self) -> Met {

@@ -240,8 +240,8 @@ fn arm_arithmetic_branches_and_barriers() {
             CMP W0,W0 ; B.NE L ; L:      ZF := (W0 == W0); branch !ZF then @2 else @2
             SUBS W0,W0,#1 ; B.HI L ; L:  ZF := (W0 == 1); CF := (wrap_u32(W0) < 1); W0 := wrap_i32((W0 - 1)); branch !(CF | ZF) then @4 else @4
             ADDS W0,W0,#1 ; B.CS L ; L:  CF := !(wrap_u32(wrap_i32((W0 + 1))) < wrap_u32(W0)); W0 := wrap_i32((W0 + 1)); branch !CF then @3 else @3
-            TST W0,#1 ; CSET W2,NE       ZF := ((W0 & 1) == 0); W2 := !ZF
-            CMP W0,#0 ; CSEL W2,W3,W0,LT SF := (wrap_i32((W0 - 0)) < 0); OF := (((W0 ^ 0) & (W0 ^ wrap_i32((W0 - 0)))) < 0); W2 := wrap_i32((W0 + ((SF ^ OF) * (W3 - W0))))
+            TST W0,#1 ; CSET W2,NE       ZF := ((W0 & 1) == 0); W2 := wrap_u1(!ZF)
+            CMP W0,#0 ; CSEL W2,W3,W0,LT SF := (wrap_i32((W0 - 0)) < 0); OF := (((W0 ^ 0) & (W0 ^ wrap_i32((W0 - 0)))) < 0); W2 := wrap_i32(((wrap_u1((SF ^ OF)) * W3) + (wrap_u1(((SF ^ OF) == 0)) * W0)))
             CBZ W0,L ; L:                branch (W0 == 0) then @1 else @1
             CBNZ X0,L ; L:               branch (X0 != 0) then @1 else @1
             TBNZ W0,#3,L ; L:            branch ((W0 & 8) != 0) then @1 else @1

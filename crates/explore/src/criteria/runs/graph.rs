@@ -242,7 +242,7 @@ impl<'m> Edges<'m> {
             let op = self.m.op(thread, own.pc);
             let ends = matches!(op, Op::Halt) && !waits_for_setup;
             let wrong = |fault| self.m.config.has_fault(fault);
-            let full = deferred >= self.m.threads[thread].bound && !wrong(Fault::FullIsStalled);
+            let full = deferred >= self.m.threads[thread].bound;
             let refuses = || self.m.refuses(state, thread) && !wrong(Fault::RefusedIsStalled);
             // Whether nothing but a `limit` shuts a section is a question only where one has failed.
             let limited = || stepper.notes.limited.is_some() && matches!(op, Op::AtomicBegin);

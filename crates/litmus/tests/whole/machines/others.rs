@@ -91,8 +91,8 @@ fn riscv() {
             sw.rl x5,0(x6)               store x, wrap_i32(x5) {release}
             lr.w x5,0(x6)                x5 := load x {exclusive}
             lr.d.aq x5,(a1)              x5 := load y {acquire exclusive}
-            sc.w x5,x8,0(x6)             x5 := store x, wrap_i32(x8) {exclusive}
-            sc.w.aq.rl x5,x8,(x6)        x5 := store x, wrap_i32(x8) {acquire release exclusive}
+            sc.w x5,x8,0(x6)             x5 := store x, wrap_i32(x8) {exclusive success}
+            sc.w.aq.rl x5,x8,(x6)        x5 := store x, wrap_i32(x8) {acquire release exclusive success}
             amoadd.w x5,x8,(x6)          atomic begin; %q0 := load x; store x, wrap_i32((%q0 + x8)); atomic end; x5 := %q0
             amoswap.w.aqrl x0,x8,(x6)    %q0 := exchange x, wrap_i32(x8) {acquire release}
             amoswap.w.aq.rl x5,x5,(x6)   %q0 := exchange x, wrap_i32(x5) {acquire release}; x5 := %q0
