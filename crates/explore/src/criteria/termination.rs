@@ -197,7 +197,6 @@ impl Want for Fair<'_> {
     }
 
     fn by(&self, edge: &Edge) -> Met {
-        // Whoever performs for ever issues for ever, so that performing alone need not be told from going on.
         let oldest = edge.oldest || !edge.moves && self.config.has_fault(Fault::PerformAny);
         (Met::from(edge.moves) | Met::from(oldest) << PERFORMS) << edge.thread
     }
