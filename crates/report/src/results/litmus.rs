@@ -87,9 +87,9 @@ impl LitmusReport {
     /// One word for what came out.
     pub(crate) fn outcome(&self) -> &'static str {
         match self.observation {
+            _ if self.vacuous => Verdict::Vacuous.name(),
             Some(observation) => observation,
             None if self.refused => "refused",
-            None if self.vacuous => Verdict::Vacuous.name(),
             None => "unknown",
         }
     }
