@@ -26,7 +26,7 @@ fn compare(program: &Program, graphs: &Graphs) -> Result<usize, String> {
         let model = model(name);
         let Ok(query) = Query::new(program, &model, Question::Outcomes) else { continue };
         let (Some(Ok(all)), Some(Ok(found))) =
-            (cyrano_interp::all_executions(&query, &limits(0.3, 2)), graphs.executions(&query, &limits(0.3, 2)))
+            (cyrano_interp::all_executions(&query, &limits(0.1, 2)), graphs.executions(&query, &limits(0.1, 2)))
         else {
             continue;
         };
@@ -89,7 +89,7 @@ fn parsed(threads: &[Vec<String>]) -> Program {
 
 #[test]
 fn random_programs_of_c11_have_the_same_executions() {
-    let cases = if pinned::long() { 20_000 } else { 1_000 };
+    let cases = if pinned::long() { 20_000 } else { 400 };
     let compared = Cell::new(0);
     let result = pinned::runner(cases, file!()).run(&c11(), |threads| {
         let found = compare(&parsed(&threads), &Graphs::default());
@@ -143,7 +143,7 @@ fn every_seeded_bug_is_noticed() {
     ];
     let mut programs = Vec::new();
     let collected = std::cell::RefCell::new(&mut programs);
-    let run = pinned::runner(250, file!()).run(&c11(), |threads| {
+    let run = pinned::runner(120, file!()).run(&c11(), |threads| {
         collected.borrow_mut().push(parsed(&threads));
         Ok(())
     });
