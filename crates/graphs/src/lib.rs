@@ -89,7 +89,14 @@ impl Graphs {
         }
         let name = &query.model().name;
         let one_order = |what| Err(Refusal::Inexact(Inexact::OneOrder { model: name.clone(), what }));
-        let model = if query.model().cat().is_some() { Some(query.model().clone()) } else { twin(query.model()) };
+        let related = query.model().cat().is_some();
+        // What is shown under a model that reorders pairs is one order of all accesses, which a graph has not.
+        if !related && query.property().is_some() {
+            return one_order(
+                "an execution that is shown in one order; ask for its twin, `cat:sc`, `cat:tso` or `cat:pso`",
+            );
+        }
+        let model = if related { Some(query.model().clone()) } else { twin(query.model()) };
         let Some(model) = model.filter(is_known) else {
             return one_order("a model that execution graphs are not known to be complete for");
         };

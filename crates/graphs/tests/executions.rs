@@ -207,3 +207,16 @@ fn verdicts_agree() {
     });
     assert!(compared >= 200, "only {compared} verdicts were compared");
 }
+
+/// A graph has no order of all accesses to show, so that models about such orders are asked for outcomes only.
+#[test]
+fn orders_of_all_accesses_are_not_claimed() {
+    let source = "threads { shared x, y; thread p { x := 1; y := 1; } thread q { local a, b; a := y; b := x; } }
+        check never (q.a = 1 && q.b = 0);";
+    let program = cyrano_rml::compile(source, "message", &[]).expect("a program");
+    let (pso, twin) = (model("pso"), model("cat:pso"));
+    let property = &program.checks[0].property;
+    let ask = |model| Query::new(&program, model, Question::Holds(property)).expect("a question");
+    assert!(Graphs::default().supports(&ask(&pso)).is_err() && Graphs::default().runs(&program, &pso));
+    assert_eq!(Graphs::default().ask(ask(&twin), &limits(1.0, 2), &()).verdict, Verdict::Violated);
+}
