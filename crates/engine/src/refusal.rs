@@ -178,6 +178,11 @@ pub enum Inexact {
         /// What the program has.
         what: &'static str,
     },
+    /// A model that execution graphs are not known to be complete for, or that shows executions as one order of all accesses.
+    NoGraphs {
+        /// The model.
+        model: String,
+    },
     /// Invariants where it is not known at every moment what threads have executed.
     NoMoments {
         /// The model.
@@ -321,6 +326,12 @@ impl fmt::Display for Inexact {
             }
             Self::OneOrder { model, what } => {
                 write!(f, "{what} is about one order of all accesses, and {model} has none")
+            }
+            Self::NoGraphs { model } => {
+                write!(
+                    f,
+                    "execution graphs are for cat:sc, cat:tso, cat:pso, ra and rc11, and for outcomes under sc, tso and pso; this is about {model}"
+                )
             }
             Self::NoMoments { model } => {
                 write!(

@@ -89,16 +89,15 @@ impl Graphs {
         }
         let name = &query.model().name;
         let one_order = |what| Err(Refusal::Inexact(Inexact::OneOrder { model: name.clone(), what }));
+        let no_graphs = || Err(Refusal::Inexact(Inexact::NoGraphs { model: name.clone() }));
         let related = query.model().cat().is_some();
         // What is shown under a model that reorders pairs is one order of all accesses, which a graph has not.
         if !related && query.property().is_some() {
-            return one_order(
-                "an execution that is shown in one order; ask for its twin, `cat:sc`, `cat:tso` or `cat:pso`",
-            );
+            return no_graphs();
         }
         let model = if related { Some(query.model().clone()) } else { twin(query.model()) };
         let Some(model) = model.filter(is_known) else {
-            return one_order("a model that execution graphs are not known to be complete for");
+            return no_graphs();
         };
         let unknown = model.cat().and_then(|cat| unknown_base(cat.plan()));
         match unknown.or_else(|| unfit(query.program())) {
